@@ -1,0 +1,28 @@
+/* Memory that lives as long as one request: allocate freely, free all at once. The first chunk is kept
+ * over resets, so a typical request never calls malloc. */
+#ifndef HB_BASE_ARENA_H
+#define HB_BASE_ARENA_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct arena;
+
+/* chunk_bytes: size of the first chunk, kept for the arena's life. limit_bytes: all chunks together; beyond it
+ * allocations fail. NULL without memory. Free with arena_free. */
+struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes);
+void arena_free(struct arena *a); /* NULL is fine */
+/* Frees everything but the first chunk. Every pointer handed out dies. */
+void arena_reset(struct arena *a);
+
+/* size bytes, zeroed, aligned for any type; NULL without memory or over the limit. */
+void *arena_alloc(struct arena *a, size_t size);
+/* count items of size bytes; NULL on overflow as well. */
+void *arena_array(struct arena *a, size_t count, size_t size);
+/* Copies; .ptr is NULL when there was no memory. The copy is NUL-terminated (not counted in .len). */
+struct str arena_str(struct arena *a, struct str s);
+char *arena_cstr(struct arena *a, struct str s); /* NUL-terminated copy or NULL */
+struct str arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

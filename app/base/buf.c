@@ -1,0 +1,113 @@
+#include "base/buf.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CAP_FIRST_BYTES = 256, DIGITS_MAX = 20, FILE_PART_BYTES = 4096 };
+
+void buf_free(struct buf *b)
+{
+    free(b->ptr);
+    *b = (struct buf){ .limit = b->limit };
+}
+
+void buf_reset(struct buf *b)
+{
+    b->len = 0;
+    b->failed = false;
+}
+
+bool buf_reserve(struct buf *b, size_t more)
+{
+    size_t limit = b->limit ? b->limit : BUF_LIMIT_DEFAULT;
+
+    if (b->failed)
+        return false;
+    if (more <= b->cap - b->len)
+        return true;
+    if (b->len > limit || more > limit - b->len) {
+        b->failed = true;
+        return false;
+    }
+    size_t want = b->len + more;
+    size_t cap = b->cap > limit / 2 ? limit : b->cap * 2;
+    if (cap < CAP_FIRST_BYTES)
+        cap = CAP_FIRST_BYTES < limit ? CAP_FIRST_BYTES : limit;
+    if (cap < want)
+        cap = want;
+    char *grown = realloc(b->ptr, cap);
+    if (!grown) {
+        b->failed = true;
+        return false;
+    }
+    b->ptr = grown;
+    b->cap = cap;
+    return true;
+}
+
+void buf_u64(struct buf *b, uint64_t n)
+{
+    char digits[DIGITS_MAX];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    buf_bytes(b, digits + at, sizeof digits - at);
+}
+
+void buf_i64(struct buf *b, int64_t n)
+{
+    if (n < 0)
+        buf_char(b, '-');
+    buf_u64(b, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args;
+
+    if (b->failed)
+        return;
+    size_t room = b->cap - b->len;
+    va_start(args, format);
+    int n = vsnprintf(room ? b->ptr + b->len : NULL, room, format, args);
+    va_end(args);
+    if (n < 0) {
+        b->failed = true;
+        return;
+    }
+    size_t len = (size_t)n;
+    if (len >= room) { /* vsnprintf wants a place for its NUL, too */
+        if (!buf_reserve(b, len + 1))
+            return;
+        va_start(args, format);
+        n = vsnprintf(b->ptr + b->len, len + 1, format, args);
+        va_end(args);
+        assert(n >= 0 && (size_t)n == len);
+    }
+    b->len += len;
+}
+
+enum status buf_file(struct buf *b, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    size_t n;
+
+    if (!file)
+        return ST_UNAVAILABLE;
+    do {
+        char part[FILE_PART_BYTES];
+        errno = 0;
+        n = fread(part, 1, sizeof part, file);
+        buf_bytes(b, part, n);
+    } while (n > 0 && !b->failed);
+    int why = ferror(file) ? errno : 0;
+    fclose(file);
+    errno = why;
+    return why ? ST_UNAVAILABLE : b->failed ? ST_NO_MEMORY : ST_OK;
+}

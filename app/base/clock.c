@@ -1,0 +1,176 @@
+#include "base/clock.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MS_PER_S = 1000, S_PER_DAY = 86400, ZONE_PATH_MAX = 256 };
+
+static const int64_t MS_PER_DAY = (int64_t)S_PER_DAY * MS_PER_S;
+static const int64_t RFC3339_FIRST_MS = -62167219200000; /* 0000-01-01T00:00:00.000Z */
+static const int64_t RFC3339_LAST_MS = 253402300799999;  /* 9999-12-31T23:59:59.999Z */
+
+static int64_t clock_read_ms(clockid_t clock)
+{
+    struct timespec t;
+
+    int rc = clock_gettime(clock, &t);
+    assert(rc == 0);
+    return (int64_t)t.tv_sec * MS_PER_S + t.tv_nsec / 1000000;
+}
+
+int64_t clock_now_ms(void)
+{
+    return clock_read_ms(CLOCK_REALTIME);
+}
+
+int64_t clock_monotonic_ms(void)
+{
+    return clock_read_ms(CLOCK_MONOTONIC);
+}
+
+/* Division that rounds towards minus infinity; b > 0. */
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* The proleptic Gregorian calendar after Howard Hinnant, "chrono-compatible low-level date algorithms": years begin
+ * in March, so that the leap day comes last; eras have 400 years. */
+static void date_from_days(int64_t days, struct clock_date *out)
+{
+    days += 719468; /* from 0000-03-01 */
+    int64_t era = floor_div(days, 146097);
+    int64_t day_of_era = days - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t month = (5 * day_of_year + 2) / 153; /* 0 is March */
+
+    out->day = (int)(day_of_year - (153 * month + 2) / 5 + 1);
+    out->month = (int)(month < 10 ? month + 3 : month - 9);
+    out->year = (int)(year_of_era + era * 400 + (out->month <= 2));
+}
+
+/* Days from 1970-01-01 to the first of January. */
+static int64_t days_to_year(int year)
+{
+    int64_t y = (int64_t)year - 1; /* January belongs to the year that began in March before */
+    int64_t era = floor_div(y, 400);
+    int64_t year_of_era = y - era * 400;
+    const int64_t january_first = 306; /* days after the first of March */
+
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + january_first - 719468;
+}
+
+struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
+{
+    int64_t local_s = floor_div(ms, MS_PER_S) + tz_offset_s;
+    int64_t days = floor_div(local_s, S_PER_DAY);
+    int second_of_day = (int)(local_s - days * S_PER_DAY);
+    struct clock_date date = { .hour = second_of_day / 3600,
+                               .minute = second_of_day / 60 % 60,
+                               .second = second_of_day % 60 };
+
+    date_from_days(days, &date);
+    return date;
+}
+
+int64_t clock_year_start_ms(int year, int32_t tz_offset_s)
+{
+    return days_to_year(year) * MS_PER_DAY - (int64_t)tz_offset_s * MS_PER_S;
+}
+
+/* Writes n with so many digits; returns the place behind them. */
+static char *digits_write(char *out, int n, int digits)
+{
+    for (int i = digits - 1; i >= 0; i--) {
+        out[i] = (char)('0' + n % 10);
+        n /= 10;
+    }
+    return out + digits;
+}
+
+size_t clock_rfc3339_format(int64_t ms, char *out)
+{
+    char *at = out;
+
+    if (ms < RFC3339_FIRST_MS)
+        ms = RFC3339_FIRST_MS;
+    if (ms > RFC3339_LAST_MS)
+        ms = RFC3339_LAST_MS;
+    struct clock_date d = clock_date(ms, 0);
+    at = digits_write(at, d.year, 4);
+    *at++ = '-';
+    at = digits_write(at, d.month, 2);
+    *at++ = '-';
+    at = digits_write(at, d.day, 2);
+    *at++ = 'T';
+    at = digits_write(at, d.hour, 2);
+    *at++ = ':';
+    at = digits_write(at, d.minute, 2);
+    *at++ = ':';
+    at = digits_write(at, d.second, 2);
+    *at++ = '.';
+    at = digits_write(at, (int)(ms - floor_div(ms, MS_PER_S) * MS_PER_S), 3);
+    *at++ = 'Z';
+    *at = '\0';
+    return (size_t)(at - out);
+}
+
+struct str clock_rfc3339(struct arena *a, int64_t ms)
+{
+    char text[CLOCK_TEXT_MAX];
+    size_t len = clock_rfc3339_format(ms, text);
+
+    return arena_str(a, (struct str){ text, len });
+}
+
+bool clock_zone_known(const char *name)
+{
+    static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
+    const char *folder = getenv("TZDIR");
+    char path[ZONE_PATH_MAX];
+
+    /* Only names below the folder: no dots, and no '/' in front. */
+    if (name[0] == '\0' || name[0] == '/' || name[strspn(name, name_chars)] != '\0')
+        return false;
+    if (strcmp(name, "UTC") == 0)
+        return true;
+    int n = snprintf(path, sizeof path, "%s/%s", folder ? folder : "/usr/share/zoneinfo", name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return false;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    char magic[4];
+    bool known = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
+    fclose(file);
+    return known;
+}
+
+bool clock_zone_set(const char *name)
+{
+    char value[ZONE_PATH_MAX + 1];
+
+    if (!clock_zone_known(name))
+        return false;
+    /* "UTC0" needs no database; the colon says that the name is a file of it, not a POSIX rule. */
+    if (strcmp(name, "UTC") == 0)
+        snprintf(value, sizeof value, "UTC0");
+    else
+        snprintf(value, sizeof value, ":%s", name);
+    if (setenv("TZ", value, 1) != 0)
+        return false;
+    tzset();
+    return true;
+}
+
+int32_t clock_zone_offset_s(int64_t ms)
+{
+    time_t s = (time_t)floor_div(ms, MS_PER_S);
+    struct tm local;
+
+    return localtime_r(&s, &local) ? (int32_t)local.tm_gmtoff : 0;
+}

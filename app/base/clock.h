@@ -1,0 +1,39 @@
+/* Time. Instants are int64_t milliseconds since 1970 UTC (`…_ms`). Only io/ and above read the clock; pure rules
+ * take the time as an argument. */
+#ifndef HB_BASE_CLOCK_H
+#define HB_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+int64_t clock_now_ms(void);       /* wall clock */
+int64_t clock_monotonic_ms(void); /* for deadlines and durations */
+
+/* Bytes that hold any clock_rfc3339_format result with its NUL. */
+#define CLOCK_TEXT_MAX 32
+/* RFC 3339 UTC with milliseconds: "2026-11-20T08:00:00.000Z". out: CLOCK_TEXT_MAX bytes, caller's; returns the
+ * length. RFC 3339 knows the years 0 to 9999: an instant outside is shown as the nearest one inside. */
+size_t clock_rfc3339_format(int64_t ms, char *out);
+/* The same in the arena; STR_NONE without memory. */
+struct str clock_rfc3339(struct arena *a, int64_t ms);
+
+/* Calendar fields of an instant in the service's time zone. */
+struct clock_date {
+    int year, month, day, hour, minute, second;
+};
+/* tz_offset_s: seconds east of UTC at that instant (config resolves the zone's name). Pure. */
+struct clock_date clock_date(int64_t ms, int32_t tz_offset_s);
+/* First instant of a calendar year in the zone. Pure. */
+int64_t clock_year_start_ms(int year, int32_t tz_offset_s);
+/* True when the system's tz database has the zone ("Asia/Shanghai"); "UTC" always is known. */
+bool clock_zone_known(const char *name);
+/* Sets the service's zone, once at start, before there are threads: it lives in the environment (TZ). False, and
+ * nothing changed, when the zone is not known. */
+bool clock_zone_set(const char *name);
+/* Offset of that zone at the instant, seconds east of UTC. */
+int32_t clock_zone_offset_s(int64_t ms);
+
+#endif

@@ -1,0 +1,335 @@
+#include "base/config.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+#ifndef HB_DATA_DIR
+#define HB_DATA_DIR "/usr/share/hongbao"
+#endif
+
+enum {
+    SOCKET_PATH_MAX = sizeof((struct sockaddr_un){ 0 }.sun_path) - 1,
+    TEXT_MAX = CONFIG_TEXT_MAX - 1,
+    SECRET_BYTES_MIN = 32,
+    PACKET_SHARES_MAX = 100000,
+    AMOUNT_FEN_MAX = 999999999, /* what money_parse can read */
+    ENV_NAME_MAX = 64,
+    YEAR_S = 366 * 86400,
+};
+static_assert(sizeof(int64_t) == sizeof(long long), "printed with %lld");
+
+#define MONTH_MS INT64_C(2592000000)
+
+static bool valid_url(const char *text)
+{
+    struct str s = str_from(text), rest;
+
+    if (str_starts(s, STR("http://")))
+        rest = (struct str){ s.ptr + 7, s.len - 7 };
+    else if (str_starts(s, STR("https://")))
+        rest = (struct str){ s.ptr + 8, s.len - 8 };
+    else
+        return false;
+    if (rest.len == 0 || rest.ptr[0] == '/' || rest.ptr[rest.len - 1] == '/')
+        return false;
+    for (size_t i = 0; i < rest.len; i++) {
+        unsigned char c = (unsigned char)rest.ptr[i];
+        if (c <= ' ' || c >= 0x7f || strchr("\"'<>\\^`{|}?#@", c))
+            return false;
+    }
+    return true;
+}
+
+#define SETTING_INT(field, low, high, standard, words)                                                                 \
+    {                                                                                                                  \
+        .name = #field, .type = CONFIG_INT, .offset = offsetof(struct config, field), .min = (low), .max = (high),     \
+        .preset = (standard), .summary = (words)                                                                       \
+    }
+#define SETTING_BOOL(field, standard, words)                                                                           \
+    {                                                                                                                  \
+        .name = #field, .type = CONFIG_BOOL, .offset = offsetof(struct config, field), .preset = (standard),           \
+        .summary = (words)                                                                                             \
+    }
+#define SETTING_TEXT(field, low, high, standard, rule, rule_words, words)                                              \
+    {                                                                                                                  \
+        .name = #field, .type = CONFIG_TEXT, .offset = offsetof(struct config, field), .min = (low), .max = (high),    \
+        .preset = (standard), .valid = (rule), .wanted = (rule_words), .summary = (words)                              \
+    }
+
+static const struct config_setting SETTINGS[] = {
+    SETTING_TEXT(redis_socket, 1, SOCKET_PATH_MAX, "/run/redis/redis-server.sock", NULL, NULL, "Redis's Unix socket"),
+    SETTING_TEXT(redis_user, 0, TEXT_MAX, "", NULL, NULL, "ACL user; empty: no AUTH"),
+    SETTING_TEXT(redis_password, 0, TEXT_MAX, "", NULL, NULL, "its password"),
+    SETTING_INT(redis_timeout_ms, 10, 60000, "800", "one pipeline round, from the write to the last reply"),
+    SETTING_TEXT(mysql_socket, 1, SOCKET_PATH_MAX, "/run/mysqld/mysqld.sock", NULL, NULL,
+                 "MySQL's or MariaDB's Unix socket"),
+    SETTING_TEXT(mysql_user, 0, TEXT_MAX, "hongbao", NULL, NULL, "database user"),
+    SETTING_TEXT(mysql_password, 0, TEXT_MAX, "", NULL, NULL, "its password; empty: known by the socket's peer"),
+    SETTING_TEXT(mysql_database, 1, 64, "hongbao", NULL, NULL, "schema with our tables"),
+    SETTING_INT(mysql_timeout_s, 1, 60, "2", "connect, read and write, each"),
+    SETTING_INT(partitions, 1, 100, "16", "slices of all packets; fixed for the life of the data"),
+    SETTING_TEXT(rights_dir, 0, TEXT_MAX, "", NULL, NULL,
+                 "folder of a file ROLE.conf for each role (docs/reference/rights.md); empty: all are the users above"),
+
+    SETTING_TEXT(template_dir, 1, TEXT_MAX, HB_DATA_DIR "/templates", NULL, NULL, "mustache templates"),
+    SETTING_TEXT(lua_dir, 1, TEXT_MAX, HB_DATA_DIR "/lua", NULL, NULL, "Redis scripts"),
+    SETTING_TEXT(sql_dir, 1, TEXT_MAX, HB_DATA_DIR "/sql", NULL, NULL, "migrations"),
+    SETTING_TEXT(static_dir, 1, TEXT_MAX, HB_DATA_DIR "/static", NULL, NULL, "static files, to hash their names"),
+    SETTING_TEXT(metrics_file, 1, TEXT_MAX, "/run/hongbao/metrics", NULL, NULL, "shared counters of all processes"),
+
+    SETTING_TEXT(base_url, 1, TEXT_MAX, "http://127.0.0.1:8080", valid_url,
+                 "http:// or https:// and a host, no trailing /",
+                 "the site as browsers see it: links, QR codes, cookie prefix"),
+    SETTING_TEXT(secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
+                 "keys the MAC of packet ids; must be set; changing it breaks every link"),
+    SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known, "a name of the system's tz database",
+                 "whose years and days records use"),
+    SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
+    SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
+    SETTING_INT(body_bytes_max, 1024, 1048576, "16384", "longest request body"),
+
+    SETTING_INT(share_fen_max, 1, AMOUNT_FEN_MAX, "20000", "largest share"),
+    SETTING_INT(packet_fen_max, 1, AMOUNT_FEN_MAX, "2000000", "largest total of a packet"),
+    SETTING_INT(packet_shares_max, 1, PACKET_SHARES_MAX, "100", "most shares of a packet"),
+    SETTING_INT(packet_lifetime_ms, 1, MONTH_MS, "86400000", "from sending to expiry"),
+    SETTING_INT(packet_grace_ms, 0, MONTH_MS, "3600000", "a closed packet stays in Redis this long"),
+    SETTING_INT(greeting_graphemes_max, 1, 25, "25", "longest greeting, in characters as people count them"),
+    SETTING_INT(deposit_fen_max, 1, AMOUNT_FEN_MAX, "20000000", "largest demo deposit"),
+
+    SETTING_INT(session_idle_s, 1, YEAR_S, "604800", "a session ends when unused this long"),
+    SETTING_INT(session_absolute_s, 1, YEAR_S, "2592000", "a session ends in any case"),
+
+    SETTING_INT(settle_interval_ms, 1, 60000, "50", "pause when all streams were empty"),
+    SETTING_INT(settle_batch, 1, 10000, "1000", "events per transaction"),
+};
+
+enum { SETTING_COUNT = sizeof SETTINGS / sizeof SETTINGS[0] };
+
+const struct config_setting *config_settings(size_t *count)
+{
+    *count = SETTING_COUNT;
+    return SETTINGS;
+}
+
+/* Where a value comes from, for messages. */
+struct source {
+    const char *file; /* or NULL */
+    unsigned line;
+    const char *name; /* environment variable, or NULL */
+    char *error;
+    size_t error_size;
+};
+
+__attribute__((format(printf, 2, 3))) static enum status refuse(const struct source *from, const char *format, ...)
+{
+    char message[CONFIG_TEXT_MAX * 2];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (from->file && from->line)
+        snprintf(from->error, from->error_size, "%s:%u: %s", from->file, from->line, message);
+    else if (from->file || from->name)
+        snprintf(from->error, from->error_size, "%s: %s", from->file ? from->file : from->name, message);
+    else
+        snprintf(from->error, from->error_size, "%s", message);
+    return ST_INVALID;
+}
+
+static enum status set_int(const struct config_setting *s, void *place, struct str value, const struct source *from)
+{
+    int64_t n;
+
+    if (!str_to_i64(value, &n))
+        return refuse(from, "%s must be a whole number", s->name);
+    if (n < s->min || n > s->max)
+        return refuse(from, "%s must be from %lld to %lld", s->name, (long long)s->min, (long long)s->max);
+    memcpy(place, &n, sizeof n);
+    return ST_OK;
+}
+
+static enum status set_bool(const struct config_setting *s, void *place, struct str value, const struct source *from)
+{
+    bool on = str_equal(value, STR("on"));
+
+    if (!on && !str_equal(value, STR("off")))
+        return refuse(from, "%s must be on or off", s->name);
+    memcpy(place, &on, sizeof on);
+    return ST_OK;
+}
+
+static enum status set_text(const struct config_setting *s, char *place, struct str value, const struct source *from)
+{
+    char text[CONFIG_TEXT_MAX] = { 0 };
+
+    if (value.len < (uint64_t)s->min || value.len > (uint64_t)s->max)
+        return refuse(from, "%s must have from %lld to %lld bytes", s->name, (long long)s->min, (long long)s->max);
+    if (!utf8_valid(value))
+        return refuse(from, "%s must be UTF-8 text", s->name);
+    for (size_t i = 0; i < value.len; i++)
+        if (iscntrl((unsigned char)value.ptr[i]))
+            return refuse(from, "%s must not have control characters", s->name);
+    if (value.len)
+        memcpy(text, value.ptr, value.len);
+    if (s->valid && !s->valid(text))
+        return refuse(from, "%s must be %s", s->name, s->wanted);
+    memcpy(place, text, sizeof text);
+    return ST_OK;
+}
+
+static enum status setting_set(struct config *c, const struct config_setting *s, struct str value,
+                               const struct source *from)
+{
+    char *place = (char *)c + s->offset;
+
+    switch (s->type) {
+    case CONFIG_INT: return set_int(s, place, value, from);
+    case CONFIG_BOOL: return set_bool(s, place, value, from);
+    case CONFIG_TEXT: return set_text(s, place, value, from);
+    }
+    assert(false);
+    return ST_INVALID;
+}
+
+void config_defaults(struct config *c)
+{
+    char error[CONFIG_TEXT_MAX];
+    const struct source from = { .error = error, .error_size = sizeof error };
+
+    memset(c, 0, sizeof *c);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct config_setting *s = &SETTINGS[i];
+        if (s->type == CONFIG_TEXT) /* not checked: a default zone may be missing here, and the secret is empty */
+            memcpy((char *)c + s->offset, s->preset, strlen(s->preset) + 1);
+        else if (setting_set(c, s, str_from(s->preset), &from) != ST_OK)
+            assert(false);
+    }
+}
+
+/* `name = value  # comment`; an empty line is ST_OK. seen: a flag per setting. */
+static enum status line_read(struct config *c, struct str line, bool *seen, const struct source *from)
+{
+    struct str value;
+
+    for (size_t i = 0; i < line.len; i++) {
+        if (line.ptr[i] == '#' && (i == 0 || line.ptr[i - 1] == ' ' || line.ptr[i - 1] == '\t')) {
+            line.len = i;
+            break;
+        }
+    }
+    line = str_trim(line);
+    if (line.len == 0)
+        return ST_OK;
+    struct str name = str_trim(str_cut(line, '=', &value));
+    if (!value.ptr)
+        return refuse(from, "expected name = value");
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        if (!str_equal(name, str_from(SETTINGS[i].name)))
+            continue;
+        if (seen[i])
+            return refuse(from, "%s is set twice", SETTINGS[i].name);
+        seen[i] = true;
+        return setting_set(c, &SETTINGS[i], str_trim(value), from);
+    }
+    return refuse(from, "there is no such setting");
+}
+
+static enum status file_read(struct config *c, const char *path, char *error, size_t error_size)
+{
+    struct source from = { .file = path, .error = error, .error_size = error_size };
+    bool seen[SETTING_COUNT] = { false };
+    enum status st = ST_OK;
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t len;
+
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return refuse(&from, "%s", strerror(errno));
+    while (st == ST_OK && (errno = 0, len = getline(&line, &cap, file)) >= 0) {
+        from.line++;
+        st = line_read(c, (struct str){ line, (size_t)len }, seen, &from);
+    }
+    if (st == ST_OK && !feof(file)) {
+        from.line = 0;
+        st = errno == ENOMEM ? ST_NO_MEMORY : refuse(&from, "%s", strerror(errno));
+    }
+    free(line);
+    fclose(file);
+    return st;
+}
+
+static enum status environment_read(struct config *c, char *error, size_t error_size)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        char name[ENV_NAME_MAX] = "HB_";
+        const struct source from = { .name = name, .error = error, .error_size = error_size };
+        size_t n = strlen(name);
+
+        assert(strlen(SETTINGS[i].name) < sizeof name - n);
+        for (const char *p = SETTINGS[i].name; *p; p++)
+            name[n++] = (char)toupper((unsigned char)*p);
+        name[n] = '\0';
+        const char *value = getenv(name);
+        if (!value)
+            continue;
+        enum status st = setting_set(c, &SETTINGS[i], str_from(value), &from);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+/* Rules between settings, and what has no usable default. */
+static enum status whole_check(const struct config *c, const struct source *from)
+{
+    if (strlen(c->secret) < SECRET_BYTES_MIN)
+        return refuse(from, "secret must be set to at least %d bytes", (int)SECRET_BYTES_MIN);
+    if (!clock_zone_known(c->timezone))
+        return refuse(from, "timezone must be a name of the system's tz database (is tzdata installed?)");
+    if (c->share_fen_max > c->packet_fen_max)
+        return refuse(from, "share_fen_max must not be above packet_fen_max");
+    if (c->session_idle_s > c->session_absolute_s)
+        return refuse(from, "session_idle_s must not be above session_absolute_s");
+    return ST_OK;
+}
+
+/* What the role's file says about its users goes over the settings of all. */
+static enum status role_read(struct config *c, const char *role, char *error, size_t error_size)
+{
+    char path[2 * CONFIG_TEXT_MAX];
+    int len = snprintf(path, sizeof path, "%s/%s.conf", c->rights_dir, role);
+
+    assert(len > 0 && (size_t)len < sizeof path);
+    enum status st = file_read(c, path, error, error_size);
+    return st == ST_OK ? environment_read(c, error, error_size) : st;
+}
+
+enum status config_load_role(struct config *c, const char *path, const char *role, char *error, size_t error_size)
+{
+    enum status st = path ? file_read(c, path, error, error_size) : ST_OK;
+
+    if (st == ST_OK)
+        st = environment_read(c, error, error_size);
+    if (st == ST_OK && role && c->rights_dir[0])
+        st = role_read(c, role, error, error_size);
+    if (st == ST_OK)
+        st = whole_check(c, &(struct source){ .file = path, .error = error, .error_size = error_size });
+    return st;
+}
+
+enum status config_load(struct config *c, const char *path, char *error, size_t error_size)
+{
+    return config_load_role(c, path, NULL, error, error_size);
+}

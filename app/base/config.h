@@ -1,0 +1,88 @@
+/* Settings: built-in defaults, then a file of `name = value` lines, then the file of the process's role (who it
+ * is to the stores), then the environment (HB_NAME in capitals; other HB_ variables are not settings and stay alone).
+ * `#` starts a comment at the start of a line or behind a blank. An unknown or repeated name, a bad value or a value
+ * out of its range is refused with file and line: nothing starts on a half-understood configuration.
+ * docs/reference/config.md lists them; a test compares. */
+#ifndef HB_BASE_CONFIG_H
+#define HB_BASE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define CONFIG_TEXT_MAX 256
+
+struct config {
+    /* stores */
+    char redis_socket[CONFIG_TEXT_MAX];
+    char redis_user[CONFIG_TEXT_MAX]; /* empty: no AUTH */
+    char redis_password[CONFIG_TEXT_MAX];
+    char mysql_socket[CONFIG_TEXT_MAX];
+    char mysql_user[CONFIG_TEXT_MAX];
+    char mysql_password[CONFIG_TEXT_MAX];
+    char mysql_database[CONFIG_TEXT_MAX];
+    int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
+    int64_t mysql_timeout_s;          /* connect, read and write, each */
+    int64_t partitions;               /* fixed for the life of the data; 1–100 */
+    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users of both stores; empty: none */
+
+    /* folders of the installation */
+    char template_dir[CONFIG_TEXT_MAX];
+    char lua_dir[CONFIG_TEXT_MAX];
+    char sql_dir[CONFIG_TEXT_MAX];
+    char static_dir[CONFIG_TEXT_MAX];
+    char metrics_file[CONFIG_TEXT_MAX]; /* shared counters of all processes */
+
+    /* site */
+    char base_url[CONFIG_TEXT_MAX]; /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */
+    char secret[CONFIG_TEXT_MAX];   /* ≥ 32 characters; keys the MAC of packet ids */
+    char timezone[CONFIG_TEXT_MAX];
+    bool demo;   /* demo deposits, `hongbao demo` */
+    bool reload; /* templates are compiled anew when a file changed (./dev run) */
+    int64_t body_bytes_max;
+
+    /* packets */
+    int64_t share_fen_max;
+    int64_t packet_fen_max;
+    int64_t packet_shares_max;
+    int64_t packet_lifetime_ms; /* 24 h; tests shorten it */
+    int64_t packet_grace_ms;    /* closed packets stay in Redis this long */
+    int64_t greeting_graphemes_max;
+    int64_t deposit_fen_max; /* one demo deposit */
+
+    /* sessions */
+    int64_t session_idle_s;
+    int64_t session_absolute_s;
+
+    /* settle worker */
+    int64_t settle_interval_ms; /* pause when all streams were empty */
+    int64_t settle_batch;       /* events per transaction */
+};
+
+/* One row of the table behind it all. */
+struct config_setting {
+    const char *name;
+    enum config_type { CONFIG_INT, CONFIG_BOOL, CONFIG_TEXT } type; /* bool: on | off */
+    size_t offset;                                                  /* in struct config */
+    int64_t min, max;                                               /* of the number; of the text's length in bytes */
+    const char *preset;                                             /* the default, as it would stand in the file */
+    bool (*valid)(const char *text);                                /* further rule for a text, or NULL */
+    const char *wanted;                                             /* the rule in words, for the message */
+    const char *summary;                                            /* for the reference */
+};
+/* All settings in the order of the reference; *count of them. Static storage. */
+const struct config_setting *config_settings(size_t *count);
+
+/* The built-in values. */
+void config_defaults(struct config *c);
+/* Reads the file (NULL: none) and the environment over what is in c, then checks the whole. ST_INVALID with a message
+ * "file:line: …" (or "HB_NAME: …" for the environment) in error (error_size bytes, caller's); c is undefined then.
+ * ST_NO_MEMORY. A missing secret is refused as well. Values are never part of a message: they may be passwords. */
+enum status config_load(struct config *c, const char *path, char *error, size_t error_size);
+/* The same for a process of that role ("web"; NULL: of none): rights_dir/ROLE.conf is read over the file. Where
+ * rights_dir is set, the role's file has to be there. */
+enum status config_load_role(struct config *c, const char *path, const char *role, char *error, size_t error_size);
+
+#endif

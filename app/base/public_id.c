@@ -1,0 +1,104 @@
+#include "base/public_id.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <string.h>
+
+enum { ID_BYTES = 8, WIRE_BYTES = 16, BITS_PER_CHAR = 5, PAD_BITS = PUBLIC_ID_LEN * BITS_PER_CHAR - WIRE_BYTES * 8 };
+
+static_assert(crypto_shorthash_BYTES == WIRE_BYTES - ID_BYTES, "the MAC fills the second half");
+static_assert(crypto_shorthash_KEYBYTES == PUBLIC_ID_KEY_BYTES, "SipHash's key");
+static_assert(PAD_BITS == 2, "two zero bits in front");
+
+static const char DIGITS[] = "0123456789abcdefghjkmnpqrstvwxyz";
+
+void public_id_key_derive(struct str secret, struct public_id_key *out)
+{
+    static const char purpose[] = "hongbao public id v1";
+    unsigned char inner[crypto_generichash_BYTES];
+
+    crypto_generichash(inner, sizeof inner, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
+    crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)purpose, sizeof purpose - 1, inner,
+                       sizeof inner);
+    sodium_memzero(inner, sizeof inner);
+}
+
+/* wire: 16 bytes: the id big-endian, then its MAC. */
+static void wire_write(const struct public_id_key *key, uint64_t id, uint8_t *wire)
+{
+    for (int i = 0; i < ID_BYTES; i++)
+        wire[i] = (uint8_t)(id >> (8 * (ID_BYTES - 1 - i)));
+    crypto_shorthash(wire + ID_BYTES, wire, ID_BYTES, key->bytes);
+}
+
+void public_id_encode(const struct public_id_key *key, uint64_t id, char *out)
+{
+    uint8_t wire[WIRE_BYTES];
+    uint32_t bits = 0;
+    int held = PAD_BITS; /* the zero bits in front */
+    size_t n = 0;
+
+    wire_write(key, id, wire);
+    for (size_t i = 0; i < WIRE_BYTES; i++) {
+        bits = (bits << 8 | wire[i]) & 0xffffU;
+        held += 8;
+        while (held >= BITS_PER_CHAR) {
+            held -= BITS_PER_CHAR;
+            out[n++] = DIGITS[bits >> held & 31U];
+        }
+    }
+    assert(n == PUBLIC_ID_LEN && held == 0);
+    out[n] = '\0';
+}
+
+struct str public_id_text(struct arena *a, const struct public_id_key *key, uint64_t id)
+{
+    char text[PUBLIC_ID_TEXT_MAX];
+
+    public_id_encode(key, id, text);
+    return arena_str(a, (struct str){ text, PUBLIC_ID_LEN });
+}
+
+/* The value of a character, or -1. */
+static int digit_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        c = (char)(c - 'A' + 'a');
+    if (c == 'i' || c == 'l')
+        c = '1';
+    if (c == 'o')
+        c = '0';
+    const char *at = memchr(DIGITS, c, sizeof DIGITS - 1);
+    return at ? (int)(at - DIGITS) : -1;
+}
+
+bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id)
+{
+    uint8_t given[WIRE_BYTES], right[WIRE_BYTES];
+    uint32_t bits = 0;
+    int held = -PAD_BITS;
+    size_t n = 0;
+    uint64_t id = 0;
+
+    if (text.len != PUBLIC_ID_LEN)
+        return false;
+    for (size_t i = 0; i < PUBLIC_ID_LEN; i++) {
+        int value = digit_value(text.ptr[i]);
+        if (value < 0 || (i == 0 && value > 7))
+            return false;
+        bits = (bits << BITS_PER_CHAR | (uint32_t)value) & 0xffffU;
+        held += BITS_PER_CHAR;
+        if (held >= 8) {
+            held -= 8;
+            given[n++] = (uint8_t)(bits >> held);
+        }
+    }
+    assert(n == WIRE_BYTES && held == 0);
+    for (int i = 0; i < ID_BYTES; i++)
+        id = id << 8 | given[i];
+    wire_write(key, id, right);
+    if (sodium_memcmp(given, right, WIRE_BYTES) != 0)
+        return false;
+    *out_id = id;
+    return true;
+}

@@ -1,0 +1,18 @@
+#include "base/status.h"
+
+const char *status_name(enum status st)
+{
+    switch (st) {
+    case ST_OK: return "ok";
+    case ST_INVALID: return "invalid";
+    case ST_NOT_FOUND: return "not-found";
+    case ST_EXISTS: return "exists";
+    case ST_CONFLICT: return "conflict";
+    case ST_UNAVAILABLE: return "unavailable";
+    case ST_UNKNOWN: return "unknown";
+    case ST_NO_MEMORY: return "no-memory";
+    case ST_CORRUPT: return "corrupt";
+    case ST_COUNT: break;
+    }
+    return "no-such-status";
+}

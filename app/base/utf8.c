@@ -1,0 +1,271 @@
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <string.h>
+#include <utf8proc.h>
+
+enum {
+    SEQUENCE_BYTES_MAX = 4,
+    ZWNJ = 0x200c,
+    ZWJ = 0x200d,
+    IDEOGRAPHIC_SPACE = 0x3000,
+    IDEOGRAPHIC_STOP = 0x3002,
+    HALFWIDTH_STOP = 0xff61,
+    FULLWIDTH_FIRST = 0xff01,
+    FULLWIDTH_LAST = 0xff5e,
+    FULLWIDTH_SHIFT = 0xfee0, /* to ASCII */
+    BRAILLE_BLANK = 0x2800,
+    COMBINING_FIRST = 0x300, /* every code point below is its own NFC and its own cluster */
+    MARKS_MAX = 32,          /* in a row; more than any cluster keeps */
+};
+
+static bool is_tail(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+/* Table 3-7 of the Unicode standard: the second byte's range depends on the first. */
+size_t utf8_sequence(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+
+    if (s.len == 0)
+        return 0;
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4)
+        return 0;
+    if (p[0] < 0xe0)
+        return s.len >= 2 && is_tail(p[1]) ? 2 : 0;
+    if (p[0] < 0xf0) {
+        if (s.len < 3 || !is_tail(p[1]) || !is_tail(p[2]))
+            return 0;
+        /* too long for its code point; a surrogate */
+        return (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ? 0 : 3;
+    }
+    if (s.len < 4 || !is_tail(p[1]) || !is_tail(p[2]) || !is_tail(p[3]))
+        return 0;
+    /* too long for its code point; above U+10FFFF */
+    return (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) ? 0 : 4;
+}
+
+bool utf8_valid(struct str s)
+{
+    const uint64_t ones = 0x0101010101010101U, tops = 0x8080808080808080U;
+
+    while (s.len) {
+        uint64_t word;
+        size_t step;
+        if (s.len >= sizeof word) {
+            memcpy(&word, s.ptr, sizeof word);
+            /* eight bytes of ASCII, none of them NUL */
+            if (((word | ((word - ones) & ~word)) & tops) == 0) {
+                s.ptr += sizeof word;
+                s.len -= sizeof word;
+                continue;
+            }
+        }
+        step = utf8_sequence(s);
+        if (step == 0 || s.ptr[0] == '\0')
+            return false;
+        s.ptr += step;
+        s.len -= step;
+    }
+    return true;
+}
+
+/* Takes the first code point from s, which is valid and not empty. */
+static utf8proc_int32_t take(struct str *s)
+{
+    utf8proc_int32_t code;
+    utf8proc_ssize_t n =
+        utf8proc_iterate((const utf8proc_uint8_t *)s->ptr, (utf8proc_ssize_t)(s->len < 4 ? s->len : 4), &code);
+
+    assert(n > 0);
+    s->ptr += n;
+    s->len -= (size_t)n;
+    return code;
+}
+
+size_t utf8_codepoints(struct str s)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < s.len; i++)
+        count += !is_tail((unsigned char)s.ptr[i]);
+    return count;
+}
+
+size_t utf8_graphemes(struct str s)
+{
+    size_t count = 0;
+    utf8proc_int32_t state = 0, before = 0;
+
+    while (s.len) {
+        utf8proc_int32_t code = take(&s);
+        if (count == 0 || utf8proc_grapheme_break_stateful(before, code, &state))
+            count++;
+        before = code;
+    }
+    return count;
+}
+
+struct str utf8_first_grapheme(struct str s)
+{
+    struct str rest = s, first = { s.ptr, 0 };
+    utf8proc_int32_t state = 0, before = 0;
+
+    while (rest.len) {
+        utf8proc_int32_t code = take(&rest);
+        if (first.len && utf8proc_grapheme_break_stateful(before, code, &state))
+            break;
+        first.len = s.len - rest.len;
+        before = code;
+    }
+    return first;
+}
+
+static bool is_blank(utf8proc_int32_t code, const utf8proc_property_t *property)
+{
+    return property->category == UTF8PROC_CATEGORY_CC || property->category == UTF8PROC_CATEGORY_ZS ||
+           property->category == UTF8PROC_CATEGORY_ZL || property->category == UTF8PROC_CATEGORY_ZP ||
+           code == BRAILLE_BLANK;
+}
+
+/* Invisible by itself, but emoji and scripts are written with it. */
+static bool is_joiner(utf8proc_int32_t code)
+{
+    return code == ZWJ || code == ZWNJ || (code >= 0xfe00 && code <= 0xfe0f) || /* variation selectors */
+           (code >= 0xe0100 && code <= 0xe01ef) || (code >= 0x180b && code <= 0x180d) || code == 0x180f;
+}
+
+static bool is_invisible(const utf8proc_property_t *property)
+{
+    /* Some Arabic, Syriac and Kaithi format characters are shown: those that enclose the digits behind them. */
+    return property->ignorable ||
+           (property->category == UTF8PROC_CATEGORY_CF && property->boundclass != UTF8PROC_BOUNDCLASS_PREPEND);
+}
+
+/* Copies s to out (room for s.len bytes) without the invisible and with single blanks between words; returns the
+ * length. s is valid. *plain: nothing in it that NFC could change. */
+static size_t copy_visible(struct str s, char *out, bool *plain)
+{
+    size_t n = 0, marks = 0;
+    bool blank = false, visible = false;
+
+    *plain = true;
+    while (s.len) {
+        const char *from = s.ptr;
+        utf8proc_int32_t code = take(&s);
+        const utf8proc_property_t *property = utf8proc_get_property(code);
+        if (is_blank(code, property)) {
+            blank = n > 0;
+            continue;
+        }
+        if (!is_joiner(code)) {
+            if (is_invisible(property))
+                continue;
+            visible = true;
+        }
+        /* Sorting the marks of one letter is quadratic in their number. */
+        marks = property->combining_class > 0 ? marks + 1 : 0;
+        if (marks > MARKS_MAX)
+            continue;
+        if (blank)
+            out[n++] = ' ';
+        blank = false;
+        memcpy(out + n, from, (size_t)(s.ptr - from));
+        n += (size_t)(s.ptr - from);
+        if (code >= COMBINING_FIRST)
+            *plain = false;
+    }
+    return visible ? n : 0;
+}
+
+/* NFC as code points in the arena; *count of them. NULL without memory. s is valid. */
+static utf8proc_int32_t *compose(struct arena *a, struct str s, size_t *count)
+{
+    const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
+    const utf8proc_uint8_t *bytes = (const utf8proc_uint8_t *)s.ptr;
+    utf8proc_ssize_t len = (utf8proc_ssize_t)s.len;
+    utf8proc_ssize_t n = utf8proc_decompose(bytes, len, NULL, 0, options);
+
+    assert(n >= 0);
+    utf8proc_int32_t *codes = arena_array(a, (size_t)n + 1, sizeof *codes);
+    if (!codes)
+        return NULL;
+    n = utf8proc_decompose(bytes, len, codes, n, options);
+    assert(n >= 0);
+    n = utf8proc_normalize_utf32(codes, n, options);
+    assert(n >= 0);
+    *count = (size_t)n;
+    return codes;
+}
+
+/* Encodes the code points to out, UTF8_CLUSTER_MAX of each grapheme cluster; returns the length. */
+static size_t encode_clusters(const utf8proc_int32_t *codes, size_t count, char *out)
+{
+    utf8proc_int32_t state = 0;
+    size_t len = 0, in_cluster = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && utf8proc_grapheme_break_stateful(codes[i - 1], codes[i], &state))
+            in_cluster = 0;
+        if (++in_cluster > UTF8_CLUSTER_MAX)
+            continue;
+        utf8proc_ssize_t n = utf8proc_encode_char(codes[i], (utf8proc_uint8_t *)out + len);
+        assert(n > 0 && n <= SEQUENCE_BYTES_MAX);
+        len += (size_t)n;
+    }
+    return len;
+}
+
+enum status utf8_clean(struct arena *a, struct str s, struct str *out)
+{
+    size_t count;
+    bool plain;
+
+    if (!utf8_valid(s))
+        return ST_INVALID;
+    char *visible = arena_alloc(a, s.len + 1);
+    if (!visible)
+        return ST_NO_MEMORY;
+    struct str text = { visible, copy_visible(s, visible, &plain) };
+    if (plain) {
+        *out = text;
+        return ST_OK;
+    }
+    const utf8proc_int32_t *codes = compose(a, text, &count);
+    char *encoded = codes ? arena_array(a, count + 1, SEQUENCE_BYTES_MAX) : NULL;
+    if (!encoded)
+        return ST_NO_MEMORY;
+    *out = (struct str){ encoded, encode_clusters(codes, count, encoded) };
+    return ST_OK;
+}
+
+enum status utf8_fold_width(struct arena *a, struct str s, struct str *out)
+{
+    if (!utf8_valid(s))
+        return ST_INVALID;
+    char *folded = arena_alloc(a, s.len + 1);
+    if (!folded)
+        return ST_NO_MEMORY;
+
+    size_t len = 0;
+    while (s.len) {
+        const char *from = s.ptr;
+        utf8proc_int32_t code = take(&s);
+        if (code >= FULLWIDTH_FIRST && code <= FULLWIDTH_LAST) {
+            folded[len++] = (char)(code - FULLWIDTH_SHIFT);
+        } else if (code == IDEOGRAPHIC_STOP || code == HALFWIDTH_STOP) {
+            folded[len++] = '.';
+        } else if (code == IDEOGRAPHIC_SPACE) {
+            folded[len++] = ' ';
+        } else {
+            memcpy(folded + len, from, (size_t)(s.ptr - from));
+            len += (size_t)(s.ptr - from);
+        }
+    }
+    *out = (struct str){ folded, len };
+    return ST_OK;
+}

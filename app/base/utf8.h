@@ -1,0 +1,31 @@
+/* Unicode text from people: validity, length as people count it, and what may be shown. Uses utf8proc. */
+#ifndef HB_BASE_UTF8_H
+#define HB_BASE_UTF8_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+
+/* Well-formed UTF-8 without NUL (Unicode 15, table 3-7). */
+bool utf8_valid(struct str s);
+/* Bytes of the first well-formed sequence of s (1–4); 0 when s is empty or its start is broken. */
+size_t utf8_sequence(struct str s);
+/* Code points: the characters of a VARCHAR. s is valid UTF-8. */
+size_t utf8_codepoints(struct str s);
+/* Extended grapheme clusters (UAX #29). s is valid UTF-8. */
+size_t utf8_graphemes(struct str s);
+/* Code points of one grapheme cluster that utf8_clean keeps: enough for a family of four with skin tones (11), few
+ * enough that a pile of accents can't fill a column or climb over the page. n graphemes of clean text are at most
+ * 16 n characters of a VARCHAR. */
+#define UTF8_CLUSTER_MAX 16
+/* One line of text as we store it: NFC, control characters, line breaks and all kinds of blanks → one ASCII blank,
+ * blanks trimmed and folded, bidi embeddings/overrides/isolates (U+202A–E, U+2066–9) and other invisible characters
+ * removed, except ZWJ/ZWNJ and variation selectors, which emoji and scripts need; text of nothing else is empty.
+ * Cleaning clean text changes nothing. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out lives in the arena. */
+enum status utf8_clean(struct arena *a, struct str s, struct str *out);
+/* The first grapheme cluster of s (for avatars); empty when s is empty. */
+struct str utf8_first_grapheme(struct str s);
+/* Full-width ASCII (U+FF01–FF5E), 。 and ideographic space folded to ASCII, as typed with Chinese input methods. */
+enum status utf8_fold_width(struct arena *a, struct str s, struct str *out);
+
+#endif

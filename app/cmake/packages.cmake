@@ -1,0 +1,33 @@
+# What Debian calls libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
+# libutf8proc-dev and, for the tests, libcmocka-dev and libjansson-dev.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
+pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+if(HB_TESTS)
+    pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+endif()
+
+# libfcgi has a .pc file only since 2.4.2.
+find_library(FCGI_LIBRARY fcgi REQUIRED)
+find_path(FCGI_INCLUDE_DIR fcgiapp.h REQUIRED)
+add_library(hb_fcgi INTERFACE)
+target_link_libraries(hb_fcgi INTERFACE "${FCGI_LIBRARY}")
+target_include_directories(hb_fcgi SYSTEM INTERFACE "${FCGI_INCLUDE_DIR}")
+
+# Either client library serves: both have mysql.h.
+add_library(hb_mysql INTERFACE)
+pkg_search_module(MYSQL IMPORTED_TARGET mysqlclient libmariadb mariadb)
+if(MYSQL_FOUND)
+    target_link_libraries(hb_mysql INTERFACE PkgConfig::MYSQL)
+else()
+    find_program(MYSQL_CONFIG NAMES mysql_config mariadb_config REQUIRED)
+    execute_process(COMMAND "${MYSQL_CONFIG}" --include OUTPUT_VARIABLE mysql_include COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND "${MYSQL_CONFIG}" --libs OUTPUT_VARIABLE mysql_libs COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(mysql_include UNIX_COMMAND "${mysql_include}")
+    separate_arguments(mysql_libs UNIX_COMMAND "${mysql_libs}")
+    target_compile_options(hb_mysql INTERFACE ${mysql_include})
+    target_link_libraries(hb_mysql INTERFACE ${mysql_libs})
+endif()

@@ -1,0 +1,69 @@
+#include "io/db_sql.h"
+
+#include <assert.h>
+#include <sodium.h>
+
+static void text_append(MYSQL *handle, struct buf *out, struct str text)
+{
+    /* The client library may double every byte, and ends with a NUL. */
+    if (text.len > (SIZE_MAX - 3) / 2 || !buf_reserve(out, 2 * text.len + 3)) {
+        out->failed = true;
+        return;
+    }
+    buf_char(out, '\'');
+    unsigned long written = 0;
+    if (text.len > 0)
+        written = mysql_real_escape_string(handle, out->ptr + out->len, text.ptr, (unsigned long)text.len);
+    if (written > 2 * text.len) { /* -1: the library could not */
+        out->failed = true;
+        return;
+    }
+    out->len += written;
+    buf_char(out, '\'');
+}
+
+static void bytes_append(struct buf *out, struct str bytes)
+{
+    size_t size = 2 * bytes.len + 1; /* with the NUL of bin2hex */
+    buf_cstr(out, "X'");
+    if (!buf_reserve(out, size))
+        return;
+    (void)sodium_bin2hex(out->ptr + out->len, size, (const unsigned char *)bytes.ptr, bytes.len);
+    out->len += size - 1;
+    buf_char(out, '\'');
+}
+
+void db_sql_literal(MYSQL *handle, struct buf *out, const struct db_param *param)
+{
+    switch (param->type) {
+    case DB_PARAM_NULL: buf_cstr(out, "NULL"); break;
+    case DB_PARAM_I64: buf_i64(out, param->as.i64); break;
+    case DB_PARAM_U64: buf_u64(out, param->as.u64); break;
+    case DB_PARAM_TEXT: text_append(handle, out, param->as.text); break;
+    case DB_PARAM_BYTES: bytes_append(out, param->as.text); break;
+    }
+}
+
+void db_sql_expand(MYSQL *handle, struct buf *out, const char *sql, const struct db_param *params, size_t count)
+{
+    size_t used = 0;
+    char quote = '\0'; /* the one we are inside of */
+    const char *start = sql;
+    const char *p = sql;
+    for (; *p != '\0'; p++) {
+        assert(*p != '\\'); /* our statements have no use for it, and it would fool this loop */
+        if (quote != '\0') {
+            if (*p == quote)
+                quote = '\0';
+        } else if (*p == '\'' || *p == '"' || *p == '`') {
+            quote = *p;
+        } else if (*p == '?') {
+            assert(used < count);
+            buf_bytes(out, start, (size_t)(p - start));
+            db_sql_literal(handle, out, &params[used++]);
+            start = p + 1;
+        }
+    }
+    buf_bytes(out, start, (size_t)(p - start));
+    assert(used == count && quote == '\0');
+}

@@ -1,0 +1,334 @@
+#include "io/fcgi.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+enum {
+    ARENA_CHUNK_BYTES = 64 << 10,
+    ARENA_LIMIT_BYTES = 16 << 20,
+    DRAIN_BYTES_MAX = 1 << 20, /* of a body over the limit; beyond it the connection is closed instead */
+    POLL_MS_MAX = 1000,
+    OTHER_FILES_MAX = 24, /* descriptors that are no connection: stores, counters, a template being read */
+    STOP_MS_MAX = 3000    /* idle kept connections are given this long to be closed by nginx when we stop */
+};
+
+struct loop {
+    const struct fcgi_options *options;
+    const struct fcgi_app *app;
+    struct fcgi_request slots[FCGI_CONNECTIONS_MAX]; /* fcgx.ipcFd >= 0: a connection */
+    size_t slots_len;                                /* used of them */
+    size_t open_len;                                 /* connections at this moment */
+    size_t kept_max;                                 /* what is above is closed after its answer */
+    size_t next;                                     /* slot where the next batch begins to look */
+    struct arena *arenas[FCGI_BATCH_MAX];            /* one for each request of a batch */
+    struct fcgi_request *batch[FCGI_BATCH_MAX];
+    size_t batch_len;
+    sigset_t unblocked; /* the signal mask inside ppoll */
+    int64_t idle_at_ms;
+    int64_t stop_at_ms; /* 0 until told to stop */
+};
+
+static volatile sig_atomic_t stop_requested;
+
+static void on_stop_signal(int signal_no)
+{
+    (void)signal_no;
+    stop_requested = 1;
+}
+
+struct str fcgi_param(const struct fcgi_request *r, const char *name)
+{
+    return str_from(FCGX_GetParam(name, r->fcgx.envp));
+}
+
+void fcgi_write(struct fcgi_request *r, struct str bytes)
+{
+    assert(bytes.len <= INT32_MAX);
+    if (bytes.len > 0)
+        (void)FCGX_PutStr(bytes.ptr, (int)bytes.len, r->fcgx.out);
+}
+
+void fcgi_flush(struct fcgi_request *r)
+{
+    (void)FCGX_FFlush(r->fcgx.out);
+}
+
+/* Reads and forgets what is left of the body. False when it is too long to be worth it or the peer is gone. */
+static bool body_drain(struct fcgi_request *r)
+{
+    char scratch[4096];
+    size_t drained = 0;
+    for (;;) {
+        int n = FCGX_GetStr(scratch, sizeof scratch, r->fcgx.in);
+        if (n <= 0)
+            return FCGX_GetError(r->fcgx.in) == 0;
+        drained += (size_t)n;
+        if (drained > DRAIN_BYTES_MAX)
+            return false;
+    }
+}
+
+/* The body is always read to its end before anything is answered: on a kept connection an unread rest would be
+ * parsed as the next request. */
+static void body_read(struct fcgi_request *r, size_t limit)
+{
+    uint64_t length = 0;
+    struct str header = fcgi_param(r, "CONTENT_LENGTH");
+    if (header.len > 0 && !str_to_u64(header, &length))
+        r->body_broken = true;
+
+    if (!r->body_broken && length <= limit) {
+        char *bytes = arena_alloc(r->arena, (size_t)length + 1);
+        if (bytes != NULL) {
+            int n = length > 0 ? FCGX_GetStr(bytes, (int)length, r->fcgx.in) : 0;
+            r->body = (struct str){ bytes, n > 0 ? (size_t)n : 0 };
+        }
+        r->body_broken = bytes == NULL || r->body.len != length;
+    } else {
+        r->body_too_large = !r->body_broken;
+    }
+    if (!body_drain(r))
+        r->fcgx.keepConnection = 0;
+}
+
+/* Reads the next request of a connection that has something to say. False: it had nothing but its end. */
+static bool request_accept(struct loop *loop, struct fcgi_request *r)
+{
+    if (FCGX_Accept_r(&r->fcgx) != 0) {
+        loop->open_len--;
+        return false;
+    }
+    r->arena = loop->arenas[loop->batch_len];
+    r->body = STR_NONE;
+    r->body_too_large = r->body_broken = false;
+    r->state = NULL;
+    loop->batch[loop->batch_len++] = r;
+    body_read(r, loop->options->body_bytes_max);
+    return true;
+}
+
+static void request_finish(struct loop *loop, struct fcgi_request *r)
+{
+    loop->app->finish(loop->app->ctx, r);
+    if (loop->stop_at_ms != 0 || loop->open_len > loop->kept_max)
+        r->fcgx.keepConnection = 0;
+    FCGX_Finish_r(&r->fcgx);
+    loop->open_len -= r->fcgx.ipcFd < 0;
+    arena_reset(r->arena);
+    r->state = NULL;
+}
+
+/* Advances every request of the batch until all are answered, one round of Redis between two steps. */
+static void batch_run(struct loop *loop)
+{
+    while (loop->batch_len > 0) {
+        size_t waiting = 0;
+        for (size_t i = 0; i < loop->batch_len; i++) {
+            struct fcgi_request *r = loop->batch[i];
+            if (loop->app->step(loop->app->ctx, r) == FCGI_WAIT)
+                loop->batch[waiting++] = r;
+            else
+                request_finish(loop, r);
+        }
+        loop->batch_len = waiting;
+        if (waiting > 0)
+            loop->app->round(loop->app->ctx);
+    }
+}
+
+/* New connections take a slot and are read when they have something to say: one that is silent pins nobody. */
+static void connections_accept(struct loop *loop, struct fcgi_request *const *spare, size_t spare_len)
+{
+    for (size_t i = 0; i < spare_len; i++) {
+        int fd = accept4(loop->options->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0)
+            return; /* a sibling process was faster, or none is left */
+        spare[i]->fcgx.ipcFd = fd;
+        spare[i]->fcgx.keepConnection = 1; /* or FCGX_Accept_r would close it before it reads */
+        loop->open_len++;
+    }
+}
+
+static void connection_drop(struct loop *loop, struct fcgi_request *r)
+{
+    FCGX_Free(&r->fcgx, 1);
+    loop->open_len--;
+}
+
+static int readable_wait(const struct loop *loop, struct pollfd *fds, size_t fds_len)
+{
+    struct timespec timeout = { .tv_sec = POLL_MS_MAX / 1000, .tv_nsec = (POLL_MS_MAX % 1000) * 1000000L };
+    if (loop->stop_at_ms != 0)
+        timeout = (struct timespec){ .tv_nsec = 50 * 1000000L };
+    return ppoll(fds, (nfds_t)fds_len, &timeout, &loop->unblocked);
+}
+
+/* Reads the requests of a batch from the readable connections, beginning at the one where the last full batch ended:
+ * with more connections busy than a batch takes, the first ones would keep the last ones waiting for ever. */
+static void requests_collect(struct loop *loop, const struct pollfd *fds, const size_t *slot_of, size_t len)
+{
+    size_t start = 0;
+    while (start < len && slot_of[start] < loop->next)
+        start++;
+    loop->next = 0;
+    for (size_t i = 0; i < len; i++) {
+        size_t at = (start + i) % len;
+        struct fcgi_request *r = &loop->slots[slot_of[at]];
+        if (fds[at].revents == 0)
+            continue;
+        if (loop->batch_len == (size_t)loop->options->batch_max) {
+            loop->next = slot_of[at];
+            return;
+        }
+        if ((fds[at].revents & POLLIN) == 0 || (fds[at].revents & POLLHUP) != 0)
+            connection_drop(loop, r); /* nobody is there to be answered */
+        else
+            (void)request_accept(loop, r);
+    }
+}
+
+/* Waits until something is readable; collects a batch, and the connections of the next one. */
+static void batch_collect(struct loop *loop)
+{
+    struct pollfd fds[FCGI_CONNECTIONS_MAX + 1];
+    size_t slot_of[FCGI_CONNECTIONS_MAX];
+    struct fcgi_request *spare[FCGI_BATCH_MAX];
+    size_t batch_max = (size_t)loop->options->batch_max, len = 0, spare_len = 0;
+
+    for (size_t i = 0; i < loop->slots_len; i++) {
+        struct fcgi_request *r = &loop->slots[i];
+        if (r->fcgx.ipcFd >= 0) {
+            slot_of[len] = i;
+            fds[len++] = (struct pollfd){ .fd = r->fcgx.ipcFd, .events = POLLIN };
+        } else if (spare_len < batch_max) {
+            spare[spare_len++] = r;
+        }
+    }
+    /* Stop accepting before the slots run out, and when told to stop. */
+    bool listens = spare_len > 0 && loop->stop_at_ms == 0;
+    if (listens)
+        fds[len] = (struct pollfd){ .fd = loop->options->listen_fd, .events = POLLIN };
+    if (readable_wait(loop, fds, len + listens) <= 0)
+        return;
+    requests_collect(loop, fds, slot_of, len);
+    /* Who answers one at a time leaves the next one to a sibling. */
+    if (listens && fds[len].revents != 0 && (batch_max > 1 || loop->batch_len == 0))
+        connections_accept(loop, spare, spare_len);
+}
+
+/* True when the loop may end: told to stop, and every connection is closed or had its time. */
+static bool loop_ended(struct loop *loop)
+{
+    int64_t now_ms = clock_monotonic_ms();
+    if (stop_requested && loop->stop_at_ms == 0) {
+        log_info("stopping", "connections=%zu", loop->open_len);
+        loop->stop_at_ms = now_ms + STOP_MS_MAX;
+    }
+    if (loop->stop_at_ms == 0) {
+        if (now_ms >= loop->idle_at_ms) {
+            loop->idle_at_ms = now_ms + POLL_MS_MAX;
+            if (loop->app->idle != NULL)
+                loop->app->idle(loop->app->ctx);
+        }
+        return false;
+    }
+    return loop->open_len == 0 || now_ms >= loop->stop_at_ms;
+}
+
+/* Signals are let in only inside ppoll: libfcgi's reads and writes don't survive an EINTR, and a cut answer after a
+ * grab is the worst moment. */
+static void signals_prepare(struct loop *loop)
+{
+    stop_requested = 0;
+    static const int stop_signals[] = { SIGTERM, SIGINT, SIGUSR1 };
+    struct sigaction action = { .sa_handler = on_stop_signal };
+    sigset_t blocked;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
+        sigaction(stop_signals[i], &action, NULL);
+        sigaddset(&blocked, stop_signals[i]);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &blocked, &loop->unblocked);
+    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++)
+        sigdelset(&loop->unblocked, stop_signals[i]);
+}
+
+/* As many connections as there may be files; the limit is raised as far as we are allowed to. */
+static size_t slots_count(void)
+{
+    const rlim_t wanted = FCGI_CONNECTIONS_MAX + OTHER_FILES_MAX;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted)
+        return FCGI_CONNECTIONS_MAX;
+    files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    return files.rlim_cur > OTHER_FILES_MAX ? (size_t)files.rlim_cur - OTHER_FILES_MAX : 1;
+}
+
+static struct loop *loop_new(const struct fcgi_options *options, const struct fcgi_app *app)
+{
+    struct loop *loop = calloc(1, sizeof *loop);
+    if (loop == NULL)
+        return NULL;
+    loop->options = options;
+    loop->app = app;
+    for (int i = 0; i < options->batch_max; i++) {
+        loop->arenas[i] = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+        if (loop->arenas[i] == NULL) {
+            for (int j = 0; j < i; j++)
+                arena_free(loop->arenas[j]);
+            free(loop);
+            return NULL;
+        }
+    }
+    loop->slots_len = slots_count();
+    size_t spare = loop->slots_len > 2 * FCGI_SPARE_MAX ? FCGI_SPARE_MAX : (loop->slots_len + 1) / 2;
+    loop->kept_max = loop->slots_len - spare;
+    for (size_t i = 0; i < FCGI_CONNECTIONS_MAX; i++) {
+        FCGX_InitRequest(&loop->slots[i].fcgx, options->listen_fd, 0);
+        loop->slots[i].fcgx.ipcFd = -1;
+    }
+    return loop;
+}
+
+static void loop_free(struct loop *loop)
+{
+    for (size_t i = 0; i < FCGI_CONNECTIONS_MAX; i++)
+        FCGX_Free(&loop->slots[i].fcgx, 1);
+    for (int i = 0; i < loop->options->batch_max; i++)
+        arena_free(loop->arenas[i]);
+    free(loop);
+}
+
+enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
+{
+    assert(options->batch_max >= 1 && options->batch_max <= FCGI_BATCH_MAX);
+    if (FCGX_Init() != 0)
+        return ST_UNAVAILABLE;
+    int flags = fcntl(options->listen_fd, F_GETFL);
+    if (flags < 0 || fcntl(options->listen_fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return ST_UNAVAILABLE;
+
+    struct loop *loop = loop_new(options, app);
+    if (loop == NULL)
+        return ST_NO_MEMORY;
+    signals_prepare(loop); /* after FCGX_Init, which installs handlers of its own */
+    while (!loop_ended(loop)) {
+        batch_collect(loop);
+        batch_run(loop);
+    }
+    loop_free(loop);
+    return ST_OK;
+}

@@ -1,0 +1,379 @@
+/* Sets of templates: reading a folder, compiling it as a whole, and knowing when it has changed. */
+#include "io/mustache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/mustache_inside.h"
+
+enum { WORKSHOP_CHUNK_BYTES = 64 << 10, FOLDER_DEPTH_MAX = 8 };
+static const size_t WORKSHOP_BYTES_MAX = (size_t)256 << 20;
+static const struct str ENDING = { ".mustache", 9 };
+
+/* ---- the workshop ---- */
+
+enum status workshop_error(struct workshop *w, const struct source *src, size_t at, const char *format, ...)
+{
+    size_t line = 1, column = 1;
+    char message[256];
+    va_list args;
+
+    for (size_t i = 0; i < at && i < src->text.len; i++) {
+        unsigned char c = (unsigned char)src->text.ptr[i];
+        if (c == '\n') {
+            line++;
+            column = 1;
+        } else if ((c & 0xC0) != 0x80) { /* not inside a character of UTF-8 */
+            column++;
+        }
+    }
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    snprintf(w->error, w->error_size, "%.*s:%zu:%zu: %s", STR_ARG(src->file), line, column, message);
+    return ST_INVALID;
+}
+
+static int name_compare(struct str a, struct str b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int order = len ? memcmp(a.ptr, b.ptr, len) : 0;
+
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int source_compare(const void *a, const void *b)
+{
+    return name_compare(((const struct source *)a)->name, ((const struct source *)b)->name);
+}
+
+struct source *workshop_find(struct workshop *w, struct str name)
+{
+    struct source key = { .name = name };
+
+    return w->count ? bsearch(&key, w->sources, w->count, sizeof key, source_compare) : NULL;
+}
+
+static enum status name_templates(const struct workshop *w, struct mustache_set *set)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        struct mustache *t = &set->templates[i];
+        struct str name = w->sources[i].name;
+        t->set = set;
+        t->name = (uint32_t)set->pool.len;
+        t->name_len = (uint32_t)name.len;
+        t->name_hash = value_hash(name);
+        buf_str(&set->pool, name);
+    }
+    set->count = w->count;
+    return set->pool.failed ? ST_NO_MEMORY : ST_OK;
+}
+
+static enum status workshop_parse(struct workshop *w)
+{
+    enum status st = ST_OK;
+
+    if (w->count > 0)
+        qsort(w->sources, w->count, sizeof *w->sources, source_compare);
+    for (size_t i = 1; i < w->count && st == ST_OK; i++)
+        if (str_equal(w->sources[i - 1].name, w->sources[i].name))
+            st = workshop_error(w, &w->sources[i], 0, "there are two templates of this name");
+    for (size_t i = 0; i < w->count && st == ST_OK; i++)
+        st = parse_source(w, &w->sources[i]);
+    return st;
+}
+
+/* Makes a set of the sources in the workshop. */
+static enum status workshop_finish(struct workshop *w, struct mustache_set **out)
+{
+    struct mustache_set *set = calloc(1, sizeof *set);
+    struct mustache *templates = calloc(w->count + 1, sizeof *templates);
+    enum status st = ST_NO_MEMORY;
+
+    if (!set || !templates) {
+        free(templates);
+        goto undo;
+    }
+    set->templates = templates;
+    st = workshop_parse(w);
+    if (st == ST_OK)
+        st = compile_sources(w, set);
+    if (st == ST_OK)
+        st = name_templates(w, set);
+    if (st != ST_OK)
+        goto undo;
+    *out = set;
+    return ST_OK;
+
+undo:
+    mustache_set_free(set);
+    return st;
+}
+
+static bool workshop_open(struct workshop *w, char *error, size_t error_size)
+{
+    *w = (struct workshop){ .error = error, .error_size = error_size };
+    w->arena = arena_new(WORKSHOP_CHUNK_BYTES, WORKSHOP_BYTES_MAX);
+    return w->arena != NULL;
+}
+
+/* Ends the work: says so when memory was the reason, as nothing else did. */
+static enum status workshop_close(struct workshop *w, enum status st)
+{
+    if (st == ST_NO_MEMORY)
+        snprintf(w->error, w->error_size, "no memory for the templates");
+    arena_free(w->arena);
+    return st;
+}
+
+/* ---- folders ---- */
+
+typedef enum status visit_fn(void *ctx, const char *path, struct str name, const struct stat *info);
+
+struct walk {
+    visit_fn *visit;
+    void *ctx;
+    size_t root_len; /* of "dir/" in path */
+    char path[PATH_MAX];
+    char *error;
+    size_t error_size;
+};
+
+static enum status walk_problem(struct walk *w, enum status st, const char *problem)
+{
+    snprintf(w->error, w->error_size, "%s: %s", w->path, problem);
+    return st;
+}
+
+static enum status walk_folder(struct walk *w, size_t path_len, unsigned depth);
+
+/* One entry of the folder that is path[0 … folder_len); path gets it and is cut again by the next one. */
+static enum status walk_entry(struct walk *w, size_t folder_len, const char *entry, unsigned depth)
+{
+    struct stat info;
+    size_t len = folder_len + 1 + strlen(entry);
+
+    if (len >= sizeof w->path)
+        return walk_problem(w, ST_UNAVAILABLE, "a path below is too long");
+    w->path[folder_len] = '/';
+    memcpy(w->path + folder_len + 1, entry, strlen(entry) + 1);
+    if (stat(w->path, &info) != 0) /* removed meanwhile, or a link to nowhere */
+        return errno == ENOENT ? ST_OK : walk_problem(w, ST_UNAVAILABLE, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return walk_folder(w, len, depth + 1);
+    if (!S_ISREG(info.st_mode) || len < w->root_len + ENDING.len ||
+        memcmp(w->path + len - ENDING.len, ENDING.ptr, ENDING.len) != 0)
+        return ST_OK;
+    struct str name = { w->path + w->root_len, len - ENDING.len - w->root_len };
+    return w->visit(w->ctx, w->path, name, &info);
+}
+
+static enum status walk_folder(struct walk *w, size_t path_len, unsigned depth)
+{
+    enum status st = ST_OK;
+    const struct dirent *entry;
+
+    if (depth > FOLDER_DEPTH_MAX)
+        return walk_problem(w, ST_UNAVAILABLE, "too many folders within each other");
+    DIR *dir = opendir(w->path);
+    if (!dir)
+        return walk_problem(w, ST_UNAVAILABLE, strerror(errno));
+    while (st == ST_OK && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] != '.')
+            st = walk_entry(w, path_len, entry->d_name, depth);
+    closedir(dir);
+    return st;
+}
+
+/* Calls visit for each template file below dir, in no order. path and name die with the call. */
+static enum status walk(const char *dir, visit_fn *visit, void *ctx, char *error, size_t error_size)
+{
+    struct walk w = { .visit = visit, .ctx = ctx, .error = error, .error_size = error_size };
+    size_t len = strlen(dir);
+
+    while (len > 1 && dir[len - 1] == '/')
+        len--;
+    if (len >= sizeof w.path) {
+        snprintf(error, error_size, "the path of the templates is too long");
+        return ST_UNAVAILABLE;
+    }
+    memcpy(w.path, dir, len);
+    w.root_len = len + 1;
+    return walk_folder(&w, len, 0);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t n)
+{
+    hash = (hash ^ n) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 32);
+}
+
+/* Adds a file to a fingerprint of a folder; the order of the files does not count. */
+static void fingerprint_add(uint64_t *fingerprint, struct str name, const struct stat *info)
+{
+    uint64_t hash = mix(1, value_hash(name));
+
+    hash = mix(hash, (uint64_t)info->st_ino);
+    hash = mix(hash, (uint64_t)info->st_size);
+    hash = mix(hash, (uint64_t)info->st_mtim.tv_sec);
+    hash = mix(hash, (uint64_t)info->st_mtim.tv_nsec);
+    hash = mix(hash, (uint64_t)info->st_ctim.tv_sec);
+    hash = mix(hash, (uint64_t)info->st_ctim.tv_nsec);
+    *fingerprint += hash;
+}
+
+static enum status fingerprint_visit(void *ctx, const char *path, struct str name, const struct stat *info)
+{
+    (void)path;
+    fingerprint_add(ctx, name, info);
+    return ST_OK;
+}
+
+/* ---- loading ---- */
+
+struct load {
+    struct workshop workshop;
+    size_t cap; /* of workshop.sources */
+    uint64_t fingerprint;
+};
+
+/* The whole file in the arena. */
+static enum status file_read(struct workshop *w, const char *path, struct str *out)
+{
+    struct buf bytes = { .limit = MUSTACHE_SOURCE_BYTES_MAX };
+    enum status st = buf_file(&bytes, path);
+
+    if (st == ST_UNAVAILABLE)
+        snprintf(w->error, w->error_size, "%s: %s", path, strerror(errno));
+    if (st == ST_OK) {
+        *out = arena_str(w->arena, buf_view(&bytes));
+        st = out->ptr ? ST_OK : ST_NO_MEMORY;
+    }
+    buf_free(&bytes);
+    return st;
+}
+
+static enum status load_visit(void *ctx, const char *path, struct str name, const struct stat *info)
+{
+    struct load *load = ctx;
+    struct workshop *w = &load->workshop;
+
+    if (info->st_size > (off_t)MUSTACHE_SOURCE_BYTES_MAX) {
+        snprintf(w->error, w->error_size, "%s:1:1: the file is larger than %zu bytes", path, MUSTACHE_SOURCE_BYTES_MAX);
+        return ST_INVALID;
+    }
+    if (w->count == load->cap) {
+        size_t cap = load->cap ? load->cap * 2 : 32;
+        struct source *sources = arena_array(w->arena, cap, sizeof *sources);
+        if (!sources)
+            return ST_NO_MEMORY;
+        if (w->count > 0)
+            memcpy(sources, w->sources, w->count * sizeof *sources);
+        w->sources = sources;
+        load->cap = cap;
+    }
+    struct source *src = &w->sources[w->count];
+    *src = (struct source){ .name = arena_str(w->arena, name), .file = arena_str(w->arena, str_from(path)) };
+    if (!src->name.ptr || !src->file.ptr)
+        return ST_NO_MEMORY;
+    fingerprint_add(&load->fingerprint, name, info); /* before reading: what changes while we read will be told */
+    w->count++;
+    return file_read(w, path, &src->text);
+}
+
+enum status mustache_set_load(const char *dir, struct mustache_set **out, char *error, size_t error_size)
+{
+    struct load load = { .cap = 0 };
+    struct workshop *w = &load.workshop;
+    struct mustache_set *set = NULL;
+    enum status st = ST_NO_MEMORY;
+
+    if (workshop_open(w, error, error_size))
+        st = walk(dir, load_visit, &load, error, error_size);
+    if (st == ST_OK)
+        st = workshop_finish(w, &set);
+    if (st == ST_OK) {
+        set->fingerprint = load.fingerprint;
+        set->dir = strdup(dir);
+        st = set->dir ? ST_OK : ST_NO_MEMORY;
+    }
+    if (st == ST_OK)
+        *out = set;
+    else
+        mustache_set_free(set);
+    return workshop_close(w, st);
+}
+
+enum status mustache_set_compile(const struct str *names, const struct str *sources, size_t count, bool missing_ok,
+                                 struct mustache_set **out, char *error, size_t error_size)
+{
+    struct workshop w;
+    enum status st = ST_NO_MEMORY;
+
+    if (workshop_open(&w, error, error_size)) {
+        w.missing_ok = missing_ok;
+        w.sources = arena_array(w.arena, count + 1, sizeof *w.sources);
+        if (w.sources) {
+            for (; w.count < count; w.count++)
+                w.sources[w.count] =
+                    (struct source){ .name = names[w.count], .file = names[w.count], .text = sources[w.count] };
+            st = workshop_finish(&w, out);
+        }
+    }
+    return workshop_close(&w, st);
+}
+
+void mustache_set_free(struct mustache_set *set)
+{
+    if (!set)
+        return;
+    free(set->steps);
+    free(set->names);
+    free(set->templates);
+    free(set->dir);
+    buf_free(&set->pool);
+    free(set);
+}
+
+bool mustache_set_changed(struct mustache_set *set)
+{
+    uint64_t fingerprint = 0;
+    char error[1];
+
+    if (!set->dir)
+        return false;
+    if (walk(set->dir, fingerprint_visit, &fingerprint, error, sizeof error) != ST_OK)
+        fingerprint = 0;
+    if (fingerprint == set->fingerprint)
+        return false;
+    set->fingerprint = fingerprint;
+    return true;
+}
+
+/* ---- looking up ---- */
+
+struct str mustache_name(const struct mustache *t)
+{
+    return (struct str){ t->set->pool.ptr + t->name, t->name_len };
+}
+
+const struct mustache *mustache_find(const struct mustache_set *set, struct str name)
+{
+    uint32_t hash = value_hash(name);
+
+    for (size_t i = 0; i < set->count; i++)
+        if (set->templates[i].name_hash == hash && str_equal(mustache_name(&set->templates[i]), name))
+            return &set->templates[i];
+    return NULL;
+}
+
+const struct mustache *mustache_at(const struct mustache_set *set, size_t index)
+{
+    return index < set->count ? &set->templates[index] : NULL;
+}

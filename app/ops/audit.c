@@ -1,0 +1,173 @@
+#include "ops/audit.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/public_id.h"
+#include "base/value.h"
+#include "ops/services.h"
+
+enum { ERROR_MAX = 1024, AUDIT_TIMEOUT_S = 600 };
+
+#define AUDIT_CHECK_NAME(id, name, sentence) { name, sentence },
+static const struct {
+    const char *name, *sentence;
+} CHECKS[AUDIT_CHECK_COUNT] = { AUDIT_CHECKS(AUDIT_CHECK_NAME) };
+#undef AUDIT_CHECK_NAME
+
+const char *audit_check_name(enum audit_check check)
+{
+    return CHECKS[check].name;
+}
+
+void audit_note(struct audit *audit, enum audit_check check, const char *kind, uint64_t id, const char *format, ...)
+{
+    uint64_t n = audit->checks[check].violations++;
+    if (n >= AUDIT_ROWS_MAX)
+        return;
+    struct audit_row *row = &audit->checks[check].rows[n];
+    va_list args;
+    (void)snprintf(row->subject, sizeof row->subject, "%s %" PRIu64, kind, id);
+    va_start(args, format);
+    (void)vsnprintf(row->detail, sizeof row->detail, format, args);
+    va_end(args);
+}
+
+static enum status tables_body(struct db *db, void *ctx)
+{
+    return audit_tables(ctx, db);
+}
+
+enum status audit_run(struct services *app, struct audit *out)
+{
+    *out = (struct audit){ .packet_id = out->packet_id, .stretch = out->stretch };
+    enum status st = db_snapshot(app->db, tables_body, out);
+    if (st == ST_OK)
+        st = audit_live(out, app);
+    return st;
+}
+
+bool audit_clean(const struct audit *audit)
+{
+    for (size_t i = 0; i < AUDIT_CHECK_COUNT; i++)
+        if (audit->checks[i].violations > 0)
+            return false;
+    return true;
+}
+
+static uint64_t rows_kept(const struct audit *audit, size_t check)
+{
+    uint64_t n = audit->checks[check].violations;
+    return n < AUDIT_ROWS_MAX ? n : AUDIT_ROWS_MAX;
+}
+
+static void print_text(const struct audit *audit, FILE *out)
+{
+    for (size_t i = 0; i < AUDIT_CHECK_COUNT; i++) {
+        uint64_t n = audit->checks[i].violations;
+        if (n == 0)
+            (void)fprintf(out, "%-5s ok    %s\n", CHECKS[i].name, CHECKS[i].sentence);
+        else
+            (void)fprintf(out, "%-5s FAIL  %s: %" PRIu64 "\n", CHECKS[i].name, CHECKS[i].sentence, n);
+        for (uint64_t row = 0; row < rows_kept(audit, i); row++)
+            (void)fprintf(out, "            %s: %s\n", audit->checks[i].rows[row].subject,
+                          audit->checks[i].rows[row].detail);
+        if (n > AUDIT_ROWS_MAX)
+            (void)fprintf(out, "            and %" PRIu64 " more\n", n - AUDIT_ROWS_MAX);
+    }
+    (void)fprintf(out, "%" PRIu64 " packets, %" PRIu64 " grabs not yet settled: %s\n", audit->packets, audit->unsettled,
+                  audit_clean(audit) ? "clean" : "VIOLATED");
+}
+
+static bool print_json(const struct audit *audit, FILE *out)
+{
+    struct buf b = BUF_EMPTY;
+    buf_printf(&b, "{\"ok\":%s,\"packets\":%" PRIu64 ",\"unsettled\":%" PRIu64 ",\"checks\":[",
+               audit_clean(audit) ? "true" : "false", audit->packets, audit->unsettled);
+    for (size_t i = 0; i < AUDIT_CHECK_COUNT; i++) {
+        buf_printf(&b, "%s{\"id\":\"%s\",\"title\":", i > 0 ? "," : "", CHECKS[i].name);
+        value_json_string(&b, str_from(CHECKS[i].sentence));
+        buf_printf(&b, ",\"violations\":%" PRIu64 ",\"rows\":[", audit->checks[i].violations);
+        for (uint64_t row = 0; row < rows_kept(audit, i); row++) {
+            buf_cstr(&b, row > 0 ? ",{\"subject\":" : "{\"subject\":");
+            value_json_string(&b, str_from(audit->checks[i].rows[row].subject));
+            buf_cstr(&b, ",\"detail\":");
+            value_json_string(&b, str_from(audit->checks[i].rows[row].detail));
+            buf_char(&b, '}');
+        }
+        buf_cstr(&b, "]}");
+    }
+    buf_cstr(&b, "]}\n");
+    bool ok = !b.failed && fwrite(b.ptr, 1, b.len, out) == b.len;
+    buf_free(&b);
+    return ok;
+}
+
+bool audit_print(const struct audit *audit, bool json, FILE *out)
+{
+    if (json)
+        return print_json(audit, out);
+    print_text(audit, out);
+    return true;
+}
+
+/* As in links, or decimal. */
+static bool packet_id_read(const struct config *config, struct str text, uint64_t *out)
+{
+    struct public_id_key key;
+    if (str_to_u64(text, out))
+        return *out != 0;
+    public_id_key_derive(str_from(config->secret), &key);
+    return public_id_decode(&key, text, out);
+}
+
+static int usage(void)
+{
+    (void)fputs("usage: hongbao audit [--json] [--packet ID]\n", stderr);
+    return 2;
+}
+
+static int audit_and_print(struct services *app, uint64_t packet_id, bool json)
+{
+    struct audit *audit = calloc(1, sizeof *audit);
+    if (audit == NULL) {
+        (void)fputs("hongbao audit: out of memory\n", stderr);
+        return 2;
+    }
+    audit->packet_id = packet_id;
+    db_set_timeout_s(app->db, AUDIT_TIMEOUT_S);
+    enum status st = audit_run(app, audit);
+    int code = 2;
+    if (st == ST_OK && !audit_print(audit, json, stdout))
+        st = ST_NO_MEMORY;
+    if (st == ST_OK)
+        code = audit_clean(audit) ? 0 : 1;
+    else
+        (void)fprintf(stderr, "hongbao audit: could not look at everything: %s\n", status_name(st));
+    free(audit);
+    return code;
+}
+
+int audit_command(const struct config *config, int argc, char **argv)
+{
+    uint64_t packet_id = 0;
+    bool json = false;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (strcmp(argv[i], "--packet") != 0 || i + 1 == argc ||
+                 !packet_id_read(config, str_from(argv[++i]), &packet_id))
+            return usage();
+    struct services app;
+    char error[ERROR_MAX];
+    if (services_open(&app, config, SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+        (void)fprintf(stderr, "hongbao audit: %s\n", error);
+        return 2;
+    }
+    int code = audit_and_print(&app, packet_id, json);
+    services_close(&app);
+    return code;
+}

@@ -1,0 +1,343 @@
+/* Open packets in Redis against the tables. MySQL is read first, so Redis may be ahead: what it has more must wait in
+ * the stream behind the cursor. */
+#include "ops/audit.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "packet/live.h"
+#include "packet/live_event.h"
+#include "packet/split.h"
+#include "packet/store.h"
+
+enum {
+    PACKETS_PER_QUERY = 200,
+    ORDER_PER_ROUND = 1000,
+    LOOKS_MAX = 4, /* before a packet that looks wrong is reported */
+    LOOK_AGAIN_MS = 300,
+    FUNDING_GRACE_MS = 5000
+};
+static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
+static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
+
+/* One packet under the glass. */
+struct look {
+    struct services *app;
+    struct audit *audit;
+    struct arena *arena;
+    struct packet p;
+    struct live_event_id cursor;
+    struct live_keys keys;
+    int64_t order_fen;
+};
+
+static enum status look_status(enum status st)
+{
+    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
+}
+
+/* ---- the hash and the shares ---- */
+
+static void hash_check(struct look *k, const redisReply *fields, uint32_t length, uint32_t users)
+{
+    const struct packet *p = &k->p;
+    int64_t count = -1, amount = -1, expires = -1;
+    char hex[2 * HASH_BYTES + 1];
+    (void)redis_reply_i64(redis_reply_at(fields, 1), &count);
+    (void)redis_reply_i64(redis_reply_at(fields, 2), &amount);
+    (void)redis_reply_i64(redis_reply_at(fields, 3), &expires);
+    (void)sodium_bin2hex(hex, sizeof hex, p->commitment, HASH_BYTES);
+    if (count != (int64_t)p->share_count || amount != p->amount_fen || expires != p->expires_ms)
+        audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis: %" PRId64 " shares, %" PRId64 " fen, until %" PRId64,
+                   count, amount, expires);
+    if (!str_equal(redis_reply_str(redis_reply_at(fields, 5)), str_from(hex)))
+        audit_note(k->audit, AUDIT_I7, "packet", p->id, "Redis shows another commitment");
+    if (length < p->grabbed_count)
+        audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %" PRIu32 " grabs, settled are %" PRIu32, length,
+                   p->grabbed_count);
+    if (users < length)
+        audit_note(k->audit, AUDIT_I3, "packet", p->id, "Redis: %" PRIu32 " grabs by %" PRIu32 " users", length, users);
+    if (users > length || length > p->share_count)
+        audit_note(k->audit, AUDIT_I2, "packet", p->id,
+                   "Redis: %" PRIu32 " users have a share, %" PRIu32 " of %" PRIu32 " shares are grabbed", users,
+                   length, p->share_count);
+}
+
+static enum status shares_check(struct look *k, struct str bytes)
+{
+    const struct packet *p = &k->p;
+    int64_t *shares = arena_array(k->arena, p->share_count, sizeof *shares);
+    if (shares == NULL)
+        return ST_NO_MEMORY;
+    if (split_packet(p, shares) != ST_OK)
+        return ST_OK; /* reported from the tables */
+    if (bytes.len != (size_t)p->share_count * 4) {
+        audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %zu bytes of shares", bytes.len);
+        return ST_OK;
+    }
+    for (uint32_t i = 0; i < p->share_count; i++) {
+        const unsigned char *b = (const unsigned char *)bytes.ptr + (size_t)i * 4;
+        uint32_t fen = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+        if (fen != shares[i]) {
+            audit_note(k->audit, AUDIT_I7, "packet", p->id,
+                       "share %" PRIu32 " is %" PRIu32 " fen in Redis, promised %" PRId64, i, fen, shares[i]);
+            break;
+        }
+    }
+    return ST_OK;
+}
+
+/* ---- the grabs ---- */
+
+/* Grabs that MySQL does not have must wait behind the cursor, in the stream, or have been settled since. */
+static enum status pending_check(struct look *k, const struct live_row *rows, size_t count)
+{
+    struct redis_call *calls = arena_array(k->arena, count + 1, sizeof *calls);
+    char id[LIVE_EVENT_ID_MAX];
+    struct live_event_id settled = { 0, 0 };
+    if (calls == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        struct str at = live_event_id_text(id, rows[i].event);
+        const struct str range[] = { STR("XRANGE"), k->keys.key[LIVE_KEY_EVENTS], at, at };
+        redis_queue(k->app->redis, &calls[i], range, 4);
+    }
+    const struct str get[] = { STR("GET"), k->keys.key[LIVE_KEY_SETTLED] };
+    redis_queue(k->app->redis, &calls[count], get, 2); /* last: the worker writes it before it trims */
+    redis_round(k->app->redis);
+    enum status st = ST_OK;
+    for (size_t i = 0; i <= count; i++)
+        if (st == ST_OK)
+            st = look_status(calls[i].status);
+    if (st == ST_OK)
+        (void)live_event_id_parse(redis_reply_str(calls[count].reply), &settled);
+    for (size_t i = 0; i <= count; i++) {
+        if (st == ST_OK && i < count && redis_reply_at(calls[i].reply, 0) == NULL &&
+            live_event_id_compare(rows[i].event, settled) > 0)
+            audit_note(k->audit, AUDIT_I4, "packet", k->p.id,
+                       "share %" PRIu32 " of user %" PRIu64 " is neither settled nor in the stream", rows[i].share_no,
+                       rows[i].user_id);
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
+/* share_no of every listed user in the hash of grabs. */
+static enum status users_check(struct look *k, const struct live_row *rows, size_t count)
+{
+    struct str *args = arena_array(k->arena, count + 2, sizeof *args);
+    struct redis_call call = { 0 };
+    if (args == NULL)
+        return ST_NO_MEMORY;
+    args[0] = STR("HMGET");
+    args[1] = k->keys.key[LIVE_KEY_GRABS];
+    for (size_t i = 0; i < count; i++)
+        args[i + 2] = arena_printf(k->arena, "%" PRIu64, rows[i].user_id);
+    enum status st = look_status(redis_do(k->app->redis, &call, args, count + 2));
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        int64_t share_no = -1;
+        (void)redis_reply_i64(redis_reply_at(call.reply, i), &share_no);
+        if (share_no != (int64_t)rows[i].share_no)
+            audit_note(k->audit, AUDIT_I7, "packet", k->p.id,
+                       "user %" PRIu64 " holds share %" PRId64 ", listed as %" PRIu32, rows[i].user_id, share_no,
+                       rows[i].share_no);
+    }
+    redis_call_free(&call);
+    return st;
+}
+
+/* One stretch of the list of grabs. */
+static enum status rows_check(struct look *k, const redisReply *list, uint32_t first)
+{
+    const struct packet *p = &k->p;
+    size_t count = list->elements, settled = 0;
+    struct grab_row *grabs = NULL;
+    size_t grab_count = 0, pending = count;
+    struct live_row *rows = arena_array(k->arena, count + 1, sizeof *rows);
+    if (rows == NULL)
+        return ST_NO_MEMORY;
+    enum status st = ST_OK;
+    if (first < p->grabbed_count)
+        st = packet_grabs_between(k->app->db, k->arena, p->id, first,
+                                  p->grabbed_count - first < count ? p->grabbed_count : first + (uint32_t)count, &grabs,
+                                  &grab_count);
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        if (!live_row_parse(redis_reply_str(list->element[i]), &rows[i])) {
+            audit_note(k->audit, AUDIT_I8, "packet", p->id, "entry %zu of Redis's list can't be read", first + i);
+            return ST_OK;
+        }
+        rows[i].share_no = first + (uint32_t)i;
+        k->order_fen += rows[i].amount_fen;
+        if (settled < grab_count && grabs[settled].share_no == rows[i].share_no) {
+            if (grabs[settled].user_id != rows[i].user_id || grabs[settled].amount_fen != rows[i].amount_fen)
+                audit_note(k->audit, AUDIT_I7, "packet", p->id,
+                           "share %" PRIu32 ": user %" PRIu64 " %" PRId64 " fen settled, user %" PRIu64 " %" PRId64
+                           " fen shown",
+                           rows[i].share_no, grabs[settled].user_id, grabs[settled].amount_fen, rows[i].user_id,
+                           rows[i].amount_fen);
+            settled++;
+            continue;
+        }
+        if (pending == count)
+            pending = i;
+        if (live_event_id_compare(rows[i].event, k->cursor) <= 0)
+            audit_note(k->audit, AUDIT_I4, "packet", p->id,
+                       "share %" PRIu32 " of user %" PRIu64 " is before the cursor, but not settled", rows[i].share_no,
+                       rows[i].user_id);
+    }
+    if (st == ST_OK && count > 0)
+        st = users_check(k, rows, count);
+    if (st == ST_OK && pending < count) {
+        k->audit->unsettled += count - pending;
+        st = pending_check(k, &rows[pending], count - pending);
+    }
+    return st;
+}
+
+static enum status order_check(struct look *k, uint32_t length)
+{
+    enum status st = ST_OK;
+    for (uint32_t first = 0; st == ST_OK && first < length; first += ORDER_PER_ROUND) {
+        struct redis_call call = { 0 };
+        struct str from = arena_printf(k->arena, "%" PRIu32, first);
+        uint32_t end = length - first < ORDER_PER_ROUND ? length : first + ORDER_PER_ROUND;
+        struct str to = arena_printf(k->arena, "%" PRIu32, end - 1);
+        const struct str range[] = { STR("LRANGE"), k->keys.key[LIVE_KEY_ORDER], from, to };
+        if (from.ptr == NULL || to.ptr == NULL)
+            return ST_NO_MEMORY;
+        st = look_status(redis_do(k->app->redis, &call, range, 4));
+        if (st == ST_OK && call.reply->type != REDIS_REPLY_ARRAY)
+            st = ST_CORRUPT;
+        if (st == ST_OK)
+            st = rows_check(k, call.reply, first);
+        redis_call_free(&call);
+    }
+    return st;
+}
+
+/* ---- one packet ---- */
+
+static enum status live_check(struct look *k)
+{
+    struct redis_call calls[4] = { 0 };
+    struct redis *redis = k->app->redis;
+    const struct str hmget[] = { STR("HMGET"),       k->keys.key[LIVE_KEY_PACKET],
+                                 STR("state"),       STR("count"),
+                                 STR("amount"),      STR("expires_ms"),
+                                 STR("grabbed_fen"), STR("commitment") };
+    const struct str get[] = { STR("GET"), k->keys.key[LIVE_KEY_SHARES] };
+    const struct str hlen[] = { STR("HLEN"), k->keys.key[LIVE_KEY_GRABS] };
+    const struct str llen[] = { STR("LLEN"), k->keys.key[LIVE_KEY_ORDER] };
+    redis_queue(redis, &calls[0], hmget, 8);
+    redis_queue(redis, &calls[1], get, 2);
+    redis_queue(redis, &calls[2], hlen, 2);
+    redis_queue(redis, &calls[3], llen, 2);
+    redis_round(redis);
+    enum status st = ST_OK;
+    int64_t users = 0, length = 0, fen = 0;
+    for (size_t i = 0; i < 4; i++)
+        if (st == ST_OK)
+            st = look_status(calls[i].status);
+    if (st == ST_OK) {
+        struct str state = redis_reply_str(redis_reply_at(calls[0].reply, 0));
+        (void)redis_reply_i64(calls[2].reply, &users);
+        (void)redis_reply_i64(calls[3].reply, &length);
+        (void)redis_reply_i64(redis_reply_at(calls[0].reply, 4), &fen);
+        if (state.ptr == NULL) {
+            audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "open in MySQL, missing in Redis");
+        } else if (str_equal(state, STR("busy"))) {
+            audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "Redis is rebuilding it");
+        } else {
+            hash_check(k, calls[0].reply, (uint32_t)length, (uint32_t)users);
+            st = shares_check(k, redis_reply_str(calls[1].reply));
+            if (st == ST_OK)
+                st = order_check(k, (uint32_t)length);
+            if (st == ST_OK && k->order_fen != fen)
+                audit_note(k->audit, AUDIT_I8, "packet", k->p.id,
+                           "Redis sums its grabs to %" PRId64 ", they make %" PRId64, fen, k->order_fen);
+        }
+    }
+    for (size_t i = 0; i < 4; i++)
+        redis_call_free(&calls[i]);
+    return st;
+}
+
+/* Reads the packet anew and compares. Packets that are closed by now are the tables' business. */
+enum status audit_live_once(struct audit *audit, struct services *app, uint64_t packet_id)
+{
+    struct db_rows rows;
+    struct look k = { .app = app, .audit = audit };
+    k.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (k.arena == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_query(app->db, k.arena, &rows,
+                              "SELECT " PACKET_COLUMNS ", stream_cursor.last_id FROM packet LEFT JOIN stream_cursor"
+                              " ON stream_cursor.partition_no = packet.id % ? WHERE packet.id = ?"
+                              " AND packet.state IN ('funding', 'open')",
+                              DB_PARAMS(DB_I64(app->config->partitions), DB_U64(packet_id)));
+    if (st == ST_OK && rows.count == 1 && packet_from_row(&rows, 0, 0, &k.p) == ST_OK) {
+        (void)live_event_id_parse(db_cell(&rows, 0, PACKET_COLUMN_COUNT), &k.cursor); /* no cursor yet: 0-0 */
+        live_keys(&k.keys, packet_id, app->config->partitions);
+        if (k.p.state == PACKET_OPEN || k.p.created_ms + FUNDING_GRACE_MS < clock_now_ms())
+            st = live_check(&k);
+    }
+    arena_free(k.arena);
+    return st;
+}
+
+/* Looks a few times before it believes in a violation: between the two reads the packet may have changed. */
+static enum status packet_check(struct services *app, struct audit *audit, struct audit *scratch, uint64_t packet_id)
+{
+    const struct timespec pause = { .tv_nsec = LOOK_AGAIN_MS * 1000000L };
+    enum status st = ST_OK;
+    for (int look = 1; st == ST_OK && look < LOOKS_MAX; look++) {
+        memset(scratch, 0, sizeof *scratch);
+        st = audit_live_once(scratch, app, packet_id);
+        if (st == ST_OK && audit_clean(scratch)) {
+            audit->unsettled += scratch->unsettled;
+            return ST_OK;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return st == ST_OK ? audit_live_once(audit, app, packet_id) : st;
+}
+
+static enum status redis_ping(struct services *app)
+{
+    struct redis_call call = { 0 };
+    const struct str ping[] = { STR("PING") };
+    enum status st = look_status(redis_do(app->redis, &call, ping, 1));
+    redis_call_free(&call);
+    return st;
+}
+
+enum status audit_live(struct audit *audit, struct services *app)
+{
+    uint64_t after = audit->packet_id == 0 ? 0 : audit->packet_id - 1;
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    struct audit *scratch = calloc(1, sizeof *scratch);
+    enum status st = a == NULL || scratch == NULL ? ST_NO_MEMORY : ST_OK;
+    if (st == ST_OK) /* with nothing to compare it would pass without having looked */
+        st = redis_ping(app);
+    for (bool more = true; st == ST_OK && more;) {
+        struct db_rows rows;
+        arena_reset(a);
+        st = db_query(app->db, a, &rows,
+                      "SELECT id FROM packet WHERE state IN ('funding', 'open') AND id > ? AND id <= ? ORDER BY id"
+                      " LIMIT ?",
+                      DB_PARAMS(DB_U64(after), DB_U64(audit->packet_id == 0 ? INT64_MAX : audit->packet_id),
+                                DB_I64(PACKETS_PER_QUERY)));
+        more = st == ST_OK && rows.count == PACKETS_PER_QUERY;
+        for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+            after = db_cell_u64(&rows, i, 0);
+            st = packet_check(app, audit, scratch, after);
+        }
+    }
+    free(scratch);
+    arena_free(a);
+    return st;
+}

@@ -1,0 +1,107 @@
+/* I7 from the tables: every grab is the share that the packet's seed promised before anybody grabbed. The packets come
+ * in pages, their grabs as one stream behind each page, so memory is one page and one packet's shares however many
+ * there are. */
+#include "ops/audit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "packet/packet.h"
+#include "packet/split.h"
+#include "packet/store.h"
+
+enum { PACKETS_PER_PAGE = 500 };
+
+struct page {
+    struct audit *audit;
+    struct packet packets[PACKETS_PER_PAGE];
+    size_t count, opened; /* opened: packets whose shares were computed; the last of them are in shares */
+    bool known;           /* the last one's shares could be computed */
+    int64_t shares[SPLIT_COUNT_MAX];
+};
+
+/* The next packet's own promises, and its shares for the grabs that follow. */
+static void page_open_next(struct page *g)
+{
+    const struct packet *p = &g->packets[g->opened++];
+    uint8_t commitment[HASH_BYTES];
+    split_commitment(p->seed, commitment);
+    if (memcmp(commitment, p->commitment, sizeof commitment) != 0)
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "the commitment is not the seed's SHA-256");
+    g->known = p->share_count <= SPLIT_COUNT_MAX && split_packet(p, g->shares) == ST_OK;
+    if (!g->known) {
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "the shares can't be recomputed");
+        return;
+    }
+    uint32_t best = p->kind == PACKET_LUCKY ? split_best_share_no(g->shares, p->share_count) : PACKET_NO_SHARE;
+    if (best != p->best_share_no)
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "the best share is %" PRIu32 ", not %" PRIu32, best,
+                   p->best_share_no);
+}
+
+static bool grab_check(void *ctx, const struct str *cells, size_t columns)
+{
+    struct page *g = ctx;
+    uint64_t packet_id = 0, share_no = 0, user_id = 0;
+    int64_t amount_fen = 0;
+    bool readable = columns == 4 && str_to_u64(cells[0], &packet_id) && str_to_u64(cells[1], &share_no) &&
+                    str_to_u64(cells[2], &user_id) && str_to_i64(cells[3], &amount_fen);
+    while (g->opened < g->count && (g->opened == 0 || g->packets[g->opened - 1].id < packet_id))
+        page_open_next(g);
+    const struct packet *p = &g->packets[g->opened - 1];
+    if (!readable || p->id != packet_id || !g->known)
+        return true; /* a row that can't be read is reported with its packet, one without a packet can't be */
+    if (share_no >= p->share_count)
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " was never promised", share_no);
+    else if (amount_fen != g->shares[share_no])
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " paid %" PRId64 ", promised %" PRId64,
+                   share_no, amount_fen, g->shares[share_no]);
+    return true;
+}
+
+static enum status page_check(struct page *g, struct db *db)
+{
+    enum status st = db_each(db, grab_check, g,
+                             "SELECT packet_id, share_no, user_id, amount FROM `grab` WHERE packet_id BETWEEN ? AND ?"
+                             " ORDER BY packet_id, share_no",
+                             DB_PARAMS(DB_U64(g->packets[0].id), DB_U64(g->packets[g->count - 1].id)));
+    while (st == ST_OK && g->opened < g->count)
+        page_open_next(g);
+    return st;
+}
+
+enum status audit_promises(struct audit *audit, struct db *db, struct arena *a)
+{
+    uint64_t after = audit->packet_id == 0 ? 0 : audit->packet_id - 1;
+    const uint32_t packets_max =
+        audit->stretch > 0 && audit->stretch < PACKETS_PER_PAGE ? audit->stretch : PACKETS_PER_PAGE;
+    const uint64_t last = audit->packet_id == 0 ? INT64_MAX : audit->packet_id;
+    arena_reset(a);
+    struct page *g = arena_array(a, 1, sizeof *g);
+    struct arena *rows_arena = arena_new((size_t)256 << 10, (size_t)16 << 20);
+    enum status st = g == NULL || rows_arena == NULL ? ST_NO_MEMORY : ST_OK;
+    for (bool more = true; st == ST_OK && more;) {
+        struct db_rows rows;
+        arena_reset(rows_arena);
+        st = db_query(db, rows_arena, &rows,
+                      "SELECT " PACKET_COLUMNS " FROM packet WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+                      DB_PARAMS(DB_U64(after), DB_U64(last), DB_I64(packets_max)));
+        if (st != ST_OK)
+            break;
+        g->audit = audit;
+        g->count = g->opened = 0;
+        for (size_t i = 0; i < rows.count; i++) {
+            after = db_cell_u64(&rows, i, 0);
+            audit->packets++;
+            if (packet_from_row(&rows, i, 0, &g->packets[g->count]) == ST_OK)
+                g->count++;
+            else
+                audit_note(audit, AUDIT_I7, "packet", after, "the row can't be read");
+        }
+        if (g->count > 0)
+            st = page_check(g, db);
+        more = rows.count == packets_max;
+    }
+    arena_free(rows_arena);
+    return st;
+}

@@ -1,0 +1,240 @@
+/* The invariants that the tables alone can tell. Each SQL check returns its offending rows: the subject's id and a
+ * sentence about it; no rows is good news. */
+#include "ops/audit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "packet/packet.h"
+#include "packet/store.h"
+
+enum { ROWS_PER_STRETCH = 2000 };
+static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
+static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
+
+/* `{p}` stands for the condition that picks the packets: `… BETWEEN ? AND ?`. */
+struct table_check {
+    enum audit_check check;
+    const char *kind; /* of the subject */
+    const char *sql;
+    unsigned ranges; /* how often the two parameters follow each other */
+};
+
+static const struct table_check TABLE_CHECKS[] = {
+    { AUDIT_LETTERS, "letter",
+      "SELECT id, CONCAT('event ', event_id, ' of packet ', COALESCE(packet_id, '?'), ': ', reason) FROM dead_letter"
+      " WHERE resolved_at IS NULL AND COALESCE(packet_id, 0) BETWEEN ? AND ? ORDER BY id",
+      1 },
+    { AUDIT_I1, "packet",
+      "SELECT p.id, CONCAT('amount ', p.amount, ', settled ', p.grabbed_count, ' for ', p.grabbed_amount, ', grabs ',"
+      " COALESCE(g.n, 0), ' for ', COALESCE(g.fen, 0), ', refunded ', p.refund_amount, ', escrow ',"
+      " COALESCE(a.balance, 'missing'))"
+      " FROM packet p LEFT JOIN account a ON a.id = p.id AND a.kind = 'escrow'"
+      " LEFT JOIN (SELECT packet_id, COUNT(*) n, SUM(amount) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
+      " GROUP BY packet_id) g ON g.packet_id = p.id"
+      " WHERE p.id BETWEEN ? AND ? AND (a.balance IS NULL"
+      " OR a.balance <> p.amount - p.grabbed_amount - p.refund_amount"
+      " OR p.grabbed_count <> COALESCE(g.n, 0) OR p.grabbed_amount <> COALESCE(g.fen, 0))",
+      2 },
+    { AUDIT_I1, "packet",
+      "SELECT p.id, CONCAT('amount ', p.amount, ', refunded ', p.refund_amount, ', transfers: sent ',"
+      " COALESCE(t.sent, 0), ' grabbed ', COALESCE(t.grabbed, 0), ' refunded ', COALESCE(t.refunded, 0))"
+      " FROM packet p LEFT JOIN (SELECT packet_id, SUM(IF(kind = 'send' AND credit_id = packet_id, amount, 0)) sent,"
+      " SUM(IF(kind = 'grab' AND debit_id = packet_id, amount, 0)) grabbed,"
+      " SUM(IF(kind = 'refund' AND debit_id = packet_id, amount, 0)) refunded"
+      " FROM transfer WHERE kind IN ('send', 'grab', 'refund') AND packet_id BETWEEN ? AND ? GROUP BY packet_id) t"
+      " ON t.packet_id = p.id"
+      " WHERE p.id BETWEEN ? AND ? AND (p.amount <> COALESCE(t.sent, 0)"
+      " OR p.grabbed_amount <> COALESCE(t.grabbed, 0) OR p.refund_amount <> COALESCE(t.refunded, 0))",
+      2 },
+    { AUDIT_I2, "packet",
+      "SELECT packet_id, CONCAT('share ', share_no, ' is grabbed ', COUNT(*), ' times') FROM grab"
+      " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id, share_no HAVING COUNT(*) > 1",
+      1 },
+    { AUDIT_I2, "packet",
+      "SELECT p.id, CONCAT(g.n, ' grabs, but the last share is ', g.last_no, ' of ', p.share_count) FROM packet p"
+      " JOIN (SELECT packet_id, COUNT(DISTINCT share_no) n, MAX(share_no) last_no FROM grab"
+      " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) g ON g.packet_id = p.id"
+      " WHERE g.last_no + 1 <> g.n OR g.last_no >= p.share_count",
+      1 },
+    { AUDIT_I3, "packet",
+      "SELECT packet_id, CONCAT('user ', user_id, ' grabbed ', COUNT(*), ' times') FROM grab"
+      " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id, user_id HAVING COUNT(*) > 1",
+      1 },
+    { AUDIT_I3, "packet",
+      "SELECT p.id, CONCAT('meant for user ', p.receiver_id, ', grabbed by ', g.user_id) FROM packet p"
+      " JOIN grab g ON g.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND p.kind = 'exclusive'"
+      " AND g.user_id <> p.receiver_id",
+      1 },
+    { AUDIT_I4, "packet",
+      "SELECT g.packet_id, CONCAT('grab of share ', g.share_no, ' by user ', g.user_id, ' has no such transfer')"
+      " FROM grab g LEFT JOIN transfer t ON t.kind = 'grab' AND t.packet_id = g.packet_id AND t.seq = g.share_no"
+      " AND t.debit_id = g.packet_id AND t.credit_id = g.user_id AND t.amount = g.amount"
+      " WHERE g.packet_id BETWEEN ? AND ? AND t.id IS NULL",
+      1 },
+    { AUDIT_I4, "packet",
+      "SELECT t.packet_id, CONCAT('transfer ', t.id, ' of share ', t.seq, ' has no grab') FROM transfer t"
+      " LEFT JOIN grab g ON g.packet_id = t.packet_id AND g.share_no = t.seq"
+      " WHERE t.kind = 'grab' AND t.packet_id BETWEEN ? AND ? AND g.packet_id IS NULL",
+      1 },
+    { AUDIT_I6, "packet",
+      "SELECT p.id, CONCAT('closed with ', COALESCE(a.balance, 'no'), ' in escrow, grabbed ', p.grabbed_amount,"
+      " ', refunded ', p.refund_amount, ' of ', p.amount) FROM packet p LEFT JOIN account a ON a.id = p.id"
+      " WHERE p.state = 'closed' AND p.id BETWEEN ? AND ? AND (COALESCE(a.balance, 1) <> 0 OR p.closed_at IS NULL"
+      " OR p.grabbed_amount + p.refund_amount <> p.amount)",
+      1 },
+    { AUDIT_I6, "packet",
+      "SELECT packet_id, CONCAT(COUNT(*), ' refunds') FROM transfer WHERE kind = 'refund'"
+      " AND packet_id BETWEEN ? AND ? GROUP BY packet_id HAVING COUNT(*) > 1",
+      1 },
+    { AUDIT_I6, "packet",
+      "SELECT p.id, CONCAT('refund ', t.id, ' to account ', t.credit_id, ' while ', p.state) FROM transfer t"
+      " JOIN packet p ON p.id = t.packet_id WHERE t.kind = 'refund' AND t.packet_id BETWEEN ? AND ?"
+      " AND (t.credit_id <> p.sender_id OR t.debit_id <> p.id OR p.state <> 'closed')",
+      1 },
+};
+
+static const char BALANCES_SQL[] =
+    "SELECT a.id, CONCAT(a.kind, ' balance ', a.balance, ', its transfers make ', COALESCE(c.fen, 0) -"
+    " COALESCE(d.fen, 0)) FROM account a"
+    " LEFT JOIN (SELECT credit_id, SUM(amount) fen FROM transfer WHERE credit_id BETWEEN ? AND ? GROUP BY credit_id) c"
+    " ON c.credit_id = a.id"
+    " LEFT JOIN (SELECT debit_id, SUM(amount) fen FROM transfer WHERE debit_id BETWEEN ? AND ? GROUP BY debit_id) d"
+    " ON d.debit_id = a.id"
+    " WHERE a.id BETWEEN ? AND ?"
+    " AND (a.balance <> COALESCE(c.fen, 0) - COALESCE(d.fen, 0) OR (a.kind <> 'bank' AND a.balance < 0))";
+
+struct collect {
+    struct audit *audit;
+    enum audit_check check;
+    const char *kind;
+};
+
+static bool collect_row(void *ctx, const struct str *cells, size_t columns)
+{
+    struct collect *c = ctx;
+    uint64_t id = 0;
+    (void)str_to_u64(cells[0], &id);
+    struct str words = columns > 1 ? cells[1] : STR_NONE;
+    audit_note(c->audit, c->check, c->kind, id, "%.*s", STR_ARG(words));
+    return true;
+}
+
+/* A stretch of ids. All stretches together are all ids there can be: a transfer of no packet is found, too. */
+struct stretch {
+    uint64_t low, high;
+};
+typedef enum status stretch_fn(struct audit *audit, struct db *db, const struct stretch *s);
+
+/* Calls each for stretches of so many rows of the table: what a check groups and joins then fits into the server's
+ * memory, however large the tables are. In the audit of one packet there is one stretch: its id. */
+static enum status stretches_walk(struct audit *audit, struct db *db, struct arena *a, const char *next_sql,
+                                  stretch_fn *each)
+{
+    struct stretch s = { .low = audit->packet_id, .high = audit->packet_id };
+    const uint32_t rows_max = audit->stretch > 0 ? audit->stretch : ROWS_PER_STRETCH;
+    if (audit->packet_id != 0)
+        return each(audit, db, &s);
+    for (bool more = true; more; s.low = s.high + 1) {
+        struct db_rows rows;
+        arena_reset(a);
+        enum status st = db_query(db, a, &rows, next_sql, DB_PARAMS(DB_U64(s.low), DB_I64(rows_max - 1)));
+        if (st != ST_OK)
+            return st;
+        more = rows.count == 1;
+        s.high = more ? db_cell_u64(&rows, 0, 0) : UINT64_MAX;
+        st = each(audit, db, &s);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static enum status packets_check(struct audit *audit, struct db *db, const struct stretch *s)
+{
+    const struct db_param range[] = { DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high) };
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < sizeof TABLE_CHECKS / sizeof TABLE_CHECKS[0]; i++) {
+        const struct table_check *t = &TABLE_CHECKS[i];
+        struct collect c = { audit, t->check, t->kind };
+        st = db_each(db, collect_row, &c, t->sql, range, (size_t)t->ranges * 2);
+    }
+    return st;
+}
+
+static enum status accounts_check(struct audit *audit, struct db *db, const struct stretch *s)
+{
+    struct collect c = { audit, AUDIT_I5, "account" };
+    return db_each(
+        db, collect_row, &c, BALANCES_SQL,
+        DB_PARAMS(DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high)));
+}
+
+static enum status total_check(struct audit *audit, struct db *db, struct arena *a)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT COALESCE(SUM(balance), 0) FROM account", NULL, 0);
+    if (st == ST_OK && !str_equal(db_cell(&rows, 0, 0), STR("0")))
+        audit_note(audit, AUDIT_I5, "account", 0, "all balances together are %.*s, not 0",
+                   STR_ARG(db_cell(&rows, 0, 0)));
+    return st;
+}
+
+/* ---- years ---- */
+
+/* The rows of one year against user_year, both ways; {sent} has no index to help, an audit may take its time. */
+static const char YEAR_SQL[] =
+    "SELECT u.user_id, CONCAT('year ', ?, ': received ', SUM(u.n), ' for ', SUM(u.fen), ' more than totalled, sent ',"
+    " SUM(u.sn), ' for ', SUM(u.sfen), ', best ', SUM(u.best)) FROM ("
+    " SELECT user_id, COUNT(*) n, SUM(amount) fen, 0 sn, 0 sfen, 0 best FROM grab"
+    " WHERE grabbed_at >= ? AND grabbed_at < ? GROUP BY user_id"
+    " UNION ALL SELECT sender_id, 0, 0, COUNT(*), SUM(amount), 0 FROM packet"
+    " WHERE created_at >= ? AND created_at < ? GROUP BY sender_id"
+    " UNION ALL SELECT g.user_id, 0, 0, 0, 0, COUNT(*) FROM packet p JOIN grab g ON g.packet_id = p.id"
+    " AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_at IS NOT NULL"
+    " AND g.grabbed_at >= ? AND g.grabbed_at < ? GROUP BY g.user_id"
+    " UNION ALL SELECT user_id, -CAST(received_count AS SIGNED), -received_amount, -CAST(sent_count AS SIGNED),"
+    " -sent_amount, -CAST(best_count AS SIGNED) FROM user_year WHERE year = ?) u"
+    " GROUP BY u.user_id HAVING SUM(u.n) <> 0 OR SUM(u.fen) <> 0 OR SUM(u.sn) <> 0 OR SUM(u.sfen) <> 0"
+    " OR SUM(u.best) <> 0";
+
+static enum status years_check(struct audit *audit, struct db *db, struct arena *a)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT MIN(t), MAX(t) FROM (SELECT MIN(created_at) t FROM packet UNION ALL"
+                              " SELECT MAX(created_at) FROM packet UNION ALL SELECT MIN(grabbed_at) FROM grab"
+                              " UNION ALL SELECT MAX(grabbed_at) FROM grab) u",
+                              NULL, 0);
+    if (st != ST_OK || rows.count == 0 || db_cell(&rows, 0, 0).ptr == NULL)
+        return st;
+    int last = zone_year(db_cell_i64(&rows, 0, 1));
+    for (int year = zone_year(db_cell_i64(&rows, 0, 0)); st == ST_OK && year <= last; year++) {
+        struct collect c = { audit, AUDIT_YEARS, "user" };
+        int64_t from = zone_year_start_ms(year), until = zone_year_start_ms(year + 1);
+        st = db_each(db, collect_row, &c, YEAR_SQL,
+                     DB_PARAMS(DB_I64(year), DB_I64(from), DB_I64(until), DB_I64(from), DB_I64(until), DB_I64(from),
+                               DB_I64(until), DB_I64(year)));
+    }
+    return st;
+}
+
+enum status audit_tables(struct audit *audit, struct db *db)
+{
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st =
+        stretches_walk(audit, db, a, "SELECT id FROM packet WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", packets_check);
+    if (st == ST_OK) /* the escrow's, in the audit of one packet */
+        st = stretches_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
+                            accounts_check);
+    if (st == ST_OK)
+        st = audit_promises(audit, db, a);
+    if (st == ST_OK && audit->packet_id == 0)
+        st = total_check(audit, db, a);
+    if (st == ST_OK && audit->packet_id == 0)
+        st = years_check(audit, db, a);
+    arena_free(a);
+    return st;
+}

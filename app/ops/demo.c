@@ -1,0 +1,233 @@
+#include "ops/demo.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "ops/services.h"
+#include "user/session.h"
+#include "wallet/ledger.h"
+
+enum { ROWS_PER_STATEMENT = 500, USERNAME_MAX = 40, NICKNAME_MAX = 40, ERROR_MAX = 1024 };
+static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
+static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
+
+static const char *const GIVEN_NAMES[] = { "小明", "小红", "阿强", "丽丽", "大伟", "静静", "阿杰",
+                                           "婷婷", "小龙", "晓燕", "阿豪", "佳佳", "建国", "秀英",
+                                           "小虎", "雪梅", "志强", "欣怡", "俊杰", "梦洁" };
+
+struct person {
+    uint64_t id;
+    char username[USERNAME_MAX];
+    char nickname[NICKNAME_MAX];
+    char token[SESSION_TOKEN_MAX];
+};
+
+struct group {
+    struct services *app;
+    struct arena *arena;
+    struct person *people;
+    size_t count;
+    int64_t now_ms;
+    struct buf sql;
+};
+
+static enum status users_insert(struct group *g, struct db *db)
+{
+    buf_reset(&g->sql);
+    buf_cstr(&g->sql, "INSERT INTO user (username, nickname, created_at) VALUES ");
+    for (size_t i = 0; i < g->count; i++) {
+        db_comma(&g->sql, i);
+        buf_printf(&g->sql, "('%s','%s',%" PRId64 ")", g->people[i].username, g->people[i].nickname, g->now_ms);
+    }
+    return db_exec_buf(db, NULL, &g->sql);
+}
+
+/* Ids are asked for, not computed: servers may hand them out with holes. */
+static enum status users_ids(struct group *g, struct db *db)
+{
+    struct db_rows rows;
+    const struct str first = str_from(g->people[0].username), last = str_from(g->people[g->count - 1].username);
+    enum status st =
+        db_query(db, g->arena, &rows, "SELECT id, username FROM user WHERE username BETWEEN ? AND ? ORDER BY username",
+                 DB_PARAMS(DB_TEXT(first), DB_TEXT(last)));
+    if (st == ST_OK && rows.count != g->count)
+        st = ST_CORRUPT;
+    for (size_t i = 0; st == ST_OK && i < g->count; i++) {
+        if (!str_equal(db_cell(&rows, i, 1), str_from(g->people[i].username)))
+            return ST_CORRUPT;
+        g->people[i].id = db_cell_u64(&rows, i, 0);
+    }
+    return st;
+}
+
+static enum status wallets_insert(struct group *g, struct db *db)
+{
+    buf_reset(&g->sql);
+    buf_cstr(&g->sql, "INSERT INTO account (id, kind, balance) VALUES ");
+    for (size_t i = 0; i < g->count; i++) {
+        db_comma(&g->sql, i);
+        buf_printf(&g->sql, "(%" PRIu64 ",'wallet',%d)", g->people[i].id, DEMO_MONEY_FEN);
+    }
+    return db_exec_buf(db, NULL, &g->sql);
+}
+
+static enum status deposits_insert(struct group *g, struct db *db)
+{
+    buf_reset(&g->sql);
+    buf_cstr(&g->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount, request_key, created_at) VALUES ");
+    for (size_t i = 0; i < g->count; i++) {
+        db_comma(&g->sql, i);
+        buf_printf(&g->sql, "('%s',%" PRIu64 ",%" PRIu64 ",%d,'%" PRIu64 ":demo',%" PRId64 ")",
+                   transfer_kind_name(TRANSFER_DEPOSIT), ACCOUNT_BANK_ID, g->people[i].id, DEMO_MONEY_FEN,
+                   g->people[i].id, g->now_ms);
+    }
+    return db_exec_buf(db, NULL, &g->sql);
+}
+
+static enum status group_body(struct db *db, void *ctx)
+{
+    struct group *g = ctx;
+    enum status st = db_exec(db, NULL, "UPDATE account SET balance = balance - ? WHERE id = ?",
+                             DB_PARAMS(DB_I64((int64_t)g->count * DEMO_MONEY_FEN), DB_U64(ACCOUNT_BANK_ID)));
+    if (st == ST_OK)
+        st = users_insert(g, db);
+    if (st == ST_OK)
+        st = users_ids(g, db);
+    if (st == ST_OK)
+        st = wallets_insert(g, db);
+    if (st == ST_OK)
+        st = deposits_insert(g, db);
+    return st;
+}
+
+static enum status sessions_store(struct group *g)
+{
+    struct redis_call *calls = arena_array(g->arena, g->count, sizeof *calls);
+    enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
+    for (size_t i = 0; st == ST_OK && i < g->count; i++) {
+        struct person *p = &g->people[i];
+        const struct session session = { .user_id = p->id,
+                                         .created_ms = g->now_ms,
+                                         .seen_ms = g->now_ms,
+                                         .username = str_from(p->username),
+                                         .nickname = str_from(p->nickname) };
+        char key[SESSION_KEY_MAX], ttl[24];
+        session_token_new(p->token);
+        session_key_write(str_from(p->token), key);
+        (void)snprintf(ttl, sizeof ttl, "%" PRId64, session_ttl_ms(g->app->config, &session, g->now_ms));
+        struct str value = session_value_text(g->arena, &session);
+        const struct str set[] = { STR("SET"), str_from(key), value, STR("PX"), str_from(ttl) };
+        if (value.ptr == NULL)
+            st = ST_NO_MEMORY;
+        else
+            redis_queue(g->app->redis, &calls[i], set, 5);
+    }
+    if (redis_queued(g->app->redis))
+        redis_round(g->app->redis);
+    for (size_t i = 0; calls != NULL && i < g->count; i++) {
+        if (st == ST_OK)
+            st = calls[i].status;
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
+static enum status group_write(const struct group *g, FILE *out)
+{
+    const char *prefix = strncmp(g->app->config->base_url, "https://", 8) == 0 ? "__Host-" : "";
+    for (size_t i = 0; i < g->count; i++) {
+        const struct person *p = &g->people[i];
+        if (fprintf(out, "%" PRIu64 "\t%s\t%ssid=%s\n", p->id, p->username, prefix, p->token) < 0)
+            return ST_UNAVAILABLE;
+    }
+    return ST_OK;
+}
+
+/* Names sort in the order they are made, so that their ids can be read back in it. */
+static void group_name(struct group *g, uint64_t run, uint32_t first)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        struct person *p = &g->people[i];
+        uint32_t number = first + (uint32_t)i;
+        (void)snprintf(p->username, sizeof p->username, "demo%08" PRIx32 "-%07" PRIu32, (uint32_t)run, number + 1);
+        (void)snprintf(p->nickname, sizeof p->nickname, "%s%" PRIu32,
+                       GIVEN_NAMES[number % (sizeof GIVEN_NAMES / sizeof GIVEN_NAMES[0])], number + 1);
+    }
+}
+
+enum status demo_make(struct services *app, uint32_t count, FILE *out)
+{
+    struct group g = { .app = app };
+    const uint64_t run = random_u64();
+    enum status st = ST_OK;
+    g.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    g.people = calloc(ROWS_PER_STATEMENT, sizeof *g.people);
+    if (g.arena == NULL || g.people == NULL)
+        st = ST_NO_MEMORY;
+    for (uint32_t first = 0; st == ST_OK && first < count; first += ROWS_PER_STATEMENT) {
+        arena_reset(g.arena);
+        g.count = count - first < ROWS_PER_STATEMENT ? count - first : ROWS_PER_STATEMENT;
+        g.now_ms = clock_now_ms();
+        group_name(&g, run, first);
+        st = db_transaction(app->db, group_body, &g);
+        if (st == ST_OK)
+            st = sessions_store(&g);
+        if (st == ST_OK)
+            st = group_write(&g, out);
+    }
+    if (fflush(out) != 0 && st == ST_OK)
+        st = ST_UNAVAILABLE;
+    buf_free(&g.sql);
+    free(g.people);
+    arena_free(g.arena);
+    return st;
+}
+
+static int usage(void)
+{
+    (void)fputs("usage: hongbao demo --users N --out FILE\n", stderr);
+    return 2;
+}
+
+int demo_command(const struct config *config, int argc, char **argv)
+{
+    uint64_t count = 0;
+    const char *path = NULL;
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 < argc && strcmp(argv[i], "--users") == 0 && str_to_u64(str_from(argv[i + 1]), &count) &&
+            count >= 1 && count <= DEMO_USERS_MAX)
+            continue;
+        if (i + 1 < argc && strcmp(argv[i], "--out") == 0)
+            path = argv[i + 1];
+        else
+            return usage();
+    }
+    if (count == 0 || path == NULL)
+        return usage();
+    if (!config->demo) {
+        (void)fputs("hongbao demo: only with demo = on\n", stderr);
+        return 1;
+    }
+    struct services app;
+    char error[ERROR_MAX];
+    if (services_open(&app, config, SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+        (void)fprintf(stderr, "hongbao demo: %s\n", error);
+        return 1;
+    }
+    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    if (out == NULL) {
+        (void)fprintf(stderr, "hongbao demo: %s can't be written\n", path);
+        services_close(&app);
+        return 1;
+    }
+    enum status st = demo_make(&app, (uint32_t)count, out);
+    if (out != stdout && fclose(out) != 0 && st == ST_OK)
+        st = ST_UNAVAILABLE;
+    if (st != ST_OK)
+        (void)fprintf(stderr, "hongbao demo: %s\n", status_name(st));
+    services_close(&app);
+    return st == ST_OK ? 0 : 1;
+}

@@ -1,0 +1,458 @@
+#include "ops/migrate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/random.h"
+
+enum {
+    MIGRATIONS_MAX = 9999,
+    VERSION_DIGITS = 4,
+    NAME_BYTES_MAX = 120,
+    FILE_BYTES_MAX = 4 << 20,
+    PATH_BYTES_MAX = 512,
+    ARENA_BYTES = 64 << 10,
+    ARENA_BYTES_MAX = 64 << 20
+};
+
+/* One file of the folder. */
+struct migration {
+    uint32_t version;
+    struct str file; /* "0001_first_tables.sql" */
+    struct str name; /* "first_tables" */
+    struct str text;
+    uint8_t sha256[HASH_BYTES];
+};
+
+struct migrate {
+    struct db *db;
+    const char *dir;
+    FILE *out;
+    struct arena *arena;
+    struct migration *list;
+    size_t count;   /* of the folder */
+    size_t applied; /* of the database: the first ones of the list */
+};
+
+static void say(const struct migrate *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct migrate *m, const char *format, ...)
+{
+    if (m->out == NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    (void)vfprintf(m->out, format, args);
+    va_end(args);
+    (void)fputc('\n', m->out);
+}
+
+/* ---- statements ---- */
+
+/* The length of the comment or quoted text that s begins with; 0: it begins with neither. */
+static size_t span_skip(struct str s, bool *comment)
+{
+    char c = s.ptr[0];
+    *comment = true;
+    if (c == '#' || (str_starts(s, STR("--")) && (s.len == 2 || (unsigned char)s.ptr[2] <= ' ')))
+        return str_index(s, '\n');
+    if (str_starts(s, STR("/*"))) {
+        const char *end = memmem(s.ptr + 2, s.len - 2, "*/", 2);
+        return end == NULL ? s.len : (size_t)(end - s.ptr) + 2;
+    }
+    *comment = false;
+    if (c != '\'' && c != '"' && c != '`')
+        return 0;
+    size_t i = 1;
+    while (i < s.len && s.ptr[i] != c)
+        i += s.ptr[i] == '\\' && c != '`' ? 2 : 1; /* a doubled quote is two texts in a row: the same to us */
+    return i < s.len ? i + 1 : s.len;
+}
+
+struct str migrate_statement_next(struct str *rest)
+{
+    struct str s = *rest;
+    size_t start = 0, i = 0;
+    bool begun = false;
+    while (i < s.len && !(begun && s.ptr[i] == ';')) {
+        bool comment;
+        size_t skip = span_skip((struct str){ s.ptr + i, s.len - i }, &comment);
+        bool blank = comment ? skip > 0 : (unsigned char)s.ptr[i] <= ' ' || s.ptr[i] == ';';
+        if (!begun && !blank) {
+            begun = true;
+            start = i;
+        }
+        i += skip > 0 ? skip : 1;
+    }
+    size_t end = i < s.len ? i : s.len;
+    *rest = (struct str){ s.ptr + (i < s.len ? i + 1 : s.len), i < s.len ? s.len - i - 1 : 0 };
+    return begun ? str_trim((struct str){ s.ptr + start, end - start }) : STR("");
+}
+
+/* ---- the folder ---- */
+
+static enum status file_read(struct migrate *m, const char *file, struct str *out)
+{
+    char path[PATH_BYTES_MAX];
+    struct buf text = { .limit = FILE_BYTES_MAX };
+    int len = snprintf(path, sizeof path, "%s/%s", m->dir, file);
+    enum status st = len > 0 && (size_t)len < sizeof path ? buf_file(&text, path) : ST_UNAVAILABLE;
+    if (st == ST_OK) {
+        *out = arena_str(m->arena, buf_view(&text));
+        st = out->ptr == NULL ? ST_NO_MEMORY : ST_OK;
+    } else {
+        say(m, "migrate: %s can't be read", file);
+        st = ST_INVALID;
+    }
+    buf_free(&text);
+    return st;
+}
+
+/* NNNN_name.sql; false for any other name. */
+static bool file_name_parse(struct str file, struct migration *out)
+{
+    struct str end = STR(".sql");
+    if (file.len <= VERSION_DIGITS + 1 + end.len || file.len > NAME_BYTES_MAX || file.ptr[VERSION_DIGITS] != '_' ||
+        memcmp(file.ptr + file.len - end.len, end.ptr, end.len) != 0)
+        return false;
+    out->version = 0;
+    for (size_t i = 0; i < VERSION_DIGITS; i++) {
+        if (file.ptr[i] < '0' || file.ptr[i] > '9')
+            return false;
+        out->version = out->version * 10 + (uint32_t)(file.ptr[i] - '0');
+    }
+    out->name = (struct str){ file.ptr + VERSION_DIGITS + 1, file.len - VERSION_DIGITS - 1 - end.len };
+    out->file = file;
+    return true;
+}
+
+static int migration_order(const void *left, const void *right)
+{
+    const struct migration *a = left, *b = right;
+    return a->version < b->version ? -1 : a->version > b->version;
+}
+
+static enum status folder_add(struct migrate *m, const char *name)
+{
+    struct str file = arena_str(m->arena, str_from(name));
+    if (file.ptr == NULL)
+        return ST_NO_MEMORY;
+    struct migration *one = &m->list[m->count];
+    if (!file_name_parse(file, one)) {
+        say(m, "migrate: %s is not named NNNN_name.sql", name);
+        return ST_INVALID;
+    }
+    enum status st = file_read(m, file.ptr, &one->text);
+    if (st != ST_OK)
+        return st;
+    hash_sha256(one->text.ptr, one->text.len, one->sha256);
+    m->count++;
+    return ST_OK;
+}
+
+static enum status folder_scan(struct migrate *m)
+{
+    DIR *d = opendir(m->dir);
+    if (d == NULL) {
+        say(m, "migrate: %s: %s", m->dir, strerror(errno));
+        return ST_INVALID;
+    }
+    enum status st = ST_OK;
+    const struct dirent *entry;
+    while (st == ST_OK && (entry = readdir(d)) != NULL) {
+        size_t len = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || len < 4 || strcmp(entry->d_name + len - 4, ".sql") != 0)
+            continue;
+        st = m->count == MIGRATIONS_MAX ? ST_INVALID : folder_add(m, entry->d_name);
+    }
+    (void)closedir(d);
+    return st;
+}
+
+/* Reads the folder: every version from 1 on, once. */
+static enum status folder_read(struct migrate *m)
+{
+    m->list = arena_array(m->arena, MIGRATIONS_MAX, sizeof *m->list);
+    if (m->list == NULL)
+        return ST_NO_MEMORY;
+    enum status st = folder_scan(m);
+    if (st != ST_OK)
+        return st;
+    qsort(m->list, m->count, sizeof *m->list, migration_order);
+    for (size_t i = 0; i < m->count; i++) {
+        uint32_t version = m->list[i].version;
+        if (version > i + 1 || version == 0) {
+            say(m, "migrate: %04zu is missing in %s", i + 1, m->dir);
+            return ST_INVALID;
+        }
+        if (version < i + 1) {
+            say(m, "migrate: there are two files %04u in %s", (unsigned)version, m->dir);
+            return ST_INVALID;
+        }
+    }
+    return ST_OK;
+}
+
+/* ---- the database ---- */
+
+static enum status table_exists(struct migrate *m, bool *exists)
+{
+    struct db_rows rows;
+    enum status st = db_query(m->db, m->arena, &rows,
+                              "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND"
+                              " table_name = 'schema_migration'",
+                              NULL, 0);
+    *exists = st == ST_OK && rows.count > 0;
+    return st;
+}
+
+/* Compares what was applied with the folder; counts it. */
+static enum status applied_read(struct migrate *m)
+{
+    struct db_rows rows;
+    enum status st = db_query(m->db, m->arena, &rows,
+                              "SELECT version, name, sha256 FROM schema_migration ORDER BY version", NULL, 0);
+    if (st != ST_OK)
+        return st;
+    for (size_t i = 0; i < rows.count; i++) {
+        uint64_t version = db_cell_u64(&rows, i, 0);
+        struct str name = db_cell(&rows, i, 1);
+        if (version > m->count) {
+            say(m, "migrate: the database has %04llu_%.*s, which this program does not know",
+                (unsigned long long)version, STR_ARG(name));
+            return ST_INVALID;
+        }
+        if (version != i + 1) {
+            say(m, "migrate: %04zu was never applied, but %04llu was", i + 1, (unsigned long long)version);
+            return ST_INVALID;
+        }
+        const struct migration *one = &m->list[i];
+        if (!str_equal(db_cell(&rows, i, 2), (struct str){ (const char *)one->sha256, HASH_BYTES })) {
+            say(m, "migrate: %s has changed since it was applied", one->file.ptr);
+            return ST_INVALID;
+        }
+    }
+    m->applied = rows.count;
+    return ST_OK;
+}
+
+/* Statements that write rows run in one transaction with the note of their end. All others commit by themselves, but
+ * are done wholly or not at all (MariaDB >= 10.6, MySQL >= 8.0). */
+static bool statement_writes_rows(struct str statement)
+{
+    static const char *const words[] = { "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH" };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct str word = str_from(words[i]);
+        if (statement.len > word.len && (unsigned char)statement.ptr[word.len] <= ' ' &&
+            str_equal_fold((struct str){ statement.ptr, word.len }, word))
+            return true;
+    }
+    return false;
+}
+
+/* One statement of a file. */
+struct run {
+    const struct migration *one;
+    unsigned number; /* from 1 */
+    struct str text;
+    const char *sql; /* the same, NUL-terminated */
+    bool in_doubt;   /* a migrator died at it */
+};
+
+static enum status progress_note(struct db *db, const struct run *r)
+{
+    return db_exec(db, NULL, "UPDATE schema_progress SET statement_no = ? WHERE version = ?",
+                   DB_PARAMS(DB_U64(r->number + 1), DB_U64(r->one->version)));
+}
+
+static enum status rows_body(struct db *db, void *ctx)
+{
+    const struct run *r = ctx;
+    enum status st = db_exec(db, NULL, r->sql, NULL, 0);
+    return st == ST_OK ? progress_note(db, r) : st;
+}
+
+static enum status statement_run(struct migrate *m, struct run *r)
+{
+    crash_point("migrate-before-statement");
+    if (statement_writes_rows(r->text))
+        return db_transaction(m->db, rows_body, r);
+    enum status st = db_exec(m->db, NULL, r->sql, NULL, 0);
+    if (r->in_doubt && (st == ST_EXISTS || st == ST_NOT_FOUND)) {
+        say(m, "migrate: %s was interrupted behind statement %u, going on", r->one->file.ptr, r->number);
+        st = ST_OK;
+    }
+    crash_point("migrate-after-statement");
+    return st == ST_OK ? progress_note(m->db, r) : st;
+}
+
+/* The statement to begin with: the first one, or where a migrator of this very file died. */
+static enum status progress_begin(struct migrate *m, const struct migration *one, unsigned *number, bool *in_doubt)
+{
+    struct db_rows rows;
+    const struct db_param version = DB_U64(one->version);
+    const struct db_param sha256 = DB_BYTES(((struct str){ (const char *)one->sha256, HASH_BYTES }));
+    enum status st =
+        db_query(m->db, m->arena, &rows, "SELECT statement_no FROM schema_progress WHERE version = ? AND sha256 = ?",
+                 DB_PARAMS(version, sha256));
+    *in_doubt = st == ST_OK && rows.count > 0;
+    *number = *in_doubt ? (unsigned)db_cell_u64(&rows, 0, 0) : 1;
+    if (st == ST_OK && !*in_doubt)
+        st = db_exec(m->db, NULL, "REPLACE INTO schema_progress (version, sha256, statement_no) VALUES (?, ?, 1)",
+                     DB_PARAMS(version, sha256));
+    return st;
+}
+
+static enum status progress_end(struct db *db, const struct migration *one)
+{
+    return db_exec(db, NULL, "DELETE FROM schema_progress WHERE version = ?", DB_PARAMS(DB_U64(one->version)));
+}
+
+static enum status record_body(struct db *db, void *ctx)
+{
+    const struct migration *one = ctx;
+    enum status st =
+        db_exec(db, NULL, "INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(one->version), DB_TEXT(one->name),
+                          DB_BYTES(((struct str){ (const char *)one->sha256, HASH_BYTES })), DB_I64(clock_now_ms())));
+    return st == ST_OK ? progress_end(db, one) : st;
+}
+
+/* The statements of a file, from the one that is due. */
+static enum status statements_run(struct migrate *m, const struct migration *one)
+{
+    struct run r = { .one = one };
+    struct str rest = one->text;
+    unsigned begin;
+    bool in_doubt;
+    enum status st = progress_begin(m, one, &begin, &in_doubt);
+    for (r.number = 1; st == ST_OK && (r.text = migrate_statement_next(&rest)).len > 0; r.number++) {
+        if (r.number < begin)
+            continue;
+        r.in_doubt = in_doubt && r.number == begin;
+        r.sql = arena_cstr(m->arena, r.text);
+        st = r.sql == NULL ? ST_NO_MEMORY : statement_run(m, &r);
+        if (st == ST_OK || st == ST_NO_MEMORY)
+            continue;
+        say(m, "migrate: %s failed in statement %u (%s), the log has the server's words; those before it are done",
+            one->file.ptr, r.number, status_name(st));
+        if (st != ST_UNAVAILABLE && st != ST_UNKNOWN) {
+            (void)progress_end(m->db, one); /* it needs a hand, and then begins anew */
+            st = ST_CORRUPT;
+        }
+    }
+    return st;
+}
+
+static enum status migration_apply(struct migrate *m, struct migration *one)
+{
+    enum status st = statements_run(m, one);
+    if (st != ST_OK)
+        return st;
+    crash_point("migrate-before-record");
+    st = db_transaction(m->db, record_body, one);
+    crash_point("migrate-after-record");
+    if (st == ST_OK)
+        say(m, "migrate: applied %s", one->file.ptr);
+    return st;
+}
+
+static enum status missing_apply(struct migrate *m)
+{
+    enum status st = db_exec(m->db, NULL,
+                             "CREATE TABLE IF NOT EXISTS schema_migration ("
+                             " version INT UNSIGNED NOT NULL PRIMARY KEY,"
+                             " name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,"
+                             " sha256 BINARY(32) NOT NULL,"
+                             " applied_at BIGINT NOT NULL) ENGINE = InnoDB",
+                             NULL, 0);
+    if (st == ST_OK)
+        st = db_exec(m->db, NULL,
+                     "CREATE TABLE IF NOT EXISTS schema_progress ("
+                     " version INT UNSIGNED NOT NULL PRIMARY KEY,"
+                     " sha256 BINARY(32) NOT NULL,"
+                     " statement_no INT UNSIGNED NOT NULL) ENGINE = InnoDB",
+                     NULL, 0);
+    if (st == ST_OK)
+        st = applied_read(m);
+    if (st == ST_OK && m->applied == m->count)
+        say(m, "migrate: the schema is up to date (%04zu)", m->count);
+    for (size_t i = m->applied; st == ST_OK && i < m->count; i++)
+        st = migration_apply(m, &m->list[i]);
+    return st;
+}
+
+/* One migrator at a time in this database; the lock ends with the connection at the latest. */
+static enum status lock_take(struct migrate *m)
+{
+    struct db_rows rows;
+    enum status st = db_query(m->db, m->arena, &rows, "SELECT GET_LOCK(CONCAT(DATABASE(), '.migrate'), ?)",
+                              DB_PARAMS(DB_I64(MIGRATE_TIMEOUT_S)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 1 && str_equal(db_cell(&rows, 0, 0), STR("1")))
+        return ST_OK;
+    say(m, "migrate: another migrator does not end");
+    return ST_CONFLICT;
+}
+
+static void lock_release(struct migrate *m)
+{
+    struct db_rows rows;
+    (void)db_query(m->db, m->arena, &rows, "SELECT RELEASE_LOCK(CONCAT(DATABASE(), '.migrate'))", NULL, 0);
+}
+
+/* ---- commands ---- */
+
+static enum status migrate_begin(struct migrate *m, struct db *db, char *dir, size_t dir_size, const char *sql_dir,
+                                 FILE *out)
+{
+    *m = (struct migrate){ .db = db, .dir = dir, .out = out, .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX) };
+    int len = snprintf(dir, dir_size, "%s/migrations", sql_dir);
+    if (m->arena == NULL || len < 0 || (size_t)len >= dir_size)
+        return ST_NO_MEMORY;
+    return folder_read(m);
+}
+
+enum status migrate_run(struct db *db, const char *sql_dir, FILE *out)
+{
+    struct migrate m;
+    char dir[PATH_BYTES_MAX];
+    enum status st = migrate_begin(&m, db, dir, sizeof dir, sql_dir, out);
+    if (st == ST_OK) {
+        db_set_timeout_s(db, MIGRATE_TIMEOUT_S);
+        st = lock_take(&m);
+        if (st == ST_OK) {
+            st = missing_apply(&m);
+            lock_release(&m);
+        }
+        if (st == ST_UNAVAILABLE || st == ST_UNKNOWN)
+            say(&m, "migrate: the database is away");
+    }
+    arena_free(m.arena);
+    return st;
+}
+
+enum status migrate_check(struct db *db, const char *sql_dir, FILE *out)
+{
+    struct migrate m;
+    char dir[PATH_BYTES_MAX];
+    bool exists = false;
+    enum status st = migrate_begin(&m, db, dir, sizeof dir, sql_dir, out);
+    if (st == ST_OK)
+        st = table_exists(&m, &exists);
+    if (st == ST_OK && exists)
+        st = applied_read(&m);
+    if (st == ST_OK && m.applied < m.count) {
+        say(&m, "migrate: %zu of %zu migrations are applied: run `hongbao migrate`", m.applied, m.count);
+        st = ST_CONFLICT;
+    }
+    arena_free(m.arena);
+    return st;
+}

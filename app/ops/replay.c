@@ -1,0 +1,161 @@
+#include "ops/replay.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ops/services.h"
+#include "packet/dead_letter.h"
+#include "packet/live.h"
+#include "packet/settle_write.h"
+
+enum { LETTERS_PER_QUERY = 200, ERROR_MAX = 1024 };
+static const size_t ARENA_CHUNK_BYTES = (size_t)64 << 10;
+static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
+
+static void letter_print(const struct dead_letter *l, FILE *out)
+{
+    char event[LIVE_EVENT_ID_MAX];
+    live_event_id_text(event, l->event);
+    (void)fprintf(out, "letter %" PRIu64 "  packet %" PRIu64 "  event %s  partition %u\n    %.*s\n    %.*s\n", l->id,
+                  l->packet_id, event, l->partition, STR_ARG(l->reason), STR_ARG(l->content));
+}
+
+typedef enum status letter_fn(struct services *app, const struct dead_letter *letter, FILE *out);
+
+/* Calls each with every unresolved letter, oldest first, until one is not ST_OK. */
+static enum status letters_walk(struct services *app, uint64_t packet_id, letter_fn *each, FILE *out)
+{
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    struct dead_letter *letters;
+    size_t count;
+    uint64_t after = 0;
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st;
+    do {
+        arena_reset(a);
+        st = dead_letter_list(app->db, a, packet_id, after, LETTERS_PER_QUERY, &letters, &count);
+        for (size_t i = 0; st == ST_OK && i < count; i++) {
+            after = letters[i].id;
+            st = each(app, &letters[i], out);
+        }
+    } while (st == ST_OK && count == LETTERS_PER_QUERY);
+    arena_free(a);
+    return st;
+}
+
+static enum status each_print(struct services *app, const struct dead_letter *letter, FILE *out)
+{
+    (void)app;
+    letter_print(letter, out);
+    return ST_OK;
+}
+
+enum status replay_list(struct services *app, uint64_t packet_id, FILE *out)
+{
+    return letters_walk(app, packet_id, each_print, out);
+}
+
+static void refusal_print(const struct settle_replay *r, FILE *out)
+{
+    const char *why = r->outcome == REPLAY_MISSING      ? "there is no such letter, or it is resolved"
+                      : r->outcome == REPLAY_UNREADABLE ? "it can't be read: give it with --as"
+                      : r->outcome == REPLAY_EARLIER    ? "an earlier letter of the packet comes first"
+                                                        : r->fault.message;
+    (void)fprintf(out, "letter %" PRIu64 ": refused: %s\n", r->letter_id, why);
+}
+
+enum status replay_letter(struct services *app, uint64_t letter_id, struct str content, FILE *out)
+{
+    struct live live;
+    struct settle_replay r = { .letter_id = letter_id, .content = content, .now_ms = clock_now_ms() };
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st = settle_replay(app->db, a, &r);
+    arena_free(a);
+    if (st != ST_OK)
+        return st;
+    if (r.outcome != REPLAY_DONE) {
+        refusal_print(&r, out);
+        return ST_INVALID;
+    }
+    (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
+    /* MySQL shows a closed packet; the worker, which tells Redis otherwise, knows nothing of this. */
+    if (r.closed && (st = live_init(&live, app->redis, app->scripts, app->config)) == ST_OK)
+        st = live_remove(&live, r.packet_id);
+    return st;
+}
+
+static enum status each_replay(struct services *app, const struct dead_letter *letter, FILE *out)
+{
+    return replay_letter(app, letter->id, STR_NONE, out);
+}
+
+enum status replay_packet(struct services *app, uint64_t packet_id, FILE *out)
+{
+    return letters_walk(app, packet_id, each_replay, out);
+}
+
+enum status replay_drop(struct services *app, uint64_t letter_id, FILE *out)
+{
+    enum status st = dead_letter_resolve(app->db, letter_id, false, clock_now_ms());
+    (void)fprintf(out, "letter %" PRIu64 ": %s\n", letter_id,
+                  st == ST_OK          ? "dropped"
+                  : st == ST_NOT_FOUND ? "refused: there is no such letter, or it is resolved"
+                                       : status_name(st));
+    return st == ST_NOT_FOUND ? ST_INVALID : st;
+}
+
+struct replay_args {
+    uint64_t letter_id, packet_id;
+    struct str content;
+    bool drop;
+};
+
+static bool args_read(int argc, char **argv, struct replay_args *out)
+{
+    *out = (struct replay_args){ .content = STR_NONE };
+    for (int i = 1; i < argc; i++) {
+        struct str value = i + 1 < argc ? str_from(argv[i + 1]) : STR_NONE;
+        if (strcmp(argv[i], "--drop") == 0) {
+            out->drop = true;
+        } else if (strcmp(argv[i], "--as") == 0 && value.ptr != NULL) {
+            out->content = value;
+            i++;
+        } else if (strcmp(argv[i], "--packet") == 0 && value.ptr != NULL) {
+            if (!str_to_u64(value, &out->packet_id) || out->packet_id == 0)
+                return false;
+            i++;
+        } else if (out->letter_id != 0 || !str_to_u64(str_from(argv[i]), &out->letter_id) || out->letter_id == 0) {
+            return false;
+        }
+    }
+    bool changed = out->drop || out->content.ptr != NULL;
+    return !(changed && out->letter_id == 0) && !(out->drop && out->content.ptr != NULL) &&
+           !(out->letter_id != 0 && out->packet_id != 0);
+}
+
+int replay_command(const struct config *config, int argc, char **argv)
+{
+    struct services app;
+    struct replay_args args;
+    char error[ERROR_MAX];
+    if (!args_read(argc, argv, &args)) {
+        (void)fputs("usage: hongbao replay [LETTER [--as CONTENT | --drop] | --packet ID]\n", stderr);
+        return 2;
+    }
+    if (services_open(&app, config, SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+        (void)fprintf(stderr, "hongbao replay: %s\n", error);
+        return 2;
+    }
+    enum status st = args.drop             ? replay_drop(&app, args.letter_id, stdout)
+                     : args.letter_id != 0 ? replay_letter(&app, args.letter_id, args.content, stdout)
+                     : args.packet_id != 0 ? replay_packet(&app, args.packet_id, stdout)
+                                           : replay_list(&app, 0, stdout);
+    services_close(&app);
+    if (st != ST_OK && st != ST_INVALID)
+        (void)fprintf(stderr, "hongbao replay: %s\n", status_name(st));
+    return st == ST_OK ? 0 : st == ST_INVALID ? 1 : 2;
+}

@@ -1,0 +1,152 @@
+#include "ops/serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "io/metrics.h"
+#include "ops/audit_sample.h"
+#include "ops/health.h"
+#include "ops/migrate.h"
+#include "ops/services.h"
+#include "packet/routes.h"
+#include "packet/settle.h"
+#include "user/routes.h"
+#include "wallet/routes.h"
+#include "web/router.h"
+
+enum { ERROR_MAX = 1024 };
+
+static const struct pool_kind {
+    const char *name;
+    enum pool pool;
+    unsigned parts;
+} POOLS[] = {
+    { "hot", POOL_HOT, SERVICES_PAGES }, /* no MySQL: a slow query can't reach a grab */
+    { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL },
+    { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL },
+};
+
+static const struct pool_kind *pool_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof POOLS / sizeof POOLS[0]; i++)
+        if (strcmp(POOLS[i].name, name) == 0)
+            return &POOLS[i];
+    return NULL;
+}
+
+/* All floors' routes in one table. NULL without memory; free it. */
+static struct route *routes_join(size_t *count)
+{
+    const struct {
+        const struct route *routes;
+        size_t count;
+    } floors[] = { { user_routes, user_routes_count },
+                   { wallet_routes, wallet_routes_count },
+                   { packet_routes, packet_routes_count },
+                   { ops_routes, ops_routes_count } };
+    const size_t floor_count = sizeof floors / sizeof floors[0];
+    *count = 0;
+    for (size_t i = 0; i < floor_count; i++)
+        *count += floors[i].count;
+    struct route *all = calloc(*count, sizeof *all);
+    struct route *next = all;
+    for (size_t i = 0; all != NULL && i < floor_count; i++) {
+        memcpy(next, floors[i].routes, floors[i].count * sizeof *all);
+        next += floors[i].count;
+    }
+    return all;
+}
+
+/* What every long-lived process does first. */
+static enum status process_start(const struct config *config, const char *role, unsigned parts, struct services *app)
+{
+    char error[ERROR_MAX], quoted[ERROR_MAX];
+    log_init(role, LOG_INFO);
+    if (!metrics_open(config->metrics_file))
+        log_warn("counting for this process only: the metrics file can't be mapped", NULL);
+    enum status st = services_open(app, config, parts, error, sizeof error);
+    if (st != ST_OK)
+        log_error("can't start", "status=%s error=%s", status_name(st),
+                  log_quote(str_from(error), quoted, sizeof quoted));
+    return st;
+}
+
+int serve_command(const struct config *config, int argc, char **argv)
+{
+    const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
+    if (kind == NULL) {
+        (void)fputs("usage: hongbao serve --pool hot|page|auth\n", stderr);
+        return 2;
+    }
+    struct services app;
+    if (process_start(config, kind->name, kind->parts, &app) != ST_OK)
+        return 1;
+    struct router router = { .pool = kind->pool, .app = &app };
+    struct route *routes = routes_join(&router.count);
+    router.routes = routes;
+    enum status st = routes == NULL ? ST_NO_MEMORY : router_serve(&router);
+    if (st != ST_OK)
+        log_error("serving ended", "status=%s", status_name(st));
+    free(routes);
+    services_close(&app);
+    return st == ST_OK ? 0 : 1;
+}
+
+static void standing_check(struct services *app, void *ctx)
+{
+    (void)audit_sample_look(ctx, app); /* what a store's trouble hides is looked at later */
+}
+
+int settle_command(const struct config *config, int argc, char **argv)
+{
+    (void)argv;
+    if (argc != 1) {
+        (void)fputs("usage: hongbao settle\n", stderr);
+        return 2;
+    }
+    struct services app;
+    if (process_start(config, "settle", SERVICES_MYSQL, &app) != ST_OK)
+        return 1;
+    struct audit_sample *sample = calloc(1, sizeof *sample);
+    enum status st = sample == NULL ? ST_NO_MEMORY : settle_run(&app, standing_check, sample);
+    if (st != ST_OK)
+        log_error("settling ended", "status=%s", status_name(st));
+    free(sample);
+    services_close(&app);
+    return st == ST_OK ? 0 : 1;
+}
+
+int migrate_command(const struct config *config, int argc, char **argv)
+{
+    bool look = argc == 2 && strcmp(argv[1], "--check") == 0;
+    if (argc != 1 && !look) {
+        (void)fputs("usage: hongbao migrate [--check]\n", stderr);
+        return 2;
+    }
+    struct db *db = db_new(config);
+    if (db == NULL)
+        return 1;
+    enum status st = look ? migrate_check(db, config->sql_dir, stdout) : migrate_run(db, config->sql_dir, stdout);
+    db_free(db);
+    return st == ST_OK ? 0 : 1;
+}
+
+int check_command(const struct config *config, int argc, char **argv)
+{
+    struct services app;
+    char error[ERROR_MAX];
+    (void)argv;
+    if (argc != 1) {
+        (void)fputs("usage: hongbao check\n", stderr);
+        return 2;
+    }
+    if (services_open(&app, config, SERVICES_PAGES | SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+        (void)fprintf(stderr, "hongbao check: %s\n", error);
+        return 1;
+    }
+    services_close(&app);
+    (void)puts("hongbao check: configuration, scripts and templates are fine");
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* The commands that run for ever, and the one that only looks whether they could. */
+#ifndef HB_OPS_SERVE_H
+#define HB_OPS_SERVE_H
+
+#include "base/config.h"
+
+/* `serve --pool hot|page|auth`: answers FastCGI requests on descriptor 0 until SIGTERM. */
+int serve_command(const struct config *config, int argc, char **argv);
+/* `settle`: the settle worker until SIGTERM. */
+int settle_command(const struct config *config, int argc, char **argv);
+/* `migrate [--check]`: brings the tables up to date; --check only says whether they are: 0, or 1. */
+int migrate_command(const struct config *config, int argc, char **argv);
+/* `check`: configuration (read by the caller), scripts and templates; connects to nothing. 0 or 1. */
+int check_command(const struct config *config, int argc, char **argv);
+
+#endif

@@ -1,0 +1,41 @@
+#include "packet/id.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+#define ID_MS_LIMIT (ID_EPOCH_MS + (INT64_C(1) << 41))
+
+void id_gen_init(struct id_gen *g, uint16_t instance, int64_t floor_ms)
+{
+    assert(instance < ID_INSTANCES);
+    /* One ms before the floor, used up: the first id opens a fresh ms, the floor at the earliest. */
+    *g = (struct id_gen){ .ms = floor_ms - 1, .used = ID_SEQUENCES, .instance = instance };
+}
+
+enum status id_next(struct id_gen *g, int64_t now_ms, uint64_t random, int64_t until_ms, uint64_t *out)
+{
+    bool fresh = now_ms > g->ms || g->used == ID_SEQUENCES;
+    int64_t ms = now_ms > g->ms ? now_ms : g->ms + (fresh ? 1 : 0);
+    if (ms - now_ms > ID_AHEAD_MS_MAX || ms >= until_ms || ms < ID_EPOCH_MS || ms >= ID_MS_LIMIT)
+        return ST_UNAVAILABLE;
+    if (fresh) {
+        g->ms = ms;
+        g->used = 0;
+        g->next = (uint32_t)(random % ID_SEQUENCES);
+    }
+    uint64_t since = (uint64_t)(ms - ID_EPOCH_MS);
+    *out = since << (ID_INSTANCE_BITS + ID_SEQUENCE_BITS) | (uint64_t)g->instance << ID_SEQUENCE_BITS | g->next;
+    g->next = (g->next + 1) % ID_SEQUENCES;
+    g->used++;
+    return ST_OK;
+}
+
+int64_t id_ms(uint64_t id)
+{
+    return (int64_t)(id >> (ID_INSTANCE_BITS + ID_SEQUENCE_BITS)) + ID_EPOCH_MS;
+}
+
+uint16_t id_instance(uint64_t id)
+{
+    return (uint16_t)(id >> ID_SEQUENCE_BITS & (ID_INSTANCES - 1));
+}

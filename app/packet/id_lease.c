@@ -1,0 +1,110 @@
+#include "packet/id_lease.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+#include "base/random.h"
+
+enum { LEASE_ARENA_BYTES = 4096 };
+
+struct lease_try {
+    struct arena *arena;
+    uint64_t holder;
+    int64_t now_ms;
+    uint16_t instance;
+    int64_t floor_ms; /* end of the lease before this one */
+};
+
+void id_lease_init(struct id_lease *l, uint64_t holder)
+{
+    assert(holder != 0);
+    *l = (struct id_lease){ .holder = holder };
+}
+
+static enum status lease_take_body(struct db *db, void *ctx)
+{
+    struct lease_try *t = ctx;
+    struct db_rows rows;
+    enum status st = db_query(db, t->arena, &rows,
+                              "SELECT instance_no, leased_until FROM instance_lease WHERE leased_until <= ? "
+                              "ORDER BY leased_until, instance_no LIMIT 1 FOR UPDATE SKIP LOCKED",
+                              DB_PARAMS(DB_I64(t->now_ms)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    uint64_t instance = db_cell_u64(&rows, 0, 0);
+    if (instance >= ID_INSTANCES)
+        return ST_CORRUPT;
+    t->instance = (uint16_t)instance;
+    t->floor_ms = db_cell_i64(&rows, 0, 1);
+    return db_exec(db, NULL, "UPDATE instance_lease SET holder = ?, leased_until = ? WHERE instance_no = ?",
+                   DB_PARAMS(DB_U64(t->holder), DB_I64(t->now_ms + ID_LEASE_MS), DB_U64(instance)));
+}
+
+static enum status lease_take(struct id_lease *l, struct db *db, int64_t now_ms)
+{
+    struct arena *a = arena_new(LEASE_ARENA_BYTES, LEASE_ARENA_BYTES * 16);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    struct lease_try t = { .arena = a, .holder = l->holder, .now_ms = now_ms };
+    enum status st = db_transaction(db, lease_take_body, &t);
+    arena_free(a);
+    if (st == ST_OK) {
+        id_gen_init(&l->gen, t.instance, t.floor_ms);
+        l->until_ms = now_ms + ID_LEASE_MS;
+        l->held = true;
+        log_info("instance leased", "instance=%u", (unsigned)t.instance);
+        return ST_OK;
+    }
+    if (st == ST_NOT_FOUND)
+        log_error("no instance number is free", NULL);
+    /* An unknown commit may have leased a number that nobody uses: it is free again when the lease runs out. */
+    return st == ST_NOT_FOUND || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+}
+
+/* ST_NOT_FOUND: the number has another holder by now. */
+static enum status lease_renew(struct id_lease *l, struct db *db, int64_t now_ms)
+{
+    int64_t until_ms = now_ms + ID_LEASE_MS;
+    if (until_ms <= l->until_ms)
+        return ST_OK; /* the clock went back: a lease never gets shorter */
+    uint64_t changed = 0;
+    enum status st =
+        db_exec(db, &changed, "UPDATE instance_lease SET leased_until = ? WHERE instance_no = ? AND holder = ?",
+                DB_PARAMS(DB_I64(until_ms), DB_U64(l->gen.instance), DB_U64(l->holder)));
+    if (st != ST_OK)
+        return st;
+    if (changed == 0)
+        return ST_NOT_FOUND;
+    l->until_ms = until_ms;
+    return ST_OK;
+}
+
+enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uint64_t *out_id)
+{
+    if (l->held && now_ms >= l->until_ms - ID_LEASE_RENEW_MS) {
+        enum status st = lease_renew(l, db, now_ms);
+        if (st == ST_NOT_FOUND)
+            l->held = false;
+        else if (st != ST_OK && now_ms >= l->until_ms)
+            return st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+    }
+    bool was_held = l->held;
+    enum status st = l->held ? ST_OK : lease_take(l, db, now_ms);
+    if (st == ST_OK)
+        st = id_next(&l->gen, now_ms, random_u64(), l->until_ms, out_id);
+    if (st != ST_UNAVAILABLE || !was_held)
+        return st;
+    /* The clock was put back further than this number can wait: one whose ids are all older goes on. */
+    st = lease_take(l, db, now_ms);
+    return st == ST_OK ? id_next(&l->gen, now_ms, random_u64(), l->until_ms, out_id) : st;
+}
+
+enum status packet_id_next(struct db *db, int64_t now_ms, uint64_t *out_id)
+{
+    static struct id_lease lease;
+    if (lease.holder == 0)
+        id_lease_init(&lease, random_u64() | 1);
+    return id_lease_next(&lease, db, now_ms, out_id);
+}

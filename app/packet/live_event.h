@@ -1,0 +1,19 @@
+/* What live.c and live_view.c share: private to them. */
+#ifndef HB_PACKET_LIVE_EVENT_H
+#define HB_PACKET_LIVE_EVENT_H
+
+#include "packet/live.h"
+
+#define LIVE_NUMBER_MAX 24
+/* A decimal number. out: LIVE_NUMBER_MAX bytes. */
+struct str live_number_text(char *out, uint64_t n);
+
+/* Reads `user,fen,ms-seq,nickname` into the row; share_no and settled are left alone. False: not one of ours. */
+bool live_row_parse(struct str entry, struct live_row *out);
+
+/* ST_OK and the code the script answered with, or why there is none; errors are logged under the script's name. */
+enum status live_code_read(const struct redis_call *call, const char *script, enum live_code *out);
+/* Logs that a script answered nonsense; returns ST_CORRUPT. */
+enum status live_reply_corrupt(const char *script);
+
+#endif

@@ -1,0 +1,95 @@
+#include "packet/packet.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+static const struct str kind_names[] = {
+    [PACKET_LUCKY] = STR("lucky"), [PACKET_EVEN] = STR("even"), [PACKET_EXCLUSIVE] = STR("exclusive")
+};
+static const struct str split_names[] = { [SPLIT_DOUBLE_AVERAGE] = STR("double-average"),
+                                          [SPLIT_UNIFORM] = STR("uniform"),
+                                          [SPLIT_GAUSSIAN] = STR("gaussian"),
+                                          [SPLIT_EVEN] = STR("even") };
+static const struct str state_names[] = { [PACKET_FUNDING] = STR("funding"),
+                                          [PACKET_OPEN] = STR("open"),
+                                          [PACKET_FINISHED] = STR("finished"),
+                                          [PACKET_EXPIRED] = STR("expired"),
+                                          [PACKET_CLOSED] = STR("closed") };
+
+#define COUNT_OF(names) (sizeof(names) / sizeof *(names))
+
+/* The place of name in names, or count. */
+static size_t name_find(const struct str *names, size_t count, struct str name)
+{
+    size_t i = 0;
+    while (i < count && !str_equal(names[i], name))
+        i++;
+    return i;
+}
+
+struct str packet_kind_name(enum packet_kind kind)
+{
+    assert((size_t)kind < COUNT_OF(kind_names));
+    return kind_names[kind];
+}
+
+struct str split_method_name(enum split_method method)
+{
+    assert((size_t)method < COUNT_OF(split_names));
+    return split_names[method];
+}
+
+struct str packet_state_name(enum packet_state state)
+{
+    assert((size_t)state < COUNT_OF(state_names));
+    return state_names[state];
+}
+
+bool packet_kind_from(struct str name, enum packet_kind *out)
+{
+    size_t i = name_find(kind_names, COUNT_OF(kind_names), name);
+    if (i == COUNT_OF(kind_names))
+        return false;
+    *out = (enum packet_kind)i;
+    return true;
+}
+
+bool split_method_from(struct str name, enum split_method *out)
+{
+    size_t i = name_find(split_names, COUNT_OF(split_names), name);
+    if (i == COUNT_OF(split_names))
+        return false;
+    *out = (enum split_method)i;
+    return true;
+}
+
+bool packet_state_from(struct str name, enum packet_state *out)
+{
+    size_t i = name_find(state_names, COUNT_OF(state_names), name);
+    if (i == COUNT_OF(state_names))
+        return false;
+    *out = (enum packet_state)i;
+    return true;
+}
+
+enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms)
+{
+    if (p->state == PACKET_FINISHED || p->state == PACKET_EXPIRED)
+        return p->state;
+    if (p->grabbed_count == p->share_count)
+        return PACKET_FINISHED;
+    if (p->state == PACKET_CLOSED || now_ms >= p->expires_ms)
+        return PACKET_EXPIRED;
+    return PACKET_OPEN;
+}
+
+bool packet_is_over(const struct packet *p)
+{
+    return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || p->grabbed_count == p->share_count;
+}
+
+uint32_t packet_partition(uint64_t packet_id, int64_t partitions)
+{
+    assert(partitions >= 1 && partitions <= UINT32_MAX);
+    return (uint32_t)(packet_id % (uint64_t)partitions);
+}

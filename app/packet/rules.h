@@ -1,0 +1,53 @@
+/* What may be sent: a typed form becomes an order, or messages beside its fields. Pure: limits come from the
+ * configuration, nothing is looked up (balance and receiver are checked where they are read). */
+#ifndef HB_PACKET_RULES_H
+#define HB_PACKET_RULES_H
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/status.h"
+#include "packet/packet.h"
+#include "web/form.h"
+
+#define GREETING_DEFAULT "恭喜发财，大吉大利"
+enum { GREETING_CODE_POINTS_MAX = 400, USERNAME_TYPED_BYTES_MAX = 64 };
+
+/* As typed; absent fields are empty. */
+struct send_form {
+    struct str kind;        /* empty = lucky */
+    struct str amount;      /* yuan text: the total for lucky, one share for even and exclusive */
+    struct str count;       /* ignored for exclusive */
+    struct str greeting;    /* empty = GREETING_DEFAULT */
+    struct str to;          /* username; exclusive only, ignored otherwise */
+    struct str split;       /* lucky only, ignored otherwise; empty = double-average */
+    struct str request_key; /* empty = the caller makes one */
+};
+
+/* What is to be done. All sums are within the limits and can be split. */
+struct send_order {
+    enum packet_kind kind;
+    enum split_method split;
+    int64_t total_fen;
+    int64_t share_fen_max;
+    int64_t lifetime_ms;
+    uint32_t count;
+    struct str greeting;    /* in the arena */
+    struct str to;          /* username, exclusive only, else empty */
+    struct str request_key; /* as given, may be empty */
+};
+
+/* Checks every field. ST_OK: *out is complete. ST_INVALID: *errors says why, at most one message a field, in the order
+ * of the form. ST_NO_MEMORY. config is read for limits only. */
+enum status rules_send(struct arena *a, const struct config *config, const struct send_form *form,
+                       struct send_order *out, struct form_errors *errors);
+
+/* Messages that depend on something looked up. Static storage. */
+extern const struct str RULES_MESSAGE_BALANCE;      /* field amount */
+extern const struct str RULES_MESSAGE_NO_RECEIVER;  /* field to */
+extern const struct str RULES_MESSAGE_SELF;         /* field to */
+extern const struct str RULES_MESSAGE_OTHER_PACKET; /* field request_key: the key made another packet before */
+
+/* fen as people write a limit: "200", "0.01", "12.5" → "12.50". In the arena; STR_NONE without memory. */
+struct str rules_yuan_short(struct arena *a, int64_t fen);
+
+#endif

@@ -1,0 +1,176 @@
+#include "packet/show_model.h"
+
+#include "base/clock.h"
+#include "base/money.h"
+#include "packet/present.h"
+#include "web/qr.h"
+#include "web/view.h"
+
+bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id)
+{
+    if (visitor_id == 0)
+        return false;
+    return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
+}
+
+struct str show_duration_text(struct arena *a, int64_t duration_ms)
+{
+    static const struct {
+        int64_t unit_s;
+        const char *name;
+    } units[] = { { 86400, "天" }, { 3600, "小时" }, { 60, "分钟" } };
+    int64_t seconds = duration_ms > 1000 ? duration_ms / 1000 : 1;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (seconds >= units[i].unit_s)
+            return arena_printf(a, "%lld%s", (long long)(seconds / units[i].unit_s), units[i].name);
+    return arena_printf(a, "%lld秒", (long long)seconds);
+}
+
+static struct str finished_text(struct arena *a, const struct packet *p, bool is_sender)
+{
+    struct str duration = show_duration_text(a, p->finished_ms - p->created_ms);
+    char total[MONEY_TEXT_MAX];
+    (void)money_format(p->amount_fen, total);
+    if (is_sender)
+        return arena_printf(a, "%u个红包共%s元，%.*s被抢光", p->share_count, total, STR_ARG(duration));
+    return arena_printf(a, "%u个红包，%.*s被抢光", p->share_count, STR_ARG(duration));
+}
+
+struct str show_list_text(struct arena *a, const struct packet *p, bool is_sender)
+{
+    char total[MONEY_TEXT_MAX], grabbed[MONEY_TEXT_MAX];
+    (void)money_format(p->amount_fen, total);
+    (void)money_format(p->grabbed_fen, grabbed);
+    const char *expired = p->state == PACKET_EXPIRED ? "该红包已过期。" : "";
+
+    if (p->state == PACKET_FINISHED)
+        return finished_text(a, p, is_sender);
+    if (p->kind == PACKET_EXCLUSIVE && p->state == PACKET_OPEN && is_sender)
+        return arena_printf(a, "红包金额%s元，等待对方领取", total);
+    if (is_sender)
+        return arena_printf(a, "%s已领取%u/%u个，共%s/%s元", expired, p->grabbed_count, p->share_count, grabbed, total);
+    return arena_printf(a, "%s%s%u/%u个", expired, p->state == PACKET_EXPIRED ? "已领取" : "领取", p->grabbed_count,
+                        p->share_count);
+}
+
+/* 手气最佳 is told only when nothing can change any more. */
+static bool row_is_best(const struct packet *p, const struct live_row *row)
+{
+    return p->kind == PACKET_LUCKY && p->state == PACKET_FINISHED && row->share_no == p->best_share_no;
+}
+
+static void row_model(struct model *m, struct value *object, const struct packet *p, const struct live_row *row)
+{
+    value_int(m, object, "share_no", row->share_no);
+    view_money_model(m, object, "amount_fen", "amount_text", row->amount_fen);
+    view_time_model(m, object, "grabbed_at", "time_text", (int64_t)row->event.ms);
+    value_bool(m, object, "best", row_is_best(p, row));
+}
+
+static void mine_model(struct model *m, const struct live_view *view)
+{
+    if (!view->has_mine) {
+        value_null(m, &m->root, "mine");
+        return;
+    }
+    struct value *mine = value_object(m, &m->root, "mine");
+    row_model(m, mine, &view->packet, &view->mine);
+    value_bool(m, mine, "settled", view->mine.settled);
+}
+
+static void rows_model(struct model *m, const struct live_view *view, bool allowed, struct str path)
+{
+    struct value *grabs = value_list(m, &m->root, "grabs");
+    for (size_t i = 0; allowed && i < view->row_count; i++) {
+        const struct live_row *row = &view->rows[i];
+        struct value *object = value_add_object(m, grabs);
+        present_person(m, object, "user", row->user_id, row->nickname);
+        row_model(m, object, &view->packet, row);
+    }
+    if (allowed && view->next != 0) {
+        value_text(m, &m->root, "next", arena_printf(m->arena, "%u", view->next));
+        value_page_text(m, &m->root, "next_url", arena_printf(m->arena, "%.*s?after=%u", STR_ARG(path), view->next));
+    } else {
+        value_null(m, &m->root, "next");
+    }
+}
+
+/* What the packet is, for everyone. */
+static void packet_model(struct model *m, const struct live_view *view, struct str id)
+{
+    const struct packet *p = &view->packet;
+    struct value *root = &m->root;
+    value_text(m, root, "id", id);
+    value_text(m, root, "kind", packet_kind_name(p->kind));
+    present_person(m, root, "sender", p->sender_id, p->sender_name);
+    value_text(m, root, "greeting", p->greeting);
+    value_text(m, root, "state", packet_state_name(p->state));
+    value_int(m, root, "count", p->share_count);
+    value_int(m, root, "grabbed_count", p->grabbed_count);
+    view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
+    if (p->state == PACKET_FINISHED)
+        value_text(m, root, "finished_at", clock_rfc3339(m->arena, p->finished_ms));
+    else
+        value_null(m, root, "finished_at");
+    value_text(m, root, "commitment", present_hex(m->arena, p->commitment, sizeof p->commitment));
+    if (view->over)
+        value_text(m, root, "seed", present_hex(m->arena, p->seed, sizeof p->seed));
+    else
+        value_null(m, root, "seed");
+    value_page_bool(m, root, "is_open", p->state == PACKET_OPEN);
+    value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
+    value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
+    value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
+    if (p->kind == PACKET_EXCLUSIVE)
+        value_page_text(m, root, "receiver_name", p->receiver_name);
+}
+
+/* What only the sender sees. */
+static void sender_model(struct model *m, const struct packet *p, struct str url)
+{
+    struct value *root = &m->root;
+    view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
+    value_int(m, root, "grabbed_fen", p->grabbed_fen);
+    if (p->state == PACKET_EXPIRED && p->refund_fen > 0)
+        value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
+    if (p->state == PACKET_OPEN)
+        value_page_text(m, root, "html_qr", qr_svg(m->arena, url, "红包二维码"));
+}
+
+/* What this visitor can do here. */
+static void visitor_model(struct model *m, const struct live_view *view, uint64_t visitor_id, bool is_sender)
+{
+    const struct packet *p = &view->packet;
+    struct value *root = &m->root;
+    bool meant = p->kind != PACKET_EXCLUSIVE || p->receiver_id == visitor_id;
+    bool open = p->state == PACKET_OPEN && !view->has_mine;
+    value_page_bool(m, root, "is_sender", is_sender);
+    value_page_bool(m, root, "busy", view->busy);
+    value_page_bool(m, root, "can_open", open && visitor_id != 0 && meant);
+    value_page_bool(m, root, "needs_login", open && visitor_id == 0);
+    value_page_bool(m, root, "not_for_you", visitor_id != 0 && !meant && !is_sender);
+    value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && meant);
+    value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && meant);
+}
+
+void show_model(struct exchange *x, const struct live_view *view, struct model *m)
+{
+    const struct packet *p = &view->packet;
+    struct arena *a = m->arena;
+    struct str path = present_packet_path(x, p->id);
+    struct str url = arena_printf(a, "%s%.*s", x->app->config->base_url, STR_ARG(path));
+    bool is_sender = x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id;
+    bool list_allowed = show_list_allowed(p, view->has_mine, x->visitor.user_id);
+
+    packet_model(m, view, present_packet_id(x, p->id));
+    if (is_sender)
+        sender_model(m, p, url);
+    mine_model(m, view);
+    rows_model(m, view, list_allowed, path);
+    visitor_model(m, view, x->visitor.user_id, is_sender);
+    value_page_bool(m, &m->root, "show_list", list_allowed);
+    value_page_text(m, &m->root, "list_text", show_list_text(a, p, is_sender));
+    value_page_text(m, &m->root, "path", path);
+    value_page_text(m, &m->root, "url", url);
+    value_page_text(m, &m->root, "login_url", arena_printf(a, "/login?next=%.*s", STR_ARG(path)));
+}

@@ -1,0 +1,38 @@
+/* The model of a packet's page: one for all visitors, states and stores. Redis (hot) and MySQL (cold) both fill a
+ * struct live_view; who looks decides what of it is shown. */
+#ifndef HB_PACKET_SHOW_MODEL_H
+#define HB_PACKET_SHOW_MODEL_H
+
+#include "packet/live.h"
+#include "web/exchange.h"
+
+enum { SHOW_ROWS = 50 }; /* grabs a page */
+
+/* True when the visitor may read the list of grabs: the sender, who grabbed, and, once the packet is finished or
+ * expired, everyone who is logged in. Pure. */
+bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id);
+
+/* The sentence over the list, e.g. "已领取3/10个，共5.20/10.00元" for the sender of an open packet. */
+struct str show_list_text(struct arena *a, const struct packet *p, bool is_sender);
+
+/* "37秒", "5分钟", "2小时", "3天": how long it took until the last share was gone. */
+struct str show_duration_text(struct arena *a, int64_t duration_ms);
+
+/* Members, JSON and page:
+ *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count, grabbed_count,
+ *   amount_fen, grabbed_fen (sender only; page: amount_text), expires_at (page: expires_text),
+ *   finished_at, commitment, seed (null while open),
+ *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,
+ *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best; page: amount_text,
+ *   time_text}], next
+ * Page only:
+ *   path, url, login_url, is_sender, is_open, is_lucky, is_even, is_exclusive, busy,
+ *   can_open      show the coin
+ *   needs_login   logged out while it could be opened
+ *   not_for_you   an exclusive packet seen by someone else
+ *   sold_out      finished, and the visitor has none of it
+ *   late          expired, and the visitor has none of it
+ *   show_list, list_text, receiver_name, refund_text, next_url, html_qr (sender, while open) */
+void show_model(struct exchange *x, const struct live_view *view, struct model *m);
+
+#endif

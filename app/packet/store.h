@@ -1,0 +1,100 @@
+/* Packets, grabs and yearly totals in MySQL. Reads take any connection state; what changes rows says whether it wants a
+ * transaction around it. Texts of results live in the arena. */
+#ifndef HB_PACKET_STORE_H
+#define HB_PACKET_STORE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "io/db.h"
+#include "packet/packet.h"
+
+/* The columns packet_from_row reads, in its order, of a table named or aliased packet. */
+#define PACKET_COLUMNS                                                                                                 \
+    "packet.id, packet.sender_id, packet.sender_name, packet.receiver_id, packet.receiver_name, packet.kind, "         \
+    "packet.split, packet.amount, packet.share_count, packet.share_max, packet.best_share_no, packet.greeting, "       \
+    "packet.seed, packet.commitment, packet.state, packet.grabbed_count, packet.grabbed_amount, "                      \
+    "packet.refund_amount, packet.created_at, packet.expires_at, packet.finished_at, packet.closed_at, "               \
+    "packet.request_key"
+enum { PACKET_COLUMN_COUNT = 23 };
+
+/* Reads the row's cells from first_column on. ST_CORRUPT: a word or a length the schema does not allow. */
+enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first_column, struct packet *out);
+
+/* ---- one packet ---- */
+
+/* ST_NOT_FOUND when there is none. */
+enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
+/* The same, the row locked until the transaction ends. */
+enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
+/* What this sender's request key made before. */
+enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_id, struct str request_key,
+                               struct packet *out);
+/* A new packet as p says (state, grabbed_count … included). In a transaction. ST_EXISTS: the id or the sender's
+ * request_key is taken. */
+enum status packet_insert(struct db *db, const struct packet *p);
+/* funding → open, after Redis has it. *changed (may be NULL): false when it was in another state. */
+enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed);
+
+/* ---- grabs ---- */
+
+struct grab_row {
+    uint32_t share_no;
+    uint64_t user_id;
+    struct str nickname; /* when grabbed */
+    int64_t amount_fen;
+    int64_t grabbed_ms;
+};
+/* Settled grabs with share_no < before (PACKET_NO_SHARE: from the newest), newest first, at most limit. */
+enum status packet_grabs(struct db *db, struct arena *a, uint64_t packet_id, uint32_t before, size_t limit,
+                         struct grab_row **out, size_t *out_count);
+/* Settled grabs with first <= share_no < end, in share order. */
+enum status packet_grabs_between(struct db *db, struct arena *a, uint64_t packet_id, uint32_t first, uint32_t end,
+                                 struct grab_row **out, size_t *out_count);
+/* The user's own grab. ST_NOT_FOUND. */
+enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab_row *out);
+
+/* ---- records ---- */
+
+/* Where a page of records starts: rows strictly older than (ms, packet_id). */
+struct record_cursor {
+    int64_t ms;
+    uint64_t packet_id;
+};
+/* A stretch of time, from_ms <= t < until_ms, and where to go on in it. */
+struct record_range {
+    int64_t from_ms, until_ms;
+    bool has_cursor;
+    struct record_cursor cursor;
+};
+
+struct received_row {
+    struct grab_row grab;
+    uint64_t packet_id;
+    enum packet_kind kind;
+    struct str greeting;
+    uint64_t sender_id;
+    struct str sender_name;
+    bool best; /* 手气最佳 of a packet that is finished */
+};
+/* Newest first, at most limit. */
+enum status records_received_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
+                                  size_t limit, struct received_row **out, size_t *out_count);
+enum status records_sent_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
+                              size_t limit, struct packet **out, size_t *out_count);
+
+struct user_year {
+    int year;
+    uint64_t sent_count, received_count, best_count;
+    int64_t sent_fen, received_fen;
+};
+/* Every year the user has, newest first. */
+enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out,
+                            size_t *out_count);
+/* One more packet sent. In the send's transaction. */
+enum status user_year_add_sent(struct db *db, uint64_t user_id, int year, int64_t amount_fen);
+
+/* The calendar year of an instant, and its first instant, in the service's zone (clock_zone_set). */
+int zone_year(int64_t ms);
+int64_t zone_year_start_ms(int year);
+
+#endif

@@ -1,0 +1,105 @@
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "user/account.h"
+#include "user/pages.h"
+#include "user/password.h"
+#include "user/session.h"
+#include "user/store.h"
+#include "web/respond.h"
+
+static void login_model(struct exchange *x, struct model *m, const struct form *f)
+{
+    struct str next = next_path(f);
+
+    model_init(m, x->arena);
+    struct value *form = value_page_object(m, &m->root, "form");
+    value_page_text(m, form, "username", form_get(f, "username", NULL));
+    value_page_text(m, form, "next", next);
+    value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
+}
+
+enum step login_show(struct exchange *x)
+{
+    struct model m;
+
+    if (x->visitor.user_id != 0) {
+        respond_see_other(x, STR("/"));
+        return STEP_DONE;
+    }
+    login_model(x, &m, &x->query);
+    respond_model(x, 200, "pages/login", &m);
+    return STEP_DONE;
+}
+
+static enum step login_refuse(struct exchange *x, const struct form_errors *e)
+{
+    struct model m;
+
+    login_model(x, &m, &x->form);
+    respond_form_errors(x, "pages/login", &m, e);
+    return STEP_DONE;
+}
+
+/* Hashes made with older costs are made anew while the password is at hand. Nothing depends on it today. */
+static void rehash_when_due(struct exchange *x, const struct user *user, struct str password)
+{
+    char hash[PASSWORD_HASH_MAX];
+
+    if (!password_needs_rehash(user->password_hash))
+        return;
+    enum status st = password_hash(password, hash);
+    if (st == ST_OK)
+        st = user_rehash(x->app->db, user->id, user->password_hash, str_from(hash));
+    if (st != ST_OK)
+        log_warn("password not hashed anew", "user_id=%" PRIu64 " status=%s", user->id, status_name(st));
+}
+
+/* Finds the user the name and the password belong to. ST_NOT_FOUND for an unknown name as for a wrong password, after
+ * the same hashing. */
+static enum status user_authenticate(struct exchange *x, struct str username, struct str password, struct user *out)
+{
+    struct user found = { 0 };
+    enum status st = ST_NOT_FOUND;
+
+    if (username_valid(username))
+        st = user_find_by_name(x->app->db, x->arena, username, &found);
+    if (st != ST_OK && st != ST_NOT_FOUND)
+        return st;
+    st = password_verify(found.password_hash, password);
+    if (st == ST_OK)
+        *out = found;
+    return st;
+}
+
+enum step login_submit(struct exchange *x)
+{
+    struct str username = username_fold(x->arena, form_get(&x->form, "username", NULL));
+    struct str password = form_get(&x->form, "password", NULL);
+    struct form_errors e = { .count = 0 };
+    struct user user;
+
+    if (username.len == 0)
+        form_fail(&e, "username", STR("未填写「用户名」"));
+    if (password.len == 0)
+        form_fail(&e, "password", STR("未填写「密码」"));
+    if (e.count > 0)
+        return login_refuse(x, &e);
+
+    enum status st = user_authenticate(x, username, password, &user);
+    if (st == ST_NOT_FOUND) {
+        form_fail(&e, "password", STR("用户名或密码错误"));
+        return login_refuse(x, &e);
+    }
+    if (st == ST_OK) {
+        rehash_when_due(x, &user, password);
+        st = session_start(x, user.id, user.username, user.nickname);
+    }
+    if (st != ST_OK) {
+        /* Nothing a login does is in doubt afterwards: it simply has to be done again. */
+        respond_status(x, st == ST_UNKNOWN ? ST_UNAVAILABLE : st);
+        return STEP_DONE;
+    }
+    struct str next = next_path(&x->form);
+    return answer_user(x, 200, &user, next.len > 0 ? next : STR("/"));
+}

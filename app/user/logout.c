@@ -1,0 +1,18 @@
+#include "user/pages.h"
+#include "user/session.h"
+#include "web/respond.h"
+
+enum step logout_submit(struct exchange *x)
+{
+    enum status st = session_end(x);
+
+    if (st != ST_OK) {
+        /* Ending a session twice does no harm: "try again" is the right answer to an unknown outcome, too. */
+        respond_status(x, ST_UNAVAILABLE);
+    } else if (x->wants_json) {
+        respond_empty(x, 204);
+    } else {
+        respond_see_other(x, STR("/"));
+    }
+    return STEP_DONE;
+}

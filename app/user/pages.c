@@ -1,0 +1,34 @@
+#include "user/pages.h"
+
+#include "web/origin.h"
+#include "web/respond.h"
+
+struct str next_path(const struct form *f)
+{
+    struct str next = form_get(f, "next", NULL);
+    return origin_own_path(next) ? next : STR("");
+}
+
+struct str next_url(struct arena *a, const char *page, struct str next)
+{
+    if (next.len == 0)
+        return str_from(page);
+    struct str encoded = form_encode(a, next);
+    return encoded.ptr == NULL ? STR_NONE : arena_printf(a, "%s?next=%.*s", page, STR_ARG(encoded));
+}
+
+enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path)
+{
+    struct model m;
+
+    if (!x->wants_json) {
+        respond_see_other(x, path);
+        return STEP_DONE;
+    }
+    model_init(&m, x->arena);
+    value_int(&m, &m.root, "id", (int64_t)user->id);
+    value_text(&m, &m.root, "username", user->username);
+    value_text(&m, &m.root, "nickname", user->nickname);
+    respond_model(x, json_status, NULL, &m);
+    return STEP_DONE;
+}

@@ -1,0 +1,52 @@
+#include "user/password.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+
+enum { PASSES = 2, MEMORY_BYTES = 19 << 20 };
+
+static_assert(crypto_pwhash_STRBYTES <= PASSWORD_HASH_MAX, "a hash text fits");
+
+/* The hash of 32 random bytes that nobody knows, made once with the costs above. */
+static const char DUMMY_HASH[] = "$argon2id$v=19$m=19456,t=2,p=1$BZVbv4NHgjtP8shfdOl4Tg"
+                                 "$U33pfwjJN8Wr+NeTrqBU0sFdV/zPwbmpsDLe2VBqI5Y";
+
+/* libsodium wants the hash NUL-padded to its full size. False when it is too long to be one of ours. */
+static bool hash_pad(struct str hash, char *out)
+{
+    if (hash.len == 0 || hash.len >= crypto_pwhash_STRBYTES)
+        return false;
+    memset(out, 0, crypto_pwhash_STRBYTES);
+    memcpy(out, hash.ptr, hash.len);
+    return true;
+}
+
+enum status password_hash(struct str password, char *out)
+{
+    int failed =
+        crypto_pwhash_str_alg(out, password.ptr, password.len, PASSES, MEMORY_BYTES, crypto_pwhash_ALG_ARGON2ID13);
+    return failed ? ST_NO_MEMORY : ST_OK;
+}
+
+enum status password_verify(struct str hash, struct str password)
+{
+    char padded[crypto_pwhash_STRBYTES];
+    bool known = hash_pad(hash, padded);
+
+    if (!known)
+        (void)hash_pad(str_from(DUMMY_HASH), padded);
+    errno = 0;
+    bool fits = crypto_pwhash_str_verify(padded, password.ptr, password.len) == 0;
+    if (!fits && errno == ENOMEM) /* a mismatch is EINVAL */
+        return ST_NO_MEMORY;
+    return known && fits ? ST_OK : ST_NOT_FOUND;
+}
+
+bool password_needs_rehash(struct str hash)
+{
+    char padded[crypto_pwhash_STRBYTES];
+
+    return !hash_pad(hash, padded) || crypto_pwhash_str_needs_rehash(padded, PASSES, MEMORY_BYTES) != 0;
+}

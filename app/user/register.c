@@ -1,0 +1,86 @@
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "user/account.h"
+#include "user/pages.h"
+#include "user/password.h"
+#include "user/session.h"
+#include "user/store.h"
+#include "web/respond.h"
+
+static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "注册结果暂时未知", "请试着用刚才的用户名登录。", 1 };
+
+static void register_model(struct exchange *x, struct model *m, const struct form *f)
+{
+    struct str next = next_path(f);
+
+    model_init(m, x->arena);
+    struct value *form = value_page_object(m, &m->root, "form");
+    value_page_text(m, form, "username", form_get(f, "username", NULL));
+    value_page_text(m, form, "nickname", form_get(f, "nickname", NULL));
+    value_page_text(m, form, "next", next);
+    value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
+}
+
+enum step register_show(struct exchange *x)
+{
+    struct model m;
+
+    if (x->visitor.user_id != 0) {
+        respond_see_other(x, STR("/"));
+        return STEP_DONE;
+    }
+    register_model(x, &m, &x->query);
+    respond_model(x, 200, "pages/register", &m);
+    return STEP_DONE;
+}
+
+static enum step register_refuse(struct exchange *x, const struct form_errors *e)
+{
+    struct model m;
+
+    register_model(x, &m, &x->form);
+    respond_form_errors(x, "pages/register", &m, e);
+    return STEP_DONE;
+}
+
+enum step register_submit(struct exchange *x)
+{
+    struct account_form account;
+    struct account_form typed = { .username = form_get(&x->form, "username", NULL),
+                                  .nickname = form_get(&x->form, "nickname", NULL),
+                                  .password = form_get(&x->form, "password", NULL) };
+    struct form_errors e = { .count = 0 };
+    char hash[PASSWORD_HASH_MAX];
+
+    enum status st = account_form_check(x->arena, &typed, &account, &e);
+    if (st == ST_OK && e.count > 0)
+        return register_refuse(x, &e);
+    if (st == ST_OK)
+        st = password_hash(account.password, hash);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+
+    struct user user = { .username = account.username, .nickname = account.nickname, .password_hash = str_from(hash) };
+    st = user_insert(x->app->db, x->arena, &user, x->now_ms);
+    if (st == ST_EXISTS) {
+        form_fail(&e, "username", STR("该用户名已被使用"));
+        return register_refuse(x, &e);
+    }
+    if (st == ST_UNKNOWN) {
+        respond_problem(x, &REGISTER_UNKNOWN);
+        return STEP_DONE;
+    }
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    log_info("registered", "user_id=%" PRIu64, user.id);
+    struct str next = next_path(&x->form);
+    st = session_start(x, user.id, user.username, user.nickname);
+    if (st != ST_OK)
+        return answer_user(x, 201, &user, next_url(x->arena, "/login", next));
+    return answer_user(x, 201, &user, next.len > 0 ? next : STR("/"));
+}

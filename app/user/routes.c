@@ -1,0 +1,12 @@
+#include "user/routes.h"
+
+#include "user/pages.h"
+
+const struct route user_routes[] = {
+    { "GET", "/register", WANT_VISITOR, POOL_AUTH, register_show },
+    { "POST", "/register", WANT_VISITOR | SAME_ORIGIN, POOL_AUTH, register_submit },
+    { "GET", "/login", WANT_VISITOR, POOL_AUTH, login_show },
+    { "POST", "/login", WANT_VISITOR | SAME_ORIGIN, POOL_AUTH, login_submit },
+    { "POST", "/logout", WANT_VISITOR | SAME_ORIGIN, POOL_AUTH | POOL_PAGE, logout_submit },
+};
+const size_t user_routes_count = sizeof user_routes / sizeof user_routes[0];

@@ -1,0 +1,62 @@
+#include "user/store.h"
+
+struct insert {
+    struct user *user;
+    int64_t now_ms;
+};
+
+/* The wallet's row belongs to the user's birth, though accounts are the business of a floor above. */
+static enum status insert_body(struct db *db, void *ctx)
+{
+    struct insert *in = ctx;
+    struct user *u = in->user;
+    enum status st =
+        db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_at) VALUES (?, ?, ?, ?)",
+                DB_PARAMS(DB_TEXT(u->username), DB_TEXT(u->nickname),
+                          u->password_hash.ptr != NULL ? DB_TEXT(u->password_hash) : DB_NULL, DB_I64(in->now_ms)));
+    if (st != ST_OK)
+        return st;
+    u->id = db_last_id(db);
+    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance) VALUES (?, 'wallet', 0)",
+                   DB_PARAMS(DB_U64(u->id)));
+}
+
+enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms)
+{
+    struct insert in = { user, now_ms };
+    struct user found;
+    enum status st = db_transaction(db, insert_body, &in);
+
+    if (st != ST_UNKNOWN || user->password_hash.ptr == NULL)
+        return st;
+    /* Whether the COMMIT arrived: a salted hash is found again only in our own row. */
+    st = user_find_by_name(db, a, user->username, &found);
+    if (st == ST_OK && str_equal(found.password_hash, user->password_hash)) {
+        user->id = found.id;
+        return ST_OK;
+    }
+    return st == ST_OK ? ST_EXISTS : ST_UNKNOWN;
+}
+
+enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT id, username, nickname, password_hash FROM user WHERE username = ?",
+                              DB_PARAMS(DB_TEXT(username)));
+
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    *out = (struct user){ .id = db_cell_u64(&rows, 0, 0),
+                          .username = db_cell(&rows, 0, 1),
+                          .nickname = db_cell(&rows, 0, 2),
+                          .password_hash = db_cell(&rows, 0, 3) };
+    return ST_OK;
+}
+
+enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash)
+{
+    return db_exec(db, NULL, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ?",
+                   DB_PARAMS(DB_TEXT(new_hash), DB_U64(id), DB_TEXT(old_hash)));
+}

@@ -1,0 +1,10 @@
+#include "wallet/routes.h"
+
+#include "wallet/deposit.h"
+#include "wallet/statement.h"
+
+const struct route wallet_routes[] = {
+    { "GET", "/wallet", NEED_USER, POOL_PAGE, statement_show },
+    { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN, POOL_PAGE, deposit_submit },
+};
+const size_t wallet_routes_count = sizeof wallet_routes / sizeof wallet_routes[0];

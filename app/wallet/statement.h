@@ -1,0 +1,58 @@
+/* The wallet page: balance and statement, newest first, paged by transfer id. */
+#ifndef HB_WALLET_STATEMENT_H
+#define HB_WALLET_STATEMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/value.h"
+#include "io/db.h"
+#include "wallet/ledger.h"
+#include "web/exchange.h"
+
+#define STATEMENT_PAGE_ENTRIES 20
+#define STATEMENT_NEWEST       UINT64_MAX
+
+struct statement_entry {
+    uint64_t transfer_id;
+    enum transfer_kind kind;
+    int64_t amount_fen; /* signed: what it did to the balance */
+    uint64_t packet_id; /* 0: none */
+    int64_t created_ms;
+};
+
+struct statement {
+    struct statement_entry entries[STATEMENT_PAGE_ENTRIES];
+    size_t count;
+    uint64_t next; /* before-key of the following page; 0: this is the last one */
+};
+
+/* The entries of an account with transfer id < before (STATEMENT_NEWEST: from the top). */
+enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, uint64_t before, struct statement *out);
+
+/* GET /wallet?before=KEY: pages/wallet. A malformed key: 400.
+ *
+ * Model:
+ *   balance_fen   number;                      page-only: balance_text "12.34"
+ *   entries       [ { kind         "deposit" | "send" | "grab" | "refund"
+ *                     amount_fen   signed number
+ *                     packet       26-character id or null
+ *                     created_at   RFC 3339
+ *                     page-only:   kind_text "发红包" | "收到红包" | "红包退款" | "充值", amount_text "+12.34" | "-12.34",
+ *                                  income true when positive, packet_url "/p/ID" (absent without a packet),
+ *                                  created_at_text "2026-11-20 16:00" } ]
+ *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
+ *   page-only:
+ *   form          { amount, request_key }: typed amount (empty at first) and the form's key; only with site.demo, when
+ *                 the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
+ * After a refused deposit (422) also: errors [ { field, message } ], error { amount?, request_key? }. */
+enum step statement_show(struct exchange *x);
+
+/* Fills m with the model above. before as statement_read; typed_amount and request_key are shown in the deposit
+ * form. */
+enum status statement_model(struct exchange *x, struct model *m, uint64_t before, struct str typed_amount,
+                            struct str request_key);
+
+#endif

@@ -1,0 +1,23 @@
+#include "web/exchange.h"
+
+struct str exchange_param(const struct exchange *x, const char *cgi_name)
+{
+    return fcgi_param(x->fcgi, cgi_name);
+}
+
+struct str exchange_cookie(const struct exchange *x, struct str name)
+{
+    struct str rest = exchange_param(x, "HTTP_COOKIE");
+    while (rest.len > 0) {
+        struct str value;
+        struct str pair = str_trim(str_cut(rest, ';', &rest));
+        if (str_equal(str_cut(pair, '=', &value), name))
+            return value;
+    }
+    return STR_NONE;
+}
+
+bool exchange_is_https(const struct exchange *x)
+{
+    return str_starts(str_from(x->app->config->base_url), STR("https://"));
+}

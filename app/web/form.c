@@ -1,0 +1,149 @@
+#include "web/form.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/utf8.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* '+' → blank, %XX → byte. A percent sign without two digits is refused: browsers and curl never send one. */
+static enum status text_decode(struct arena *a, struct str s, struct str *out)
+{
+    char *bytes = arena_alloc(a, s.len + 1);
+    size_t len = 0;
+    if (bytes == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (c == '+')
+            c = ' ';
+        if (c == '%') {
+            int high = s.len - i > 2 ? hex_digit(s.ptr[i + 1]) : -1;
+            int low = s.len - i > 2 ? hex_digit(s.ptr[i + 2]) : -1;
+            if (high < 0 || low < 0)
+                return ST_INVALID;
+            c = (char)(high << 4 | low);
+            i += 2;
+        }
+        bytes[len++] = c;
+    }
+    *out = (struct str){ bytes, len };
+    return utf8_valid(*out) ? ST_OK : ST_INVALID;
+}
+
+static const struct form_field *field_find(const struct form *f, struct str name)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (str_equal(f->fields[i].name, name))
+            return &f->fields[i];
+    return NULL;
+}
+
+enum status form_parse(struct arena *a, struct str text, struct form *out)
+{
+    out->count = 0;
+    while (text.len > 0) {
+        struct str rest, value;
+        struct str pair = str_cut(text, '&', &rest);
+        text = rest;
+        if (pair.len == 0)
+            continue;
+        if (out->count == FORM_FIELDS_MAX)
+            return ST_INVALID;
+
+        struct form_field field;
+        struct str name = str_cut(pair, '=', &value);
+        enum status st = text_decode(a, name, &field.name);
+        if (st == ST_OK)
+            st = text_decode(a, value, &field.value);
+        if (st != ST_OK)
+            return st;
+        if (field_find(out, field.name) != NULL)
+            return ST_INVALID;
+        out->fields[out->count++] = field;
+    }
+    return ST_OK;
+}
+
+struct str form_get(const struct form *f, const char *name, bool *present)
+{
+    const struct form_field *field = field_find(f, str_from(name));
+    if (present != NULL)
+        *present = field != NULL;
+    return field != NULL ? field->value : STR("");
+}
+
+struct str form_encode(struct arena *a, struct str text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    static const char plain[] = "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    char *bytes = arena_array(a, text.len + 1, 3);
+    size_t len = 0;
+    if (bytes == NULL)
+        return STR_NONE;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (memchr(plain, c, sizeof plain - 1) != NULL) {
+            bytes[len++] = (char)c;
+        } else {
+            bytes[len++] = '%';
+            bytes[len++] = hex[c >> 4];
+            bytes[len++] = hex[c & 15U];
+        }
+    }
+    return (struct str){ bytes, len };
+}
+
+bool request_key_valid(struct str key)
+{
+    return key.len > 0 && key.len <= REQUEST_KEY_MAX && str_is_word(key);
+}
+
+struct str request_key_new(struct arena *a)
+{
+    uint64_t high = random_u64(), low = random_u64();
+    return arena_printf(a, "%016" PRIx64 "%016" PRIx64, high, low);
+}
+
+bool form_overlaps(const struct form *a, const struct form *b)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (field_find(b, a->fields[i].name) != NULL)
+            return true;
+    return false;
+}
+
+void form_fail(struct form_errors *e, const char *field, struct str message)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (strcmp(e->items[i].field, field) == 0)
+            return;
+    assert(e->count < FORM_FIELDS_MAX);
+    e->items[e->count++] = (struct form_error){ field, message };
+}
+
+void form_errors_model(struct model *m, const struct form_errors *e)
+{
+    if (e->count == 0)
+        return;
+    struct value *list = value_list(m, &m->root, "errors");
+    struct value *by_field = value_page_object(m, &m->root, "error");
+    for (size_t i = 0; i < e->count; i++) {
+        struct value *item = value_add_object(m, list);
+        value_text(m, item, "field", str_from(e->items[i].field));
+        value_text(m, item, "message", e->items[i].message);
+        value_text(m, by_field, e->items[i].field, e->items[i].message);
+    }
+}

@@ -1,0 +1,33 @@
+#include "web/origin.h"
+
+bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host)
+{
+    if (sec_fetch_site.len > 0)
+        return str_equal(sec_fetch_site, STR("same-origin")) || str_equal(sec_fetch_site, STR("none"));
+    if (origin.ptr == NULL || origin.len == 0)
+        return true; /* not a browser, or an old one's same-origin request */
+
+    /* "scheme://host[:port]"; "null" and anything else has no "://" and is foreign. The scheme is not compared: a
+     * proxy may end TLS before us. */
+    struct str rest = origin;
+    size_t colon = str_index(rest, ':');
+    if (rest.len < colon + 3 || rest.ptr[colon + 1] != '/' || rest.ptr[colon + 2] != '/')
+        return false;
+    rest.ptr += colon + 3;
+    rest.len -= colon + 3;
+    return host.len > 0 && str_equal_fold(rest, host);
+}
+
+bool origin_own_path(struct str next)
+{
+    if (next.len == 0 || next.ptr[0] != '/')
+        return false;
+    if (next.len > 1 && next.ptr[1] == '/')
+        return false;
+    for (size_t i = 0; i < next.len; i++) {
+        unsigned char c = (unsigned char)next.ptr[i];
+        if (c <= 0x20 || c == 0x7f || c == '\\')
+            return false;
+    }
+    return true;
+}

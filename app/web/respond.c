@@ -1,0 +1,181 @@
+#include "web/respond.h"
+
+#include "base/log.h"
+#include "web/router.h"
+#include "web/view.h"
+
+#define PROBLEM_URN "urn:hongbao:problem:"
+
+const struct problem PROBLEM_BAD_REQUEST = { 400, "bad-request", "请求有误", "请返回上一页后重试。", 0 };
+const struct problem PROBLEM_UNAUTHORIZED = { 401, "unauthorized", "请先登录", NULL, 0 };
+const struct problem PROBLEM_FORBIDDEN_ORIGIN = { 403, "cross-origin", "请求来自其他网站，已拒绝", NULL, 0 };
+const struct problem PROBLEM_NOT_FOUND = { 404, "not-found", "找不到这个页面", "请检查链接是否完整。", 0 };
+const struct problem PROBLEM_METHOD = { 405, "method-not-allowed", "不支持的请求方式", NULL, 0 };
+const struct problem PROBLEM_TOO_LARGE = { 413, "too-large", "提交的内容太大", NULL, 0 };
+const struct problem PROBLEM_MEDIA_TYPE = { 415, "media-type", "表单格式须为 application/x-www-form-urlencoded", NULL,
+                                            0 };
+const struct problem PROBLEM_INTERNAL = { 500, "internal", "系统出错了", "请稍后再试。", 0 };
+const struct problem PROBLEM_BUSY = { 503, "busy", "太火爆啦，稍后再试试吧", NULL, 1 };
+const struct problem PROBLEM_UNKNOWN = { 503, "unknown", "结果暂时未知", "请打开红包页面查看结果，请勿重复支付。", 1 };
+
+void respond_header(struct exchange *x, const char *name, struct str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.ptr[i];
+        if (c == '\r' || c == '\n' || c == '\0') {
+            log_error("header with a line break left out", "name=%s", name);
+            return;
+        }
+    }
+    buf_cstr(&x->headers, name);
+    buf_str(&x->headers, STR(": "));
+    buf_str(&x->headers, value);
+    buf_str(&x->headers, STR("\r\n"));
+}
+
+void respond_retry_after(struct exchange *x, int seconds)
+{
+    buf_printf(&x->headers, "Retry-After: %d\r\n", seconds);
+}
+
+/* Status, type and the header every answer of ours carries: pages show money and are nobody else's business. */
+static void answer_begin(struct exchange *x, int status, struct str content_type)
+{
+    x->status = status;
+    buf_reset(&x->body);
+    if (content_type.len > 0)
+        respond_header(x, "Content-Type", content_type);
+    respond_header(x, "Cache-Control", STR("no-store"));
+}
+
+void respond_empty(struct exchange *x, int status)
+{
+    answer_begin(x, status, STR_NONE);
+}
+
+void respond_to_page_pool(struct exchange *x)
+{
+    x->status = 200;
+    respond_header(x, "X-Accel-Redirect", STR("@page"));
+}
+
+void respond_text(struct exchange *x, int status, struct str content_type, struct str body)
+{
+    answer_begin(x, status, content_type);
+    buf_str(&x->body, body);
+}
+
+void respond_see_other(struct exchange *x, struct str path)
+{
+    answer_begin(x, 303, STR_NONE);
+    respond_header(x, "Location", path);
+}
+
+static void answer_json(struct exchange *x, int status, struct str content_type, const struct model *m)
+{
+    answer_begin(x, status, content_type);
+    respond_header(x, "Vary", STR("Accept"));
+    value_json(&x->body, &m->root);
+    buf_char(&x->body, '\n');
+}
+
+/* Without memory there is no page and no JSON either: a fixed answer that needs none. */
+static void answer_no_memory(struct exchange *x)
+{
+    x->status = 503;
+    buf_reset(&x->body);
+}
+
+static void answer_page(struct exchange *x, int status, const char *template_name, struct model *m)
+{
+    const struct mustache *page = mustache_find(x->app->templates, str_from(template_name));
+    answer_begin(x, status, STR("text/html; charset=utf-8"));
+    respond_header(x, "Vary", STR("Accept"));
+    view_site_model(x, m);
+    if (page == NULL) {
+        log_error("template missing", "name=%s", template_name);
+        x->status = 500;
+        return;
+    }
+    if (m->failed || mustache_render(page, &m->root, &x->body) != ST_OK)
+        answer_no_memory(x);
+}
+
+void respond_model(struct exchange *x, int status, const char *template_name, struct model *m)
+{
+    if (!x->wants_json)
+        answer_page(x, status, template_name, m);
+    else if (m->failed)
+        answer_no_memory(x);
+    else
+        answer_json(x, status, STR("application/json"), m);
+}
+
+/* The members of RFC 9457, and what the problem page shows besides. */
+static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
+{
+    value_text(m, &m->root, "type", arena_printf(x->arena, PROBLEM_URN "%s", p->type));
+    value_text(m, &m->root, "title", str_from(p->title));
+    value_int(m, &m->root, "status", p->status);
+    if (p->detail != NULL)
+        value_text(m, &m->root, "detail", str_from(p->detail));
+    value_text(m, &m->root, "instance", x->path);
+    value_text(m, &m->root, "request_id", x->request_id);
+    if (p->retry_after_s > 0)
+        value_int(m, &m->root, "retry_after", p->retry_after_s);
+    /* A link repeats a GET; what was posted is for the visitor to post again. */
+    if (p->retry_after_s > 0 && x->method != METHOD_POST)
+        value_page_text(m, &m->root, "retry_url", exchange_param(x, "REQUEST_URI"));
+}
+
+void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m)
+{
+    problem_model(x, p, m);
+    if (p->retry_after_s > 0)
+        respond_retry_after(x, p->retry_after_s);
+    if (!x->wants_json)
+        answer_page(x, p->status, "pages/problem", m);
+    else if (m->failed)
+        answer_no_memory(x);
+    else
+        answer_json(x, p->status, STR("application/problem+json"), m);
+}
+
+void respond_problem(struct exchange *x, const struct problem *p)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    respond_problem_model(x, p, &m);
+}
+
+void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e)
+{
+    static const struct problem refused = { 422, "invalid-form", "提交的内容有误", NULL, 0 };
+    form_errors_model(m, e);
+    if (!x->wants_json) {
+        answer_page(x, refused.status, template_name, m);
+        return;
+    }
+    struct model problem;
+    model_init(&problem, x->arena);
+    problem_model(x, &refused, &problem);
+    form_errors_model(&problem, e);
+    if (problem.failed)
+        answer_no_memory(x);
+    else
+        answer_json(x, refused.status, STR("application/problem+json"), &problem);
+}
+
+void respond_status(struct exchange *x, enum status st)
+{
+    switch (st) {
+    case ST_NOT_FOUND: respond_problem(x, &PROBLEM_NOT_FOUND); break;
+    case ST_UNKNOWN: respond_problem(x, &PROBLEM_UNKNOWN); break;
+    case ST_UNAVAILABLE:
+    case ST_CONFLICT:
+    case ST_NO_MEMORY: respond_problem(x, &PROBLEM_BUSY); break;
+    default:
+        log_error("unexpected outcome", "status=%s route=%s", status_name(st), x->route != NULL ? x->route->path : "-");
+        respond_problem(x, &PROBLEM_INTERNAL);
+    }
+}

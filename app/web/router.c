@@ -1,0 +1,354 @@
+#include "web/router.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/log.h"
+#include "io/metrics.h"
+#include "web/origin.h"
+#include "web/respond.h"
+
+enum { ANSWER_HEAD_MAX = 64 }; /* bytes of the longest status line */
+
+/* ---- finding the route ---- */
+
+/* Compares segment by segment; `:id` takes one non-empty segment. */
+static bool path_matches(struct str pattern, struct str path, struct str *id)
+{
+    while (pattern.len > 0 && path.len > 0) {
+        struct str pattern_rest, path_rest;
+        struct str want = str_cut(pattern, '/', &pattern_rest);
+        struct str got = str_cut(path, '/', &path_rest);
+        if (str_equal(want, STR(":id"))) {
+            if (got.len == 0)
+                return false;
+            *id = got;
+        } else if (!str_equal(want, got)) {
+            return false;
+        }
+        /* "/p/" has an empty last segment that "/p" lacks. */
+        if ((pattern_rest.ptr == NULL) != (path_rest.ptr == NULL))
+            return false;
+        pattern = pattern_rest;
+        path = path_rest;
+    }
+    return pattern.len == 0 && path.len == 0;
+}
+
+const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
+                               bool *path_known)
+{
+    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
+    *path_known = false;
+    for (size_t i = 0; i < router->count; i++) {
+        const struct route *route = &router->routes[i];
+        struct str matched = STR("");
+        if ((route->pools & router->pool) == 0 || !path_matches(str_from(route->path), path, &matched))
+            continue;
+        *path_known = true;
+        if (!str_equal(str_from(route->method), wanted))
+            continue;
+        *id = matched;
+        return route;
+    }
+    return NULL;
+}
+
+/* ---- reading the request ---- */
+
+static enum method method_of(struct str name)
+{
+    if (str_equal(name, STR("GET")))
+        return METHOD_GET;
+    if (str_equal(name, STR("HEAD")))
+        return METHOD_HEAD;
+    if (str_equal(name, STR("POST")))
+        return METHOD_POST;
+    return METHOD_OTHER;
+}
+
+static size_t text_find(struct str s, struct str part)
+{
+    const char *found = s.len >= part.len ? memmem(s.ptr, s.len, part.ptr, part.len) : NULL;
+    return found != NULL ? (size_t)(found - s.ptr) : s.len;
+}
+
+/* JSON only for those who ask for it before HTML: browsers name text/html first, curl says anything will do. */
+static bool accept_wants_json(struct str accept)
+{
+    size_t json = text_find(accept, STR("application/json"));
+    size_t problem = text_find(accept, STR("application/problem+json"));
+    if (problem < json)
+        json = problem;
+    return json < accept.len && json < text_find(accept, STR("text/html"));
+}
+
+static void request_read(struct exchange *x)
+{
+    x->method = method_of(exchange_param(x, "REQUEST_METHOD"));
+    x->path = str_cut(exchange_param(x, "REQUEST_URI"), '?', &x->query_text);
+    x->request_id = exchange_param(x, "REQUEST_ID");
+    x->wants_json = accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
+    x->now_ms = clock_now_ms();
+}
+
+static bool body_is_form(const struct exchange *x)
+{
+    struct str parameters;
+    struct str type = str_trim(str_cut(exchange_param(x, "CONTENT_TYPE"), ';', &parameters));
+    return x->fcgi->body.len == 0 || str_equal_fold(type, STR("application/x-www-form-urlencoded"));
+}
+
+/* What is wrong with the request before any handler or store is asked; NULL: nothing. */
+static const struct problem *request_problem(const struct router *router, struct exchange *x)
+{
+    bool path_known;
+    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id, &path_known);
+    if (x->route == NULL)
+        return path_known ? &PROBLEM_METHOD : &PROBLEM_NOT_FOUND;
+    if (x->fcgi->body_too_large)
+        return &PROBLEM_TOO_LARGE;
+    if (x->fcgi->body_broken)
+        return &PROBLEM_BAD_REQUEST;
+    if ((x->route->needs & SAME_ORIGIN) &&
+        !origin_allows(exchange_param(x, "HTTP_SEC_FETCH_SITE"), exchange_param(x, "HTTP_ORIGIN"),
+                       exchange_param(x, "HTTP_HOST")))
+        return &PROBLEM_FORBIDDEN_ORIGIN;
+    if (form_parse(x->arena, x->query_text, &x->query) != ST_OK)
+        return &PROBLEM_BAD_REQUEST;
+    if (x->method == METHOD_POST) {
+        if (!body_is_form(x))
+            return &PROBLEM_MEDIA_TYPE;
+        if (form_parse(x->arena, x->fcgi->body, &x->form) != ST_OK)
+            return &PROBLEM_BAD_REQUEST;
+        if (form_overlaps(&x->query, &x->form))
+            return &PROBLEM_BAD_REQUEST;
+    }
+    if (x->id.len > 0 && !public_id_decode(&x->app->id_key, x->id, &x->packet_id))
+        return &PROBLEM_NOT_FOUND;
+    return NULL;
+}
+
+/* ---- answering ---- */
+
+static void answer_login_needed(struct exchange *x)
+{
+    if (x->wants_json) {
+        respond_problem(x, &PROBLEM_UNAUTHORIZED);
+        return;
+    }
+    /* After login, a GET goes on where it was; a POST can't be repeated, so its packet's page comes next. */
+    struct str next = exchange_param(x, "REQUEST_URI");
+    if (x->method == METHOD_POST)
+        next = x->id.len > 0 ? arena_printf(x->arena, "/p/%.*s", STR_ARG(x->id)) : STR("/");
+    respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
+}
+
+static enum metric pool_metric(enum pool pool)
+{
+    return pool == POOL_HOT ? METRIC_REQUESTS_HOT : pool == POOL_AUTH ? METRIC_REQUESTS_AUTH : METRIC_REQUESTS_PAGE;
+}
+
+static const char *status_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        { 200, "OK" },
+        { 201, "Created" },
+        { 204, "No Content" },
+        { 303, "See Other" },
+        { 400, "Bad Request" },
+        { 401, "Unauthorized" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 410, "Gone" },
+        { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
+        { 422, "Unprocessable Content" },
+        { 500, "Internal Server Error" },
+        { 503, "Service Unavailable" },
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Other";
+}
+
+#ifdef HB_CRASH_POINTS
+static void answer_half_send(struct exchange *x)
+{
+    fcgi_write(x->fcgi, (struct str){ x->body.ptr, x->body.len / 2 });
+    fcgi_flush(x->fcgi);
+}
+#endif
+
+static void answer_write(const struct router *router, struct exchange *x)
+{
+    char head[ANSWER_HEAD_MAX]; /* no memory that could be missing */
+    if (x->headers.failed || x->body.failed) {
+        x->status = 503;
+        buf_reset(&x->headers);
+        buf_reset(&x->body);
+    }
+    int len = snprintf(head, sizeof head, "Status: %d %s\r\n", x->status, status_reason(x->status));
+    fcgi_write(x->fcgi, (struct str){ head, (size_t)len });
+    if (x->status != 204) {
+        len = snprintf(head, sizeof head, "Content-Length: %zu\r\n", x->body.len);
+        fcgi_write(x->fcgi, (struct str){ head, (size_t)len });
+    }
+    fcgi_write(x->fcgi, buf_view(&x->headers));
+    fcgi_write(x->fcgi, STR("\r\n"));
+    crash_point_after("answer-half-sent", answer_half_send(x));
+    if (x->method != METHOD_HEAD)
+        fcgi_write(x->fcgi, buf_view(&x->body));
+    metrics_add(pool_metric(router->pool), 1);
+    if (x->status >= 500)
+        metrics_add(METRIC_ERRORS, 1);
+}
+
+/* ---- the steps of one request ---- */
+
+struct serving {
+    const struct router *router;
+    struct exchange *free[FCGI_BATCH_MAX]; /* exchanges keep their buffers from request to request */
+    size_t free_len;
+};
+
+static struct exchange *exchange_begin(struct serving *s, struct fcgi_request *r)
+{
+    assert(s->free_len > 0);
+    struct exchange *x = s->free[--s->free_len];
+    struct buf headers = x->headers, body = x->body;
+    memset(x, 0, sizeof *x);
+    x->headers = headers;
+    x->body = body;
+    buf_reset(&x->headers);
+    buf_reset(&x->body);
+    x->app = s->router->app;
+    x->fcgi = r;
+    x->arena = r->arena;
+    r->state = x;
+    return x;
+}
+
+/* Runs the handler, or what stands before it. */
+static enum step handler_step(struct exchange *x)
+{
+    if (x->visitor_pending) {
+        enum status st = x->app->visitor_read(x);
+        x->visitor_pending = false;
+        if (st != ST_OK) {
+            /* Only the session was read: whatever the request wanted has not happened. */
+            respond_status(x, st == ST_UNKNOWN ? ST_UNAVAILABLE : st);
+            return STEP_DONE;
+        }
+    }
+    if ((x->route->needs & NEED_USER) == NEED_USER && x->visitor.user_id == 0) {
+        answer_login_needed(x);
+        return STEP_DONE;
+    }
+    enum step step = x->route->handler(x);
+    x->step++;
+    return step;
+}
+
+static enum step first_step(const struct router *router, struct exchange *x)
+{
+    request_read(x);
+    const struct problem *problem = request_problem(router, x);
+    if (problem != NULL) {
+        if (problem == &PROBLEM_METHOD)
+            respond_header(x, "Allow", STR("GET, HEAD, POST"));
+        respond_problem(x, problem);
+        return STEP_DONE;
+    }
+    if (x->route->needs & WANT_VISITOR) {
+        x->visitor_pending = x->app->visitor_queue(x);
+        if (x->visitor_pending)
+            return STEP_WAIT;
+    }
+    return handler_step(x);
+}
+
+static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
+{
+    struct serving *s = ctx;
+    struct exchange *x = r->state;
+    if (x == NULL || !x->answered) {
+        enum step step = x == NULL ? first_step(s->router, x = exchange_begin(s, r)) : handler_step(x);
+        x->answered = step == STEP_DONE;
+        /* A queued call has to get its answer before the request goes. */
+        bool open = x->renewal_queued && redis_queued(s->router->app->redis);
+        x->renewal_queued = false; /* a round follows, or has been */
+        if (step == STEP_WAIT || open)
+            return FCGI_WAIT;
+    }
+    answer_write(s->router, x);
+    return FCGI_DONE;
+}
+
+static void router_round(void *ctx)
+{
+    struct serving *s = ctx;
+    redis_round(s->router->app->redis);
+}
+
+static void router_finish(void *ctx, struct fcgi_request *r)
+{
+    struct serving *s = ctx;
+    struct exchange *x = r->state;
+    redis_call_free(&x->session_call);
+    redis_call_free(&x->renewal_call);
+    for (size_t i = 0; i < sizeof x->calls / sizeof x->calls[0]; i++)
+        redis_call_free(&x->calls[i]);
+    s->free[s->free_len++] = x;
+}
+
+/* A page that changed on disk is compiled anew (./dev run); a broken one is reported once and the old one stays. */
+static void router_idle(void *ctx)
+{
+    struct serving *s = ctx;
+    struct services *app = s->router->app;
+    struct mustache_set *fresh;
+    char error[512];
+    if (!app->config->reload || !mustache_set_changed(app->templates))
+        return;
+    if (mustache_set_load(app->config->template_dir, &fresh, error, sizeof error) != ST_OK) {
+        char quoted[600];
+        log_error("templates not reloaded", "error=%s", log_quote(str_from(error), quoted, sizeof quoted));
+        return;
+    }
+    mustache_set_free(app->templates);
+    app->templates = fresh;
+    log_info("templates reloaded", NULL);
+}
+
+enum status router_serve(const struct router *router)
+{
+    struct serving s = { .router = router };
+    struct fcgi_options options = { .listen_fd = 0,
+                                    .batch_max = router->pool == POOL_HOT ? FCGI_BATCH_MAX : 1,
+                                    .body_bytes_max = (size_t)router->app->config->body_bytes_max };
+    struct fcgi_app app = { &s, router_step, router_round, router_finish, router_idle };
+    struct exchange *exchanges = calloc((size_t)options.batch_max, sizeof *exchanges);
+    if (exchanges == NULL)
+        return ST_NO_MEMORY;
+    for (int i = 0; i < options.batch_max; i++)
+        s.free[s.free_len++] = &exchanges[i];
+
+    enum status st = fcgi_serve(&options, &app);
+
+    for (int i = 0; i < options.batch_max; i++) {
+        buf_free(&exchanges[i].headers);
+        buf_free(&exchanges[i].body);
+    }
+    free(exchanges);
+    return st;
+}

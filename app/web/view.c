@@ -1,0 +1,42 @@
+#include "web/view.h"
+
+#include "base/clock.h"
+#include "base/money.h"
+#include "base/utf8.h"
+#include "web/assets.h"
+
+enum { AVATAR_HUES = 12 };
+
+void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname)
+{
+    value_page_text(m, object, "initial", utf8_first_grapheme(nickname));
+    value_page_int(m, object, "hue", (int64_t)(user_id % AVATAR_HUES));
+}
+
+void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms)
+{
+    struct clock_date d = clock_date(ms, clock_zone_offset_s(ms));
+    value_text(m, object, name, clock_rfc3339(m->arena, ms));
+    value_page_text(m, object, text_name,
+                    arena_printf(m->arena, "%04d-%02d-%02d %02d:%02d", d.year, d.month, d.day, d.hour, d.minute));
+}
+
+void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen)
+{
+    value_int(m, object, name, fen);
+    value_page_text(m, object, text_name, money_text(m->arena, fen));
+}
+
+void view_site_model(struct exchange *x, struct model *m)
+{
+    struct value *site = value_page_object(m, &m->root, "site");
+    assets_model(x->app->assets, m, site);
+    value_page_text(m, site, "base_url", str_from(x->app->config->base_url));
+    value_page_bool(m, site, "demo", x->app->config->demo);
+    if (x->visitor.user_id == 0)
+        return;
+    struct value *user = value_page_object(m, site, "user");
+    value_page_int(m, user, "id", (int64_t)x->visitor.user_id);
+    value_page_text(m, user, "nickname", x->visitor.nickname);
+    view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname);
+}

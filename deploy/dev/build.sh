@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# Building with the presets of CMakePresets.json.
+
+# The program that an instance runs: HB_BINARY, or the one of the preset.
+build_binary_path() {
+    printf '%s\n' "${HB_BINARY:-$ROOT/build/${HB_BUILD:-release}/hongbao}"
+}
+
+# build_preset PRESET [TARGET...]: configures when needed and builds; what went wrong is shown, success is silent.
+build_preset() {
+    local preset=$1 dir=$ROOT/build/$1 log=$ROOT/build/$1.log
+    shift
+    if ! mkdir -p -- "$dir" 2>/dev/null || ! [ -w "$dir" ] || ! [ -w "$ROOT/build" ]; then
+        die "can't write to $ROOT/build; does it belong to another user?"
+    fi
+    (
+        # Two instances may be started at the same moment from one checkout.
+        flock 8
+        # A checkout that was moved or copied brings a cache that points to its old place.
+        if [ -f "$dir/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$ROOT" "$dir/CMakeCache.txt"; then
+            rm -rf -- "$dir"
+        fi
+        cd -- "$ROOT"
+        say "dev: building ($preset)"
+        if { [ -f "$dir/build.ninja" ] || cmake --preset "$preset"; } >"$log" 2>&1 8>&- &&
+            cmake --build "$dir" ${1+--target "$@"} >>"$log" 2>&1 8>&-; then
+            exit 0
+        fi
+        tail -n 60 -- "$log" >&2
+        exit 1
+    ) 8>"$ROOT/build/$preset.lock" || die "the build failed; the whole log is $log"
+}
+
+# Makes sure that the program of the instance is there and up to date.
+build_binary() {
+    if [ -n "${HB_BINARY:-}" ]; then
+        [ -x "$HB_BINARY" ] || die "HB_BINARY: there is no program $HB_BINARY"
+        return
+    fi
+    build_preset "${HB_BUILD:-release}" hongbao
+}

@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# Tests, fuzzing, lint, layout.
+
+checks_test() {
+    local preset=${HB_BUILD:-dev} label pattern=
+    for label; do
+        [[ $label =~ ^[a-z0-9]+$ ]] || die "'$label' is not a label; there are: unit integration e2e tidy chaos"
+        pattern+="${pattern:+|}$label"
+    done
+    packages_install run test
+    build_preset "$preset"
+    checks_npm
+    # Whatever ctest's own clean-up could not do, because ctest itself was ended.
+    trap '"$ROOT/tests/support/servers" stop-all "$ROOT/build/'"$preset"'/servers" >&2' EXIT
+    trap 'exit 130' INT TERM HUP
+    unset HB_BUILD
+    local status=0
+    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(cpu_count)" \
+        ${pattern:+-L "^($pattern)\$"} </dev/null || status=$?
+    return "$status"
+}
+
+# What the browser tests need from npm, when the lock file is newer than what is there.
+checks_npm() {
+    local folder=$ROOT/tests/e2e
+    [ -f "$folder/package-lock.json" ] || return 0
+    ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-lock.json" || return 0
+    say "dev: npm ci in tests/e2e"
+    (cd -- "$folder" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error </dev/null >&2) ||
+        die "npm ci failed in $folder"
+    cp -- "$folder/package-lock.json" "$folder/node_modules/.installed-lock.json"
+}
+
+checks_fuzz() {
+    local seconds=${1:-30} target name corpus seeds found=
+    [[ $seconds =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a number of seconds"
+    packages_install run fuzz
+    build_preset fuzz
+    for target in "$ROOT"/build/fuzz/fuzz/fuzz_*; do
+        if ! [ -f "$target" ] || ! [ -x "$target" ]; then continue; fi
+        found=yes
+        name=${target##*/}
+        corpus=$ROOT/build/fuzz/corpus/$name
+        seeds=$ROOT/tests/fuzz/corpus/${name#fuzz_}
+        mkdir -p -- "$corpus"
+        say "dev: $name for $seconds s"
+        # What it finds stays with the build; the seeds of the project are only read.
+        local -a folders=("$corpus")
+        [ ! -d "$seeds" ] || folders+=("$seeds")
+        local -a options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1)
+        [ ! -f "$ROOT/tests/fuzz/$name.dict" ] || options+=(-dict="$ROOT/tests/fuzz/$name.dict")
+        (cd -- "$corpus/.." && "$target" "${options[@]}" "${folders[@]}" </dev/null) || die "$name failed; the input is in $ROOT/build/fuzz/corpus"
+    done
+    [ -n "$found" ] || die "there are no fuzz targets in tests/fuzz"
+}
+
+checks_c_sources() {
+    find "$ROOT/app" "$ROOT/tests" -name node_modules -prune -o \( -name '*.c' -o -name '*.h' \) -print0 | sort -z
+}
+
+checks_lint() {
+    local failed=
+    local -a sources
+    packages_install run lint
+    mapfile -d '' sources < <(checks_c_sources)
+    say "dev: clang-format"
+    clang-format --dry-run -Werror -style=file -- "${sources[@]}" || failed+=' clang-format'
+    say "dev: shellcheck"
+    shellcheck -x "$ROOT/dev" "$ROOT/.ci/run" "$ROOT"/deploy/dev/*.sh "$ROOT/tests/support/servers" || failed+=' shellcheck'
+    say "dev: cppcheck"
+    # Left out: where cppcheck 2.10 stumbles over C11, and what compiler and sanitizers see better.
+    cppcheck --quiet --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+        --suppress=missingIncludeSystem --suppress=internalAstError --suppress=uninitvar \
+        --suppress=uninitStructMember -j "$(cpu_count)" -I "$ROOT/app" "$ROOT/app" || failed+=' cppcheck'
+    [ -z "$failed" ] || die "lint found something:$failed"
+}
+
+checks_format() {
+    local -a sources
+    packages_install lint
+    mapfile -d '' sources < <(checks_c_sources)
+    clang-format -i -style=file -- "${sources[@]}"
+}

@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# Messages and small things that all parts use.
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+die() {
+    say "dev: $*"
+    exit 1
+}
+
+# Milliseconds since 1970.
+now_ms() {
+    local us=${EPOCHREALTIME/[.,]/}
+    printf '%s\n' "${us%???}"
+}
+
+# wait_until SECONDS COMMAND...: polls until the command succeeds; false when it never does.
+wait_until() {
+    local deadline=$(($(now_ms) + $1 * 1000))
+    shift
+    until "$@"; do
+        [ "$(now_ms)" -lt "$deadline" ] || return 1
+        sleep 0.05
+    done
+}
+
+# random_hex BYTES
+random_hex() {
+    od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'
+}
+
+# template_fill TEMPLATE FILE NAME=VALUE...: the template with each @NAME@ replaced.
+template_fill() {
+    local text pair file=$2
+    text=$(<"$1")
+    shift 2
+    for pair; do
+        text=${text//"@${pair%%=*}@"/"${pair#*=}"}
+    done
+    printf '%s\n' "$text" >"$file.new"
+    mv -- "$file.new" "$file"
+}
+
+cpu_count() {
+    nproc 2>/dev/null || echo 1
+}

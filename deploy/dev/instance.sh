@@ -1,0 +1,194 @@
+# shellcheck shell=bash
+# The folder of an instance:
+#   VAR/hongbao.conf   made once; the secret in it is kept
+#   VAR/rights/ROLE.conf   made once; the users of each role, with their passwords
+#   VAR/nginx.conf VAR/redis.conf VAR/redis-users.acl VAR/mariadb.cnf VAR/mariadb-init.sql   made anew at every start
+#   VAR/run/NAME.pid, VAR/run/NAME.sock, VAR/run/{port,environment,lock}
+#   VAR/log/NAME.log   VAR/data/{mariadb,redis}   VAR/tmp/
+
+SOCKET_PATH_MAX=107  # bytes in sockaddr_un.sun_path, without the NUL
+
+# instance_open: makes the folder when it is missing and turns VAR into its absolute path.
+instance_open() {
+    # These characters mean something in the configuration files of the servers, or to env, Redis or CMake.
+    case $ROOT$VAR in
+    *[]\"\\\$\#\;=*?[$'\n']*) die "a path with one of \" \\ \$ # ; = * ? [ ] in it is not supported: $ROOT, $VAR" ;;
+    esac
+    mkdir -p -- "$VAR"/run "$VAR"/log "$VAR"/data "$VAR"/tmp 2>/dev/null || die "can't write to $VAR; choose a folder with --var"
+    VAR=$(cd -- "$VAR" && pwd -P)
+    # Nor may root: the owner could not go on with root's files.
+    [ -O "$VAR/run" ] || die "$VAR belongs to another user, $(stat -c %U -- "$VAR/run"); choose another folder with --var"
+    chmod 750 "$VAR"
+    instance_find_sockets
+}
+
+# instance_exists: like instance_open, but false when the folder is not there.
+instance_exists() {
+    [ -d "$VAR/run" ] || return 1
+    instance_open
+}
+
+# One command at a time changes an instance.
+instance_lock() {
+    exec 9>"$VAR/run/lock"
+    if ! flock -n 9; then
+        say "dev: waiting for another ./dev on $VAR"
+        flock 9
+    fi
+}
+
+instance_unlock() {
+    exec 9>&-
+}
+
+# Sets SOCKETS: VAR/run, or, where the paths would be too long for a Unix socket or hold characters that the servers'
+# configuration can't carry, a folder in /tmp to which VAR/run/sockets points.
+instance_find_sockets() {
+    local longest=$VAR/run/mariadb.sock
+    if [ "$(printf %s "$longest" | wc -c)" -le "$SOCKET_PATH_MAX" ] && [[ $VAR != *[!A-Za-z0-9._/\ -]* ]]; then
+        SOCKETS=$VAR/run
+        return
+    fi
+    SOCKETS=$(readlink -- "$VAR/run/sockets" || true)
+    # A folder in /tmp may be gone after a restart of the machine, or be somebody else's by now.
+    if [ -z "$SOCKETS" ] || ! [ -d "$SOCKETS" ] || ! [ -O "$SOCKETS" ]; then
+        SOCKETS=$(mktemp -d /tmp/hongbao.XXXXXX)
+        ln -sfn -- "$SOCKETS" "$VAR/run/sockets"
+    fi
+}
+
+# After everything has ended.
+instance_drop_sockets() {
+    rm -f -- "$SOCKETS"/{hot,page,auth,redis,mariadb}.sock
+    if [ "$SOCKETS" != "$VAR/run" ]; then
+        rmdir -- "$SOCKETS" 2>/dev/null || true
+        rm -f -- "$VAR/run/sockets"
+    fi
+}
+
+# The HB_… of the caller belong to the instance until it is brought up the next time, so that `./dev start settle`
+# starts it as `./dev up` did. What is given anew wins.
+instance_remember_environment() {
+    local name
+    for name in "${!HB_@}"; do
+        case $name in HB_CONFIG | HB_TEST_*) continue ;; esac
+        [[ ${!name} == *$'\n'* ]] || printf '%s=%s\n' "$name" "${!name}"
+    done >"$VAR/run/environment"
+    printf '%s\n' "$PORT" >"$VAR/run/port"
+}
+
+instance_recall_environment() {
+    local line name
+    if [ -f "$VAR/run/environment" ]; then
+        while IFS= read -r line; do
+            name=${line%%=*}
+            [ -n "${!name:-}" ] || export "${line?}"
+        done <"$VAR/run/environment"
+    fi
+    instance_recall_port
+}
+
+# An instance keeps its port until another one is given.
+instance_recall_port() {
+    if [ -z "$PORT_GIVEN" ] && [ -f "$VAR/run/port" ]; then
+        PORT=$(<"$VAR/run/port")
+    fi
+}
+
+instance_url() {
+    printf 'http://127.0.0.1:%s\n' "$PORT"
+}
+
+# instance_setting NAME: from hongbao.conf.
+instance_setting() {
+    sed -n "s/^$1 *= *//p" "$VAR/hongbao.conf" | tail -n 1
+}
+
+# Writes the configuration of all servers.
+instance_configure() {
+    (umask 077 && instance_configure_hongbao)
+    (umask 077 && instance_configure_rights)
+    cp -- "$ROOT/deploy/dev/mariadb.cnf" "$VAR/mariadb.cnf"
+    template_fill "$ROOT/deploy/dev/redis.conf.in" "$VAR/redis.conf" "VAR=$VAR" "SOCKETS=$SOCKETS"
+    instance_configure_nginx
+}
+
+instance_configure_hongbao() {
+    local file=$VAR/hongbao.conf mark='# From here on it is yours.' kept line
+    if [ -f "$file" ]; then
+        kept=$(sed -n "/^$mark/,\$p" "$file")
+    else
+        kept="$mark The secret keys the ids of all packets: change it and old links are dead.
+secret = $(random_hex 32)
+mysql_database = hongbao
+demo = on"
+    fi
+    {
+        printf '%s\n' '# The settings of this instance; docs/reference/config.md explains all names, and HB_NAME in the environment wins.' \
+            '# ./dev writes this part anew at every start; what is set further down is left out here.'
+        while read -r line; do
+            grep -q "^${line%% *} *=" <<<"$kept" || printf '%s\n' "$line"
+        done <<TEXT
+redis_socket = $SOCKETS/redis.sock
+mysql_socket = $SOCKETS/mariadb.sock
+template_dir = $ROOT/templates
+static_dir = $ROOT/static
+lua_dir = $ROOT/lua
+sql_dir = $ROOT/sql
+metrics_file = $VAR/run/metrics
+rights_dir = $VAR/rights
+base_url = $(instance_url)
+TEXT
+        printf '\n%s\n' "$kept"
+    } >"$file.new"
+    mv -- "$file.new" "$file"
+}
+
+ROLES=(web settle audit migrate)
+
+# instance_password ROLE
+instance_password() {
+    sed -n 's/^mysql_password = //p' "$VAR/rights/$1.conf"
+}
+
+# The users of each role, for hongbao and for both stores, from the templates that a deployment uses.
+instance_configure_rights() {
+    local role database password
+    local -a passwords=() hashes=()
+    database=$(instance_setting mysql_database)
+    mkdir -p -- "$VAR/rights"
+    for role in "${ROLES[@]}"; do
+        instance_configure_role "$role"
+        password=$(instance_password "$role")
+        passwords+=("${role^^}_PASSWORD=$password")
+        hashes+=("${role^^}_SHA256=$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)")
+    done
+    template_fill "$ROOT/deploy/rights/users.sql.in" "$VAR/mariadb-init.sql" "DATABASE=$database" "${passwords[@]}"
+    # Databases that tests make and drop.
+    printf "GRANT ALL PRIVILEGES ON \`%s\\_%%\`.* TO 'hongbao_migrate'@'localhost';\n" "$database" >>"$VAR/mariadb-init.sql"
+    # Whoever may open the socket of a private instance is its administrator: redis-cli needs no password.
+    template_fill "$ROOT/deploy/rights/users.acl.in" "$VAR/redis-users.acl" "DEFAULT=on nopass ~* &* +@all" "${hashes[@]}"
+    sed -i '/^#/d; /^$/d' "$VAR/redis-users.acl"
+}
+
+# The same password for both stores; no user of Redis for who has no business there.
+instance_configure_role() {
+    local file=$VAR/rights/$1.conf password
+    [ ! -f "$file" ] || return 0
+    password=$(random_hex 16)
+    {
+        printf 'mysql_user = hongbao_%s\nmysql_password = %s\n' "$1" "$password"
+        [ "$1" = migrate ] || printf 'redis_user = hongbao_%s\nredis_password = %s\n' "$1" "$password"
+    } >"$file.new"
+    mv -- "$file.new" "$file"
+}
+
+instance_configure_nginx() {
+    local user='' listen="listen 127.0.0.1:$PORT;"
+    # Only root can choose the workers' user; it must be the one that may open the pools' sockets.
+    [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
+    ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
+    ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
+    template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
+        "USER=$user" "LISTEN=$listen" "VAR=$VAR" "SOCKETS=$SOCKETS" "ROOT=$ROOT"
+}

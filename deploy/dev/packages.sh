@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# Debian packages: deploy/packages.txt is the one list.
+
+# packages_install [GROUP...]: installs what is missing; without a group the whole list. Silent when nothing is.
+packages_install() {
+    local -a wanted=() missing=() groups=("$@")
+    local package group instead installed
+    while read -r package group instead; do
+        case $package in '' | '#'*) continue ;; esac
+        [ ${#groups[@]} -eq 0 ] || [[ " ${groups[*]} " == *" $group "* ]] || continue
+        ! packages_have "$instead" || continue
+        wanted+=("$package")
+    done <"$ROOT/deploy/packages.txt"
+    [ ${#wanted[@]} -gt 0 ] || return 0
+
+    if ! command -v dpkg-query >/dev/null; then
+        say "dev: this is not Debian; please see to it that these are there: ${wanted[*]}"
+        return 0
+    fi
+    installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
+    for package in "${wanted[@]}"; do
+        grep -qxF "installed $package" <<<"$installed" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+
+    say "dev: installing ${missing[*]}"
+    local -a as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "sudo is needed to install: ${missing[*]}"
+        as_root=(sudo)
+    fi
+    # The output goes to the terminal's error side: a caller may read our standard output.
+    "${as_root[@]}" bash "$ROOT/deploy/dev/apt-install.sh" "${missing[@]}" </dev/null >&2 ||
+        die "apt-get could not install: ${missing[*]}"
+    hash -r
+}
+
+# True when the third column names something that is there.
+packages_have() {
+    case $1 in
+    '') return 1 ;;
+    /*) [ -e "$1" ] ;;
+    *) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
+    esac
+}

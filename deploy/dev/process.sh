@@ -1,0 +1,138 @@
+# shellcheck shell=bash
+# Background processes: VAR/run/NAME.pid holds the pid of the first process of a process group of its own. A pid alone
+# proves nothing (numbers are used again), so a process counts as ours only while its working directory lies in VAR.
+
+# process_stat PID: sets stat_state and stat_group; false when there is no such process.
+process_stat() {
+    local line
+    local -a fields
+    { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
+    read -r -a fields <<<"${line##*) }"
+    stat_state=${fields[0]}
+    stat_group=${fields[2]}
+}
+
+# process_is_ours PID: alive (a zombie is not) and of this instance.
+process_is_ours() {
+    process_alive "$1" || return 1
+    local folder
+    folder=$(readlink "/proc/$1/cwd" 2>/dev/null) || return 1
+    [[ $folder == "$VAR" || $folder == "$VAR"/* ]]
+}
+
+# process_recorded NAME: the pid in the file, dead or alive.
+process_recorded() {
+    local pid
+    { read -r pid <"$VAR/run/$1.pid"; } 2>/dev/null || return 1
+    [[ $pid =~ ^[1-9][0-9]*$ ]] || return 1
+    printf '%s\n' "$pid"
+}
+
+process_running() {
+    local pid
+    pid=$(process_recorded "$1") && process_is_ours "$pid"
+}
+
+# process_group_alive GROUP: true while any process of ours is left in the group.
+process_group_alive() {
+    local entry
+    for entry in /proc/[0-9]*; do
+        if process_stat "${entry#/proc/}" && [ "$stat_group" = "$1" ] && process_is_ours "${entry#/proc/}"; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+process_group_gone() {
+    ! process_group_alive "$1"
+}
+
+# process_spawn NAME COMMAND...: starts it in a session of its own, so that neither Ctrl-C nor a closed terminal
+# reaches it, and with a log. The pid file is written by the process itself, before it becomes the command.
+process_spawn() {
+    local name=$1 log=$VAR/log/$1.log
+    shift
+    if [ -f "$log" ] && [ "$(stat -c %s -- "$log")" -gt $((16 << 20)) ]; then
+        mv -- "$log" "$log.1"
+    fi
+    (
+        cd -- "$VAR" || exit
+        # shellcheck disable=SC2016
+        exec setsid bash -c 'echo "$$" >"$0" && exec "$@"' "$VAR/run/$name.pid" "$@" </dev/null >>"$log" 2>&1 9>&-
+    ) &
+    # shellcheck disable=SC2034
+    process_spawned=$!
+}
+
+# Waits for the pid files of what this shell has just spawned: an interrupt may come before they are there.
+process_all_recorded() {
+    local pid
+    for pid in $(jobs -p); do
+        wait_until 5 process_is_recorded_or_gone "$pid" || true
+    done
+}
+
+process_is_recorded_or_gone() {
+    ! process_alive "$1" || grep -qsx "$1" "$VAR"/run/*.pid
+}
+
+# process_alive PID: no zombie, whoever it is.
+process_alive() {
+    process_stat "$1" || return 1
+    case $stat_state in Z | X) return 1 ;; esac
+}
+
+# process_wait_ready NAME PID SECONDS COMMAND...: until the command succeeds; false, with the log shown, when the process
+# ended or the time ran out.
+process_wait_ready() {
+    local name=$1 pid=$2 deadline=$(($(now_ms) + $3 * 1000))
+    shift 3
+    while process_alive "$pid"; do
+        ! "$@" || return 0
+        if [ "$(now_ms)" -ge "$deadline" ]; then
+            say "dev: $name did not get ready in time"
+            process_show_log "$name"
+            return 1
+        fi
+        sleep 0.05
+    done
+    say "dev: $name ended while it started"
+    process_show_log "$name"
+    return 1
+}
+
+process_show_log() {
+    say "--- the end of $VAR/log/$1.log"
+    tail -n 20 -- "$VAR/log/$1.log" >&2 || true
+    say "---"
+}
+
+# process_end NAME SIGNAL SECONDS: asks the first process with the signal (its children follow it; when it is gone
+# already, they are asked themselves), then the whole group with TERM, then KILL. Returns when nothing is left.
+process_end() {
+    local name=$1 signal=$2 seconds=$3 group
+    group=$(process_recorded "$name") || return 0
+    if process_group_alive "$group" && ! process_ask "$group" "$signal" "$seconds" && ! process_ask "$group" TERM 2; then
+        say "dev: $name does not end, killing it"
+        kill -s KILL -- "-$group" 2>/dev/null || true
+        wait_until 10 process_group_gone "$group" || die "$name (process group $group) can't be killed"
+    fi
+    rm -f -- "$VAR/run/$name.pid"
+}
+
+# process_ask GROUP SIGNAL SECONDS: false when something of the group is still there afterwards. Asks once a second:
+# MariaDB loses a signal that comes while it starts. A stopped process has to be woken to hear it.
+process_ask() {
+    local group=$1 signal=$2 seconds=$3
+    for ((; seconds > 0; seconds--)); do
+        if process_is_ours "$group"; then
+            kill -s "$signal" "$group" 2>/dev/null || true
+        else
+            kill -s TERM -- "-$group" 2>/dev/null || true
+        fi
+        kill -s CONT -- "-$group" 2>/dev/null || true
+        ! wait_until 1 process_group_gone "$group" || return 0
+    done
+    return 1
+}

@@ -1,0 +1,190 @@
+# shellcheck shell=bash disable=SC2154
+# The servers of an instance. Each has service_start_NAME, which returns when it is ready, and its way to end.
+
+# In the order of starting; they end in the opposite order.
+SERVICES=(mariadb redis settle auth page hot nginx)
+
+service_known() {
+    [[ " ${SERVICES[*]} " == *" $1 "* ]] || die "there is no server '$1'; there are: ${SERVICES[*]}"
+}
+
+service_start() {
+    # Whatever a killed supervisor left behind would share the socket with the new one.
+    service_end "$1"
+    "service_start_$1"
+}
+
+service_end() {
+    case $1 in
+    nginx) process_end nginx QUIT 4 ;;
+    mariadb)
+        # MariaDB 10.11 that is asked to end while it starts may wait for itself for ever.
+        wait_until 10 service_mariadb_started_or_gone || true
+        process_end mariadb TERM 30
+        ;;
+    redis) process_end redis TERM 15 ;;
+    *) process_end "$1" TERM 8 ;;
+    esac
+}
+
+service_start_mariadb() {
+    local program
+    program=$(command -v mariadbd || echo /usr/sbin/mariadbd)
+    # Only root needs (and may) say as whom the server runs.
+    local -a options=()
+    [ "$(id -u)" -ne 0 ] || options=(--user=root)
+    [ -d "$VAR/data/mariadb" ] || service_install_mariadb "${options[@]}"
+
+    process_spawn mariadb "$program" --defaults-file="$VAR/mariadb.cnf" "${options[@]}" \
+        --datadir="$VAR/data/mariadb" --tmpdir="$VAR/tmp" --socket="$SOCKETS/mariadb.sock" \
+        --pid-file="$VAR/run/mariadbd.pid" --init-file="$VAR/mariadb-init.sql"
+    process_wait_ready mariadb "$process_spawned" 60 service_mariadb_answers
+}
+
+service_mariadb_answers() {
+    service_mariadb_admin --connect-timeout=2 -e 'SELECT 1' >/dev/null 2>&1
+}
+
+service_mariadb_started_or_gone() {
+    process_running mariadb || return 0
+    kill -s CONT "$(process_recorded mariadb)" 2>/dev/null || true
+    service_mariadb_answers
+}
+
+# The client as administrator: whoever may open the socket of a private instance.
+service_mariadb_admin() {
+    mariadb --no-defaults --socket="$SOCKETS/mariadb.sock" --user=root "$@"
+}
+
+# Makes VAR/data/mariadb.new; what it prints goes to the log.
+service_mariadb_bootstrap() {
+    rm -rf -- "$VAR/data/mariadb.new"
+    mkdir -p -- "$VAR/data/mariadb.new"
+    # The program can't cope with a space in a path; a relative one never has any.
+    (cd -- "$VAR/data" && mariadb-install-db --no-defaults "$@" --datadir=./mariadb.new --skip-test-db \
+        --auth-root-authentication-method=normal --innodb-log-file-size=64M --skip-name-resolve) </dev/null 9>&-
+}
+
+# The first data folder. It gets its name when it is complete, so an interrupted start is simply done again; and because
+# it is, a bootstrap that failed (seen once on a loaded machine) gets a second chance.
+service_install_mariadb() {
+    local log=$VAR/log/mariadb-install.log
+    say "dev: making the database"
+    if ! service_mariadb_bootstrap "$@" >"$log" 2>&1; then
+        grep -iE 'error|fail|signal|space|denied' -- "$log" >&2 || true
+        say "dev: making the database failed, once more (the first log: $log.1)"
+        mv -- "$log" "$log.1"
+        service_mariadb_bootstrap "$@" >"$log" 2>&1 || die "mariadb-install-db failed; its output is in $log"
+    fi
+    mv -- "$VAR/data/mariadb.new" "$VAR/data/mariadb"
+}
+
+# The tables and who may do what with them, when the server has just come up.
+service_migrate() {
+    local log=$VAR/log/migrate.log
+    if ! service_hongbao migrate >"$log" 2>&1; then
+        cat -- "$log" >&2
+        die "the tables could not be brought up to date (hongbao migrate)"
+    fi
+    service_grant
+}
+
+# Only what is new, because between REVOKE and GRANT a running pool would be refused.
+service_grant() {
+    local grants=$ROOT/deploy/rights/grants.sql done=$VAR/data/mariadb/hongbao-grants.sql
+    ! cmp -s -- "$grants" "$done" || return 0
+    service_mariadb_admin "$(instance_setting mysql_database)" <"$grants" || die "the rights could not be granted: $grants"
+    cp -- "$grants" "$done"
+}
+
+service_start_redis() {
+    mkdir -p -- "$VAR/data/redis"
+    process_spawn redis redis-server "$VAR/redis.conf"
+    process_wait_ready redis "$process_spawned" 60 service_redis_answers
+}
+
+service_redis_answers() {
+    [ "$(timeout 2 redis-cli -s "$SOCKETS/redis.sock" PING 2>/dev/null)" = PONG ]
+}
+
+# The built program with the configuration of the instance. What only concerns ./dev stays outside.
+service_environment() {
+    printf '%s\0' env -u HB_BUILD -u HB_BINARY "HB_CONFIG=$VAR/hongbao.conf"
+}
+
+service_hongbao() {
+    local -a environment
+    mapfile -d '' environment < <(service_environment)
+    "${environment[@]}" "$(build_binary_path)" "$@" 9>&-
+}
+
+# The program under a name that is ASCII, seen from VAR: multiwatch refuses any other.
+service_link_program() {
+    ln -sfn -- "$(readlink -f -- "$(build_binary_path)")" "$VAR/run/hongbao"
+}
+
+# A socket's file is there a moment before anybody can connect to it.
+service_listens() {
+    local flags path
+    while read -r _ _ _ flags _ _ _ path; do
+        [ "$flags" != 00010000 ] || [ "$path" != "$1" ] || return 0
+    done </proc/net/unix
+    return 1
+}
+
+# service_start_pool NAME PROCESSES: a listening socket, held by a supervisor that replaces every process that ends.
+service_start_pool() {
+    local -a environment
+    mapfile -d '' environment < <(service_environment)
+    service_link_program
+    process_spawn "$1" "${environment[@]}" spawn-fcgi -n -s "$SOCKETS/$1.sock" -M 0660 -b 1024 -- \
+        "$(command -v multiwatch)" -f "$2" -r 1000000 -t 1000 -s USR1 -- \
+        run/hongbao serve --pool "$1"
+    process_wait_ready "$1" "$process_spawned" 20 service_listens "$SOCKETS/$1.sock"
+}
+
+service_start_hot() {
+    service_start_pool hot "$(cpu_count)"
+}
+
+service_start_page() {
+    local count
+    count=$(cpu_count)
+    service_start_pool page $((count < 2 ? 2 : count > 4 ? 4 : count))
+}
+
+service_start_auth() {
+    service_start_pool auth 2
+}
+
+service_start_settle() {
+    local -a environment
+    mapfile -d '' environment < <(service_environment)
+    service_link_program
+    process_spawn settle "${environment[@]}" multiwatch -f 1 -r 1000000 -t 1000 -s TERM -- run/hongbao settle
+    process_wait_ready settle "$process_spawned" 5 process_is_ours "$process_spawned"
+}
+
+service_start_nginx() {
+    local program
+    program=$(command -v nginx || echo /usr/sbin/nginx)
+    process_spawn nginx "$program" -e "$VAR/log/nginx.log" -p "$VAR" -c "$VAR/nginx.conf" -g 'daemon off;'
+    process_wait_ready nginx "$process_spawned" 10 service_nginx_answers
+}
+
+# Anything but no connection at all; the pools may still be away. It has workers once it has the port: before, the answer
+# would be somebody else's.
+service_nginx_answers() {
+    local pid
+    pid=$(process_recorded nginx) && [ -n "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)" ] &&
+        [ "$(service_http_code /-/)" != 000 ]
+}
+
+service_curl() {
+    curl --noproxy '*' -A hongbao-dev -s "$@"
+}
+
+# The status that the site answers with, 000 without one.
+service_http_code() {
+    service_curl -o /dev/null -w '%{http_code}' --max-time 3 "$(instance_url)$1" || true
+}

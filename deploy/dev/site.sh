@@ -1,0 +1,323 @@
+# shellcheck shell=bash
+# The whole site: up and down in the right order, and all or nothing.
+
+DEMO_PASSWORD=hongbao-demo
+DEMO_USERS=(alice:艾丽 bob:小波 carol:卡萝 dave:大卫)
+
+# What this call has started, to be ended when it fails or is interrupted half-way.
+site_started=()
+
+# The tail that shows the logs, and the pause between two looks at the servers.
+site_helpers=()
+
+site_up() {
+    [ $# -eq 0 ] || die "up takes no arguments"
+    site_bring_up
+    if [ -n "$site_was_running" ]; then
+        instance_url
+        return
+    fi
+    site_make_demo_users
+    site_print_welcome "$(site_command down) stops everything"
+    trap - EXIT
+}
+
+# site_command WORD: what to type for this instance.
+site_command() {
+    if [ "$VAR" = "$ROOT/var" ]; then
+        printf './dev %s\n' "$1"
+    else
+        printf './dev --var %q %s\n' "$VAR" "$1"
+    fi
+}
+
+site_run() {
+    [ $# -eq 0 ] || die "run takes no arguments"
+    # A shell starts its background jobs with SIGINT ignored, and bash can't trap what was ignored at its start.
+    if [ -z "${HONGBAO_RUN:-}" ]; then
+        local -a options=(--var "$VAR")
+        [ -z "$PORT_GIVEN" ] || options+=(--port "$PORT")
+        HONGBAO_RUN=1 exec env --default-signal=INT,QUIT "$ROOT/dev" "${options[@]}" run
+    fi
+    unset HONGBAO_RUN
+    export HB_RELOAD=${HB_RELOAD:-on}
+
+    site_bring_up
+    if [ -n "$site_was_running" ]; then
+        site_print_welcome "$(site_command down) stops everything"
+        return 0
+    fi
+    trap 'site_leave' EXIT
+    trap 'exit 0' INT TERM HUP
+    site_make_demo_users
+    site_print_welcome "Ctrl-C stops everything"
+    site_follow
+}
+
+# Shows the logs until Ctrl-C, or until somebody else brings the instance down.
+site_follow() {
+    local name
+    local -a logs=()
+    for name in access nginx hot page auth settle; do
+        [ ! -f "$VAR/log/$name.log" ] || logs+=("$VAR/log/$name.log")
+    done
+    # nginx writes its lines a moment later: those about our own requests would hide what has just been said.
+    tail -q -n 0 -F --pid="$$" -- "${logs[@]}" 2>/dev/null > >(grep --line-buffered -v '"agent":"hongbao-dev"') &
+    site_helpers[0]=$!
+    # A trap runs only between commands: wait in the background's favour.
+    while process_running nginx || process_running mariadb; do
+        sleep 1 &
+        site_helpers[1]=$!
+        wait "${site_helpers[1]}" || true
+    done
+    say "dev: the instance was stopped"
+}
+
+site_leave() {
+    trap '' INT TERM HUP
+    trap - EXIT
+    kill "${site_helpers[@]}" 2>/dev/null || true
+    say ''
+    say "dev: stopping"
+    instance_lock
+    site_end_all
+}
+
+site_down() {
+    [ $# -eq 0 ] || die "down takes no arguments"
+    if ! instance_exists; then
+        say "dev: nothing runs in $VAR"
+        return 0
+    fi
+    instance_lock
+    local told="nothing runs in $VAR"
+    ! site_any_running || told=stopped
+    site_end_all
+    say "dev: $told"
+}
+
+site_end_all() {
+    local i
+    for ((i = ${#SERVICES[@]} - 1; i >= 0; i--)); do
+        service_end "${SERVICES[i]}"
+    done
+    instance_drop_sockets
+}
+
+site_start() {
+    [ $# -eq 1 ] || die "start needs one name: ${SERVICES[*]}"
+    service_known "$1"
+    instance_open
+    instance_lock
+    instance_recall_environment
+    if process_running "$1"; then
+        say "dev: $1 is running already"
+        return 0
+    fi
+    packages_install run
+    [ "$1" != nginx ] || site_check_port
+    case $1 in mariadb | hot | page | auth | settle) [ -x "$(build_binary_path)" ] || build_binary ;; esac
+    instance_configure
+    [ -f "$VAR/run/port" ] || instance_remember_environment
+    trap 'site_undo' EXIT
+    trap 'exit 130' INT TERM HUP
+    site_start_one "$1"
+    [ "$1" != mariadb ] || service_migrate
+    trap - EXIT INT TERM HUP
+    instance_unlock
+}
+
+site_stop() {
+    [ $# -eq 1 ] || die "stop needs one name: ${SERVICES[*]}"
+    service_known "$1"
+    if ! instance_exists || ! process_recorded "$1" >/dev/null; then
+        say "dev: $1 does not run"
+        return 0
+    fi
+    instance_lock
+    service_end "$1"
+}
+
+site_status() {
+    local name pid status=0
+    if ! instance_exists; then
+        say "dev: nothing runs in $VAR"
+        return 1
+    fi
+    instance_recall_environment
+    printf '%-8s %s\n' url "$(instance_url)" folder "$VAR"
+    for name in "${SERVICES[@]}"; do
+        if process_running "$name" && pid=$(process_recorded "$name"); then
+            printf '%-8s runs, process %s\n' "$name" "$pid"
+        else
+            printf '%-8s stopped\n' "$name"
+            status=1
+        fi
+    done
+    return "$status"
+}
+
+site_hongbao() {
+    instance_open
+    instance_recall_environment
+    if [ ! -x "$(build_binary_path)" ]; then
+        packages_install run
+        build_binary
+    fi
+    if [ ! -f "$VAR/hongbao.conf" ]; then
+        instance_configure
+    fi
+    local -a environment
+    mapfile -d '' environment < <(service_environment)
+    exec "${environment[@]}" "$(build_binary_path)" "$@"
+}
+
+site_start_one() {
+    site_started=("$1" "${site_started[@]}")
+    "service_start" "$1"
+}
+
+# The end of a call that failed or was interrupted: nothing it has started stays.
+site_undo() {
+    trap '' INT TERM HUP
+    trap - EXIT
+    [ ${#site_started[@]} -eq 0 ] || say "dev: stopping what has been started"
+    process_all_recorded
+    local name
+    for name in "${site_started[@]}"; do
+        service_end "$name"
+    done
+    site_any_running || instance_drop_sockets
+}
+
+site_any_running() {
+    local name
+    for name in "${SERVICES[@]}"; do
+        ! process_running "$name" || return 0
+    done
+    return 1
+}
+
+# Brings up what does not run. Sets site_was_running when all of it did before; otherwise site_undo is still to be called
+# on EXIT, and the caller says when that ends.
+site_bring_up() {
+    local name
+    local -a missing=()
+    site_was_running=
+    trap 'exit 130' INT TERM HUP
+    instance_open
+    instance_lock
+    instance_recall_port
+    for name in "${SERVICES[@]}"; do
+        process_running "$name" || missing+=("$name")
+    done
+    if [ ${#missing[@]} -lt ${#SERVICES[@]} ]; then
+        instance_recall_environment
+        [ "$PORT" = "$(<"$VAR/run/port")" ] ||
+            die "this instance runs at port $(<"$VAR/run/port"); $(site_command down) first, or choose another folder with --var"
+    fi
+    if [ ${#missing[@]} -eq 0 ]; then
+        say "dev: already running at $(instance_url)"
+        site_was_running=yes
+        instance_unlock
+        return 0
+    fi
+
+    packages_install run
+    build_binary
+    [[ " ${missing[*]} " != *" nginx "* ]] || site_check_port
+    instance_configure
+    instance_remember_environment
+    trap 'site_undo' EXIT
+
+    # Better one clear message than a pool that dies again and again.
+    service_hongbao check >/dev/null || die "the configuration, the scripts or the templates are broken"
+    for name in "${missing[@]}"; do
+        site_start_one "$name"
+        [ "$name" != mariadb ] || service_migrate
+    done
+    site_wait_ready
+    instance_unlock
+}
+
+# Better said now than by nginx, after all the others have been started. Workers of a killed nginx are no other program.
+site_check_port() {
+    local address
+    service_end nginx
+    for address in 127.0.0.1 ::1; do
+        if (exec 3<>"/dev/tcp/$address/$PORT") 2>/dev/null; then
+            die "port $PORT is taken by another program; choose one with --port"
+        fi
+    done
+}
+
+# Every pool answers through nginx. The hot pool is asked for a packet whose id is forged, which it refuses by itself.
+site_wait_ready() {
+    local path
+    for path in /readyz /login /p/00000000000000000000000000; do
+        wait_until 20 site_answers "$path" || {
+            say "dev: $(instance_url)$path answers $(service_http_code "$path")"
+            process_show_log nginx
+            case $path in
+            /readyz) process_show_log page ;;
+            /login) process_show_log auth ;;
+            *) process_show_log hot ;;
+            esac
+            die "the site did not get ready"
+        }
+    done
+}
+
+site_answers() {
+    case $(service_http_code "$1") in
+    200 | 404) ;;
+    *) return 1 ;;
+    esac
+}
+
+# Demo users with a known password and 1000 yuan each, by the site's own forms. The request key makes the deposit happen
+# once, however often this runs.
+site_make_demo_users() {
+    local entry user nickname jar url done=$VAR/data/demo-users
+    url=$(instance_url)
+    if [ -f "$done" ] || ! site_has_demo; then
+        return 0
+    fi
+    local -a post=(service_curl -S --max-time 20 -o /dev/null -w '%{http_code}')
+    for entry in "${DEMO_USERS[@]}"; do
+        user=${entry%%:*}
+        nickname=${entry#*:}
+        jar=$VAR/tmp/demo.cookies
+        rm -f -- "$jar"
+        if [ "$("${post[@]}" -c "$jar" --data-urlencode "username=$user" --data-urlencode "nickname=$nickname" \
+            --data-urlencode "password=$DEMO_PASSWORD" "$url/register")" != 303 ]; then
+            [ "$("${post[@]}" -c "$jar" --data-urlencode "username=$user" \
+                --data-urlencode "password=$DEMO_PASSWORD" "$url/login")" = 303 ] || {
+                say "dev: could not make the demo user $user"
+                return 0
+            }
+        fi
+        [ "$("${post[@]}" -b "$jar" --data-urlencode "amount=1000.00" --data-urlencode "request_key=demo-1000-yuan-$user" \
+            "$url/wallet/deposit")" = 303 ] || {
+            say "dev: the demo deposit of $user was refused"
+            return 0
+        }
+    done
+    rm -f -- "$VAR/tmp/demo.cookies"
+    : >"$done"
+}
+
+site_print_welcome() {
+    local entry users=
+    for entry in "${DEMO_USERS[@]}"; do
+        users+="${users:+, }${entry%%:*}"
+    done
+    printf '\n  hongbao   %s\n' "$(instance_url)"
+    ! site_has_demo || printf '  log in as %s; password %s\n' "$users" "$DEMO_PASSWORD"
+    printf '  logs      %s\n  %s\n\n' "$VAR/log" "$1"
+}
+
+# Demo users exist only where deposits are play money.
+site_has_demo() {
+    [ "${HB_DEMO:-$(instance_setting demo)}" = on ]
+}

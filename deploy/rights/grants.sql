@@ -1,0 +1,35 @@
+-- What each role may do with the tables (docs/reference/rights.md). After every `hongbao migrate`, by an administrator
+-- who has chosen the database: mariadb hongbao <grants.sql. What is not here is not allowed, whatever was before.
+--
+-- The ledger is only ever added to: nobody who serves may change or delete a row of transfer or grab. Of the tables that
+-- do change, the columns that may are named. INSERT … ON DUPLICATE KEY UPDATE asks for UPDATE on what it inserts.
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_web'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost';
+
+-- The pools: people, their money, sending, reading.
+GRANT SELECT, INSERT, UPDATE (password_hash) ON user TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (balance) ON account TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (state) ON packet TO 'hongbao_web'@'localhost';
+GRANT SELECT ON `grab` TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (user_id, year, sent_count, sent_amount) ON user_year TO 'hongbao_web'@'localhost';
+GRANT SELECT, UPDATE (holder, leased_until) ON instance_lease TO 'hongbao_web'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_web'@'localhost';
+GRANT SELECT (id, resolved_at) ON dead_letter TO 'hongbao_web'@'localhost';
+
+-- The settle worker: grabs and refunds become rows and money. It knows no password.
+GRANT SELECT, UPDATE (balance) ON account TO 'hongbao_settle'@'localhost';
+GRANT SELECT, INSERT ON transfer TO 'hongbao_settle'@'localhost';
+GRANT SELECT, UPDATE (state, grabbed_count, grabbed_amount, refund_amount, finished_at, closed_at) ON packet TO 'hongbao_settle'@'localhost';
+GRANT SELECT, INSERT ON `grab` TO 'hongbao_settle'@'localhost';
+GRANT SELECT, INSERT, UPDATE (user_id, year, received_count, received_amount, best_count) ON user_year TO 'hongbao_settle'@'localhost';
+GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_at) ON stream_cursor TO 'hongbao_settle'@'localhost';
+GRANT SELECT, INSERT, UPDATE (resolved_at, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
+
+-- The audit only reads, and no user names or passwords.
+GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON `grab` TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON user_year TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON stream_cursor TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON dead_letter TO 'hongbao_audit'@'localhost';

@@ -1,0 +1,56 @@
+#!lua
+-- One user takes the next share of a packet. O(1) in the number of shares and of packets.
+--
+-- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
+-- ARGV[1] packet id, ARGV[2] user id, ARGV[3] nickname
+-- returns {LIVE_GRABBED | LIVE_ALREADY, share_no, fen}: the same share and amount for the same user, for ever;
+--   {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EMPTY}, {LIVE_EXPIRED}, {LIVE_BUSY}: also when a key was lost
+-- @include "codes"
+-- @include "clock"
+-- @include "share"
+-- @include "whole"
+
+local packet_id, user, nickname = ARGV[1], ARGV[2], ARGV[3]
+
+local packet = redis.call('HMGET', KEYS[1], 'state', 'receiver', 'count', 'expires_ms', 'grabbed_fen')
+local state, receiver, count, expires_ms = packet[1], packet[2], tonumber(packet[3]), tonumber(packet[4])
+if not state then
+    return {LIVE_MISSING}
+end
+local share_no = redis.call('LLEN', KEYS[4])
+if state == 'open' and not keys_agree(share_no, redis.call('HLEN', KEYS[3]), packet[5]) then
+    return packet_shut(KEYS[1])
+end
+
+local mine = redis.call('HGET', KEYS[3], user)
+if mine then
+    local fen = share_fen(KEYS[2], tonumber(mine))
+    if not fen then
+        return packet_shut(KEYS[1])
+    end
+    return {LIVE_ALREADY, tonumber(mine), fen}
+end
+if receiver ~= '' and receiver ~= user then
+    return {LIVE_NOT_FOR_YOU}
+end
+if share_no >= count then
+    return {LIVE_EMPTY}
+end
+if state == 'closed' or now_ms() >= expires_ms then
+    return {LIVE_EXPIRED}
+end
+if state ~= 'open' then
+    return {LIVE_BUSY}
+end
+local fen = share_fen(KEYS[2], share_no)
+if not fen then
+    return packet_shut(KEYS[1])
+end
+
+-- The event first: its id is the time of the grab and goes into the list that people see.
+local event_id = redis.call('XADD', KEYS[5], '*', 'g',
+    packet_id .. ',' .. share_no .. ',' .. user .. ',' .. fen .. ',' .. nickname)
+redis.call('RPUSH', KEYS[4], user .. ',' .. fen .. ',' .. event_id .. ',' .. nickname)
+redis.call('HSET', KEYS[3], user, share_no)
+redis.call('HINCRBY', KEYS[1], 'grabbed_fen', fen)
+return {LIVE_GRABBED, share_no, fen}

@@ -1,0 +1,5 @@
+-- Redis's clock in milliseconds since 1970.
+local function now_ms()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000)
+end

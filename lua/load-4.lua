@@ -1,0 +1,71 @@
+#!lua
+-- Puts a packet into Redis: a new one, or one that is rebuilt from the database with the grabs already settled.
+-- A packet that is there is left alone, unless its state is busy: then it is replaced. Grabs of a large packet come
+-- in several calls; the state stays busy until the last one, so a load that died halfway is simply repeated.
+--
+-- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order
+-- ARGV[1] state when all is there: open or closed
+-- ARGV[2] first: share_no of the first grab in this call; 0 begins anew
+-- ARGV[3] more: 1 when further calls follow, else 0
+-- ARGV[4…17] sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms,
+--   commitment, seed, best (share_no or empty)
+-- ARGV[18] shares, 4 bytes each; empty when first > 0
+-- ARGV[19…] settled grabs in share order, each `user,fen,ms-seq,nickname`
+-- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_BAD}: the amounts or numbers contradict each other
+-- @include "codes"
+-- @include "share"
+
+local final_state, first, more = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local count = tonumber(ARGV[8])
+local shares = ARGV[18]
+local GRABS_AT = 19
+
+local state = redis.call('HGET', KEYS[1], 'state')
+if state and state ~= 'busy' then
+    return {LIVE_EXISTS}
+end
+
+if first == 0 then
+    if #shares ~= count * SHARE_BYTES then
+        return {LIVE_BAD}
+    end
+elseif not state or redis.call('LLEN', KEYS[4]) ~= first then
+    return {LIVE_BAD}
+end
+
+local order, grabs, grabbed_fen = {}, {}, 0
+for i = GRABS_AT, #ARGV do
+    local share_no = first + i - GRABS_AT
+    local user, fen = string.match(ARGV[i], '^(%d+),(%d+),%d+%-%d+,')
+    local want
+    if first == 0 then
+        want = bytes_fen(shares, share_no * SHARE_BYTES)
+    else
+        want = share_fen(KEYS[2], share_no)
+    end
+    if not want or want ~= tonumber(fen) then
+        return {LIVE_BAD}
+    end
+    grabbed_fen = grabbed_fen + want
+    order[#order + 1] = ARGV[i]
+    grabs[#grabs + 1] = user
+    grabs[#grabs + 1] = share_no
+end
+
+if first == 0 then
+    redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) -- with any time to live
+    redis.call('HSET', KEYS[1], 'state', 'busy', 'sender', ARGV[4], 'nickname', ARGV[5], 'kind', ARGV[6],
+        'split', ARGV[7], 'count', ARGV[8], 'amount', ARGV[9], 'greeting', ARGV[10], 'receiver', ARGV[11],
+        'receiver_name', ARGV[12], 'expires_ms', ARGV[13], 'created_ms', ARGV[14], 'commitment', ARGV[15],
+        'seed', ARGV[16], 'best', ARGV[17], 'grabbed_fen', 0, 'close_event', '')
+    redis.call('SET', KEYS[2], shares)
+end
+if #order > 0 then
+    redis.call('RPUSH', KEYS[4], unpack(order))
+    redis.call('HSET', KEYS[3], unpack(grabs))
+    redis.call('HINCRBY', KEYS[1], 'grabbed_fen', grabbed_fen)
+end
+if not more then
+    redis.call('HSET', KEYS[1], 'state', final_state)
+end
+return {LIVE_LOADED}

@@ -1,0 +1,46 @@
+#!lua flags=no-writes
+-- A packet as one visitor sees it: everything a page needs in one call. O(page).
+--
+-- KEYS[1] packet, KEYS[2] grabs, KEYS[3] order, KEYS[4] settled
+-- ARGV[1] user id, empty when logged out
+-- ARGV[2] after: rows with share_no < after follow, newest first; empty: from the newest
+-- ARGV[3] limit: rows at most
+-- returns {LIVE_MISSING} or {LIVE_VIEW, now_ms, settled id or false, count of grabs, last entry once finished or false,
+--   my share_no or false, my entry or false, share_no of the first row, {entries in share order},
+--   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
+--   commitment, seed, best, grabbed_fen, close_event (empty until it is closed)}}; an entry is
+--   `user,fen,ms-seq,nickname`
+-- @include "codes"
+-- @include "clock"
+-- @include "whole"
+
+local user, after, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+
+local packet = redis.call('HMGET', KEYS[1], 'sender', 'nickname', 'kind', 'split', 'count', 'amount', 'greeting',
+    'receiver', 'receiver_name', 'expires_ms', 'created_ms', 'state', 'commitment', 'seed', 'best', 'grabbed_fen',
+    'close_event')
+if not packet[1] then
+    return {LIVE_MISSING}
+end
+
+local grabbed = redis.call('LLEN', KEYS[3])
+local my_share, my_entry = false, false
+if packet[12] == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[2]), packet[16]) then
+    packet[12] = 'busy' -- the next grab shuts it
+elseif user ~= '' and grabbed > 0 then
+    my_share = redis.call('HGET', KEYS[2], user)
+    if my_share then
+        my_entry = redis.call('LINDEX', KEYS[3], my_share)
+    end
+end
+
+local stop = math.min(after or grabbed, grabbed)
+local start = math.max(stop - limit, 0)
+local rows = {}
+if stop > start then
+    rows = redis.call('LRANGE', KEYS[3], start, stop - 1)
+end
+-- The time of the last grab is the time the packet was finished.
+local last = grabbed >= tonumber(packet[5]) and redis.call('LINDEX', KEYS[3], -1)
+
+return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet}

@@ -1,0 +1,92 @@
+/* Enhancement only: every flow works without this file. */
+(function () {
+  'use strict';
+  var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
+  var memory = function (key, value) {
+    try {
+      if (value === undefined) { var old = sessionStorage.getItem(key); sessionStorage.removeItem(key); return old; }
+      sessionStorage.setItem(key, value);
+    } catch (e) { /* private mode: no animation, nothing else is lost */ }
+    return null;
+  };
+
+  /* A form goes out once. The browser sends it by itself, so the coin turns while the request is on its way. */
+  all('form[data-open], form[data-once]', function (form) {
+    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
+    form.addEventListener('submit', function (event) {
+      if (sent) { event.preventDefault(); return; }
+      sent = true;
+      button.setAttribute('aria-disabled', 'true');
+      if (form.hasAttribute('data-open')) {
+        button.classList.add('turning');
+        memory('opened', form.closest('[data-packet]').getAttribute('data-packet'));
+      } else {
+        button.textContent = form.getAttribute('data-once');
+      }
+    });
+    /* Back from another page, with the page as it was left: the form may be used again. */
+    addEventListener('pageshow', function (event) {
+      if (!event.persisted) return;
+      sent = false;
+      button.removeAttribute('aria-disabled');
+      button.classList.remove('turning');
+      button.textContent = words;
+    });
+  });
+
+  /* Just opened: the sender lifts away, the digits roll in. */
+  all('.result', function (result) {
+    var amount = result.querySelector('.money'), text = amount && amount.firstChild;
+    if (!text || memory('opened') !== result.getAttribute('data-packet')) return;
+    var digits = document.createDocumentFragment();
+    text.data.split('').forEach(function (c) {
+      var i = document.createElement('i');
+      i.textContent = c;
+      digits.appendChild(i);
+    });
+    amount.replaceChild(digits, text);
+    result.classList.add('fresh');
+  });
+
+  all('[data-copy]', function (button) {
+    var field = document.getElementById(button.getAttribute('data-copy')), said = document.querySelector('[data-copied]');
+    var copied = function () { said.textContent = '链接已复制'; };
+    var by_hand = function () { field.select(); if (document.execCommand('copy')) copied(); };
+    button.hidden = false;
+    button.addEventListener('click', function () {
+      said.textContent = '';
+      if (navigator.clipboard) navigator.clipboard.writeText(field.value).then(copied, by_hand); else by_hand();
+    });
+  });
+
+  all('[data-share]', function (button) {
+    if (!navigator.share) return;
+    button.hidden = false;
+    button.addEventListener('click', function () {
+      navigator.share({ title: button.getAttribute('data-title'), url: button.getAttribute('data-share') })
+        .catch(function () { /* the sheet was closed */ });
+    });
+  });
+
+  /* The live total. Fen as whole numbers; what can't be read as an amount shows 0.00 and is judged by the server. */
+  all('form[data-send]', function (form) {
+    var total = form.querySelector('[data-total]'), out = total.querySelector('output');
+    var ascii = function (text) {
+      return text.trim().replace(/[０-９]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
+        .replace(/[。．]/g, '.');
+    };
+    var show = function () {
+      var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
+      if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);
+      if (form.elements.kind.value === 'even') {
+        var count = ascii(form.elements.count.value);
+        fen *= /^\d{1,6}$/.test(count) ? +count : 0;
+      }
+      out.textContent = Math.floor(fen / 100) + '.' + ('0' + fen % 100).slice(-2);
+    };
+    total.hidden = false;
+    form.addEventListener('input', show);
+    form.addEventListener('change', show);
+    show();
+  });
+}());

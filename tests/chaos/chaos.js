@@ -1,0 +1,162 @@
+// node chaos.js --binary FILE --clock-shift FILE [--seconds N] [--seed S] [--visitors N] [--patience S]
+//     [--only FAULT:TARGET,…] [--keep] [--json FILE]
+// Real servers, real load, real faults: see docs/RELIABILITY.md. Exit 0 when every promise held.
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checkPages, judge, measureLag, publicIdsOf, readFacts } from './checker.js';
+import { Load } from './client.js';
+import { History } from './history.js';
+import { Site } from './http.js';
+import { Instance, POOLS, SECOND, SERVERS, pause, poll } from './instance.js';
+import { plan, torment } from './nemesis.js';
+import { print, summarize } from './report.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const USERS = 40;
+const AUDIT_EVERY_MS = 4000;
+const LAG_MS_MAX = 5000;
+const DRAIN_S = 60;
+const LOOKS_MAX = 4;
+const SAMPLE = 300;                    // packets whose pages are read at the end
+const EXPIRE_ALL_MS = 6 * 3_600_000;   // later than any packet's time
+const OWN_FAULTS = /Assertion|AddressSanitizer|LeakSanitizer|runtime error: |stack smashing|segfault/;
+const ALARMS = /^ts=\S+ level=error /;
+
+const { values: given } = parseArgs({ options: {
+  binary: { type: 'string' }, 'clock-shift': { type: 'string' }, seconds: { type: 'string', default: '60' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) }, visitors: { type: 'string', default: '8' },
+  patience: { type: 'string', default: '10' }, keep: { type: 'boolean', default: false }, json: { type: 'string' },
+  only: { type: 'string', default: '' },
+} });
+const seconds = Number(given.seconds);
+const faults = plan(given.seed, seconds, given.only.split(',').filter(Boolean));
+const patience = Number(given.patience);
+
+// The invariants, again and again while things break. Redis may be behind then (I8); money may not be wrong at any time.
+async function auditAlong(instance, history, audits, isOver) {
+  while (!isOver()) {
+    const found = await instance.audit();
+    const violated = found?.checks.filter(({ violations }) => violations > 0) ?? [];
+    if (!found) audits.away++;
+    else if (violated.some(({ id }) => id === 'I8')) audits.rebuilding++;
+    else if (violated.length === 0) audits.clean++;
+    for (const check of violated.filter(({ id }) => id !== 'I8')) {
+      history.blame('broken', undefined, `audit during the run, ${check.id}: ${JSON.stringify(check.rows)}`);
+    }
+    await pause(AUDIT_EVERY_MS);
+  }
+}
+
+// After the last fault: what nobody has to start again runs, one of everything works, and no event waits long.
+async function recoverAll(instance, load, run) {
+  const repaired = Date.now();
+  for (const name of SERVERS) {
+    if (!instance.isRunning(name)) run.history.blame('broken', undefined, `${name} does not run, and no fault has ended it`);
+  }
+  const works = await poll(patience, () => load.roundTrip(LAG_MS_MAX / 1000));
+  run.backMs = Date.now() - repaired;
+  if (!works) run.history.blame('broken', undefined, `${patience} s after the last fault not everything works`);
+  run.lagMs = await measureLag(instance, patience > 10 ? patience * 1000 : LAG_MS_MAX);
+  if (run.lagMs === null) run.history.blame('broken', undefined, 'the events that waited after the last fault are not settled in time');
+}
+
+async function drain(instance, history, what) {
+  let last;
+  const clean = await poll(DRAIN_S, async () => {
+    last = await instance.audit();
+    return last?.ok && last.unsettled === 0;
+  });
+  if (clean) return;
+  const rows = last?.checks.filter(({ violations }) => violations > 0) ?? [];
+  history.blame('broken', undefined, `${what} the audit is not clean: ${last ? `${last.unsettled} unsettled, ${JSON.stringify(rows)}` : 'it could not look'}`);
+}
+
+// Everybody's clock is hours later: every packet is over, and all that was not grabbed is back with its sender.
+async function expireAll(instance, history) {
+  for (const role of ['redis', ...POOLS, SECOND]) instance.moveClock(role, EXPIRE_ALL_MS);
+  const closed = await poll(DRAIN_S, async () => (await instance.sql("SELECT COUNT(*) FROM packet WHERE state <> 'closed'"))[0][0] === '0');
+  if (closed) return;
+  const rows = await instance.sql("SELECT id, state, expires_at, grabbed_count, share_count FROM packet WHERE state <> 'closed' LIMIT 10");
+  history.blame('broken', undefined, `packets that are over do not close: ${JSON.stringify(rows)}`);
+}
+
+// The tables against the history, and the pages against the tables. A refund may come between the two readings: what
+// differs is looked at again.
+async function compare(instance, run, site, users) {
+  const { operations } = run.history;
+  const ids = new Set(users.map(({ id }) => id));
+  const publicIds = publicIdsOf(operations);
+  let shown;
+  for (let looks = 0; looks < LOOKS_MAX && shown?.blames.length !== 0; looks++) {
+    run.facts = await readFacts(instance);
+    const sample = run.facts.packets.filter(({ id, sender_id }) => publicIds.has(id) && ids.has(sender_id)).slice(-SAMPLE);
+    shown = await checkPages({ site, users, facts: run.facts, sample, publicIds });
+  }
+  const verdict = judge(operations, run.facts, ids);
+  run.pages += shown.pages;
+  run.recovered = verdict.recovered;
+  run.violations = [...run.history.blames, ...verdict.violations, ...shown.blames];
+}
+
+async function examine(instance, run, site, users) {
+  const { history } = run;
+  await drain(instance, history, 'after the drain');
+  await compare(instance, run, site, users);
+  if (run.violations.length === 0 && instance.canMoveClocks) {
+    await expireAll(instance, history);
+    await drain(instance, history, 'after every packet is over');
+    await compare(instance, run, site, users);
+  }
+  run.keys = new Map(history.operations.filter(({ key, packet }) => key && packet).map(({ key, packet }) => [key, packet]));
+  for (const { log, line } of [...instance.logLines(OWN_FAULTS), ...instance.logLines(ALARMS)].slice(0, 20)) {
+    run.violations.push({ kind: 'broken', text: `${log}: ${line}` });
+  }
+}
+
+async function chaos(instance, run) {
+  await instance.up();
+  const users = await instance.demoUsers(USERS);
+  const history = new History(join(instance.dir, 'history.jsonl'));
+  const note = history.note.bind(history);
+  history.note = (what, fields) => { note(what, fields); run.notes.push({ at: history.now(), note: what, ...fields }); };
+  const site = new Site(instance.url);
+  const load = new Load({ site, users, history, seed: given.seed });
+  run.history = history;
+  let over = false;
+  const audits = auditAlong(instance, history, run.audits, () => over);
+  load.start(Number(given.visitors));
+  run.faults = await torment(instance, faults, history);
+  await recoverAll(instance, load, run);
+  over = true;
+  await load.stop();
+  await audits;
+  await examine(instance, run, site, users);
+  site.close();
+  await history.close();
+}
+
+const instance = new Instance({ root: ROOT, binary: given.binary, clockShift: given['clock-shift'] });
+const run = { seed: given.seed, seconds, only: given.only, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, away: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
+let ending = null;
+const end = (keep) => (ending ??= instance.down(keep));
+// Interrupted: nothing of it stays behind.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => end(false).then(() => process.exit(130)));
+for (const name of ['uncaughtException', 'unhandledRejection']) {
+  process.on(name, (error) => { console.log(error); end(true).then(() => process.exit(1)); });
+}
+
+console.log(`chaos: seed ${given.seed}, ${seconds} s of faults`);
+try {
+  await chaos(instance, run);
+  print(run);
+  if (given.json) writeFileSync(given.json, `${JSON.stringify(summarize(run))}\n`);
+} catch (error) {
+  console.log(`The run could not be finished (seed ${given.seed}): ${error.stack}\nLogs and data: ${instance.dir}`);
+  run.violations.push({ kind: 'broken', text: error.message });
+}
+const failed = run.violations.length > 0;
+await end(failed || given.keep);
+if (given.keep) console.log(`kept: ${instance.dir}`);
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,268 @@
+// What the load was told against what the tables hold. Pure: history and facts in, verdict out.
+//
+//   lost        told ok, and it is not there
+//   unexpected  there, and nobody asked for it, or whoever did was refused
+//   duplicated  there, or told, more than once
+//   changed     there with other content than was told
+//   broken      contradicts itself in another way
+// recovered counts what was told "unknown" and is there, which is as right as its absence.
+import { PARTITIONS } from './instance.js';
+
+const DEMO_FEN = 100_000;
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+// The number in the tables of a packet's public id: two zero bits, 64 bits of id, 64 bits of MAC.
+export function packetNumber(text) {
+  const bits = [...text].reduce((sum, char) => sum * 32n + BigInt(ALPHABET.indexOf(char)), 0n);
+  return ((bits >> 64n) & 0xffff_ffff_ffff_ffffn).toString();
+}
+
+// What is read of which table: columns and, of these, the numbers; ids stay text.
+const TABLES = {
+  packets: ['packet', 'id, sender_id, request_key, amount, share_count, state, grabbed_count, refund_amount',
+    ['amount', 'share_count', 'grabbed_count', 'refund_amount']],
+  grabs: ['`grab`', 'packet_id, share_no, user_id, amount, grabbed_at', ['share_no', 'amount', 'grabbed_at']],
+  transfers: ['transfer', 'kind, debit_id, credit_id, amount, packet_id, seq, request_key', ['amount']],
+  wallets: ["account WHERE kind = 'wallet'", 'id, balance', ['balance']],
+  users: ['user', 'id, username', []],
+};
+
+// The tables as lists of objects, all of one moment: packets expire while we read.
+export async function readFacts(instance) {
+  const facts = Object.fromEntries(Object.keys(TABLES).map((name) => [name, []]));
+  const rows = await instance.sql(['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION WITH CONSISTENT SNAPSHOT',
+    ...Object.entries(TABLES).map(([name, [from, columns]]) => `SELECT '${name}', ${columns} FROM ${from}`)].join('; '));
+  for (const [name, ...cells] of rows) {
+    const [, columns, numbers] = TABLES[name];
+    const row = Object.fromEntries(columns.split(', ').map((column, i) => [column, cells[i]]));
+    for (const column of numbers) row[column] = Number(row[column]);
+    facts[name].push(row);
+  }
+  return facts;
+}
+
+function grouped(list, keyOf) {
+  const groups = new Map();
+  for (const item of list) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+class Verdict {
+  violations = [];
+  recovered = {};
+
+  blame(kind, packet, text) {
+    this.violations.push({ kind, packet, text });
+  }
+
+  recover(op) {
+    this.recovered[op] = (this.recovered[op] ?? 0) + 1;
+  }
+}
+
+// One thing that some requests asked for, and the rows that are it.
+// told(operation, row): null, or how the row differs from what the operation was told.
+function judgeEffect(verdict, { op, packet, name, asked, rows, told }) {
+  const by = (outcome) => asked.filter((operation) => operation.outcome === outcome);
+  if (rows.length > 1) verdict.blame('duplicated', packet, `${name} is there ${rows.length} times`);
+  if (by('ok').length > 0) {
+    if (rows.length === 0) verdict.blame('lost', packet, `${name}: request ${by('ok')[0].n} was told ok, it is not there`);
+    for (const operation of rows.length > 0 ? by('ok') : []) {
+      const difference = told(operation, rows[0]);
+      if (difference) verdict.blame('changed', packet, `${name}: request ${operation.n} ${difference}`);
+    }
+    for (const operation of by('refused')) {
+      const before = by('ok').find((other) => other.end < operation.at);
+      if (before) verdict.blame('changed', packet, `${name}: request ${operation.n} is refused (${operation.why}) after request ${before.n} was told ok`);
+    }
+  } else if (rows.length > 0) {
+    if (by('unknown').length > 0) verdict.recover(op);
+    else verdict.blame('unexpected', packet, `${name} is there, ${asked.length === 0 ? 'nobody asked for it' : 'every request was refused'}`);
+  }
+}
+
+function judgeGrabs(verdict, opens, facts, publicIds) {
+  const keyOf = (packet, user) => `${packet} ${user}`;
+  const rows = grouped(facts.grabs, (grab) => keyOf(grab.packet_id, grab.user_id));
+  const asked = grouped(opens, (open) => keyOf(packetNumber(open.packet), open.user));
+  for (const key of new Set([...rows.keys(), ...asked.keys()])) {
+    const [number, user] = key.split(' ');
+    const packet = publicIds.get(number);
+    const requests = asked.get(key) ?? [];
+    const name = `the grab of user ${user}`;
+    judgeEffect(verdict, { op: 'open', packet, name, asked: requests, rows: rows.get(key) ?? [],
+      told: (open, grab) => (open.share_no === grab.share_no && open.amount_fen === grab.amount ? null
+        : `was told share ${open.share_no}, ${open.amount_fen} fen, there is share ${grab.share_no}, ${grab.amount} fen`) });
+    const grabbed = requests.filter((open) => open.result === 'grabbed');
+    if (grabbed.length > 1) verdict.blame('duplicated', packet, `${name} was told as new ${grabbed.length} times`);
+    if (grabbed.length === 0 && requests.some((open) => open.outcome === 'ok') && !requests.some((open) => open.outcome === 'unknown')) {
+      verdict.blame('unexpected', packet, `${name} was "already" there, but no request can have made it`);
+    }
+  }
+  for (const [key, twice] of grouped(facts.grabs, (grab) => `${grab.packet_id} ${grab.share_no}`)) {
+    if (twice.length > 1) verdict.blame('duplicated', publicIds.get(key.split(' ')[0]), `share ${key.split(' ')[1]} is grabbed ${twice.length} times`);
+  }
+}
+
+// "手慢了，红包派完了" is only true of a packet whose every share is grabbed.
+function judgeEmpty(verdict, opens, packets) {
+  const blamed = new Set();
+  for (const open of opens) {
+    const packet = packets.get(packetNumber(open.packet));
+    if (open.why !== 'empty' || !packet || packet.grabbed_count === packet.share_count || blamed.has(packet.id)) continue;
+    blamed.add(packet.id);
+    verdict.blame('broken', open.packet, `request ${open.n} was told that it is empty; grabbed are ${packet.grabbed_count} of ${packet.share_count}`);
+  }
+}
+
+function judgeSends(verdict, sends, facts, publicIds) {
+  const rows = grouped(facts.packets, (packet) => `${packet.sender_id} ${packet.request_key}`);
+  const asked = grouped(sends, (send) => `${send.user} ${send.key}`);
+  for (const key of new Set([...rows.keys(), ...asked.keys()])) {
+    const found = rows.get(key) ?? [];
+    const requests = asked.get(key) ?? [];
+    const packet = publicIds.get(found[0]?.id) ?? requests.find((send) => send.packet)?.packet;
+    judgeEffect(verdict, { op: 'send', packet, name: `the packet with key ${key.split(' ')[1]} of user ${key.split(' ')[0]}`,
+      asked: requests, rows: found,
+      told: (send, row) => (packetNumber(send.packet) === row.id && send.amount_fen === row.amount && send.count === row.share_count ? null
+        : `was told ${send.amount_fen} fen in ${send.count} shares, there is packet ${row.id} with ${row.amount} in ${row.share_count}`) });
+  }
+}
+
+function judgeDeposits(verdict, deposits, facts) {
+  const made = facts.transfers.filter(({ kind, request_key }) => kind === 'deposit' && !/:demo/.test(request_key));
+  const rows = grouped(made, ({ request_key }) => request_key);
+  const asked = grouped(deposits, ({ user, key }) => `${user}:${key}`);
+  for (const key of new Set([...rows.keys(), ...asked.keys()])) {
+    judgeEffect(verdict, { op: 'deposit', name: `the deposit ${key}`, asked: asked.get(key) ?? [], rows: rows.get(key) ?? [],
+      told: (deposit, row) => (deposit.amount_fen === row.amount && deposit.got_fen === row.amount && row.credit_id === String(deposit.user) ? null
+        : `paid ${deposit.amount_fen} fen in, there are ${row.amount} for account ${row.credit_id}`) });
+  }
+}
+
+function judgeAccounts(verdict, registers, facts) {
+  const rows = grouped(facts.users, ({ username }) => username);
+  for (const [name, asked] of grouped(registers, (register) => register.name)) {
+    judgeEffect(verdict, { op: 'register', name: `the account ${name}`, asked, rows: rows.get(name) ?? [],
+      told: (register, row) => (String(register.user) === row.id ? null : `got id ${register.user}, there is ${row.id}`) });
+  }
+}
+
+// Every move of money between wallets and packets has exactly one transfer, and every wallet is what these moves make it.
+function judgeMoney(verdict, facts, publicIds, demoUsers) {
+  const transfers = grouped(facts.transfers.filter(({ packet_id }) => packet_id !== 'NULL'),
+    ({ kind, packet_id, seq }) => `${kind} ${packet_id} ${seq}`);
+  const one = (kind, packet, seq, amount, debit, credit) => {
+    const found = transfers.get(`${kind} ${packet} ${seq}`) ?? [];
+    transfers.delete(`${kind} ${packet} ${seq}`);
+    const name = `the transfer "${kind}" ${seq}`;
+    if (found.length === 0) verdict.blame('lost', publicIds.get(packet), `${name} is missing`);
+    else if (found.length > 1) verdict.blame('duplicated', publicIds.get(packet), `${name} is there ${found.length} times`);
+    else if (found[0].amount !== amount || found[0].debit_id !== debit || found[0].credit_id !== credit) {
+      verdict.blame('changed', publicIds.get(packet), `${name} moves ${found[0].amount} fen from ${found[0].debit_id} to ${found[0].credit_id}`);
+    }
+  };
+  const balance = new Map(facts.wallets.map(({ id }) => [id, demoUsers.has(id) ? DEMO_FEN : 0]));
+  const add = (user, fen) => balance.set(user, (balance.get(user) ?? 0) + fen);
+  for (const packet of facts.packets) {
+    one('send', packet.id, '0', packet.amount, packet.sender_id, packet.id);
+    if (packet.refund_amount > 0) one('refund', packet.id, '0', packet.refund_amount, packet.id, packet.sender_id);
+    add(packet.sender_id, packet.refund_amount - packet.amount);
+  }
+  for (const grab of facts.grabs) {
+    one('grab', grab.packet_id, String(grab.share_no), grab.amount, grab.packet_id, grab.user_id);
+    add(grab.user_id, grab.amount);
+  }
+  for (const { kind, credit_id, amount, request_key } of facts.transfers) {
+    if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount);
+  }
+  for (const [key, extra] of transfers) {
+    verdict.blame('unexpected', publicIds.get(extra[0].packet_id), `a transfer that belongs to nothing: ${key}`);
+  }
+  for (const { id, balance: fen } of facts.wallets) {
+    if (fen !== balance.get(id)) verdict.blame('broken', undefined, `wallet ${id} has ${fen} fen, what happened makes ${balance.get(id)}`);
+  }
+}
+
+// operations: of the history, all finished. demoUsers: ids (text) of the users that came with money.
+export function judge(operations, facts, demoUsers) {
+  const verdict = new Verdict();
+  const of = (op) => operations.filter((operation) => operation.op === op);
+  const publicIds = publicIdsOf(operations);
+  judgeGrabs(verdict, of('open'), facts, publicIds);
+  judgeEmpty(verdict, of('open'), new Map(facts.packets.map((packet) => [packet.id, packet])));
+  judgeSends(verdict, of('send'), facts, publicIds);
+  judgeDeposits(verdict, of('deposit'), facts);
+  judgeAccounts(verdict, of('register'), facts);
+  judgeMoney(verdict, facts, publicIds, demoUsers);
+  return verdict;
+}
+
+// Number in the tables → id in links, of every packet that a request was about.
+export function publicIdsOf(operations) {
+  return new Map(operations.filter(({ packet }) => packet).map(({ packet }) => [packetNumber(packet), packet]));
+}
+
+// What the pages show against the tables, once everything is settled. sample: packets whose page is read as their sender
+// sees it. Returns { pages, blames }: how many pages were read and what is wrong with them.
+export async function checkPages({ site, users, facts, sample, publicIds }) {
+  const blames = [];
+  const blame = (packet, text) => blames.push({ kind: 'broken', packet, text });
+  const balance = new Map(facts.wallets.map((wallet) => [wallet.id, wallet.balance]));
+  const received = grouped(facts.grabs, ({ user_id }) => user_id);
+  const year = (ms) => new Date(ms + 8 * 3_600_000).getUTCFullYear(); // Asia/Shanghai
+  let pages = 0;
+  for (const user of users) {
+    const wallet = await site.get('/wallet', user.cookie);
+    if (wallet.json?.balance_fen !== balance.get(user.id)) {
+      blame(undefined, `the wallet page of user ${user.id} (${wallet.status}) shows ${wallet.json?.balance_fen} fen of ${balance.get(user.id)}`);
+    }
+    const records = await site.get('/records/received', user.cookie);
+    const grabs = (received.get(user.id) ?? []).filter(({ grabbed_at }) => year(grabbed_at) === records.json?.year);
+    const fen = grabs.reduce((sum, grab) => sum + grab.amount, 0);
+    if (records.json?.total_fen !== fen || records.json?.count !== grabs.length) {
+      blame(undefined, `the records of user ${user.id} (${records.status}) show ${records.json?.count} grabs of ${grabs.length}, ${records.json?.total_fen} fen of ${fen}`);
+    }
+    pages += 2;
+  }
+  const rows = grouped(facts.grabs, ({ packet_id }) => packet_id);
+  const cookies = new Map(users.map(({ id, cookie }) => [id, cookie]));
+  for (const packet of sample) {
+    const id = publicIds.get(packet.id);
+    const shown = [];
+    let next = '';
+    do {
+      const page = await site.get(`/p/${id}${next}`, cookies.get(packet.sender_id));
+      shown.push(...page.json?.grabs ?? []);
+      next = page.json?.next ? `?after=${page.json.next}` : '';
+      pages++;
+    } while (next);
+    const line = (grabs) => grabs.sort().join(' ');
+    const there = line((rows.get(packet.id) ?? []).map((grab) => `${grab.share_no}:${grab.user_id}:${grab.amount}`));
+    if (line(shown.map((grab) => `${grab.share_no}:${grab.user.id}:${grab.amount_fen}`)) !== there) {
+      blame(id, 'its page shows other grabs than the tables');
+    }
+  }
+  return { pages, blames };
+}
+
+const idOf = (text) => text.split('-').map(BigInt);
+const isBehind = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
+
+// How long what stands in the streams now needs to be settled, in ms; null when it takes longer than limitMs.
+export async function measureLag(instance, limitMs) {
+  const began = Date.now();
+  const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XINFO', 'STREAM', `hb:{p${String(i).padStart(2, '0')}}:events`]);
+  const marks = (await instance.redis(...streams)).map((reply) => (Array.isArray(reply) ? idOf(reply[reply.indexOf('last-generated-id') + 1]) : [0n, 0n]));
+  while (Date.now() - began < limitMs) {
+    const cursors = new Map((await instance.sql('SELECT partition_no, last_id FROM stream_cursor')).map(([no, id]) => [Number(no), idOf(id)]));
+    if (marks.every((mark, i) => !isBehind(cursors.get(i) ?? [0n, 0n], mark))) return Date.now() - began;
+  }
+  return null;
+}

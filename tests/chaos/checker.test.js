@@ -1,0 +1,169 @@
+// The checker finds what it is for: each case plants one fault into a history or into the tables.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge, packetNumber } from './checker.js';
+import { plan, place } from './nemesis.js';
+import { Rng } from './rng.js';
+
+// Two packets' ids as links carry them, and their numbers: 2 zero bits, the number, 64 bits that are not looked at.
+const publicId = (number) => {
+  let bits = BigInt(number) << 64n;
+  let text = '';
+  for (let i = 0; i < 26; i++, bits >>= 5n) text = '0123456789abcdefghjkmnpqrstvwxyz'[Number(bits & 31n)] + text;
+  return text;
+};
+const NUMBER = '382147236910252288';
+const PACKET = publicId(NUMBER);
+const SENDER = '10001';
+const GRABBER = '10002';
+const OTHER = '10003';
+const DEMO = new Set([SENDER, GRABBER, OTHER]);
+
+// A packet of 30 fen in two shares; GRABBER has the first one and was told so, the rest went back.
+function example() {
+  let n = 0;
+  const ask = (op, outcome, fields) => ({ n, at: 10 * n, end: 10 * n++ + 5, op, outcome, ...fields });
+  const open = (outcome, fields = {}) => ask('open', outcome, { user: GRABBER, packet: PACKET, ...fields });
+  const grabbed = { result: 'grabbed', share_no: 0, amount_fen: 12 };
+  const operations = [
+    ask('send', 'ok', { user: SENDER, key: 'k1', packet: PACKET, amount_fen: 30, count: 2 }),
+    open('ok', grabbed),
+    ask('deposit', 'ok', { user: SENDER, key: 'k2', amount_fen: 500, got_fen: 500 }),
+    ask('register', 'ok', { name: 'somebody', user: 10004 }),
+  ];
+  const facts = {
+    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount: 30, share_count: 2, state: 'closed', grabbed_count: 1, refund_amount: 18 }],
+    grabs: [{ packet_id: NUMBER, share_no: 0, user_id: GRABBER, amount: 12 }],
+    transfers: [
+      { kind: 'deposit', debit_id: '1', credit_id: SENDER, amount: 500, packet_id: 'NULL', seq: 'NULL', request_key: `${SENDER}:k2` },
+      { kind: 'send', debit_id: SENDER, credit_id: NUMBER, amount: 30, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
+      { kind: 'grab', debit_id: NUMBER, credit_id: GRABBER, amount: 12, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
+      { kind: 'refund', debit_id: NUMBER, credit_id: SENDER, amount: 18, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
+      ...[...DEMO].map((id) => ({ kind: 'deposit', debit_id: '1', credit_id: id, amount: 100_000, packet_id: 'NULL', seq: 'NULL', request_key: `${id}:demo` })),
+    ],
+    wallets: [{ id: SENDER, balance: 100_488 }, { id: GRABBER, balance: 100_012 }, { id: OTHER, balance: 100_000 }],
+    users: [{ id: '10004', username: 'somebody' }],
+  };
+  return { operations, facts, ask, open, grabbed };
+}
+
+const kinds = ({ violations }) => [...new Set(violations.map(({ kind }) => kind))].sort();
+
+function finds(kind, spoil) {
+  const run = example();
+  spoil(run);
+  const verdict = judge(run.operations, run.facts, DEMO);
+  assert.ok(kinds(verdict).includes(kind), `found ${JSON.stringify(verdict.violations)}`);
+}
+
+function accepts(spoil) {
+  const run = example();
+  spoil(run);
+  const verdict = judge(run.operations, run.facts, DEMO);
+  assert.deepEqual(verdict.violations, []);
+  return verdict;
+}
+
+test('a run in which everything is right is accepted', () => { accepts(() => {}); });
+
+test('the number of a packet is read from its link', () => assert.equal(packetNumber(PACKET), NUMBER));
+
+test('a grab that was told and is not there is lost', () => finds('lost', ({ facts }) => { facts.grabs = []; }));
+
+test('a grab with another amount or share than told is changed', () => {
+  finds('changed', ({ facts }) => { facts.grabs[0].amount = 13; });
+  finds('changed', ({ facts }) => { facts.grabs[0].share_no = 1; });
+});
+
+test('a grab that nobody asked for, or that was refused, is unexpected', () => {
+  finds('unexpected', ({ operations }) => { operations.splice(1, 1); });
+  finds('unexpected', ({ operations, open }) => { operations[1] = open('refused', { why: 'expired' }); });
+});
+
+test('a grab whose request stayed unknown may be there, which is a recovery, or not', () => {
+  const there = accepts(({ operations, open }) => { operations[1] = open('unknown'); });
+  assert.deepEqual(there.recovered, { open: 1 });
+  const gone = accepts(({ operations, ask }) => { operations.push(ask('open', 'unknown', { user: OTHER, packet: PACKET })); });
+  assert.deepEqual(gone.recovered, {});
+});
+
+test('"already" is right after a grab and a surprise without one', () => {
+  accepts(({ operations, open, grabbed }) => { operations.push(open('ok', { ...grabbed, result: 'already' })); });
+  accepts(({ operations, open, grabbed }) => { operations[1] = open('unknown'); operations.push(open('ok', { ...grabbed, result: 'already' })); });
+  finds('unexpected', ({ operations, open, grabbed }) => { operations[1] = open('ok', { ...grabbed, result: 'already' }); });
+});
+
+test('two grabs of one user, or of one share, are duplicated', () => {
+  finds('duplicated', ({ operations, open, grabbed }) => { operations.push(open('ok', grabbed)); });
+  finds('duplicated', ({ facts }) => { facts.grabs.push({ ...facts.grabs[0], share_no: 1 }); });
+  finds('duplicated', ({ facts }) => { facts.grabs.push({ ...facts.grabs[0], user_id: OTHER }); });
+});
+
+test('a refusal after a grab that was told is a change, one before it is none', () => {
+  finds('changed', ({ operations, open }) => { operations.push(open('refused', { why: 'empty' })); });
+  accepts(({ operations, open }) => { operations.unshift({ ...open('refused', { why: 'expired' }), at: 0, end: 1 }); });
+});
+
+test('"empty" is a lie while shares are left', () => {
+  finds('broken', ({ operations, ask }) => { operations.push(ask('open', 'refused', { user: OTHER, packet: PACKET, why: 'empty' })); });
+});
+
+test('a sent packet is there once, with its money', () => {
+  finds('lost', ({ facts }) => { facts.packets = []; });
+  finds('changed', ({ facts }) => { facts.packets[0].amount = 31; });
+  finds('duplicated', ({ facts }) => { facts.packets.push({ ...facts.packets[0], id: '99' }); });
+  finds('unexpected', ({ operations }) => { operations.shift(); });
+  finds('unexpected', ({ operations }) => { Object.assign(operations[0], { outcome: 'refused', packet: undefined }); });
+  assert.deepEqual(accepts(({ operations }) => { Object.assign(operations[0], { outcome: 'unknown', packet: undefined }); }).recovered, { send: 1 });
+});
+
+test('a deposit is there once, with its amount', () => {
+  finds('lost', ({ facts }) => { facts.transfers.shift(); });
+  finds('changed', ({ facts }) => { facts.transfers[0].amount = 499; });
+  finds('duplicated', ({ facts }) => { facts.transfers.push(facts.transfers[0]); });
+  finds('unexpected', ({ operations }) => { operations[2].outcome = 'refused'; });
+});
+
+test('an account that was told exists is there', () => finds('lost', ({ facts }) => { facts.users = []; }));
+
+test('a transfer too few, too many or to somebody else is found', () => {
+  for (const at of [1, 2, 3]) {
+    finds('lost', ({ facts }) => { facts.transfers.splice(at, 1); });
+    finds('duplicated', ({ facts }) => { facts.transfers.push(facts.transfers[at]); });
+    finds('changed', ({ facts }) => { facts.transfers[at].credit_id = OTHER; });
+  }
+  finds('unexpected', ({ facts }) => { facts.transfers.push({ ...facts.transfers[2], seq: '1' }); });
+});
+
+test('a wallet that is not the sum of what happened is found', () => finds('broken', ({ facts }) => { facts.wallets[0].balance += 1; }));
+
+test('a seed always gives the same plan, and another seed another one', () => {
+  assert.deepEqual(plan('7', 120), plan('7', 120));
+  assert.notDeepEqual(plan('7', 120), plan('8', 120));
+});
+
+test('a plan can be narrowed to some faults', () => {
+  const only = plan('1', 120, ['kill:redis', 'clock']);
+  assert.deepEqual([...new Set(only.map(({ fault }) => fault))].sort(), ['clock', 'kill']);
+  assert.ok(only.every(({ fault, target }) => fault !== 'kill' || target === 'redis'));
+  assert.ok(plan('1', 120, [':nginx']).every(({ target }) => target === 'nginx'));
+  assert.throws(() => plan('1', 120, ['kill:nobody']), /no fault/);
+});
+
+test('faults of one target never overlap and end within the run', () => {
+  for (const seed of ['1', '2', '3']) {
+    const until = new Map();
+    for (const fault of plan(seed, 300)) {
+      assert.ok(fault.at_ms >= (until.get(place(fault)) ?? 0), JSON.stringify(fault));
+      assert.ok(fault.at_ms + fault.for_ms <= 300_000);
+      until.set(place(fault), fault.at_ms + fault.for_ms);
+    }
+  }
+});
+
+test('a stream of numbers depends on its seed and its name only', () => {
+  const draw = (...args) => { const rng = new Rng(...args); return Array.from({ length: 5 }, () => rng.int(1, 1000)); };
+  assert.deepEqual(draw('1', 'a'), draw('1', 'a'));
+  assert.notDeepEqual(draw('1', 'a'), draw('1', 'b'));
+  assert.notDeepEqual(draw('1', 'a'), draw('2', 'a'));
+});

@@ -1,0 +1,201 @@
+// The load: a few visitors at a time who send, open, look, pay in and log in, as their seed tells them. Each request is
+// written down as invoked and then as ok, refused or unknown, and what a page shows is compared with what was told before.
+import { pause, poll } from './instance.js';
+import { Rng } from './rng.js';
+
+const SHELF = 12; // packets that most visitors open; older ones are looked at now and then
+const RETRIES_MAX = 4;
+const THINK_MS_MAX = 30;
+
+const ACTIONS = { open: 62, view: 16, send: 8, wallet: 4, deposit: 3, records: 3, login: 1, register: 1 };
+
+// What an answer says about the fate of its request. 303 and 201 tell as much as 200.
+export function outcomeOf(status) {
+  if (status >= 200 && status < 400) return 'ok';
+  return status >= 400 && status < 500 ? 'refused' : 'unknown';
+}
+
+export class Load {
+  #site; #users; #history; #seed; #workers = []; #stopped = false;
+  #packets = []; #shelf = []; #known = new Map(); #shown = new Map(); #accounts = []; #trips = 0;
+
+  // users: [{ id, cookie }] with money.
+  constructor({ site, users, history, seed }) {
+    [this.#site, this.#users, this.#history, this.#seed] = [site, users, history, seed];
+  }
+
+  start(workers) {
+    for (let i = 0; i < workers; i++) this.#workers.push(this.#work(new Rng(this.#seed, `visitor ${i}`)));
+  }
+
+  // Ends when every request under way has its answer.
+  async stop() {
+    this.#stopped = true;
+    await Promise.all(this.#workers);
+  }
+
+  async #work(rng) {
+    while (!this.#stopped) {
+      await this[rng.weighted(ACTIONS)](rng);
+      await pause(rng.int(0, THINK_MS_MAX));
+    }
+  }
+
+  // Asks and writes down. fields: what the request is about; result(json): what a good answer adds.
+  async #ask(op, fields, request, result = () => ({})) {
+    const operation = this.#history.invoke(op, fields);
+    const answer = await request();
+    const outcome = outcomeOf(answer.status);
+    const told = outcome === 'ok' ? result(answer.json, answer) : { why: answer.error ?? answer.json?.type?.split(':').pop() };
+    this.#history.finish(operation, outcome, { status: answer.status, ...told });
+    if (answer.status === 401) this.#history.blame('lost', fields.packet, `request ${operation.n}: the session of user ${fields.user} is gone`);
+    if (answer.status === 404) this.#history.blame('lost', fields.packet, `request ${operation.n}: ${op} of something that was there answers 404`);
+    if (answer.status === 500) this.#history.blame('broken', fields.packet, `request ${operation.n}: ${op} answers 500`);
+    return operation;
+  }
+
+  // ---- money into packets ----
+
+  async deposit(rng) {
+    const user = rng.pick(this.#users);
+    const fields = { amount: (rng.int(1, 5000) / 100).toFixed(2), request_key: rng.word(20) };
+    const tries = rng.int(1, RETRIES_MAX);
+    await this.#repeat(tries, rng, () => this.#ask('deposit',
+      { user: user.id, key: fields.request_key, amount_fen: Math.round(Number(fields.amount) * 100) },
+      () => this.#site.post('/wallet/deposit', user.cookie, fields), (json) => ({ got_fen: json.amount_fen })));
+  }
+
+  // The same request again while its outcome is unknown, at most tries times.
+  async #repeat(tries, rng, ask) {
+    for (let i = 0; i < tries && !this.#stopped; i++) {
+      const operation = await ask();
+      if (operation.outcome !== 'unknown') return operation;
+      await pause(rng.int(0, 500));
+    }
+    return null;
+  }
+
+  async send(rng) {
+    const user = rng.pick(this.#users);
+    const receiver = rng.pick(this.#users);
+    let kind = rng.weighted({ lucky: 6, even: 3, exclusive: 1 });
+    if (receiver === user && kind === 'exclusive') kind = 'even';
+    const count = kind === 'exclusive' ? 1 : rng.int(1, 30);
+    const fen = kind === 'lucky' ? rng.int(count, 40 * count) : rng.int(1, 40);
+    const total = kind === 'lucky' ? fen : fen * count;
+    const fields = { kind, amount: (fen / 100).toFixed(2), count, request_key: rng.word(20), greeting: `恭喜发财 ${rng.word(4)}`,
+      split: rng.pick(['double-average', 'uniform', 'gaussian']) };
+    if (kind === 'exclusive') fields.to = receiver.name;
+    const tries = rng.int(1, RETRIES_MAX);
+    const sent = await this.#repeat(tries, rng, () => this.#ask('send',
+      { user: user.id, key: fields.request_key, amount_fen: total, count, kind },
+      () => this.#site.post('/send', user.cookie, fields), (json) => ({ packet: json.id })));
+    if (sent?.outcome !== 'ok' || this.#known.has(sent.packet)) return;
+    const packet = { id: sent.packet, sender: user };
+    this.#known.set(packet.id, packet);
+    this.#packets.push(packet);
+    this.#shelf.push(packet);
+    if (this.#shelf.length > SHELF) this.#shelf.shift();
+  }
+
+  // One of everything: pay in, send, open, see it settled, register. True when all of it goes well at once: then every
+  // server is back.
+  async roundTrip(settledWithin) {
+    const rng = new Rng(this.#seed, `round trip ${this.#trips++}`);
+    const [sender, other] = this.#users;
+    const fields = { kind: 'even', amount: '0.01', count: 2, request_key: rng.word(20) };
+    const sent = await this.#ask('send', { user: sender.id, key: fields.request_key, amount_fen: 2, count: 2, kind: 'even' },
+      () => this.#site.post('/send', sender.cookie, fields), (json) => ({ packet: json.id }));
+    if (sent.outcome !== 'ok') return false;
+    const opened = await this.#ask('open', { user: other.id, packet: sent.packet },
+      () => this.#site.post(`/p/${sent.packet}/open`, other.cookie),
+      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
+    const account = { username: `r${rng.word(14)}`, password: rng.word(12) };
+    const made = await this.#ask('register', { name: account.username },
+      () => this.#site.post('/register', '', { ...account, nickname: account.username }), (json) => ({ user: json.id }));
+    if (opened.outcome !== 'ok' || made.outcome !== 'ok') return false;
+    return Boolean(await poll(settledWithin, async () => {
+      const page = await this.#site.get(`/p/${sent.packet}`, other.cookie);
+      return page.json?.mine?.settled;
+    }));
+  }
+
+  // ---- money out of packets ----
+
+  #pickPacket(rng) {
+    const old = rng.oneIn(6);
+    if (this.#packets.length === 0) return null;
+    return rng.pick(old || this.#shelf.length === 0 ? this.#packets : this.#shelf);
+  }
+
+  async open(rng) {
+    const packet = this.#pickPacket(rng);
+    const user = rng.pick(this.#users);
+    const taps = rng.oneIn(8) ? rng.int(2, 4) : 1; // an impatient finger
+    if (packet) await Promise.all(Array.from({ length: taps }, () => this.#tap(packet, user)));
+  }
+
+  async #tap(packet, user) {
+    const opened = await this.#ask('open', { user: user.id, packet: packet.id },
+      () => this.#site.post(`/p/${packet.id}/open`, user.cookie),
+      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
+    if (opened.outcome === 'ok') this.#see(opened, packet.id, user.id, opened.share_no, opened.amount_fen);
+    if (opened.why === 'empty' || opened.why === 'expired') this.#shelf = this.#shelf.filter((other) => other !== packet);
+  }
+
+  // A share that was told or shown once stays as it is: its user, its number, its amount.
+  #see(operation, packet, user, share_no, amount_fen) {
+    const now = `share ${share_no}, user ${user}, ${amount_fen} fen`;
+    for (const key of [`${packet} share ${share_no}`, `${packet} user ${user}`]) {
+      const before = this.#shown.get(key);
+      if (before && before !== now) this.#history.blame('changed', packet, `request ${operation.n} shows ${now}; before: ${before}`);
+      this.#shown.set(key, now);
+    }
+  }
+
+  async view(rng) {
+    const packet = this.#pickPacket(rng);
+    const user = rng.oneIn(4) && packet ? packet.sender : rng.pick(this.#users);
+    if (!packet) return;
+    const before = this.#shown.get(`${packet.id} user ${user.id}`);
+    let page;
+    const viewed = await this.#ask('view', { user: user.id, packet: packet.id },
+      () => this.#site.get(`/p/${packet.id}`, user.cookie), (json) => {
+        page = json;
+        return { state: json.state, grabbed_count: json.grabbed_count, mine: json.mine?.share_no };
+      });
+    if (!page) return;
+    for (const grab of page.grabs) this.#see(viewed, packet.id, grab.user.id, grab.share_no, grab.amount_fen);
+    if (page.mine) this.#see(viewed, packet.id, user.id, page.mine.share_no, page.mine.amount_fen);
+    else if (before) this.#history.blame('lost', packet.id, `request ${viewed.n}: the page does not show ${before}`);
+  }
+
+  async wallet(rng) {
+    const user = rng.pick(this.#users);
+    await this.#ask('wallet', { user: user.id }, () => this.#site.get('/wallet', user.cookie),
+      (json) => ({ balance_fen: json.balance_fen }));
+  }
+
+  async records(rng) {
+    const user = rng.pick(this.#users);
+    await this.#ask('records', { user: user.id }, () => this.#site.get('/records/received', user.cookie),
+      (json) => ({ total_fen: json.total_fen }));
+  }
+
+  // ---- accounts ----
+
+  async register(rng) {
+    const account = { username: `c${rng.word(14)}`, password: rng.word(12) };
+    const made = await this.#ask('register', { name: account.username },
+      () => this.#site.post('/register', '', { ...account, nickname: account.username }), (json) => ({ user: json.id }));
+    if (made.outcome === 'ok') this.#accounts.push(account);
+  }
+
+  async login(rng) {
+    if (this.#accounts.length === 0) return;
+    const account = rng.pick(this.#accounts);
+    const logged = await this.#ask('login', { name: account.username },
+      () => this.#site.post('/login', '', account), () => ({}));
+    if (logged.outcome === 'refused') this.#history.blame('lost', undefined, `request ${logged.n}: ${account.username} is registered and can't log in`);
+  }
+}

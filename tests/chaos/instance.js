@@ -1,0 +1,289 @@
+// A private instance in a folder of its own, started by ./dev, with everything a fault needs: proxies before the stores,
+// clocks that can be moved, a small file system below Redis.
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Proxy } from './proxy.js';
+import { redis } from './redis.js';
+
+export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'page', 'hot', 'nginx'];
+export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces what ends
+export const SECOND = 'settle2';                         // another settle worker, on the same partitions
+export const PARTITIONS = 16;
+const OUTPUT_MAX = 512 << 20;
+const DISK_MIB = 256;
+
+// Every page process picks the next one, so that packets of all ages are about.
+const LIFETIMES_MS = [3000, 8000, 20_000, 3_600_000];
+
+export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+// Polls until probe answers something true, and returns that; null when the time runs out.
+export async function poll(seconds, probe) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(50)) {
+    const found = await probe();
+    if (found) return found;
+  }
+  return null;
+}
+
+// { code, stdout, stderr }, code the signal's name when one ended it; never rejects.
+export function run(file, args, options = {}) {
+  return new Promise((resolve) => {
+    execFile(file, args, { maxBuffer: OUTPUT_MAX, ...options }, (error, stdout, stderr) => {
+      resolve({ code: error ? error.code ?? error.signal ?? 1 : 0, stdout, stderr });
+    });
+  });
+}
+
+const isFree = (port) => new Promise((resolve) => {
+  const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(false); });
+  socket.on('error', () => resolve(true));
+});
+
+const isAlive = (pid) => {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+const signal = (pid, name) => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+};
+
+export class Instance {
+  #root; #environment; #mounted = false; #clocks = new Map(); #second = null; #ending = false;
+
+  // root: the project. binary: the built program. clockShift: the library of clock_shift.c, or null. faulty: with proxies
+  // and a small file system. redisUnder: a command that Redis is started by.
+  constructor({ root, binary, clockShift = null, faulty = true, redisUnder = '' }) {
+    this.#root = root;
+    this.binary = binary;
+    this.dir = mkdtempSync(join(tmpdir(), 'hongbao-chaos-'));
+    this.var = join(this.dir, 'site');
+    this.bin = join(this.dir, 'bin');
+    for (const folder of [this.bin, join(this.dir, 'clock'), join(this.var, 'data/redis')]) mkdirSync(folder, { recursive: true });
+    this.canMoveClocks = Boolean(clockShift && existsSync(clockShift));
+    this.#writeWrappers({ clockShift, faulty, redisUnder });
+    this.#environment = { ...process.env, HB_BINARY: join(this.bin, 'hongbao'), PATH: `${this.bin}:${process.env.PATH}` };
+    if (faulty) {
+      this.wires = { redis: new Proxy(join(this.dir, 'redis.sock'), this.socket('redis')),
+        mariadb: new Proxy(join(this.dir, 'mariadb.sock'), this.socket('mariadb')) };
+      Object.assign(this.#environment, { HB_REDIS_SOCKET: join(this.dir, 'redis.sock'), HB_MYSQL_SOCKET: join(this.dir, 'mariadb.sock') });
+    }
+  }
+
+  // ./dev starts these instead of the programs: each gets the clock of its role, page processes a lifetime of packets.
+  #writeWrappers({ clockShift, faulty, redisUnder }) {
+    // Names without spaces and quotes, whatever the project's path is: LD_PRELOAD is a list, and this is shell.
+    const program = join(this.dir, 'hongbao');
+    const library = join(this.dir, 'clock_shift.so');
+    symlinkSync(this.binary, program);
+    if (this.canMoveClocks) symlinkSync(clockShift, library);
+    const preload = (role) => (this.canMoveClocks
+      ? `export LD_PRELOAD='${library}' HB_CLOCK_FILE='${join(this.dir, 'clock')}'/${role}\n` +
+        'export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"\n' : '');
+    const write = (name, text) => {
+      writeFileSync(join(this.bin, name), `#!/bin/bash\n${text}`);
+      chmodSync(join(this.bin, name), 0o755);
+    };
+    const redisServer = spawnSync('bash', ['-c', 'type -P redis-server']).stdout.toString().trim();
+    write('redis-server', `${preload('redis')}exec ${redisUnder} '${redisServer}' "$@"\n`);
+    write('hongbao', [
+      'role=',
+      '[ "$1" != settle ] || role=${CHAOS_ROLE:-settle}',
+      '[ "$1" != serve ] || role=$3',
+      'if [ "$role" = page ]; then',
+      `    lifetimes=(${(faulty ? LIFETIMES_MS : [3_600_000]).join(' ')})`,
+      `    exec 9>>'${join(this.dir, 'page.count')}'`,
+      '    flock 9',
+      `    count=$(wc -c <'${join(this.dir, 'page.count')}')`,
+      '    printf . >&9',
+      '    exec 9>&-',
+      '    export HB_PACKET_LIFETIME_MS=${lifetimes[count % ${#lifetimes[@]}]}',
+      'fi',
+      'if [ -n "$role" ]; then',
+      preload('"$role"') || ':',
+      'fi',
+      `exec '${program}' "$@"\n`].join('\n'));
+    for (const role of ['redis', ...POOLS, SECOND]) {
+      const fd = openSync(join(this.dir, 'clock', role), 'w+');
+      this.#clocks.set(role, fd);
+      this.moveClock(role, 0);
+    }
+  }
+
+  socket(name) {
+    return join(this.var, 'run', `${name}.sock`);
+  }
+
+  // From now on the processes of role see the time of day ms later (or, below 0, earlier).
+  moveClock(role, ms) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(ms));
+    writeSync(this.#clocks.get(role), bytes, 0, 8, 0);
+  }
+
+  dev(...args) {
+    return run(join(this.#root, 'dev'), ['--var', this.var, ...args], { env: this.#environment });
+  }
+
+  async up() {
+    this.canFillDisk = Boolean(this.wires) && this.#mountDisk();
+    for (const wire of Object.values(this.wires ?? {})) await wire.listen();
+    for (let tries = 0; tries < 3; tries++) {
+      const port = 20_000 + Math.floor(Math.random() * 10_000);
+      if (!await isFree(port)) continue;
+      this.url = `http://127.0.0.1:${port}`;
+      const { code, stderr } = await this.dev('--port', String(port), 'up');
+      if (code === 0) {
+        if (this.wires) this.#startSecond();
+        return;
+      }
+      if (await isFree(port)) throw new Error(`the instance did not start:\n${stderr}`);
+    }
+    throw new Error('no free port');
+  }
+
+  // Two workers see the same events: whichever is late must notice. This one has no supervisor but us.
+  #startSecond() {
+    if (this.#ending) return;
+    const log = openSync(join(this.var, 'log', `${SECOND}.log`), 'a');
+    this.#second = spawn(join(this.bin, 'hongbao'), ['settle'], { cwd: this.var, stdio: ['ignore', log, log],
+      env: { ...this.#environment, HB_CONFIG: join(this.var, 'hongbao.conf'), CHAOS_ROLE: SECOND } });
+    closeSync(log);
+    this.#second.once('exit', () => { setTimeout(() => this.#startSecond(), 100); });
+  }
+
+  // Redis's files on a file system of their own, small enough to be filled. Only root may.
+  #mountDisk() {
+    const place = join(this.var, 'data/redis');
+    if (process.getuid() !== 0) return false;
+    this.#mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=750`, 'tmpfs', place]).status === 0;
+    return this.#mounted;
+  }
+
+  ballast() {
+    return join(this.var, 'data/redis/ballast');
+  }
+
+  // Ends everything and removes the folder, unless keep: then only what runs or is mounted goes.
+  async down(keep) {
+    this.#ending = true;
+    for (const name of [...SERVERS, SECOND]) this.signalAll(name, 'SIGCONT');
+    if (this.#second?.exitCode === null && this.#second.signalCode === null) {
+      const ended = new Promise((resolve) => { this.#second.once('exit', resolve); });
+      this.#second.kill('SIGTERM');
+      await Promise.race([ended, pause(5000).then(() => this.#second.kill('SIGKILL'))]);
+    }
+    for (const wire of Object.values(this.wires ?? {})) wire.heal();
+    await this.dev('down');
+    for (const wire of Object.values(this.wires ?? {})) wire.close();
+    if (this.#mounted) spawnSync('umount', ['-l', join(this.var, 'data/redis')]);
+    if (!keep) rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  // ---- processes ----
+
+  // The first process of a server: its supervisor, or itself. 0: none was started.
+  first(name) {
+    try {
+      return Number(readFileSync(join(this.var, 'run', `${name}.pid`), 'utf8'));
+    } catch {
+      return 0;
+    }
+  }
+
+  isRunning(name) {
+    const pid = this.first(name);
+    return pid !== 0 && isAlive(pid);
+  }
+
+  // The processes that do the work of a pool.
+  workers(name) {
+    if (name === SECOND) return this.#second ? [this.#second.pid] : [];
+    try {
+      const pid = this.first(name);
+      return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+    } catch {
+      return [];
+    }
+  }
+
+  signalWorkers(name, what) {
+    const pids = this.workers(name);
+    for (const pid of pids) signal(pid, what);
+    return pids.length;
+  }
+
+  // The server with everything it has started.
+  signalAll(name, what) {
+    if (name === SECOND) this.signalWorkers(name, what);
+    else if (this.isRunning(name)) signal(-this.first(name), what);
+  }
+
+  // Starts a server that does not run. What a fault beside it may spoil is tried again.
+  async ensure(name) {
+    return poll(60, async () => this.isRunning(name) || (await this.dev('start', name)).code === 0);
+  }
+
+  // ---- stores and pages ----
+
+  redis(...commands) {
+    return redis(this.socket('redis'), commands);
+  }
+
+  // Rows of text cells, as the administrator of the instance. Rejects when MariaDB is away.
+  async sql(query) {
+    const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${this.socket('mariadb')}`, '--user=root',
+      '--batch', '--raw', '--skip-column-names', '--quick', '--connect-timeout=5', '-e', query, 'hongbao']);
+    if (code !== 0) throw new Error(`mariadb: ${stderr}`);
+    return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
+  }
+
+  // The program with the settings of the instance, past the proxies and with the true time.
+  hongbao(...args) {
+    return run(this.binary, args, { env: { ...process.env, HB_CONFIG: join(this.var, 'hongbao.conf') } });
+  }
+
+  // count users with a session and money: [{ id, name, cookie }].
+  async demoUsers(count) {
+    const file = join(this.dir, 'users');
+    const { code, stderr } = await this.hongbao('demo', '--users', String(count), '--out', file);
+    if (code !== 0) throw new Error(`hongbao demo: ${stderr}`);
+    return readFileSync(file, 'utf8').trim().split('\n').map((line) => {
+      const [id, name, cookie] = line.split('\t');
+      return { id, name, cookie };
+    });
+  }
+
+  // What `hongbao audit --json` says; null when it could not look.
+  async audit() {
+    const { code, stdout, stderr } = await this.hongbao('audit', '--json');
+    if (![0, 1, 2].includes(code)) throw new Error(`hongbao audit ended with ${code}:\n${stderr}`);
+    return code === 2 ? null : JSON.parse(stdout);
+  }
+
+  // Lines of the logs that match, as { log, line }.
+  logLines(pattern) {
+    const found = [];
+    for (const name of readdirSync(join(this.var, 'log'))) {
+      if (!name.endsWith('.log') || name === 'access.log') continue;
+      for (const line of readFileSync(join(this.var, 'log', name), 'utf8').split('\n')) {
+        if (pattern.test(line)) found.push({ log: name, line });
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,213 @@
+// The faults: what they are, which of them a seed draws when, and how they are done and undone.
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { POOLS, SECOND, SERVERS, pause, poll } from './instance.js';
+import { Rng } from './rng.js';
+
+const FIRST_AT_MS = 1000;
+const GAP_MS = [300, 1800];          // from one fault to the next; they may overlap on different servers
+const LONG_RUN_S = 300;              // from here on some stalls are longer than every timeout
+const LONG_STALL_MS = { redis: 10_000, mariadb: 30_000 };
+const SHIFTS_MS = [-3_600_000, -61_000, -1500, 1500, 61_000, 3_600_000];
+const DISK_CHUNK = 1 << 20;
+
+const WORKERS = [...POOLS, SECOND]; // something starts them again
+
+// A fault occupies its target from its beginning until everything is repaired. for_ms: how long it is left alone.
+// draw(rng): further parameters. act(instance, fault): does it, waits, and undoes it.
+export const FAULTS = {
+  // kill -9 for what does the work; a supervisor or, for a store, somebody after a while, starts it again.
+  kill: {
+    targets: [...SERVERS, SECOND], for_ms: [0, 2500], draw: (rng) => ({ times: rng.oneIn(3) ? rng.int(5, 20) : 1 }),
+    async act(instance, { target, for_ms, times }) {
+      if (!WORKERS.includes(target)) return killAll(instance, target, for_ms);
+      for (let i = 0; i < times; i++) {
+        instance.signalWorkers(target, 'SIGKILL');
+        await pause(250);
+      }
+    },
+  },
+  // kill -9 for a pool with its supervisor.
+  'kill-pool': { targets: POOLS, for_ms: [0, 2000], act: (instance, { target, for_ms }) => killAll(instance, target, for_ms) },
+  restart: {
+    targets: SERVERS, for_ms: [0, 500],
+    async act(instance, { target, for_ms }) {
+      await instance.dev('stop', target);
+      await pause(for_ms);
+      await instance.ensure(target);
+    },
+  },
+  // SIGSTOP, and SIGCONT later: it wakes up late and goes on as if nothing had happened.
+  stop: {
+    targets: [...SERVERS, SECOND], for_ms: [200, 5000],
+    async act(instance, { target, for_ms }) {
+      const what = WORKERS.includes(target) ? 'signalWorkers' : 'signalAll';
+      instance[what](target, 'SIGSTOP');
+      await pause(for_ms);
+      instance.signalAll(target, 'SIGCONT');
+    },
+  },
+  stall: {
+    targets: ['redis', 'mariadb'], for_ms: [200, 6000],
+    async act(instance, { target, for_ms }) {
+      instance.wires[target].stall();
+      await pause(for_ms);
+      instance.wires[target].heal();
+    },
+  },
+  // Every n-th reply is lost on its way, some of it may arrive; what was asked is done.
+  cut: {
+    targets: ['redis', 'mariadb'], for_ms: [500, 4000],
+    draw: (rng) => ({ every: rng.int(2, 40), keep: rng.oneIn(2) ? 0 : rng.int(1, 30) }),
+    async act(instance, { target, for_ms, every, keep }) {
+      instance.wires[target].cutReplies(every, keep);
+      await pause(for_ms);
+      instance.wires[target].heal();
+    },
+  },
+  // Redis's file system is full: it ends itself rather than answer what it can't write.
+  disk: {
+    targets: ['redis'], for_ms: [300, 3000], needs: 'canFillDisk',
+    async act(instance, { for_ms }) {
+      await fillDisk(instance.ballast());
+      await pause(for_ms);
+      rmSync(instance.ballast(), { force: true });
+      await redisBack(instance);
+    },
+  },
+  memory: {
+    targets: ['redis'], for_ms: [300, 3000],
+    async act(instance, { for_ms }) {
+      await instance.redis(['CONFIG', 'SET', 'maxmemory', '100kb']);
+      await pause(for_ms);
+      await poll(30, () => instance.redis(['CONFIG', 'SET', 'maxmemory', '0']).then(() => true, () => false));
+    },
+  },
+  scripts: {
+    targets: ['redis'], for_ms: [500, 2000],
+    async act(instance, { for_ms }) {
+      for (let left = for_ms; left > 0; left -= 100) {
+        await instance.redis(['SCRIPT', 'FLUSH', left % 200 < 100 ? 'SYNC' : 'ASYNC']);
+        await pause(100);
+      }
+    },
+  },
+  // The append-only file is being rewritten when the end comes.
+  rewrite: {
+    targets: ['redis'], for_ms: [0, 150],
+    async act(instance, { target, for_ms }) {
+      await instance.redis(['BGREWRITEAOF']);
+      await pause(for_ms);
+      await killAll(instance, target, 0);
+    },
+  },
+  clock: {
+    targets: ['redis', ...WORKERS], for_ms: [1500, 6000], needs: 'canMoveClocks', occupies: (target) => `clock of ${target}`,
+    draw: (rng) => ({ shift_ms: rng.pick(SHIFTS_MS) }),
+    async act(instance, { target, for_ms, shift_ms }) {
+      instance.moveClock(target, shift_ms);
+      await pause(for_ms);
+      instance.moveClock(target, 0);
+    },
+  },
+};
+
+async function killAll(instance, target, for_ms) {
+  instance.signalAll(target, 'SIGKILL');
+  await pause(for_ms);
+  await instance.ensure(target);
+}
+
+async function fillDisk(path) {
+  const fd = openSync(path, 'w');
+  const chunk = Buffer.alloc(DISK_CHUNK);
+  try {
+    for (let i = 0; ; i++) {
+      if (writeSync(fd, chunk) < chunk.length) break;
+      if (i % 32 === 31) await pause(0); // the load goes on
+    }
+  } catch (error) {
+    if (error.code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+// Redis may have ended, be about to, or have noticed nothing.
+function redisBack(instance) {
+  return poll(60, async () => {
+    if (!instance.isRunning('redis')) await instance.ensure('redis');
+    return instance.redis(['PING']).then(([pong]) => pong === 'PONG', () => false);
+  });
+}
+
+const shuffled = (rng, list) => {
+  const out = [...list];
+  for (let i = out.length - 1; i > 0; i--) {
+    const j = rng.int(0, i);
+    [out[i], out[j]] = [out[j], out[i]];
+  }
+  return out;
+};
+
+// Whether a fault is meant by only: a list of "fault", "fault:target" or ":target"; empty means all.
+const isMeant = ({ fault, target }, only) => only.length === 0 || only.some((text) => {
+  const [wantedFault, wantedTarget] = text.split(':');
+  return (!wantedFault || wantedFault === fault) && (!wantedTarget || wantedTarget === target);
+});
+
+// The faults of a run: [{ at_ms, fault, target, for_ms, … }]. Nothing but the arguments decides. Every fault of every
+// target comes once before any comes again.
+export function plan(seed, seconds, only = []) {
+  const rng = new Rng(seed, 'nemesis');
+  const all = Object.entries(FAULTS).flatMap(([fault, { targets }]) => targets.map((target) => ({ fault, target })))
+    .filter((pair) => isMeant(pair, only));
+  if (all.length === 0) throw new Error(`there is no fault ${only.join(', ')}; there are ${Object.keys(FAULTS).join(' ')} of ${[...SERVERS, SECOND].join(' ')}`);
+  const faults = [];
+  const busyUntil = new Map();
+  let bag = [];
+  for (let at = FIRST_AT_MS; at < seconds * 1000; at += rng.int(...GAP_MS)) {
+    if (bag.length === 0) bag = shuffled(rng, all);
+    const free = bag.findIndex(({ fault, target }) => (busyUntil.get(place({ fault, target })) ?? 0) <= at);
+    if (free < 0) continue;
+    const [{ fault, target }] = bag.splice(free, 1);
+    const what = FAULTS[fault];
+    let for_ms = rng.int(...what.for_ms);
+    if (fault === 'stall' && rng.oneIn(3) && seconds >= LONG_RUN_S) for_ms = LONG_STALL_MS[target];
+    if (at + for_ms > seconds * 1000) continue;
+    const planned = { at_ms: at, fault, target, for_ms, ...what.draw?.(rng) };
+    busyUntil.set(place(planned), at + for_ms + 1000);
+    faults.push(planned);
+  }
+  return faults;
+}
+
+export function place({ fault, target }) {
+  return FAULTS[fault].occupies?.(target) ?? target;
+}
+
+// Carries a plan out. Resolves when the last fault is repaired, with the faults done and skipped, by type and target.
+export async function torment(instance, faults, history) {
+  const began = Date.now();
+  const chains = new Map();
+  const done = {};
+  const skipped = {};
+  for (const planned of faults) {
+    await pause(Math.max(0, began + planned.at_ms - Date.now()));
+    const { fault, target } = planned;
+    const counts = FAULTS[fault].needs && !instance[FAULTS[fault].needs] ? skipped : done;
+    counts[`${fault} ${target}`] = (counts[`${fault} ${target}`] ?? 0) + 1;
+    if (counts === skipped) continue;
+    const strike = async () => {
+      history.note('fault begins', planned);
+      try {
+        await FAULTS[fault].act(instance, planned);
+      } catch (error) {
+        history.note('fault failed', { ...planned, error: error.message }); // e.g. Redis was just ending: no harm done
+      }
+      history.note('fault is repaired', planned);
+    };
+    chains.set(place(planned), (chains.get(place(planned)) ?? Promise.resolve()).then(strike));
+  }
+  await Promise.all(chains.values());
+  return { done, skipped };
+}

@@ -1,0 +1,85 @@
+// The commands of docs/how-to/backup.md: both stores restored from different moments, and every fen is where it was.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { HowTo } from './support/how_to.js';
+import { audit, newUser, poll, sendPacket, site } from './support/site.js';
+
+const page = new HowTo('backup.md');
+let BACKUP;
+
+before(() => { BACKUP = mkdtempSync(join(tmpdir(), 'hongbao-backup-')); });
+after(async () => {
+  await site.allUp();
+  rmSync(BACKUP, { recursive: true });
+  page.end();
+});
+
+const open = async (user, packet) => {
+  const answer = await user.client.post(`/p/${packet.json.id}/open`, {});
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json.amount_fen;
+};
+
+const settled = (user, packet) => poll('the grab is settled', async () => (await user.client.get(`/p/${packet.json.id}`)).json?.mine?.settled);
+
+const view = async (user, packet) => (await user.client.get(`/p/${packet.json.id}`)).json;
+
+// A packet of 4 shares; who opens it before the copy of Redis, between the two copies, and after both.
+async function scene() {
+  const sender = await newUser({ yuan: '100' });
+  const [early, between, late, last] = await Promise.all([newUser(), newUser(), newUser(), newUser()]);
+  const packet = await sendPacket(sender, { kind: 'lucky', amount: '40', count: '4' });
+  const fen = { early: await open(early, packet) };
+  await settled(early, packet);
+  await page.step('Back up', 0, { BACKUP });
+  await page.step('Back up', 1, { BACKUP }); // Redis
+  fen.between = await open(between, packet);
+  await settled(between, packet);
+  const second = await sendPacket(sender, { kind: 'even', amount: '3', count: '3' });
+  const secondFen = await open(early, second);
+  await settled(early, second);
+  await page.step('Back up', 2, { BACKUP }); // the tables
+  await open(late, packet);
+  await settled(late, packet);
+  return { sender, early, between, late, last, packet, second, fen, secondFen };
+}
+
+// As of the tables' moment: what was settled then stands, what came later never happened, and life goes on.
+async function check(s) {
+  await audit();
+  assert.equal((await view(s.early, s.packet)).mine.amount_fen, s.fen.early);
+  assert.equal(await open(s.early, s.packet), s.fen.early);
+  assert.equal(await open(s.between, s.packet), s.fen.between);
+  assert.equal(await open(s.early, s.second), s.secondFen);
+  assert.equal((await view(s.early, s.packet)).grabbed_count, 2);
+  const rest = [await open(s.late, s.packet), await open(s.last, s.packet)];
+  assert.equal(rest[0] + rest[1] + s.fen.early + s.fen.between, 4000);
+  await settled(s.last, s.packet);
+  assert.equal((await s.between.client.get('/wallet')).json.balance_fen, s.fen.between);
+  await audit();
+}
+
+test('a restore of both stores from different moments loses nothing that the tables had', async () => {
+  const s = await scene();
+  await page.steps('Restore', { BACKUP });
+  await check(s);
+});
+
+test('without a copy of Redis every packet is built anew from the tables', async () => {
+  const s = await scene();
+  await page.steps('Restore', { BACKUP }, /tar -C|start settle/);
+  await page.steps('Without a copy of Redis', { BACKUP });
+  await page.step('Restore', 3, { BACKUP });
+  for (const user of [s.early, s.between, s.late, s.last]) {
+    const login = await user.client.post('/login', { username: user.username, password: user.password });
+    assert.equal(login.status, 200, login.text);
+  }
+  await check(s);
+});
+
+test('every command of the page was run', () => {
+  assert.deepEqual(page.untested(), []);
+});

@@ -1,0 +1,79 @@
+// The commands of docs/how-to/dead-letters.md, on a site in which one event was damaged.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { HowTo } from './support/how_to.js';
+import { env, hongbao } from './support/instance.js';
+import { audit, newUser, poll, sendPacket, site } from './support/site.js';
+
+const page = new HowTo('dead-letters.md');
+const run = promisify(execFile);
+const redis = async (...args) => (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, '--raw', ...args])).stdout.trim();
+
+after(async () => {
+  await site.allUp();
+  page.end();
+});
+
+// Damages the second grab of a packet of three; those before and behind it are fine.
+async function damaged() {
+  const sender = await newUser({ yuan: '10' });
+  const users = await Promise.all([newUser(), newUser({ nickname: '小, 明' }), newUser()]);
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '9', count: '3' });
+  await audit();
+  await site.dev('stop', 'settle');
+  const fen = [];
+  for (const { client } of users) fen.push((await client.post(`/p/${sent.json.id}/open`, {})).json.amount_fen);
+  for (const key of (await redis('KEYS', 'hb:{p??}:events')).split('\n')) {
+    const entries = (await redis('XRANGE', key, '-', '+')).split('\n');
+    const at = entries.findIndex((line) => line.includes(`,1,${users[1].id},`));
+    if (at < 0) continue;
+    await redis('DEL', key); // an id can't be used twice: all of them again, one with a hole
+    for (let i = 0; i < entries.length; i += 3) {
+      await redis('XADD', key, entries[i], entries[i + 1], i + 2 === at ? entries[i + 2].replace(/^(\d+),1,.*/, '$1,1') : entries[i + 2]);
+    }
+    await site.dev('start', 'settle');
+    return { sender, users, fen, partition: key.slice(5, 7), event: entries[at - 2], packet: entries[at].split(',')[0] };
+  }
+  throw new Error('the event is not there');
+}
+
+const balance = async ({ client }) => (await client.get('/wallet')).json.balance_fen;
+
+test('a damaged event is seen, repaired and replayed by the commands of the page', async () => {
+  const s = await damaged();
+  await poll('both letters are there', async () => /hongbao_dead_letters 2\b/.test((await s.sender.client.getHtml('/metrics')).text));
+  assert.equal(await balance(s.users[0]), s.fen[0]);
+  assert.equal(await balance(s.users[2]), 0);
+  const unclean = await hongbao('audit', '--json').catch((error) => error);
+  assert.equal(unclean.code, 1);
+  assert.equal(JSON.parse(unclean.stdout).checks.find((check) => check.id === 'letters').violations, 2);
+
+  const list = (await page.step('Look', 0)).stdout;
+  const [, letter] = list.match(/^letter (\d+)/);
+  assert.ok(list.includes(s.event) && list.includes(`packet ${s.packet}`));
+  const ids = { LETTER: letter, PACKET: s.packet, PARTITION: s.partition, EVENT: s.event };
+  const truth = (await page.step('Repair', 0, ids)).stdout.trim().split(',');
+  assert.deepEqual(truth.slice(0, 3), ['1', String(s.users[1].id), String(s.fen[1])]);
+  const [SHARE, USER_ID, FEN, , ...name] = truth;
+  await page.step('Repair', 1, { ...ids, SHARE, USER_ID, FEN, NICKNAME: name.join(',') });
+  await page.step('Repair', 2, ids);
+  await page.step('Repair', 3);
+  for (const [i, user] of s.users.entries()) assert.equal(await balance(user), s.fen[i]);
+  await audit();
+});
+
+test('a letter that is given up is out of the way', async () => {
+  await redis('XADD', 'hb:{p00}:events', '*', 'g', 'nonsense');
+  const list = await poll('the letter is there', async () => (await page.step('Look', 0)).stdout);
+  const [, LETTER] = list.match(/^letter (\d+) {2}packet 0 /);
+  await page.step('Give up', 0, { LETTER });
+  assert.equal((await page.step('Look', 0)).stdout, '');
+  await assert.rejects(page.step('Give up', 0, { LETTER }), /Command failed/); // once
+  await audit();
+});
+
+test('every command of the page was run', () => {
+  assert.deepEqual(page.untested(), []);
+});

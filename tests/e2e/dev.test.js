@@ -1,0 +1,188 @@
+// ./dev itself, on instances of its own beside the one under test.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { cp, mkdir, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { env, poll, url } from './support/instance.js';
+
+const run = promisify(execFile);
+// Beside the instance under test, where `servers stop-all` ends them whatever happens here.
+const FOLDER = dirname(env.HB_TEST_VAR);
+const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'settle'];
+const used = [];
+
+// A free port; the kernel may give it away again, but not at once.
+const freePort = () => new Promise((resolve, reject) => {
+  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
+    const { port } = server.address();
+    server.close(() => resolve(port));
+  });
+});
+
+// A new instance: its folder, its port and ./dev on it.
+async function newInstance(name) {
+  const folder = join(FOLDER, name);
+  await rm(folder, { recursive: true, force: true });
+  const port = await freePort();
+  const options = ['--var', folder, '--port', String(port)];
+  const environment = { ...process.env, HB_BINARY: env.HB_TEST_BINARY };
+  const instance = {
+    folder,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    dev: (args, extra = {}) => run(env.HB_TEST_DEV, [...options, ...args], { env: { ...environment, ...extra } }),
+    spawn: (args, extra = {}) => spawn(env.HB_TEST_DEV, [...options, ...args],
+      { env: { ...environment, ...extra }, stdio: ['ignore', 'pipe', 'pipe'] }),
+  };
+  used.push(instance);
+  return instance;
+}
+
+// What still works in the folder: ./dev knows its processes by that, too.
+async function processesOf({ folder }) {
+  const found = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+    const [, state] = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).match(/\) (\w)/) ?? [];
+    if ((cwd === folder || cwd.startsWith(`${folder}/`)) && state !== 'Z') found.push(Number(pid));
+  }
+  return found;
+}
+
+const nothingLeft = async (instance) => assert.deepEqual(await processesOf(instance), []);
+
+const get = async (address) => {
+  const answer = await fetch(address);
+  return { status: answer.status, text: await answer.text() };
+};
+
+const failure = (promise) => promise.then(() => assert.fail('it should have failed'), (error) => error);
+
+// Everything a child says, and its end: { text(), ended }.
+function listen(child) {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { text += chunk; });
+  return { text: () => text, ended: new Promise((resolve) => { child.on('close', (code, signal) => resolve({ code, signal })); }) };
+}
+
+after(async () => {
+  for (const instance of used) {
+    await instance.dev(['down']);
+    await rm(instance.folder, { recursive: true, force: true });
+  }
+});
+
+test('a second instance lives beside the first, in a folder with a space and more than ASCII', async () => {
+  const second = await newInstance('二 nd');
+  const { stdout } = await second.dev(['up']);
+  assert.match(stdout, new RegExp(second.url));
+  assert.match(stdout, /log in as alice, .*hongbao-demo/);
+  assert.match(stdout, /\.\/dev --var .* down stops everything/);
+  await second.dev(['status']);
+  assert.deepEqual([await get(`${second.url}/readyz`), await get(`${url}/readyz`)].map((answer) => answer.status), [200, 200]);
+
+  for (const name of SERVERS) {
+    await second.dev(['stop', name]);
+    const told = await failure(second.dev(['status']));
+    assert.match(told.stdout, new RegExp(`^${name} +stopped$`, 'm'));
+    await second.dev(['start', name]);
+    await second.dev(['status']);
+  }
+
+  assert.match((await second.dev(['down'])).stderr, /stopped/);
+  await nothingLeft(second);
+  assert.match((await second.dev(['down'])).stderr, /nothing runs/);
+  assert.equal((await get(`${url}/readyz`)).status, 200);
+});
+
+test('a path that is too long for sockets is no obstacle', async () => {
+  const long = await newInstance(join('a-rather-long-name'.repeat(3), 'a-rather-long-name'.repeat(3)));
+  await long.dev(['up']);
+  assert.equal((await get(`${long.url}/readyz`)).status, 200);
+  await long.dev(['down']);
+  await nothingLeft(long);
+});
+
+test('a port that is taken is told before anything starts', async () => {
+  const instance = await newInstance('taken');
+  for (const address of ['127.0.0.1', '::1']) {
+    const other = createServer();
+    const error = await new Promise((resolve) => { other.on('error', resolve).listen(instance.port, address, () => resolve()); });
+    if (error?.code === 'EADDRNOTAVAIL') continue; // no IPv6 here
+    assert.equal(error, undefined);
+    for (const command of [['up'], ['start', 'nginx']]) {
+      const refused = await failure(instance.dev(command));
+      assert.match(refused.stderr, /port \d+ is taken by another program/, `${address} ${command}`);
+    }
+    await nothingLeft(instance);
+    await new Promise((resolve) => { other.close(resolve); });
+  }
+});
+
+test('a start that fails half-way leaves nothing behind, and the next one succeeds', async () => {
+  const instance = await newInstance('half-way');
+  await instance.dev(['start', 'redis']);
+  await instance.dev(['down']);
+  const manifest = join(instance.folder, 'data/redis/appendonlydir/appendonly.aof.manifest');
+  const kept = await readFile(manifest);
+  await writeFile(manifest, 'nonsense\n');
+  const failed = await failure(instance.dev(['up']));
+  assert.match(failed.stderr, /redis ended while it started/);
+  await nothingLeft(instance);
+
+  await writeFile(manifest, kept);
+  await instance.dev(['up']);
+  const pids = await Promise.all(SERVERS.map((name) => readFile(join(instance.folder, `run/${name}.pid`), 'utf8')));
+  for (const pid of pids) process.kill(Number(pid), 'SIGKILL'); // the supervisors; their children stay
+  await instance.dev(['up']);
+  assert.equal((await get(`${instance.url}/readyz`)).status, 200);
+  assert.match((await instance.dev(['up'])).stderr, /already running/);
+  await instance.dev(['down']);
+  await nothingLeft(instance);
+});
+
+test('run reads templates anew, keeps the last good ones, and takes all with it when interrupted', async () => {
+  const instance = await newInstance('run');
+  const templates = join(instance.folder, 'templates');
+  const page = join(templates, 'pages/login.mustache');
+  await mkdir(instance.folder, { recursive: true });
+  await cp(join(dirname(env.HB_TEST_DEV), 'templates'), templates, { recursive: true });
+  const child = instance.spawn(['run'], { HB_TEMPLATE_DIR: templates });
+  const heard = listen(child);
+  try {
+    await poll('the site runs', () => heard.text().includes('Ctrl-C stops everything'), 120);
+    const shown = (text) => poll(`the page shows ${text}`, async () => (await get(`${instance.url}/login`)).text.includes(text));
+    const good = await readFile(page, 'utf8');
+    await writeFile(page, good.replace('<h1>', '<h1>Moon '));
+    await shown('<h1>Moon ');
+    await writeFile(page, '{{#never closed');
+    await poll('the error is told', () => /role=auth .*templates not reloaded.*login\.mustache:1:1/.test(heard.text()));
+    await shown('<h1>Moon ');
+    await writeFile(page, good.replace('<h1>', '<h1>Sun '));
+    await shown('<h1>Sun ');
+    await poll('a visitor is in the log', () => heard.text().includes('"uri":"/login"'));
+    assert.ok(!heard.text().includes('"uri":"/register"'), 'not what ./dev itself asked for');
+  } finally {
+    child.kill('SIGINT');
+  }
+  assert.deepEqual(await heard.ended, { code: 0, signal: null });
+  await nothingLeft(instance);
+});
+
+test('an interrupt while it starts leaves nothing behind', async () => {
+  const instance = await newInstance('interrupted');
+  await instance.dev(['start', 'mariadb']); // the data folder, so that the rest is quick
+  await instance.dev(['down']);
+  for (const name of ['mariadb', 'settle', 'nginx']) {
+    const child = instance.spawn(['run']);
+    const heard = listen(child);
+    await poll(`${name} is under way`, async () => readFile(join(instance.folder, `run/${name}.pid`)).catch(() => false), 60);
+    child.kill('SIGINT');
+    const { code } = await heard.ended;
+    assert.ok(code === 130 || code === 0, `${name}: ${code}\n${heard.text()}`);
+    await nothingLeft(instance);
+  }
+});

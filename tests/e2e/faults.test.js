@@ -1,0 +1,112 @@
+// Stores that are away and pools that die: calm answers, nobody exits, all is well soon after.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
+
+after(() => site.allUp());
+
+test('without Redis the packet page is a calm 503 and comes back by itself', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
+  const path = `/p/${sent.json.id}`;
+  await site.dev('stop', 'redis');
+  const view = await sender.client.get(path);
+  assert.equal(view.status, 503);
+  assert.ok(Number(view.headers.get('retry-after')) >= 1);
+  const open = await sender.client.post(`${path}/open`, {});
+  assert.equal(open.status, 503);
+  assert.match((await sender.client.getHtml(path)).text, /太火爆啦，稍后再试试吧/);
+  assert.equal((await sender.client.post('/send', { kind: 'even', amount: '1', count: '1' })).status, 503);
+  assert.equal((await new Client().get('/readyz')).status, 503);
+  assert.equal((await new Client().get('/healthz')).status, 200);
+  await site.dev('start', 'redis');
+  const packet = await poll('the page is back', async () => {
+    const answer = await sender.client.get(path);
+    return answer.status === 200 && answer.json;
+  });
+  assert.equal(packet.grabbed_count, 0);
+  await audit();
+});
+
+test('without MySQL grabs go on, money pages are a calm 503, and everything settles afterwards', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
+  const grabber = await newUser();
+  await site.dev('stop', 'mariadb');
+  const open = await grabber.client.post(`/p/${sent.json.id}/open`, {});
+  assert.equal(open.status, 200);
+  assert.equal((await grabber.client.get(`/p/${sent.json.id}`)).json.mine.settled, false);
+  const wallet = await grabber.client.get('/wallet');
+  assert.equal(wallet.status, 503);
+  assert.ok(wallet.headers.get('retry-after'));
+  assert.equal((await new Client().post('/login', { username: 'x1', password: 'password' })).status, 503);
+  assert.equal((await new Client().get('/readyz')).status, 503);
+  await site.dev('start', 'mariadb');
+  await poll('the grab is settled', async () => (await grabber.client.get(`/p/${sent.json.id}`)).json.mine.settled);
+  assert.equal((await grabber.client.get('/wallet')).json.balance_fen, open.json.amount_fen);
+  await audit();
+});
+
+test('a payment whose answer is lost is unknown, and the same request_key finds it', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const fields = { kind: 'even', amount: '1', count: '3', request_key: unique('k') };
+  await site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, async () => {
+    const lost = await sendPacket(sender, fields);
+    assert.equal(lost.status, 503);
+    assert.equal(lost.json.type, 'urn:hongbao:problem:unknown');
+    assert.ok(Number(lost.headers.get('retry-after')) >= 1);
+    const page = await sender.client.postHtml('/send', { ...fields, request_key: unique('k') });
+    assert.equal(page.status, 503);
+    assert.match(page.text, /结果暂时未知/);
+  });
+  const again = await sendPacket(sender, fields);
+  assert.equal(again.status, 201, again.text);
+  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 400);
+  await audit();
+});
+
+test('a payment that no pool has seen is busy, not unknown', async () => {
+  const sender = await newUser({ yuan: '10' });
+  await site.dev('stop', 'page');
+  const answer = await sendPacket(sender, { kind: 'even', amount: '1', count: '3' });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.json.type, 'urn:hongbao:problem:busy');
+  await site.dev('start', 'page');
+});
+
+for (const pool of ['hot', 'page', 'auth']) {
+  test(`killing every ${pool} process under load costs at most what it held, and the pool is back`, async () => {
+    const sender = await newUser({ yuan: '100' });
+    const sent = await sendPacket(sender, { kind: 'lucky', amount: '50', count: '100' });
+    const users = await site.demoUsers(60);
+    const asked = { hot: (c) => c.post(`/p/${sent.json.id}/open`, {}), page: (c) => c.get('/wallet'), auth: () => new Client().getHtml('/login') }[pool];
+    const answers = [];
+    const load = Promise.all(users.map(async (client) => { for (let i = 0; i < 20; i++) answers.push(await asked(client)); }));
+    const killed = await site.killPool(pool);
+    assert.ok(killed > 0);
+    await load;
+    const failed = answers.filter((answer) => answer.status >= 500);
+    assert.ok(answers.length - failed.length >= 60, `${failed.length} of ${answers.length} failed`);
+    assert.ok(failed.every((answer) => [502, 503, 504].includes(answer.status)));
+    await poll('the pool is back', async () => (await asked(users[0])).status < 500);
+    const mine = new Map();
+    for (const client of users.slice(0, 60)) {
+      if (pool !== 'hot') break;
+      const open = await client.post(`/p/${sent.json.id}/open`, {});
+      assert.equal(open.status, 200);
+      assert.ok(!mine.has(open.json.share_no), 'one share, one user');
+      mine.set(open.json.share_no, open.json.amount_fen);
+    }
+    await audit();
+  });
+}
+
+test('a killed settle worker comes back and finishes the work', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '5' });
+  const users = await site.demoUsers(5);
+  await site.killPool('settle');
+  for (const client of users) assert.equal((await client.post(`/p/${sent.json.id}/open`, {})).status, 200);
+  for (const client of users) await poll('settled', async () => (await client.get(`/p/${sent.json.id}`)).json.mine.settled);
+  await audit();
+});

@@ -1,0 +1,58 @@
+// The walk with curl through README.md: its commands as they stand there, and the answers that it promises.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { env, url } from './support/instance.js';
+
+const run = promisify(execFile);
+const ROOT = dirname(env.HB_TEST_DEV);
+
+// The two sh blocks of the walk: with pages, with JSON.
+async function walk(file) {
+  const text = await readFile(join(ROOT, file), 'utf8');
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]).filter((block) => /^curl /m.test(block));
+  assert.equal(blocks.length, 2, file);
+  return blocks;
+}
+
+const commands = (blocks) => blocks.map((block) => block.replace(/^#.*\n/gm, ''));
+
+// Each curl of the JSON block with the status and the members of the first answer below it: [{ status, names }].
+function promises(block) {
+  return block.split(/^(?=curl )/m).slice(1).map((part) => {
+    const [, status, body] = part.match(/^# (\d{3}) (.*)$/m);
+    return { status, names: [...body.matchAll(/"(\w+)":/g)].map((match) => match[1]) };
+  });
+}
+
+test('both READMEs walk the same way', async () => {
+  assert.deepEqual(commands(await walk('README.zh-CN.md')), commands(await walk('README.md')));
+});
+
+test('the walk with curl ends as it says', async () => {
+  const [pages, json] = await walk('README.md');
+  const folder = await mkdtemp(join(tmpdir(), 'hongbao-readme-'));
+  try {
+    const script = `${pages}\n${json}`.replace('http://127.0.0.1:8080', url)
+      .replace(/^curl .*-H "\$json"/gm, (command) => `${command} -w '%{http_code}\n'`);
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, maxBuffer: 64 << 20 });
+    assert.match(stdout, /\/p\/[0-9a-z]{26}\n/, 'the address of the packet');
+    assert.match(stdout, /data-open/, 'the envelope');
+    assert.match(stdout, /<p class="money">\d+\.\d\d</, 'the amount');
+    const answers = [...stdout.matchAll(/^(\{.*\})\n(\d{3})$/gm)];
+    const expected = promises(json);
+    assert.equal(answers.length, expected.length);
+    expected.forEach(({ status, names }, i) => {
+      const [, body, code] = answers[i];
+      assert.equal(code, status, body);
+      assert.ok(names.length > 0);
+      for (const name of names) assert.ok(body.includes(`"${name}":`), `${name} in ${body}`);
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,88 @@
+// A small HTTP client: keeps cookies, follows nothing, throws nothing for a status.
+import http from 'node:http';
+import { url } from './instance.js';
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 128 });
+
+// { status, headers (Headers), cookies (Set-Cookie lines), text, json (undefined unless the answer is JSON) }. options: method, headers, body.
+export function request(path, { method = 'GET', headers = {}, body } = {}) {
+  return new Promise((resolve, reject) => {
+    const all = { ...headers };
+    if (body !== undefined) all['content-length'] = Buffer.byteLength(body);
+    const outgoing = http.request(url + path, { method, headers: all, agent, timeout: 30_000 }, (answer) => {
+      const chunks = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const found = new Headers();
+        const cookies = answer.headers['set-cookie'] ?? []; // Headers of Debian's node 18 would join them
+        for (let i = 0; i < answer.rawHeaders.length; i += 2) found.append(answer.rawHeaders[i], answer.rawHeaders[i + 1]);
+        const text = Buffer.concat(chunks).toString('utf8');
+        const isJson = /^application\/(problem\+)?json/.test(found.get('content-type') ?? '');
+        resolve({ status: answer.statusCode, headers: found, cookies, text, json: isJson && text ? JSON.parse(text) : undefined });
+      });
+    });
+    // nginx may close a kept connection at the moment it is used again; asking anew is right only where nothing happened.
+    outgoing.on('error', (error) => {
+      if (outgoing.reusedSocket && error.code === 'ECONNRESET' && method === 'GET') {
+        request(path, { method, headers, body }).then(resolve, reject);
+      } else {
+        reject(error);
+      }
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 30 s`)));
+    outgoing.end(body);
+  });
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+const HTML_TYPE = 'text/html,application/xhtml+xml,*/*;q=0.8';
+
+// A visitor with cookies of their own. get and post speak JSON, getHtml and postHtml as a browser does.
+export class Client {
+  #cookies;
+
+  constructor(cookies = {}) {
+    this.#cookies = new Map(Object.entries(cookies));
+  }
+
+  cookie(name) {
+    return this.#cookies.get(name);
+  }
+
+  async request(path, { headers = {}, ...options } = {}) {
+    const jar = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await request(path, { ...options, headers: { ...(jar && { cookie: jar }), ...headers } });
+    for (const line of answer.cookies) this.#take(line);
+    return answer;
+  }
+
+  #take(line) {
+    const [pair, ...attributes] = line.split(';').map((part) => part.trim());
+    const name = pair.slice(0, pair.indexOf('='));
+    const gone = attributes.some((attribute) => /^max-age=(0|-)/i.test(attribute));
+    if (gone) this.#cookies.delete(name);
+    else this.#cookies.set(name, pair.slice(name.length + 1));
+  }
+
+  get(path, headers = {}) {
+    return this.request(path, { headers: { accept: JSON_TYPE, ...headers } });
+  }
+
+  getHtml(path, headers = {}) {
+    return this.request(path, { headers: { accept: HTML_TYPE, ...headers } });
+  }
+
+  post(path, fields = {}, headers = {}) {
+    return this.postRaw(path, new URLSearchParams(fields).toString(), headers);
+  }
+
+  postHtml(path, fields = {}, headers = {}) {
+    return this.post(path, fields, { accept: HTML_TYPE, ...headers });
+  }
+
+  postRaw(path, body, headers = {}) {
+    return this.request(path, { method: 'POST', body, headers: { accept: JSON_TYPE, 'content-type': FORM, ...headers } });
+  }
+}

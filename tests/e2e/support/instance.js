@@ -1,0 +1,43 @@
+// The site under test: HB_TEST_ENV names a file of NAME=value lines that tests/support/servers wrote.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+function readEnv(file) {
+  if (!file) throw new Error('HB_TEST_ENV is not set: run the tests by ./dev test e2e, or by ctest');
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}
+
+export const env = readEnv(process.env.HB_TEST_ENV);
+export const url = env.HB_TEST_URL;
+
+// ./dev COMMAND on this instance. extra: environment, e.g. { HB_PACKET_LIFETIME_MS: '4000' }.
+export function dev(args, extra = {}) {
+  return run(env.HB_TEST_DEV, ['--var', env.HB_TEST_VAR, ...args], { env: { ...process.env, ...extra }, maxBuffer: 64 << 20 });
+}
+
+// The program with the configuration of this instance; rejects (with code, stdout and stderr) when it fails.
+export function hongbao(...args) {
+  return run(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });
+}
+
+// The processes of a server without its supervisor (for a server that has none: itself).
+export function processes(name) {
+  const first = readFileSync(`${env.HB_TEST_VAR}/run/${name}.pid`, 'utf8').trim();
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  return (children.length ? children : [first]).map(Number);
+}
+
+// Polls until probe answers something true, and returns that. Never a fixed pause in a test.
+export async function poll(what, probe, seconds = 20) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await probe();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what}: not within ${seconds} s`);
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+  }
+}

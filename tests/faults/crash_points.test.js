@@ -1,0 +1,329 @@
+// Every crash point of the program, as the program itself lists them: a process dies there by SIGKILL while packets are
+// sent, grabbed, settled, given back, rebuilt, while tables are made; then it comes back, and every answer that was given
+// stands, every fen is where it belongs, nothing waits. CRASH_TIMES=20 visits each point that often (default 1).
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { env, hongbao, poll } from '../e2e/support/instance.js';
+import { demoUsers, drained, redis, servers } from './site.js';
+
+const run = promisify(execFile);
+
+const adminFile = `${env.HB_TEST_VAR}/admin.conf`;
+const adminConf = readFileSync(adminFile, 'utf8');
+
+const TIMES = Number(process.env.CRASH_TIMES ?? 1);
+const SHORT_LIFE_MS = 700;
+const DUE_LIFE_MS = 2000; // long enough to settle a grab before it is over
+const PARTITIONS = 16;
+const AMOUNT_FEN = 300;
+const GRABBERS = 3;
+
+let sender;
+let grabbers;
+let packets; // of the scenario under way
+
+before(async () => {
+  for (const server of Object.values(servers)) await server.start();
+});
+after(async () => {
+  for (const server of Object.values(servers)) await server.stop();
+});
+
+// ---- what people do ----
+
+// The answer; undefined when nobody knows whether it happened: an error in between, a cut answer, any 5xx.
+async function ask(request) {
+  const answer = await request().catch(() => undefined);
+  return answer?.status >= 500 ? undefined : answer;
+}
+
+// Asks for one more packet; true when it is known to be sent.
+async function send() {
+  const packet = { key: randomBytes(8).toString('hex'), grabs: new Map() };
+  packets.push(packet);
+  return sendAgain(packet);
+}
+
+async function sendAgain(packet) {
+  const fields = { kind: 'lucky', amount: (AMOUNT_FEN / 100).toFixed(2), count: GRABBERS, greeting: '恭喜发财', request_key: packet.key };
+  const answer = await ask(() => sender.client.post('/send', fields));
+  if (!answer) return false;
+  assert.equal(answer.status, 201, answer.text);
+  packet.id = answer.json.id;
+  return true;
+}
+
+// True when the answer is known. Whoever has a share has that share and amount for ever.
+async function grab(packet, user) {
+  const answer = await ask(() => user.client.post(`/p/${packet.id}/open`, {}));
+  if (!answer) return false;
+  const told = packet.grabs.get(user);
+  if (answer.status === 200) {
+    const { share_no, amount_fen } = answer.json;
+    if (told) assert.deepEqual({ share_no, amount_fen }, told, 'a repeated grab tells the same');
+    packet.grabs.set(user, { share_no, amount_fen });
+  } else {
+    assert.equal(answer.status, 410, answer.text);
+    assert.ok(!told, 'a share that was told is not taken back');
+  }
+  return true;
+}
+
+// Nobody is dead now: a door that is shut opens within seconds.
+async function grabAll(packet) {
+  for (const user of grabbers) await poll('the door is open', () => grab(packet, user), 10);
+}
+
+async function look(packet, user) {
+  const answer = await user.client.get(`/p/${packet.id}`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+}
+
+const balanceFen = async (user) => (await user.client.get('/wallet')).json?.balance_fen;
+
+// ---- destruction, for the rules of recovery ----
+
+// The 64-bit id in a packet's 26 characters: base32 digits, two zero bits in front, its MAC behind.
+function packetNumber(id) {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+  return [...id].reduce((sum, c) => (sum << 5n) | BigInt(digits.indexOf(c)), 0n) >> 64n;
+}
+
+const partitionOf = (packet) => `hb:{p${String(packetNumber(packet.id) % BigInt(PARTITIONS)).padStart(2, '0')}}`;
+
+async function loseLiveKeys(packet) {
+  const keys = ['packet', 'shares', 'grabs', 'order'].map((what) => `${partitionOf(packet)}:${what}:${packetNumber(packet.id)}`);
+  assert.equal(await redis('DEL', ...keys), '4');
+}
+
+// As when recovery itself died behind the closed door.
+const shutDoor = (packet) => redis('HSET', `${partitionOf(packet)}:packet:${packetNumber(packet.id)}`, 'state', 'busy');
+
+async function losePartition(packet) {
+  const keys = (await redis('--scan', '--pattern', `${partitionOf(packet)}*`)).split('\n');
+  assert.ok(Number(await redis('DEL', ...keys)) > 4);
+}
+
+// A packet with one settled grab; then the settle worker stops and `lose` takes something away.
+async function settledThenLost(lose, due) {
+  assert.ok(await send());
+  const packet = packets.at(-1);
+  const until = Date.now() + DUE_LIFE_MS;
+  assert.ok(await grab(packet, grabbers[0]));
+  await poll('the grab is settled', async () => (await look(packet, grabbers[0])).mine.settled);
+  await servers.settle.stop();
+  await lose(packet);
+  if (due) await poll('the packet is due', () => Date.now() > until);
+}
+
+// A packet whose second grab can't be read any more; the settle worker has not seen it yet.
+async function grabbedThenDamaged() {
+  assert.ok(await send());
+  const packet = packets.at(-1);
+  await servers.settle.kill();
+  await grabAll(packet);
+  const stream = `${partitionOf(packet)}:events`;
+  const lines = (await redis('XRANGE', stream, '-', '+')).split('\n');
+  const entries = [];
+  for (let i = 0; i < lines.length; i += 3) entries.push(lines.slice(i, i + 3));
+  const damaged = entries.filter(([, field, value]) => field === 'g' && value.startsWith(`${packetNumber(packet.id)},`))[1];
+  packet.event = damaged[2];
+  damaged[2] = `${packetNumber(packet.id)},damaged`;
+  await redis('DEL', stream);
+  for (const entry of entries) await redis('XADD', stream, ...entry);
+}
+
+// The unresolved dead letters, oldest first.
+async function letters() {
+  const { stdout } = await hongbao('replay');
+  return [...stdout.matchAll(/^letter (\d+) .*\n.*\n +(.*)$/gm)].map(([, id, content]) => ({ id, content }));
+}
+
+// The damaged grab and the one that followed it.
+const lettersWritten = () => poll('the letters are there', async () => (await letters()).length === 2);
+
+const replayArgs = ({ id, content }) => [id, ...(content.endsWith('damaged') ? ['--as', `g ${packets[0].event}`] : [])];
+
+async function replayAll() {
+  for (let left = await letters(); left.length > 0; left = await letters()) await hongbao('replay', ...replayArgs(left[0]));
+}
+
+// ---- the scenarios: who is to die, what leads there, what is left to do ----
+
+// provoke: does it once; false when the process may have died of it. lead: everything before the process starts that is to
+// die, and stops what ran before. mend: what is left to do by hand.
+const scenarios = {
+  send: { server: 'page', provoke: send },
+  grab: { server: 'hot', prepare: send, provoke: () => grab(packets[0], grabbers.find((user) => !packets[0].grabs.has(user))) },
+  settle: {
+    server: 'settle',
+    async provoke() {
+      assert.ok(await send());
+      await grabAll(packets.at(-1));
+      return false;
+    },
+  },
+  expire: {
+    server: 'settle',
+    lifetimeMs: SHORT_LIFE_MS,
+    async provoke() {
+      assert.ok(await send());
+      await grab(packets.at(-1), grabbers[0]);
+      return false;
+    },
+  },
+  letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, mend: () => lettersWritten().then(replayAll) },
+  'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
+  'recover-after-doors': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
+  'recover-after-mark': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
+};
+scenarios.answer = scenarios.grab;
+for (const [what, lose] of Object.entries({
+  'before-refund': loseLiveKeys, 'after-refund': loseLiveKeys, 'before-remove': shutDoor, 'after-remove': shutDoor, 'after-commit': shutDoor,
+})) {
+  scenarios[`recover-${what}`] = { server: 'settle', passes: 1, lifetimeMs: DUE_LIFE_MS, lead: () => settledThenLost(lose, true) };
+}
+
+const scenarioOf = (point) => scenarios[point] ?? scenarios[point.split('-')[0]];
+
+// ---- one death ----
+
+async function restart(server, extra) {
+  await server.kill();
+  await server.start(extra);
+}
+
+async function visit(point, passes) {
+  const scenario = scenarioOf(point);
+  const server = servers[scenario.server];
+  const crash = `${point}:${scenario.passes ?? passes}`;
+  packets = [];
+  [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
+  if (scenario.lifetimeMs) await restart(servers.page, { HB_PACKET_LIFETIME_MS: String(scenario.lifetimeMs) });
+  if (scenario.prepare) assert.ok(await scenario.prepare());
+
+  let how;
+  if (scenario.lead) {
+    await scenario.lead();
+    await server.start({ HB_CRASH: crash });
+    how = await server.endsWithin(10_000);
+  } else {
+    await restart(server, { HB_CRASH: crash });
+    for (let i = 0; !how && i < 10; i++) how = await scenario.provoke() ? undefined : await server.endsWithin(i < passes ? 1500 : 5000);
+  }
+  assert.ok(how, `${server.name} never passes ${point} ${passes} times`);
+  assert.deepEqual({ ...how, words: server.lastWords() }, { code: null, signal: 'SIGKILL', words: `crash point ${point}` });
+
+  await server.start();
+  if (scenario.lifetimeMs) await restart(servers.page);
+  await scenario.mend?.();
+  await finish(scenario);
+}
+
+// Whatever was unknown is asked again, the rest of the shares are taken or given back, and the books are right.
+async function finish(scenario) {
+  for (const packet of packets) {
+    if (!packet.id) assert.ok(await sendAgain(packet));
+    if (scenario.lifetimeMs) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
+    await grabAll(packet);
+  }
+  await drained();
+  for (const packet of packets) await check(packet, scenario);
+  for (const user of [sender, ...grabbers]) {
+    let fen;
+    await poll('the balance is right', async () => (fen = await balanceFen(user)) === user.balanceFen)
+      .catch((error) => assert.fail(`${error.message}: ${fen}, not ${user.balanceFen}`));
+  }
+}
+
+async function check(packet, scenario) {
+  const grabs = [...packet.grabs];
+  if (!scenario.lifetimeMs) assert.equal(grabs.length, GRABBERS, 'every share was taken');
+  assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
+  let sumFen = 0;
+  for (const [user, { share_no, amount_fen }] of grabs) {
+    const { mine } = await look(packet, user);
+    assert.deepEqual([mine.share_no, mine.amount_fen, mine.settled], [share_no, amount_fen, true], 'what was told is in the books');
+    user.balanceFen += amount_fen;
+    sumFen += amount_fen;
+  }
+  if (!scenario.lifetimeMs) assert.equal(sumFen, AMOUNT_FEN);
+  sender.balanceFen -= sumFen; // the rest has come back
+}
+
+// ---- commands ----
+
+const crashed = (how, point) => assert.deepEqual(
+  { signal: how.signal, words: how.stderr.trim().split('\n').at(-1) },
+  { signal: 'SIGKILL', words: `crash point ${point}` },
+);
+
+async function visitReplay(point) {
+  packets = [];
+  [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
+  await grabbedThenDamaged();
+  await servers.settle.start();
+  await lettersWritten();
+  const environment = { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, HB_CRASH: point };
+  crashed(await run(env.HB_TEST_BINARY, ['replay', ...replayArgs((await letters())[0])], { env: environment }).catch((error) => error), point);
+  await replayAll();
+  await finish({});
+}
+
+// ---- migrations: a database of their own ----
+
+const setting = (name) => new RegExp(`^${name} = (.*)$`, 'm').exec(adminConf)[1];
+
+function mariadb(program, ...args) {
+  const options = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, `--user=${setting('mysql_user')}`];
+  return run(program, [...options, ...args], { env: { ...process.env, MYSQL_PWD: setting('mysql_password') }, maxBuffer: 64 << 20 });
+}
+
+const schemaEmpty = (database) => mariadb('mariadb', '-e', `DROP DATABASE IF EXISTS ${database}; CREATE DATABASE ${database}`);
+
+async function schema(database) {
+  const { stdout } = await mariadb('mariadb-dump', '--no-data', '--skip-comments', database);
+  return stdout.replaceAll(/ AUTO_INCREMENT=\d+/g, '');
+}
+
+async function visitMigrate(point, passes) {
+  const migrate = (database, extra, ...args) => run(env.HB_TEST_BINARY, ['migrate', ...args], {
+    env: { ...process.env, HB_CONFIG: adminFile, HB_MYSQL_DATABASE: database, ...extra },
+  });
+  await schemaEmpty('hongbao_crash');
+  await schemaEmpty('hongbao_calm');
+  const how = await migrate('hongbao_crash', { HB_CRASH: `${point}:${/statement$/.test(point) ? passes : 1}` }).catch((error) => error);
+  crashed(how, point);
+  await migrate('hongbao_crash', {});
+  await migrate('hongbao_crash', {}, '--check');
+  await migrate('hongbao_calm', {});
+  assert.equal(await schema('hongbao_crash'), await schema('hongbao_calm'));
+}
+
+// ---- the walk ----
+
+const points = (await hongbao('crash-points')).stdout.trim().split('\n');
+
+test('every point has a name of its own in the one style, and a scenario', () => {
+  assert.ok(points.length > 20);
+  assert.equal(new Set(points).size, points.length);
+  for (const point of points) {
+    assert.match(point, /^[a-z]+(-[a-z]+)+$/);
+    assert.ok(/^(migrate|replay)-/.test(point) || scenarioOf(point), `${point}: no scenario leads there`);
+  }
+});
+
+for (const point of points) {
+  test(`dying at ${point} loses nothing`, async () => {
+    for (let i = 0; i < TIMES; i++) {
+      if (point.startsWith('migrate-')) await visitMigrate(point, 1 + (4 * i) % 9);
+      else if (point.startsWith('replay-')) await visitReplay(point);
+      else await visit(point, 1 + i % 3);
+    }
+  });
+}

@@ -1,0 +1,96 @@
+// A site whose pools and settle worker are children of the test, so that it sees how each of them ends. MariaDB, Redis
+// and nginx are those of the fixture `front`.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from '../e2e/support/client.js';
+import { env, hongbao, poll } from '../e2e/support/instance.js';
+
+const run = promisify(execFile);
+
+const sockets = dirname(env.HB_TEST_REDIS_SOCKET);
+
+const connects = (path) => new Promise((resolve) => {
+  const socket = net.connect(path, () => { socket.destroy(); resolve(true); });
+  socket.on('error', () => resolve(false));
+});
+
+// One process of the program. extra: environment, e.g. { HB_CRASH: 'send-after-load:2' }.
+class Server {
+  #child;
+
+  constructor(name) {
+    this.name = name;
+    this.log = `${env.HB_TEST_VAR}/log/${name}.log`;
+  }
+
+  async start(extra = {}) {
+    const socket = `${sockets}/${this.name}.sock`;
+    const program = [env.HB_TEST_BINARY, ...(this.name === 'settle' ? ['settle'] : ['serve', '--pool', this.name])];
+    const command = this.name === 'settle' ? program : ['spawn-fcgi', '-n', '-s', socket, '-M', '0660', '--', ...program];
+    rmSync(socket, { force: true });
+    const log = openSync(this.log, 'a');
+    this.#child = spawn(command[0], command.slice(1), {
+      stdio: ['ignore', log, log],
+      cwd: env.HB_TEST_VAR,
+      detached: true, // with its pid file: ./dev down ends whatever a broken test leaves behind
+      env: { ...process.env, ...extra, HB_CONFIG: env.HB_TEST_CONFIG },
+    });
+    closeSync(log);
+    writeFileSync(`${env.HB_TEST_VAR}/run/${this.name}.pid`, `${this.#child.pid}\n`);
+    this.ended = new Promise((resolve) => { this.#child.on('exit', (code, signal) => resolve({ code, signal })); });
+    if (this.name !== 'settle') await poll(`${this.name} listens`, () => connects(socket));
+  }
+
+  async stop() {
+    this.#child.kill('SIGTERM');
+    const { code } = await this.ended;
+    assert.equal(code, 0, `${this.name} ends calmly`);
+  }
+
+  async kill() {
+    this.#child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  // How it ended, or undefined when it still runs after so long.
+  async endsWithin(ms) {
+    let timer;
+    const late = new Promise((resolve) => { timer = setTimeout(resolve, ms); });
+    const how = await Promise.race([this.ended, late]);
+    clearTimeout(timer);
+    return how;
+  }
+
+  lastWords() {
+    return readFileSync(this.log, 'utf8').trimEnd().split('\n').at(-1);
+  }
+}
+
+export const servers = { page: new Server('page'), hot: new Server('hot'), settle: new Server('settle') };
+
+// count users with a session and 1,000 yuan each.
+export async function demoUsers(count) {
+  const { stdout } = await hongbao('demo', '--users', String(count), '--out', '-');
+  return stdout.trim().split('\n').map((line) => {
+    const [id, , cookie] = line.split('\t');
+    const [name, token] = cookie.split('=');
+    return { id: Number(id), client: new Client({ [name]: token }), balanceFen: 100_000 };
+  });
+}
+
+export async function redis(...words) {
+  return (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, ...words])).stdout.trim();
+}
+
+// Everything is settled and every invariant holds.
+export async function drained() {
+  let last;
+  await poll('everything is settled and the audit is clean', async () => {
+    last = await hongbao('audit', '--json').catch((error) => error);
+    return !last.code && JSON.parse(last.stdout).unsettled === 0;
+  }, 30).catch((error) => assert.fail(`${error.message}\n${last.stdout}${last.stderr}`));
+}

@@ -1,0 +1,496 @@
+/* torture [--sample N] [--part I/N] [--seed S] [--only WAY:PASS]: what torture.h tells. The settings are those of
+ * HB_CONFIG, whose stores it empties. Exit 0 when the program came through every failure: alive, without a leak, in
+ * time, every promise kept, every fen where it belongs.
+ *
+ * The first run only counts, and remembers by which way (the callers) each call was reached; then comes a run for each
+ * pass of each way, in which that one call fails. --sample N (or TORTURE_SAMPLE=N in the environment, which wins): N of
+ * them, each way once before any way twice; 0, as without it: all. --part 1/2 and --part 2/2, beside each other on two
+ * instances, are all as well. The seed chooses which ways come first. */
+#include "torture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "io/metrics.h"
+#include "ops/audit.h"
+#include "ops/demo.h"
+#include "ops/migrate.h"
+#include "ops/serve.h"
+#include "ops/services.h"
+#include "packet/live.h"
+
+enum {
+    RUN_SECONDS_MAX = 60,
+    RUNS_PER_WORLD = 50, /* an audit reads all that was before it */
+    FAILED_MAX = 10,
+    ROUNDS_MAX = 3,
+    STARTS_MAX = 3,
+    ARENA_BYTES = 1 << 20
+};
+
+static struct config config;
+static const char *log_path;
+static const char socket_format[] = "hongbao-torture-%ld";
+
+static _Noreturn void die(const char *what)
+{
+    (void)fprintf(stderr, "torture: %s\n", what);
+    exit(1);
+}
+
+static void expect(bool ok, const char *what)
+{
+    if (!ok)
+        die(what);
+}
+
+/* ---- one run, in a process of its own ---- */
+
+typedef int command_fn(const struct config *config, int argc, char **argv);
+
+static void listen_on_0(const char *name)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    (void)snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", name);
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+    expect(fd >= 0 && bind(fd, (const struct sockaddr *)&address, len) == 0 && listen(fd, 64) == 0, "no socket");
+    expect(dup2(fd, 0) == 0, "no descriptor 0");
+    if (fd != 0)
+        (void)close(fd);
+}
+
+/* A command of the program, started anew when it could not start, while the visitors ask. */
+static void phase(const char *name, command_fn *command, const char *pool, visit_fn *visit, const char *socket)
+{
+    char *serve[] = { (char *)"serve", (char *)"--pool", (char *)pool, NULL };
+    char *settle[] = { (char *)"settle", NULL };
+    int how, code = 1;
+    (void)fflush(NULL);
+    pid_t visitors = fork();
+    expect(visitors >= 0, "no process");
+    if (visitors == 0) {
+        log_init("visitors", LOG_ERROR);
+        visit(&config, socket);
+    }
+    torture_on();
+    for (int i = 0; i < STARTS_MAX && code != 0; i++)
+        code = pool != NULL ? command(&config, 3, serve) : command(&config, 1, settle);
+    torture_off();
+    (void)fprintf(stderr, "torture: %s ends\n", name);
+    expect(waitpid(visitors, &how, 0) == visitors && WIFEXITED(how) && WEXITSTATUS(how) == 0, "the visitors complain");
+    expect(code == 0, "a command does not start");
+}
+
+/* ---- what the stores lose, so that recovery has something to do ---- */
+
+static void redis_say(struct services *app, const struct str *words, size_t count)
+{
+    struct redis_call call;
+    expect(redis_do(app->redis, &call, words, count) == ST_OK, "Redis is away");
+    redis_call_free(&call);
+}
+
+static void live_lose(struct services *app, const struct told_packet *p)
+{
+    struct live_keys keys;
+    live_keys(&keys, p->number, config.partitions);
+    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
+                               keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
+    redis_say(app, del, 5);
+}
+
+/* The stream of the packet's partition, and with it the place up to which it is settled. */
+static void stream_lose(struct services *app, const struct told_packet *p)
+{
+    struct live_keys keys;
+    live_keys(&keys, p->number, config.partitions);
+    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_EVENTS], keys.key[LIVE_KEY_SETTLED] };
+    redis_say(app, del, 3);
+}
+
+/* Its time is over, in both stores. */
+static void expire_now(struct services *app, const struct told_packet *p)
+{
+    static const char script[] =
+        "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'expires_ms', 1) end";
+    struct live_keys keys;
+    live_keys(&keys, p->number, config.partitions);
+    const struct str eval[] = { STR("EVAL"), str_from(script), STR("1"), keys.key[LIVE_KEY_PACKET] };
+    redis_say(app, eval, 4);
+    expect(db_exec(app->db, NULL, "UPDATE packet SET expires_at = created_at + 1 WHERE id = ?",
+                   DB_PARAMS(DB_U64(p->number))) == ST_OK,
+           "MySQL is away");
+}
+
+static uint64_t number(struct services *app, struct arena *a, const char *sql, const struct db_param *params,
+                       size_t count)
+{
+    struct db_rows rows;
+    arena_reset(a);
+    expect(db_query(app->db, a, &rows, sql, params, count) == ST_OK && rows.count == 1, "MySQL is away");
+    return db_cell(&rows, 0, 0).ptr == NULL ? UINT64_MAX : db_cell_u64(&rows, 0, 0);
+}
+
+/* Nothing happened where that was promised; asked before anybody asks again is not possible any more, so it is told by
+ * what is there once: one packet for a key, one grab for a user, with what was told. */
+static void promises_check(struct services *app, struct arena *a)
+{
+    for (int i = 0; i < TORTURE_PACKETS; i++) {
+        const struct told_packet *p = &torture->packets[i];
+        expect(number(app, a, "SELECT COUNT(*) FROM packet WHERE sender_id = ? AND request_key = ?",
+                      DB_PARAMS(DB_U64(torture->users[0].id), DB_TEXT(str_from(p->key)))) == 1,
+               "not one packet for its key");
+        for (int user = 0; user < TORTURE_USERS; user++) {
+            const struct told_grab *grab = &p->grabs[user];
+            const struct db_param who[] = { DB_U64(p->number), DB_U64(torture->users[user].id), DB_U64(grab->share_no),
+                                            DB_I64(grab->fen) };
+            uint64_t rows = number(app, a, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ?", who, 2);
+            uint64_t told = number(app, a,
+                                   "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ? AND share_no = ?"
+                                   " AND amount = ?",
+                                   who, 4);
+            expect(rows == grab->told && told == grab->told, "a grab is not in the books as it was told");
+        }
+    }
+}
+
+static void audit_calmly(void)
+{
+    char *argv[] = { (char *)"audit", NULL };
+    expect(audit_command(&config, 1, argv) == 0, "the audit is not clean");
+}
+
+/* Under torture it may be unable to look, but it never sees what is not there. */
+static void audit_tortured(void)
+{
+    char *argv[] = { (char *)"audit", (char *)"--json", NULL };
+    torture_on();
+    int code = audit_command(&config, 2, argv);
+    torture_off();
+    expect(code != 1, "the audit complains of what is right");
+}
+
+static bool some_away(void)
+{
+    for (int i = 0; i < TORTURE_PACKETS; i++)
+        if (torture->packets[i].away)
+            return true;
+    return false;
+}
+
+static void play(struct services *app)
+{
+    char socket[64];
+    (void)snprintf(socket, sizeof socket, socket_format, (long)getpid());
+    listen_on_0(socket);
+    phase("sending", serve_command, "page", visit_senders, socket);
+    live_lose(app, &torture->packets[TORTURE_EXCLUSIVE]);
+    bool more = true;
+    for (int round = 0; more; round++) {
+        expect(round < ROUNDS_MAX, "a packet does not come to Redis");
+        phase("grabbing", serve_command, "hot", visit_grabbers, socket);
+        more = some_away();
+        if (!more) {
+            live_lose(app, &torture->packets[TORTURE_ABANDONED]);
+            expire_now(app, &torture->packets[TORTURE_ABANDONED]);
+            expire_now(app, &torture->packets[TORTURE_EXPIRING]);
+        }
+        phase("settling", settle_command, NULL, visit_settling, socket);
+        if (more) /* nothing waits in it now */
+            stream_lose(app, &torture->packets[TORTURE_LUCKY]);
+    }
+    phase("registering", serve_command, "auth", visit_newcomers, socket);
+    phase("reading", serve_command, "page", visit_readers, socket);
+    audit_tortured();
+}
+
+static void stderr_to_log(void)
+{
+    int fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    expect(fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0 && dup2(fd, STDERR_FILENO) >= 0, "no log");
+    (void)close(fd);
+}
+
+/* Returns only from a good run; the leaks are looked for at exit. */
+static void run_inside(void)
+{
+    struct services app;
+    char error[512];
+    (void)alarm(RUN_SECONDS_MAX);
+    stderr_to_log();
+    expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
+    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES);
+    expect(a != NULL, "no memory");
+    play(&app);
+    promises_check(&app, a);
+    arena_free(a);
+    services_close(&app);
+    audit_calmly();
+}
+
+/* ---- the world ---- */
+
+static void users_take(FILE *in)
+{
+    for (int i = 0; i < TORTURE_USERS; i++)
+        expect(fscanf(in, "%" SCNu64 "\t%39s\t%79s\n", &torture->users[i].id, torture->users[i].username,
+                      torture->users[i].cookie) == 3,
+               "no users");
+}
+
+/* Empty stores, and a few people with money. */
+static void world_inside(void)
+{
+    static const char *const tables[] = {
+        "grab", "transfer", "packet", "user_year", "stream_cursor", "account", "user"
+    };
+    struct services app;
+    struct redis_call call;
+    char error[512], sql[128];
+    expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
+    expect(migrate_run(app.db, config.sql_dir, NULL) == ST_OK, "no schema");
+    expect(db_exec(app.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is away");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        (void)snprintf(sql, sizeof sql, "DELETE FROM `%s`", tables[i]);
+        expect(db_exec(app.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is away");
+    }
+    expect(db_exec(app.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0) == ST_OK &&
+               db_exec(app.db, NULL, "UPDATE instance_lease SET leased_until = 0", NULL, 0) == ST_OK &&
+               db_exec(app.db, NULL, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)", NULL, 0) == ST_OK,
+           "MySQL is away");
+    expect(redis_do(app.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
+    redis_call_free(&call);
+    FILE *out = tmpfile();
+    expect(out != NULL && demo_make(&app, TORTURE_USERS, out) == ST_OK, "no users");
+    rewind(out);
+    users_take(out);
+    (void)fclose(out);
+    services_close(&app);
+}
+
+/* ---- the torturer ---- */
+
+/* Runs it in a process of its own; its exit status as of waitpid. */
+static int apart(void (*inside)(void))
+{
+    int how;
+    (void)fflush(NULL);
+    pid_t child = fork();
+    expect(child >= 0, "no process");
+    if (child == 0) {
+        inside();
+        exit(0);
+    }
+    expect(waitpid(child, &how, 0) == child, "no child");
+    return how;
+}
+
+static void world_make(void)
+{
+    expect(apart(world_inside) == 0, "the world can't be made");
+}
+
+/* The call that is to fail. */
+struct target {
+    uint64_t way, pass;
+};
+
+static int run(struct target target, bool recording)
+{
+    static unsigned run_no;
+    memset(torture->packets, 0, sizeof torture->packets);
+    for (int i = 0; i < TORTURE_PACKETS; i++)
+        (void)snprintf(torture->packets[i].key, TORTURE_KEY_MAX, "t%u-%d", run_no, i);
+    (void)snprintf(torture->users[TORTURE_NEWCOMER].username, TORTURE_KEY_MAX, "newcomer%u", run_no);
+    torture->users[TORTURE_NEWCOMER].cookie[0] = '\0';
+    run_no++;
+    torture->calls = 0;
+    torture->target_way = target.way;
+    torture->target_pass = target.pass;
+    torture->target_seen = 0;
+    torture->fired = false;
+    torture->frame_count = 0;
+    torture->recording = recording;
+    return apart(run_inside);
+}
+
+/* ---- telling ---- */
+
+__attribute__((weak)) void __sanitizer_symbolize_pc(void *pc, const char *format, char *out, size_t out_size);
+
+static void tell_way(void)
+{
+    (void)fprintf(stderr, "  failed call: %s\n", torture->what == NULL ? "none" : torture->what);
+    for (int i = 2; i < torture->frame_count; i++) {
+        char text[512] = "";
+        if (__sanitizer_symbolize_pc != NULL)
+            __sanitizer_symbolize_pc((char *)torture->frames[i] - 1, "%f %s:%l", text, sizeof text);
+        (void)fprintf(stderr, "    %p %s\n", torture->frames[i], text);
+    }
+}
+
+static void tell_log(void)
+{
+    char line[4096];
+    FILE *in = fopen(log_path, "re");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        (void)fprintf(stderr, "  | %s", line);
+    if (in != NULL)
+        (void)fclose(in);
+}
+
+static void tell_failure(struct target target, int how)
+{
+    (void)fprintf(stderr, "torture: with %" PRIx64 ":%" PRIu64 " it %s %d\n", target.way, target.pass,
+                  WIFSIGNALED(how) ? "died of signal" : "ended with",
+                  WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+    tell_way();
+    tell_log();
+}
+
+/* ---- choosing ---- */
+
+static int way_order(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* A number for the order of targets that looks like chance but depends on the seed alone. */
+static uint64_t shuffled(struct target target, uint64_t seed)
+{
+    uint64_t x = (target.way ^ seed * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    return (x ^ x >> 31) * 0x94d049bb133111ebu;
+}
+
+static uint64_t target_seed;
+
+static int target_order(const void *left, const void *right)
+{
+    const struct target *a = left, *b = right;
+    if ((a->pass == 1) != (b->pass == 1))
+        return a->pass == 1 ? -1 : 1;
+    uint64_t x = shuffled(*a, target_seed), y = shuffled(*b, target_seed);
+    if (x != y)
+        return x < y ? -1 : 1;
+    return a->pass < b->pass ? -1 : 1;
+}
+
+/* What was recorded, in the order in which it is to fail: the first pass of each way, then the rest. */
+static struct target *targets_order(uint64_t count, uint64_t *way_count)
+{
+    struct target *targets = calloc(count, sizeof *targets);
+    expect(targets != NULL, "no memory");
+    qsort(torture->ways, count, sizeof torture->ways[0], way_order);
+    *way_count = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        bool again = i > 0 && torture->ways[i] == torture->ways[i - 1];
+        targets[i] = (struct target){ .way = torture->ways[i], .pass = again ? targets[i - 1].pass + 1 : 1 };
+        *way_count += !again;
+    }
+    qsort(targets, count, sizeof *targets, target_order);
+    return targets;
+}
+
+/* Keeps those of the part that is asked for, whichever other calls this machine counts. How many. */
+static uint64_t targets_part(struct target *targets, uint64_t count, int argc, char **argv)
+{
+    unsigned part = 1, parts = 1;
+    uint64_t kept = 0;
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--part") == 0)
+            expect(sscanf(argv[i + 1], "%u/%u", &part, &parts) == 2 && part >= 1 && part <= parts, "--part I/N");
+    for (uint64_t i = 0; i < count; i++)
+        if (shuffled(targets[i], 0) % parts == part - 1)
+            targets[kept++] = targets[i];
+    return kept;
+}
+
+/* Lets count calls fail, one after the other. The number of runs that did not end well. */
+static unsigned torment(const struct target *targets, uint64_t count)
+{
+    unsigned failed = 0;
+    uint64_t fired = 0;
+    for (uint64_t i = 0; i < count && failed < FAILED_MAX; i++) {
+        if (i % RUNS_PER_WORLD == 0)
+            world_make();
+        int how = run(targets[i], false);
+        fired += torture->fired;
+        if (how == 0)
+            continue;
+        failed++;
+        tell_failure(targets[i], how);
+        world_make();
+    }
+    (void)printf("torture: %" PRIu64 " calls failed, %u runs did not end well\n", fired, failed);
+    return failed;
+}
+
+static void prepare(void)
+{
+    char error[512];
+    const char *path = getenv("HB_CONFIG");
+    log_init("torture", LOG_ERROR);
+    (void)signal(SIGPIPE, SIG_IGN);
+    config_defaults(&config);
+    expect(path != NULL && random_init(), "HB_CONFIG names no file");
+    if (config_load(&config, path, error, sizeof error) != ST_OK)
+        die(error);
+    expect(clock_zone_set(config.timezone), "no time zone");
+    torture = mmap(NULL, sizeof *torture, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    expect(torture != MAP_FAILED, "no memory");
+    static char log_file[64];
+    (void)snprintf(log_file, sizeof log_file, "/tmp/hongbao-torture-%ld.log", (long)getpid());
+    log_path = log_file;
+}
+
+static uint64_t number_arg(int argc, char **argv, const char *name, uint64_t otherwise)
+{
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return strtoull(argv[i + 1], NULL, 10);
+    return otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    prepare();
+    world_make();
+    int how = run((struct target){ 0 }, true);
+    uint64_t count = torture->calls, ways;
+    target_seed = number_arg(argc, argv, "--seed", 1);
+    if (how != 0) {
+        tell_failure((struct target){ 0 }, how);
+        return 1;
+    }
+    expect(count < TORTURE_CALLS_MAX, "too many calls");
+    struct target *targets = targets_order(count, &ways);
+    uint64_t runs = number_arg(argc, argv, "--sample", 0);
+    if (getenv("TORTURE_SAMPLE") != NULL)
+        runs = strtoull(getenv("TORTURE_SAMPLE"), NULL, 10);
+    (void)printf("torture: %" PRIu64 " calls by %" PRIu64 " ways\n", count, ways);
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--only") == 0) {
+            expect(sscanf(argv[i + 1], "%" SCNx64 ":%" SCNu64, &targets[0].way, &targets[0].pass) == 2, "WAY:PASS");
+            runs = 1;
+        }
+    count = targets_part(targets, count, argc, argv);
+    unsigned failed = torment(targets, runs > 0 && runs < count ? runs : count);
+    free(targets);
+    (void)unlink(log_path);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,122 @@
+/* The standing check: finds what is wrong without being told where, and is not fooled by what is under way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "io/metrics.h"
+#include "ops/audit_sample.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, DRAWS_MAX = 200 };
+
+static struct audit_sample *sample_new(void)
+{
+    struct audit_sample *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    return s;
+}
+
+/* Looks until the packet was the one; with the rights of the worker. */
+static void look_until(struct world *w, struct audit_sample *s, uint64_t packet_id)
+{
+    for (int i = 0; i < DRAWS_MAX; i++) {
+        enum status st = audit_sample_look(s, w->settler);
+        assert_true(st == ST_OK || st == ST_NOT_FOUND); /* not found: the walk begins again */
+        if (s->audit.packet_id == packet_id)
+            return;
+    }
+    fail_msg("the packet was never drawn");
+}
+
+static void every_packet_is_looked_at_in_the_end_and_a_good_one_is_none_to_tell(void **state)
+{
+    struct world w;
+    uint64_t ids[5];
+    (void)state;
+    world_begin(&w, 4);
+    struct audit_sample *s = sample_new();
+    assert_int_equal(audit_sample_look(s, w.settler), ST_NOT_FOUND);
+    for (size_t i = 0; i < 5; i++)
+        ids[i] = world_send(&w, 0, PACKET_LUCKY, 900, 3, HOUR_MS, -1);
+    world_grab_all(&w, ids[0], 1, 3); /* finished */
+    world_grab_all(&w, ids[1], 1, 2);
+    world_drain(&w);
+    world_grab_all(&w, ids[2], 1, 2); /* waits for the worker */
+    uint64_t sampled = metrics_get(METRIC_AUDIT_SAMPLED), violated = metrics_get(METRIC_AUDIT_VIOLATED);
+    for (size_t i = 0; i < 5; i++)
+        look_until(&w, s, ids[i]);
+    assert_true(metrics_get(METRIC_AUDIT_SAMPLED) >= sampled + 5);
+    assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
+    free(s);
+    world_end(&w);
+}
+
+static void what_stays_wrong_is_counted_after_some_looks_and_once(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    struct audit_sample *s = sample_new();
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    world_sql(&w, "UPDATE `grab` SET amount = amount + 1");
+    uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED), sampled = metrics_get(METRIC_AUDIT_SAMPLED);
+    for (int look = 1; look < AUDIT_SAMPLE_LOOKS; look++) {
+        assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+        assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
+    }
+    assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+    assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated + 1);
+    assert_int_equal(metrics_get(METRIC_AUDIT_SAMPLED), sampled + 1);
+    free(s);
+    world_end(&w);
+}
+
+static void what_is_right_again_was_only_under_way(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    struct audit_sample *s = sample_new();
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_redis(&w, id, "HSET {pk} state busy"); /* recovery is at it */
+    uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED);
+    for (int look = 1; look < AUDIT_SAMPLE_LOOKS; look++)
+        assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+    assert_int_equal(s->suspect_id, id);
+    (void)world_redis(&w, id, "HSET {pk} state open");
+    assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+    assert_int_equal(s->suspect_id, 0);
+    assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
+    free(s);
+    world_end(&w);
+}
+
+static void a_packet_too_large_for_the_worker_is_left_to_the_audit(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    w.config->packet_shares_max = AUDIT_SAMPLE_SHARES_MAX + 1;
+    struct audit_sample *s = sample_new();
+    (void)world_send(&w, 0, PACKET_EVEN, AUDIT_SAMPLE_SHARES_MAX + 1, AUDIT_SAMPLE_SHARES_MAX + 1, HOUR_MS, -1);
+    assert_int_equal(audit_sample_look(s, w.settler), ST_NOT_FOUND); /* walking */
+    assert_int_equal(audit_sample_look(s, w.settler), ST_NOT_FOUND); /* among the newest */
+    free(s);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_packet_is_looked_at_in_the_end_and_a_good_one_is_none_to_tell),
+        cmocka_unit_test(what_stays_wrong_is_counted_after_some_looks_and_once),
+        cmocka_unit_test(what_is_right_again_was_only_under_way),
+        cmocka_unit_test(a_packet_too_large_for_the_worker_is_left_to_the_audit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

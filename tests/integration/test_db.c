@@ -1,0 +1,592 @@
+/* io/db on a real server: parameters, what errors mean, and how transactions end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <mysql.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "io/metrics.h"
+#include "support/test_services.h"
+
+static struct services *app;
+static struct db *db;    /* the one under test */
+static struct db *other; /* somebody else */
+static struct arena *arena;
+
+static void must(struct db *on, const char *sql)
+{
+    assert_int_equal(db_exec(on, NULL, sql, NULL, 0), ST_OK);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    app = test_services_open();
+    arena = arena_new(64 << 10, 64 << 20);
+    if (app == NULL || arena == NULL)
+        return 1;
+    db = app->db;
+    other = db_new(app->config);
+    return other == NULL || db_exec(db, NULL, "DROP TABLE IF EXISTS test_child, test_item", NULL, 0) != ST_OK ||
+           db_exec(db, NULL,
+                   "CREATE TABLE test_item (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,"
+                   " n BIGINT NOT NULL DEFAULT 0, text VARCHAR(200) NULL, bytes VARBINARY(600) NULL,"
+                   " UNIQUE KEY test_item_text (text), CONSTRAINT test_item_n CHECK (n >= 0)) ENGINE = InnoDB"
+                   " DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin",
+                   NULL, 0) != ST_OK ||
+           db_exec(db, NULL,
+                   "CREATE TABLE test_child (item_id BIGINT UNSIGNED NOT NULL,"
+                   " CONSTRAINT test_child_item FOREIGN KEY (item_id) REFERENCES test_item (id)) ENGINE = InnoDB",
+                   NULL, 0) != ST_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    if (db != NULL)
+        (void)db_exec(db, NULL, "DROP TABLE IF EXISTS test_child, test_item", NULL, 0);
+    db_free(other);
+    arena_free(arena);
+    test_services_close(app);
+    return 0;
+}
+
+static int empty_tables(void **state)
+{
+    (void)state;
+    must(db, "DELETE FROM test_child");
+    must(db, "DELETE FROM test_item");
+    must(db, "INSERT INTO test_item (id, n, text) VALUES (1, 10, 'one'), (2, 20, 'two')");
+    return 0;
+}
+
+static int64_t number(struct db *on, const char *sql)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(on, arena, &rows, sql, NULL, 0), ST_OK);
+    assert_int_equal(rows.count, 1);
+    return db_cell_i64(&rows, 0, 0);
+}
+
+static struct str text(struct db *on, const char *sql)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(on, arena, &rows, sql, NULL, 0), ST_OK);
+    assert_int_equal(rows.count, 1);
+    return db_cell(&rows, 0, 0);
+}
+
+/* ---- parameters ---- */
+
+static void every_byte_goes_in_and_comes_back(void **state)
+{
+    (void)state;
+    char bytes[512];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)i;
+    const struct str all = { bytes, sizeof bytes };
+    const struct str nasty = STR("'\"\\`;--\n\r\t\032%_? 恭喜 😀 ' OR '1'='1");
+    assert_int_equal(db_exec(db, NULL, "INSERT INTO test_item (id, n, text, bytes) VALUES (?, ?, ?, ?)",
+                             DB_PARAMS(DB_U64(7), DB_I64(0), DB_TEXT(nasty), DB_BYTES(all))),
+                     ST_OK);
+    struct db_rows rows;
+    assert_int_equal(db_query(db, arena, &rows, "SELECT text, bytes, text = ?, '?' FROM test_item WHERE id = ?",
+                              DB_PARAMS(DB_TEXT(nasty), DB_U64(7))),
+                     ST_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.columns, 4);
+    assert_true(str_equal(db_cell(&rows, 0, 0), nasty));
+    assert_true(str_equal(db_cell(&rows, 0, 1), all));
+    assert_int_equal(db_cell_i64(&rows, 0, 2), 1);
+    assert_true(str_equal(db_cell(&rows, 0, 3), STR("?")));
+}
+
+static void every_single_byte_in_a_text_stays_inside_its_literal(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte < 128; byte++) {
+        char three[3] = { 'a', (char)byte, 'b' };
+        struct db_rows rows;
+        assert_int_equal(
+            db_query(db, arena, &rows, "SELECT HEX(?)", DB_PARAMS(DB_TEXT(((struct str){ three, sizeof three })))),
+            ST_OK);
+        char want[7];
+        snprintf(want, sizeof want, "61%02X62", (unsigned)byte);
+        assert_true(str_equal(db_cell(&rows, 0, 0), str_from(want)));
+    }
+}
+
+static void numbers_keep_their_limits_and_null_is_null(void **state)
+{
+    (void)state;
+    struct db_rows rows;
+    assert_int_equal(
+        db_query(db, arena, &rows, "SELECT ?, ?, ?, ?, ?",
+                 DB_PARAMS(DB_I64(INT64_MIN), DB_I64(INT64_MAX), DB_U64(UINT64_MAX), DB_NULL, DB_TEXT(STR("")))),
+        ST_OK);
+    assert_true(db_cell_i64(&rows, 0, 0) == INT64_MIN);
+    assert_true(db_cell_i64(&rows, 0, 1) == INT64_MAX);
+    assert_true(db_cell_u64(&rows, 0, 2) == UINT64_MAX);
+    assert_null(db_cell(&rows, 0, 3).ptr);
+    assert_non_null(db_cell(&rows, 0, 4).ptr);
+    assert_int_equal(db_cell(&rows, 0, 4).len, 0);
+}
+
+static void a_built_statement_takes_many_rows(void **state)
+{
+    (void)state;
+    struct buf sql = BUF_EMPTY;
+    buf_cstr(&sql, "INSERT INTO test_item (id, n, text) VALUES ");
+    for (uint64_t i = 0; i < 1000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "it's %llu", (unsigned long long)i);
+        buf_cstr(&sql, i == 0 ? "(" : ", (");
+        db_append(db, &sql, &DB_U64(100 + i));
+        buf_cstr(&sql, ", ");
+        db_append(db, &sql, &DB_I64((int64_t)i));
+        buf_cstr(&sql, ", ");
+        db_append(db, &sql, &DB_TEXT(str_from(name)));
+        buf_char(&sql, ')');
+    }
+    buf_char(&sql, '\0');
+    uint64_t affected = 0;
+    assert_int_equal(db_exec(db, &affected, sql.ptr, NULL, 0), ST_OK);
+    assert_int_equal(affected, 1000);
+    assert_int_equal(number(db, "SELECT COUNT(*) FROM test_item WHERE text = 'it''s 999' AND n = 999"), 1);
+    buf_free(&sql);
+}
+
+static void the_last_id_survives_later_statements(void **state)
+{
+    (void)state;
+    must(db, "INSERT INTO test_item (text) VALUES ('auto')");
+    uint64_t id = db_last_id(db);
+    must(db, "UPDATE test_item SET n = 5 WHERE id = 1");
+    assert_true(id > 0);
+    assert_true(db_last_id(db) == id);
+    assert_int_equal(number(db, "SELECT id FROM test_item WHERE text = 'auto'"), id);
+}
+
+/* ---- sessions ---- */
+
+static void a_session_is_strict_utc_and_read_committed(void **state)
+{
+    (void)state;
+    assert_true(str_equal(text(db, "SELECT @@session.time_zone"), STR("+00:00")));
+    assert_true(str_equal(text(db, "SELECT @@session.character_set_connection"), STR("utf8mb4")));
+    assert_int_equal(number(db, "SELECT @@session.autocommit"), 1);
+    assert_int_equal(number(db, "SELECT @@session.sql_mode LIKE '%STRICT_ALL_TABLES%'"), 1);
+    assert_true(number(db, "SELECT @@session.innodb_lock_wait_timeout") <= 3);
+    struct db_rows rows;
+    assert_int_equal(db_query(db, arena, &rows,
+                              "SHOW SESSION VARIABLES WHERE Variable_name IN"
+                              " ('tx_isolation', 'transaction_isolation')",
+                              NULL, 0),
+                     ST_OK);
+    assert_true(str_equal(db_cell(&rows, 0, 1), STR("READ-COMMITTED")));
+    assert_int_equal(db_query(db, arena, &rows, "SHOW SESSION VARIABLES LIKE 'innodb_snapshot_isolation'", NULL, 0),
+                     ST_OK);
+    if (rows.count > 0)
+        assert_true(str_equal(db_cell(&rows, 0, 1), STR("ON")));
+}
+
+/* ---- errors ---- */
+
+static void an_error_says_what_it_means(void **state)
+{
+    (void)state;
+    const struct {
+        const char *sql;
+        enum status want;
+    } cases[] = {
+        { "INSERT INTO test_item (id) VALUES (1)", ST_EXISTS },
+        { "INSERT INTO test_item (text) VALUES ('one')", ST_EXISTS },
+        { "UPDATE test_item SET n = -1 WHERE id = 1", ST_INVALID },
+        { "INSERT INTO test_child (item_id) VALUES (999)", ST_INVALID },
+        { "INSERT INTO test_item (n) VALUES ('many')", ST_INVALID },
+        { "INSERT INTO test_item (n) VALUES (9223372036854775808)", ST_INVALID },
+        { "INSERT INTO test_item (n) VALUES (NULL)", ST_INVALID },
+        { "INSERT INTO test_item (text) VALUES (REPEAT('x', 201))", ST_INVALID },
+        { "INSERT INTO test_item (text) VALUES (X'ff')", ST_INVALID },
+        { "INSERT INTO no_such_table VALUES (1)", ST_CORRUPT },
+        { "SELEKT", ST_CORRUPT },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(db_exec(db, NULL, cases[i].sql, NULL, 0), cases[i].want);
+    must(db, "INSERT INTO test_child (item_id) VALUES (1)");
+    assert_int_equal(db_exec(db, NULL, "DELETE FROM test_item WHERE id = 1", NULL, 0), ST_INVALID);
+    assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 10);
+}
+
+static void affected_counts_changed_rows(void **state)
+{
+    (void)state;
+    uint64_t affected = 9;
+    assert_int_equal(db_exec(db, &affected, "UPDATE test_item SET n = n - 15 WHERE n >= 15", NULL, 0), ST_OK);
+    assert_int_equal(affected, 1);
+    assert_int_equal(db_exec(db, &affected, "UPDATE test_item SET n = 10 WHERE id = 1", NULL, 0), ST_OK);
+    assert_int_equal(affected, 0);
+}
+
+/* ---- rows ---- */
+
+struct counted {
+    size_t rows, stop_at;
+    int64_t sum;
+};
+
+static bool count_row(void *ctx, const struct str *cells, size_t columns)
+{
+    struct counted *c = ctx;
+    int64_t n;
+    assert_int_equal(columns, 2);
+    assert_true(str_to_i64(cells[0], &n));
+    assert_null(cells[1].ptr);
+    c->sum += n;
+    return ++c->rows != c->stop_at;
+}
+
+static void rows_are_handed_over_one_by_one_and_can_be_stopped(void **state)
+{
+    (void)state;
+    static const char sql[] = "WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 500)"
+                              " SELECT i, NULL FROM s";
+    struct counted c = { 0 };
+    assert_int_equal(db_each(db, count_row, &c, sql, NULL, 0), ST_OK);
+    assert_int_equal(c.rows, 500);
+    assert_int_equal(c.sum, 500 * 501 / 2);
+    c = (struct counted){ .stop_at = 3 };
+    assert_int_equal(db_each(db, count_row, &c, sql, NULL, 0), ST_OK);
+    assert_int_equal(c.rows, 3);
+    assert_int_equal(number(db, "SELECT 1"), 1);
+}
+
+static void a_result_beyond_the_arena_is_no_memory(void **state)
+{
+    (void)state;
+    struct arena *small = arena_new(1024, 4096);
+    struct db_rows rows;
+    assert_int_equal(db_query(db, small, &rows, "SELECT REPEAT('x', 100000)", NULL, 0), ST_NO_MEMORY);
+    assert_int_equal(rows.count, 0);
+    arena_free(small);
+    assert_int_equal(number(db, "SELECT 1"), 1);
+}
+
+/* ---- transactions ---- */
+
+struct plan {
+    enum status answer;
+    unsigned runs;
+};
+
+static enum status change_and_answer(struct db *on, void *ctx)
+{
+    struct plan *plan = ctx;
+    plan->runs++;
+    must(on, "UPDATE test_item SET n = n + 1 WHERE id = 1");
+    return plan->answer;
+}
+
+static void a_transaction_commits_only_on_ok(void **state)
+{
+    (void)state;
+    struct plan ok = { .answer = ST_OK }, no = { .answer = ST_INVALID }, own = { .answer = ST_CONFLICT };
+    assert_int_equal(db_transaction(db, change_and_answer, &ok), ST_OK);
+    assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
+    assert_int_equal(db_transaction(db, change_and_answer, &no), ST_INVALID);
+    assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
+    assert_int_equal(db_transaction(db, change_and_answer, &own), ST_CONFLICT);
+    assert_int_equal(own.runs, 1); /* its own decision, not a lost lock */
+    assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
+}
+
+static enum status violate_and_ignore(struct db *on, void *ctx)
+{
+    (void)ctx;
+    must(on, "UPDATE test_item SET n = 77 WHERE id = 1");
+    assert_int_equal(db_exec(on, NULL, "INSERT INTO test_item (id) VALUES (1)", NULL, 0), ST_EXISTS);
+    must(on, "UPDATE test_item SET n = 78 WHERE id = 2");
+    return ST_OK;
+}
+
+static void a_taken_key_leaves_the_transaction_to_its_caller(void **state)
+{
+    (void)state;
+    assert_int_equal(db_transaction(db, violate_and_ignore, NULL), ST_OK);
+    assert_int_equal(number(other, "SELECT SUM(n) FROM test_item"), 77 + 78);
+}
+
+static enum status wait_for_lock(struct db *on, void *ctx)
+{
+    struct plan *plan = ctx;
+    plan->runs++;
+    must(on, "UPDATE test_item SET n = n + 1 WHERE id = 2");
+    enum status st = db_exec(on, NULL, "UPDATE test_item SET n = n + 1 WHERE id = 1", NULL, 0);
+    if (plan->runs == 1) {
+        assert_int_equal(st, ST_CONFLICT);
+        /* The transaction is gone; what follows must not run on its own. */
+        assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 999 WHERE id = 2", NULL, 0), ST_CONFLICT);
+        must(other, "ROLLBACK");
+        return ST_OK; /* even when the body overlooks it */
+    }
+    return st;
+}
+
+static void a_lock_wait_rolls_back_and_runs_the_body_again(void **state)
+{
+    (void)state;
+    must(other, "START TRANSACTION");
+    must(other, "UPDATE test_item SET n = n + 100 WHERE id = 1");
+    struct plan plan = { 0 };
+    assert_int_equal(db_transaction(db, wait_for_lock, &plan), ST_OK);
+    assert_int_equal(plan.runs, 2);
+    assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
+    assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 2"), 21);
+}
+
+/* Two transactions that take the rows in opposite order until both have once met. */
+struct crossing {
+    struct db *on;
+    const char *first, *second;
+    pthread_barrier_t *barrier;
+    unsigned runs;
+    enum status result;
+};
+
+static enum status cross(struct db *on, void *ctx)
+{
+    struct crossing *c = ctx;
+    enum status st = db_exec(on, NULL, c->first, NULL, 0);
+    if (c->runs++ == 0)
+        (void)pthread_barrier_wait(c->barrier);
+    return st == ST_OK ? db_exec(on, NULL, c->second, NULL, 0) : st;
+}
+
+static void *cross_run(void *arg)
+{
+    struct crossing *c = arg;
+    c->result = db_transaction(c->on, cross, c);
+    return NULL;
+}
+
+static void a_deadlock_is_retried_until_both_are_through(void **state)
+{
+    (void)state;
+    static const char one[] = "UPDATE test_item SET n = n + 1 WHERE id = 1";
+    static const char two[] = "UPDATE test_item SET n = n + 1 WHERE id = 2";
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 2);
+    struct crossing a = { .on = db, .first = one, .second = two, .barrier = &barrier };
+    struct crossing b = { .on = other, .first = two, .second = one, .barrier = &barrier };
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cross_run, &b), 0);
+    (void)cross_run(&a);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    assert_int_equal(a.result, ST_OK);
+    assert_int_equal(b.result, ST_OK);
+    assert_true(a.runs + b.runs > 2);
+    assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 12);
+    assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 2"), 22);
+}
+
+static enum status give_up(struct db *on, void *ctx)
+{
+    struct plan *plan = ctx;
+    plan->runs++;
+    return db_exec(on, NULL, "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213", NULL, 0);
+}
+
+static void a_lock_lost_again_and_again_is_a_conflict_in_the_end(void **state)
+{
+    (void)state;
+    struct plan plan = { 0 };
+    assert_int_equal(db_transaction(db, give_up, &plan), ST_CONFLICT);
+    assert_int_equal(plan.runs, 5);
+}
+
+static enum status read_twice(struct db *on, void *ctx)
+{
+    (void)ctx;
+    int64_t before = number(on, "SELECT SUM(n) FROM test_item");
+    must(other, "UPDATE test_item SET n = n + 1000 WHERE id = 1");
+    assert_int_equal(number(on, "SELECT SUM(n) FROM test_item"), before);
+    assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 0 WHERE id = 2", NULL, 0), ST_CORRUPT);
+    return ST_OK;
+}
+
+static void a_snapshot_sees_one_instant_and_writes_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(db_snapshot(db, read_twice, NULL), ST_OK);
+    assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 1030);
+    must(db, "UPDATE test_item SET n = 1 WHERE id = 2");
+}
+
+/* ---- lost connections ---- */
+
+static void connection_kill(struct db *of)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "KILL %lld", (long long)number(of, "SELECT CONNECTION_ID()"));
+    must(other, sql);
+}
+
+static void a_connection_that_died_while_idle_is_opened_anew(void **state)
+{
+    (void)state;
+    uint64_t lost = metrics_get(METRIC_MYSQL_LOST);
+    connection_kill(db);
+    usleep(100000);
+    must(db, "UPDATE test_item SET n = 3 WHERE id = 1");
+    assert_int_equal(metrics_get(METRIC_MYSQL_LOST), lost + 1);
+}
+
+/* Waits until the next attempt to connect has had its turn. */
+static void exec_until_available(struct db *on)
+{
+    enum status st = ST_UNAVAILABLE;
+    for (int i = 0; i < 500 && st == ST_UNAVAILABLE; i++) {
+        st = db_exec(on, NULL, "DO 1", NULL, 0);
+        if (st == ST_UNAVAILABLE)
+            usleep(10000);
+    }
+    assert_int_equal(st, ST_OK);
+}
+
+static void a_statement_that_never_ends_is_unknown_and_a_query_unavailable(void **state)
+{
+    (void)state;
+    struct db *impatient = db_new(app->config);
+    db_set_timeout_s(impatient, 1);
+    struct db_rows rows;
+    assert_int_equal(db_exec(impatient, NULL, "DO SLEEP(20)", NULL, 0), ST_UNKNOWN);
+    assert_int_equal(db_exec(impatient, NULL, "DO 1", NULL, 0), ST_UNAVAILABLE); /* at once */
+    exec_until_available(impatient);
+    assert_int_equal(db_query(impatient, arena, &rows, "SELECT SLEEP(20)", NULL, 0), ST_UNAVAILABLE);
+    exec_until_available(impatient);
+    assert_int_equal(number(impatient, "SELECT 5"), 5);
+    db_free(impatient);
+}
+
+static enum status lose_connection(struct db *on, void *ctx)
+{
+    struct plan *plan = ctx;
+    plan->runs++;
+    must(on, "UPDATE test_item SET n = 500 WHERE id = 1");
+    connection_kill(on);
+    usleep(100000);
+    assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 501 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 502 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+    struct db_rows rows;
+    assert_int_equal(db_query(on, arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
+    return plan->answer;
+}
+
+static void a_connection_lost_before_commit_changed_nothing(void **state)
+{
+    (void)state;
+    struct plan plan = { .answer = ST_OK };
+    assert_int_equal(db_transaction(db, lose_connection, &plan), ST_UNAVAILABLE);
+    assert_int_equal(plan.runs, 1);
+    assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 30);
+}
+
+static enum status lose_at_commit(struct db *on, void *ctx)
+{
+    (void)ctx;
+    must(on, "UPDATE test_item SET n = 500 WHERE id = 1");
+    connection_kill(on);
+    usleep(100000);
+    return ST_OK;
+}
+
+static void a_connection_lost_at_commit_is_unknown(void **state)
+{
+    (void)state;
+    assert_int_equal(db_transaction(db, lose_at_commit, NULL), ST_UNKNOWN);
+    assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 30);
+}
+
+/* COMMIT as a server does it that has come to a halt. */
+static bool commit_stalls;
+int __real_mysql_query(MYSQL *mysql, const char *sql);
+int __wrap_mysql_query(MYSQL *mysql, const char *sql);
+int __wrap_mysql_query(MYSQL *mysql, const char *sql)
+{
+    return __real_mysql_query(mysql, commit_stalls && strcmp(sql, "COMMIT") == 0 ? "DO SLEEP(20)" : sql);
+}
+
+static enum status count_and_answer(struct db *on, void *ctx)
+{
+    (void)on;
+    struct plan *plan = ctx;
+    plan->runs++;
+    return plan->answer;
+}
+
+static void a_commit_without_an_answer_is_unknown_and_what_comes_behind_does_not_wait_again(void **state)
+{
+    (void)state;
+    struct db *impatient = db_new(app->config);
+    struct plan plan = { .answer = ST_OK };
+    db_set_timeout_s(impatient, 1);
+    commit_stalls = true;
+    assert_int_equal(db_transaction(impatient, count_and_answer, &plan), ST_UNKNOWN);
+    commit_stalls = false;
+    assert_int_equal(db_transaction(impatient, count_and_answer, &plan), ST_UNAVAILABLE);
+    assert_int_equal(plan.runs, 1);
+    exec_until_available(impatient);
+    db_free(impatient);
+}
+
+static void without_a_server_nothing_was_done(void **state)
+{
+    (void)state;
+    struct config config = *app->config;
+    snprintf(config.mysql_socket, sizeof config.mysql_socket, "/tmp/hb-no-such-socket");
+    struct db *nobody = db_new(&config);
+    struct plan plan = { 0 };
+    struct db_rows rows;
+    assert_int_equal(db_exec(nobody, NULL, "DO 1", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(db_query(nobody, arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(db_transaction(nobody, change_and_answer, &plan), ST_UNAVAILABLE);
+    assert_int_equal(plan.runs, 0);
+    db_free(nobody);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, empty_tables)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_byte_goes_in_and_comes_back),
+        TEST(every_single_byte_in_a_text_stays_inside_its_literal),
+        TEST(numbers_keep_their_limits_and_null_is_null),
+        TEST(a_built_statement_takes_many_rows),
+        TEST(the_last_id_survives_later_statements),
+        TEST(a_session_is_strict_utc_and_read_committed),
+        TEST(an_error_says_what_it_means),
+        TEST(affected_counts_changed_rows),
+        TEST(rows_are_handed_over_one_by_one_and_can_be_stopped),
+        TEST(a_result_beyond_the_arena_is_no_memory),
+        TEST(a_transaction_commits_only_on_ok),
+        TEST(a_taken_key_leaves_the_transaction_to_its_caller),
+        TEST(a_lock_wait_rolls_back_and_runs_the_body_again),
+        TEST(a_deadlock_is_retried_until_both_are_through),
+        TEST(a_lock_lost_again_and_again_is_a_conflict_in_the_end),
+        TEST(a_snapshot_sees_one_instant_and_writes_nothing),
+        TEST(a_connection_that_died_while_idle_is_opened_anew),
+        TEST(a_statement_that_never_ends_is_unknown_and_a_query_unavailable),
+        TEST(a_connection_lost_before_commit_changed_nothing),
+        TEST(a_connection_lost_at_commit_is_unknown),
+        TEST(a_commit_without_an_answer_is_unknown_and_what_comes_behind_does_not_wait_again),
+        TEST(without_a_server_nothing_was_done),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

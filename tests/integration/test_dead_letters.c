@@ -1,0 +1,299 @@
+/* Events that can't be settled: put aside once, followed by those of their packet, and settled in the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ops/audit.h"
+#include "ops/replay.h"
+#include "packet/dead_letter.h"
+#include "packet/expire.h"
+#include "packet/recover.h"
+#include "packet/settle_write.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, LATER_MS = 10000, WORD_MAX = 200 };
+
+/* A packet of 4 × 100 fen whose second grab (users[2], share 1) is damaged in the stream; the third follows it. */
+struct scene {
+    struct world w;
+    uint64_t id;
+};
+
+static void damage_last_event(struct world *w, uint64_t id, const char *value)
+{
+    struct redis_call call = { 0 };
+    struct live_keys keys;
+    char event[WORD_MAX];
+    live_keys(&keys, id, w->config->partitions);
+    const struct str last[] = {
+        STR("XREVRANGE"), keys.key[LIVE_KEY_EVENTS], STR("+"), STR("-"), STR("COUNT"), STR("1")
+    };
+    assert_int_equal(redis_do(w->app->redis, &call, last, 6), ST_OK);
+    struct str at = redis_reply_str(redis_reply_at(redis_reply_at(call.reply, 0), 0));
+    assert_true(at.len > 0 && at.len < sizeof event);
+    memcpy(event, at.ptr, at.len);
+    event[at.len] = '\0';
+    redis_call_free(&call);
+    /* An id can't be used twice: the stream is made anew up to it. */
+    struct str words = arena_printf(w->arena, "XADD {ev} %s g %s", event, value);
+    assert_int_equal(world_redis(w, id, "DEL {ev}"), 1);
+    if (live_event_id_compare(world_partition(w, id)->last, LIVE_EVENT_NONE) != 0) {
+        char cursor[LIVE_EVENT_ID_MAX];
+        (void)live_event_id_text(cursor, world_partition(w, id)->last);
+        (void)world_redis_text(w, id, arena_printf(w->arena, "XADD {ev} %s r 1", cursor).ptr);
+    }
+    assert_non_null(world_redis_text(w, id, words.ptr).ptr);
+}
+
+static void scene_begin(struct scene *s, bool readable_packet)
+{
+    world_begin(&s->w, 6);
+    s->id = world_send(&s->w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&s->w, s->id, 1);
+    assert_int_equal(world_drain(&s->w), 1);
+    world_grab(&s->w, s->id, 2);
+    struct str damaged = arena_printf(s->w.arena, "%llu,one,?", (unsigned long long)s->id);
+    damage_last_event(&s->w, s->id, readable_packet ? damaged.ptr : "nonsense");
+    world_grab(&s->w, s->id, 3);
+    assert_int_equal(world_drain(&s->w), 0);
+}
+
+static uint64_t letter_id(struct world *w, const char *order)
+{
+    struct str sql =
+        arena_printf(w->arena, "SELECT id FROM dead_letter WHERE resolved_at IS NULL ORDER BY id %s LIMIT 1", order);
+    return (uint64_t)world_number(w, sql.ptr, 0);
+}
+
+static int64_t waiting(struct world *w)
+{
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", 0);
+}
+
+static struct settle_replay replay(struct world *w, uint64_t letter, struct str content)
+{
+    struct settle_replay r = { .letter_id = letter, .content = content, .now_ms = clock_now_ms() };
+    assert_int_equal(settle_replay(w->settler->db, w->arena, &r), ST_OK);
+    return r;
+}
+
+/* What the damaged event should have said. */
+static struct str repaired(struct scene *s)
+{
+    return arena_printf(s->w.arena, "g %llu,1,%llu,100,小,强", (unsigned long long)s->id,
+                        (unsigned long long)s->w.users[2]);
+}
+
+static uint64_t violations(struct world *w, enum audit_check check)
+{
+    static struct audit audit;
+    audit.packet_id = 0;
+    assert_int_equal(audit_run(w->auditor, &audit), ST_OK);
+    return audit.checks[check].violations;
+}
+
+static void later_events_of_the_packet_follow_and_the_audit_names_them(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    assert_int_equal(waiting(&s.w), 2);
+    assert_int_equal(world_number(&s.w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", s.id), 2);
+    assert_int_equal(violations(&s.w, AUDIT_LETTERS), 2);
+    assert_int_equal(world_balance(&s.w, s.w.users[3]), 100000); /* not around the hole */
+    assert_int_equal(violations(&s.w, AUDIT_I5), 0);
+    world_end(&s.w);
+}
+
+static void a_letter_that_names_no_packet_is_followed_once_the_hole_shows(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, false);
+    assert_int_equal(waiting(&s.w), 2);
+    assert_int_equal(world_number(&s.w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id IS NULL", 0), 1);
+    assert_int_equal(world_balance(&s.w, s.w.users[3]), 100000);
+    world_end(&s.w);
+}
+
+static void a_repaired_letter_and_those_behind_it_are_settled_in_order(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    uint64_t first = letter_id(w, "ASC"), last = letter_id(w, "DESC");
+    assert_int_equal(replay(w, last, STR_NONE).outcome, REPLAY_EARLIER);
+    assert_int_equal(replay(w, first, STR_NONE).outcome, REPLAY_UNREADABLE);
+    assert_int_equal(waiting(w), 2);
+    assert_int_equal(replay(w, first, repaired(&s)).outcome, REPLAY_DONE);
+    assert_int_equal(world_balance(w, w->users[2]), 100100);
+    assert_int_equal(replay(w, first, repaired(&s)).outcome, REPLAY_MISSING); /* once */
+    assert_int_equal(replay(w, last, STR_NONE).outcome, REPLAY_DONE);
+    assert_int_equal(world_balance(w, w->users[2]), 100100);
+    assert_int_equal(world_balance(w, w->users[3]), 100100);
+    world_grab(w, s.id, 4); /* and the packet is as any other */
+    assert_int_equal(world_drain(w), 1);
+    assert_int_equal(world_packet(w, s.id).state, PACKET_CLOSED);
+    world_audit_clean(w);
+    world_end(w);
+}
+
+static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    unsigned long long id = s.id, user = w->users[2], other = w->users[1];
+    const struct str bad[] = { arena_printf(w->arena, "g %llu,0,%llu,100,x", id, user),  /* somebody else's share */
+                               arena_printf(w->arena, "g %llu,1,%llu,100,x", id, other), /* has one already */
+                               arena_printf(w->arena, "g %llu,1,%llu,500,x", id, user),  /* more than there is */
+                               arena_printf(w->arena, "g %llu,2,%llu,100,x", id, user),  /* leaves a hole */
+                               arena_printf(w->arena, "g %llu,1,424242,100,x", id),      /* nobody */
+                               arena_printf(w->arena, "c %llu,2,200,200", id) };         /* no such end */
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct settle_replay r = replay(w, letter_id(w, "ASC"), bad[i]);
+        assert_int_equal(r.outcome, REPLAY_FAULT);
+        assert_non_null(r.fault.message);
+    }
+    assert_int_equal(waiting(w), 2);
+    assert_int_equal(world_balance(w, w->users[2]), 100000);
+    assert_int_equal(violations(w, AUDIT_I5), 0);
+    world_end(w);
+}
+
+static void a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_closes(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    world_grab(w, s.id, 4);
+    assert_int_equal(world_drain(w), 0);
+    assert_int_equal(waiting(w), 3);
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(replay_packet(w->settler, s.id, out), ST_INVALID); /* stops at the damaged one */
+    assert_int_equal(waiting(w), 3);
+    assert_int_equal(replay_letter(w->settler, letter_id(w, "ASC"), repaired(&s), out), ST_OK);
+    assert_int_equal(replay_packet(w->settler, s.id, out), ST_OK);
+    (void)fclose(out);
+    assert_int_equal(waiting(w), 0);
+    assert_int_equal(world_packet(w, s.id).state, PACKET_CLOSED);
+    assert_int_equal(world_redis(w, s.id, "EXISTS {pk} {sh} {gr} {or}"), 0);
+    world_audit_clean(w);
+    world_end(w);
+}
+
+static void recovery_and_expiry_leave_a_packet_in_quarantine_alone(void **state)
+{
+    struct scene s;
+    struct recover r = { .whole = true };
+    struct recover_done done = { 0 };
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    (void)world_redis(w, s.id, "DEL {pk} {sh} {gr} {or}");
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
+    assert_int_equal(done.loaded, 0); /* share 1 would go out twice */
+    assert_int_equal(recover_packet(w->settle, s.id, clock_now_ms() + 2 * (int64_t)HOUR_MS, &done), ST_OK);
+    assert_int_equal(done.refunded, 0); /* money that users[2] was shown would go back */
+    assert_int_equal(replay(w, letter_id(w, "ASC"), repaired(&s)).outcome, REPLAY_DONE);
+    assert_int_equal(replay(w, letter_id(w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
+    assert_int_equal(recover_packet(w->settle, s.id, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.loaded, 1);
+    struct live_grab again = world_grab(w, s.id, 2);
+    assert_int_equal(again.code, LIVE_ALREADY);
+    assert_int_equal(again.share_no, 1);
+    world_audit_clean(w);
+    world_end(w);
+}
+
+static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(replay_drop(w->settler, letter_id(w, "DESC"), out), ST_OK);
+    assert_int_equal(replay_drop(w->settler, letter_id(w, "DESC"), out), ST_OK);
+    assert_int_equal(replay_drop(w->settler, 1000000, out), ST_INVALID);
+    (void)fclose(out);
+    assert_int_equal(waiting(w), 0);
+    assert_int_equal(violations(w, AUDIT_LETTERS), 0);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolution = 'dropped'", 0), 2);
+    assert_int_equal(world_balance(w, w->users[2]), 100000);
+    world_end(w);
+}
+
+static void a_late_worker_puts_nothing_aside_a_second_time(void **state)
+{
+    struct world w;
+    struct settle *other;
+    struct settle_partition *gap;
+    uint64_t events;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_redis_text(&w, id, "XADD {ev} * g nonsense");
+    struct settle_partition *p = world_partition(&w, id);
+    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_new(w.settler, &other), ST_OK);
+    assert_int_equal(settle_drain(other, 10, &events), ST_OK);
+    assert_int_equal(waiting(&w), 1);
+    assert_int_equal(settle_commit(w.settle, p, &events), ST_OK);
+    assert_int_equal(waiting(&w), 1);
+    world_grab(&w, id, 1);
+    assert_int_equal(world_drain(&w), 1);
+    settle_free(other);
+    world_end(&w);
+}
+
+static void a_damaged_end_of_a_packet_is_repaired_into_a_refund(void **state)
+{
+    struct world w;
+    struct expire expire = { 0 };
+    struct recover_done done = { 0 };
+    uint64_t closed;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, 0, -1);
+    world_drain(&w);
+    assert_int_equal(expire_pass(&expire, w.settle, clock_now_ms() + LATER_MS, &closed, &done), ST_OK);
+    assert_int_equal(closed, 1);
+    damage_last_event(&w, id, arena_printf(w.arena, "%llu,?", (unsigned long long)id).ptr);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(waiting(&w), 1);
+    assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.refunded, 0);
+    struct settle_replay r =
+        replay(&w, letter_id(&w, "ASC"), arena_printf(w.arena, "c %llu,0,0,300", (unsigned long long)id));
+    assert_int_equal(r.outcome, REPLAY_DONE);
+    assert_true(r.closed);
+    assert_int_equal(world_balance(&w, w.users[0]), 100000);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(later_events_of_the_packet_follow_and_the_audit_names_them),
+        cmocka_unit_test(a_letter_that_names_no_packet_is_followed_once_the_hole_shows),
+        cmocka_unit_test(a_repaired_letter_and_those_behind_it_are_settled_in_order),
+        cmocka_unit_test(a_repair_that_contradicts_is_refused_and_the_letter_stays),
+        cmocka_unit_test(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_closes),
+        cmocka_unit_test(recovery_and_expiry_leave_a_packet_in_quarantine_alone),
+        cmocka_unit_test(a_dropped_letter_ends_the_quarantine_without_money),
+        cmocka_unit_test(a_late_worker_puts_nothing_aside_a_second_time),
+        cmocka_unit_test(a_damaged_end_of_a_packet_is_repaired_into_a_refund),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

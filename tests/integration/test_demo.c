@@ -1,0 +1,115 @@
+/* Demo users: with money, with a session, as many as asked for, as often as asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "ops/demo.h"
+#include "test_settle_fixture.h"
+#include "user/account.h"
+#include "user/session.h"
+
+struct line {
+    unsigned long long id;
+    char username[64], cookie[128];
+};
+
+static bool line_read(FILE *in, struct line *out)
+{
+    return fscanf(in, "%llu\t%63[^\t]\t%127[^\n]\n", &out->id, out->username, out->cookie) == 3;
+}
+
+static void every_user_has_a_thousand_yuan_and_a_session(void **state)
+{
+    struct world w;
+    struct line line;
+    size_t count = 0;
+    (void)state;
+    world_begin(&w, 0);
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(demo_make(w.app, 1203, out), ST_OK);
+    rewind(out);
+    for (; line_read(out, &line); count++) {
+        char key[SESSION_KEY_MAX];
+        struct session session;
+        assert_true(username_valid(str_from(line.username)));
+        assert_true(strncmp(line.cookie, "sid=", 4) == 0);
+        assert_true(session_token_valid(str_from(line.cookie + 4)));
+        session_key_write(str_from(line.cookie + 4), key);
+        struct str get = arena_printf(w.arena, "GET %s", key);
+        assert_true(session_value_read(world_redis_text(&w, 0, get.ptr), &session));
+        assert_int_equal(session.user_id, line.id);
+        assert_true(str_equal(session.username, str_from(line.username)));
+        assert_int_equal(world_balance(&w, line.id), DEMO_MONEY_FEN);
+    }
+    (void)fclose(out);
+    assert_int_equal(count, 1203);
+    assert_int_equal(world_balance(&w, 1), -1203 * (int64_t)DEMO_MONEY_FEN);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_second_run_makes_other_users(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 600);
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(demo_make(w.app, 600, out), ST_OK);
+    (void)fclose(out);
+    assert_int_equal(world_number(&w, "SELECT COUNT(DISTINCT username) FROM user", 0), 1200);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_demo_session_ends_like_any_other(void **state)
+{
+    struct world w;
+    struct line line;
+    char key[SESSION_KEY_MAX];
+    (void)state;
+    world_begin(&w, 0);
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(demo_make(w.app, 1, out), ST_OK);
+    rewind(out);
+    assert_true(line_read(out, &line));
+    (void)fclose(out);
+    session_key_write(str_from(line.cookie + 4), key);
+    struct str ttl = arena_printf(w.arena, "TTL %s", key);
+    int64_t left_s = world_redis(&w, 0, ttl.ptr);
+    assert_true(left_s > 0 && left_s <= w.config->session_idle_s);
+    world_end(&w);
+}
+
+static void the_command_refuses_where_there_is_no_demo(void **state)
+{
+    struct world w;
+    char *ok[] = { "demo", "--users", "3", "--out", "/dev/null" };
+    char *none[] = { "demo", "--users", "0", "--out", "/dev/null" };
+    char *half[] = { "demo", "--users", "3" };
+    (void)state;
+    world_begin(&w, 0);
+    assert_int_equal(demo_command(w.config, 5, ok), 0);
+    assert_int_equal(demo_command(w.config, 5, none), 2);
+    assert_int_equal(demo_command(w.config, 3, half), 2);
+    w.config->demo = false;
+    assert_int_equal(demo_command(w.config, 5, ok), 1);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user", 0), 3);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_user_has_a_thousand_yuan_and_a_session),
+        cmocka_unit_test(a_second_run_makes_other_users),
+        cmocka_unit_test(a_demo_session_ends_like_any_other),
+        cmocka_unit_test(the_command_refuses_where_there_is_no_demo),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

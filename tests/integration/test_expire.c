@@ -1,0 +1,227 @@
+/* Packets whose time is over give the rest back: once, exactly, behind every grab. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "packet/expire.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, SOON_MS = 300, PASSES_MAX = 200 };
+
+/* Redis's clock decides: asks until the packet's time is over there. */
+static void wait_until_over(struct world *w, uint64_t packet_id)
+{
+    int64_t expires_ms = world_packet(w, packet_id).expires_ms;
+    while (clock_now_ms() <= expires_ms)
+        ;
+}
+
+static uint64_t expire_all(struct world *w, struct recover_done *done)
+{
+    struct expire e = { 0 };
+    uint64_t closed = 0;
+    for (int pass = 0; pass < PASSES_MAX; pass++) {
+        assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), &closed, done), ST_OK);
+        if (e.packet_id == 0)
+            return closed;
+    }
+    fail_msg("the walk over the due packets does not end");
+    return 0;
+}
+
+static void the_rest_goes_back_to_the_sender_to_the_fen(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1001, 5, SOON_MS, -1);
+    int64_t grabbed = world_grab(&w, id, 1).amount_fen + world_grab(&w, id, 2).amount_fen;
+    wait_until_over(&w, id);
+    assert_int_equal(expire_all(&w, &done), 1);
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN); /* the stream brings the refund */
+    assert_int_equal(world_drain(&w), 3);
+    struct packet p = world_packet(&w, id);
+    assert_int_equal(p.state, PACKET_CLOSED);
+    assert_int_equal(p.refund_fen, 1001 - grabbed);
+    assert_int_equal(p.finished_ms, 0);
+    assert_true(p.closed_ms > 0);
+    assert_int_equal(world_balance(&w, w.users[0]), 100000 - grabbed);
+    assert_int_equal(world_balance(&w, id), 0);
+    assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_packet_that_nobody_opened_goes_back_whole(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EXCLUSIVE, 100, 1, 0, 1);
+    assert_int_equal(expire_all(&w, &done), 1);
+    world_drain(&w);
+    assert_int_equal(world_balance(&w, w.users[0]), 100000);
+    assert_int_equal(world_packet(&w, id).refund_fen, 100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void expiring_again_before_and_after_settling_changes_nothing(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, 0, -1);
+    assert_int_equal(expire_all(&w, &done), 1);
+    assert_int_equal(expire_all(&w, &done), 0);
+    assert_int_equal(world_redis(&w, id, "XLEN {ev}"), 1);
+    world_drain(&w);
+    assert_int_equal(expire_all(&w, &done), 0);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM transfer WHERE kind = 'refund'", 0), 1);
+    assert_int_equal(world_balance(&w, w.users[0]), 100000);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_packet_with_time_left_is_left_alone(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
+    assert_int_equal(expire_all(&w, &done), 0);
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
+    world_end(&w);
+}
+
+static void more_due_packets_than_a_pass_takes_are_all_closed(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 3);
+    for (int i = 0; i < 1100; i++)
+        (void)world_send(&w, (size_t)i % 3, PACKET_EVEN, 5, 5, 0, -1);
+    assert_int_equal(expire_all(&w, &done), 1100);
+    assert_int_equal(world_drain(&w), 1100);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet WHERE state = 'closed'", 0), 1100);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(world_balance(&w, w.users[i]), 100000);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_redis_without_memory_settles_and_gives_the_rest_back_all_the_same(void **state)
+{
+    enum { PACKETS = 6 };
+    struct world w;
+    struct recover_done done = { 0 };
+    uint64_t ids[PACKETS];
+    (void)state;
+    world_begin(&w, 3);
+    for (size_t i = 0; i < PACKETS; i++) {
+        ids[i] = world_send(&w, 0, PACKET_EVEN, 500, 5, SOON_MS, -1);
+        world_grab_all(&w, ids[i], 1, 2);
+    }
+    wait_until_over(&w, ids[PACKETS - 1]);
+    (void)world_redis(&w, 0, "CONFIG SET maxmemory 1");
+    uint64_t closed = expire_all(&w, &done);
+    uint64_t settled = world_drain(&w);
+    int64_t dying = 0;
+    for (size_t i = 0; i < PACKETS; i++)
+        dying += world_redis(&w, ids[i], "PTTL {pk}") > 0; /* or it would be full for ever */
+    (void)world_redis(&w, 0, "CONFIG SET maxmemory 0");
+    assert_int_equal(closed, PACKETS);
+    assert_int_equal(settled, 3 * PACKETS);
+    assert_int_equal(dying, PACKETS);
+    world_drain(&w);
+    for (size_t i = 0; i < PACKETS; i++) {
+        struct live_event_id end, told; /* where the worker stands is told at last */
+        assert_true(live_event_id_parse(world_redis_text(&w, ids[i], "HGET {pk} close_event"), &end));
+        assert_true(live_event_id_parse(world_redis_text(&w, ids[i], "GET {se}"), &told));
+        assert_true(live_event_id_compare(told, end) >= 0);
+    }
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_due_packet_that_redis_lost_is_refunded_directly_and_once(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, SOON_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    wait_until_over(&w, id);
+    assert_int_equal(expire_all(&w, &done), 0);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(expire_all(&w, &done), 0);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(world_packet(&w, id).refund_fen, 400);
+    assert_int_equal(world_balance(&w, w.users[0]), 99900);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, SOON_MS, -1);
+    world_drain(&w); /* makes the cursors */
+    world_grab(&w, id, 1);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    wait_until_over(&w, id);
+    expire_all(&w, &done);
+    assert_int_equal(done.refunded, 0);
+    assert_int_equal(world_drain(&w), 1);
+    expire_all(&w, &done);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(world_packet(&w, id).refund_fen, 400);
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_close_event_with_other_numbers_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
+    struct str words = arena_printf(w.arena, "XADD {ev} * c %llu,1,100,400", (unsigned long long)id);
+    (void)world_redis_text(&w, id, words.ptr);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
+    assert_int_equal(world_balance(&w, w.users[0]), 99500);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rest_goes_back_to_the_sender_to_the_fen),
+        cmocka_unit_test(a_packet_that_nobody_opened_goes_back_whole),
+        cmocka_unit_test(expiring_again_before_and_after_settling_changes_nothing),
+        cmocka_unit_test(a_packet_with_time_left_is_left_alone),
+        cmocka_unit_test(more_due_packets_than_a_pass_takes_are_all_closed),
+        cmocka_unit_test(a_redis_without_memory_settles_and_gives_the_rest_back_all_the_same),
+        cmocka_unit_test(a_due_packet_that_redis_lost_is_refunded_directly_and_once),
+        cmocka_unit_test(a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund),
+        cmocka_unit_test(a_close_event_with_other_numbers_is_put_aside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,707 @@
+/* The live packet: every answer of every script, on a real Redis. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "packet/live.h"
+#include "support/test_services.h"
+
+enum { HOUR_MS = 3600 * 1000, SENDER = 10001, FIRST_USER = 20000, SHARES_MAX = 3000 };
+
+/* All packets of this test lie in a partition that no other test reaches: nobody settles their events. */
+enum { PARTITIONS = 100 };
+
+static struct services *app;
+static struct live live;
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = test_services_open();
+    arena = arena_new(64 << 10, 64 << 20);
+    if (app == NULL || arena == NULL || live_init(&live, app->redis, app->scripts, app->config) != ST_OK)
+        return 1;
+    live.partitions = PARTITIONS;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char events[LIVE_KEY_MAX], settled[LIVE_KEY_MAX];
+    const struct str args[] = { STR("DEL"), live_events_key(events, PARTITIONS - 1),
+                                live_settled_key(settled, PARTITIONS - 1) };
+    struct redis_call call;
+    (void)redis_do(app->redis, &call, args, 3);
+    redis_call_free(&call);
+    arena_free(arena);
+    test_services_close(app);
+    return 0;
+}
+
+/* A fresh packet of count shares with 100, 101, 102 … fen; the id is new in every run. */
+struct sample {
+    struct packet p;
+    int64_t shares_fen[SHARES_MAX];
+};
+
+static void sample_make(struct sample *s, enum packet_kind kind, uint32_t count)
+{
+    static uint64_t made;
+    *s = (struct sample){ .p = { .id = ((random_u64() >> 8) + made++) * PARTITIONS + PARTITIONS - 1,
+                                 .sender_id = SENDER,
+                                 .sender_name = STR("小,明"),
+                                 .receiver_name = STR(""),
+                                 .kind = kind,
+                                 .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
+                                 .share_count = count,
+                                 .best_share_no = kind == PACKET_LUCKY ? count - 1 : PACKET_NO_SHARE,
+                                 .greeting = STR("恭喜发财，大吉大利"),
+                                 .created_ms = clock_now_ms(),
+                                 .expires_ms = clock_now_ms() + HOUR_MS } };
+    if (kind == PACKET_EXCLUSIVE) {
+        s->p.receiver_id = FIRST_USER;
+        s->p.receiver_name = STR("收");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        s->shares_fen[i] = 100 + i;
+        s->p.amount_fen += s->shares_fen[i];
+    }
+    random_bytes(s->p.seed, sizeof s->p.seed);
+    hash_sha256(s->p.seed, sizeof s->p.seed, s->p.commitment);
+}
+
+static enum live_code load(const struct sample *s)
+{
+    enum live_code code;
+    assert_int_equal(live_load(&live, &s->p, s->shares_fen, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
+    return code;
+}
+
+static struct live_grab grab(const struct sample *s, uint64_t user_id)
+{
+    struct redis_call call;
+    struct live_grab g;
+    live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"));
+    redis_round(app->redis);
+    assert_int_equal(live_grab_read(&call, &g), ST_OK);
+    redis_call_free(&call);
+    return g;
+}
+
+static struct live_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
+{
+    struct redis_call call;
+    struct live_view v;
+    live_view_queue(&live, &call, s->p.id, user_id, after, limit);
+    redis_round(app->redis);
+    assert_int_equal(live_view_read(&call, arena, s->p.id, &v), ST_OK);
+    redis_call_free(&call);
+    return v;
+}
+
+/* Writes one field of the packet's hash. */
+static void field_set(const struct sample *s, struct str field, struct str value)
+{
+    struct live_keys keys;
+    live_keys(&keys, s->p.id, live.partitions);
+    const struct str args[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, value };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->redis, &call, args, 4), ST_OK);
+    redis_call_free(&call);
+}
+
+static void time_runs_out(const struct sample *s)
+{
+    field_set(s, STR("expires_ms"), STR("1000"));
+}
+
+static void config_set(struct str name, struct str value)
+{
+    const struct str args[] = { STR("CONFIG"), STR("SET"), name, value };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->redis, &call, args, 4), ST_OK);
+    redis_call_free(&call);
+}
+
+/* The newest event of the packet's partition. *call is the caller's to free. */
+static struct live_event last_event(const struct sample *s, struct redis_call *call)
+{
+    struct live_keys keys;
+    live_keys(&keys, s->p.id, live.partitions);
+    const struct str args[] = {
+        STR("XREVRANGE"), keys.key[LIVE_KEY_EVENTS], STR("+"), STR("-"), STR("COUNT"), STR("1")
+    };
+    struct live_event e;
+    assert_int_equal(redis_do(app->redis, call, args, 6), ST_OK);
+    assert_int_equal(live_event_read(redis_reply_at(call->reply, 0), &e), ST_OK);
+    return e;
+}
+
+/* Bytes that Redis holds for one packet, events left out. */
+static int64_t memory_bytes(const struct sample *s)
+{
+    struct live_keys keys;
+    live_keys(&keys, s->p.id, live.partitions);
+    int64_t sum = 0;
+    for (size_t k = LIVE_KEY_PACKET; k <= LIVE_KEY_ORDER; k++) {
+        const struct str args[] = { STR("MEMORY"), STR("USAGE"), keys.key[k], STR("SAMPLES"), STR("0") };
+        struct redis_call call;
+        int64_t bytes = 0;
+        assert_int_equal(redis_do(app->redis, &call, args, 5), ST_OK);
+        if (!redis_reply_is_nil(call.reply))
+            assert_true(redis_reply_i64(call.reply, &bytes));
+        sum += bytes;
+        redis_call_free(&call);
+    }
+    return sum;
+}
+
+static void an_open_packet_with_the_longest_greeting_takes_at_most_900_bytes(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 10);
+    s.p.greeting = STR("恭喜发财万事如意身体健康步步高升心想事成阖家幸福吉");
+    s.p.sender_name = STR("一二三四五六七八九十一二三四五六七八九十一二三四五六七八九十甲乙");
+    assert_int_equal(load(&s), LIVE_LOADED);
+    assert_in_range(memory_bytes(&s), 1, 900);
+}
+
+static void a_grab_in_a_large_packet_takes_at_most_200_bytes(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, SHARES_MAX);
+    assert_int_equal(load(&s), LIVE_LOADED);
+    for (uint32_t i = 0; i < SHARES_MAX; i++)
+        assert_int_equal(grab(&s, FIRST_USER + i).code, LIVE_GRABBED);
+    assert_in_range(memory_bytes(&s), 1, 200 * SHARES_MAX);
+}
+
+/* ---- grab ---- */
+
+static void an_unknown_packet_is_missing_to_every_script(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 3);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
+    struct redis_call call;
+    struct live_view v;
+    live_view_queue(&live, &call, s.p.id, FIRST_USER, PACKET_NO_SHARE, 10);
+    redis_round(app->redis);
+    assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
+    redis_call_free(&call);
+    struct live_close c;
+    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(c.code, LIVE_MISSING);
+    enum live_code code;
+    assert_int_equal(live_busy(&live, s.p.id, &code), ST_OK);
+    assert_int_equal(code, LIVE_MISSING);
+    assert_int_equal(live_remove(&live, s.p.id), ST_OK);
+}
+
+static void shares_go_in_grab_order_and_then_the_packet_is_empty(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 3);
+    assert_int_equal(load(&s), LIVE_LOADED);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct live_grab g = grab(&s, FIRST_USER + i);
+        assert_int_equal(g.code, LIVE_GRABBED);
+        assert_int_equal(g.share_no, i);
+        assert_int_equal(g.amount_fen, s.shares_fen[i]);
+    }
+    assert_int_equal(grab(&s, FIRST_USER + 3).code, LIVE_EMPTY);
+    struct redis_call call;
+    struct live_event e = last_event(&s, &call);
+    assert_int_equal(e.type, LIVE_EVENT_GRAB);
+    assert_true(e.packet_id == s.p.id);
+    assert_int_equal(e.share_no, 2);
+    assert_int_equal(e.user_id, FIRST_USER + 2);
+    assert_int_equal(e.amount_fen, s.shares_fen[2]);
+    assert_true(str_equal(e.nickname, STR("某,人")));
+    redis_call_free(&call);
+}
+
+static void a_second_grab_shows_the_first_one_for_ever(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    (void)load(&s);
+    struct live_grab first = grab(&s, FIRST_USER);
+    assert_int_equal(first.code, LIVE_GRABBED);
+    (void)grab(&s, FIRST_USER + 1);
+    for (int i = 0; i < 3; i++) {
+        struct live_grab again = grab(&s, FIRST_USER);
+        assert_int_equal(again.code, LIVE_ALREADY);
+        assert_int_equal(again.share_no, first.share_no);
+        assert_int_equal(again.amount_fen, first.amount_fen);
+        if (i == 0)
+            time_runs_out(&s);
+        if (i == 1)
+            field_set(&s, STR("state"), STR("closed"));
+    }
+}
+
+static void an_exclusive_packet_is_for_its_receiver_only(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_EXCLUSIVE, 1);
+    (void)load(&s);
+    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(&s, SENDER).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_GRABBED);
+    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+}
+
+static void nothing_is_grabbed_after_the_time_is_over_or_the_packet_closed(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    (void)load(&s);
+    time_runs_out(&s);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
+    sample_make(&s, PACKET_LUCKY, 2);
+    (void)load(&s);
+    field_set(&s, STR("state"), STR("closed"));
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
+}
+
+static void a_full_memory_refuses_a_grab_before_its_first_write(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    (void)load(&s);
+    (void)grab(&s, FIRST_USER);
+    struct redis_call call, before, after;
+    struct live_event_id last = last_event(&s, &before).id;
+    config_set(STR("maxmemory"), STR("1"));
+    struct live_grab g;
+    live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"));
+    redis_round(app->redis);
+    enum status st = live_grab_read(&call, &g);
+    struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    config_set(STR("maxmemory"), STR("0"));
+    assert_int_equal(st, ST_CONFLICT);
+    assert_int_equal(v.packet.grabbed_count, 1); /* and looking still works */
+    assert_int_equal(live_event_id_compare(last_event(&s, &after).id, last), 0);
+    redis_call_free(&call);
+    redis_call_free(&before);
+    redis_call_free(&after);
+}
+
+static void ten_thousand_users_take_a_hundred_shares_exactly(void **state)
+{
+    (void)state;
+    enum { USERS = 10000, SHARES = 100, BATCH = 50 };
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, SHARES);
+    (void)load(&s);
+    int64_t sum_fen = 0;
+    uint32_t grabbed = 0, empty = 0;
+    bool taken[SHARES] = { false };
+    for (uint64_t user = 0; user < USERS; user += BATCH) {
+        struct redis_call calls[2 * BATCH];
+        for (uint64_t i = 0; i < 2 * BATCH; i++) /* everyone taps twice */
+            live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"));
+        redis_round(app->redis);
+        for (size_t i = 0; i < 2 * BATCH; i++) {
+            struct live_grab g;
+            assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
+            redis_call_free(&calls[i]);
+            if (g.code == LIVE_GRABBED) {
+                assert_false(taken[g.share_no]);
+                taken[g.share_no] = true;
+                sum_fen += g.amount_fen;
+                grabbed++;
+            } else if (g.code == LIVE_EMPTY) {
+                empty++;
+            } else {
+                assert_int_equal(g.code, LIVE_ALREADY);
+            }
+        }
+    }
+    assert_int_equal(grabbed, SHARES);
+    assert_int_equal(empty, 2 * (USERS - SHARES));
+    assert_int_equal(sum_fen, s.p.amount_fen);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.grabbed_fen, s.p.amount_fen);
+}
+
+/* ---- view ---- */
+
+static void a_view_tells_all_of_the_packet(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_EXCLUSIVE, 1);
+    (void)load(&s);
+    struct live_view v = view(&s, 0, PACKET_NO_SHARE, 10);
+    const struct packet *p = &v.packet;
+    assert_true(p->id == s.p.id);
+    assert_int_equal(p->sender_id, SENDER);
+    assert_true(str_equal(p->sender_name, s.p.sender_name));
+    assert_int_equal(p->receiver_id, FIRST_USER);
+    assert_true(str_equal(p->receiver_name, s.p.receiver_name));
+    assert_int_equal(p->kind, PACKET_EXCLUSIVE);
+    assert_int_equal(p->split, SPLIT_EVEN);
+    assert_int_equal(p->amount_fen, s.p.amount_fen);
+    assert_int_equal(p->share_count, 1);
+    assert_int_equal(p->best_share_no, PACKET_NO_SHARE);
+    assert_true(str_equal(p->greeting, s.p.greeting));
+    assert_memory_equal(p->seed, s.p.seed, SEED_BYTES);
+    assert_memory_equal(p->commitment, s.p.commitment, HASH_BYTES);
+    assert_int_equal(p->state, PACKET_OPEN);
+    assert_int_equal(p->created_ms, s.p.created_ms);
+    assert_int_equal(p->expires_ms, s.p.expires_ms);
+    assert_int_equal(p->grabbed_count, 0);
+    assert_int_equal(p->finished_ms, 0);
+    assert_false(v.busy);
+    assert_false(v.has_mine);
+    assert_int_equal(v.row_count, 0);
+    assert_int_equal(v.next, 0);
+    assert_true(llabs(v.now_ms - clock_now_ms()) < 60000);
+}
+
+static void the_list_is_newest_first_page_by_page(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 7);
+    (void)load(&s);
+    for (uint32_t i = 0; i < 7; i++)
+        (void)grab(&s, FIRST_USER + i);
+    uint32_t after = PACKET_NO_SHARE, want = 7, pages = 0;
+    do {
+        struct live_view v = view(&s, FIRST_USER + 2, after, 3);
+        assert_true(v.has_mine);
+        assert_int_equal(v.mine.share_no, 2);
+        assert_int_equal(v.mine.amount_fen, s.shares_fen[2]);
+        for (size_t i = 0; i < v.row_count; i++) {
+            assert_int_equal(v.rows[i].share_no, --want);
+            assert_int_equal(v.rows[i].user_id, FIRST_USER + want);
+            assert_int_equal(v.rows[i].amount_fen, s.shares_fen[want]);
+            assert_true(str_equal(v.rows[i].nickname, STR("某,人")));
+        }
+        after = v.next;
+        pages++;
+    } while (after != 0);
+    assert_int_equal(want, 0);
+    assert_int_equal(pages, 3);
+    struct live_view v = view(&s, 0, PACKET_NO_SHARE, 1);
+    assert_int_equal(v.packet.state, PACKET_FINISHED);
+    assert_int_equal(v.packet.finished_ms, (int64_t)v.rows[0].event.ms);
+}
+
+static void a_grab_is_settled_when_the_worker_says_so(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    (void)load(&s);
+    (void)grab(&s, FIRST_USER);
+    (void)grab(&s, FIRST_USER + 1);
+    struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    assert_false(v.mine.settled);
+    struct live_keys keys;
+    live_keys(&keys, s.p.id, live.partitions);
+    char id[LIVE_EVENT_ID_MAX];
+    const struct str args[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, v.mine.event) };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->redis, &call, args, 3), ST_OK);
+    redis_call_free(&call);
+    v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    assert_true(v.mine.settled);
+    assert_false(v.rows[0].settled);
+    assert_true(v.rows[1].settled);
+    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
+    assert_int_equal(redis_do(app->redis, &call, del, 2), ST_OK);
+    redis_call_free(&call);
+}
+
+/* ---- close ---- */
+
+static void a_packet_is_closed_once_after_its_time_with_the_rest(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct live_close c;
+    sample_make(&s, PACKET_LUCKY, 3);
+    (void)load(&s);
+    (void)grab(&s, FIRST_USER);
+    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(c.code, LIVE_NOT_YET);
+    time_runs_out(&s);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
+    assert_false(view(&s, 0, PACKET_NO_SHARE, 0).over);
+    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(c.code, LIVE_CLOSED);
+    assert_true(view(&s, 0, PACKET_NO_SHARE, 0).over);
+    assert_int_equal(c.grabbed_count, 1);
+    assert_int_equal(c.grabbed_fen, s.shares_fen[0]);
+    assert_int_equal(c.rest_fen, s.p.amount_fen - s.shares_fen[0]);
+    struct redis_call call;
+    struct live_event e = last_event(&s, &call);
+    assert_int_equal(e.type, LIVE_EVENT_CLOSE);
+    assert_true(e.packet_id == s.p.id);
+    assert_int_equal(e.grabbed_count, 1);
+    assert_int_equal(e.grabbed_fen, c.grabbed_fen);
+    assert_int_equal(e.rest_fen, c.rest_fen);
+    redis_call_free(&call);
+    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(c.code, LIVE_ALREADY);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
+    assert_int_equal(live_remove(&live, s.p.id), ST_OK);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
+}
+
+static void a_finished_packet_has_nothing_to_close(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct live_close c;
+    sample_make(&s, PACKET_LUCKY, 1);
+    (void)load(&s);
+    (void)grab(&s, FIRST_USER);
+    time_runs_out(&s);
+    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(c.code, LIVE_FINISHED);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_FINISHED);
+}
+
+/* ---- load ---- */
+
+static void loading_twice_changes_nothing(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 3);
+    assert_int_equal(load(&s), LIVE_LOADED);
+    (void)grab(&s, FIRST_USER);
+    assert_int_equal(load(&s), LIVE_EXISTS);
+    assert_int_equal(view(&s, FIRST_USER, PACKET_NO_SHARE, 0).packet.grabbed_count, 1);
+}
+
+static void shares_that_do_not_add_up_are_not_loaded(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 3);
+    s.p.amount_fen--;
+    assert_int_equal(load(&s), LIVE_BAD);
+    s.p.amount_fen++;
+    s.shares_fen[0] = 0;
+    assert_int_equal(load(&s), LIVE_BAD);
+    sample_make(&s, PACKET_LUCKY, 3);
+    const struct live_settled other = { .user_id = FIRST_USER, .nickname = STR("n"), .amount_fen = 1 };
+    enum live_code code;
+    assert_int_equal(live_load(&live, &s.p, s.shares_fen, &other, 1, LIVE_STATE_OPEN, &code), ST_OK);
+    assert_int_equal(code, LIVE_BAD);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
+}
+
+/* Rebuilds a packet of count shares of which settled are grabbed. */
+static void expire_in_an_hour(const struct sample *s)
+{
+    struct live_keys keys;
+    live_keys(&keys, s->p.id, live.partitions);
+    const struct str args[] = { STR("EXPIRE"), keys.key[LIVE_KEY_PACKET], STR("3600") };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->redis, &call, args, 3), ST_OK);
+    redis_call_free(&call);
+}
+
+static bool lives_for_ever(const struct sample *s)
+{
+    struct live_keys keys;
+    live_keys(&keys, s->p.id, live.partitions);
+    const struct str args[] = { STR("TTL"), keys.key[LIVE_KEY_PACKET] };
+    struct redis_call call;
+    int64_t ttl_s = 0;
+    assert_int_equal(redis_do(app->redis, &call, args, 2), ST_OK);
+    assert_true(redis_reply_i64(call.reply, &ttl_s));
+    redis_call_free(&call);
+    return ttl_s == -1;
+}
+
+static void rebuild(uint32_t count, uint32_t settled_count)
+{
+    static struct sample s;
+    static struct live_settled settled[SHARES_MAX];
+    sample_make(&s, PACKET_LUCKY, count);
+    (void)load(&s);
+    (void)grab(&s, FIRST_USER + 5); /* the state that was lost or went wrong */
+    for (uint32_t i = 0; i < settled_count; i++)
+        settled[i] = (struct live_settled){ .user_id = FIRST_USER + i,
+                                            .nickname = STR("老,友"),
+                                            .amount_fen = s.shares_fen[i],
+                                            .event = { .ms = 1700000000000 + i } };
+    enum live_code code;
+    expire_in_an_hour(&s);
+    assert_int_equal(live_busy(&live, s.p.id, &code), ST_OK);
+    assert_int_equal(code, LIVE_BUSY);
+    assert_true(view(&s, 0, PACKET_NO_SHARE, 0).busy);
+    assert_int_equal(grab(&s, FIRST_USER + SHARES_MAX).code, LIVE_BUSY);
+    struct live_close c;
+    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(c.code, LIVE_BUSY);
+    assert_int_equal(live_load(&live, &s.p, s.shares_fen, settled, settled_count, LIVE_STATE_OPEN, &code), ST_OK);
+    assert_int_equal(code, LIVE_LOADED);
+
+    assert_true(lives_for_ever(&s));
+    struct live_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
+    assert_false(v.busy);
+    assert_int_equal(v.packet.grabbed_count, settled_count);
+    assert_int_equal(v.mine.share_no, settled_count - 1);
+    assert_int_equal(v.mine.event.ms, 1700000000000 + settled_count - 1);
+    assert_true(str_equal(v.rows[0].nickname, STR("老,友")));
+    int64_t sum_fen = 0;
+    for (uint32_t i = 0; i < settled_count; i++)
+        sum_fen += s.shares_fen[i];
+    assert_int_equal(v.packet.grabbed_fen, sum_fen);
+    struct live_grab next = grab(&s, FIRST_USER + SHARES_MAX);
+    assert_int_equal(next.code, LIVE_GRABBED);
+    assert_int_equal(next.share_no, settled_count);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_ALREADY);
+    assert_int_equal(live_remove(&live, s.p.id), ST_OK);
+}
+
+static void a_busy_packet_is_rebuilt_from_its_settled_grabs(void **state)
+{
+    (void)state;
+    rebuild(10, 3);
+}
+
+static void a_large_packet_is_rebuilt_in_several_calls(void **state)
+{
+    (void)state;
+    rebuild(SHARES_MAX, 2500);
+    rebuild(SHARES_MAX, 1000);
+    rebuild(SHARES_MAX, 1001);
+}
+
+static void a_closed_packet_can_be_shown_again(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    enum live_code code;
+    assert_int_equal(live_load(&live, &s.p, s.shares_fen, NULL, 0, LIVE_STATE_CLOSED, &code), ST_OK);
+    assert_int_equal(code, LIVE_LOADED);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
+}
+
+/* ---- events ---- */
+
+static void keys_of_a_packet_lie_in_one_slot(void **state)
+{
+    (void)state;
+    struct live_keys keys;
+    live_keys(&keys, 18446744073709551615u, 100);
+    assert_true(str_equal(keys.key[LIVE_KEY_PACKET], STR("hb:{p15}:packet:18446744073709551615")));
+    assert_true(str_equal(keys.key[LIVE_KEY_EVENTS], STR("hb:{p15}:events")));
+    for (size_t i = 0; i < LIVE_KEY_COUNT; i++)
+        assert_true(str_starts(keys.key[i], STR("hb:{p15}:")));
+    live_keys(&keys, 12, 8);
+    assert_true(str_equal(keys.key[LIVE_KEY_SETTLED], STR("hb:{p04}:settled")));
+}
+
+/* Adds field and value to a stream of the test's own and reads the entry. */
+static enum status event_of(struct str field, struct str value)
+{
+    const struct str add[] = { STR("XADD"), STR("test:events"), STR("*"), field, value };
+    const struct str range[] = { STR("XRANGE"), STR("test:events"), STR("-"), STR("+") };
+    const struct str del[] = { STR("DEL"), STR("test:events") };
+    struct redis_call call;
+    struct live_event e;
+    assert_int_equal(redis_do(app->redis, &call, add, 5), ST_OK);
+    redis_call_free(&call);
+    assert_int_equal(redis_do(app->redis, &call, range, 4), ST_OK);
+    enum status st = live_event_read(redis_reply_at(call.reply, 0), &e);
+    assert_true(e.id.ms > 0);
+    redis_call_free(&call);
+    assert_int_equal(redis_do(app->redis, &call, del, 2), ST_OK);
+    redis_call_free(&call);
+    return st;
+}
+
+static void a_damaged_event_is_recognised(void **state)
+{
+    (void)state;
+    assert_int_equal(event_of(STR("g"), STR("5,0,10001,100,n")), ST_OK);
+    assert_int_equal(event_of(STR("g"), STR("5,0,10001,100,")), ST_OK);
+    assert_int_equal(event_of(STR("c"), STR("5,1,100,20")), ST_OK);
+    static const char *const grabs[] = { "",
+                                         "5",
+                                         "5,0,10001,100",
+                                         "x,0,10001,100,n",
+                                         "5,-1,10001,100,n",
+                                         "5,0,10001,0,n",
+                                         "5,0,10001,9223372036854775808,n",
+                                         "5,4294967295,1,1,n",
+                                         "5,0,,100,n",
+                                         "05,0,10001,100,n" };
+    for (size_t i = 0; i < sizeof grabs / sizeof *grabs; i++)
+        assert_int_equal(event_of(STR("g"), str_from(grabs[i])), ST_CORRUPT);
+    assert_int_equal(event_of(STR("c"), STR("5,1,100")), ST_CORRUPT);
+    assert_int_equal(event_of(STR("c"), STR("5,1,100,20,9")), ST_CORRUPT);
+    assert_int_equal(event_of(STR("x"), STR("5,0,10001,100,n")), ST_CORRUPT);
+}
+
+static void event_ids_compare_by_time_then_sequence(void **state)
+{
+    (void)state;
+    struct live_event_id a, b;
+    char text[LIVE_EVENT_ID_MAX];
+    assert_true(live_event_id_parse(STR("9-10"), &a));
+    assert_true(live_event_id_parse(STR("10-9"), &b));
+    assert_true(live_event_id_compare(a, b) < 0);
+    assert_true(live_event_id_parse(STR("9-11"), &b));
+    assert_true(live_event_id_compare(b, a) > 0);
+    assert_int_equal(live_event_id_compare(a, a), 0);
+    assert_true(str_equal(live_event_id_text(text, b), STR("9-11")));
+    assert_false(live_event_id_parse(STR("9"), &a));
+    assert_false(live_event_id_parse(STR("9-"), &a));
+    assert_false(live_event_id_parse(STR("-9"), &a));
+    assert_false(live_event_id_parse(STR("9-1x"), &a));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_open_packet_with_the_longest_greeting_takes_at_most_900_bytes),
+        cmocka_unit_test(a_grab_in_a_large_packet_takes_at_most_200_bytes),
+        cmocka_unit_test(an_unknown_packet_is_missing_to_every_script),
+        cmocka_unit_test(shares_go_in_grab_order_and_then_the_packet_is_empty),
+        cmocka_unit_test(a_second_grab_shows_the_first_one_for_ever),
+        cmocka_unit_test(an_exclusive_packet_is_for_its_receiver_only),
+        cmocka_unit_test(nothing_is_grabbed_after_the_time_is_over_or_the_packet_closed),
+        cmocka_unit_test(a_full_memory_refuses_a_grab_before_its_first_write),
+        cmocka_unit_test(ten_thousand_users_take_a_hundred_shares_exactly),
+        cmocka_unit_test(a_view_tells_all_of_the_packet),
+        cmocka_unit_test(the_list_is_newest_first_page_by_page),
+        cmocka_unit_test(a_grab_is_settled_when_the_worker_says_so),
+        cmocka_unit_test(a_packet_is_closed_once_after_its_time_with_the_rest),
+        cmocka_unit_test(a_finished_packet_has_nothing_to_close),
+        cmocka_unit_test(loading_twice_changes_nothing),
+        cmocka_unit_test(shares_that_do_not_add_up_are_not_loaded),
+        cmocka_unit_test(a_busy_packet_is_rebuilt_from_its_settled_grabs),
+        cmocka_unit_test(a_large_packet_is_rebuilt_in_several_calls),
+        cmocka_unit_test(a_closed_packet_can_be_shown_again),
+        cmocka_unit_test(keys_of_a_packet_lie_in_one_slot),
+        cmocka_unit_test(a_damaged_event_is_recognised),
+        cmocka_unit_test(event_ids_compare_by_time_then_sequence),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,360 @@
+/* ops/migrate in a database of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ops/migrate.h"
+#include "support/test_services.h"
+
+static struct services *app;
+static struct config config; /* names the database of this test */
+static struct db *db;
+static struct arena *arena;
+static char dir[] = "/tmp/hb-migrate-XXXXXX";
+static char said[4096]; /* by the last run or check */
+
+static int setup(void **state)
+{
+    (void)state;
+    app = test_services_open();
+    arena = arena_new(64 << 10, 64 << 20);
+    if (app == NULL || arena == NULL || mkdtemp(dir) == NULL)
+        return 1;
+    config = *app->config;
+    snprintf(config.mysql_database, sizeof config.mysql_database, "%.200s_migrate", app->config->mysql_database);
+    db = db_new(&config);
+    return db == NULL;
+}
+
+static enum status database(const char *what)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql, "%s `%s`", what, config.mysql_database);
+    return db_exec(app->db, NULL, sql, NULL, 0);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    (void)system(command);
+    (void)database("DROP DATABASE IF EXISTS");
+    db_free(db);
+    arena_free(arena);
+    test_services_close(app);
+    return 0;
+}
+
+static void file_write(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/migrations/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void file_remove(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/migrations/%s", dir, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* An empty database, and a folder with two migrations. */
+static int begin(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s/* && mkdir %s/migrations", dir, dir);
+    assert_int_equal(system(command), 0);
+    file_write("0001_first.sql", "-- the first; with a semicolon\nCREATE TABLE one (id INT PRIMARY KEY);\n"
+                                 "INSERT INTO one VALUES (1), (2);\n");
+    file_write("0002_second.sql", "CREATE TABLE two (t VARCHAR(20));\nINSERT INTO two VALUES ('a;b'), ('c');\n");
+    assert_int_equal(database("DROP DATABASE IF EXISTS"), ST_OK);
+    assert_int_equal(database("CREATE DATABASE"), ST_OK);
+    db_set_timeout_s(db, config.mysql_timeout_s); /* and a connection that knows the new database */
+    return 0;
+}
+
+static enum status with_output(enum status (*fn)(struct db *db, const char *sql_dir, FILE *out))
+{
+    memset(said, 0, sizeof said);
+    FILE *out = fmemopen(said, sizeof said - 1, "w");
+    assert_non_null(out);
+    enum status st = fn(db, dir, out);
+    fclose(out);
+    return st;
+}
+#define RUN()   with_output(migrate_run)
+#define CHECK() with_output(migrate_check)
+
+static int64_t number(const char *sql)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(db, arena, &rows, sql, NULL, 0), ST_OK);
+    return db_cell_i64(&rows, 0, 0);
+}
+
+static void an_empty_database_gets_all_of_it_once(void **state)
+{
+    (void)state;
+    assert_int_equal(CHECK(), ST_CONFLICT);
+    assert_non_null(strstr(said, "0 of 2"));
+    assert_int_equal(RUN(), ST_OK);
+    assert_non_null(strstr(said, "applied 0001_first.sql"));
+    assert_non_null(strstr(said, "applied 0002_second.sql"));
+    assert_int_equal(CHECK(), ST_OK);
+    assert_int_equal(RUN(), ST_OK);
+    assert_non_null(strstr(said, "up to date"));
+    assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
+    assert_int_equal(number("SELECT COUNT(*) FROM two WHERE t = 'a;b'"), 1);
+    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE name IN ('first', 'second')"), 2);
+}
+
+static void a_later_file_is_applied_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(), ST_OK);
+    file_write("0003_third.sql", "ALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7");
+    assert_int_equal(CHECK(), ST_CONFLICT);
+    assert_int_equal(RUN(), ST_OK);
+    assert_null(strstr(said, "0002"));
+    assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
+}
+
+static void a_gap_stops_everything(void **state)
+{
+    (void)state;
+    file_write("0004_fourth.sql", "CREATE TABLE four (id INT)");
+    assert_int_equal(RUN(), ST_INVALID);
+    assert_non_null(strstr(said, "0003 is missing"));
+    assert_int_equal(CHECK(), ST_INVALID);
+    assert_int_equal(number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"), 0);
+}
+
+static void a_number_twice_and_a_strange_name_stop_everything(void **state)
+{
+    (void)state;
+    file_write("0002_again.sql", "DO 1");
+    assert_int_equal(RUN(), ST_INVALID);
+    assert_non_null(strstr(said, "two files 0002"));
+    file_remove("0002_again.sql");
+    file_write("3_third.sql", "DO 1");
+    assert_int_equal(RUN(), ST_INVALID);
+    assert_non_null(strstr(said, "NNNN_name.sql"));
+    file_remove("3_third.sql");
+    file_write("README.md", "not a migration");
+    assert_int_equal(RUN(), ST_OK);
+}
+
+static void a_changed_file_stops_everything(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(), ST_OK);
+    file_write("0001_first.sql", "CREATE TABLE one (id BIGINT PRIMARY KEY);\n");
+    file_write("0003_third.sql", "CREATE TABLE three (id INT)");
+    assert_int_equal(RUN(), ST_INVALID);
+    assert_non_null(strstr(said, "0001_first.sql has changed"));
+    assert_int_equal(CHECK(), ST_INVALID);
+    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
+}
+
+static void a_version_from_the_future_stops_everything(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(), ST_OK);
+    file_remove("0002_second.sql");
+    assert_int_equal(RUN(), ST_INVALID);
+    assert_non_null(strstr(said, "0002_second"));
+    assert_int_equal(CHECK(), ST_INVALID);
+}
+
+static void a_hole_in_what_was_applied_stops_everything(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(db_exec(db, NULL, "DELETE FROM schema_migration WHERE version = 1", NULL, 0), ST_OK);
+    assert_int_equal(RUN(), ST_INVALID);
+    assert_non_null(strstr(said, "0001 was never applied"));
+}
+
+static void a_failing_statement_is_named_and_not_recorded(void **state)
+{
+    (void)state;
+    file_write("0003_third.sql",
+               "CREATE TABLE three (id INT);\nCREATE TABLE one (id INT);\nCREATE TABLE four (id INT);");
+    assert_int_equal(RUN(), ST_CORRUPT);
+    assert_non_null(strstr(said, "0003_third.sql failed in statement 2"));
+    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
+    assert_int_equal(CHECK(), ST_CONFLICT);
+    /* As the header says: undo by hand, mend, run again. */
+    assert_int_equal(db_exec(db, NULL, "DROP TABLE three", NULL, 0), ST_OK);
+    file_write("0003_third.sql", "CREATE TABLE three (id INT)");
+    assert_int_equal(RUN(), ST_OK);
+}
+
+/* Runs a migrator that dies at the n-th pass of a crash point; false: it was not passed that often. */
+static bool migrator_dies(const char *point, unsigned n)
+{
+    char crash[64];
+    int how;
+    snprintf(crash, sizeof crash, "%s:%u", point, n);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (setenv("HB_CRASH", crash, 1) != 0)
+            _exit(2);
+        struct db *own = db_new(&config);
+        _exit(migrate_run(own, dir, NULL) == ST_OK ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    if (WIFEXITED(how))
+        assert_int_equal(WEXITSTATUS(how), 0);
+    else
+        assert_int_equal(WTERMSIG(how), SIGKILL);
+    return WIFSIGNALED(how);
+}
+
+static void a_killed_migrator_is_followed_by_one_that_goes_on(void **state)
+{
+    static const char *const points[] = { "migrate-before-statement", "migrate-after-statement",
+                                          "migrate-before-record", "migrate-after-record" };
+#ifndef HB_CRASH_POINTS
+    skip();
+#endif
+    unsigned deaths = 0;
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+        for (unsigned n = 1;; n++) {
+            begin(state);
+            file_write("0003_third.sql",
+                       "CREATE TABLE three (id INT PRIMARY KEY, n INT, gone INT, KEY three_gone (gone));\n"
+                       "insert into three VALUES (1, 1, 1);\n"
+                       "UPDATE three SET n = n + 1;\n"
+                       "ALTER TABLE three ADD COLUMN one_id INT;\n"
+                       "ALTER TABLE three ADD KEY three_one (one_id);\n"
+                       "ALTER TABLE three ADD CONSTRAINT three_check CHECK (n > 0);\n"
+                       "ALTER TABLE three ADD CONSTRAINT three_one FOREIGN KEY (one_id) REFERENCES one (id);\n"
+                       "ALTER TABLE three DROP KEY three_gone;\n"
+                       "ALTER TABLE three DROP COLUMN gone;\n"
+                       "DROP TABLE two;\n");
+            if (!migrator_dies(points[i], n))
+                break;
+            deaths++;
+            assert_int_equal(RUN(), ST_OK);
+            assert_int_equal(CHECK(), ST_OK);
+            assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 3);
+            assert_int_equal(number("SELECT COUNT(*) FROM schema_progress"), 0);
+            assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
+            assert_int_equal(number("SELECT SUM(n) FROM three"), 2);
+        }
+    }
+    assert_int_equal(deaths, 14 + 10 + 3 + 3); /* statements, those that write no rows, files, files */
+}
+
+static void a_file_that_changed_since_it_was_interrupted_begins_anew(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(db_exec(db, NULL, "INSERT INTO schema_progress VALUES (3, REPEAT('x', 32), 2)", NULL, 0), ST_OK);
+    file_write("0003_third.sql", "CREATE TABLE three (id INT);\nCREATE TABLE four (id INT);");
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(number("SELECT COUNT(*) FROM three"), 0);
+}
+
+static void *run_beside(void *result)
+{
+    struct db *beside = db_new(&config);
+    *(enum status *)result = migrate_run(beside, dir, NULL);
+    db_free(beside);
+    return NULL;
+}
+
+static void two_migrators_wait_for_each_other(void **state)
+{
+    (void)state;
+    file_write("0003_slow.sql", "DO SLEEP(0.3); CREATE TABLE three (id INT)");
+    pthread_t thread;
+    enum status beside = ST_CORRUPT;
+    assert_int_equal(pthread_create(&thread, NULL, run_beside, &beside), 0);
+    assert_int_equal(RUN(), ST_OK);
+    pthread_join(thread, NULL);
+    assert_int_equal(beside, ST_OK);
+    assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
+}
+
+static void without_a_server_the_answer_is_unavailable(void **state)
+{
+    (void)state;
+    struct config away = config;
+    snprintf(away.mysql_socket, sizeof away.mysql_socket, "/tmp/hb-no-such-socket");
+    struct db *nobody = db_new(&away);
+    assert_int_equal(migrate_check(nobody, dir, NULL), ST_UNAVAILABLE);
+    assert_int_equal(migrate_run(nobody, dir, NULL), ST_UNAVAILABLE);
+    db_free(nobody);
+}
+
+static void the_projects_own_migrations_make_the_bank_and_the_leases(void **state)
+{
+    (void)state;
+    assert_int_equal(migrate_run(db, app->config->sql_dir, NULL), ST_OK);
+    assert_int_equal(number("SELECT COUNT(*) FROM account WHERE id = 1 AND kind = 'bank' AND balance = 0"), 1);
+    assert_int_equal(number("SELECT COUNT(*) FROM instance_lease WHERE instance_no BETWEEN 0 AND 1023"), 1024);
+    assert_int_equal(db_exec(db, NULL, "UPDATE account SET balance = -1 WHERE id = 1", NULL, 0), ST_OK);
+    assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'wallet', -1)", NULL, 0), ST_INVALID);
+    assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'escrow', -1)", NULL, 0), ST_INVALID);
+}
+
+static void statements_end_at_their_own_semicolons(void **state)
+{
+    (void)state;
+    struct str rest =
+        STR("-- a; b\n;; SELECT ';' /* ; */, \"a;\"\"b\", `c;` ;\n# x;\nDO 'it''s; \\'; ok'; \n DO 5--1; /* end; */\n");
+    assert_true(str_equal(migrate_statement_next(&rest), STR("SELECT ';' /* ; */, \"a;\"\"b\", `c;`")));
+    assert_true(str_equal(migrate_statement_next(&rest), STR("DO 'it''s; \\'; ok'")));
+    assert_true(str_equal(migrate_statement_next(&rest), STR("DO 5--1")));
+    assert_int_equal(migrate_statement_next(&rest).len, 0);
+    assert_int_equal(migrate_statement_next(&rest).len, 0);
+    static const char *const broken[] = { "", ";", "'", "--", "/*", "'\\", "`a;b", "-- only" };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        rest = str_from(broken[i]);
+        while (migrate_statement_next(&rest).len > 0)
+            ;
+        assert_int_equal(rest.len, 0);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_database_gets_all_of_it_once),
+        TEST(a_later_file_is_applied_alone),
+        TEST(a_gap_stops_everything),
+        TEST(a_number_twice_and_a_strange_name_stop_everything),
+        TEST(a_changed_file_stops_everything),
+        TEST(a_version_from_the_future_stops_everything),
+        TEST(a_hole_in_what_was_applied_stops_everything),
+        TEST(a_failing_statement_is_named_and_not_recorded),
+        TEST(a_killed_migrator_is_followed_by_one_that_goes_on),
+        TEST(a_file_that_changed_since_it_was_interrupted_begins_anew),
+        TEST(two_migrators_wait_for_each_other),
+        TEST(without_a_server_the_answer_is_unavailable),
+        TEST(the_projects_own_migrations_make_the_bank_and_the_leases),
+        cmocka_unit_test(statements_end_at_their_own_semicolons),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,141 @@
+#include "test_packet_fixture.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "support/test_services.h"
+#include "user/store.h"
+#include "wallet/deposit.h"
+#include "wallet/ledger.h"
+#include "web/assets.h"
+
+enum { FIXTURE_ARENA_BYTES = 16384, FIXTURE_ARENA_LIMIT = 64 << 20 };
+
+static struct arena *fixture_arena(void)
+{
+    struct arena *a = arena_new(FIXTURE_ARENA_BYTES, FIXTURE_ARENA_LIMIT);
+    assert_non_null(a);
+    return a;
+}
+
+struct services *packet_services_open(void)
+{
+    struct services *app = test_services_open();
+    struct mustache_set *templates = NULL;
+    struct assets *assets = NULL;
+    char error[512] = "";
+    if (app == NULL)
+        return NULL;
+    if (!clock_zone_set(app->config->timezone) ||
+        mustache_set_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK ||
+        assets_load(app->config->static_dir, &assets) != ST_OK) {
+        fprintf(stderr, "packet_services: %s\n", error);
+        mustache_set_free(templates);
+        test_services_close(app);
+        return NULL;
+    }
+    app->templates = templates;
+    app->assets = assets;
+    return app;
+}
+
+void packet_services_close(struct services *app)
+{
+    if (app != NULL) {
+        mustache_set_free(app->templates);
+        assets_free((struct assets *)app->assets);
+    }
+    test_services_close(app);
+}
+
+void fresh_key(char *out)
+{
+    snprintf(out, PERSON_KEY_MAX, "k%016" PRIx64, random_u64());
+}
+
+void person_new(struct services *app, struct person *out, int64_t balance_fen)
+{
+    struct arena *a = fixture_arena();
+    char key[PERSON_KEY_MAX];
+    snprintf(out->username, sizeof out->username, "t%015" PRIx64, random_u64() >> 4);
+    snprintf(out->nickname, sizeof out->nickname, "昵%.8s", out->username + 8);
+    struct user user = { .username = str_from(out->username), .nickname = str_from(out->nickname) };
+    assert_int_equal(user_insert(app->db, a, &user, clock_now_ms()), ST_OK);
+    out->id = user.id;
+    fresh_key(key);
+    if (balance_fen > 0) {
+        struct deposit d = { .user_id = user.id, .amount_fen = balance_fen, .request_key = str_from(key) };
+        assert_int_equal(deposit_make(app->db, a, &d, clock_now_ms()), ST_OK);
+    }
+    arena_free(a);
+}
+
+int64_t person_balance(struct services *app, const struct person *p)
+{
+    struct arena *a = fixture_arena();
+    int64_t fen = -1;
+    assert_int_equal(ledger_balance(app->db, a, p->id, &fen), ST_OK);
+    arena_free(a);
+    return fen;
+}
+
+int person_request(struct visit *v, struct services *app, const struct person *p, handler_fn *handler, const char *uri,
+                   const char *fields, uint64_t packet_id, bool json)
+{
+    visit_begin(v, app, uri, fields, NULL);
+    v->x.wants_json = json;
+    v->x.packet_id = packet_id;
+    if (p != NULL) {
+        v->x.visitor.user_id = p->id;
+        v->x.visitor.username = str_from(p->username);
+        v->x.visitor.nickname = str_from(p->nickname);
+    }
+    assert_int_equal(handler(&v->x), STEP_DONE);
+    return v->x.status;
+}
+
+void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
+    const char *at = memmem(v->x.body.ptr, v->x.body.len, wanted, strlen(wanted));
+    assert_non_null(at);
+    at += strlen(wanted);
+    const char *end = memchr(at, '"', v->x.body.len - (size_t)(at - v->x.body.ptr));
+    assert_non_null(end);
+    assert_true((size_t)(end - at) < out_size);
+    memcpy(out, at, (size_t)(end - at));
+    out[end - at] = '\0';
+}
+
+size_t visit_body_count(const struct visit *v, const char *text)
+{
+    size_t count = 0;
+    struct str rest = buf_view(&v->x.body);
+    for (;;) {
+        const char *at = rest.len > 0 ? memmem(rest.ptr, rest.len, text, strlen(text)) : NULL;
+        if (at == NULL)
+            return count;
+        count++;
+        at += strlen(text);
+        rest = (struct str){ at, rest.len - (size_t)(at - rest.ptr) };
+    }
+}
+
+int64_t sql_number(struct services *app, const char *sql, uint64_t id)
+{
+    struct arena *a = fixture_arena();
+    struct db_rows rows;
+    assert_int_equal(db_query(app->db, a, &rows, sql, DB_PARAMS(DB_U64(id))), ST_OK);
+    assert_int_equal(rows.count, 1);
+    int64_t number = db_cell_i64(&rows, 0, 0);
+    arena_free(a);
+    return number;
+}

@@ -1,0 +1,39 @@
+/* People and packets for tests of the packet floor: users with money, requests in their name. */
+#ifndef HB_TEST_PACKET_FIXTURE_H
+#define HB_TEST_PACKET_FIXTURE_H
+
+#include "test_user_fixture.h"
+
+#define PERSON_NAME_MAX 33
+#define PERSON_KEY_MAX  65
+
+struct person {
+    uint64_t id;
+    char username[PERSON_NAME_MAX];
+    char nickname[PERSON_NAME_MAX];
+};
+
+/* test_services_open with templates, static names and the time zone as well; NULL when something is missing. */
+struct services *packet_services_open(void);
+void packet_services_close(struct services *app); /* NULL is fine */
+
+/* A new user with this much money, deposited from the bank. */
+void person_new(struct services *app, struct person *out, int64_t balance_fen);
+int64_t person_balance(struct services *app, const struct person *p);
+
+/* One request in the person's name (NULL: logged out), as the router would run it after the session was read. Returns
+ * the status; the answer stays in v until visit_end. fields NULL: GET. packet_id: what `:id` in the path says, or 0. */
+int person_request(struct visit *v, struct services *app, const struct person *p, handler_fn *handler, const char *uri,
+                   const char *fields, uint64_t packet_id, bool json);
+
+/* The text behind "name":" in the JSON body, up to the next quote; out_size bytes, caller's. Fails when absent. */
+void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size);
+/* How often the text occurs in the body. */
+size_t visit_body_count(const struct visit *v, const char *text);
+
+/* One number from the database. */
+int64_t sql_number(struct services *app, const char *sql, uint64_t id);
+/* A request key nobody used. */
+void fresh_key(char *out);
+
+#endif

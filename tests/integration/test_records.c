@@ -1,0 +1,558 @@
+/* packet/records, verify and home on a real database: the right rows, once, newest first, and nobody else's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "packet/home.h"
+#include "packet/id_lease.h"
+#include "packet/records.h"
+#include "packet/split.h"
+#include "packet/store.h"
+#include "packet/verify.h"
+#include "test_packet_fixture.h"
+
+static struct services *app;
+static struct arena *arena;
+static struct person sender; /* the first user of this program */
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    arena = arena_new(65536, 256 << 20);
+    if (app == NULL || arena == NULL)
+        return 1;
+    person_new(app, &sender, 0);
+    return 0;
+}
+
+/* The packets of this program have rows but no money: they must not be there when others look at the whole. */
+static int teardown(void **state)
+{
+    (void)state;
+    static const char *const clear[] = {
+        "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
+        "DELETE FROM packet WHERE sender_id >= ?", "DELETE FROM user_year WHERE user_id >= ?"
+    };
+    int failed = 0;
+    for (size_t i = 0; i < sizeof clear / sizeof clear[0]; i++)
+        failed |= db_exec(app->db, NULL, clear[i], DB_PARAMS(DB_U64(sender.id))) != ST_OK;
+    arena_free(arena);
+    packet_services_close(app);
+    return failed;
+}
+
+/* ---- packets as the settle worker leaves them ---- */
+
+/* A packet of the person's as it was sent then; the money is somebody else's test. */
+static struct packet packet_of(const struct person *p, enum packet_kind kind, int64_t total_fen, uint32_t count,
+                               int64_t created_ms)
+{
+    char *key = arena_alloc(arena, PERSON_KEY_MAX);
+    assert_non_null(key);
+    fresh_key(key);
+    struct packet packet = { .sender_id = p->id,
+                             .sender_name = str_from(p->nickname),
+                             .kind = kind,
+                             .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
+                             .amount_fen = total_fen,
+                             .share_count = count,
+                             .share_max_fen = 20000,
+                             .best_share_no = PACKET_NO_SHARE,
+                             .greeting = STR("大吉大利"),
+                             .state = PACKET_OPEN,
+                             .created_ms = created_ms,
+                             .expires_ms = created_ms + 86400000,
+                             .request_key = str_from(key) };
+    random_bytes(packet.seed, sizeof packet.seed);
+    split_commitment(packet.seed, packet.commitment);
+    assert_int_equal(packet_id_next(app->db, clock_now_ms(), &packet.id), ST_OK);
+    if (kind == PACKET_LUCKY) {
+        int64_t *shares = calloc(count, sizeof *shares);
+        assert_non_null(shares);
+        assert_int_equal(split_packet(&packet, shares), ST_OK);
+        packet.best_share_no = split_best_share_no(shares, count);
+        free(shares);
+    }
+    assert_int_equal(packet_insert(app->db, &packet), ST_OK);
+    assert_int_equal(user_year_add_sent(app->db, p->id, zone_year(created_ms), total_fen), ST_OK);
+    return packet;
+}
+
+/* The grab of share share_no as settled. */
+static void grabbed(struct packet *packet, uint32_t share_no, const struct person *by, int64_t at_ms)
+{
+    int64_t *shares = calloc(packet->share_count, sizeof *shares);
+    assert_non_null(shares);
+    assert_int_equal(split_packet(packet, shares), ST_OK);
+    int64_t fen = shares[share_no];
+    free(shares);
+    assert_int_equal(db_exec(app->db, NULL, "INSERT INTO grab VALUES (?, ?, ?, ?, ?, ?)",
+                             DB_PARAMS(DB_U64(packet->id), DB_U64(share_no), DB_U64(by->id),
+                                       DB_TEXT(str_from(by->nickname)), DB_I64(fen), DB_I64(at_ms))),
+                     ST_OK);
+    assert_int_equal(
+        db_exec(app->db, NULL,
+                "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_amount = grabbed_amount + ?, "
+                "state = IF(grabbed_count = share_count, 'closed', state) WHERE id = ?",
+                DB_PARAMS(DB_I64(fen), DB_U64(packet->id))),
+        ST_OK);
+    assert_int_equal(
+        db_exec(app->db, NULL,
+                "INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (?, ?, 1, ?) "
+                "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
+                "received_amount = received_amount + ?",
+                DB_PARAMS(DB_U64(by->id), DB_I64(zone_year(at_ms)), DB_I64(fen), DB_I64(fen))),
+        ST_OK);
+    packet->grabbed_count++;
+    packet->grabbed_fen += fen;
+}
+
+static int asked(struct visit *v, const struct person *p, const char *uri)
+{
+    bool is_sent = strncmp(uri, "/records/sent", 13) == 0;
+    return person_request(v, app, p, is_sent ? records_sent : records_received, uri, NULL, 0, true);
+}
+
+/* ---- pages ---- */
+
+/* Follows next until there is none; returns the items seen, and how many pages they took. */
+static size_t all_pages(const struct person *p, const char *path, const char *item_mark, size_t *pages)
+{
+    struct visit v;
+    char uri[512], next[128];
+    size_t items = 0;
+    *pages = 0;
+    snprintf(uri, sizeof uri, "%s", path);
+    for (;;) {
+        assert_int_equal(asked(&v, p, uri), 200);
+        size_t here = visit_body_count(&v, item_mark);
+        assert_true(here <= RECORDS_PAGE_ITEMS);
+        items += here;
+        (*pages)++;
+        bool more = !visit_body_has(&v, "\"next\":null");
+        if (more) {
+            visit_json_text(&v, "next", next, sizeof next);
+            snprintf(uri, sizeof uri, "%s%sbefore=%s", path, strchr(path, '?') != NULL ? "&" : "?", next);
+        }
+        visit_end(&v);
+        if (!more)
+            return items;
+        assert_true(*pages < 20);
+    }
+}
+
+static void received_pages_show_every_grab_once_even_within_one_ms(void **state)
+{
+    (void)state;
+    struct person p;
+    size_t pages;
+    int64_t now = clock_now_ms();
+    person_new(app, &p, 0);
+    for (int i = 0; i < 45; i++) {
+        struct packet packet = packet_of(&sender, PACKET_EVEN, 300, 3, now - 1000);
+        grabbed(&packet, 0, &p, now - i / 15 * 7); /* fifteen grabs an instant: pages end in the middle of them */
+    }
+    assert_int_equal(all_pages(&p, "/records/received", "\"share_no\":0", &pages), 45);
+    assert_int_equal(pages, 3);
+}
+
+static void a_full_last_page_has_no_next(void **state)
+{
+    (void)state;
+    struct person p;
+    size_t pages;
+    int64_t now = clock_now_ms();
+    person_new(app, &p, 0);
+    for (int i = 0; i < RECORDS_PAGE_ITEMS; i++)
+        (void)packet_of(&p, PACKET_EVEN, 300, 3, now - i);
+    assert_int_equal(all_pages(&p, "/records/sent", "\"refund_fen\"", &pages), RECORDS_PAGE_ITEMS);
+    assert_int_equal(pages, 1);
+}
+
+static void years_are_those_of_the_zone_and_have_their_own_totals(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 0);
+    int64_t start = zone_year_start_ms(2025);
+    struct packet before = packet_of(&p, PACKET_EVEN, 100, 1, start - 1);
+    (void)packet_of(&p, PACKET_EVEN, 200, 1, start);
+    (void)packet_of(&p, PACKET_EVEN, 400, 1, zone_year_start_ms(2026) - 1);
+    assert_int_equal(before.created_ms, start - 1);
+    assert_int_equal(clock_date(start, clock_zone_offset_s(start)).year, 2025);
+    assert_int_equal(clock_date(start - 1, clock_zone_offset_s(start - 1)).year, 2024);
+
+    assert_int_equal(asked(&v, &p, "/records/sent?year=2025"), 200);
+    assert_int_equal(visit_json_int(&v, "year"), 2025);
+    assert_int_equal(visit_json_int(&v, "total_fen"), 600);
+    assert_int_equal(visit_json_int(&v, "count"), 2);
+    assert_int_equal(visit_body_count(&v, "\"refund_fen\""), 2);
+    visit_end(&v);
+    assert_int_equal(asked(&v, &p, "/records/sent?year=2024"), 200);
+    assert_int_equal(visit_json_int(&v, "total_fen"), 100);
+    assert_int_equal(visit_body_count(&v, "\"refund_fen\""), 1);
+    visit_end(&v);
+    assert_int_equal(asked(&v, &p, "/records/sent?year=2023"), 200);
+    assert_int_equal(visit_json_int(&v, "total_fen"), 0);
+    assert_true(visit_body_has(&v, "\"items\":[]"));
+    visit_end(&v);
+    /* The page links to every year there is, and to the shown one. */
+    assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2023", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "/records/sent?year=2025"));
+    assert_true(visit_body_has(&v, "/records/sent?year=2024"));
+    assert_true(visit_body_has(&v, "/records/sent?year=2023"));
+    visit_end(&v);
+}
+
+static void the_year_left_out_is_the_current_one(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 0);
+    assert_int_equal(asked(&v, &p, "/records/received"), 200);
+    assert_int_equal(visit_json_int(&v, "year"), zone_year(clock_now_ms()));
+    assert_int_equal(visit_json_int(&v, "best_count"), 0);
+    visit_end(&v);
+}
+
+static void a_year_or_cursor_of_nobodys_making_is_a_bad_request(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "year=",
+                                       "year=26",
+                                       "year=abcd",
+                                       "year=-025",
+                                       "year=20255",
+                                       "year=0999",
+                                       "year=2025x",
+                                       "year=9999",
+                                       "before=",
+                                       "before=1",
+                                       "before=1-2",
+                                       "before=-1-2",
+                                       "before=x-00000000000000000000000000",
+                                       "before=1-00000000000000000000000000",
+                                       "before=1%27-1" };
+    struct visit v;
+    char uri[128];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(uri, sizeof uri, "/records/received?%s", bad[i]);
+        assert_int_equal(asked(&v, &sender, uri), 400);
+        visit_end(&v);
+        snprintf(uri, sizeof uri, "/records/sent?%s", bad[i]);
+        assert_int_equal(asked(&v, &sender, uri), 400);
+        visit_end(&v);
+    }
+}
+
+static void nobody_sees_the_records_of_others(void **state)
+{
+    (void)state;
+    struct person p, other;
+    struct visit v;
+    person_new(app, &p, 0);
+    person_new(app, &other, 0);
+    struct packet packet = packet_of(&p, PACKET_EVEN, 200, 2, clock_now_ms());
+    grabbed(&packet, 0, &other, clock_now_ms());
+    assert_int_equal(asked(&v, &other, "/records/sent"), 200);
+    assert_true(visit_body_has(&v, "\"items\":[]"));
+    visit_end(&v);
+    assert_int_equal(asked(&v, &p, "/records/received"), 200);
+    assert_true(visit_body_has(&v, "\"items\":[]"));
+    visit_end(&v);
+}
+
+static void best_is_told_only_when_the_packet_is_finished(void **state)
+{
+    (void)state;
+    struct person lucky, last;
+    struct visit v;
+    int64_t now = clock_now_ms();
+    person_new(app, &lucky, 0);
+    person_new(app, &last, 0);
+    struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 2, now);
+    uint32_t best = packet.best_share_no;
+    grabbed(&packet, best, &lucky, now);
+    assert_int_equal(asked(&v, &lucky, "/records/received"), 200);
+    assert_true(visit_body_has(&v, "\"best\":false"));
+    visit_end(&v);
+    grabbed(&packet, 1 - best, &last, now);
+    assert_int_equal(asked(&v, &lucky, "/records/received"), 200);
+    assert_true(visit_body_has(&v, "\"best\":true"));
+    visit_end(&v);
+    assert_int_equal(asked(&v, &last, "/records/received"), 200);
+    assert_true(visit_body_has(&v, "\"best\":false"));
+    visit_end(&v);
+}
+
+static void sent_items_tell_state_and_refund(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    int64_t now = clock_now_ms();
+    person_new(app, &p, 0);
+    (void)packet_of(&p, PACKET_EVEN, 200, 2, now);
+    struct packet expired = packet_of(&p, PACKET_EVEN, 500, 2, now);
+    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET expires_at = created_at - 1 WHERE id = ?",
+                             DB_PARAMS(DB_U64(expired.id))),
+                     ST_OK);
+    assert_int_equal(asked(&v, &p, "/records/sent"), 200);
+    assert_int_equal(visit_body_count(&v, "\"state\":\"open\""), 1);
+    assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1); /* its time is over, whoever has noticed */
+    visit_end(&v);
+    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET state = 'closed', refund_amount = 500 WHERE id = ?",
+                             DB_PARAMS(DB_U64(expired.id))),
+                     ST_OK);
+    assert_int_equal(asked(&v, &p, "/records/sent"), 200);
+    assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1);
+    assert_true(visit_body_has(&v, "\"refund_fen\":500"));
+    visit_end(&v);
+}
+
+static void the_pages_show_the_same_in_html(void **state)
+{
+    (void)state;
+    struct person p, q;
+    struct visit v;
+    int64_t now = clock_now_ms();
+    person_new(app, &p, 0);
+    person_new(app, &q, 0);
+    struct packet packet = packet_of(&p, PACKET_EVEN, 246, 2, now);
+    grabbed(&packet, 0, &q, now);
+    assert_int_equal(person_request(&v, app, &q, records_received, "/records/received", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "1.23元"));
+    assert_true(visit_body_has(&v, p.nickname));
+    assert_true(visit_body_has(&v, "共收到"));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "2.46元"));
+    assert_true(visit_body_has(&v, "1/2个"));
+    visit_end(&v);
+}
+
+/* ---- home ---- */
+
+static void home_greets_those_who_are_logged_out(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(person_request(&v, app, NULL, home_show, "/", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "href=\"/login\""));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, NULL, home_show, "/", NULL, 0, true), 200);
+    assert_true(visit_body_has(&v, "\"user\":null"));
+    visit_end(&v);
+}
+
+static void home_shows_balance_and_the_latest_five_of_each(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    int64_t now = clock_now_ms();
+    person_new(app, &p, 4321);
+    for (int i = 0; i < 7; i++) {
+        struct packet packet = packet_of(&sender, PACKET_EVEN, 300, 3, now - i);
+        grabbed(&packet, 0, &p, now - i);
+        (void)packet_of(&p, PACKET_EVEN, 100, 1, now - i);
+    }
+    assert_int_equal(person_request(&v, app, &p, home_show, "/", NULL, 0, true), 200);
+    assert_int_equal(visit_json_int(&v, "balance_fen"), 4321);
+    assert_int_equal(visit_body_count(&v, "\"share_no\""), 5);
+    assert_int_equal(visit_body_count(&v, "\"refund_fen\""), 5);
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, home_show, "/", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "43.21"));
+    visit_end(&v);
+}
+
+/* ---- verify ---- */
+
+static int verified(struct visit *v, const struct person *p, const struct packet *packet, const char *query)
+{
+    char uri[128];
+    char id[PUBLIC_ID_TEXT_MAX];
+    public_id_encode(&app->id_key, packet->id, id);
+    snprintf(uri, sizeof uri, "/p/%s/verify%s", id, query);
+    return person_request(v, app, p, packet_verify, uri, NULL, packet->id, true);
+}
+
+static void packet_state_set(const struct packet *packet, const char *packet_state)
+{
+    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET state = ? WHERE id = ?",
+                             DB_PARAMS(DB_TEXT(str_from(packet_state)), DB_U64(packet->id))),
+                     ST_OK);
+}
+
+static void a_seed_stays_sealed_until_everything_is_over(void **state)
+{
+    (void)state;
+    struct visit v;
+    static const char *const sealed[] = { "funding", "open" };
+    static const char *const open[] = { "finished", "closed" };
+    /* Its time is over, but MySQL has not heard the last of it: grabs may be on their way. */
+    struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, clock_now_ms() - 90000000);
+    for (size_t i = 0; i < 2; i++) {
+        packet_state_set(&packet, sealed[i]);
+        assert_int_equal(verified(&v, &sender, &packet, ""), 200);
+        assert_true(visit_body_has(&v, "\"seed\":null"));
+        assert_true(visit_body_has(&v, "\"amount_fen\":null"));
+        assert_true(visit_body_has(&v, "\"shares\":[]"));
+        assert_true(visit_body_has(&v, "\"commitment\":\""));
+        visit_end(&v);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        packet_state_set(&packet, open[i]);
+        assert_int_equal(verified(&v, &sender, &packet, ""), 200);
+        assert_false(visit_body_has(&v, "\"seed\":null"));
+        assert_int_equal(visit_body_count(&v, "\"share_no\""), 4);
+        visit_end(&v);
+        assert_int_equal(verified(&v, NULL, &packet, ""), 200); /* logged out */
+        assert_true(visit_body_has(&v, "\"seed\":null"));
+        assert_true(visit_body_has(&v, "\"shares\":[]"));
+        visit_end(&v);
+    }
+}
+
+static void a_draw_that_was_tampered_with_is_told(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 0);
+    struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, clock_now_ms());
+    grabbed(&packet, 0, &p, clock_now_ms());
+    packet_state_set(&packet, "closed");
+    assert_int_equal(verified(&v, &p, &packet, ""), 200);
+    assert_true(visit_body_has(&v, "\"commitment_ok\":true"));
+    assert_true(visit_body_has(&v, "\"shares_ok\":true"));
+    visit_end(&v);
+    assert_int_equal(
+        db_exec(app->db, NULL, "UPDATE grab SET amount = amount + 1 WHERE packet_id = ?", DB_PARAMS(DB_U64(packet.id))),
+        ST_OK);
+    assert_int_equal(verified(&v, &p, &packet, ""), 200);
+    assert_true(visit_body_has(&v, "\"shares_ok\":false"));
+    visit_end(&v);
+    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET commitment = REPEAT('x', 32) WHERE id = ?",
+                             DB_PARAMS(DB_U64(packet.id))),
+                     ST_OK);
+    assert_int_equal(verified(&v, &p, &packet, ""), 200);
+    assert_true(visit_body_has(&v, "\"commitment_ok\":false"));
+    visit_end(&v);
+}
+
+static void a_large_draw_is_shown_a_thousand_shares_a_page(void **state)
+{
+    (void)state;
+    struct visit v;
+    struct packet packet = packet_of(&sender, PACKET_LUCKY, 100000, 2500, clock_now_ms());
+    packet_state_set(&packet, "closed");
+    assert_int_equal(verified(&v, &sender, &packet, ""), 200);
+    assert_int_equal(visit_body_count(&v, "\"share_no\""), 1000);
+    assert_true(visit_body_has(&v, "\"next\":\"999\""));
+    visit_end(&v);
+    assert_int_equal(verified(&v, &sender, &packet, "?after=1999"), 200);
+    assert_int_equal(visit_body_count(&v, "\"share_no\""), 500);
+    assert_true(visit_body_has(&v, "\"next\":null"));
+    visit_end(&v);
+    assert_int_equal(verified(&v, &sender, &packet, "?after=2500"), 400);
+    visit_end(&v);
+    assert_int_equal(verified(&v, &sender, &packet, "?after=-1"), 400);
+    visit_end(&v);
+}
+
+static void a_packet_that_was_never_sent_is_not_found(void **state)
+{
+    (void)state;
+    struct visit v;
+    struct packet packet = { .id = 12345 };
+    assert_int_equal(verified(&v, &sender, &packet, ""), 404);
+    visit_end(&v);
+}
+
+/* ---- store ---- */
+
+static void grabs_are_paged_by_share_newest_first(void **state)
+{
+    (void)state;
+    struct person people[4];
+    struct grab_row *rows;
+    size_t count;
+    struct grab_row own;
+    int64_t now = clock_now_ms();
+    struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, now);
+    for (uint32_t i = 0; i < 4; i++) {
+        person_new(app, &people[i], 0);
+        grabbed(&packet, i, &people[i], now + i);
+    }
+    assert_int_equal(packet_grabs(app->db, arena, packet.id, PACKET_NO_SHARE, 3, &rows, &count), ST_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(rows[0].share_no, 3);
+    assert_int_equal(rows[2].share_no, 1);
+    assert_int_equal(packet_grabs(app->db, arena, packet.id, rows[2].share_no, 3, &rows, &count), ST_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].user_id, people[0].id);
+    assert_int_equal(packet_grabs_between(app->db, arena, packet.id, 1, 3, &rows, &count), ST_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(rows[0].share_no, 1);
+    assert_int_equal(packet_grab_of(app->db, arena, packet.id, people[2].id, &own), ST_OK);
+    assert_int_equal(own.share_no, 2);
+    assert_int_equal(packet_grab_of(app->db, arena, packet.id, sender.id, &own), ST_NOT_FOUND);
+}
+
+static void a_packet_comes_back_from_its_row_as_it_went_in(void **state)
+{
+    (void)state;
+    struct packet in = packet_of(&sender, PACKET_LUCKY, 777, 7, 1767225600123);
+    struct packet out;
+    assert_int_equal(packet_find(app->db, arena, in.id, &out), ST_OK);
+    assert_int_equal(out.amount_fen, 777);
+    assert_int_equal(out.share_count, 7);
+    assert_int_equal(out.share_max_fen, 20000);
+    assert_int_equal(out.best_share_no, in.best_share_no);
+    assert_memory_equal(out.seed, in.seed, sizeof in.seed);
+    assert_memory_equal(out.commitment, in.commitment, sizeof in.commitment);
+    assert_int_equal(out.created_ms, in.created_ms);
+    assert_int_equal(out.expires_ms, in.expires_ms);
+    assert_int_equal(out.finished_ms, 0);
+    assert_int_equal(out.receiver_id, 0);
+    assert_true(str_equal(out.greeting, in.greeting));
+    assert_int_equal(packet_find_by_key(app->db, arena, sender.id, in.request_key, &out), ST_OK);
+    assert_int_equal(out.id, in.id);
+    assert_int_equal(packet_find_by_key(app->db, arena, sender.id + 1, in.request_key, &out), ST_NOT_FOUND);
+    assert_int_equal(packet_insert(app->db, &in), ST_EXISTS);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(received_pages_show_every_grab_once_even_within_one_ms),
+        cmocka_unit_test(a_full_last_page_has_no_next),
+        cmocka_unit_test(years_are_those_of_the_zone_and_have_their_own_totals),
+        cmocka_unit_test(the_year_left_out_is_the_current_one),
+        cmocka_unit_test(a_year_or_cursor_of_nobodys_making_is_a_bad_request),
+        cmocka_unit_test(nobody_sees_the_records_of_others),
+        cmocka_unit_test(best_is_told_only_when_the_packet_is_finished),
+        cmocka_unit_test(sent_items_tell_state_and_refund),
+        cmocka_unit_test(the_pages_show_the_same_in_html),
+        cmocka_unit_test(home_greets_those_who_are_logged_out),
+        cmocka_unit_test(home_shows_balance_and_the_latest_five_of_each),
+        cmocka_unit_test(a_seed_stays_sealed_until_everything_is_over),
+        cmocka_unit_test(a_draw_that_was_tampered_with_is_told),
+        cmocka_unit_test(a_large_draw_is_shown_a_thousand_shares_a_page),
+        cmocka_unit_test(a_packet_that_was_never_sent_is_not_found),
+        cmocka_unit_test(grabs_are_paged_by_share_newest_first),
+        cmocka_unit_test(a_packet_comes_back_from_its_row_as_it_went_in),
+    };
+    return cmocka_run_group_tests_name("records", tests, setup, teardown);
+}

@@ -1,0 +1,452 @@
+/* What one store lost, the other gives back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "packet/recover.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, LATER_MS = 10000 };
+
+/* One whole look, some seconds later: sends have had their time to load. */
+static struct recover_done recover_all(struct world *w)
+{
+    struct recover r = { .whole = true };
+    struct recover_done done = { 0 };
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
+    return done;
+}
+
+static void world_begin_drained(struct world *w, size_t users)
+{
+    world_begin(w, users);
+    world_drain(w); /* the cursors' rows are there */
+}
+
+static void a_packet_that_is_paid_for_but_not_loaded_is_loaded(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+    (void)world_redis(&w, id, "DEL {pk} {sh}"); /* as if the send had died before loading */
+    world_sql(&w, "UPDATE packet SET state = 'funding'");
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
+    assert_int_equal(world_drain(&w), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_packet_that_was_loaded_but_not_marked_is_marked(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_sql(&w, "UPDATE packet SET state = 'funding'");
+    struct recover_done done = recover_all(&w);
+    assert_int_equal(done.opened, 1);
+    assert_int_equal(done.loaded, 0);
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
+    world_end(&w);
+}
+
+static void a_packet_that_was_just_paid_for_is_left_to_its_sender(void **state)
+{
+    struct world w;
+    struct recover r = { .whole = true };
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_redis(&w, id, "DEL {pk} {sh}");
+    world_sql(&w, "UPDATE packet SET state = 'funding'");
+    assert_int_equal(recover_pass(&r, w.settle, clock_now_ms() - LATER_MS, &done), ST_OK);
+    assert_int_equal(done.loaded, 0);
+    world_end(&w);
+}
+
+static void lost_live_keys_come_back_with_every_settled_grab(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 6);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 5000, 5, HOUR_MS, -1);
+    struct live_grab before = world_grab(&w, id, 1);
+    world_grab(&w, id, 2);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    struct live_grab again = world_grab(&w, id, 1);
+    assert_int_equal(again.code, LIVE_ALREADY);
+    assert_int_equal(again.share_no, before.share_no);
+    assert_int_equal(again.amount_fen, before.amount_fen);
+    world_grab_all(&w, id, 3, 3);
+    world_drain(&w);
+    assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_lost_packet_waits_until_its_grabs_are_settled(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    assert_int_equal(recover_all(&w).loaded, 0); /* its share would be given out twice */
+    assert_int_equal(world_drain(&w), 1);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_ALREADY);
+    assert_int_equal(world_grab(&w, id, 2).share_no, 1);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_packet_that_lost_one_key_gives_no_share_out_twice(void **state)
+{
+    static const char *const lost[] = { "DEL {or}", "DEL {gr}", "DEL {sh}", "DEL {or} {gr}" };
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+        struct world w;
+        (void)state;
+        world_begin_drained(&w, 6);
+        uint64_t id = world_send(&w, 0, PACKET_LUCKY, 5000, 5, HOUR_MS, -1);
+        struct live_grab first = world_grab(&w, id, 1);
+        world_drain(&w);
+        world_grab(&w, id, 2); /* and one that waits in the stream */
+        (void)world_redis(&w, id, lost[i]);
+        assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
+        assert_int_equal(recover_all(&w).loaded, 0);
+        assert_int_equal(world_drain(&w), 1);
+        assert_int_equal(recover_all(&w).loaded, 1);
+        struct live_grab again = world_grab(&w, id, 1);
+        assert_int_equal(again.code, LIVE_ALREADY);
+        assert_int_equal(again.share_no, first.share_no);
+        assert_int_equal(again.amount_fen, first.amount_fen);
+        world_grab_all(&w, id, 3, 3);
+        world_drain(&w);
+        assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+        world_audit_clean(&w);
+        world_end(&w);
+    }
+}
+
+static void a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count(void **state)
+{
+    struct world w;
+    struct live_close answer;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {or}");
+    (void)world_redis(&w, id, "HSET {pk} expires_ms 1000");
+    assert_int_equal(live_close(&w.live, id, &answer), ST_OK);
+    assert_int_equal(answer.code, LIVE_BUSY);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 3).share_no, 2);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_rebuild_that_died_halfway_is_finished(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    (void)world_redis(&w, id, "HSET {pk} state busy");
+    assert_int_equal(world_grab(&w, id, 2).code, LIVE_BUSY);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_large_packet_comes_back_whole(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 400);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 50000, 5000, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 399);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_redis(&w, id, "LLEN {or}"), 399);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_flushed_redis_gets_its_packets_back_and_goes_on(void **state)
+{
+    struct world w;
+    struct live_event_id before, after;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+    struct live_grab first = world_grab(&w, id, 1);
+    world_drain(&w);
+    before = world_partition(&w, id)->last;
+    (void)world_redis(&w, id, "FLUSHALL");
+    assert_int_equal(world_drain(&w), 0); /* sees the gap and mends the stream */
+    assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &after) ||
+                world_redis(&w, id, "XLEN {ev}") == 1);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 1).amount_fen, first.amount_fen);
+    world_grab(&w, id, 2);
+    assert_int_equal(world_drain(&w), 1);
+    assert_true(live_event_id_compare(world_partition(&w, id)->last, before) > 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* Redis comes up without its newest seconds: grabs that MySQL has are unknown to it. */
+static void lose_the_tail(struct world *w, uint64_t id)
+{
+    (void)world_redis(w, id, "DEL {ev}");
+    (void)world_redis_text(w, id, "XADD {ev} 5-1 g old");
+    (void)world_redis(w, id, "RPOP {or}");
+    struct str words = arena_printf(w->arena, "HDEL {gr} %llu", (unsigned long long)w->users[2]);
+    (void)world_redis(w, id, words.ptr);
+}
+
+static void a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    struct live_grab second = world_grab(&w, id, 2);
+    world_drain(&w);
+    struct live_event_id cursor = world_partition(&w, id)->last;
+    lose_the_tail(&w, id);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY); /* the lost share is not given out again */
+    assert_int_equal(recover_all(&w).loaded, 1);
+    struct live_grab again = world_grab(&w, id, 2);
+    assert_int_equal(again.code, LIVE_ALREADY);
+    assert_int_equal(again.share_no, second.share_no);
+    assert_int_equal(world_grab(&w, id, 3).share_no, 2);
+    assert_int_equal(world_drain(&w), 1);
+    assert_true(live_event_id_compare(world_partition(&w, id)->last, cursor) > 0);
+    assert_false(settle_is_stopped(w.settle));
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_grab(&w, id, 2);
+    world_drain(&w);
+    lose_the_tail(&w, id);
+    assert_int_equal(world_grab(&w, id, 3).share_no, 1); /* faster than the worker: users[2]'s share */
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
+    assert_int_equal(recover_all(&w).loaded, 0);
+    assert_int_equal(world_grab(&w, id, 4).code, LIVE_BUSY);
+    assert_int_equal(world_balance(&w, w.users[3]), 100000);
+    /* When a person has given the grab up, the packet comes back as it was settled. */
+    world_sql(&w, "UPDATE dead_letter SET resolved_at = 1, resolution = 'dropped'");
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 2).share_no, 1);
+    assert_int_equal(world_grab(&w, id, 3).share_no, 2);
+    assert_int_equal(world_drain(&w), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void events_that_were_trimmed_unread_stop_the_partition(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    world_grab(&w, id, 2);
+    (void)world_redis(&w, id, "XTRIM {ev} MAXLEN 0");
+    assert_int_equal(world_drain(&w), 0);
+    assert_true(world_partition(&w, id)->stopped);
+    world_end(&w);
+}
+
+static void a_stream_whose_settled_entries_were_trimmed_goes_on(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    (void)world_redis(&w, id, "XTRIM {ev} MAXLEN 0");
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
+    assert_int_equal(world_drain(&w), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_closed_packet_never_comes_back(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    assert_int_equal(recover_all(&w).loaded, 0);
+    struct recover_done done = { 0 };
+    assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.loaded + done.refunded + done.faults, 0);
+    world_end(&w);
+}
+
+static void a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    (void)world_redis(&w, id, "HSET {pk} state closed");
+    assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(world_balance(&w, w.users[0]), 99900);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void more_packets_than_one_look_takes_come_back(void **state)
+{
+    struct world w;
+    struct recover r = { .whole = true };
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 3);
+    for (size_t i = 0; i < 1100; i++)
+        (void)world_send(&w, i % 3, PACKET_EVEN, 2, 2, HOUR_MS, -1);
+    (void)world_redis(&w, 0, "FLUSHALL");
+    for (int look = 0; r.whole && look < 10; look++)
+        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms() + LATER_MS, &done), ST_OK);
+    assert_false(r.whole);
+    assert_int_equal(done.loaded, 1100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_mended_stream_makes_recovery_look_at_everything(void **state)
+{
+    struct world w;
+    struct recover r = { .whole = true };
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
+    assert_false(w.settle->mended);
+    lose_the_tail(&w, id);
+    world_drain(&w);
+    assert_true(w.settle->mended);
+    r.packet_id = id; /* the walk is behind it already */
+    r.expires_ms = INT64_MAX;
+    assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.loaded, 1);
+    world_end(&w);
+}
+
+static bool remove_fails;
+enum status __real_live_remove(const struct live *live, uint64_t packet_id);
+enum status __wrap_live_remove(const struct live *live, uint64_t packet_id);
+enum status __wrap_live_remove(const struct live *live, uint64_t packet_id)
+{
+    return remove_fails ? ST_UNAVAILABLE : __real_live_remove(live, packet_id);
+}
+
+static void a_refund_leaves_no_keys_that_nobody_would_come_back_for(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, 0, -1);
+    (void)world_redis(&w, id, "HSET {pk} state busy");
+    remove_fails = true;
+    enum status st = recover_packet(w.settle, id, clock_now_ms(), &done);
+    remove_fails = false;
+    assert_int_equal(st, ST_UNAVAILABLE);
+    assert_int_equal(done.refunded, 0);
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
+    assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(world_redis(&w, id, "EXISTS {pk} {sh} {gr} {or}"), 0);
+    assert_int_equal(world_balance(&w, w.users[0]), 100000);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void recovering_twice_does_it_once(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 3);
+    for (int i = 0; i < 10; i++)
+        (void)world_send(&w, 0, PACKET_LUCKY, 1000, 5, HOUR_MS, -1);
+    (void)world_redis(&w, 0, "FLUSHALL");
+    assert_int_equal(recover_all(&w).loaded, 10);
+    assert_int_equal(recover_all(&w).loaded, 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packet_that_is_paid_for_but_not_loaded_is_loaded),
+        cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_is_marked),
+        cmocka_unit_test(a_packet_that_was_just_paid_for_is_left_to_its_sender),
+        cmocka_unit_test(lost_live_keys_come_back_with_every_settled_grab),
+        cmocka_unit_test(a_lost_packet_waits_until_its_grabs_are_settled),
+        cmocka_unit_test(a_packet_that_lost_one_key_gives_no_share_out_twice),
+        cmocka_unit_test(a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count),
+        cmocka_unit_test(a_rebuild_that_died_halfway_is_finished),
+        cmocka_unit_test(a_large_packet_comes_back_whole),
+        cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_goes_on),
+        cmocka_unit_test(a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back),
+        cmocka_unit_test(a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits),
+        cmocka_unit_test(events_that_were_trimmed_unread_stop_the_partition),
+        cmocka_unit_test(a_stream_whose_settled_entries_were_trimmed_goes_on),
+        cmocka_unit_test(a_closed_packet_never_comes_back),
+        cmocka_unit_test(a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly),
+        cmocka_unit_test(more_packets_than_one_look_takes_come_back),
+        cmocka_unit_test(a_mended_stream_makes_recovery_look_at_everything),
+        cmocka_unit_test(a_refund_leaves_no_keys_that_nobody_would_come_back_for),
+        cmocka_unit_test(recovering_twice_does_it_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,523 @@
+/* io/redis against a real Redis, and against a fake one that answers what no real one would. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "io/metrics.h"
+#include "support/test_services.h"
+
+static struct services *app;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = test_services_open();
+    return app == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    test_services_close(app);
+    return 0;
+}
+
+/* Runs a command of words; its reply is text or a number, as text in out. Returns the status. */
+static enum status run(struct redis *r, char *out, size_t out_size, size_t count, const char *const *words)
+{
+    struct str args[8];
+    for (size_t i = 0; i < count; i++)
+        args[i] = str_from(words[i]);
+    struct redis_call call;
+    enum status st = redis_do(r, &call, args, count);
+    int64_t number;
+    out[0] = '\0';
+    if (redis_reply_i64(call.reply, &number))
+        snprintf(out, out_size, "%lld", (long long)number);
+    else if (redis_reply_str(call.reply).ptr != NULL)
+        snprintf(out, out_size, "%.*s", STR_ARG(redis_reply_str(call.reply)));
+    else if (call.reply != NULL && call.reply->type == REDIS_REPLY_ERROR)
+        snprintf(out, out_size, "%s", call.reply->str);
+    redis_call_free(&call);
+    return st;
+}
+#define RUN(r, out, ...)                                                                                               \
+    run(r, out, sizeof out, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *),                             \
+        (const char *const[]){ __VA_ARGS__ })
+
+/* Repeats a PING while there is no connection: the next attempt has to wait for its turn. */
+static void ping_until_answered(struct redis *r, char *out, size_t out_size)
+{
+    static const char *const words[] = { "PING" };
+    enum status st = ST_UNAVAILABLE;
+    for (int i = 0; i < 500 && st == ST_UNAVAILABLE; i++) {
+        st = run(r, out, out_size, 1, words);
+        if (st == ST_UNAVAILABLE)
+            usleep(10000);
+    }
+    assert_int_equal(st, ST_OK);
+}
+
+/* ---- a fake server ---- */
+
+#define FAKE_CONNECTIONS_MAX 4
+
+/* Connection i answers what comes with answers[i]: NULL: never. A leading '!': and hangs up. */
+struct fake {
+    char dir[64];
+    struct config config;
+    int listen_fd;
+    pthread_t thread;
+    bool running;
+    const char *answers[FAKE_CONNECTIONS_MAX];
+    size_t count;
+};
+
+static void *fake_run(void *arg)
+{
+    const struct fake *f = arg;
+    for (size_t i = 0; i < f->count; i++) {
+        int fd = accept(f->listen_fd, NULL, NULL);
+        if (fd < 0)
+            return NULL;
+        char bytes[4096];
+        ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+        const char *answer = f->answers[i];
+        bool hang_up = answer != NULL && answer[0] == '!';
+        if (answer != NULL && n > 0)
+            (void)send(fd, answer + hang_up, strlen(answer + hang_up), MSG_NOSIGNAL);
+        while (!hang_up && n > 0 && recv(fd, bytes, sizeof bytes, 0) > 0)
+            ;
+        close(fd);
+    }
+    return NULL;
+}
+
+static struct redis *fake_start(struct fake *f, size_t count, const char *const *answers)
+{
+    snprintf(f->dir, sizeof f->dir, "/tmp/hb-fake-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    f->config = *app->config;
+    f->config.redis_user[0] = '\0';
+    f->config.redis_timeout_ms = 250;
+    snprintf(f->config.redis_socket, sizeof f->config.redis_socket, "%s/s", f->dir);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/s", f->dir);
+    f->listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(f->listen_fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(f->listen_fd, 8), 0);
+    f->count = count;
+    for (size_t i = 0; i < count; i++)
+        f->answers[i] = answers[i];
+    f->running = count > 0;
+    if (f->running)
+        assert_int_equal(pthread_create(&f->thread, NULL, fake_run, f), 0);
+    struct redis *r = redis_new(&f->config);
+    assert_non_null(r);
+    return r;
+}
+#define FAKE_START(f, ...)                                                                                             \
+    fake_start(f, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ __VA_ARGS__ })
+
+static void fake_stop(struct fake *f, struct redis *r)
+{
+    redis_free(r);
+    shutdown(f->listen_fd, SHUT_RDWR);
+    if (f->running)
+        pthread_join(f->thread, NULL);
+    close(f->listen_fd);
+    unlink(f->config.redis_socket);
+    rmdir(f->dir);
+}
+
+/* ---- rounds ---- */
+
+static void answers_come_in_the_order_of_the_commands(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    static struct redis_call calls[COUNT];
+    char out[64];
+    assert_int_equal(RUN(app->redis, out, "DEL", "test:counter"), ST_OK);
+    const struct str args[] = { STR("INCR"), STR("test:counter") };
+    for (size_t i = 0; i < COUNT; i++) {
+        redis_queue(app->redis, &calls[i], args, 2);
+        assert_int_equal(calls[i].status, ST_UNKNOWN);
+    }
+    assert_true(redis_queued(app->redis));
+    redis_round(app->redis);
+    assert_false(redis_queued(app->redis));
+    for (size_t i = 0; i < COUNT; i++) {
+        int64_t n;
+        assert_int_equal(calls[i].status, ST_OK);
+        assert_true(redis_reply_i64(calls[i].reply, &n));
+        assert_int_equal(n, i + 1);
+        redis_call_free(&calls[i]);
+    }
+}
+
+static void a_value_can_hold_every_byte(void **state)
+{
+    (void)state;
+    char bytes[512];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)i;
+    const struct str set[] = { STR("SET"), STR("test:bytes"), { bytes, sizeof bytes } };
+    const struct str get[] = { STR("GET"), STR("test:bytes") };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->redis, &call, set, 3), ST_OK);
+    redis_call_free(&call);
+    assert_int_equal(redis_do(app->redis, &call, get, 2), ST_OK);
+    assert_true(str_equal(redis_reply_str(call.reply), set[2]));
+    redis_call_free(&call);
+}
+
+static void an_error_answers_its_own_command_only(void **state)
+{
+    (void)state;
+    struct redis_call good, bad, last;
+    const struct str ping[] = { STR("PING") };
+    const struct str wrong[] = { STR("NOSUCHCOMMAND") };
+    redis_queue(app->redis, &good, ping, 1);
+    redis_queue(app->redis, &bad, wrong, 1);
+    redis_queue(app->redis, &last, ping, 1);
+    redis_round(app->redis);
+    assert_int_equal(good.status, ST_OK);
+    assert_int_equal(bad.status, ST_INVALID);
+    assert_int_equal(bad.reply->type, REDIS_REPLY_ERROR);
+    assert_int_equal(last.status, ST_OK);
+    redis_call_free(&good);
+    redis_call_free(&bad);
+    redis_call_free(&last);
+}
+
+static void a_full_memory_is_a_refusal_not_a_failure(void **state)
+{
+    (void)state;
+    char out[256];
+    assert_int_equal(RUN(app->redis, out, "CONFIG", "SET", "maxmemory", "1"), ST_OK);
+    enum status st = RUN(app->redis, out, "SET", "test:full", "x");
+    char restored[256];
+    assert_int_equal(RUN(app->redis, restored, "CONFIG", "SET", "maxmemory", "0"), ST_OK);
+    assert_int_equal(st, ST_CONFLICT);
+    assert_memory_equal(out, "OOM", 3);
+}
+
+static void a_round_takes_a_limited_number_of_commands(void **state)
+{
+    (void)state;
+    struct redis_call *calls = calloc(REDIS_QUEUE_MAX + 1, sizeof *calls);
+    const struct str ping[] = { STR("PING") };
+    for (size_t i = 0; i <= REDIS_QUEUE_MAX; i++)
+        redis_queue(app->redis, &calls[i], ping, 1);
+    redis_round(app->redis);
+    for (size_t i = 0; i < REDIS_QUEUE_MAX; i++) {
+        assert_int_equal(calls[i].status, ST_OK);
+        redis_call_free(&calls[i]);
+    }
+    assert_int_equal(calls[REDIS_QUEUE_MAX].status, ST_NO_MEMORY);
+    assert_null(calls[REDIS_QUEUE_MAX].reply);
+    free(calls);
+}
+
+/* ---- scripts ---- */
+
+static void a_flushed_script_is_loaded_again_in_the_same_round(void **state)
+{
+    (void)state;
+    struct redis_script *busy = redis_script_find(app->scripts, "busy");
+    struct redis_script *view = redis_script_find(app->scripts, "view");
+    char out[64];
+    assert_int_equal(RUN(app->redis, out, "SCRIPT", "FLUSH"), ST_OK);
+    const struct str keys[] = { STR("test:none1"), STR("test:none2"), STR("test:none3"), STR("test:none4") };
+    const struct str args[] = { STR(""), STR(""), STR("10") };
+    const struct str ping[] = { STR("PING") };
+    struct redis_call calls[5];
+    redis_queue_script(app->redis, &calls[0], busy, keys, 1, NULL, 0);
+    redis_queue_script(app->redis, &calls[1], view, keys, 4, args, 3);
+    redis_queue(app->redis, &calls[2], ping, 1);
+    redis_queue_script(app->redis, &calls[3], busy, keys + 1, 1, NULL, 0);
+    redis_queue_script(app->redis, &calls[4], view, keys, 4, args, 3);
+    redis_round(app->redis);
+    for (size_t i = 0; i < 5; i++) {
+        int64_t code;
+        assert_int_equal(calls[i].status, ST_OK);
+        if (i == 2) {
+            assert_true(str_equal(redis_reply_str(calls[i].reply), STR("PONG")));
+        } else {
+            assert_true(redis_reply_i64(redis_reply_at(calls[i].reply, 0), &code));
+            assert_int_equal(code, 1); /* LIVE_MISSING */
+        }
+        redis_call_free(&calls[i]);
+    }
+}
+
+/* How many commands of this Redis have failed for want of their script. */
+static int64_t noscript_count(void)
+{
+    const struct str args[] = { STR("INFO"), STR("errorstats") };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->redis, &call, args, 2), ST_OK);
+    const char *found = strstr(redis_reply_str(call.reply).ptr, "errorstat_NOSCRIPT:count=");
+    int64_t count = found == NULL ? 0 : strtoll(strchr(found, '=') + 1, NULL, 10);
+    redis_call_free(&call);
+    return count;
+}
+
+static void a_script_learns_its_name_at_its_first_use_and_costs_one_command_from_then_on(void **state)
+{
+    (void)state;
+    struct redis_scripts *set = NULL;
+    char error[256];
+    assert_int_equal(redis_scripts_load(app->config->lua_dir, &set, error, sizeof error), ST_OK);
+    struct redis_script *busy = redis_script_find(set, "busy");
+    const struct str keys[] = { STR("test:none") };
+    int64_t before = noscript_count();
+    for (int use = 0; use < 3; use++) {
+        struct redis_call call;
+        int64_t code;
+        assert_int_equal(redis_do_script(app->redis, &call, busy, keys, 1, NULL, 0), ST_OK);
+        assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
+        assert_int_equal(code, 1); /* LIVE_MISSING */
+        redis_call_free(&call);
+    }
+    assert_int_equal(noscript_count(), before + 1);
+
+    const struct str args[] = { STR("SCRIPT"), STR("LOAD"), redis_script_text(busy) };
+    struct redis_call load;
+    assert_int_equal(redis_do(app->redis, &load, args, 3), ST_OK);
+    assert_true(str_equal(redis_reply_str(load.reply), redis_script_hash(busy)));
+    redis_call_free(&load);
+    redis_scripts_free(set);
+}
+
+static void file_write(const char *dir, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Loads a folder that holds one script and one include; the message must hold want, NULL: loads well. */
+static void scripts_expect(const char *name, const char *text, const char *include, const char *want)
+{
+    char dir[] = "/tmp/hb-lua-XXXXXX", command[64], path[64], error[256] = "";
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/include", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    file_write(dir, name, text);
+    file_write(dir, "include/part.lua", include);
+    struct redis_scripts *s = NULL;
+    enum status st = redis_scripts_load(dir, &s, error, sizeof error);
+    if (want == NULL) {
+        assert_int_equal(st, ST_OK);
+        assert_true(str_equal(redis_script_text(redis_script_find(s, "one")), STR("#!lua\nlocal a = 1\nreturn a\n")));
+        assert_int_equal(redis_script_key_count(redis_script_find(s, "one")), 2);
+    } else {
+        assert_int_equal(st, ST_INVALID);
+        assert_non_null(strstr(error, want));
+        assert_null(s);
+    }
+    redis_scripts_free(s);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void includes_are_resolved_once_and_mistakes_are_named(void **state)
+{
+    (void)state;
+    scripts_expect("one-2.lua", "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n", "local a = 1\n", NULL);
+    scripts_expect("one-2.lua", "#!lua\n-- @include \"other\"\n", "", "include/other.lua");
+    scripts_expect("one-2.lua", "#!lua\n-- @include \"part\"\n", "-- @include \"part\"\n", "includes itself");
+    scripts_expect("one-2.lua", "#!lua\n-- @include \"../x\"\n", "", "bad include name");
+    scripts_expect("one-2.lua", "return 1\n", "", "#!lua");
+    scripts_expect("one.lua", "#!lua\n", "", "NAME-KEYS");
+    scripts_expect("one-x.lua", "#!lua\n", "", "NAME-KEYS");
+}
+
+/* ---- faults ---- */
+
+static void what_follows_a_killed_connection_is_unknown_and_the_next_round_works(void **state)
+{
+    (void)state;
+    char out[64], id[64];
+    uint64_t lost = metrics_get(METRIC_REDIS_LOST);
+    assert_int_equal(RUN(app->redis, id, "CLIENT", "ID"), ST_OK);
+    struct redis_call kill_call, after;
+    const struct str kill_self[] = { STR("CLIENT"), STR("KILL"), STR("ID"), str_from(id), STR("SKIPME"), STR("no") };
+    const struct str ping[] = { STR("PING") };
+    redis_queue(app->redis, &kill_call, kill_self, 6);
+    redis_queue(app->redis, &after, ping, 1);
+    redis_round(app->redis);
+    assert_int_equal(kill_call.status, ST_OK);
+    assert_int_equal(after.status, ST_UNKNOWN);
+    assert_null(after.reply);
+    redis_call_free(&kill_call);
+    assert_int_equal(metrics_get(METRIC_REDIS_LOST), lost + 1);
+    ping_until_answered(app->redis, out, sizeof out);
+}
+
+static void a_connection_that_died_while_idle_costs_nobody_an_answer(void **state)
+{
+    (void)state;
+    char out[64], id[64];
+    struct redis *other = redis_new(app->config);
+    assert_int_equal(RUN(other, id, "CLIENT", "ID"), ST_OK);
+    assert_int_equal(RUN(app->redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
+    usleep(130000); /* longer than idle; and the next connection is allowed, 100 ms after the last */
+    assert_int_equal(RUN(other, out, "PING"), ST_OK);
+    redis_free(other);
+}
+
+static void without_a_server_nothing_was_done(void **state)
+{
+    (void)state;
+    struct config config = *app->config;
+    snprintf(config.redis_socket, sizeof config.redis_socket, "/tmp/hb-no-such-socket");
+    struct redis *r = redis_new(&config);
+    char out[64];
+    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE);
+    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE);
+    redis_free(r);
+}
+
+static void a_silent_server_is_given_up_and_its_late_answer_is_nobodys(void **state)
+{
+    (void)state;
+    struct fake f;
+    struct redis *r = FAKE_START(&f, NULL, "+SECOND\r\n");
+    char out[64];
+    assert_int_equal(RUN(r, out, "PING"), ST_UNKNOWN);
+    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE); /* at once: who waited behind the first waits no longer */
+    ping_until_answered(r, out, sizeof out);
+    assert_string_equal(out, "SECOND");
+    fake_stop(&f, r);
+}
+
+static void an_answer_to_nothing_never_reaches_a_later_round(void **state)
+{
+    (void)state;
+    struct fake f;
+    struct redis *r = FAKE_START(&f, "+ONE\r\n+SURPLUS\r\n", "+TWO\r\n");
+    char out[64];
+    assert_int_equal(RUN(r, out, "PING"), ST_OK);
+    assert_string_equal(out, "ONE");
+    ping_until_answered(r, out, sizeof out);
+    assert_string_equal(out, "TWO");
+    fake_stop(&f, r);
+}
+
+static void a_hang_up_in_the_middle_of_an_answer_is_unknown(void **state)
+{
+    (void)state;
+    static const char *const answers[] = { "!", "!$10\r\nhal", "!hello\r\n" };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct fake f;
+        struct redis *r = FAKE_START(&f, answers[i]);
+        char out[64];
+        assert_int_equal(RUN(r, out, "GET", "x"), ST_UNKNOWN);
+        fake_stop(&f, r);
+    }
+}
+
+static void a_command_that_was_not_written_to_its_end_did_not_happen(void **state)
+{
+    (void)state;
+    struct fake f;
+    struct redis *r = fake_start(&f, 0, NULL); /* connects, but nobody reads */
+    size_t size = 16 << 20;
+    char *bytes = calloc(1, size);
+    const struct str ping[] = { STR("PING") };
+    const struct str large[] = { STR("SET"), STR("x"), { bytes, size } };
+    struct redis_call first, second;
+    redis_queue(r, &first, ping, 1);
+    redis_queue(r, &second, large, 3);
+    redis_round(r);
+    assert_int_equal(first.status, ST_UNKNOWN);
+    assert_int_equal(second.status, ST_UNAVAILABLE);
+    free(bytes);
+    fake_stop(&f, r);
+}
+
+static void a_wrong_password_runs_nothing_as_somebody_else(void **state)
+{
+    (void)state;
+    char out[64];
+    assert_int_equal(RUN(app->redis, out, "ACL", "SETUSER", "tester", "on", ">right", "~*", "+@all"), ST_OK);
+    assert_int_equal(RUN(app->redis, out, "DEL", "test:auth"), ST_OK);
+    struct config config = *app->config;
+    snprintf(config.redis_user, sizeof config.redis_user, "tester");
+    snprintf(config.redis_password, sizeof config.redis_password, "wrong");
+    struct redis *r = redis_new(&config);
+    assert_int_equal(RUN(r, out, "SET", "test:auth", "1"), ST_UNAVAILABLE);
+    redis_free(r);
+    assert_int_equal(RUN(app->redis, out, "EXISTS", "test:auth"), ST_OK);
+    assert_string_equal(out, "0");
+
+    snprintf(config.redis_password, sizeof config.redis_password, "right");
+    r = redis_new(&config);
+    assert_int_equal(RUN(r, out, "ACL", "WHOAMI"), ST_OK);
+    assert_string_equal(out, "tester");
+    redis_free(r);
+    assert_int_equal(RUN(app->redis, out, "ACL", "DELUSER", "tester"), ST_OK);
+}
+
+static void a_reply_of_another_type_is_not_read(void **state)
+{
+    (void)state;
+    redisReply text = { .type = REDIS_REPLY_STRING, .str = (char[]){ "12" }, .len = 2 };
+    redisReply word = { .type = REDIS_REPLY_STRING, .str = (char[]){ "1x" }, .len = 2 };
+    redisReply nil = { .type = REDIS_REPLY_NIL };
+    redisReply *items[] = { &text };
+    redisReply list = { .type = REDIS_REPLY_ARRAY, .elements = 1, .element = items };
+    int64_t n = 7;
+    assert_true(redis_reply_i64(&text, &n));
+    assert_int_equal(n, 12);
+    assert_false(redis_reply_i64(&word, &n));
+    assert_false(redis_reply_i64(&list, &n));
+    assert_false(redis_reply_i64(NULL, &n));
+    assert_null(redis_reply_str(&nil).ptr);
+    assert_null(redis_reply_str(&list).ptr);
+    assert_ptr_equal(redis_reply_at(&list, 0), &text);
+    assert_null(redis_reply_at(&list, 1));
+    assert_null(redis_reply_at(&text, 0));
+    assert_true(redis_reply_is_nil(&nil));
+    assert_false(redis_reply_is_nil(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_come_in_the_order_of_the_commands),
+        cmocka_unit_test(a_value_can_hold_every_byte),
+        cmocka_unit_test(an_error_answers_its_own_command_only),
+        cmocka_unit_test(a_full_memory_is_a_refusal_not_a_failure),
+        cmocka_unit_test(a_round_takes_a_limited_number_of_commands),
+        cmocka_unit_test(a_flushed_script_is_loaded_again_in_the_same_round),
+        cmocka_unit_test(a_script_learns_its_name_at_its_first_use_and_costs_one_command_from_then_on),
+        cmocka_unit_test(includes_are_resolved_once_and_mistakes_are_named),
+        cmocka_unit_test(what_follows_a_killed_connection_is_unknown_and_the_next_round_works),
+        cmocka_unit_test(a_connection_that_died_while_idle_costs_nobody_an_answer),
+        cmocka_unit_test(without_a_server_nothing_was_done),
+        cmocka_unit_test(a_silent_server_is_given_up_and_its_late_answer_is_nobodys),
+        cmocka_unit_test(an_answer_to_nothing_never_reaches_a_later_round),
+        cmocka_unit_test(a_hang_up_in_the_middle_of_an_answer_is_unknown),
+        cmocka_unit_test(a_command_that_was_not_written_to_its_end_did_not_happen),
+        cmocka_unit_test(a_wrong_password_runs_nothing_as_somebody_else),
+        cmocka_unit_test(a_reply_of_another_type_is_not_read),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

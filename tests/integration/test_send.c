@@ -1,0 +1,527 @@
+/* packet/send on real stores: money leaves the wallet exactly once, and what was paid for gets into Redis. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "packet/live.h"
+#include "packet/send.h"
+#include "packet/split.h"
+#include "packet/store.h"
+#include "test_packet_fixture.h"
+
+static struct services *app;
+static struct arena *arena;
+
+/* What the database connection is told to do to the next transactions (db_transaction is wrapped by the linker). */
+static enum { FAULT_NONE, FAULT_ANSWER_LOST, FAULT_NEVER_ARRIVED } fault;
+
+enum status __real_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
+enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
+
+enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
+{
+    switch (fault) {
+    case FAULT_ANSWER_LOST:
+        fault = FAULT_NONE;
+        assert_int_equal(__real_db_transaction(db, body, ctx), ST_OK);
+        return ST_UNKNOWN;
+    case FAULT_NEVER_ARRIVED: fault = FAULT_NONE; return ST_UNKNOWN;
+    case FAULT_NONE: break;
+    }
+    return __real_db_transaction(db, body, ctx);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    arena = arena_new(65536, 256 << 20);
+    return app == NULL || arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    packet_services_close(app);
+    return 0;
+}
+
+static int posted(struct visit *v, const struct person *p, const char *fields)
+{
+    return person_request(v, app, p, send_form_post, "/send", fields, 0, true);
+}
+
+/* Sends and finds the packet again by the id in the answer. */
+static struct packet sent(const struct person *p, const char *fields)
+{
+    struct visit v;
+    struct packet packet;
+    char id_text[64];
+    uint64_t id = 0;
+    assert_int_equal(posted(&v, p, fields), 201);
+    visit_json_text(&v, "id", id_text, sizeof id_text);
+    assert_true(public_id_decode(&app->id_key, str_from(id_text), &id));
+    assert_int_equal(packet_find(app->db, arena, id, &packet), ST_OK);
+    visit_end(&v);
+    return packet;
+}
+
+static int64_t packets_of(const struct person *p)
+{
+    return sql_number(app, "SELECT COUNT(*) FROM packet WHERE sender_id = ?", p->id);
+}
+
+static int64_t escrow_of(const struct packet *p)
+{
+    return sql_number(app, "SELECT balance FROM account WHERE kind = 'escrow' AND id = ?", p->id);
+}
+
+/* True when Redis has the packet; its shares are then exactly the seed's. */
+static bool is_live(const struct packet *p)
+{
+    struct live_keys keys;
+    struct redis_call call = { 0 };
+    live_keys(&keys, p->id, app->config->partitions);
+    struct str get[] = { STR("GET"), keys.key[LIVE_KEY_SHARES] };
+    assert_int_equal(redis_do(app->redis, &call, get, 2), ST_OK);
+    struct str shares = redis_reply_str(call.reply);
+    bool live = shares.ptr != NULL;
+    if (live) {
+        int64_t *wanted = calloc(p->share_count, sizeof *wanted);
+        assert_non_null(wanted);
+        assert_int_equal(split_packet(p, wanted), ST_OK);
+        assert_int_equal(shares.len, (size_t)p->share_count * 4);
+        for (uint32_t i = 0; i < p->share_count; i++) {
+            const unsigned char *b = (const unsigned char *)shares.ptr + (size_t)i * 4;
+            assert_int_equal(wanted[i], (int64_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]);
+        }
+        free(wanted);
+    }
+    redis_call_free(&call);
+    return live;
+}
+
+static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state)
+{
+    (void)state;
+    struct person p;
+    person_new(app, &p, 10000);
+    struct packet packet = sent(&p, "kind=lucky&amount=10.00&count=5&greeting=%E6%96%B0%E5%B9%B4%E5%A5%BD");
+    assert_int_equal(person_balance(app, &p), 9000);
+    assert_int_equal(escrow_of(&packet), 1000);
+    assert_int_equal(packet.state, PACKET_OPEN);
+    assert_int_equal(packet.kind, PACKET_LUCKY);
+    assert_int_equal(packet.split, SPLIT_DOUBLE_AVERAGE);
+    assert_int_equal(packet.share_count, 5);
+    assert_int_equal(packet.amount_fen, 1000);
+    assert_true(str_equal(packet.greeting, STR("新年好")));
+    assert_true(str_equal(packet.sender_name, str_from(p.nickname)));
+    assert_int_equal(packet.expires_ms - packet.created_ms, app->config->packet_lifetime_ms);
+    assert_true(is_live(&packet));
+    assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_year WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
+}
+
+static void the_answer_names_the_packet_and_binds_the_sender(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    struct packet packet;
+    char id[64], url[512], commitment[80], wanted[512];
+    uint64_t packet_id;
+    uint8_t hash[HASH_BYTES];
+    person_new(app, &p, 10000);
+    assert_int_equal(posted(&v, &p, "kind=lucky&amount=3&count=3"), 201);
+    visit_json_text(&v, "id", id, sizeof id);
+    visit_json_text(&v, "url", url, sizeof url);
+    visit_json_text(&v, "commitment", commitment, sizeof commitment);
+    snprintf(wanted, sizeof wanted, "/p/%s", id);
+    assert_true(str_equal(visit_header(&v, "Location"), str_from(wanted)));
+    snprintf(wanted, sizeof wanted, "%s/p/%s", app->config->base_url, id);
+    assert_string_equal(url, wanted);
+    assert_false(visit_body_has(&v, "seed"));
+    visit_end(&v);
+    assert_true(public_id_decode(&app->id_key, str_from(id), &packet_id));
+    assert_int_equal(packet_find(app->db, arena, packet_id, &packet), ST_OK);
+    split_commitment(packet.seed, hash);
+    assert_memory_equal(hash, packet.commitment, sizeof hash);
+    for (unsigned i = 0; i < HASH_BYTES; i++) {
+        unsigned byte = 0;
+        assert_int_equal(sscanf(commitment + (size_t)2 * i, "%2x", &byte), 1);
+        assert_int_equal(byte, hash[i]);
+    }
+}
+
+static void a_browser_is_sent_on_to_the_packet(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 10000);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", "kind=even&amount=1.5&count=4", 0, false),
+                     303);
+    assert_true(str_starts(visit_header(&v, "Location"), STR("/p/")));
+    visit_end(&v);
+    assert_int_equal(person_balance(app, &p), 10000 - 600);
+}
+
+static void the_best_share_is_known_at_send_for_lucky_packets_only(void **state)
+{
+    (void)state;
+    struct person p;
+    int64_t shares[20];
+    person_new(app, &p, 100000);
+    struct packet lucky = sent(&p, "kind=lucky&amount=20&count=20&split=uniform");
+    assert_int_equal(split_packet(&lucky, shares), ST_OK);
+    assert_int_equal(lucky.best_share_no, split_best_share_no(shares, 20));
+    assert_int_equal(lucky.split, SPLIT_UNIFORM);
+    struct packet even = sent(&p, "kind=even&amount=0.2&count=20");
+    assert_int_equal(even.best_share_no, PACKET_NO_SHARE);
+    assert_int_equal(even.split, SPLIT_EVEN);
+}
+
+static void an_exclusive_packet_names_its_receiver(void **state)
+{
+    (void)state;
+    struct person p, receiver;
+    struct visit v;
+    char fields[256];
+    person_new(app, &p, 10000);
+    person_new(app, &receiver, 0);
+    snprintf(fields, sizeof fields, "kind=exclusive&amount=5.20&to=%s", receiver.username);
+    struct packet packet = sent(&p, fields);
+    assert_int_equal(packet.receiver_id, receiver.id);
+    assert_true(str_equal(packet.receiver_name, str_from(receiver.nickname)));
+    assert_int_equal(packet.share_count, 1);
+    assert_int_equal(packet.amount_fen, 520);
+
+    assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422);
+    assert_true(visit_body_has(&v, "没有这个用户"));
+    visit_end(&v);
+    snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", p.username);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "不能给自己发专属红包"));
+    visit_end(&v);
+    assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=x%27+OR+1%3D1"), 422);
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+}
+
+static void a_repeated_send_returns_the_same_packet(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 10000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    struct packet first = sent(&p, fields);
+    struct packet second = sent(&p, fields);
+    assert_int_equal(first.id, second.id);
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
+    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
+}
+
+static void a_repeat_works_even_when_the_wallet_is_empty_by_now(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 1000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    struct packet first = sent(&p, fields);
+    assert_int_equal(person_balance(app, &p), 0);
+    assert_int_equal(sent(&p, fields).id, first.id);
+}
+
+static void the_same_key_of_another_sender_is_another_packet(void **state)
+{
+    (void)state;
+    struct person p, q;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 1000);
+    person_new(app, &q, 1000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    assert_true(sent(&p, fields).id != sent(&q, fields).id);
+}
+
+static void the_same_key_with_another_order_is_refused(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 10000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    (void)sent(&p, fields);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=20&count=5&request_key=%s", key);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
+    visit_end(&v);
+    /* The page that is shown instead carries a fresh key: sending it again works. */
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
+    assert_false(visit_body_has(&v, key));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
+}
+
+static void an_empty_wallet_sends_nothing(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 999);
+    assert_int_equal(posted(&v, &p, "kind=lucky&amount=10&count=5"), 422);
+    assert_true(visit_body_has(&v, "可用余额不足"));
+    assert_true(visit_body_has(&v, "\"field\":\"amount\""));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 0);
+    assert_int_equal(person_balance(app, &p), 999);
+    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_year WHERE user_id = ?", p.id), 0);
+    (void)sent(&p, "kind=lucky&amount=9.99&count=5"); /* to the last fen is fine */
+    assert_int_equal(person_balance(app, &p), 0);
+}
+
+static void a_refused_form_keeps_what_was_typed(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 10000);
+    const char *fields =
+        "kind=even&amount=200.01&count=7&greeting=%3Cb%3E%E5%96%9C&to=somebody&split=gaussian&request_key=k-1";
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
+    assert_true(visit_body_has(&v, "单个红包金额不可超过200元"));
+    assert_true(visit_body_has(&v, "value=\"200.01\""));
+    assert_true(visit_body_has(&v, "value=\"7\""));
+    assert_true(visit_body_has(&v, "value=\"&lt;b&gt;喜\""));
+    assert_true(visit_body_has(&v, "value=\"somebody\""));
+    assert_true(visit_body_has(&v, "value=\"k-1\""));
+    assert_true(visit_body_has(&v, "value=\"even\" checked"));
+    assert_true(visit_body_has(&v, "value=\"gaussian\" selected"));
+    assert_false(visit_body_has(&v, "<b>"));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 0);
+}
+
+static void the_form_shows_balance_limits_and_a_fresh_key(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    char once[80], again[80];
+    person_new(app, &p, 12345);
+    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
+    assert_int_equal(visit_json_int(&v, "balance_fen"), 12345);
+    assert_int_equal(visit_json_int(&v, "share_fen_max"), app->config->share_fen_max);
+    visit_json_text(&v, "request_key", once, sizeof once);
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
+    visit_json_text(&v, "request_key", again, sizeof again);
+    visit_end(&v);
+    assert_string_not_equal(once, again);
+    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "name=\"request_key\""));
+    assert_true(visit_body_has(&v, "123.45"));
+    assert_true(visit_body_has(&v, "value=\"lucky\" checked"));
+    visit_end(&v);
+}
+
+static void a_lost_commit_answer_pays_once_and_answers_success(void **state)
+{
+    (void)state;
+    struct person p;
+    person_new(app, &p, 10000);
+    fault = FAULT_ANSWER_LOST;
+    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
+    assert_int_equal(escrow_of(&packet), 1000);
+    assert_true(is_live(&packet));
+}
+
+static void a_commit_that_never_arrived_is_repeated(void **state)
+{
+    (void)state;
+    struct person p;
+    person_new(app, &p, 10000);
+    fault = FAULT_NEVER_ARRIVED;
+    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
+    assert_true(is_live(&packet));
+}
+
+static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
+{
+    (void)state;
+    struct person p;
+    struct config config = *app->config;
+    struct redis *redis = app->redis;
+    person_new(app, &p, 10000);
+    snprintf(config.redis_socket, sizeof config.redis_socket, "/nonexistent/redis.sock");
+    app->redis = redis_new(&config);
+    assert_non_null(app->redis);
+    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
+    redis_free(app->redis);
+    app->redis = redis;
+    assert_int_equal(packet.state, PACKET_FUNDING);
+    assert_int_equal(person_balance(app, &p), 9000);
+    assert_false(is_live(&packet));
+
+    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK);
+    assert_true(is_live(&packet));
+    assert_int_equal(packet_find(app->db, arena, packet.id, &packet), ST_OK);
+    assert_int_equal(packet.state, PACKET_OPEN);
+    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK); /* again: nothing to do */
+}
+
+static void a_late_load_does_not_bring_back_a_packet_whose_life_went_on(void **state)
+{
+    (void)state;
+    struct person p;
+    struct live live;
+    person_new(app, &p, 10000);
+    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
+    assert_int_equal(live_init(&live, app->redis, app->scripts, app->config), ST_OK);
+    assert_int_equal(live_remove(&live, packet.id), ST_OK); /* as after closing and its grace time */
+    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK);
+    assert_false(is_live(&packet));
+    assert_int_equal(packet_load_funded(app, arena, packet.id ^ 4095), ST_NOT_FOUND);
+    /* Others' workers that look for lost packets shall find this one as it was. */
+    assert_int_equal(
+        db_exec(app->db, NULL, "UPDATE packet SET state = 'funding' WHERE id = ?", DB_PARAMS(DB_U64(packet.id))),
+        ST_OK);
+    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK);
+    assert_true(is_live(&packet));
+}
+
+/* Runs n processes at once, each with its own connections; returns how many exited with 0. */
+static int in_parallel(int n, const struct person *p, const char *fields)
+{
+    int started[2], succeeded = 0;
+    char go = 0;
+    assert_int_equal(pipe(started), 0);
+    for (int i = 0; i < n; i++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            struct services *own = packet_services_open();
+            struct visit v;
+            (void)close(started[1]);
+            if (own == NULL || read(started[0], &go, 1) != 0)
+                _exit(2);
+            int status = person_request(&v, own, p, send_form_post, "/send", fields, 0, true);
+            _exit(status == 201 ? 0 : status == 422 ? 1 : 3);
+        }
+    }
+    (void)close(started[0]);
+    (void)close(started[1]); /* the end of the pipe is the start of the race */
+    for (int i = 0; i < n; i++) {
+        int status = 0;
+        assert_true(wait(&status) > 0);
+        assert_true(WIFEXITED(status));
+        assert_in_range(WEXITSTATUS(status), 0, 1);
+        succeeded += WEXITSTATUS(status) == 0 ? 1 : 0;
+    }
+    return succeeded;
+}
+
+static void parallel_repeats_make_one_packet(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 10000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    assert_int_equal(in_parallel(8, &p, fields), 8);
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
+}
+
+static void parallel_sends_can_not_overdraw_the_wallet(void **state)
+{
+    (void)state;
+    struct person p;
+    person_new(app, &p, 3500);
+    assert_int_equal(in_parallel(8, &p, "kind=lucky&amount=10&count=5"), 3);
+    assert_int_equal(packets_of(&p), 3);
+    assert_int_equal(person_balance(app, &p), 500);
+}
+
+static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
+{
+    (void)state;
+    struct person p;
+    struct config config = *app->config;
+    const struct config *before = app->config;
+    config.packet_shares_max = 100000;
+    person_new(app, &p, 2000000);
+    app->config = &config;
+    struct packet packet = sent(&p, "kind=lucky&amount=20000&count=100000&split=gaussian");
+    app->config = before;
+    assert_int_equal(packet.share_count, 100000);
+    assert_int_equal(packet.state, PACKET_OPEN);
+    assert_true(is_live(&packet));
+    assert_int_equal(person_balance(app, &p), 0);
+}
+
+static void a_store_that_is_away_is_a_busy_answer_and_no_packet(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    struct config config = *app->config;
+    struct db *db = app->db;
+    person_new(app, &p, 10000);
+    snprintf(config.mysql_socket, sizeof config.mysql_socket, "/nonexistent/mysql.sock");
+    app->db = db_new(&config);
+    assert_non_null(app->db);
+    int status = posted(&v, &p, "kind=lucky&amount=10&count=5");
+    db_free(app->db);
+    app->db = db;
+    assert_int_equal(status, 503);
+    assert_true(visit_header(&v, "Retry-After").len > 0);
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_send_moves_the_money_into_escrow_and_opens_the_packet),
+        cmocka_unit_test(the_answer_names_the_packet_and_binds_the_sender),
+        cmocka_unit_test(a_browser_is_sent_on_to_the_packet),
+        cmocka_unit_test(the_best_share_is_known_at_send_for_lucky_packets_only),
+        cmocka_unit_test(an_exclusive_packet_names_its_receiver),
+        cmocka_unit_test(a_repeated_send_returns_the_same_packet),
+        cmocka_unit_test(a_repeat_works_even_when_the_wallet_is_empty_by_now),
+        cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
+        cmocka_unit_test(the_same_key_with_another_order_is_refused),
+        cmocka_unit_test(an_empty_wallet_sends_nothing),
+        cmocka_unit_test(a_refused_form_keeps_what_was_typed),
+        cmocka_unit_test(the_form_shows_balance_limits_and_a_fresh_key),
+        cmocka_unit_test(a_lost_commit_answer_pays_once_and_answers_success),
+        cmocka_unit_test(a_commit_that_never_arrived_is_repeated),
+        cmocka_unit_test(without_redis_the_packet_is_sent_and_loaded_later),
+        cmocka_unit_test(a_late_load_does_not_bring_back_a_packet_whose_life_went_on),
+        cmocka_unit_test(parallel_repeats_make_one_packet),
+        cmocka_unit_test(parallel_sends_can_not_overdraw_the_wallet),
+        cmocka_unit_test(a_packet_of_a_hundred_thousand_shares_can_be_sent),
+        cmocka_unit_test(a_store_that_is_away_is_a_busy_answer_and_no_packet),
+    };
+    return cmocka_run_group_tests_name("send", tests, setup, teardown);
+}

@@ -1,0 +1,535 @@
+/* The settle worker: exactly once, whatever dies in between. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "io/metrics.h"
+#include "packet/store.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000 };
+
+/* Reads and commits the packet's partition once without publishing: what a worker does that dies then. */
+static uint64_t commit_only(struct world *w, uint64_t packet_id)
+{
+    struct settle_partition *p = world_partition(w, packet_id), *gap;
+    uint64_t settled;
+    assert_int_equal(settle_read(w->settle, p->no, 1, &gap), ST_OK);
+    assert_null(gap);
+    assert_int_equal(settle_commit(w->settle, p, &settled), ST_OK);
+    return settled;
+}
+
+static void grabs_become_rows_money_and_totals(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+    struct live_grab a = world_grab(&w, id, 1), b = world_grab(&w, id, 2);
+    assert_int_equal(world_drain(&w), 2);
+    assert_int_equal(world_balance(&w, w.users[1]), 100000 + a.amount_fen);
+    assert_int_equal(world_balance(&w, w.users[2]), 100000 + b.amount_fen);
+    assert_int_equal(world_balance(&w, id), 1000 - a.amount_fen - b.amount_fen);
+    struct packet p = world_packet(&w, id);
+    assert_int_equal(p.grabbed_count, 2);
+    assert_int_equal(p.grabbed_fen, a.amount_fen + b.amount_fen);
+    assert_int_equal(p.state, PACKET_OPEN);
+    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]),
+                     a.amount_fen);
+    assert_int_equal(world_number(&w, "SELECT received_count FROM user_year WHERE user_id = ?", w.users[1]), 1);
+    struct grab_row row;
+    assert_int_equal(packet_grab_of(w.app->db, w.arena, id, w.users[1], &row), ST_OK);
+    assert_true(str_equal(row.nickname, STR("小,强")));
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void the_position_is_published_and_the_stream_is_trimmed(void **state)
+{
+    struct world w;
+    struct live_event_id settled;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_grab(&w, id, 2);
+    world_drain(&w);
+    assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &settled));
+    assert_int_equal(live_event_id_compare(settled, world_partition(&w, id)->last), 0);
+    assert_int_equal(world_redis(&w, id, "XLEN {ev}"), 1); /* the cursor's own entry stays */
+    world_end(&w);
+}
+
+static void a_batch_replayed_after_a_crash_is_settled_once(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    assert_int_equal(commit_only(&w, id), 1);
+    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 0); /* nobody was told */
+    world_restart_worker(&w);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 1); /* the next worker tells */
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_worker_that_read_before_another_settled_writes_nothing(void **state)
+{
+    struct world w;
+    struct settle *other;
+    struct settle_partition *gap;
+    uint64_t settled;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_grab(&w, id, 2);
+    struct settle_partition *p = world_partition(&w, id);
+    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_new(w.app, &other), ST_OK);
+    uint64_t events;
+    assert_int_equal(settle_drain(other, 10, &events), ST_OK);
+    assert_int_equal(events, 2);
+    assert_int_equal(settle_commit(w.settle, p, &settled), ST_OK);
+    assert_int_equal(settled, 0);
+    world_grab(&w, id, 3);
+    assert_int_equal(world_drain(&w), 1); /* and it goes on from where the other was */
+    /* The other one is late now: its cursor is behind a trimmed stream, which is no reason for an alarm. */
+    assert_int_equal(settle_drain(other, 10, &events), ST_OK);
+    assert_int_equal(events, 0);
+    assert_false(settle_is_stopped(other));
+    settle_free(other);
+    assert_int_equal(world_balance(&w, w.users[3]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void two_workers_share_the_partitions(void **state)
+{
+    struct world w;
+    struct settle *other;
+    uint64_t ids[20], mine = 0, theirs = 0, n;
+    (void)state;
+    world_begin(&w, 11);
+    assert_int_equal(settle_new(w.app, &other), ST_OK);
+    for (size_t i = 0; i < 20; i++)
+        ids[i] = world_send(&w, 0, PACKET_LUCKY, 1000, 10, HOUR_MS, -1);
+    for (size_t round = 0; round < 10; round++) {
+        for (size_t i = 0; i < 20; i++)
+            world_grab(&w, ids[i], round + 1);
+        assert_int_equal(settle_pass(round % 2 == 0 ? w.settle : other, &n), ST_OK);
+        *(round % 2 == 0 ? &mine : &theirs) += n;
+    }
+    mine += world_drain(&w);
+    assert_int_equal(settle_drain(other, 10, &n), ST_OK);
+    assert_int_equal(mine + theirs + n, 200);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet WHERE state = 'closed'", 0), 20);
+    settle_free(other);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_late_worker_does_not_publish_an_older_position(void **state)
+{
+    struct world w;
+    struct settle *other;
+    struct live_event_id settled;
+    uint64_t n;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    assert_int_equal(commit_only(&w, id), 1);
+    world_grab(&w, id, 2);
+    assert_int_equal(settle_new(w.app, &other), ST_OK);
+    assert_int_equal(settle_drain(other, 10, &n), ST_OK);
+    struct live_event_id newest = other->partitions[world_partition(&w, id)->no].last;
+    assert_int_equal(settle_publish(w.settle, world_partition(&w, id)), ST_OK);
+    assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &settled));
+    assert_int_equal(live_event_id_compare(settled, newest), 0);
+    settle_free(other);
+    world_end(&w);
+}
+
+/* Appends a grab event as the script would. */
+static void event_add(struct world *w, uint64_t packet_id, const char *id, uint32_t share, uint64_t user, int64_t fen)
+{
+    struct str words = arena_printf(w->arena, "XADD {ev} %s g %llu,%u,%llu,%lld,名", id, (unsigned long long)packet_id,
+                                    share, (unsigned long long)user, (long long)fen);
+    (void)world_redis_text(w, packet_id, words.ptr);
+}
+
+static void the_same_event_again_changes_nothing(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    event_add(&w, id, "*", 0, w.users[1], 100);
+    world_grab(&w, id, 2); /* in one batch with a new one */
+    assert_int_equal(world_drain(&w), 2);
+    assert_false(settle_is_stopped(w.settle));
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    assert_int_equal(world_balance(&w, w.users[2]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static int64_t letters_of(struct world *w, uint64_t packet_id)
+{
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_at IS NULL", packet_id);
+}
+
+static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 6);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), near, far = id;
+    do
+        near = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    while (packet_partition(near, w.config->partitions) != packet_partition(id, w.config->partitions));
+    while (packet_partition(far, w.config->partitions) == packet_partition(id, w.config->partitions))
+        far = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    uint64_t letters = metrics_get(METRIC_DEAD_LETTERS);
+    world_grab(&w, id, 2);
+    event_add(&w, id, "*", 0, w.users[3], 100); /* share 0 is users[1]'s */
+    world_grab(&w, near, 1);
+    world_grab(&w, id, 4); /* follows the one that contradicts */
+    world_grab(&w, near, 2);
+    world_grab(&w, far, 1);
+    assert_int_equal(world_drain(&w), 4);
+    assert_false(settle_is_stopped(w.settle));
+    assert_int_equal(metrics_get(METRIC_DEAD_LETTERS), letters + 2);
+    assert_int_equal(letters_of(&w, id), 2);
+    assert_int_equal(world_balance(&w, w.users[1]), 100300);
+    assert_int_equal(world_balance(&w, w.users[2]), 100200);
+    assert_int_equal(world_balance(&w, w.users[3]), 100000);
+    assert_int_equal(world_balance(&w, w.users[4]), 100000);
+    assert_int_equal(world_redis(&w, id, "XLEN {ev}"), 1); /* the stream goes on behind it */
+    world_grab(&w, near, 3);
+    assert_int_equal(world_drain(&w), 1);
+    world_end(&w);
+}
+
+static void an_event_of_an_unknown_packet_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    event_add(&w, 77, "*", 0, w.users[0], 100);
+    assert_int_equal(world_drain(&w), 0);
+    assert_false(settle_is_stopped(w.settle));
+    assert_int_equal(letters_of(&w, 77), 1);
+    world_end(&w);
+}
+
+static void a_damaged_event_is_put_aside_behind_what_was_good(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    (void)world_redis_text(&w, id, "XADD {ev} * g nonsense");
+    world_grab(&w, id, 2); /* nothing is missing before it */
+    assert_int_equal(world_drain(&w), 2);
+    assert_false(settle_is_stopped(w.settle));
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id IS NULL", 0), 1);
+    assert_int_equal(world_number(&w, "SELECT content = 'g nonsense' FROM dead_letter", 0), 1);
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    assert_int_equal(world_balance(&w, w.users[2]), 100100);
+    world_end(&w);
+}
+
+static void a_stopped_partition_goes_on_when_the_cause_is_gone(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_redis_text(&w, id, "SET {ev} nonsense"); /* no stream: no event's fault */
+    uint64_t stops = metrics_get(METRIC_SETTLE_STOPPED);
+    assert_int_equal(world_drain(&w), 0);
+    assert_true(world_partition(&w, id)->stopped);
+    assert_int_equal(metrics_get(METRIC_SETTLE_STOPPED), stops + 1);
+    assert_int_equal(world_redis(&w, id, "DEL {ev}"), 1);
+    world_grab(&w, id, 1);
+    assert_int_equal(world_drain(&w), 0); /* not before its time */
+    world_partition(&w, id)->retry_ms = 0;
+    assert_int_equal(world_drain(&w), 1);
+    assert_false(settle_is_stopped(w.settle));
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_grab_that_skips_a_share_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    event_add(&w, id, "*", 1, w.users[1], 100); /* share 0 got lost */
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters_of(&w, id), 1);
+    assert_int_equal(world_balance(&w, w.users[1]), 100000);
+    world_end(&w);
+}
+
+static void money_that_the_escrow_lacks_is_never_paid(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    event_add(&w, id, "*", 0, w.users[1], 301);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters_of(&w, id), 1);
+    assert_int_equal(world_balance(&w, w.users[1]), 100000);
+    world_end(&w);
+}
+
+static void tables_that_answer_nonsense_stop_the_partition_and_no_event_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_sql(&w, "RENAME TABLE user_year TO user_year_away");
+    assert_int_equal(world_drain(&w), 0);
+    world_sql(&w, "RENAME TABLE user_year_away TO user_year");
+    assert_true(world_partition(&w, id)->stopped);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
+    world_partition(&w, id)->retry_ms = 0;
+    assert_int_equal(world_drain(&w), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    w.config->packet_grace_ms = 60000;
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 3);
+    world_drain(&w);
+    struct packet p = world_packet(&w, id);
+    assert_int_equal(p.state, PACKET_CLOSED);
+    assert_int_equal(p.grabbed_fen, 1000);
+    assert_int_equal(p.refund_fen, 0);
+    assert_true(p.finished_ms > 0 && p.closed_ms >= p.finished_ms);
+    assert_int_equal(world_balance(&w, id), 0);
+    static const char *const asked[] = { "PTTL {pk}", "PTTL {sh}", "PTTL {gr}", "PTTL {or}" };
+    for (size_t i = 0; i < 4; i++) {
+        int64_t ttl_ms = world_redis(&w, id, asked[i]);
+        assert_true(ttl_ms > 0 && ttl_ms <= 60000);
+    }
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void however_much_was_not_published_the_next_worker_tells_of_every_closed_packet(void **state)
+{
+    enum { SHARES = 500, BIG = 3 };
+    struct world w;
+    uint64_t ids[BIG];
+    (void)state;
+    world_begin(&w, SHARES + 1);
+    w.config->partitions = w.live.partitions = 1;
+    world_restart_worker(&w);
+    for (size_t i = 0; i < BIG; i++) {
+        ids[i] = world_send(&w, 0, PACKET_EVEN, SHARES, SHARES, HOUR_MS, -1);
+        world_grab_all(&w, ids[i], 1, SHARES);
+        assert_int_equal(commit_only(&w, ids[i]), SHARES);
+    }
+    uint64_t open = world_send(&w, 0, PACKET_EVEN, 2, 2, HOUR_MS, -1);
+    world_grab(&w, open, 1);
+    assert_int_equal(commit_only(&w, open), 1);
+    world_restart_worker(&w);
+    world_drain(&w);
+    for (size_t i = 0; i < BIG; i++)
+        assert_true(world_redis(&w, ids[i], "PTTL {pk}") > 0);
+    assert_int_equal(world_redis(&w, open, "PTTL {pk}"), -1);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+static void a_stream_of_another_type_stops_its_partition_and_no_other(void **state)
+{
+    struct world w;
+    uint64_t events;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t bad = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    uint64_t good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    while (world_partition(&w, good) == world_partition(&w, bad))
+        good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, good, 1);
+    world_drain(&w);
+    (void)world_redis(&w, bad, "SET {ev} nonsense");
+    world_restart_worker(&w);
+    good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    while (world_partition(&w, good) == world_partition(&w, bad))
+        good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, good, 1);
+    assert_int_equal(settle_pass(w.settle, &events), ST_OK);
+    assert_int_equal(events, 1);
+    assert_true(world_partition(&w, bad)->stopped);
+    world_end(&w);
+}
+
+static void a_worker_that_died_before_publishing_leaves_the_time_to_live_to_the_next(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    assert_int_equal(commit_only(&w, id), 1);
+    assert_int_equal(world_redis(&w, id, "PTTL {pk}"), -1);
+    world_restart_worker(&w);
+    world_drain(&w);
+    assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
+    world_end(&w);
+}
+
+static void the_best_share_counts_for_its_owner_even_across_batches(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 12);
+    w.config->settle_batch = 2;
+    world_restart_worker(&w);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 5000, 10, HOUR_MS, -1);
+    uint32_t best = world_packet(&w, id).best_share_no;
+    assert_true(best < 10);
+    uint64_t owner = 0;
+    for (size_t i = 0; i < 10; i++)
+        if (world_grab(&w, id, i + 1).share_no == best)
+            owner = w.users[i + 1];
+    assert_int_equal(world_drain(&w), 10);
+    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_year WHERE user_id = ?", owner), 1);
+    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_year", 0), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void an_even_packet_has_no_best_share(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_year", 0), 0);
+    world_end(&w);
+}
+
+static void a_year_ends_at_midnight_in_shanghai(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    event_add(&w, id, "1767196799999-0", 0, w.users[1], 100); /* 2025-12-31T15:59:59.999Z */
+    event_add(&w, id, "1767196800000-0", 1, w.users[2], 100); /* 2025-12-31T16:00:00.000Z: the new year in Shanghai */
+    assert_int_equal(world_drain(&w), 2);
+    assert_int_equal(world_number(&w, "SELECT year FROM user_year WHERE user_id = ?", w.users[1]), 2025);
+    assert_int_equal(world_number(&w, "SELECT year FROM user_year WHERE user_id = ?", w.users[2]), 2026);
+    world_end(&w);
+}
+
+static void a_packet_that_mysql_still_thinks_of_as_funding_is_settled_and_open(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_sql(&w, "UPDATE packet SET state = 'funding'");
+    world_grab(&w, id, 1);
+    assert_int_equal(world_drain(&w), 1);
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
+    world_end(&w);
+}
+
+static void a_slow_database_takes_its_time_and_is_not_asked_again(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_sql(&w, "CREATE OR REPLACE TRIGGER test_slow BEFORE UPDATE ON stream_cursor FOR EACH ROW"
+                  " SET NEW.updated_at = NEW.updated_at + SLEEP(3)"); /* a page would have given up after two */
+    uint64_t lost = metrics_get(METRIC_MYSQL_LOST), settled = 0;
+    enum status st = settle_drain(w.settle, 3, &settled);
+    world_sql(&w, "DROP TRIGGER test_slow");
+    assert_int_equal(st, ST_OK);
+    assert_int_equal(settled, 1);
+    assert_int_equal(metrics_get(METRIC_MYSQL_LOST), lost);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void ten_thousand_grabs_drain_and_the_audit_is_clean(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 301);
+    for (size_t i = 0; i < 50; i++) {
+        uint64_t id = world_send(&w, 0, PACKET_LUCKY, 2000, 200, HOUR_MS, -1);
+        world_grab_all(&w, id, 1 + i % 100, 200);
+    }
+    assert_int_equal(world_drain(&w), 10000);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM grab", 0), 10000);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet WHERE state = 'closed'", 0), 50);
+    assert_int_equal(world_number(&w, "SELECT SUM(balance) FROM account", 0), 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grabs_become_rows_money_and_totals),
+        cmocka_unit_test(the_position_is_published_and_the_stream_is_trimmed),
+        cmocka_unit_test(a_batch_replayed_after_a_crash_is_settled_once),
+        cmocka_unit_test(a_worker_that_read_before_another_settled_writes_nothing),
+        cmocka_unit_test(two_workers_share_the_partitions),
+        cmocka_unit_test(a_late_worker_does_not_publish_an_older_position),
+        cmocka_unit_test(the_same_event_again_changes_nothing),
+        cmocka_unit_test(an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on),
+        cmocka_unit_test(an_event_of_an_unknown_packet_is_put_aside),
+        cmocka_unit_test(a_damaged_event_is_put_aside_behind_what_was_good),
+        cmocka_unit_test(a_stopped_partition_goes_on_when_the_cause_is_gone),
+        cmocka_unit_test(a_grab_that_skips_a_share_is_put_aside),
+        cmocka_unit_test(tables_that_answer_nonsense_stop_the_partition_and_no_event_is_put_aside),
+        cmocka_unit_test(money_that_the_escrow_lacks_is_never_paid),
+        cmocka_unit_test(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live),
+        cmocka_unit_test(however_much_was_not_published_the_next_worker_tells_of_every_closed_packet),
+        cmocka_unit_test(a_stream_of_another_type_stops_its_partition_and_no_other),
+        cmocka_unit_test(a_worker_that_died_before_publishing_leaves_the_time_to_live_to_the_next),
+        cmocka_unit_test(the_best_share_counts_for_its_owner_even_across_batches),
+        cmocka_unit_test(an_even_packet_has_no_best_share),
+        cmocka_unit_test(a_year_ends_at_midnight_in_shanghai),
+        cmocka_unit_test(a_packet_that_mysql_still_thinks_of_as_funding_is_settled_and_open),
+        cmocka_unit_test(a_slow_database_takes_its_time_and_is_not_asked_again),
+        cmocka_unit_test(ten_thousand_grabs_drain_and_the_audit_is_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+#include "test_settle_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ops/audit.h"
+#include "ops/demo.h"
+#include "packet/send.h"
+#include "packet/store.h"
+#include "support/test_services.h"
+
+enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
+
+static void tables_empty(struct world *w)
+{
+    static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year",
+                                          "stream_cursor", "dead_letter", "account", "user" };
+    world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        struct str sql = arena_printf(w->arena, "DELETE FROM %s", tables[i]);
+        world_sql(w, sql.ptr);
+    }
+    world_sql(w, "SET FOREIGN_KEY_CHECKS = 1");
+    world_sql(w, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)");
+    (void)world_redis(w, 0, "FLUSHALL");
+}
+
+static struct services *role_open(struct world *w, const char *role)
+{
+    struct services *app = test_services_open_as(role);
+    assert_non_null(app);
+    app->config = w->config;
+    return app;
+}
+
+void world_begin(struct world *w, size_t user_count)
+{
+    *w = (struct world){ .app = test_services_open(), .arena = arena_new(1 << 16, (size_t)256 << 20) };
+    assert_non_null(w->app);
+    assert_non_null(w->arena);
+    assert_true(user_count <= WORLD_USERS_MAX);
+    w->config = test_services_config(w->app);
+    w->config->demo = true;
+    w->web = role_open(w, "web");
+    w->settler = role_open(w, "settle");
+    w->auditor = role_open(w, "audit");
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    tables_empty(w);
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(demo_make(w->web, (uint32_t)user_count, out), ST_OK); /* 0: none */
+    rewind(out);
+    for (size_t i = 0; i < user_count; i++) {
+        unsigned long long id;
+        assert_int_equal(fscanf(out, "%llu\t%*s\t%*s\n", &id), 1);
+        w->users[i] = id;
+    }
+    (void)fclose(out);
+    assert_int_equal(live_init(&w->live, w->web->redis, w->app->scripts, w->config), ST_OK);
+    assert_int_equal(settle_new(w->settler, &w->settle), ST_OK);
+}
+
+void world_end(struct world *w)
+{
+    settle_free(w->settle);
+    tables_empty(w); /* what we planted is not the next test's business */
+    arena_free(w->arena);
+    test_services_close(w->web);
+    test_services_close(w->settler);
+    test_services_close(w->auditor);
+    test_services_close(w->app);
+}
+
+uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
+                    int64_t lifetime_ms, int to)
+{
+    static unsigned sent;
+    struct send_result result;
+    int64_t now_ms = clock_now_ms();
+    const struct send_order order = { .kind = kind,
+                                      .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
+                                      .total_fen = total_fen,
+                                      .share_fen_max = w->config->share_fen_max,
+                                      .lifetime_ms = lifetime_ms > 0 ? lifetime_ms : 1,
+                                      .count = count,
+                                      .greeting = STR("恭喜发财"),
+                                      .request_key = arena_printf(w->arena, "test-%u", ++sent) };
+    const struct send_party from = { .id = w->users[sender], .name = STR("小明") };
+    struct send_party receiver = { 0 };
+    if (to >= 0)
+        receiver = (struct send_party){ .id = w->users[to], .name = STR("小红") };
+    assert_int_equal(packet_send(w->web, w->arena, from, receiver, &order, now_ms, &result), ST_OK);
+    while (lifetime_ms <= 0 && clock_now_ms() <= result.packet.expires_ms)
+        ;
+    return result.packet.id;
+}
+
+struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)
+{
+    struct redis_call call = { 0 };
+    struct live_grab grab;
+    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强")); /* a comma, as names have them */
+    redis_round(w->web->redis);
+    assert_int_equal(live_grab_read(&call, &grab), ST_OK);
+    redis_call_free(&call);
+    return grab;
+}
+
+void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t count)
+{
+    struct redis_call *calls = calloc(count, sizeof *calls);
+    assert_non_null(calls);
+    for (size_t i = 0; i < count; i++)
+        live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], STR("小强"));
+    redis_round(w->web->redis);
+    for (size_t i = 0; i < count; i++) {
+        struct live_grab grab;
+        assert_int_equal(live_grab_read(&calls[i], &grab), ST_OK);
+        assert_int_equal(grab.code, LIVE_GRABBED);
+        redis_call_free(&calls[i]);
+    }
+    free(calls);
+}
+
+uint64_t world_drain(struct world *w)
+{
+    uint64_t events;
+    assert_int_equal(settle_drain(w->settle, DRAIN_PASSES_MAX, &events), ST_OK);
+    return events;
+}
+
+void world_restart_worker(struct world *w)
+{
+    settle_free(w->settle);
+    assert_int_equal(settle_new(w->settler, &w->settle), ST_OK);
+}
+
+int64_t world_number(struct world *w, const char *sql, uint64_t id)
+{
+    struct db_rows rows;
+    const struct db_param param = DB_U64(id);
+    assert_int_equal(db_query(w->app->db, w->arena, &rows, sql, &param, strchr(sql, '?') == NULL ? 0 : 1), ST_OK);
+    assert_true(rows.count >= 1);
+    return db_cell(&rows, 0, 0).ptr == NULL ? 0 : db_cell_i64(&rows, 0, 0);
+}
+
+void world_sql(struct world *w, const char *sql)
+{
+    assert_int_equal(db_exec(w->app->db, NULL, sql, NULL, 0), ST_OK);
+}
+
+static void redis_words(struct world *w, uint64_t packet_id, const char *words, struct redis_call *call)
+{
+    static const char *const marks[LIVE_KEY_COUNT] = { "{pk}", "{sh}", "{gr}", "{or}", "{ev}", "{se}" };
+    struct str args[WORDS_MAX], rest = str_from(words);
+    struct live_keys keys;
+    size_t count = 0;
+    live_keys(&keys, packet_id, w->config->partitions);
+    while (rest.ptr != NULL) {
+        assert_true(count < WORDS_MAX);
+        args[count] = str_cut(rest, ' ', &rest);
+        for (size_t k = 0; k < LIVE_KEY_COUNT; k++)
+            if (str_equal(args[count], str_from(marks[k])))
+                args[count] = keys.key[k];
+        count++;
+    }
+    *call = (struct redis_call){ 0 };
+    assert_int_equal(redis_do(w->app->redis, call, args, count), ST_OK);
+}
+
+int64_t world_redis(struct world *w, uint64_t packet_id, const char *words)
+{
+    struct redis_call call;
+    int64_t n = -1;
+    redis_words(w, packet_id, words, &call);
+    if (call.reply->type == REDIS_REPLY_ARRAY)
+        n = (int64_t)call.reply->elements;
+    else
+        (void)redis_reply_i64(call.reply, &n);
+    redis_call_free(&call);
+    return n;
+}
+
+struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words)
+{
+    struct redis_call call;
+    redis_words(w, packet_id, words, &call);
+    struct str text = redis_reply_str(call.reply);
+    if (text.ptr != NULL)
+        text = arena_str(w->arena, text);
+    redis_call_free(&call);
+    return text;
+}
+
+int64_t world_balance(struct world *w, uint64_t account_id)
+{
+    return world_number(w, "SELECT balance FROM account WHERE id = ?", account_id);
+}
+
+struct packet world_packet(struct world *w, uint64_t packet_id)
+{
+    struct packet p;
+    assert_int_equal(packet_find(w->app->db, w->arena, packet_id, &p), ST_OK);
+    return p;
+}
+
+void world_audit_clean(struct world *w)
+{
+    static struct audit audit;
+    audit.packet_id = 0;
+    assert_int_equal(audit_run(w->auditor, &audit), ST_OK);
+    if (!audit_clean(&audit))
+        audit_print(&audit, false, stderr);
+    assert_true(audit_clean(&audit));
+}
+
+struct settle_partition *world_partition(struct world *w, uint64_t packet_id)
+{
+    return &w->settle->partitions[packet_partition(packet_id, w->config->partitions)];
+}

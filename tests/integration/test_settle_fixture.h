@@ -1,0 +1,55 @@
+/* A clean world for tests of the settle worker: empty tables, empty Redis, a few users with money. */
+#ifndef HB_TEST_SETTLE_FIXTURE_H
+#define HB_TEST_SETTLE_FIXTURE_H
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "packet/packet.h"
+#include "packet/settle.h"
+#include "web/exchange.h"
+
+#define WORLD_USERS_MAX 600
+
+struct world {
+    struct services *app;                     /* an administrator's: may plant what must not be */
+    struct services *web, *settler, *auditor; /* with the rights of their roles; config is app's */
+    struct config *config;
+    struct live live;
+    struct settle *settle; /* one worker; tests may make more */
+    struct arena *arena;
+    uint64_t users[WORLD_USERS_MAX];
+};
+
+/* user_count users with 1,000 yuan each. */
+void world_begin(struct world *w, size_t user_count);
+void world_end(struct world *w);
+
+/* Sends a packet from users[sender] and returns its id. lifetime_ms ≤ 0: over at once. to: index of the receiver of an
+ * exclusive one, else -1. */
+uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
+                    int64_t lifetime_ms, int to);
+/* users[user] opens the packet. */
+struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
+/* users[first] … users[first + count - 1] open it; each must get a share. */
+void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t count);
+/* Settles what there is; the number of events. Fails the test when a store is away. */
+uint64_t world_drain(struct world *w);
+/* A worker that knows nothing yet, as after a crash. */
+void world_restart_worker(struct world *w);
+
+/* One number from SQL ("SELECT …" with one row and one column; NULL is 0). */
+int64_t world_number(struct world *w, const char *sql, uint64_t id);
+void world_sql(struct world *w, const char *sql);
+/* One Redis command, words separated by blanks; {ev}, {pk}, {sh}, {gr}, {or} and {se} stand for the packet's keys.
+ * Its integer, or the length of an array, or -1. */
+int64_t world_redis(struct world *w, uint64_t packet_id, const char *words);
+/* The same, the answer as text in the arena. */
+struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words);
+
+int64_t world_balance(struct world *w, uint64_t account_id);
+struct packet world_packet(struct world *w, uint64_t packet_id);
+/* The whole audit; prints and fails the test unless it is clean. */
+void world_audit_clean(struct world *w);
+struct settle_partition *world_partition(struct world *w, uint64_t packet_id);
+
+#endif

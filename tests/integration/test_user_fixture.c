@@ -1,0 +1,179 @@
+#include "test_user_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "support/test_services.h"
+#include "user/session.h"
+#include "web/assets.h"
+
+static struct mustache_set *templates;
+static struct assets *assets;
+
+struct services *site_open(void)
+{
+    char error[512] = "assets";
+    struct services *app = test_services_open();
+    if (app == NULL)
+        return NULL;
+    log_init("test", LOG_WARN);
+    if (!clock_zone_set(app->config->timezone) || assets_load(app->config->static_dir, &assets) != ST_OK ||
+        mustache_set_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK) {
+        fprintf(stderr, "site_open: %s\n", error);
+        site_close(app);
+        return NULL;
+    }
+    app->templates = templates;
+    app->assets = assets;
+    return app;
+}
+
+void site_close(struct services *app)
+{
+    mustache_set_free(templates);
+    assets_free(assets);
+    templates = NULL;
+    assets = NULL;
+    test_services_close(app);
+}
+
+void visit_begin(struct visit *v, struct services *app, const char *uri, const char *fields, const char *cookie)
+{
+    memset(v, 0, sizeof *v);
+    struct exchange *x = &v->x;
+    v->request.arena = arena_new(64 << 10, 16 << 20);
+    assert_non_null(v->request.arena);
+    if (cookie != NULL) {
+        snprintf(v->cookie, sizeof v->cookie, "HTTP_COOKIE=%s", cookie);
+        v->envp[0] = v->cookie;
+    }
+    v->request.fcgx.envp = v->envp;
+    x->app = app;
+    x->fcgi = &v->request;
+    x->arena = v->request.arena;
+    x->method = fields != NULL ? METHOD_POST : METHOD_GET;
+    x->path = str_cut(str_from(uri), '?', &x->query_text);
+    x->request_id = STR("test");
+    x->wants_json = true;
+    x->now_ms = clock_now_ms();
+    assert_int_equal(form_parse(x->arena, x->query_text, &x->query), ST_OK);
+    if (fields != NULL)
+        assert_int_equal(form_parse(x->arena, str_from(fields), &x->form), ST_OK);
+}
+
+enum status visit_look_up(struct visit *v)
+{
+    if (!session_visitor_queue(&v->x))
+        return ST_OK;
+    redis_round(v->x.app->redis);
+    enum status st = session_visitor_read(&v->x);
+    redis_round(v->x.app->redis); /* a renewal */
+    return st;
+}
+
+void visit_run(struct visit *v, handler_fn *handler)
+{
+    assert_int_equal(visit_look_up(v), ST_OK);
+    assert_int_equal(handler(&v->x), STEP_DONE);
+}
+
+void visit_end(struct visit *v)
+{
+    redis_call_free(&v->x.session_call);
+    redis_call_free(&v->x.renewal_call);
+    for (size_t i = 0; i < sizeof v->x.calls / sizeof v->x.calls[0]; i++)
+        redis_call_free(&v->x.calls[i]);
+    buf_free(&v->x.headers);
+    buf_free(&v->x.body);
+    arena_free(v->request.arena);
+    memset(v, 0, sizeof *v);
+}
+
+int visit_post(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
+               const char *cookie)
+{
+    visit_begin(v, app, uri, fields, cookie);
+    visit_run(v, handler);
+    return v->x.status;
+}
+
+int visit_get(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *cookie)
+{
+    visit_begin(v, app, uri, NULL, cookie);
+    visit_run(v, handler);
+    return v->x.status;
+}
+
+int visit_page(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
+               const char *cookie)
+{
+    visit_begin(v, app, uri, fields, cookie);
+    v->x.wants_json = false;
+    visit_run(v, handler);
+    return v->x.status;
+}
+
+struct str visit_header(const struct visit *v, const char *name)
+{
+    struct str rest = buf_view(&v->x.headers);
+    while (rest.len > 0) {
+        struct str value;
+        struct str line = str_cut(rest, '\n', &rest);
+        struct str found = str_cut(line, ':', &value);
+        if (str_equal_fold(found, str_from(name)))
+            return str_trim(value);
+    }
+    return STR_NONE;
+}
+
+bool visit_cookie(const struct visit *v, char *out)
+{
+    struct str attributes;
+    struct str pair = str_cut(visit_header(v, "Set-Cookie"), ';', &attributes);
+    if (pair.len == 0)
+        return false;
+    snprintf(out, VISIT_TEXT_MAX, "%.*s", STR_ARG(pair));
+    return true;
+}
+
+bool visit_body_has(const struct visit *v, const char *text)
+{
+    return memmem(v->x.body.ptr, v->x.body.len, text, strlen(text)) != NULL;
+}
+
+int64_t visit_json_int(const struct visit *v, const char *name)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\"%s\":", name);
+    const char *at = memmem(v->x.body.ptr, v->x.body.len, wanted, strlen(wanted));
+    assert_non_null(at);
+    return strtoll(at + strlen(wanted), NULL, 10);
+}
+
+void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct db_param id = DB_U64(ids[i]);
+        assert_int_equal(
+            db_exec(app->db, NULL, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?", DB_PARAMS(id, id)),
+            ST_OK);
+        assert_int_equal(db_exec(app->db, NULL, "UPDATE account SET balance = 0 WHERE id = ?", DB_PARAMS(id)), ST_OK);
+        assert_int_equal(
+            db_exec(app->db, NULL,
+                    "DELETE FROM account WHERE id = ? AND NOT EXISTS (SELECT 1 FROM user WHERE user.id = ?)",
+                    DB_PARAMS(id, id)),
+            ST_OK);
+    }
+    assert_int_equal(db_exec(app->db, NULL,
+                             "UPDATE account SET balance = (SELECT COALESCE(SUM(CASE WHEN credit_id = 1 THEN amount"
+                             " ELSE -amount END), 0) FROM transfer WHERE credit_id = 1 OR debit_id = 1) WHERE id = 1",
+                             NULL, 0),
+                     ST_OK);
+}

@@ -1,0 +1,239 @@
+/* user/session on a real Redis: what is stored, how long it lives, and what a visit writes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_user_fixture.h"
+#include "user/session.h"
+
+enum { HOUR_MS = 3600 * 1000 };
+static const int64_t DAY_MS = 24 * (int64_t)HOUR_MS;
+
+static struct services *app;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = site_open();
+    return app == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    site_close(app);
+    return 0;
+}
+
+/* One Redis command of two or three words; the integer it answers. */
+static int64_t redis_int(struct str word, struct str key, const char *argument)
+{
+    struct redis_call call = { 0 };
+    const struct str args[] = { word, key, str_from(argument) };
+    int64_t n = -99;
+    assert_int_equal(redis_do(app->redis, &call, args, argument != NULL ? 3 : 2), ST_OK);
+    assert_true(redis_reply_i64(call.reply, &n));
+    redis_call_free(&call);
+    return n;
+}
+
+static void redis_set(struct str key, struct str value)
+{
+    struct redis_call call = { 0 };
+    const struct str args[] = { STR("SET"), key, value, STR("KEEPTTL") };
+    assert_int_equal(redis_do(app->redis, &call, args, 4), ST_OK);
+    redis_call_free(&call);
+}
+
+/* Starts a session for user 10001; cookie and key (SESSION_KEY_MAX) are filled in. */
+static void session_begin(char *cookie, char *key)
+{
+    struct visit v;
+    visit_begin(&v, app, "/login", "", NULL);
+    assert_int_equal(session_start(&v.x, 10001, STR("xiaoming"), STR("小,明")), ST_OK);
+    assert_true(visit_cookie(&v, cookie));
+    session_key_write((struct str){ cookie + 4, strlen(cookie) - 4 }, key);
+    visit_end(&v);
+}
+
+/* The visitor of this cookie when the clock shows later_ms more than now. */
+static uint64_t visitor_later(const char *cookie, int64_t later_ms)
+{
+    struct visit v;
+    visit_begin(&v, app, "/", NULL, cookie);
+    v.x.now_ms += later_ms;
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    uint64_t id = v.x.visitor.user_id;
+    if (id != 0)
+        assert_true(str_equal(v.x.visitor.nickname, STR("小,明")));
+    visit_end(&v);
+    return id;
+}
+
+static void a_session_is_stored_by_hash_for_the_idle_time(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    int64_t ttl_ms = redis_int(STR("PTTL"), str_from(key), NULL);
+    assert_true(ttl_ms > 7 * DAY_MS - HOUR_MS && ttl_ms <= 7 * DAY_MS);
+    assert_null(strstr(key, cookie + 4));
+    assert_int_equal(visitor_later(cookie, 0), 10001);
+}
+
+static void a_visit_within_the_hour_writes_nothing(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    redis_int(STR("PEXPIRE"), str_from(key), "60000");
+    assert_int_equal(visitor_later(cookie, HOUR_MS / 2), 10001);
+    assert_true(redis_int(STR("PTTL"), str_from(key), NULL) <= 60000);
+}
+
+static void a_later_visit_renews_the_idle_time(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    redis_int(STR("PEXPIRE"), str_from(key), "60000");
+    assert_int_equal(visitor_later(cookie, 2 * HOUR_MS), 10001);
+    assert_true(redis_int(STR("PTTL"), str_from(key), NULL) > 7 * DAY_MS - HOUR_MS);
+    assert_int_equal(visitor_later(cookie, 7 * DAY_MS + HOUR_MS), 10001); /* idle counts from that visit */
+}
+
+static void visits_do_not_lengthen_the_absolute_life(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    for (int64_t day = 5; day < 30; day += 5)
+        assert_int_equal(visitor_later(cookie, day * DAY_MS), 10001);
+    assert_int_equal(visitor_later(cookie, 29 * DAY_MS), 10001);
+    assert_true(redis_int(STR("PTTL"), str_from(key), NULL) <= DAY_MS);
+    assert_int_equal(visitor_later(cookie, 30 * DAY_MS + 1000), 0);
+}
+
+static void an_idle_session_is_nobodys_even_before_redis_forgets_it(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    assert_int_equal(visitor_later(cookie, 7 * DAY_MS + 1000), 0);
+}
+
+static void a_visit_in_flight_does_not_revive_an_ended_session(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    struct visit v;
+    session_begin(cookie, key);
+    visit_begin(&v, app, "/", NULL, cookie);
+    v.x.now_ms += 2 * HOUR_MS;
+    assert_true(session_visitor_queue(&v.x));
+    redis_round(app->redis);
+    assert_int_equal(redis_int(STR("DEL"), str_from(key), NULL), 1); /* logged out between the GET and its refresh */
+    assert_int_equal(session_visitor_read(&v.x), ST_OK);
+    redis_round(app->redis);
+    visit_end(&v);
+    assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
+}
+
+static void a_renewal_waits_for_the_round_that_comes_next(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    struct visit v;
+    session_begin(cookie, key);
+    visit_begin(&v, app, "/", NULL, cookie);
+    v.x.now_ms += 2 * HOUR_MS;
+    assert_true(session_visitor_queue(&v.x));
+    redis_round(app->redis);
+    assert_int_equal(session_visitor_read(&v.x), ST_OK);
+    assert_int_equal(v.x.visitor.user_id, 10001);
+    assert_true(v.x.renewal_queued && redis_queued(app->redis));
+    redis_round(app->redis);
+    assert_int_equal(v.x.renewal_call.status, ST_OK);
+    visit_end(&v);
+}
+
+static void malformed_cookies_ask_no_store(void **state)
+{
+    (void)state;
+    static const char *const cookies[] = { "",
+                                           "sid",
+                                           "sid=",
+                                           "sid=short",
+                                           "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                                           "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA*",
+                                           "__Host-sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                                           "other=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" };
+    for (size_t i = 0; i < sizeof cookies / sizeof cookies[0]; i++) {
+        struct visit v;
+        visit_begin(&v, app, "/", NULL, cookies[i]);
+        assert_false(session_visitor_queue(&v.x));
+        assert_false(redis_queued(app->redis));
+        assert_int_equal(v.x.visitor.user_id, 0);
+        visit_end(&v);
+    }
+}
+
+static void an_unknown_token_is_logged_out(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    cookie[4] = cookie[4] == 'A' ? 'B' : 'A';
+    assert_int_equal(visitor_later(cookie, 0), 0);
+}
+
+static void a_damaged_value_is_logged_out(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    redis_set(str_from(key), STR("10001,x,y,xiaoming,小明"));
+    assert_int_equal(visitor_later(cookie, 0), 0);
+}
+
+static void without_redis_nobody_is_told_to_be_logged_out(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    struct config nowhere = *app->config;
+    struct services lost = *app;
+    struct visit v;
+    session_begin(cookie, key);
+    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
+    lost.config = &nowhere;
+    lost.redis = redis_new(&nowhere);
+    visit_begin(&v, &lost, "/", NULL, cookie);
+    assert_int_equal(visit_look_up(&v), ST_UNAVAILABLE);
+    assert_int_equal(session_end(&v.x), ST_UNAVAILABLE);
+    assert_int_equal(session_start(&v.x, 10001, STR("xiaoming"), STR("小明")), ST_UNAVAILABLE);
+    assert_null(visit_header(&v, "Set-Cookie").ptr);
+    visit_end(&v);
+    redis_free(lost.redis);
+    assert_int_equal(visitor_later(cookie, 0), 10001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_is_stored_by_hash_for_the_idle_time),
+        cmocka_unit_test(a_visit_within_the_hour_writes_nothing),
+        cmocka_unit_test(a_later_visit_renews_the_idle_time),
+        cmocka_unit_test(visits_do_not_lengthen_the_absolute_life),
+        cmocka_unit_test(an_idle_session_is_nobodys_even_before_redis_forgets_it),
+        cmocka_unit_test(a_visit_in_flight_does_not_revive_an_ended_session),
+        cmocka_unit_test(a_renewal_waits_for_the_round_that_comes_next),
+        cmocka_unit_test(malformed_cookies_ask_no_store),
+        cmocka_unit_test(an_unknown_token_is_logged_out),
+        cmocka_unit_test(a_damaged_value_is_logged_out),
+        cmocka_unit_test(without_redis_nobody_is_told_to_be_logged_out),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

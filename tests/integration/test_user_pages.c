@@ -1,0 +1,407 @@
+/* user/: register, login and logout on real stores. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "test_user_fixture.h"
+#include "user/pages.h"
+#include "user/password.h"
+#include "user/session.h"
+#include "user/store.h"
+
+static struct services *app;
+static unsigned name_count;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = site_open();
+    return app == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    site_close(app);
+    return 0;
+}
+
+/* A username nobody has; out: 33 bytes. */
+static void fresh_name(char *out)
+{
+    snprintf(out, 33, "u%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
+}
+
+/* Registers a fresh user with the password "long enough"; cookie may be NULL. */
+static int64_t registered(char *name, char *cookie)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    fresh_name(name);
+    snprintf(fields, sizeof fields, "username=%s&nickname=%%E5%%B0%%8F%%E6%%98%%8E&password=long+enough", name);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    int64_t id = visit_json_int(&v, "id");
+    if (cookie != NULL)
+        assert_true(visit_cookie(&v, cookie));
+    visit_end(&v);
+    return id;
+}
+
+/* Posts a login; keeps the new cookie in new_cookie when there is one (may be NULL). */
+static int logged_in(const char *name, const char *password, const char *old_cookie, char *new_cookie)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=%s", name, password);
+    int status = visit_post(&v, app, login_submit, "/login", fields, old_cookie);
+    if (new_cookie != NULL)
+        assert_true(visit_cookie(&v, new_cookie));
+    visit_end(&v);
+    return status;
+}
+
+/* Who the cookie belongs to; 0: nobody. */
+static uint64_t visitor_of(const char *cookie)
+{
+    struct visit v;
+    visit_begin(&v, app, "/", NULL, cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    uint64_t id = v.x.visitor.user_id;
+    visit_end(&v);
+    return id;
+}
+
+static int64_t rows_of(const char *sql, struct str name)
+{
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct db_rows rows;
+    assert_int_equal(db_query(app->db, a, &rows, sql, DB_PARAMS(DB_TEXT(name))), ST_OK);
+    int64_t n = db_cell_i64(&rows, 0, 0);
+    arena_free(a);
+    return n;
+}
+
+static void registering_makes_a_user_with_an_empty_wallet_and_logs_in(void **state)
+{
+    (void)state;
+    char name[33], cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    int64_t id = registered(name, cookie);
+    assert_true(id >= 10001);
+    assert_int_equal(rows_of("SELECT a.balance FROM account a JOIN user u ON u.id = a.id"
+                             " WHERE u.username = ? AND a.kind = 'wallet'",
+                             str_from(name)),
+                     0);
+    visit_begin(&v, app, "/", NULL, cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_int_equal(v.x.visitor.user_id, id);
+    assert_true(str_equal(v.x.visitor.username, str_from(name)));
+    assert_true(str_equal(v.x.visitor.nickname, STR("小明")));
+    visit_end(&v);
+}
+
+static void the_cookie_is_guarded(void **state)
+{
+    (void)state;
+    char name[33], fields[VISIT_TEXT_MAX];
+    struct visit v;
+    fresh_name(name);
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    struct str attributes;
+    struct str pair = str_cut(visit_header(&v, "Set-Cookie"), ';', &attributes);
+    assert_true(str_starts(pair, STR("sid=")));
+    assert_true(session_token_valid((struct str){ pair.ptr + 4, pair.len - 4 }));
+    assert_true(str_equal(attributes, STR(" Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000")));
+    visit_end(&v);
+}
+
+static void on_https_the_cookie_is_bound_to_the_host(void **state)
+{
+    (void)state;
+    char name[33], cookie[VISIT_TEXT_MAX], fields[VISIT_TEXT_MAX];
+    struct visit v;
+    struct config https = *app->config;
+    struct services secure = *app;
+    snprintf(https.base_url, sizeof https.base_url, "https://hongbao.example");
+    secure.config = &https;
+    registered(name, NULL);
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
+    assert_int_equal(visit_post(&v, &secure, login_submit, "/login", fields, NULL), 200);
+    struct str attributes;
+    assert_true(str_starts(str_cut(visit_header(&v, "Set-Cookie"), ';', &attributes), STR("__Host-sid=")));
+    assert_true(str_equal(attributes, STR(" Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure")));
+    assert_true(visit_cookie(&v, cookie));
+    visit_end(&v);
+    visit_begin(&v, &secure, "/", NULL, cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_true(v.x.visitor.user_id != 0);
+    visit_end(&v);
+    assert_int_equal(visitor_of(cookie), 0); /* the http site reads another name */
+}
+
+static void a_taken_username_is_refused_in_any_case(void **state)
+{
+    (void)state;
+    char name[33], fields[VISIT_TEXT_MAX];
+    struct visit v;
+    registered(name, NULL);
+    name[0] = 'U';
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 422);
+    assert_true(visit_body_has(&v, "{\"field\":\"username\",\"message\":\"该用户名已被使用\"}"));
+    assert_null(visit_header(&v, "Set-Cookie").ptr);
+    visit_end(&v);
+}
+
+static void of_many_who_take_a_username_at_once_one_gets_it(void **state)
+{
+    (void)state;
+    enum { RACERS = 8 };
+    char name[33];
+    pid_t racers[RACERS];
+    unsigned made = 0, taken = 0;
+    fresh_name(name);
+    for (int i = 0; i < RACERS; i++) {
+        racers[i] = fork();
+        assert_true(racers[i] >= 0);
+        if (racers[i] > 0)
+            continue;
+        struct db *db = db_new(app->config);
+        struct arena *a = arena_new(4096, 1 << 20);
+        struct user user = { .username = str_from(name), .nickname = STR("racer") };
+        _exit((int)user_insert(db, a, &user, clock_now_ms()));
+    }
+    for (int i = 0; i < RACERS; i++) {
+        int status;
+        assert_int_equal(waitpid(racers[i], &status, 0), racers[i]);
+        assert_true(WIFEXITED(status));
+        made += WEXITSTATUS(status) == ST_OK;
+        taken += WEXITSTATUS(status) == ST_EXISTS;
+    }
+    assert_int_equal(made, 1);
+    assert_int_equal(taken, RACERS - 1);
+    assert_int_equal(
+        rows_of("SELECT COUNT(*) FROM user u JOIN account a ON a.id = u.id WHERE u.username = ?", str_from(name)), 1);
+}
+
+static void a_refused_registration_keeps_what_was_typed_but_the_password(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(visit_page(&v, app, register_submit, "/register",
+                                "username=No+Good&nickname=%3Cb%3E&password=s3cret&next=%2Fp%2Fx", NULL),
+                     422);
+    assert_true(visit_body_has(&v, "value=\"No Good\""));
+    assert_true(visit_body_has(&v, "value=\"&lt;b&gt;\""));
+    assert_true(visit_body_has(&v, "value=\"/p/x\""));
+    assert_true(visit_body_has(&v, "密码至少8个字符"));
+    assert_false(visit_body_has(&v, "s3cret"));
+    visit_end(&v);
+}
+
+static void login_answers_with_the_user(void **state)
+{
+    (void)state;
+    char name[33], fields[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    int64_t id = registered(name, NULL);
+    snprintf(fields, sizeof fields, "username=+%s+&password=long+enough", name);
+    fields[10] = 'U'; /* blanks around it and capitals don't matter */
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, NULL), 200);
+    assert_int_equal(visit_json_int(&v, "id"), id);
+    assert_true(visit_body_has(&v, "\"nickname\":\"小明\""));
+    assert_false(visit_body_has(&v, "argon2"));
+    assert_true(visit_cookie(&v, cookie));
+    visit_end(&v);
+    assert_int_equal(visitor_of(cookie), id);
+}
+
+/* The body of a refused login, without the member that is the request's own. */
+static void refused_login(const char *name, const char *password, char *out, size_t out_size)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=%s", name, password);
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, NULL), 422);
+    assert_null(visit_header(&v, "Set-Cookie").ptr);
+    snprintf(out, out_size, "%.*s", STR_ARG(buf_view(&v.x.body)));
+    visit_end(&v);
+}
+
+static void unknown_name_and_wrong_password_are_answered_alike(void **state)
+{
+    (void)state;
+    char name[33], stranger[33], wrong[2048], unknown[2048], impossible[2048];
+    registered(name, NULL);
+    fresh_name(stranger);
+    refused_login(name, "long+enougH", wrong, sizeof wrong);
+    refused_login(stranger, "long+enough", unknown, sizeof unknown);
+    refused_login("No+Name+At+All", "long+enough", impossible, sizeof impossible);
+    assert_non_null(strstr(wrong, "用户名或密码错误"));
+    assert_string_equal(wrong, unknown);
+    assert_string_equal(wrong, impossible);
+}
+
+static void a_user_without_a_password_cannot_log_in(void **state)
+{
+    (void)state;
+    char name[33], body[2048];
+    struct arena *a = arena_new(4096, 1 << 20);
+    fresh_name(name);
+    struct user user = { .username = str_from(name), .nickname = STR("demo") };
+    assert_int_equal(user_insert(app->db, a, &user, clock_now_ms()), ST_OK);
+    refused_login(name, "long+enough", body, sizeof body);
+    arena_free(a);
+}
+
+static void a_cheap_hash_is_made_anew_at_login(void **state)
+{
+    (void)state;
+    char name[33], cheap[crypto_pwhash_STRBYTES], cookie[VISIT_TEXT_MAX];
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct user found;
+    assert_int_equal(crypto_pwhash_str(cheap, "long enough", 11, 1, 8192 * 1024), 0);
+    fresh_name(name);
+    struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(cheap) };
+    assert_int_equal(user_insert(app->db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(logged_in(name, "long+enough", NULL, cookie), 200);
+    assert_int_equal(user_find_by_name(app->db, a, user.username, &found), ST_OK);
+    assert_false(password_needs_rehash(found.password_hash));
+    assert_int_equal(password_verify(found.password_hash, STR("long enough")), ST_OK);
+    arena_free(a);
+}
+
+static void login_rotates_the_session(void **state)
+{
+    (void)state;
+    char name[33], first[VISIT_TEXT_MAX], second[VISIT_TEXT_MAX];
+    uint64_t id = (uint64_t)registered(name, first);
+    assert_int_equal(logged_in(name, "long+enough", first, second), 200);
+    assert_string_not_equal(first, second);
+    assert_int_equal(visitor_of(first), 0);
+    assert_int_equal(visitor_of(second), id);
+}
+
+static void a_token_chosen_by_someone_else_is_never_taken_over(void **state)
+{
+    (void)state;
+    char name[33], chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", cookie[VISIT_TEXT_MAX];
+    registered(name, NULL);
+    assert_int_equal(logged_in(name, "long+enough", chosen, cookie), 200);
+    assert_string_not_equal(cookie, chosen);
+    assert_int_equal(visitor_of(chosen), 0);
+}
+
+static void a_refused_login_leaves_the_present_session_alone(void **state)
+{
+    (void)state;
+    char name[33], cookie[VISIT_TEXT_MAX];
+    uint64_t id = (uint64_t)registered(name, cookie);
+    assert_int_equal(logged_in(name, "wrong+password", cookie, NULL), 422);
+    assert_int_equal(visitor_of(cookie), id);
+}
+
+static void next_is_followed_to_own_paths_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *next, *location;
+    } cases[] = {
+        { "%2Fp%2Fabc%3Fafter%3D1", "/p/abc?after=1" },
+        { "", "/" },
+        { "https%3A%2F%2Fevil.example%2F", "/" },
+        { "%2F%2Fevil.example", "/" },
+        { "%2F%5Cevil.example", "/" },
+        { "%2F%09%2Fevil.example", "/" },
+        { "evil", "/" },
+    };
+    char name[33], fields[VISIT_TEXT_MAX];
+    struct visit v;
+    registered(name, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, cases[i].next);
+        assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
+        assert_true(str_equal(visit_header(&v, "Location"), str_from(cases[i].location)));
+        visit_end(&v);
+    }
+}
+
+static void the_login_page_keeps_next_and_hands_it_to_register(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(visit_page(&v, app, login_show, "/login?next=%2Fp%2Fabc%3Fx%3D%26", NULL, NULL), 200);
+    assert_true(visit_body_has(&v, "value=\"/p/abc?x=&amp;\""));
+    assert_true(visit_body_has(&v, "href=\"/register?next=/p/abc%3Fx%3D%26\""));
+    visit_end(&v);
+}
+
+static void who_is_logged_in_needs_no_login_page(void **state)
+{
+    (void)state;
+    char name[33], cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    registered(name, cookie);
+    assert_int_equal(visit_get(&v, app, login_show, "/login", cookie), 303);
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/")));
+    visit_end(&v);
+    assert_int_equal(visit_get(&v, app, register_show, "/register", cookie), 303);
+    visit_end(&v);
+}
+
+static void logout_ends_the_session_and_clears_the_cookie(void **state)
+{
+    (void)state;
+    char name[33], cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    registered(name, cookie);
+    assert_int_equal(visit_post(&v, app, logout_submit, "/logout", "", cookie), 204);
+    assert_true(str_equal(visit_header(&v, "Set-Cookie"), STR("sid=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")));
+    assert_int_equal(v.x.body.len, 0);
+    visit_end(&v);
+    assert_int_equal(visitor_of(cookie), 0);
+}
+
+static void logout_without_a_session_is_fine(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(visit_page(&v, app, logout_submit, "/logout", "", "sid=nonsense"), 303);
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/")));
+    visit_end(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(registering_makes_a_user_with_an_empty_wallet_and_logs_in),
+        cmocka_unit_test(the_cookie_is_guarded),
+        cmocka_unit_test(on_https_the_cookie_is_bound_to_the_host),
+        cmocka_unit_test(a_taken_username_is_refused_in_any_case),
+        cmocka_unit_test(of_many_who_take_a_username_at_once_one_gets_it),
+        cmocka_unit_test(a_refused_registration_keeps_what_was_typed_but_the_password),
+        cmocka_unit_test(login_answers_with_the_user),
+        cmocka_unit_test(unknown_name_and_wrong_password_are_answered_alike),
+        cmocka_unit_test(a_user_without_a_password_cannot_log_in),
+        cmocka_unit_test(a_cheap_hash_is_made_anew_at_login),
+        cmocka_unit_test(login_rotates_the_session),
+        cmocka_unit_test(a_token_chosen_by_someone_else_is_never_taken_over),
+        cmocka_unit_test(a_refused_login_leaves_the_present_session_alone),
+        cmocka_unit_test(next_is_followed_to_own_paths_only),
+        cmocka_unit_test(the_login_page_keeps_next_and_hands_it_to_register),
+        cmocka_unit_test(who_is_logged_in_needs_no_login_page),
+        cmocka_unit_test(logout_ends_the_session_and_clears_the_cookie),
+        cmocka_unit_test(logout_without_a_session_is_fine),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

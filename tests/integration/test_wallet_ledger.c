@@ -1,0 +1,253 @@
+/* wallet/ledger on a real database: money moves whole, never out of an empty account, and never vanishes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "test_user_fixture.h"
+#include "wallet/ledger.h"
+
+static struct services *app;
+static struct arena *arena;
+
+/* Accounts this test made, to be forgotten at its end. */
+static uint64_t made[64];
+static size_t made_len;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = site_open();
+    arena = arena_new(4096, 16 << 20);
+    return app == NULL || arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    accounts_forget(app, made, made_len);
+    arena_free(arena);
+    site_close(app);
+    return 0;
+}
+
+/* Accounts between the users' and the packets' ids, so that nothing else in the database is touched. */
+static uint64_t fresh_account(void)
+{
+    uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;
+    assert_int_equal(account_create(app->db, id, ACCOUNT_WALLET), ST_OK);
+    assert_true(made_len < sizeof made / sizeof made[0]);
+    made[made_len++] = id;
+    return id;
+}
+
+static int64_t balance_of(uint64_t id)
+{
+    int64_t fen = -1;
+    assert_int_equal(ledger_balance(app->db, arena, id, &fen), ST_OK);
+    return fen;
+}
+
+static enum status transfer_body(struct db *db, void *ctx)
+{
+    return ledger_transfer(db, ctx);
+}
+
+static enum status moved(struct db *db, uint64_t from, uint64_t to, int64_t fen)
+{
+    struct transfer t = {
+        .kind = TRANSFER_SEND, .debit_id = from, .credit_id = to, .amount_fen = fen, .created_ms = clock_now_ms()
+    };
+    return db_transaction(db, transfer_body, &t);
+}
+
+static uint64_t funded_account(int64_t fen)
+{
+    uint64_t id = fresh_account();
+    assert_int_equal(moved(app->db, ACCOUNT_BANK_ID, id, fen), ST_OK);
+    return id;
+}
+
+static int64_t number_from(const char *sql, uint64_t id)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(app->db, arena, &rows, sql, DB_PARAMS(DB_U64(id), DB_U64(id))), ST_OK);
+    return db_cell(&rows, 0, 0).ptr != NULL ? db_cell_i64(&rows, 0, 0) : 0;
+}
+
+static void a_transfer_moves_money_both_ways_round(void **state)
+{
+    (void)state;
+    uint64_t low = funded_account(1000), high = funded_account(1000);
+    if (low > high) {
+        uint64_t swap = low;
+        low = high;
+        high = swap;
+    }
+    assert_int_equal(moved(app->db, low, high, 300), ST_OK);
+    assert_int_equal(balance_of(low), 700);
+    assert_int_equal(balance_of(high), 1300);
+    assert_int_equal(moved(app->db, high, low, 1300), ST_OK);
+    assert_int_equal(balance_of(low), 2000);
+    assert_int_equal(balance_of(high), 0);
+}
+
+static void an_account_gives_no_more_than_it_holds(void **state)
+{
+    (void)state;
+    uint64_t poor = funded_account(100), other = fresh_account();
+    assert_int_equal(moved(app->db, poor, other, 101), ST_INVALID);
+    assert_int_equal(balance_of(poor), 100);
+    assert_int_equal(balance_of(other), 0);
+    assert_int_equal(moved(app->db, poor, other, 100), ST_OK);
+    assert_int_equal(balance_of(poor), 0);
+    assert_int_equal(moved(app->db, poor, other, 1), ST_INVALID);
+}
+
+static void the_bank_may_go_below_zero_and_nobody_else(void **state)
+{
+    (void)state;
+    uint64_t id = fresh_account();
+    int64_t before = balance_of(ACCOUNT_BANK_ID);
+    assert_int_equal(moved(app->db, ACCOUNT_BANK_ID, id, 500), ST_OK);
+    assert_true(balance_of(ACCOUNT_BANK_ID) <= before - 500);
+    assert_true(balance_of(ACCOUNT_BANK_ID) < 0);
+    /* The table itself refuses what the code would have to forget first. */
+    assert_int_equal(db_exec(app->db, NULL, "UPDATE account SET balance = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),
+                     ST_INVALID);
+}
+
+static void a_missing_account_changes_nothing(void **state)
+{
+    (void)state;
+    uint64_t id = funded_account(100);
+    assert_int_equal(moved(app->db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
+    assert_int_equal(moved(app->db, (uint64_t)1 << 49, id, 50), ST_INVALID);
+    assert_int_equal(balance_of(id), 100);
+    int64_t fen;
+    assert_int_equal(ledger_balance(app->db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
+}
+
+static void an_account_is_opened_once(void **state)
+{
+    (void)state;
+    uint64_t id = funded_account(100);
+    assert_int_equal(account_create(app->db, id, ACCOUNT_ESCROW), ST_EXISTS);
+    assert_int_equal(balance_of(id), 100);
+}
+
+static void a_packets_transfer_happens_once(void **state)
+{
+    (void)state;
+    uint64_t from = funded_account(1000), to = fresh_account();
+    struct transfer t = { .kind = TRANSFER_GRAB,
+                          .debit_id = from,
+                          .credit_id = to,
+                          .amount_fen = 10,
+                          .packet_id = from,
+                          .seq = 0,
+                          .created_ms = clock_now_ms() };
+    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
+    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_EXISTS);
+    t.seq = 1;
+    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
+    t.kind = TRANSFER_REFUND;
+    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
+    assert_int_equal(balance_of(to), 30);
+    assert_int_equal(balance_of(from), 970);
+}
+
+/* Runs child in count processes, each with a connection of its own; their exit codes are counted by status. */
+static void race(unsigned count, int (*child)(struct db *db, unsigned number), unsigned exits[ST_COUNT])
+{
+    pid_t pids[32];
+    assert_true(count <= 32);
+    memset(exits, 0, ST_COUNT * sizeof *exits);
+    for (unsigned i = 0; i < count; i++) {
+        pids[i] = fork();
+        assert_true(pids[i] >= 0);
+        if (pids[i] == 0)
+            _exit(child(db_new(app->config), i));
+    }
+    for (unsigned i = 0; i < count; i++) {
+        int status;
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) < ST_COUNT);
+        exits[WEXITSTATUS(status)]++;
+    }
+}
+
+static uint64_t race_from, race_to;
+
+static int take_ten(struct db *db, unsigned number)
+{
+    (void)number;
+    return (int)moved(db, race_from, race_to, 10);
+}
+
+static void racing_debits_take_no_more_than_there_is(void **state)
+{
+    (void)state;
+    unsigned exits[ST_COUNT];
+    race_from = funded_account(105);
+    race_to = fresh_account();
+    race(20, take_ten, exits);
+    assert_int_equal(exits[ST_OK], 10);
+    assert_int_equal(exits[ST_INVALID], 10);
+    assert_int_equal(balance_of(race_from), 5);
+    assert_int_equal(balance_of(race_to), 100);
+}
+
+static int back_and_forth(struct db *db, unsigned number)
+{
+    for (int i = 0; i < 25; i++) {
+        bool there = (number + (unsigned)i) % 2 == 0;
+        enum status st = moved(db, there ? race_from : race_to, there ? race_to : race_from, 1);
+        if (st != ST_OK)
+            return (int)st;
+    }
+    return ST_OK;
+}
+
+static void opposite_transfers_do_not_deadlock(void **state)
+{
+    (void)state;
+    unsigned exits[ST_COUNT];
+    race_from = funded_account(1000);
+    race_to = funded_account(1000);
+    race(8, back_and_forth, exits);
+    assert_int_equal(exits[ST_OK], 8);
+    assert_int_equal(balance_of(race_from) + balance_of(race_to), 2000);
+}
+
+static void a_balance_is_the_sum_of_its_transfers(void **state)
+{
+    (void)state;
+    uint64_t ids[] = { race_from, race_to };
+    for (size_t i = 0; i < 2; i++) {
+        int64_t in = number_from("SELECT SUM(amount) FROM transfer WHERE credit_id = ? AND debit_id <> ?", ids[i]);
+        int64_t out = number_from("SELECT SUM(amount) FROM transfer WHERE debit_id = ? AND credit_id <> ?", ids[i]);
+        assert_int_equal(in - out, balance_of(ids[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_transfer_moves_money_both_ways_round),
+        cmocka_unit_test(an_account_gives_no_more_than_it_holds),
+        cmocka_unit_test(the_bank_may_go_below_zero_and_nobody_else),
+        cmocka_unit_test(a_missing_account_changes_nothing),
+        cmocka_unit_test(an_account_is_opened_once),
+        cmocka_unit_test(a_packets_transfer_happens_once),
+        cmocka_unit_test(racing_debits_take_no_more_than_there_is),
+        cmocka_unit_test(opposite_transfers_do_not_deadlock),
+        cmocka_unit_test(a_balance_is_the_sum_of_its_transfers),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,88 @@
+#include "support/test_services.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "ops/migrate.h"
+
+struct opened {
+    struct services app;
+    struct config config;
+};
+
+/* The administrator's settings are those that HB_CONFIG names, admin.conf; those of the roles lie beside it. */
+static bool settings_read(struct config *config, const char *role, char *error, size_t error_size)
+{
+    const char *path = getenv("HB_CONFIG");
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    if (slash == NULL) {
+        (void)snprintf(error, error_size, "HB_CONFIG names no file");
+        return false;
+    }
+    if (role == NULL)
+        return config_load(config, path, error, error_size) == ST_OK;
+    char site[512];
+    (void)snprintf(site, sizeof site, "%.*s/hongbao.conf", (int)(slash - path), path);
+    return config_load_role(config, site, role, error, error_size) == ST_OK;
+}
+
+static bool open_all(struct opened *o, const char *role, char *error, size_t error_size)
+{
+    if (!settings_read(&o->config, role, error, error_size))
+        return false;
+    if (redis_scripts_load(o->config.lua_dir, &o->app.scripts, error, error_size) != ST_OK)
+        return false;
+    (void)snprintf(error, error_size, "no memory");
+    o->app.config = &o->config;
+    o->app.redis = redis_new(&o->config);
+    o->app.db = db_new(&o->config);
+    if (o->app.redis == NULL || o->app.db == NULL)
+        return false;
+    public_id_key_derive(str_from(o->config.secret), &o->app.id_key);
+    if (role != NULL)
+        return true;
+    (void)snprintf(error, error_size, "the schema can't be made");
+    enum status st = migrate_run(o->app.db, o->config.sql_dir, NULL);
+    db_set_timeout_s(o->app.db, o->config.mysql_timeout_s);
+    return st == ST_OK;
+}
+
+struct services *test_services_open(void)
+{
+    return test_services_open_as(NULL);
+}
+
+struct services *test_services_open_as(const char *role)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    struct opened *o = calloc(1, sizeof *o);
+    if (o == NULL || !random_init())
+        return NULL;
+    config_defaults(&o->config);
+    char error[512] = "";
+    if (!open_all(o, role, error, sizeof error)) {
+        (void)fprintf(stderr, "test_services: %s\n", error);
+        test_services_close(&o->app);
+        return NULL;
+    }
+    return &o->app;
+}
+
+void test_services_close(struct services *app)
+{
+    if (app == NULL)
+        return;
+    struct opened *o = (struct opened *)app; /* its first member */
+    redis_free(app->redis);
+    db_free(app->db);
+    redis_scripts_free(app->scripts);
+    free(o);
+}
+
+struct config *test_services_config(struct services *app)
+{
+    return &((struct opened *)app)->config;
+}

@@ -1,0 +1,295 @@
+// Rules about the sources that no compiler knows. Each check takes the project's folder and returns what breaks it, as
+// lines `file:line: why`. tidy.test.js plants one violation of each kind and sees it found.
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+const FLOORS = ['base', 'io', 'web', 'user', 'wallet', 'packet', 'ops'];
+const FUNCTION_LINES_MAX = 70;
+const LINE_COLUMNS_MAX = 120;
+// Calls that can't be bounded, that lie about errors, or that start a shell.
+const FORBIDDEN = new RegExp(`\\b(${[
+  'strcpy', 'strncpy', 'strcat', 'strncat', 'sprintf', 'vsprintf', 'gets', 'strtok', 'atoi', 'atol', 'atoll', 'rand',
+  'srand', 'alloca', 'system', 'popen',
+].join('|')})\\s*\\(`);
+
+function files(root, folder, pattern) {
+  const found = [];
+  const walk = (dir) => {
+    for (const name of readdirSync(dir).sort()) {
+      if (name === 'node_modules' || name.startsWith('.')) continue;
+      const path = join(dir, name);
+      if (statSync(path).isDirectory()) walk(path);
+      else if (pattern.test(name)) found.push(relative(root, path));
+    }
+  };
+  if (existsSync(join(root, folder))) walk(join(root, folder));
+  return found;
+}
+
+const read = (root, file) => readFileSync(join(root, file), 'utf8');
+const lineOf = (text, index) => text.slice(0, index).split('\n').length;
+
+// The text with comments, and if asked strings, turned into spaces: every line keeps its number.
+function code(text, { strings = true } = {}) {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, (token) => {
+    const isString = token[0] === '"' || token[0] === "'";
+    return isString && !strings ? token : token.replace(/[^\n]/g, ' ');
+  });
+}
+
+// base ← io ← web ← user ← wallet ← packet ← ops ← main.c
+export function includes(root) {
+  const problems = [];
+  for (const file of files(root, 'app', /\.[ch]$/)) {
+    const folder = file.split('/')[1];
+    const from = FLOORS.indexOf(folder);
+    if (from < 0 && file !== 'app/main.c') problems.push(`${file}:1: app/${folder} is no floor`);
+    const text = code(read(root, file), { strings: false });
+    for (const match of text.matchAll(/^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/gm)) {
+      const to = FLOORS.indexOf(match[1].split('/')[0]);
+      const where = `${file}:${lineOf(text, match.index)}`;
+      if (!existsSync(join(root, 'app', match[1]))) problems.push(`${where}: there is no app/${match[1]}`);
+      else if (to < 0) problems.push(`${where}: "${match[1]}" names no floor`);
+      else if (from >= 0 && to > from) problems.push(`${where}: ${folder}/ must not know ${match[1]}`);
+    }
+  }
+  return problems;
+}
+
+// A header says first what it is for, then guards itself: app/base/str.h with HB_BASE_STR_H.
+export function headers(root) {
+  const problems = [];
+  for (const file of files(root, 'app', /\.h$/)) {
+    const guard = `HB_${file.slice('app/'.length).replace(/[^A-Za-z0-9]/g, '_').toUpperCase()}`;
+    const text = read(root, file);
+    if (!text.startsWith('/* ')) problems.push(`${file}:1: what is it for?`);
+    if (!text.includes(`#ifndef ${guard}\n#define ${guard}\n`)) problems.push(`${file}:1: the guard must be ${guard}`);
+  }
+  return problems;
+}
+
+export function lines(root) {
+  const problems = [];
+  for (const folder of ['app', 'lua', 'sql', 'tests']) {
+    for (const file of files(root, folder, /\.([ch]|lua|sql|cmake)$|^CMakeLists\.txt$/)) {
+      read(root, file).split('\n').forEach((line, i) => {
+        const where = `${file}:${i + 1}`;
+        if ([...line].length > LINE_COLUMNS_MAX) problems.push(`${where}: longer than ${LINE_COLUMNS_MAX} columns`);
+        if (line.includes('\t')) problems.push(`${where}: a tab`);
+        if (/\s$/.test(line)) problems.push(`${where}: a blank at the end`);
+      });
+    }
+  }
+  return problems;
+}
+
+// A function fits on a screen. Its closing brace, like its opening one, stands alone in column 1.
+export function functions(root) {
+  const problems = [];
+  for (const file of files(root, 'app', /\.c$/)) {
+    const lines = code(read(root, file)).split('\n');
+    let start = -1;
+    lines.forEach((line, i) => {
+      if (line.trimEnd() === '{') start = i;
+      if (line.trimEnd() === '}' && start >= 0) {
+        const length = i - start - 1;
+        if (length > FUNCTION_LINES_MAX) problems.push(`${file}:${start + 1}: a function of ${length} lines`);
+        start = -1;
+      }
+    });
+  }
+  return problems;
+}
+
+// Also NDEBUG: asserts stay on in every build.
+export function forbidden(root) {
+  const problems = [];
+  for (const file of files(root, 'app', /\.[ch]$/)) {
+    code(read(root, file)).split('\n').forEach((line, i) => {
+      const match = FORBIDDEN.exec(line);
+      if (match) problems.push(`${file}:${i + 1}: ${match[1]}() is not used here`);
+    });
+  }
+  const builds = [...files(root, 'app', /\.([ch]|cmake)$|^CMakeLists\.txt$/), 'CMakeLists.txt', 'CMakePresets.json'];
+  for (const file of builds.filter((name) => existsSync(join(root, name)))) {
+    const text = read(root, file);
+    const plain = /\.[ch]$/.test(file) ? code(text) : text.replace(/#.*/g, '');
+    plain.split('\n').forEach((line, i) => {
+      if (/NDEBUG\b/.test(line)) problems.push(`${file}:${i + 1}: asserts stay on, there is no NDEBUG`);
+    });
+  }
+  return problems;
+}
+
+// Money is whole fen: no floating point in the program, nor in the tables.
+export function money(root) {
+  const problems = [];
+  const look = (file, text, pattern) => text.split('\n').forEach((line, i) => {
+    if (pattern.test(line)) problems.push(`${file}:${i + 1}: no floating point near money`);
+  });
+  for (const file of files(root, 'app', /\.[ch]$/)) look(file, code(read(root, file)), /\b(float|double)\b/);
+  for (const file of files(root, 'sql', /\.sql$/)) {
+    look(file, read(root, file).replace(/--.*|'[^']*'/g, ''), /\b(float|double|real)\b/i);
+  }
+  return problems;
+}
+
+const luaCode = (text) => text.replace(/--\[\[[\s\S]*?\]\]|--[^\n]*/g, (token) => token.replace(/[^\n]/g, ' '));
+const numbers = (text, pattern) => new Set([...text.matchAll(pattern)].map((match) => Number(match[1])));
+
+// A script's name says how many keys it takes; its header lists them, its arguments and what it returns.
+export function lua(root) {
+  const problems = [];
+  for (const file of files(root, 'lua', /\.lua$/)) {
+    const say = (why) => problems.push(`${file}:1: ${why}`);
+    const text = read(root, file);
+    const body = luaCode(text.replace(/^#!.*/, ''));
+    if (/\bmath\.random/.test(body)) say('math.random repeats itself after a restart of Redis');
+    for (const [, name] of text.matchAll(/^-- @include "([^"]+)"/gm)) {
+      if (!existsSync(join(root, 'lua/include', `${name}.lua`))) say(`there is no lua/include/${name}.lua`);
+    }
+    if (dirname(file) === 'lua/include') continue;
+
+    const named = /^[a-z]+(?:_[a-z]+)*-(\d+)\.lua$/.exec(basename(file));
+    if (!named) {
+      say('a script is called name-K.lua, K being the number of its keys');
+      continue;
+    }
+    const count = Number(named[1]);
+    if (!/^#!lua(?: name=[a-z_]+)?(?: flags=[a-z,-]+)?\n/.test(text)) {
+      say('the first line is #!lua, so that Redis refuses writes when memory is full');
+    }
+    const header = /^(?:--.*\n)*/.exec(text.replace(/^#!.*\n/, ''))[0];
+    const want = Array.from({ length: count }, (_, i) => i + 1);
+    const told = numbers(header, /KEYS\[(\d+)\]/g);
+    const used = numbers(body, /\bKEYS\[(\d+)\]/g);
+    for (const n of want) {
+      if (!told.has(n)) say(`the header does not list KEYS[${n}]`);
+      if (!used.has(n)) say(`KEYS[${n}] is never used`);
+    }
+    for (const n of new Set([...told, ...used])) {
+      if (n < 1 || n > count) say(`KEYS[${n}] is more than the ${count} of the name`);
+    }
+    if (/\bKEYS\b(?!\[\d+\])/.test(body)) say('KEYS is used otherwise than by KEYS[n]');
+    // ARGV[1] is one argument, ARGV[4…17] several, ARGV[19…] all from there on.
+    const ranges = [...header.matchAll(/ARGV\[(\d+)(…(\d*))?\]/g)]
+      .map(([, from, more, to]) => [Number(from), more ? Number(to || Infinity) : Number(from)]);
+    const given = numbers(body, /\bARGV\[(\d+)\]/g);
+    for (const n of given) {
+      if (!ranges.some(([from, to]) => from <= n && n <= to)) say(`the header does not list ARGV[${n}]`);
+    }
+    for (const [from, to] of ranges) {
+      if (to === Infinity) continue; // reached by a loop
+      for (let n = from; n <= to; n++) if (!given.has(n)) say(`ARGV[${n}] is never used`);
+    }
+    if (!/^-- returns /m.test(header)) say('the header does not say what it returns');
+  }
+  return problems;
+}
+
+// lua/include/codes.lua is the mirror of enum live_code.
+export function codes(root) {
+  const enumText = /enum live_code \{([\s\S]*?)\}/.exec(code(read(root, 'app/packet/live.h')));
+  if (!enumText) return ['app/packet/live.h:1: enum live_code is not there'];
+  const pairs = (text, pattern) => new Map([...text.matchAll(pattern)].map(([, name, number]) => [name, number]));
+  const c = pairs(enumText[1], /\b(LIVE_[A-Z_]+)\s*=\s*(\d+)/g);
+  const l = pairs(luaCode(read(root, 'lua/include/codes.lua')), /^local (LIVE_[A-Z_]+) = (\d+)\s*$/gm);
+  const problems = [];
+  if (c.size === 0) problems.push('app/packet/live.h:1: enum live_code gives no numbers');
+  if (new Set(c.values()).size !== c.size) problems.push('app/packet/live.h:1: two codes have one number');
+  for (const name of new Set([...c.keys(), ...l.keys()])) {
+    const [inC, inLua] = [c, l].map((codes) => codes.get(name) ?? 'missing');
+    if (inC !== inLua) problems.push(`lua/include/codes.lua:1: ${name} is ${inLua}, in app/packet/live.h ${inC}`);
+  }
+  for (const file of files(root, 'lua', /-\d+\.lua$/)) {
+    for (const [, name] of luaCode(read(root, file)).matchAll(/\b(LIVE_[A-Z_]+)\b/g)) {
+      if (!l.has(name)) problems.push(`${file}:1: there is no code ${name}`);
+    }
+  }
+  return problems;
+}
+
+// Templates escape by default. Raw output is only for values named html_…, which our own code makes.
+export function mustache(root) {
+  const problems = [];
+  for (const file of files(root, 'templates', /\.mustache$/)) {
+    const text = read(root, file).replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
+    const say = (match, why) => problems.push(`${file}:${lineOf(text, match.index)}: ${why}`);
+    for (const match of text.matchAll(/\{\{\{\s*([^}\s]*)\s*\}\}\}|\{\{&\s*([^}\s]*)\s*\}\}/g)) {
+      const name = match[1] ?? match[2];
+      if (!/^(?:[a-z_]+\.)*html_[a-z_]+$/.test(name)) say(match, `${name} is shown raw, but is not called html_…`);
+    }
+    for (const match of text.matchAll(/\sstyle\s*=|\son[a-z]+\s*=\s*["']|<script(?![^>]*\ssrc=)[^>]*>|<style/g)) {
+      say(match, `${match[0].trim()} is refused by the Content-Security-Policy`);
+    }
+  }
+  return problems;
+}
+
+// nginx passes no request header by itself: whatever the program reads must be in the list.
+export function nginx(root) {
+  const passed = new Set();
+  for (const file of files(root, 'nginx', /\.conf$/)) {
+    for (const [, name] of read(root, file).matchAll(/^\s*fastcgi_param\s+([A-Z_]+)\s/gm)) passed.add(name);
+  }
+  const problems = [];
+  for (const file of files(root, 'app', /\.c$/)) {
+    const text = code(read(root, file), { strings: false });
+    for (const match of text.matchAll(/\b(?:fcgi_param|exchange_param)\([^,()]+,\s*"([A-Z_]+)"\)/g)) {
+      if (!passed.has(match[1])) {
+        problems.push(`${file}:${lineOf(text, match.index)}: nginx/ does not pass ${match[1]}`);
+      }
+    }
+  }
+  return problems;
+}
+
+// What the documents and the comments name is there: links, paths in code quotes, files of other floors.
+// NAME and NNNN stand for other names.
+export function references(root) {
+  const problems = [];
+  const look = (file, text, pattern, folder) => {
+    for (const match of text.matchAll(pattern)) {
+      if (!/NAME|NNNN/.test(match[1]) && !existsSync(join(root, folder, match[1]))) {
+        problems.push(`${file}:${lineOf(text, match.index)}: there is no ${match[1]}`);
+      }
+    }
+  };
+  const readmes = readdirSync(root).filter((name) => name.endsWith('.md'));
+  for (const file of [...readmes, ...files(root, 'docs', /\.md$/)]) {
+    const text = read(root, file);
+    look(file, text, /\]\((?![a-z]+:|#)([^)#\s]+)/g, dirname(file));
+    look(file, text, /`((?:app|lua|sql|templates|static|nginx|deploy|tests|docs)\/[\w./-]*)`/g, '.');
+  }
+  for (const file of files(root, 'app', /\.[ch]$/)) {
+    const text = read(root, file);
+    look(file, text, /(?<![\w/"])((?:base|io|web|user|wallet|packet|ops)\/\w+\.[ch])\b/g, 'app');
+    look(file, text, /(?<![\w/])((?:app|docs|lua|sql)\/[\w/-]+\.(?:[ch]|md|lua|sql))\b/g, '.');
+  }
+  return problems;
+}
+
+// The map in the READMEs is true: the commands of main.c, the folders of tests/.
+export function map(root) {
+  const problems = [];
+  const main = read(root, 'app/main.c').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '');
+  const commands = [...main.matchAll(/^    \{ "([a-z-]+)"/gm)].map((match) => match[1]);
+  const folders = readdirSync(join(root, 'tests'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const compare = (file, what, listed, there) => {
+    const names = (listed ?? '').trim().split(/\s+/);
+    for (const name of there) if (!names.includes(name)) problems.push(`${file}:1: the map lacks the ${what} ${name}`);
+    for (const name of names) if (!there.includes(name)) problems.push(`${file}:1: there is no ${what} "${name}"`);
+  };
+  for (const file of readdirSync(root).filter((name) => /^README.*\.md$/.test(name))) {
+    const text = read(root, file);
+    compare(file, 'command', /^ +main\.c .*[:：]([a-z -]+)$/m.exec(text)?.[1],
+      commands.filter((name) => name !== 'version' && name !== 'help'));
+    compare(file, 'folder of tests/', /^tests\/ +(\S.*?)  /m.exec(text)?.[1],
+      folders.map((entry) => entry.name).filter((name) => name !== 'support'));
+  }
+  return problems;
+}
+
+export const checks = {
+  includes, headers, lines, functions, forbidden, money, lua, codes, mustache, nginx, references, map,
+};

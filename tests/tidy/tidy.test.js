@@ -1,0 +1,151 @@
+// Every check finds what it is for: each test plants one violation in a copy of the project.
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { checks } from './checks.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+let copy;
+
+before(() => {
+  copy = mkdtempSync(join(tmpdir(), 'hongbao-tidy-'));
+  const filter = (path) => !path.endsWith('node_modules');
+  const names = [
+    'app', 'lua', 'templates', 'nginx', 'sql', 'docs', 'tests', 'CMakeLists.txt', 'README.md', 'README.zh-CN.md',
+  ];
+  for (const name of names) cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter });
+});
+after(() => rmSync(copy, { recursive: true }));
+
+// Writes text to file (or what edit makes of it), runs the check, and puts things back.
+function plant(file, change) {
+  const path = join(copy, file);
+  const old = existsSync(path) ? readFileSync(path, 'utf8') : null;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof change === 'function' ? change(old) : change);
+  return () => (old === null ? rmSync(path) : writeFileSync(path, old));
+}
+
+function finds(check, file, change, why) {
+  const before = new Set(checks[check](copy));
+  const undo = plant(file, change);
+  const found = checks[check](copy).filter((problem) => !before.has(problem));
+  undo();
+  assert.ok(found.some((problem) => why.test(problem)), `${check} found ${JSON.stringify(found)}`);
+}
+
+function accepts(check, file, change) {
+  const before = new Set(checks[check](copy));
+  const undo = plant(file, change);
+  const found = checks[check](copy).filter((problem) => !before.has(problem));
+  undo();
+  assert.deepEqual(found, []);
+}
+
+test('an include that points upward is found', () => {
+  const upward = '#include "base/str.h"\n#include "packet/packet.h"\n';
+  finds('includes', 'app/base/planted.c', upward, /planted\.c:2: base\/ must not know/);
+  finds('includes', 'app/web/planted.c', '#include "../user/session.h"\n', /planted\.c:1:/);
+  finds('includes', 'app/planted/x.c', '\n', /no floor/);
+});
+
+test('an include in a comment is not taken for one', () => {
+  accepts('includes', 'app/base/planted.c', '/* #include "packet/packet.h" */\n');
+});
+
+test('a header without its guard or its purpose is found', () => {
+  const guard = (name) => `#ifndef ${name}\n#define ${name}\n#endif\n`;
+  finds('headers', 'app/base/planted.h', '/* Planted. */\n#pragma once\n', /HB_BASE_PLANTED_H/);
+  finds('headers', 'app/base/planted.h', `/* Planted. */\n${guard('HB_BASE_STR_H')}`, /HB_BASE_PLANTED_H/);
+  finds('headers', 'app/base/planted.h', guard('HB_BASE_PLANTED_H'), /what is it for/);
+  accepts('headers', 'app/base/planted.h', `/* Planted. */\n${guard('HB_BASE_PLANTED_H')}`);
+});
+
+test('a line too long, a tab and a blank at the end are found', () => {
+  finds('lines', 'app/base/planted.c', `/* ${'红'.repeat(115)} */\n`, /planted\.c:1: longer/);
+  finds('lines', 'lua/planted-1.lua', '\treturn\n', /planted-1\.lua:1: a tab/);
+  finds('lines', 'sql/migrations/9999_planted.sql', 'SELECT 1; \n', /planted\.sql:1: a blank/);
+  accepts('lines', 'app/base/planted.c', `/* ${'红'.repeat(114)} */\n`);
+});
+
+test('a function longer than a screen is found, one as long as a screen is not', () => {
+  const body = (lines) => `int f(void)\n{\n${'    g();\n'.repeat(lines)}}\n`;
+  finds('functions', 'app/base/planted.c', body(71), /planted\.c:2: a function of 71 lines/);
+  accepts('functions', 'app/base/planted.c', body(70));
+});
+
+test('a forbidden call is found, its name in a string or comment is not', () => {
+  for (const call of ['strcpy(a, b)', 'sprintf(a, "x")', 'strcat (a, b)', 'gets(a)', 'system("ls")']) {
+    finds('forbidden', 'app/base/planted.c', `void f(void)\n{\n    ${call};\n}\n`, /planted\.c:3/);
+  }
+  const harmless = 'const char *s = "system(1)"; /* strcpy(a, b) */\nint n = snprintf(a, 1, "x");\n';
+  accepts('forbidden', 'app/base/planted.c', harmless);
+});
+
+test('switching the asserts off is found', () => {
+  finds('forbidden', 'app/base/planted.c', '#define NDEBUG\n', /planted\.c:1: asserts stay on/);
+  finds('forbidden', 'CMakeLists.txt', (text) => `${text}add_compile_options(-DNDEBUG)\n`, /CMakeLists\.txt/);
+  accepts('forbidden', 'app/cmake/planted.cmake', '# never NDEBUG\n');
+});
+
+test('floating point is found', () => {
+  finds('money', 'app/web/planted.c', 'double balance;\n', /planted\.c:1/);
+  finds('money', 'sql/migrations/9999_planted.sql', 'CREATE TABLE x (amount FLOAT);\n', /planted\.sql:1/);
+  accepts('money', 'app/packet/planted.c', 'const char *name = "double-average";\n');
+});
+
+test('a script that disagrees with its name or header is found', () => {
+  const head = '#!lua\n-- Planted.\n-- KEYS[1] a, KEYS[2] b\n-- ARGV[1] x\n-- returns {1}\n\n';
+  const body = "return {redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]), ARGV[1]}\n";
+  accepts('lua', 'lua/planted-2.lua', head + body);
+  finds('lua', 'lua/planted.lua', head + body, /name-K\.lua/);
+  finds('lua', 'lua/planted-3.lua', head + body, /KEYS\[3\] is never used/);
+  finds('lua', 'lua/planted-1.lua', head + body, /KEYS\[2\] is more than/);
+  finds('lua', 'lua/planted-2.lua', head.replace(', KEYS[2] b', '') + body, /does not list KEYS\[2\]/);
+  finds('lua', 'lua/planted-2.lua', head + body.replace('ARGV[1]', 'ARGV[2]'), /does not list ARGV\[2\]/);
+  finds('lua', 'lua/planted-2.lua', head.replace('ARGV[1] x', 'ARGV[1…2] x, y') + body, /ARGV\[2\] is never used/);
+  finds('lua', 'lua/planted-2.lua', head.replace('-- returns {1}\n', '') + body, /what it returns/);
+  finds('lua', 'lua/planted-2.lua', (head + body).replace('#!lua\n', ''), /first line/);
+  finds('lua', 'lua/planted-2.lua', `${head}local n = math.random(3)\n${body}`, /math\.random/);
+  finds('lua', 'lua/planted-2.lua', `${head}-- @include "nothing"\n${body}`, /no lua\/include\/nothing\.lua/);
+});
+
+test('a code that differs between C and Lua is found', () => {
+  const renumber = (text) => text.replace(/^local LIVE_GRABBED = \d+/m, 'local LIVE_GRABBED = 99');
+  finds('codes', 'lua/include/codes.lua', renumber, /LIVE_GRABBED is 99/);
+  finds('codes', 'app/packet/live.h', (text) => text.replace(/LIVE_GRABBED = \d+,/, ''), /LIVE_GRABBED/);
+  finds('codes', 'lua/planted-1.lua', 'return {LIVE_NONSENSE, KEYS[1]}\n', /LIVE_NONSENSE/);
+});
+
+test('raw output of anything not called html_ is found', () => {
+  finds('mustache', 'templates/pages/planted.mustache', '<p>\n{{{greeting}}}\n', /planted\.mustache:2: greeting/);
+  finds('mustache', 'templates/pages/planted.mustache', '{{& site.name }}\n', /site\.name/);
+  finds('mustache', 'templates/pages/planted.mustache', '<p style="color: red">\n', /Content-Security-Policy/);
+  finds('mustache', 'templates/pages/planted.mustache', '<script>alert(1)</script>\n', /Content-Security-Policy/);
+  const escaped = '{{! {{{example}}} }}{{{html_qr}}}{{&packet.html_qr}}{{greeting}}\n';
+  accepts('mustache', 'templates/pages/planted.mustache', escaped);
+});
+
+test('a request header that the program reads but nginx does not pass is found', () => {
+  finds('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_X_PLANTED");\n', /HTTP_X_PLANTED/);
+  accepts('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_ORIGIN");\n');
+});
+
+test('a name of a file that is not there is found, in documents and in comments', () => {
+  finds('references', 'docs/planted.md', 'See [this](reference/planted.md).\n', /planted\.md:1: there is no reference/);
+  finds('references', 'docs/planted.md', 'It is in\n`app/io/planted.c`.\n', /planted\.md:2: there is no app\/io/);
+  finds('references', 'app/web/planted.c', '/* As packet/planted.h says. */\n', /no packet\/planted\.h/);
+  finds('references', 'app/web/planted.c', '/* See docs/planted.md. */\n', /no docs\/planted\.md/);
+  accepts('references', 'docs/planted.md', '[a](ARCHITECTURE.md#x) [b](https://example.com/) `sql/migrations/NNNN_name.sql`\n');
+  accepts('references', 'app/web/planted.c', '/* web/view.h, lua/include/codes.lua */\n');
+});
+
+test('a map that is not true is found', () => {
+  finds('map', 'README.md', (text) => text.replace(/(: serve .*) audit/, '$1'), /README\.md:1: the map lacks .* audit/);
+  finds('map', 'README.zh-CN.md', (text) => text.replace(/^tests\/ +/m, '$&nothing '), /no folder of tests\/ "nothing"/);
+  finds('map', 'app/main.c', (text) => text.replace('    { "help"', '    { "planted"'), /lacks the command planted/);
+  finds('map', 'tests/planted/CMakeLists.txt', '\n', /lacks the folder of tests\/ planted/);
+});

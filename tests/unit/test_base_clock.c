@@ -1,0 +1,155 @@
+/* The calendar and the service's zone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static const int32_t SHANGHAI_S = 8 * 3600;
+
+static void assert_shown(int64_t ms, const char *text)
+{
+    char shown[CLOCK_TEXT_MAX];
+
+    assert_int_equal(clock_rfc3339_format(ms, shown), strlen(text));
+    assert_string_equal(shown, text);
+}
+
+static void instants_are_shown_in_utc_with_milliseconds(void **state)
+{
+    (void)state;
+    assert_shown(0, "1970-01-01T00:00:00.000Z");
+    assert_shown(-1, "1969-12-31T23:59:59.999Z");
+    assert_shown(1795161600000, "2026-11-20T08:00:00.000Z");
+    assert_shown(951782400007, "2000-02-29T00:00:00.007Z");
+    assert_shown(4107542399999, "2100-02-28T23:59:59.999Z");
+    assert_shown(4107542400000, "2100-03-01T00:00:00.000Z"); /* no leap year */
+}
+
+static void instants_outside_the_format_are_shown_at_its_ends(void **state)
+{
+    (void)state;
+    assert_shown(253402300799999, "9999-12-31T23:59:59.999Z");
+    assert_shown(253402300800000, "9999-12-31T23:59:59.999Z");
+    assert_shown(INT64_MAX, "9999-12-31T23:59:59.999Z");
+    assert_shown(INT64_MIN, "0000-01-01T00:00:00.000Z");
+}
+
+static void arena_text_is_the_same_or_none_without_memory(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(48, 48);
+
+    assert_true(str_equal(clock_rfc3339(a, 0), STR("1970-01-01T00:00:00.000Z")));
+    assert_null(clock_rfc3339(a, 0).ptr);
+    arena_free(a);
+}
+
+static void dates_agree_with_the_c_library_for_four_hundred_years(void **state)
+{
+    (void)state;
+    for (int64_t s = -6857222400; s < 10000000000; s += 86400 * 3 + 3671) {
+        time_t t = (time_t)(s + SHANGHAI_S);
+        struct tm want;
+        assert_non_null(gmtime_r(&t, &want));
+        struct clock_date d = clock_date(s * 1000 + 999, SHANGHAI_S);
+        assert_int_equal(d.year, want.tm_year + 1900);
+        assert_int_equal(d.month, want.tm_mon + 1);
+        assert_int_equal(d.day, want.tm_mday);
+        assert_int_equal(d.hour, want.tm_hour);
+        assert_int_equal(d.minute, want.tm_min);
+        assert_int_equal(d.second, want.tm_sec);
+    }
+}
+
+static void years_begin_at_local_midnight(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_year_start_ms(1970, 0), 0);
+    assert_true(clock_year_start_ms(2027, SHANGHAI_S) == 1798732800000); /* 2026-12-31T16:00:00Z */
+    for (int year = 1600; year < 2500; year++) {
+        int64_t start = clock_year_start_ms(year, SHANGHAI_S);
+        struct clock_date first = clock_date(start, SHANGHAI_S), before = clock_date(start - 1, SHANGHAI_S);
+        assert_int_equal(first.year, year);
+        assert_int_equal(first.month * 100 + first.day, 101);
+        assert_int_equal(first.hour + first.minute + first.second, 0);
+        assert_int_equal(before.year, year - 1);
+        assert_int_equal(before.month * 100 + before.day, 1231);
+    }
+}
+
+static void new_years_grab_belongs_to_the_local_year(void **state)
+{
+    (void)state;
+    const int64_t evening_utc = 1798732799999; /* 2026-12-31T15:59:59.999Z: one ms before midnight in Shanghai */
+
+    assert_int_equal(clock_date(evening_utc, SHANGHAI_S).year, 2026);
+    assert_int_equal(clock_date(evening_utc + 1, SHANGHAI_S).year, 2027);
+    assert_int_equal(clock_date(evening_utc + 1, 0).year, 2026);
+}
+
+static void zones_come_from_the_database(void **state)
+{
+    (void)state;
+    assert_true(clock_zone_known("Asia/Shanghai"));
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    assert_int_equal(clock_zone_offset_s(1795161600000), SHANGHAI_S);
+    assert_true(clock_zone_set("Europe/Berlin")); /* with summer time */
+    assert_int_equal(clock_zone_offset_s(1795161600000), 3600);
+    assert_int_equal(clock_zone_offset_s(1782864000000), 7200);
+    assert_true(clock_zone_set("America/New_York"));
+    assert_int_equal(clock_zone_offset_s(1795161600000), -5 * 3600);
+    assert_true(clock_zone_set("UTC"));
+    assert_int_equal(clock_zone_offset_s(1795161600000), 0);
+}
+
+static void unknown_zones_are_refused_and_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "",     "Mars/Olympus", "asia/shanghai",  "/etc/passwd", "../../../etc/passwd",
+                                       "Asia", "CST-8;x",      "Asia/Shanghai ", "zone.tab",    "Asia//../UTC" };
+
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(clock_zone_known(bad[i]));
+        assert_false(clock_zone_set(bad[i]));
+    }
+    assert_int_equal(clock_zone_offset_s(0), SHANGHAI_S);
+    /* A folder without zones knows UTC and nothing else. */
+    assert_int_equal(setenv("TZDIR", "/nonexistent", 1), 0);
+    assert_false(clock_zone_known("Asia/Shanghai"));
+    assert_true(clock_zone_known("UTC"));
+    assert_int_equal(unsetenv("TZDIR"), 0);
+}
+
+static void both_clocks_run(void **state)
+{
+    (void)state;
+    int64_t a = clock_monotonic_ms(), b = clock_monotonic_ms();
+
+    assert_true(b >= a);
+    assert_true(clock_now_ms() > 1704067200000); /* 2024 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instants_are_shown_in_utc_with_milliseconds),
+        cmocka_unit_test(instants_outside_the_format_are_shown_at_its_ends),
+        cmocka_unit_test(arena_text_is_the_same_or_none_without_memory),
+        cmocka_unit_test(dates_agree_with_the_c_library_for_four_hundred_years),
+        cmocka_unit_test(years_begin_at_local_midnight),
+        cmocka_unit_test(new_years_grab_belongs_to_the_local_year),
+        cmocka_unit_test(zones_come_from_the_database),
+        cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
+        cmocka_unit_test(both_clocks_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,453 @@
+/* Settings: nothing starts on a half-understood configuration, and the reference tells the truth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/money.h"
+#include "base/str.h"
+
+#define SECRET "secret = 0123456789abcdef0123456789abcdef\n"
+
+static char path[] = "/tmp/hongbao-config-XXXXXX";
+static char rights[] = "/tmp/hongbao-rights-XXXXXX";
+static struct config config;
+static char error[512];
+
+/* The environment of whoever runs the tests must not decide them. */
+static int environment_clear(void **state)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        char name[64];
+        int n = snprintf(name, sizeof name, "HB_%s", settings[i].name);
+        for (int at = 0; at < n; at++)
+            name[at] = (char)toupper((unsigned char)name[at]);
+        if (unsetenv(name) != 0)
+            return -1;
+    }
+    error[0] = '\0';
+    return 0;
+}
+
+static int file_make(void **state)
+{
+    int fd = mkstemp(path);
+
+    return fd < 0 || close(fd) != 0 || mkdtemp(rights) == NULL ? -1 : environment_clear(state);
+}
+
+static int file_remove(void **state)
+{
+    (void)state;
+    return rmdir(rights) == 0 && unlink(path) == 0 ? 0 : -1;
+}
+
+static enum status load_bytes(const char *text, size_t len)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+    config_defaults(&config);
+    error[0] = '\0';
+    return config_load(&config, path, error, sizeof error);
+}
+
+static enum status load(const char *text)
+{
+    return load_bytes(text, strlen(text));
+}
+
+/* The text is refused with this message behind "PATH:line: ". */
+static void assert_refused(const char *text, unsigned line, const char *words)
+{
+    char want[512];
+
+    assert_int_equal(load(text), ST_INVALID);
+    snprintf(want, sizeof want, "%s:%u: %s", path, line, words);
+    assert_string_equal(error, want);
+}
+
+static void defaults_are_those_of_the_design(void **state)
+{
+    (void)state;
+    config_defaults(&config);
+    assert_int_equal(config.partitions, 16);
+    assert_int_equal(config.share_fen_max, 20000);
+    assert_int_equal(config.packet_fen_max, 2000000);
+    assert_int_equal(config.packet_shares_max, 100);
+    assert_int_equal(config.packet_lifetime_ms, 86400000);
+    assert_int_equal(config.packet_grace_ms, 3600000);
+    assert_int_equal(config.greeting_graphemes_max, 25);
+    assert_int_equal(config.deposit_fen_max, 20000000);
+    assert_int_equal(config.session_idle_s, 604800);
+    assert_int_equal(config.session_absolute_s, 2592000);
+    assert_int_equal(config.redis_timeout_ms, 800);
+    assert_int_equal(config.mysql_timeout_s, 2);
+    assert_int_equal(config.settle_interval_ms, 50);
+    assert_int_equal(config.settle_batch, 1000);
+    assert_int_equal(config.body_bytes_max, 16384);
+    assert_string_equal(config.timezone, "Asia/Shanghai");
+    assert_string_equal(config.base_url, "http://127.0.0.1:8080");
+    assert_false(config.demo);
+    assert_false(config.reload);
+    assert_string_equal(config.secret, "");
+}
+
+static void every_default_but_the_secret_is_a_legal_value(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        char text[1024];
+        bool secret = strcmp(settings[i].name, "secret") == 0;
+        snprintf(text, sizeof text, "%s%s = %s\n", secret ? "" : SECRET, settings[i].name, settings[i].preset);
+        if (secret)
+            assert_int_equal(load(text), ST_INVALID);
+        else if (load(text) != ST_OK)
+            fail_msg("%s", error);
+    }
+}
+
+static void a_file_sets_what_it_names(void **state)
+{
+    (void)state;
+    assert_int_equal(load("# an instance\n"
+                          "\n"
+                          "  partitions=32\n"
+                          "packet_lifetime_ms   =   4000   # tests are in a hurry\n" SECRET "demo = on\n"
+                          "redis_password = a#b = c\t# the rest is a comment\n"
+                          "base_url = https://hongbao.example\r\n"
+                          "timezone = Europe/Berlin"),
+                     ST_OK);
+    assert_int_equal(config.partitions, 32);
+    assert_int_equal(config.packet_lifetime_ms, 4000);
+    assert_true(config.demo);
+    assert_string_equal(config.redis_password, "a#b = c");
+    assert_string_equal(config.base_url, "https://hongbao.example");
+    assert_string_equal(config.timezone, "Europe/Berlin");
+    assert_int_equal(config.settle_batch, 1000); /* not named: as before */
+}
+
+static void texts_may_be_emptied_where_that_means_something(void **state)
+{
+    (void)state;
+    assert_int_equal(load(SECRET "mysql_user =\nmysql_password = # none\n"), ST_OK);
+    assert_string_equal(config.mysql_user, "");
+    assert_string_equal(config.mysql_password, "");
+    assert_refused("redis_socket =\n", 1, "redis_socket must have from 1 to 107 bytes");
+}
+
+static void mistakes_are_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    assert_refused("\n\nparttions = 16\n", 3, "there is no such setting");
+    assert_refused("Partitions = 16\n", 1, "there is no such setting");
+    assert_refused("HB_PARTITIONS = 16\n", 1, "there is no such setting");
+    assert_refused(" = 16\n", 1, "there is no such setting");
+    assert_refused("partitions\n", 1, "expected name = value");
+    assert_refused("partitions # = 16\n", 1, "expected name = value");
+    assert_refused("[stores]\n", 1, "expected name = value");
+    assert_refused("partitions = 16\n# again\npartitions = 16\n", 3, "partitions is set twice");
+}
+
+static void bad_numbers_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", "x", "1.5", "0x10", "1e2", "016", "+16", "16s", "1_000", "１６", "99999999999999999999", "- 1"
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "partitions = %s\n", bad[i]);
+        assert_refused(text, 1, "partitions must be a whole number");
+    }
+}
+
+static void numbers_out_of_their_range_are_refused_at_both_ends(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct config_setting *s = &settings[i];
+        if (s->type != CONFIG_INT)
+            continue;
+        for (int end = 0; end < 2; end++) {
+            char text[128], words[128];
+            snprintf(text, sizeof text, "%s = %lld\n", s->name, (long long)(end ? s->max + 1 : s->min - 1));
+            snprintf(words, sizeof words, "%s must be from %lld to %lld", s->name, (long long)s->min,
+                     (long long)s->max);
+            assert_refused(text, 1, words);
+        }
+    }
+}
+
+static void amounts_are_limited_to_what_can_be_typed(void **state)
+{
+    (void)state;
+    int64_t fen = 0;
+
+    assert_int_equal(money_parse(STR("9999999.99"), &fen), ST_OK);
+    assert_int_equal(load(SECRET "packet_fen_max = 999999999\nshare_fen_max = 999999999\n"), ST_OK);
+    assert_int_equal(config.packet_fen_max, fen);
+}
+
+static void switches_are_on_or_off(void **state)
+{
+    (void)state;
+    assert_refused("demo = yes\n", 1, "demo must be on or off");
+    assert_refused("demo = 1\n", 1, "demo must be on or off");
+    assert_refused("reload =\n", 1, "reload must be on or off");
+}
+
+static void bad_texts_are_refused(void **state)
+{
+    (void)state;
+    static const char *const urls[] = { "hongbao.example",     "ftp://x",           "http://",
+                                        "https://x/",          "http:///x",         "http://a b",
+                                        "javascript:alert(1)", "http://x\"onload=", "http://x?y",
+                                        "http://a@b" };
+    char text[512];
+
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        snprintf(text, sizeof text, "base_url = %s\n", urls[i]);
+        assert_refused(text, 1, "base_url must be http:// or https:// and a host, no trailing /");
+    }
+    assert_refused("timezone = Mars/Olympus\n", 1, "timezone must be a name of the system's tz database");
+    assert_refused("secret = short\n", 1, "secret must have from 32 to 255 bytes");
+    assert_refused("mysql_user = a\x1b[2Jb\n", 1, "mysql_user must not have control characters");
+    assert_refused("mysql_user = \xff\n", 1, "mysql_user must be UTF-8 text");
+    snprintf(text, sizeof text, "redis_socket = /%0200d\n", 1);
+    assert_refused(text, 1, "redis_socket must have from 1 to 107 bytes");
+    snprintf(text, sizeof text, "redis_password = %0256d\n", 1);
+    assert_refused(text, 1, "redis_password must have from 0 to 255 bytes");
+    snprintf(text, sizeof text, SECRET "redis_password = %0255d\n", 1);
+    assert_int_equal(load(text), ST_OK);
+    assert_int_equal(load_bytes("mysql_user = a\0b\n", 17), ST_INVALID);
+    assert_int_equal(load_bytes("\0\n", 2), ST_INVALID);
+}
+
+static void a_message_never_shows_a_value(void **state)
+{
+    (void)state;
+    assert_int_equal(load("redis_password = hunter2\x01\n"), ST_INVALID);
+    assert_null(strstr(error, "hunter2"));
+    assert_int_equal(load("redis_pasword = hunter2\n"), ST_INVALID);
+    assert_null(strstr(error, "hunter2"));
+}
+
+static void the_secret_must_be_set(void **state)
+{
+    (void)state;
+    assert_int_equal(load("partitions = 16\n"), ST_INVALID);
+    assert_non_null(strstr(error, "secret must be set"));
+    config_defaults(&config);
+    assert_int_equal(config_load(&config, NULL, error, sizeof error), ST_INVALID);
+    assert_string_equal(error, "secret must be set to at least 32 bytes");
+}
+
+static void settings_that_contradict_each_other_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(load(SECRET "share_fen_max = 200\npacket_fen_max = 100\n"), ST_INVALID);
+    assert_non_null(strstr(error, "share_fen_max must not be above packet_fen_max"));
+    assert_int_equal(load(SECRET "session_idle_s = 200\nsession_absolute_s = 100\n"), ST_INVALID);
+    assert_non_null(strstr(error, "session_idle_s must not be above session_absolute_s"));
+}
+
+static void the_environment_wins_over_the_file(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HB_PARTITIONS", "64", 1), 0);
+    assert_int_equal(setenv("HB_DEMO", "off", 1), 0);
+    assert_int_equal(setenv("HB_REDIS_PASSWORD", "", 1), 0);
+    assert_int_equal(setenv("HB_NOT_A_SETTING", "fine", 1), 0);
+    assert_int_equal(load(SECRET "partitions = 32\ndemo = on\nredis_password = x\n"), ST_OK);
+    assert_int_equal(config.partitions, 64);
+    assert_false(config.demo);
+    assert_string_equal(config.redis_password, "");
+    assert_int_equal(unsetenv("HB_NOT_A_SETTING"), 0);
+}
+
+static void a_bad_variable_is_refused_by_its_name(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HB_PACKET_LIFETIME_MS", "4s", 1), 0);
+    assert_int_equal(load(SECRET), ST_INVALID);
+    assert_string_equal(error, "HB_PACKET_LIFETIME_MS: packet_lifetime_ms must be a whole number");
+}
+
+static void a_configuration_without_a_file_is_fine(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HB_SECRET", "0123456789abcdef0123456789abcdef", 1), 0);
+    config_defaults(&config);
+    assert_int_equal(config_load(&config, NULL, error, sizeof error), ST_OK);
+}
+
+/* Loads the text and a rights_dir in which ROLE.conf, "role.conf", says role_text. */
+static enum status load_role(const char *role, const char *text, const char *role_text)
+{
+    char whole[512];
+    char role_path[64];
+    snprintf(role_path, sizeof role_path, "%s/role.conf", rights);
+    FILE *file = fopen(role_path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(role_text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    snprintf(whole, sizeof whole, "%srights_dir = %s\n", text, rights);
+    (void)load(whole); /* writes the file */
+    config_defaults(&config);
+    error[0] = '\0';
+    enum status st = config_load_role(&config, path, role, error, sizeof error);
+    assert_int_equal(unlink(role_path), 0);
+    return st;
+}
+
+static void a_role_has_the_users_of_its_file(void **state)
+{
+    const char *text = SECRET "mysql_user = everybody\nmysql_database = money\n";
+
+    (void)state;
+    assert_int_equal(load_role("role", text, "mysql_user = one\nredis_user = two\n"), ST_OK);
+    assert_string_equal(config.mysql_user, "one");
+    assert_string_equal(config.redis_user, "two");
+    assert_string_equal(config.mysql_database, "money");
+    assert_int_equal(load_role(NULL, text, "mysql_user = one\n"), ST_OK);
+    assert_string_equal(config.mysql_user, "everybody");
+}
+
+static void the_environment_wins_over_the_role(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HB_MYSQL_USER", "other", 1), 0);
+    assert_int_equal(load_role("role", SECRET "", "mysql_user = one\n"), ST_OK);
+    assert_string_equal(config.mysql_user, "other");
+}
+
+static void a_role_without_its_file_is_nobody(void **state)
+{
+    char want[128];
+
+    (void)state;
+    assert_int_equal(load_role("no-such-role", SECRET "mysql_user = everybody\n", ""), ST_INVALID);
+    snprintf(want, sizeof want, "%s/no-such-role.conf: No such file or directory", rights);
+    assert_string_equal(error, want);
+    assert_int_equal(load_role("role", SECRET "", "mysql_uzer = one\n"), ST_INVALID);
+    snprintf(want, sizeof want, "%s/role.conf:1: there is no such setting", rights);
+    assert_string_equal(error, want);
+}
+
+static void a_missing_or_unreadable_file_is_refused(void **state)
+{
+    (void)state;
+    config_defaults(&config);
+    assert_int_equal(config_load(&config, "/nonexistent/hongbao.conf", error, sizeof error), ST_INVALID);
+    assert_string_equal(error, "/nonexistent/hongbao.conf: No such file or directory");
+    assert_int_equal(config_load(&config, "/tmp", error, sizeof error), ST_INVALID);
+    assert_string_equal(error, "/tmp: Is a directory");
+}
+
+/* A row of the reference: | `name` | default | range | meaning | */
+static void row_write(const struct config_setting *s, char *row, size_t size)
+{
+    static const char installed[] = HB_DATA_DIR;
+    char preset[CONFIG_TEXT_MAX + 16] = "", range[64];
+
+    if (strncmp(s->preset, installed, strlen(installed)) == 0)
+        snprintf(preset, sizeof preset, "`DATADIR%s`", s->preset + strlen(installed));
+    else if (s->preset[0])
+        snprintf(preset, sizeof preset, "`%s`", s->preset);
+    else
+        snprintf(preset, sizeof preset, "%s", strcmp(s->name, "secret") == 0 ? "none" : "empty");
+    switch (s->type) {
+    case CONFIG_INT: snprintf(range, sizeof range, "%lld – %lld", (long long)s->min, (long long)s->max); break;
+    case CONFIG_BOOL: snprintf(range, sizeof range, "on, off"); break;
+    case CONFIG_TEXT: snprintf(range, sizeof range, "%lld – %lld bytes", (long long)s->min, (long long)s->max); break;
+    }
+    if (s->wanted)
+        snprintf(row, size, "| `%s` | %s | %s: %s | %s |\n", s->name, preset, range, s->wanted, s->summary);
+    else
+        snprintf(row, size, "| `%s` | %s | %s | %s |\n", s->name, preset, range, s->summary);
+}
+
+static void the_reference_lists_every_setting_as_it_is(void **state)
+{
+    (void)state;
+    size_t count, rows = 0, lines = 0;
+    const struct config_setting *settings = config_settings(&count);
+    FILE *file = fopen(HB_SOURCE_DIR "/docs/reference/config.md", "r");
+    char line[1024], row[1024];
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, "| `", 3) != 0)
+            continue;
+        if (lines++ < count) {
+            row_write(&settings[rows++], row, sizeof row);
+            assert_string_equal(line, row);
+        }
+    }
+    fclose(file);
+    assert_int_equal(lines, count);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_those_of_the_design),
+        cmocka_unit_test(every_default_but_the_secret_is_a_legal_value),
+        cmocka_unit_test(a_file_sets_what_it_names),
+        cmocka_unit_test(texts_may_be_emptied_where_that_means_something),
+        cmocka_unit_test(mistakes_are_refused_with_file_and_line),
+        cmocka_unit_test(bad_numbers_are_refused),
+        cmocka_unit_test(numbers_out_of_their_range_are_refused_at_both_ends),
+        cmocka_unit_test(amounts_are_limited_to_what_can_be_typed),
+        cmocka_unit_test(switches_are_on_or_off),
+        cmocka_unit_test(bad_texts_are_refused),
+        cmocka_unit_test(a_message_never_shows_a_value),
+        cmocka_unit_test(the_secret_must_be_set),
+        cmocka_unit_test(settings_that_contradict_each_other_are_refused),
+        cmocka_unit_test_teardown(the_environment_wins_over_the_file, environment_clear),
+        cmocka_unit_test_teardown(a_bad_variable_is_refused_by_its_name, environment_clear),
+        cmocka_unit_test_teardown(a_configuration_without_a_file_is_fine, environment_clear),
+        cmocka_unit_test(a_role_has_the_users_of_its_file),
+        cmocka_unit_test_teardown(the_environment_wins_over_the_role, environment_clear),
+        cmocka_unit_test(a_role_without_its_file_is_nobody),
+        cmocka_unit_test(a_missing_or_unreadable_file_is_refused),
+        cmocka_unit_test(the_reference_lists_every_setting_as_it_is),
+    };
+
+    /* `test_base_config --rows` prints the table of docs/reference/config.md. */
+    if (argc == 2 && strcmp(argv[1], "--rows") == 0) {
+        size_t count;
+        const struct config_setting *settings = config_settings(&count);
+        for (size_t i = 0; i < count; i++) {
+            char row[1024];
+            row_write(&settings[i], row, sizeof row);
+            fputs(row, stdout);
+        }
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, file_make, file_remove);
+}

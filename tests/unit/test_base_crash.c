@@ -1,0 +1,99 @@
+/* Crash points kill exactly once they are told to, so that a fault test can be repeated. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/crash.h"
+
+#ifdef HB_CRASH_POINTS
+static const bool compiled_in = true;
+#else
+static const bool compiled_in = false;
+#endif
+
+/* A child passes point "a" three times, then "b" once. The number of passes it survived, told over a pipe. */
+static int passes_survived(const char *wanted)
+{
+    int ends[2], passes = 0, how;
+    char byte;
+
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (setenv("HB_CRASH", wanted, 1) != 0)
+            _exit(1);
+        for (int i = 0; i < 4; i++) {
+            if (i < 3)
+                crash_point("a");
+            else
+                crash_point("b");
+            if (write(ends[1], "x", 1) != 1)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    while (read(ends[0], &byte, 1) == 1)
+        passes++;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    if (passes == 4)
+        assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    else
+        assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    return passes;
+}
+
+static void the_named_point_kills_at_the_nth_pass(void **state)
+{
+    (void)state;
+    if (!compiled_in)
+        skip();
+    assert_int_equal(passes_survived("a:1"), 0);
+    assert_int_equal(passes_survived("a:3"), 2);
+    assert_int_equal(passes_survived("a"), 0);
+    assert_int_equal(passes_survived("b:1"), 3);
+}
+
+static void other_points_and_later_passes_live(void **state)
+{
+    (void)state;
+    assert_int_equal(passes_survived(""), 4);
+    assert_int_equal(passes_survived("a:4"), 4);
+    assert_int_equal(passes_survived("b:2"), 4);
+    assert_int_equal(passes_survived("ab:1"), 4);
+    assert_int_equal(passes_survived(":1"), 4);
+}
+
+static void every_point_of_the_program_is_listed_once(void **state)
+{
+    (void)state;
+    char *listed = NULL;
+    size_t size;
+    FILE *out = open_memstream(&listed, &size);
+    assert_non_null(out);
+    assert_true(crash_points_print(out));
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(listed, compiled_in ? "a\nb\n" : "");
+    free(listed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_named_point_kills_at_the_nth_pass),
+        cmocka_unit_test(other_points_and_later_passes_live),
+        cmocka_unit_test(every_point_of_the_program_is_listed_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* Log lines: one write each, and nobody outside can forge one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/utf8.h"
+
+/* Runs one log call with stderr on a pipe; what was written, as text. */
+#define CAPTURE(out, call)                                                                                             \
+    do {                                                                                                               \
+        int ends[2], kept = dup(STDERR_FILENO);                                                                        \
+        assert_int_equal(pipe(ends), 0);                                                                               \
+        assert_true(dup2(ends[1], STDERR_FILENO) >= 0);                                                                \
+        call;                                                                                                          \
+        assert_true(dup2(kept, STDERR_FILENO) >= 0);                                                                   \
+        close(kept);                                                                                                   \
+        close(ends[1]);                                                                                                \
+        ssize_t got = read(ends[0], out, sizeof(out) - 1);                                                             \
+        assert_true(got >= 0);                                                                                         \
+        out[got] = '\0';                                                                                               \
+        close(ends[0]);                                                                                                \
+    } while (0)
+
+static void a_line_is_logfmt_with_time_level_role_and_words(void **state)
+{
+    (void)state;
+    char line[4096];
+
+    log_init("settle", LOG_INFO);
+    CAPTURE(line, log_warn("cursor moved", "partition=%d id=%s", 7, "1-2"));
+    assert_int_equal(strncmp(line, "ts=2", 4), 0);
+    assert_non_null(strstr(line, "Z level=warn role=settle pid="));
+    assert_non_null(strstr(line, " msg=\"cursor moved\" partition=7 id=1-2\n"));
+    CAPTURE(line, log_error("bare", NULL));
+    assert_non_null(strstr(line, " level=error role=settle "));
+    assert_non_null(strstr(line, " msg=\"bare\"\n"));
+}
+
+static void lines_below_the_minimum_are_not_written(void **state)
+{
+    (void)state;
+    char line[4096];
+
+    log_init("hot", LOG_WARN);
+    CAPTURE(line, log_info("quiet", NULL));
+    assert_string_equal(line, "");
+    CAPTURE(line, log_warn("loud", NULL));
+    assert_int_not_equal(strlen(line), 0);
+}
+
+static void an_endless_line_is_cut_and_still_ends(void **state)
+{
+    (void)state;
+    char line[3 * LOG_LINE_MAX], big[2 * LOG_LINE_MAX];
+
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    log_init("hot", LOG_INFO);
+    CAPTURE(line, log_info("cut", "text=%s", big));
+    size_t len = strlen(line);
+    assert_in_range(len, LOG_LINE_MAX - 10, LOG_LINE_MAX);
+    assert_ptr_equal(strchr(line, '\n'), line + len - 1);
+    CAPTURE(line, log_info(big, NULL));
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+}
+
+static void logging_keeps_errno(void **state)
+{
+    (void)state;
+    char line[4096];
+
+    errno = EAGAIN;
+    CAPTURE(line, errno = EDOM; log_info("x", NULL); assert_int_equal(errno, EDOM));
+}
+
+static void assert_quoted(struct str s, const char *want)
+{
+    char out[256];
+
+    assert_string_equal(log_quote(s, out, sizeof out), want);
+}
+
+static void text_from_outside_can_not_leave_its_quotes(void **state)
+{
+    (void)state;
+    assert_quoted(STR("plain 恭喜 🧧"), "\"plain 恭喜 🧧\"");
+    assert_quoted(STR_NONE, "\"\"");
+    assert_quoted(STR("a\" level=error msg=\"b"), "\"a\\\" level=error msg=\\\"b\"");
+    assert_quoted(STR("a\nts=2026"), "\"a\\x0ats=2026\"");
+    assert_quoted(STR("a\r\0\x1b[2J"), "\"a\\x0d\\x00\\x1b[2J\"");
+    assert_quoted(STR("\\x0a"), "\"\\\\x0a\"");
+    assert_quoted(STR("%s%n"), "\"%s%n\"");
+    assert_quoted(STR("\xc2\x9b"
+                      "31m"),
+                  "\"\\xc2\\x9b31m\"");                      /* C1 control: CSI */
+    assert_quoted(STR("a\u202eb"), "\"a\\xe2\\x80\\xaeb\""); /* bidi override */
+    assert_quoted(STR("\u2028\u2066\ufeff\u061c"), "\"\\xe2\\x80\\xa8\\xe2\\x81\\xa6\\xef\\xbb\\xbf\\xd8\\x9c\"");
+    assert_quoted(STR("\xff\xe6\x81"), "\"\\xff\\xe6\\x81\""); /* broken UTF-8 */
+    assert_quoted(STR("…—"), "\"…—\"");                        /* U+2026, U+2014: punctuation stays */
+}
+
+static void a_cut_quote_is_closed_and_whole(void **state)
+{
+    (void)state;
+    for (size_t size = 3; size < 40; size++) {
+        char out[64];
+        memset(out, '#', sizeof out);
+        (void)log_quote(STR("ab\"\n恭喜\xff发财"), out, size);
+        size_t len = strlen(out);
+        assert_true(len < size);
+        assert_int_equal(out[0], '"');
+        assert_int_equal(out[len - 1], '"');
+        assert_int_equal(out[size], '#');
+        assert_true(utf8_valid((struct str){ out, len }));
+        if (len >= 3)
+            assert_false(out[len - 2] == '\\' && out[len - 3] != '\\');
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_logfmt_with_time_level_role_and_words),
+        cmocka_unit_test(lines_below_the_minimum_are_not_written),
+        cmocka_unit_test(an_endless_line_is_cut_and_still_ends),
+        cmocka_unit_test(logging_keeps_errno),
+        cmocka_unit_test(text_from_outside_can_not_leave_its_quotes),
+        cmocka_unit_test(a_cut_quote_is_closed_and_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* Slices of bytes and the decimal numbers in them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include "base/status.h"
+#include "base/str.h"
+
+static void slice_of_null_is_none(void **state)
+{
+    (void)state;
+    struct str s = str_from(NULL);
+
+    assert_null(s.ptr);
+    assert_int_equal(s.len, 0);
+    assert_int_equal(str_from("abc").len, 3);
+}
+
+static void empty_slices_are_equal_whatever_they_point_at(void **state)
+{
+    (void)state;
+    assert_true(str_equal(STR_NONE, STR("")));
+    assert_true(str_equal_fold(STR(""), STR_NONE));
+    assert_true(str_starts(STR("x"), STR_NONE));
+    assert_int_equal(str_index(STR_NONE, 'a'), 0);
+    assert_int_equal(str_trim(STR_NONE).len, 0);
+}
+
+static void equal_means_every_byte(void **state)
+{
+    (void)state;
+    assert_true(str_equal(STR("a\0b"), STR("a\0b")));
+    assert_false(str_equal(STR("a\0b"), STR("a\0c")));
+    assert_false(str_equal(STR("ab"), STR("abc")));
+    assert_false(str_equal(STR("ab"), STR("AB")));
+}
+
+static void fold_knows_ascii_letters_only(void **state)
+{
+    (void)state;
+    assert_true(str_equal_fold(STR("Content-Type"), STR("CONTENT-tYPE")));
+    assert_false(str_equal_fold(STR("@"), STR("`"))); /* 0x20 apart, no letters */
+    assert_false(str_equal_fold(STR("["), STR("{")));
+    assert_false(str_equal_fold(STR("Ä"), STR("ä")));
+}
+
+static void starts_compares_the_front(void **state)
+{
+    (void)state;
+    assert_true(str_starts(STR("/static/a"), STR("/static/")));
+    assert_false(str_starts(STR("/stat"), STR("/static/")));
+}
+
+static void cut_splits_at_the_first_byte(void **state)
+{
+    (void)state;
+    struct str rest;
+
+    assert_true(str_equal(str_cut(STR("a=b=c"), '=', &rest), STR("a")));
+    assert_true(str_equal(rest, STR("b=c")));
+    assert_true(str_equal(str_cut(STR("a="), '=', &rest), STR("a")));
+    assert_non_null(rest.ptr); /* empty, but it is there */
+    assert_int_equal(rest.len, 0);
+    assert_true(str_equal(str_cut(STR("abc"), '=', &rest), STR("abc")));
+    assert_null(rest.ptr);
+    assert_int_equal(str_cut(STR("=x"), '=', &rest).len, 0);
+    assert_true(str_equal(rest, STR("x")));
+}
+
+static void a_word_is_letters_digits_underscores_and_hyphens(void **state)
+{
+    (void)state;
+    assert_true(str_is_word(STR("azAZ09_-")));
+    assert_true(str_is_word(STR("")));
+    static const struct str others[] = { STR("a b"),      STR("a+b"), STR("a/b"), STR("a="), STR("a:b"), STR("a\0"),
+                                         STR("\xc3\xa4"), STR("@"),   STR("["),   STR("`"),  STR("{") };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(str_is_word(others[i]));
+}
+
+static void trim_takes_ascii_blanks_from_both_ends(void **state)
+{
+    (void)state;
+    assert_true(str_equal(str_trim(STR(" \t\r\n\v\fa b\n ")), STR("a b")));
+    assert_int_equal(str_trim(STR(" \n ")).len, 0);
+    assert_true(str_equal(str_trim(STR("\xc2\xa0x")), STR("\xc2\xa0x")));
+}
+
+static void numbers_are_read_up_to_the_type_limits(void **state)
+{
+    (void)state;
+    uint64_t u = 0;
+    int64_t i = 0;
+
+    assert_true(str_to_u64(STR("0"), &u));
+    assert_int_equal(u, 0);
+    assert_true(str_to_u64(STR("18446744073709551615"), &u));
+    assert_true(u == UINT64_MAX);
+    assert_true(str_to_i64(STR("9223372036854775807"), &i));
+    assert_true(i == INT64_MAX);
+    assert_true(str_to_i64(STR("-9223372036854775808"), &i));
+    assert_true(i == INT64_MIN);
+    assert_true(str_to_i64(STR("-1"), &i));
+    assert_int_equal(i, -1);
+    assert_true(str_to_i64(STR("0"), &i));
+    assert_int_equal(i, 0);
+}
+
+static void anything_but_a_plain_number_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "",
+                                       "-",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "01",
+                                       "00",
+                                       "0x1",
+                                       "1e3",
+                                       "1.0",
+                                       "1,000",
+                                       "１",
+                                       "a",
+                                       "--1",
+                                       "18446744073709551616",
+                                       "184467440737095516150",
+                                       "99999999999999999999999" };
+    uint64_t u = 77;
+    int64_t i = 77;
+
+    for (size_t n = 0; n < sizeof bad / sizeof bad[0]; n++) {
+        assert_false(str_to_u64(str_from(bad[n]), &u));
+        assert_false(str_to_i64(str_from(bad[n]), &i));
+    }
+    assert_false(str_to_u64(STR_NONE, &u));
+    assert_false(str_to_u64(STR("1\0"), &u));
+    assert_false(str_to_u64(STR("-1"), &u));
+    assert_false(str_to_i64(STR("-0"), &i));
+    assert_false(str_to_i64(STR("-01"), &i));
+    assert_false(str_to_i64(STR("9223372036854775808"), &i));
+    assert_false(str_to_i64(STR("-9223372036854775809"), &i));
+    assert_int_equal(u, 77);
+    assert_int_equal(i, 77);
+}
+
+static void every_status_has_a_word_of_its_own(void **state)
+{
+    (void)state;
+    for (int a = 0; a < ST_COUNT; a++) {
+        assert_string_not_equal(status_name((enum status)a), "no-such-status");
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(status_name((enum status)a), status_name((enum status)b));
+    }
+    assert_string_equal(status_name(ST_COUNT), "no-such-status");
+    assert_string_equal(status_name((enum status)99), "no-such-status");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slice_of_null_is_none),
+        cmocka_unit_test(empty_slices_are_equal_whatever_they_point_at),
+        cmocka_unit_test(equal_means_every_byte),
+        cmocka_unit_test(fold_knows_ascii_letters_only),
+        cmocka_unit_test(starts_compares_the_front),
+        cmocka_unit_test(cut_splits_at_the_first_byte),
+        cmocka_unit_test(a_word_is_letters_digits_underscores_and_hyphens),
+        cmocka_unit_test(trim_takes_ascii_blanks_from_both_ends),
+        cmocka_unit_test(numbers_are_read_up_to_the_type_limits),
+        cmocka_unit_test(anything_but_a_plain_number_is_refused),
+        cmocka_unit_test(every_status_has_a_word_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* Text from people: what is valid, how long it looks, and what is kept of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/utf8.h"
+
+static struct arena *arena;
+
+static int arena_make(void **state)
+{
+    (void)state;
+    arena = arena_new(4096, 8 << 20);
+    return arena ? 0 : -1;
+}
+
+static int arena_drop(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static void assert_clean(const char *dirty, const char *want)
+{
+    struct str out;
+
+    assert_int_equal(utf8_clean(arena, str_from(dirty), &out), ST_OK);
+    if (!str_equal(out, str_from(want)))
+        fail_msg("\"%s\" became \"%.*s\", not \"%s\"", dirty, STR_ARG(out), want);
+}
+
+static void well_formed_text_is_valid(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "",
+        "hello, world, longer than a word",
+        "\x7f",
+        "\xc2\x80",
+        "\xdf\xbf",
+        "\xe0\xa0\x80",
+        "\xed\x9f\xbf",
+        "\xee\x80\x80",
+        "\xef\xbf\xbf",
+        "\xf0\x90\x80\x80",
+        "\xf4\x8f\xbf\xbf",
+        "恭喜发财，大吉大利",
+        "🧧",
+        "aaaaaaa恭",
+        "aaaaaaaa恭aaaaaaaa",
+    };
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(utf8_valid(str_from(good[i])));
+    assert_true(utf8_valid(STR_NONE));
+}
+
+static void broken_text_is_refused_wherever_it_stands(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "\x80",
+        "\xbf",
+        "\xc0\x80",
+        "\xc1\xbf",
+        "\xc2",
+        "\xc2\x41",
+        "\xc2\xc2",
+        "\xe0\x80\x80",
+        "\xe0\x9f\xbf",
+        "\xe1\x80",
+        "\xe1\x80\x41",
+        "\xe1\x41\x80",
+        "\xed\xa0\x80",
+        "\xed\xbf\xbf",
+        "\xf0\x80\x80\x80",
+        "\xf0\x8f\xbf\xbf",
+        "\xf1\x80\x80",
+        "\xf1\x80\x80\x41",
+        "\xf1\x80\x41\x80",
+        "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80",
+        "\xfe",
+        "\xff",
+        "\xf8\x88\x80\x80\x80",
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[64];
+        struct str out;
+        for (int before = 0; before < 18; before++) {
+            int n = snprintf(text, sizeof text, "%.*s%s%s", before, "aaaaaaaaaaaaaaaaaa", bad[i],
+                             before % 2 ? "bbbbbbbbb" : "");
+            assert_true(n > 0);
+            assert_false(utf8_valid(str_from(text)));
+        }
+        assert_int_equal(utf8_clean(arena, str_from(bad[i]), &out), ST_INVALID);
+        assert_int_equal(utf8_fold_width(arena, str_from(bad[i]), &out), ST_INVALID);
+        assert_int_equal(utf8_sequence(str_from(bad[i])), 0);
+    }
+}
+
+static void nul_is_refused_wherever_it_stands(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 20; at++) {
+        char text[20];
+        memset(text, 'a', sizeof text);
+        text[at] = '\0';
+        assert_false(utf8_valid((struct str){ text, sizeof text }));
+    }
+}
+
+static void every_code_point_is_valid_and_every_surrogate_is_not(void **state)
+{
+    (void)state;
+    for (unsigned code = 1; code <= 0x10ffff; code++) {
+        char text[4];
+        size_t n = 0;
+        if (code < 0x80) {
+            text[n++] = (char)code;
+        } else if (code < 0x800) {
+            text[n++] = (char)(0xc0 | code >> 6);
+            text[n++] = (char)(0x80 | (code & 63));
+        } else if (code < 0x10000) {
+            text[n++] = (char)(0xe0 | code >> 12);
+            text[n++] = (char)(0x80 | (code >> 6 & 63));
+            text[n++] = (char)(0x80 | (code & 63));
+        } else {
+            text[n++] = (char)(0xf0 | code >> 18);
+            text[n++] = (char)(0x80 | (code >> 12 & 63));
+            text[n++] = (char)(0x80 | (code >> 6 & 63));
+            text[n++] = (char)(0x80 | (code & 63));
+        }
+        bool surrogate = code >= 0xd800 && code <= 0xdfff;
+        if (utf8_valid((struct str){ text, n }) == surrogate)
+            fail_msg("U+%04X", code);
+    }
+}
+
+static void length_is_what_people_count(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_graphemes(STR("")), 0);
+    assert_int_equal(utf8_graphemes(STR_NONE), 0);
+    assert_int_equal(utf8_graphemes(STR("恭喜发财，大吉大利")), 9);
+    assert_int_equal(utf8_graphemes(STR("abc")), 3);
+    assert_int_equal(utf8_graphemes(STR("e\u0301")), 1);
+    assert_int_equal(utf8_graphemes(STR("🧧🧧")), 2);
+    assert_int_equal(utf8_graphemes(STR("👨‍👩‍👧‍👦")), 1);
+    assert_int_equal(utf8_graphemes(STR("👍🏽x")), 2);
+    assert_int_equal(utf8_graphemes(STR("🇨🇳🇩🇪")), 2);
+    assert_int_equal(utf8_graphemes(STR("❤️")), 1);
+    assert_int_equal(utf8_graphemes(STR("각")), 1);
+    assert_int_equal(utf8_graphemes(STR("\u1100\u1161\u11a8")), 1);
+}
+
+static void code_points_are_what_a_column_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_codepoints(STR_NONE), 0);
+    assert_int_equal(utf8_codepoints(STR("abc")), 3);
+    assert_int_equal(utf8_codepoints(STR("恭喜é")), 3);
+    assert_int_equal(utf8_codepoints(STR("👨‍👩‍👧‍👦")), 7);
+}
+
+static void first_grapheme_is_a_whole_one(void **state)
+{
+    (void)state;
+    assert_true(str_equal(utf8_first_grapheme(STR("张三")), STR("张")));
+    assert_true(str_equal(utf8_first_grapheme(STR("👨‍👩‍👧‍👦家")), STR("👨‍👩‍👧‍👦")));
+    assert_true(str_equal(utf8_first_grapheme(STR("🇨🇳🇩🇪")), STR("🇨🇳")));
+    assert_true(str_equal(utf8_first_grapheme(STR("e\u0301a")), STR("e\u0301")));
+    assert_true(str_equal(utf8_first_grapheme(STR("x")), STR("x")));
+    assert_int_equal(utf8_first_grapheme(STR("")).len, 0);
+    assert_int_equal(utf8_first_grapheme(STR_NONE).len, 0);
+}
+
+static void decent_text_stays_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const good[] = { "",
+                                        "a",
+                                        "恭喜发财，大吉大利",
+                                        "100% {{x}} <b> & \"'",
+                                        "🧧👨‍👩‍👧‍👦❤️",
+                                        "🇨🇳",
+                                        "né",
+                                        "नमस्ते",
+                                        "क्‍ष",
+                                        "می‌خواهم",
+                                        "각",
+                                        "ＡＢＣ",
+                                        "㊗" };
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_clean(good[i], good[i]);
+}
+
+static void blanks_and_line_breaks_become_one_blank(void **state)
+{
+    (void)state;
+    assert_clean("  a  b  ", "a b");
+    assert_clean("a\r\nb\tc\x0b"
+                 "d",
+                 "a b c d");
+    assert_clean("a\u00a0\u3000\u2003b", "a b");
+    assert_clean("a\u2028b\u2029c\xc2\x85"
+                 "d",
+                 "a b c d");
+    assert_clean("\x01\x1f\x7f", "");
+    assert_clean(" \n\u3000 ", "");
+    assert_clean("\u3000恭喜\u3000发财\u3000", "恭喜 发财");
+    assert_clean("\u2800\u2800", ""); /* Braille blank */
+    assert_clean("\x1b[31mred", "[31mred");
+}
+
+static void bidi_and_invisible_characters_are_removed(void **state)
+{
+    (void)state;
+    assert_clean("a\u202eb\u202cc", "abc");
+    assert_clean("\u202aa\u202b\u202d\u2066b\u2067\u2068\u2069", "ab");
+    assert_clean("\u200ea\u200fb\u061c", "ab");
+    assert_clean("a\u200bb\ufeffc\u2060d\u00ade", "abcde");
+    assert_clean("\u3164", ""); /* Hangul filler: the well-known empty name */
+    assert_clean("\u115f\u1160\uffa0", "");
+    assert_clean("a\u034fb", "ab");
+    assert_clean("x\U000e0041\U000e0042\U000e007f", "x"); /* tag characters */
+    assert_clean("a \u202e b", "a b");                    /* the blanks around meet */
+    assert_clean("\u0600١", "\u0600١");                   /* shown, although a format character */
+}
+
+static void joiners_alone_are_no_text(void **state)
+{
+    (void)state;
+    assert_clean("\u200d", "");
+    assert_clean("\u200c\u200d\ufe0f", "");
+    assert_clean("\ufe0f \u200d", "");
+    assert_clean("a\u200d", "a\u200d");
+}
+
+static void text_is_composed(void **state)
+{
+    (void)state;
+    assert_clean("e\u0301", "é");
+    assert_clean("\u1100\u1161\u11a8", "각");
+    assert_clean("a\u0323\u0307", "ạ\u0307");
+    assert_clean("a\u0307\u0323", "ạ\u0307"); /* marks in canonical order */
+    assert_clean("\u212b", "Å");
+    assert_clean("\uf900", "豈");
+    assert_clean("\u0344", "\u0308\u0301"); /* excluded from composition */
+    assert_clean("\u0958", "\u0915\u093c");
+}
+
+static void a_pile_of_accents_is_cut(void **state)
+{
+    (void)state;
+    char text[8001] = "x";
+    struct str out;
+
+    for (size_t i = 1; i + 4 <= 8000; i += 4)
+        memcpy(text + i, "\u0353\u0300", 4);
+    assert_int_equal(utf8_clean(arena, str_from(text), &out), ST_OK);
+    assert_int_equal(utf8_graphemes(out), 1);
+    assert_in_range(out.len, 2, 1 + 2 * (UTF8_CLUSTER_MAX - 1));
+    /* The same with joiners, which have no combining class. */
+    for (size_t i = 1; i + 3 <= 8000; i += 3)
+        memcpy(text + i, "\u200d", 3);
+    text[7999] = '\0';
+    assert_int_equal(utf8_clean(arena, (struct str){ text, 1 + 2666 * 3 }, &out), ST_OK);
+    assert_int_equal(out.len, 1 + 3 * (UTF8_CLUSTER_MAX - 1));
+    assert_clean("👨🏻‍👩🏻‍👧🏻‍👦🏻", "👨🏻‍👩🏻‍👧🏻‍👦🏻");
+}
+
+static void cleaning_clean_text_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = { "a",      "恭",           " ",      "\u3000", "\n",         "e",
+                                          "\u0301", "\u0323",       "\u200d", "\u202e", "🧧",       "👨",
+                                          "🏽",   "\u1100",       "\u1161", "\u11a8", "\ufe0f",     "\u0344",
+                                          "\u0958", "\ufb2c",       "\u0600", "\u3164", "\U000e0041", "🇨",
+                                          "\u1100", "\u0f71\u0f73", "\u2126" };
+    struct draw d;
+    uint8_t seed[SEED_BYTES] = { 1 };
+
+    draw_init(&d, seed);
+    for (int round = 0; round < 20000; round++) {
+        char text[400] = "";
+        struct str once, twice;
+        for (uint32_t n = draw_below(&d, 40); n > 0; n--)
+            strcat(text, pieces[draw_below(&d, sizeof pieces / sizeof pieces[0])]);
+        arena_reset(arena);
+        assert_int_equal(utf8_clean(arena, str_from(text), &once), ST_OK);
+        assert_true(utf8_valid(once));
+        assert_int_equal(utf8_clean(arena, once, &twice), ST_OK);
+        if (!str_equal(once, twice))
+            fail_msg("\"%s\": \"%.*s\" became \"%.*s\"", text, STR_ARG(once), STR_ARG(twice));
+    }
+}
+
+static void full_width_ascii_is_folded(void **state)
+{
+    (void)state;
+    struct str out;
+
+    assert_int_equal(utf8_fold_width(arena, STR("１２。５０　ＡＢｃ！～｡"), &out), ST_OK);
+    assert_true(str_equal(out, STR("12.50 ABc!~.")));
+    assert_int_equal(utf8_fold_width(arena, STR("恭喜、ｶ￠"), &out), ST_OK); /* neighbours stay */
+    assert_true(str_equal(out, STR("恭喜、ｶ￠")));
+    assert_int_equal(utf8_fold_width(arena, STR_NONE, &out), ST_OK);
+    assert_int_equal(out.len, 0);
+}
+
+static void without_memory_it_says_so(void **state)
+{
+    (void)state;
+    struct str out = STR("untouched");
+
+    for (size_t bytes = 16; bytes <= 64; bytes += 16) {
+        struct arena *small = arena_new(bytes, bytes);
+        assert_int_equal(utf8_clean(small, STR("e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301"), &out), ST_NO_MEMORY);
+        arena_free(small);
+    }
+    struct arena *small = arena_new(16, 16);
+    assert_int_equal(utf8_fold_width(small, STR("1234567890123456"), &out), ST_NO_MEMORY);
+    arena_free(small);
+    assert_true(str_equal(out, STR("untouched")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(well_formed_text_is_valid),
+        cmocka_unit_test(broken_text_is_refused_wherever_it_stands),
+        cmocka_unit_test(nul_is_refused_wherever_it_stands),
+        cmocka_unit_test(every_code_point_is_valid_and_every_surrogate_is_not),
+        cmocka_unit_test(length_is_what_people_count),
+        cmocka_unit_test(code_points_are_what_a_column_counts),
+        cmocka_unit_test(first_grapheme_is_a_whole_one),
+        cmocka_unit_test(decent_text_stays_as_it_is),
+        cmocka_unit_test(blanks_and_line_breaks_become_one_blank),
+        cmocka_unit_test(bidi_and_invisible_characters_are_removed),
+        cmocka_unit_test(joiners_alone_are_no_text),
+        cmocka_unit_test(text_is_composed),
+        cmocka_unit_test(a_pile_of_accents_is_cut),
+        cmocka_unit_test(cleaning_clean_text_changes_nothing),
+        cmocka_unit_test(full_width_ascii_is_folded),
+        cmocka_unit_test(without_memory_it_says_so),
+    };
+    return cmocka_run_group_tests(tests, arena_make, arena_drop);
+}

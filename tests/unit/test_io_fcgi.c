@@ -1,0 +1,230 @@
+/* The loop, in a process of its own, asked over raw FastCGI: who waits, and for how long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/fcgi.h"
+
+enum { CLIENTS = 100, ROUNDS = 40, FILES_MAX = 40, PATIENCE_MS = 10000, ROUND_ENDS = 0xff };
+
+/* ---- the server ---- */
+
+/* Each request tells its client's number, then waits for a round; a round tells that it begins and waits for a word. */
+struct server {
+    struct sockaddr_un address;
+    int listen_fd, told[2], word[2];
+    pid_t pid;
+    bool in_steps;
+};
+
+static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
+{
+    const struct server *s = ctx;
+    if (s->in_steps && r->state == NULL) {
+        r->state = ctx;
+        uint8_t number = (uint8_t)strtoul(fcgi_param(r, "N").ptr, NULL, 10);
+        assert_int_equal(write(s->told[1], &number, 1), 1);
+        return FCGI_WAIT;
+    }
+    fcgi_write(r, STR("Status: 204\r\n\r\n"));
+    return FCGI_DONE;
+}
+
+static void serve_round(void *ctx)
+{
+    const struct server *s = ctx;
+    uint8_t byte = ROUND_ENDS;
+    assert_int_equal(write(s->told[1], &byte, 1), 1);
+    assert_int_equal(read(s->word[0], &byte, 1), 1);
+}
+
+static void serve_finish(void *ctx, struct fcgi_request *r)
+{
+    (void)ctx, (void)r;
+}
+
+static void server_start(struct server *s, bool in_steps, rlim_t files_max)
+{
+    *s = (struct server){ .address = { .sun_family = AF_UNIX }, .in_steps = in_steps };
+    (void)snprintf(s->address.sun_path, sizeof s->address.sun_path, "/tmp/hb-fcgi-%ld.sock", (long)getpid());
+    (void)unlink(s->address.sun_path);
+    s->listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(s->listen_fd, (struct sockaddr *)&s->address, sizeof s->address), 0);
+    assert_int_equal(listen(s->listen_fd, 256), 0);
+    assert_int_equal(pipe(s->told), 0);
+    assert_int_equal(pipe(s->word), 0);
+    s->pid = fork();
+    assert_true(s->pid >= 0);
+    if (s->pid > 0)
+        return;
+    const struct rlimit files = { files_max, files_max };
+    const struct fcgi_options options = { .listen_fd = s->listen_fd, .batch_max = FCGI_BATCH_MAX, .body_bytes_max = 1 };
+    const struct fcgi_app app = { .ctx = s, .step = serve_step, .round = serve_round, .finish = serve_finish };
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test shall not leave it behind */
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    _exit(fcgi_serve(&options, &app) == ST_OK ? 0 : 1);
+}
+
+static void server_end(struct server *s)
+{
+    (void)kill(s->pid, SIGKILL);
+    assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
+    close(s->listen_fd);
+    for (int i = 0; i < 2; i++) {
+        close(s->told[i]);
+        close(s->word[i]);
+    }
+    (void)unlink(s->address.sun_path);
+}
+
+/* ---- the clients ---- */
+
+static int client_connect(const struct server *s)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&s->address, sizeof s->address), 0);
+    return fd;
+}
+
+/* One request without a body that asks to keep the connection; its parameter N is the number. */
+static void client_ask(int fd, unsigned number)
+{
+    enum { BEGIN = 1, PARAMS = 4, STDIN = 5, ID = 1, RESPONDER = 1, KEEP = 1, DIGITS = 3 };
+    uint8_t bytes[] = { 1, BEGIN,  0, ID, 0, 8, 0, 0, 0, RESPONDER, KEEP, 0, 0, 0, 0, 0, /**/
+                        1, PARAMS, 0, ID, 0, 6, 0, 0, 1, DIGITS,    'N',  0, 0, 0,       /**/
+                        1, PARAMS, 0, ID, 0, 0, 0, 0,                                    /**/
+                        1, STDIN,  0, ID, 0, 0, 0, 0 };
+    char digits[DIGITS + 1];
+    (void)snprintf(digits, sizeof digits, "%03u", number % 1000);
+    memcpy(&bytes[27], digits, DIGITS);
+    assert_int_equal(send(fd, bytes, sizeof bytes, MSG_NOSIGNAL), sizeof bytes);
+}
+
+/* Reads up to the end of one answer. False: no answer in time. */
+static bool client_answer(int fd)
+{
+    enum { END_REQUEST = 3 };
+    uint8_t header[8], rest[65535 + 255];
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        if (poll(&p, 1, PATIENCE_MS) <= 0 || recv(fd, header, sizeof header, MSG_WAITALL) != sizeof header)
+            return false;
+        size_t len = (size_t)header[4] << 8 | header[5];
+        len += header[6];
+        if (len > 0 && recv(fd, rest, len, MSG_WAITALL) != (ssize_t)len)
+            return false;
+        if (header[1] == END_REQUEST)
+            return true;
+    }
+}
+
+/* Waits until fds[last] has something to say, and closes those before it that the server has closed: it waits for that,
+ * as for nginx. False: nothing in time. */
+static bool clients_wait(int *fds, unsigned last)
+{
+    for (;;) {
+        struct pollfd p[CLIENTS];
+        for (unsigned i = 0; i <= last; i++)
+            p[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+        if (poll(p, last + 1, PATIENCE_MS) <= 0)
+            return false;
+        for (unsigned i = 0; i < last; i++)
+            if (fds[i] >= 0 && p[i].revents != 0) {
+                close(fds[i]);
+                fds[i] = -1; /* poll passes it over */
+            }
+        if (p[last].revents != 0)
+            return true;
+    }
+}
+
+/* The numbers of the batch that is under way. */
+static size_t batch_read(const struct server *s, uint8_t *numbers)
+{
+    size_t count = 0;
+    for (;;) {
+        struct pollfd p = { .fd = s->told[0], .events = POLLIN };
+        uint8_t byte;
+        assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
+        assert_int_equal(read(s->told[0], &byte, 1), 1);
+        if (byte == ROUND_ENDS)
+            return count;
+        assert_true(count < FCGI_BATCH_MAX);
+        numbers[count++] = byte;
+    }
+}
+
+/* ---- the cases ---- */
+
+/* While a batch is under way its clients ask again, so that always more are ready than a batch takes. */
+static void nobody_waits_for_ever_behind_busier_connections(void **state)
+{
+    (void)state;
+    struct server s;
+    int fds[CLIENTS];
+    unsigned served[CLIENTS] = { 0 };
+    server_start(&s, true, 1024);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        fds[i] = client_connect(&s);
+        client_ask(fds[i], i);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint8_t numbers[FCGI_BATCH_MAX];
+        size_t count = batch_read(&s, numbers);
+        for (size_t i = 0; i < count; i++) {
+            served[numbers[i]]++;
+            client_ask(fds[numbers[i]], numbers[i]);
+        }
+        assert_int_equal(write(s.word[1], "", 1), 1);
+        for (size_t i = 0; i < count; i++)
+            assert_true(client_answer(fds[numbers[i]]));
+    }
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        assert_in_range(served[i], ROUNDS / 4, ROUNDS);
+        close(fds[i]);
+    }
+    server_end(&s);
+}
+
+static void kept_connections_do_not_shut_out_the_others_when_files_are_few(void **state)
+{
+    (void)state;
+    struct server s;
+    int fds[CLIENTS];
+    unsigned kept = 0;
+    server_start(&s, false, FILES_MAX);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        fds[i] = client_connect(&s);
+        client_ask(fds[i], i);
+        assert_true(clients_wait(fds, i) && client_answer(fds[i]));
+    }
+    for (unsigned i = 0; i < CLIENTS; i++)
+        kept += fds[i] >= 0 && close(fds[i]) == 0;
+    assert_in_range(kept, 1, FILES_MAX);
+    server_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_waits_for_ever_behind_busier_connections),
+        cmocka_unit_test(kept_connections_do_not_shut_out_the_others_when_files_are_few),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* packet/packet: words and the state that people see. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "packet/packet.h"
+
+static void every_word_finds_its_way_back(void **state)
+{
+    (void)state;
+    for (int i = PACKET_LUCKY; i <= PACKET_EXCLUSIVE; i++) {
+        enum packet_kind kind;
+        assert_true(packet_kind_from(packet_kind_name((enum packet_kind)i), &kind));
+        assert_int_equal(kind, i);
+    }
+    for (int i = SPLIT_DOUBLE_AVERAGE; i <= SPLIT_EVEN; i++) {
+        enum split_method method;
+        assert_true(split_method_from(split_method_name((enum split_method)i), &method));
+        assert_int_equal(method, i);
+    }
+    for (int i = PACKET_FUNDING; i <= PACKET_CLOSED; i++) {
+        enum packet_state word;
+        assert_true(packet_state_from(packet_state_name((enum packet_state)i), &word));
+        assert_int_equal(word, i);
+    }
+}
+
+static void another_word_changes_nothing(void **state)
+{
+    (void)state;
+    enum packet_kind kind = PACKET_EVEN;
+    enum split_method method = SPLIT_UNIFORM;
+    enum packet_state word = PACKET_OPEN;
+    assert_false(packet_kind_from(STR("Lucky"), &kind));
+    assert_false(packet_kind_from(STR(""), &kind));
+    assert_false(split_method_from(STR("lucky"), &method));
+    assert_false(packet_state_from(STR("open "), &word));
+    assert_int_equal(kind, PACKET_EVEN);
+    assert_int_equal(method, SPLIT_UNIFORM);
+    assert_int_equal(word, PACKET_OPEN);
+}
+
+static void closed_is_never_shown(void **state)
+{
+    (void)state;
+    struct packet p = { .state = PACKET_OPEN, .share_count = 3, .grabbed_count = 2, .expires_ms = 1000 };
+    assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
+    assert_int_equal(packet_state_shown(&p, 1000), PACKET_EXPIRED); /* the instant itself is too late */
+    p.state = PACKET_FUNDING;
+    assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
+    p.state = PACKET_CLOSED;
+    assert_int_equal(packet_state_shown(&p, 999), PACKET_EXPIRED);
+    p.grabbed_count = 3;
+    assert_int_equal(packet_state_shown(&p, 5000), PACKET_FINISHED);
+    p.state = PACKET_OPEN;
+    assert_int_equal(packet_state_shown(&p, 5000), PACKET_FINISHED);
+}
+
+static void a_clock_alone_ends_no_packet(void **state)
+{
+    (void)state;
+    struct packet p = { .state = PACKET_OPEN, .share_count = 3, .grabbed_count = 2, .expires_ms = 1000 };
+    assert_int_equal(packet_state_shown(&p, 5000), PACKET_EXPIRED);
+    assert_false(packet_is_over(&p));
+    p.state = PACKET_CLOSED;
+    assert_true(packet_is_over(&p));
+    p.state = PACKET_OPEN;
+    p.grabbed_count = 3;
+    assert_true(packet_is_over(&p));
+}
+
+static void a_packet_stays_in_its_partition(void **state)
+{
+    (void)state;
+    assert_int_equal(packet_partition(0, 16), 0);
+    assert_int_equal(packet_partition(UINT64_MAX, 16), 15);
+    assert_int_equal(packet_partition(UINT64_MAX, 1), 0);
+    assert_int_equal(packet_partition(107, 100), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_word_finds_its_way_back),   cmocka_unit_test(another_word_changes_nothing),
+        cmocka_unit_test(closed_is_never_shown),           cmocka_unit_test(a_clock_alone_ends_no_packet),
+        cmocka_unit_test(a_packet_stays_in_its_partition),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/* packet/show_model: who sees what of a packet, in which state. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "packet/show_model.h"
+
+enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0 };
+
+static struct arena *arena;
+static struct config config;
+static struct services services;
+static struct exchange exchange;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_new(1 << 16, 1 << 22);
+    config_defaults(&config);
+    strcpy(config.base_url, "http://hongbao.example");
+    public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
+    services.config = &config;
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+/* A lucky packet of 3 shares, 10.00 yuan; one share (2.50) taken by GRABBER. */
+static struct live_view view_open(uint64_t visitor_id)
+{
+    static struct live_row row;
+    struct live_view view = { 0 };
+    row = (struct live_row){ 0, GRABBER, STR("小明"), 250, { 1700000060000, 0 }, false };
+    view.packet = (struct packet){ .id = (uint64_t)1 << 60,
+                                   .sender_id = SENDER,
+                                   .sender_name = STR("阿红"),
+                                   .kind = PACKET_LUCKY,
+                                   .amount_fen = 1000,
+                                   .share_count = 3,
+                                   .best_share_no = 1,
+                                   .greeting = STR("恭喜"),
+                                   .state = PACKET_OPEN,
+                                   .grabbed_count = 1,
+                                   .grabbed_fen = 250,
+                                   .created_ms = 1700000000000,
+                                   .expires_ms = 1700086400000 };
+    view.rows = &row;
+    view.row_count = 1;
+    view.has_mine = visitor_id == GRABBER;
+    if (view.has_mine)
+        view.mine = row;
+    return view;
+}
+
+static const struct value *shown(const struct live_view *view, uint64_t visitor_id, struct model *m)
+{
+    exchange = (struct exchange){ .app = &services, .arena = arena, .visitor.user_id = visitor_id };
+    arena_reset(arena);
+    model_init(m, arena);
+    show_model(&exchange, view, m);
+    assert_false(m->failed);
+    return &m->root;
+}
+
+static const struct value *member(const struct value *object, const char *name)
+{
+    return value_get(object, str_from(name), value_hash(str_from(name)));
+}
+
+static bool flag(const struct value *root, const char *name)
+{
+    const struct value *v = member(root, name);
+    assert_non_null(v);
+    assert_int_equal(v->type, VALUE_BOOL);
+    return v->as.boolean;
+}
+
+static bool json_has(const struct model *m, const char *part)
+{
+    struct buf json = BUF_EMPTY;
+    value_json(&json, &m->root);
+    buf_char(&json, '\0');
+    bool found = strstr(json.ptr, part) != NULL;
+    buf_free(&json);
+    return found;
+}
+
+static void only_the_sender_sees_the_amounts(void **state)
+{
+    (void)state;
+    struct model m;
+    struct live_view view = view_open(SENDER);
+    (void)shown(&view, SENDER, &m);
+    assert_true(json_has(&m, "\"amount_fen\":1000"));
+    assert_true(json_has(&m, "\"grabbed_fen\":250"));
+    (void)shown(&view, STRANGER, &m);
+    assert_false(json_has(&m, "amount_fen"));
+    assert_false(json_has(&m, "grabbed_fen"));
+    view = view_open(GRABBER);
+    (void)shown(&view, GRABBER, &m);
+    assert_false(json_has(&m, "\"amount_fen\":1000"));
+    assert_false(json_has(&m, "grabbed_fen"));
+}
+
+static void the_list_is_for_those_who_took_part_while_it_is_open(void **state)
+{
+    (void)state;
+    struct packet p = view_open(0).packet;
+    assert_true(show_list_allowed(&p, false, SENDER));
+    assert_true(show_list_allowed(&p, true, GRABBER));
+    assert_false(show_list_allowed(&p, false, STRANGER));
+    assert_false(show_list_allowed(&p, false, LOGGED_OUT));
+    p.state = PACKET_FINISHED;
+    assert_true(show_list_allowed(&p, false, STRANGER));
+    assert_false(show_list_allowed(&p, false, LOGGED_OUT));
+    p.state = PACKET_EXPIRED;
+    assert_true(show_list_allowed(&p, false, STRANGER));
+}
+
+static void the_coin_is_shown_to_whoever_can_use_it(void **state)
+{
+    (void)state;
+    struct model m;
+    struct live_view view = view_open(STRANGER);
+    const struct value *root = shown(&view, STRANGER, &m);
+    assert_true(flag(root, "can_open"));
+    assert_false(flag(root, "needs_login"));
+    root = shown(&view, LOGGED_OUT, &m);
+    assert_false(flag(root, "can_open"));
+    assert_true(flag(root, "needs_login"));
+    view = view_open(GRABBER);
+    root = shown(&view, GRABBER, &m);
+    assert_false(flag(root, "can_open"));
+}
+
+static void an_exclusive_packet_opens_for_its_receiver_alone(void **state)
+{
+    (void)state;
+    struct model m;
+    struct live_view view = view_open(STRANGER);
+    view.packet.kind = PACKET_EXCLUSIVE;
+    view.packet.share_count = 1;
+    view.packet.grabbed_count = 0;
+    view.packet.receiver_id = GRABBER;
+    view.packet.receiver_name = STR("小明");
+    const struct value *root = shown(&view, STRANGER, &m);
+    assert_true(flag(root, "not_for_you"));
+    assert_false(flag(root, "can_open"));
+    root = shown(&view, GRABBER, &m);
+    assert_true(flag(root, "can_open"));
+    root = shown(&view, SENDER, &m);
+    assert_false(flag(root, "can_open"));
+    assert_false(flag(root, "not_for_you"));
+}
+
+static void seed_and_best_luck_are_told_only_at_the_end(void **state)
+{
+    (void)state;
+    struct model m;
+    struct live_view view = view_open(GRABBER);
+    view.packet.best_share_no = 0;
+    (void)shown(&view, GRABBER, &m);
+    assert_true(json_has(&m, "\"seed\":null"));
+    assert_false(json_has(&m, "\"best\":true"));
+    view.packet.state = PACKET_FINISHED;
+    view.packet.finished_ms = 1700000037000;
+    view.over = true;
+    (void)shown(&view, GRABBER, &m);
+    assert_false(json_has(&m, "\"seed\":null"));
+    assert_true(json_has(&m, "\"best\":true"));
+    view.packet.state = PACKET_EXPIRED;
+    (void)shown(&view, GRABBER, &m);
+    assert_false(json_has(&m, "\"seed\":null"));
+    assert_false(json_has(&m, "\"best\":true"));
+}
+
+/* Until the close event is there, a clock that is put back opens the packet again. */
+static void a_packet_past_its_time_keeps_its_seed_until_it_is_closed(void **state)
+{
+    (void)state;
+    struct model m;
+    struct live_view view = view_open(SENDER);
+    view.packet.state = PACKET_EXPIRED;
+    (void)shown(&view, SENDER, &m);
+    assert_true(json_has(&m, "\"state\":\"expired\""));
+    assert_true(json_has(&m, "\"seed\":null"));
+}
+
+static void latecomers_are_told_why(void **state)
+{
+    (void)state;
+    struct model m;
+    struct live_view view = view_open(STRANGER);
+    view.packet.state = PACKET_FINISHED;
+    assert_true(flag(shown(&view, STRANGER, &m), "sold_out"));
+    assert_false(flag(shown(&view, STRANGER, &m), "can_open"));
+    view.packet.state = PACKET_EXPIRED;
+    assert_true(flag(shown(&view, STRANGER, &m), "late"));
+    view = view_open(GRABBER);
+    view.packet.state = PACKET_EXPIRED;
+    assert_false(flag(shown(&view, GRABBER, &m), "late"));
+}
+
+static void assert_text(struct str got, const char *want)
+{
+    if (!str_equal(got, str_from(want)))
+        fail_msg("got %.*s, want %s", STR_ARG(got), want);
+}
+
+static void the_list_says_what_the_apps_say(void **state)
+{
+    (void)state;
+    struct packet p = view_open(0).packet;
+    arena_reset(arena);
+    assert_text(show_list_text(arena, &p, true), "已领取1/3个，共2.50/10.00元");
+    assert_text(show_list_text(arena, &p, false), "领取1/3个");
+    p.state = PACKET_FINISHED;
+    p.finished_ms = p.created_ms + 37400;
+    assert_text(show_list_text(arena, &p, true), "3个红包共10.00元，37秒被抢光");
+    assert_text(show_list_text(arena, &p, false), "3个红包，37秒被抢光");
+    p.state = PACKET_EXPIRED;
+    assert_text(show_list_text(arena, &p, true), "该红包已过期。已领取1/3个，共2.50/10.00元");
+    assert_text(show_list_text(arena, &p, false), "该红包已过期。已领取1/3个");
+    p.state = PACKET_OPEN;
+    p.kind = PACKET_EXCLUSIVE;
+    p.amount_fen = 300;
+    assert_text(show_list_text(arena, &p, true), "红包金额3.00元，等待对方领取");
+}
+
+static void durations_read_like_people_say_them(void **state)
+{
+    (void)state;
+    arena_reset(arena);
+    assert_text(show_duration_text(arena, 0), "1秒");
+    assert_text(show_duration_text(arena, 59999), "59秒");
+    assert_text(show_duration_text(arena, 60000), "1分钟");
+    assert_text(show_duration_text(arena, 3599999), "59分钟");
+    assert_text(show_duration_text(arena, 7200000), "2小时");
+    assert_text(show_duration_text(arena, 86400000), "1天");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_sender_sees_the_amounts),
+        cmocka_unit_test(the_list_is_for_those_who_took_part_while_it_is_open),
+        cmocka_unit_test(the_coin_is_shown_to_whoever_can_use_it),
+        cmocka_unit_test(an_exclusive_packet_opens_for_its_receiver_alone),
+        cmocka_unit_test(seed_and_best_luck_are_told_only_at_the_end),
+        cmocka_unit_test(a_packet_past_its_time_keeps_its_seed_until_it_is_closed),
+        cmocka_unit_test(latecomers_are_told_why),
+        cmocka_unit_test(the_list_says_what_the_apps_say),
+        cmocka_unit_test(durations_read_like_people_say_them),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,383 @@
+/* Splits: exact, within limits, fair to every position, and the same for everyone who recomputes them. The known
+ * vectors were made by an independent implementation in another language, from the words of packet/split.h alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "packet/split.h"
+
+enum { SMALL_MAX = 2000 };
+
+static const enum split_method METHODS[] = { SPLIT_DOUBLE_AVERAGE, SPLIT_UNIFORM, SPLIT_GAUSSIAN, SPLIT_EVEN };
+enum { METHOD_COUNT = 4 };
+
+/* 00 01 02 … 1f */
+static void seed_counting(uint8_t *seed)
+{
+    for (unsigned i = 0; i < SEED_BYTES; i++)
+        seed[i] = (uint8_t)i;
+}
+
+/* A different seed for every n. */
+static void seed_numbered(uint8_t *seed, uint32_t n)
+{
+    memset(seed, 0x5a, SEED_BYTES);
+    for (unsigned i = 0; i < 4; i++)
+        seed[i] = (uint8_t)(n >> (8 * i));
+}
+
+static void assert_split(enum split_method method, int64_t total, uint32_t count, int64_t max, const uint8_t *seed,
+                         int64_t *shares)
+{
+    assert_int_equal(split_shares(method, total, count, max, seed, shares), ST_OK);
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (shares[i] < 1 || shares[i] > max) {
+            fail_msg("method %d total %lld count %u max %lld: share %u is %lld", (int)method, (long long)total, count,
+                     (long long)max, i, (long long)shares[i]);
+        }
+        sum += shares[i];
+    }
+    assert_int_equal(sum, total);
+}
+
+static void split_sum_is_exact_and_shares_are_within_limits_for_every_method(void **state)
+{
+    (void)state;
+    static int64_t shares[SMALL_MAX];
+    uint8_t seed[SEED_BYTES];
+    struct draw d;
+    seed_numbered(seed, 1);
+    draw_init(&d, seed);
+    for (uint32_t n = 0; n < 8000; n++) {
+        uint32_t count = 1 + draw_below(&d, n % 50 == 0 ? SMALL_MAX : 120);
+        int64_t max = 1 + draw_below(&d, n % 3 == 0 ? 5 : 20000);
+        int64_t total = count + draw_below(&d, (uint32_t)(count * (max - 1) + 1));
+        seed_numbered(seed, n);
+        assert_split(METHODS[n % METHOD_COUNT], total, count, max, seed, shares);
+    }
+}
+
+static void split_at_both_ends_leaves_no_choice(void **state)
+{
+    (void)state;
+    static int64_t shares[SMALL_MAX];
+    uint8_t seed[SEED_BYTES];
+    static const uint32_t counts[] = { 1, 2, 3, 7, 100, SMALL_MAX };
+    static const int64_t limits[] = { 1, 2, 20000 };
+    for (size_t i = 0; i < METHOD_COUNT * 6 * 3; i++) {
+        enum split_method method = METHODS[i % METHOD_COUNT];
+        uint32_t count = counts[i / METHOD_COUNT % 6];
+        int64_t max = limits[i / METHOD_COUNT / 6];
+        seed_numbered(seed, (uint32_t)i);
+        assert_split(method, count, count, max, seed, shares);
+        assert_int_equal(shares[count - 1], 1);
+        assert_split(method, count * max, count, max, seed, shares);
+        assert_int_equal(shares[0], max);
+        if (max > 1) {
+            assert_split(method, count * max - 1, count, max, seed, shares);
+            assert_split(method, count + 1, count, max, seed, shares);
+        }
+    }
+}
+
+static void split_near_the_limit_of_a_share_stays_exact_over_many_seeds(void **state)
+{
+    (void)state;
+    int64_t shares[10];
+    uint8_t seed[SEED_BYTES];
+    for (uint32_t n = 0; n < 2000; n++) {
+        seed_numbered(seed, n);
+        for (size_t m = 0; m < METHOD_COUNT; m++) {
+            assert_split(METHODS[m], 10 * 20000 - 1 - n % 37, 10, 20000, seed, shares);
+            assert_split(METHODS[m], 10 * 20000 / 2 + n, 10, 20000, seed, shares);
+        }
+    }
+}
+
+static void split_of_one_share_is_the_total(void **state)
+{
+    (void)state;
+    uint8_t seed[SEED_BYTES];
+    int64_t share;
+    for (uint32_t n = 0; n < 1000; n++) {
+        seed_numbered(seed, n);
+        assert_split(METHODS[n % METHOD_COUNT], 1 + n, 1, 20000, seed, &share);
+    }
+}
+
+static void split_even_gives_the_rest_to_the_first_shares(void **state)
+{
+    (void)state;
+    int64_t shares[3];
+    assert_int_equal(split_shares(SPLIT_EVEN, 100, 3, 20000, NULL, shares), ST_OK);
+    assert_int_equal(shares[0], 34);
+    assert_int_equal(shares[1], 33);
+    assert_int_equal(shares[2], 33);
+}
+
+static void split_refuses_what_can_not_be_split(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t total;
+        uint32_t count;
+        int64_t max;
+    } bad[] = { { 0, 0, 20000 },
+                { 1, 0, 20000 },
+                { 0, 1, 20000 },
+                { -1, 1, 20000 },
+                { 9, 10, 20000 },
+                { 20001, 1, 20000 },
+                { 40001, 2, 20000 },
+                { 10, 1, 0 },
+                { 10, 1, -5 },
+                { SPLIT_TOTAL_FEN_MAX + 1, 2, INT64_MAX },
+                { 200001, SPLIT_COUNT_MAX + 1, 20000 },
+                { INT64_MAX, 1, INT64_MAX },
+                { INT64_MIN, 3, 20000 } };
+    uint8_t seed[SEED_BYTES] = { 0 };
+    int64_t shares[2];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        for (size_t m = 0; m < METHOD_COUNT; m++) {
+            assert_int_equal(split_shares(METHODS[m], bad[i].total, bad[i].count, bad[i].max, seed, shares),
+                             ST_INVALID);
+        }
+    }
+    assert_int_equal(split_shares((enum split_method)99, 10, 2, 100, seed, shares), ST_INVALID);
+}
+
+static void split_knows_the_largest_total(void **state)
+{
+    (void)state;
+    int64_t shares[2];
+    uint8_t seed[SEED_BYTES];
+    for (uint32_t n = 0; n < 200; n++) {
+        seed_numbered(seed, n);
+        assert_split(METHODS[n % METHOD_COUNT], SPLIT_TOTAL_FEN_MAX, 2, INT64_MAX, seed, shares);
+    }
+}
+
+static void split_follows_the_known_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        enum split_method method;
+        int64_t total, max;
+        int64_t shares[10];
+    } known[] = {
+        { SPLIT_DOUBLE_AVERAGE, 1000, 20000, { 117, 40, 165, 201, 26, 134, 30, 153, 58, 76 } },
+        { SPLIT_DOUBLE_AVERAGE, 1900, 200, { 189, 187, 185, 186, 195, 199, 200, 191, 182, 186 } },
+        { SPLIT_DOUBLE_AVERAGE, 1100, 200, { 134, 102, 142, 104, 107, 82, 170, 15, 136, 108 } },
+        { SPLIT_UNIFORM, 1000, 20000, { 20, 80, 316, 53, 119, 133, 35, 114, 119, 11 } },
+        { SPLIT_UNIFORM, 1900, 200, { 180, 200, 200, 180, 200, 188, 186, 200, 183, 183 } },
+        { SPLIT_UNIFORM, 1100, 200, { 126, 189, 200, 171, 96, 60, 27, 46, 53, 132 } },
+        { SPLIT_GAUSSIAN, 1000, 20000, { 62, 114, 160, 92, 118, 53, 125, 126, 73, 77 } },
+        { SPLIT_GAUSSIAN, 1900, 200, { 175, 200, 200, 192, 200, 169, 200, 200, 181, 183 } },
+        { SPLIT_GAUSSIAN, 1100, 200, { 69, 125, 176, 101, 130, 58, 137, 138, 81, 85 } },
+    };
+    uint8_t seed[SEED_BYTES];
+    int64_t shares[10];
+    seed_counting(seed);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        assert_split(known[i].method, known[i].total, 10, known[i].max, seed, shares);
+        assert_memory_equal(shares, known[i].shares, sizeof shares);
+    }
+}
+
+static void hex_of_shares(const int64_t *shares, uint32_t count, char *out)
+{
+    uint8_t *bytes = malloc((size_t)count * 4);
+    uint8_t hash[HASH_BYTES];
+    assert_non_null(bytes);
+    for (uint32_t i = 0; i < count; i++)
+        for (unsigned b = 0; b < 4; b++)
+            bytes[4 * i + b] = (uint8_t)((uint64_t)shares[i] >> (24 - 8 * b));
+    hash_sha256(bytes, (size_t)count * 4, hash);
+    free(bytes);
+    for (unsigned i = 0; i < HASH_BYTES; i++) {
+        out[2 * i] = "0123456789abcdef"[hash[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
+    }
+    out[64] = '\0';
+}
+
+static void split_of_a_hundred_thousand_follows_the_known_hashes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum split_method method;
+        const char *large, *folded;
+    } known[] = {
+        { SPLIT_DOUBLE_AVERAGE, "1c1666aee168c23be845361c7d0329638b697d2dd6c5a0e4ffbeb662699497a3",
+          "6d5333f019b7f00066fc69f5580e7b2af8508c18fd108188f98f1b2037e1e3c3" },
+        { SPLIT_UNIFORM, "fbc7ad87b9263506155db98c37c35208422d03720aa32d028f0803802fda013c",
+          "f9762f4c6bb658c47f12af6025cf79f19a5350702b5e04779a9fd046875bd40e" },
+        { SPLIT_GAUSSIAN, "e02c259c51d05cc52b4f5a5802013404af1cfd7307b157b7845bf19bcdf73711",
+          "138181bcdbe2c5bbed86cbdb23ecd86e7a98bec3cc58c228add3f1a71f456c03" },
+    };
+    static int64_t shares[SPLIT_COUNT_MAX];
+    uint8_t seed[SEED_BYTES];
+    char hex[65];
+    seed_counting(seed);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        assert_split(known[i].method, 2000000, SPLIT_COUNT_MAX, 20000, seed, shares);
+        hex_of_shares(shares, SPLIT_COUNT_MAX, hex);
+        assert_string_equal(hex, known[i].large);
+        assert_split(known[i].method, 1200000, 100, 20000, seed, shares);
+        hex_of_shares(shares, 100, hex);
+        assert_string_equal(hex, known[i].folded);
+    }
+}
+
+static void commitment_is_the_hash_of_the_seed(void **state)
+{
+    (void)state;
+    static const uint8_t known[] = { 0x63, 0x0d, 0xcd, 0x29, 0x66, 0xc4, 0x33, 0x66, 0x91, 0x12, 0x54,
+                                     0x48, 0xbb, 0xb2, 0x5b, 0x4f, 0xf4, 0x12, 0xa4, 0x9c, 0x73, 0x2d,
+                                     0xb2, 0xc8, 0xab, 0xc1, 0xb8, 0x58, 0x1b, 0xd7, 0x10, 0xdd };
+    uint8_t seed[SEED_BYTES], commitment[HASH_BYTES];
+    seed_counting(seed);
+    split_commitment(seed, commitment);
+    assert_memory_equal(commitment, known, sizeof known);
+}
+
+static void split_depends_on_nothing_but_its_arguments(void **state)
+{
+    (void)state;
+    int64_t once[50], again[50];
+    uint8_t seed[SEED_BYTES];
+    seed_numbered(seed, 77);
+    for (size_t m = 0; m < METHOD_COUNT; m++) {
+        assert_split(METHODS[m], 12345, 50, 20000, seed, once);
+        assert_split(METHODS[m], 12345, 50, 20000, seed, again);
+        assert_memory_equal(once, again, sizeof once);
+    }
+}
+
+/* Over fixed seeds: every position has the same mean and the same spread, within five standard errors. The unshuffled
+ * 二倍均值 fails this at once: its last share's variance is far above its first's. */
+static void assert_no_order_bias(enum split_method method, int64_t total, int64_t max)
+{
+    enum { COUNT = 5, ROUNDS = 20000 };
+    int64_t sum[COUNT] = { 0 }, square[COUNT] = { 0 };
+    int64_t shares[COUNT];
+    uint8_t seed[SEED_BYTES];
+    int64_t mean = total / COUNT;
+    for (uint32_t n = 0; n < ROUNDS; n++) {
+        seed_numbered(seed, n);
+        assert_split(method, total, COUNT, max, seed, shares);
+        for (size_t i = 0; i < COUNT; i++) {
+            sum[i] += shares[i] - mean;
+            square[i] += (shares[i] - mean) * (shares[i] - mean);
+        }
+    }
+    int64_t variance = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        variance += square[i] / ROUNDS / COUNT;
+    assert_true(variance > 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        /* (sum / ROUNDS)² ≤ 25 · variance / ROUNDS */
+        assert_true(sum[i] / ROUNDS * (sum[i] / ROUNDS) <= 25 * variance / ROUNDS + 1);
+        /* The spread of each position is within 6 % of the common one. */
+        int64_t off = square[i] / ROUNDS - variance;
+        assert_true((off < 0 ? -off : off) * 100 <= 6 * variance);
+    }
+}
+
+static void no_position_has_an_advantage(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < 3; m++) {
+        assert_no_order_bias(METHODS[m], 10000, 20000);
+        assert_no_order_bias(METHODS[m], 10000, 2500); /* where the limit of a share binds */
+    }
+}
+
+/* First among two: 二倍均值 over two shares is uniform in 1 … total − 1, so each tenth of it is hit as often. */
+static void two_shares_are_uniform(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20000, BINS = 10 };
+    uint32_t hits[BINS] = { 0 };
+    int64_t shares[2];
+    uint8_t seed[SEED_BYTES];
+    for (uint32_t n = 0; n < ROUNDS; n++) {
+        seed_numbered(seed, n);
+        assert_split(SPLIT_DOUBLE_AVERAGE, 1001, 2, 20000, seed, shares);
+        hits[(shares[0] - 1) / 100]++;
+    }
+    for (size_t i = 0; i < BINS; i++)
+        assert_in_range(hits[i], ROUNDS / BINS - 215, ROUNDS / BINS + 215); /* five deviations of 43 */
+}
+
+/* The methods differ as their descriptions promise: gaussian is the narrowest, uniform the widest. */
+static void methods_spread_as_described(void **state)
+{
+    (void)state;
+    enum { COUNT = 20, ROUNDS = 1000, TOTAL = 20000 };
+    int64_t square[3] = { 0 };
+    int64_t shares[COUNT];
+    uint8_t seed[SEED_BYTES];
+    for (uint32_t n = 0; n < ROUNDS; n++) {
+        seed_numbered(seed, n);
+        for (size_t m = 0; m < 3; m++) {
+            assert_split(METHODS[m], TOTAL, COUNT, 20000, seed, shares);
+            for (size_t i = 0; i < COUNT; i++)
+                square[m] += (shares[i] - TOTAL / COUNT) * (shares[i] - TOTAL / COUNT);
+        }
+    }
+    assert_true(square[2] < square[0] && square[0] < square[1]);
+    /* gaussian: a deviation of a third of the mean, 1000 / 3, so a variance near 111,111. */
+    assert_in_range(square[2] / ROUNDS / COUNT, 95000, 115000);
+}
+
+static void best_share_is_the_first_of_the_largest(void **state)
+{
+    (void)state;
+    static const int64_t tie[] = { 3, 9, 1, 9, 9 };
+    static const int64_t one[] = { 5 };
+    static const int64_t last[] = { 1, 2, 3 };
+    assert_int_equal(split_best_share_no(tie, 5), 1);
+    assert_int_equal(split_best_share_no(one, 1), 0);
+    assert_int_equal(split_best_share_no(last, 3), 2);
+}
+
+static void a_packet_keeps_its_shares_when_the_limit_changes_later(void **state)
+{
+    (void)state;
+    struct packet p = { .split = SPLIT_UNIFORM, .amount_fen = 1900, .share_count = 10, .share_max_fen = 200 };
+    int64_t shares[10];
+    seed_counting(p.seed);
+    assert_int_equal(split_packet(&p, shares), ST_OK);
+    assert_int_equal(shares[0], 180);
+    assert_int_equal(shares[1], 200);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(split_sum_is_exact_and_shares_are_within_limits_for_every_method),
+        cmocka_unit_test(split_at_both_ends_leaves_no_choice),
+        cmocka_unit_test(split_near_the_limit_of_a_share_stays_exact_over_many_seeds),
+        cmocka_unit_test(split_of_one_share_is_the_total),
+        cmocka_unit_test(split_even_gives_the_rest_to_the_first_shares),
+        cmocka_unit_test(split_refuses_what_can_not_be_split),
+        cmocka_unit_test(split_knows_the_largest_total),
+        cmocka_unit_test(split_follows_the_known_vectors),
+        cmocka_unit_test(split_of_a_hundred_thousand_follows_the_known_hashes),
+        cmocka_unit_test(commitment_is_the_hash_of_the_seed),
+        cmocka_unit_test(split_depends_on_nothing_but_its_arguments),
+        cmocka_unit_test(no_position_has_an_advantage),
+        cmocka_unit_test(two_shares_are_uniform),
+        cmocka_unit_test(methods_spread_as_described),
+        cmocka_unit_test(best_share_is_the_first_of_the_largest),
+        cmocka_unit_test(a_packet_keeps_its_shares_when_the_limit_changes_later),
+    };
+    return cmocka_run_group_tests_name("split", tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* user/account: what may be registered, and the words when it may not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "user/account.h"
+
+static struct arena *arena;
+
+static int arena_setup(void **state)
+{
+    (void)state;
+    arena = arena_new(4096, 1 << 20);
+    return arena == NULL;
+}
+
+static int arena_teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+/* The message for the field when these values are typed; "" for none. */
+static struct str message_for(const char *field, const char *username, const char *nickname, struct str password)
+{
+    struct account_form typed = { str_from(username), str_from(nickname), password }, out;
+    struct form_errors e = { .count = 0 };
+    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    for (size_t i = 0; i < e.count; i++)
+        if (strcmp(e.items[i].field, field) == 0)
+            return e.items[i].message;
+    return STR("");
+}
+
+static void assert_message(struct str got, const char *wanted)
+{
+    assert_int_equal(got.len, strlen(wanted));
+    assert_memory_equal(got.ptr, wanted, got.len);
+}
+
+static void a_username_is_folded_to_lower_case(void **state)
+{
+    (void)state;
+    struct str folded = username_fold(arena, STR("  Xiao.Ming_9- "));
+    assert_true(str_equal(folded, STR("xiao.ming_9-")));
+}
+
+static void usernames_keep_to_their_rule(void **state)
+{
+    (void)state;
+    static const char *const good[] = { "ab", "0a", "a.b-c_d", "99", "abcdefghijklmnopqrstuvwxyz012345" };
+    static const char *const bad[] = { "a",
+                                       "-ab",
+                                       ".ab",
+                                       "_ab",
+                                       "a b",
+                                       "小明",
+                                       "a@b",
+                                       "a,b",
+                                       "AB",
+                                       "a/b",
+                                       "a%b",
+                                       "a\tb",
+                                       "abcdefghijklmnopqrstuvwxyz0123456" };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(username_valid(str_from(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(username_valid(str_from(bad[i])));
+    assert_false(username_valid(STR("")));
+    assert_false(username_valid(STR_NONE));
+}
+
+static void an_empty_nickname_becomes_the_username(void **state)
+{
+    (void)state;
+    struct account_form typed = { STR("XiaoMing"), STR(" \t "), STR("long enough") }, out;
+    struct form_errors e = { .count = 0 };
+    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    assert_int_equal(e.count, 0);
+    assert_true(str_equal(out.username, STR("xiaoming")));
+    assert_true(str_equal(out.nickname, STR("xiaoming")));
+    assert_true(str_equal(out.password, STR("long enough")));
+}
+
+static void a_nickname_is_cleaned_and_a_password_is_not(void **state)
+{
+    (void)state;
+    struct account_form typed = { STR("ab"), STR("  小\xe2\x80\xae明\n🧧 "), STR("  blanks count  ") }, out;
+    struct form_errors e = { .count = 0 };
+    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    assert_int_equal(e.count, 0);
+    assert_true(str_equal(out.nickname, STR("小明 🧧")));
+    assert_true(str_equal(out.password, STR("  blanks count  ")));
+}
+
+static void a_nickname_has_at_most_32_graphemes(void **state)
+{
+    (void)state;
+    static const char hans32[] = "一二三四五六七八九十一二三四五六七八九十一二三四五六七八九十一二";
+    char hans33[sizeof hans32 + 3], families[32 * 18 + 1] = "", longest[2 * 32 + 32 + 1] = "";
+    memcpy(hans33, hans32, sizeof hans32 - 1);
+    memcpy(hans33 + sizeof hans32 - 1, "三", 4);
+    for (int i = 0; i < 32; i++) {
+        strcat(families, "\U0001F468\u200D\U0001F467"); /* three code points, one person-like picture */
+        strcat(longest, "e\u0323");                     /* two that stay two: no precomposed form is shorter */
+    }
+    assert_message(message_for("nickname", "ab", hans32, STR("long enough")), "");
+    assert_message(message_for("nickname", "ab", hans33, STR("long enough")), "昵称最多32个字");
+    assert_message(message_for("nickname", "ab", longest, STR("long enough")), "");
+    assert_message(message_for("nickname", "ab", families, STR("long enough")), "昵称中的组合字符太多");
+}
+
+static void a_password_has_8_to_128_bytes(void **state)
+{
+    (void)state;
+    char text[130];
+    memset(text, 'x', sizeof text);
+    assert_message(message_for("password", "ab", "", STR("")), "未填写「密码」");
+    assert_message(message_for("password", "ab", "", (struct str){ text, 7 }), "密码至少8个字符");
+    assert_message(message_for("password", "ab", "", (struct str){ text, 8 }), "");
+    assert_message(message_for("password", "ab", "", (struct str){ text, 128 }), "");
+    assert_message(message_for("password", "ab", "", (struct str){ text, 129 }), "密码最长128字节");
+    assert_message(message_for("password", "ab", "", STR("\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")), "密码含有无效字符");
+}
+
+static void every_field_gets_its_own_message(void **state)
+{
+    (void)state;
+    struct account_form typed = { STR(""), STR("\xff"), STR("") }, out;
+    struct form_errors e = { .count = 0 };
+    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    assert_int_equal(e.count, 3);
+    assert_message(message_for("username", "", "", STR("long enough")), "未填写「用户名」");
+    assert_message(message_for("username", "a b", "", STR("long enough")),
+                   "用户名须为2–32位字母、数字、点、横线或下划线，以字母或数字开头");
+    assert_message(message_for("nickname", "ab", "\xff", STR("long enough")), "昵称含有无效字符");
+}
+
+static void without_memory_nothing_is_decided(void **state)
+{
+    (void)state;
+    struct arena *tiny = arena_new(16, 16);
+    struct account_form typed = { STR("a-name-of-some-length"), STR("小明"), STR("long enough") }, out;
+    struct form_errors e = { .count = 0 };
+    assert_int_equal(account_form_check(tiny, &typed, &out, &e), ST_NO_MEMORY);
+    arena_free(tiny);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_username_is_folded_to_lower_case),
+        cmocka_unit_test(usernames_keep_to_their_rule),
+        cmocka_unit_test(an_empty_nickname_becomes_the_username),
+        cmocka_unit_test(a_nickname_is_cleaned_and_a_password_is_not),
+        cmocka_unit_test(a_nickname_has_at_most_32_graphemes),
+        cmocka_unit_test(a_password_has_8_to_128_bytes),
+        cmocka_unit_test(every_field_gets_its_own_message),
+        cmocka_unit_test(without_memory_nothing_is_decided),
+    };
+    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+}

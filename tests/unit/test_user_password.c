@@ -1,0 +1,113 @@
+/* user/password: Argon2id, its costs, and the dummy for those who don't exist. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <sodium.h>
+
+#include "base/random.h"
+#include "user/password.h"
+
+static const char COSTS[] = "$argon2id$v=19$m=19456,t=2,p=1$";
+
+/* The linker puts this in front of libsodium's function: what was verified, and how often. */
+static unsigned verified_count;
+static char verified_hash[crypto_pwhash_STRBYTES];
+static bool memory_missing;
+
+int __real_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
+int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
+
+int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len)
+{
+    verified_count++;
+    if (memory_missing) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(verified_hash, hash, sizeof verified_hash);
+    return __real_crypto_pwhash_str_verify(hash, password, len);
+}
+
+static void a_password_fits_its_own_hash_only(void **state)
+{
+    (void)state;
+    char hash[PASSWORD_HASH_MAX];
+    assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
+    assert_int_equal(password_verify(str_from(hash), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(str_from(hash), STR("correct horsf")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(str_from(hash), STR("correct horse ")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(str_from(hash), STR("")), ST_NOT_FOUND);
+}
+
+static void a_hash_has_the_agreed_costs_and_a_salt(void **state)
+{
+    (void)state;
+    char first[PASSWORD_HASH_MAX], second[PASSWORD_HASH_MAX];
+    assert_int_equal(password_hash(STR("correct horse"), first), ST_OK);
+    assert_int_equal(password_hash(STR("correct horse"), second), ST_OK);
+    assert_memory_equal(first, COSTS, sizeof COSTS - 1);
+    assert_string_not_equal(first, second);
+    assert_false(password_needs_rehash(str_from(first)));
+}
+
+static void a_hash_of_other_costs_is_made_anew(void **state)
+{
+    (void)state;
+    char cheap[crypto_pwhash_STRBYTES];
+    assert_int_equal(crypto_pwhash_str(cheap, "correct horse", 13, 1, 8192 * 1024), 0);
+    assert_int_equal(password_verify(str_from(cheap), STR("correct horse")), ST_OK);
+    assert_true(password_needs_rehash(str_from(cheap)));
+}
+
+static void an_unknown_user_costs_a_whole_hash_and_never_fits(void **state)
+{
+    (void)state;
+    char too_long[2 * PASSWORD_HASH_MAX];
+    memset(too_long, 'x', sizeof too_long);
+    const struct str unknown[] = { STR_NONE, STR(""), { too_long, sizeof too_long } };
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        verified_count = 0;
+        assert_int_equal(password_verify(unknown[i], STR("correct horse")), ST_NOT_FOUND);
+        assert_int_equal(verified_count, 1);
+        assert_memory_equal(verified_hash, COSTS, sizeof COSTS - 1);
+    }
+}
+
+static void without_memory_no_password_is_called_wrong(void **state)
+{
+    (void)state;
+    char hash[PASSWORD_HASH_MAX];
+    assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
+    memory_missing = true;
+    enum status known = password_verify(str_from(hash), STR("correct horse"));
+    enum status unknown = password_verify(STR_NONE, STR("correct horse"));
+    memory_missing = false;
+    assert_int_equal(known, ST_NO_MEMORY);
+    assert_int_equal(unknown, ST_NO_MEMORY);
+}
+
+static void the_dummy_is_a_sound_hash(void **state)
+{
+    (void)state;
+    /* One that libsodium can't read would be refused at once, and tell by its time who does not exist. */
+    assert_int_equal(password_verify(STR_NONE, STR("correct horse")), ST_NOT_FOUND);
+    assert_false(password_needs_rehash(str_from(verified_hash)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_password_fits_its_own_hash_only),
+        cmocka_unit_test(a_hash_has_the_agreed_costs_and_a_salt),
+        cmocka_unit_test(a_hash_of_other_costs_is_made_anew),
+        cmocka_unit_test(an_unknown_user_costs_a_whole_hash_and_never_fits),
+        cmocka_unit_test(without_memory_no_password_is_called_wrong),
+        cmocka_unit_test(the_dummy_is_a_sound_hash),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+}

@@ -1,0 +1,93 @@
+/* wallet/deposit and wallet/ledger, the parts without I/O: amounts and words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wallet/deposit.h"
+#include "wallet/ledger.h"
+
+static struct arena *arena;
+static struct config config;
+
+static int setup(void **state)
+{
+    (void)state;
+    config.deposit_fen_max = 100000;
+    arena = arena_new(4096, 1 << 20);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static void assert_amount(struct str typed, int64_t wanted_fen)
+{
+    int64_t fen = -1;
+    struct str message;
+    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &message), ST_OK);
+    assert_int_equal(fen, wanted_fen);
+}
+
+static void assert_refused(struct str typed, const char *wanted)
+{
+    int64_t fen = -1;
+    struct str message = STR_NONE;
+    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &message), ST_INVALID);
+    assert_int_equal(fen, -1);
+    assert_true(str_equal(message, str_from(wanted)));
+}
+
+static void amounts_up_to_the_limit_are_taken(void **state)
+{
+    (void)state;
+    assert_amount(STR("0.01"), 1);
+    assert_amount(STR("12.3"), 1230);
+    assert_amount(STR("1000"), 100000);
+    assert_amount(STR("１２．３４"), 1234);
+    assert_amount(STR("１２。５"), 1250);
+}
+
+static void other_amounts_are_refused_in_words(void **state)
+{
+    (void)state;
+    static const struct str malformed[] = { STR("-1"),   STR("+1"),   STR(" 1"),    STR("1 "),
+                                            STR("1e3"),  STR("0x10"), STR("01"),    STR("1,0"),
+                                            STR(".5"),   STR("1."),   STR("1.234"), STR("٣"),
+                                            STR("一百"), STR("NaN"),  STR("1\0"),   STR("99999999999999999999") };
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+        assert_refused(malformed[i], "金额格式不正确，例如100或88.88");
+    assert_refused(STR(""), "未填写「金额」");
+    assert_refused(STR("0"), "充值金额须大于0元");
+    assert_refused(STR("0.00"), "充值金额须大于0元");
+    assert_refused(STR("1000.01"), "单次充值金额不可超过1000.00元");
+}
+
+static void transfer_kinds_and_words_agree(void **state)
+{
+    (void)state;
+    enum transfer_kind kind;
+    for (enum transfer_kind k = 0; k < TRANSFER_KIND_COUNT; k++) {
+        assert_true(transfer_kind_read(str_from(transfer_kind_name(k)), &kind));
+        assert_int_equal(kind, k);
+    }
+    assert_string_equal(transfer_kind_name(TRANSFER_REFUND), "refund");
+    assert_false(transfer_kind_read(STR("gift"), &kind));
+    assert_false(transfer_kind_read(STR(""), &kind));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(amounts_up_to_the_limit_are_taken),
+        cmocka_unit_test(other_amounts_are_refused_in_words),
+        cmocka_unit_test(transfer_kinds_and_words_agree),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,171 @@
+/* web/form: what a body may look like, and what it never may. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "web/form.h"
+
+static struct arena *arena;
+
+static int arena_setup(void **state)
+{
+    (void)state;
+    arena = arena_new(4096, 1 << 20);
+    return arena == NULL;
+}
+
+static int arena_teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static enum status parse(const char *text, struct form *form)
+{
+    return form_parse(arena, str_from(text), form);
+}
+
+static void fields_are_decoded(void **state)
+{
+    (void)state;
+    struct form form;
+    bool present;
+    assert_int_equal(parse("kind=lucky&greeting=%E6%81%AD%E5%96%9C+%26+ok&empty=&flag", &form), ST_OK);
+    assert_int_equal(form.count, 4);
+    assert_true(str_equal(form_get(&form, "greeting", NULL), STR("恭喜 & ok")));
+    assert_true(str_equal(form_get(&form, "empty", &present), STR("")));
+    assert_true(present);
+    assert_true(str_equal(form_get(&form, "flag", &present), STR("")));
+    assert_true(present);
+    (void)form_get(&form, "absent", &present);
+    assert_false(present);
+}
+
+static void an_empty_body_has_no_fields(void **state)
+{
+    (void)state;
+    struct form form;
+    assert_int_equal(parse("", &form), ST_OK);
+    assert_int_equal(form.count, 0);
+    assert_int_equal(parse("&&", &form), ST_OK);
+    assert_int_equal(form.count, 0);
+}
+
+static void a_repeated_field_is_refused_however_it_is_written(void **state)
+{
+    (void)state;
+    struct form form;
+    assert_int_equal(parse("amount=1&amount=2", &form), ST_INVALID);
+    assert_int_equal(parse("amount=1&%61mount=1", &form), ST_INVALID);
+    assert_int_equal(parse("amount=1&Amount=1", &form), ST_OK);
+}
+
+static void broken_text_is_refused(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {
+        "a=%",      "a=%4",        "a=%zz",          "a=%4z", "%=1",        "a=%00",    "a=%FF",
+        "a=%C0%80", "a=%ED%A0%80", "a=%F4%90%80%80", "%FF=a", "a=\xE6\x81", "a=%E6%81",
+    };
+    struct form form;
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+        assert_int_equal(parse(broken[i], &form), ST_INVALID);
+}
+
+static void too_many_fields_are_refused(void **state)
+{
+    (void)state;
+    struct form form;
+    struct buf text = BUF_EMPTY;
+    for (int i = 0; i < FORM_FIELDS_MAX; i++)
+        buf_printf(&text, "f%d=1&", i);
+    assert_int_equal(form_parse(arena, buf_view(&text), &form), ST_OK);
+    buf_cstr(&text, "one_more=1");
+    assert_int_equal(form_parse(arena, buf_view(&text), &form), ST_INVALID);
+    buf_free(&text);
+}
+
+static void a_name_in_query_and_body_is_seen(void **state)
+{
+    (void)state;
+    struct form query, body;
+    assert_int_equal(parse("year=2026&amount=5", &query), ST_OK);
+    assert_int_equal(parse("amount=1", &body), ST_OK);
+    assert_true(form_overlaps(&query, &body));
+    assert_int_equal(parse("count=1", &body), ST_OK);
+    assert_false(form_overlaps(&query, &body));
+}
+
+static void an_encoded_value_is_read_back(void **state)
+{
+    (void)state;
+    struct form form;
+    struct str value = STR("/records/sent?year=2026&before=1-x y+恭%");
+    struct str text = arena_printf(arena, "next=%.*s", STR_ARG(form_encode(arena, value)));
+    assert_int_equal(form_parse(arena, text, &form), ST_OK);
+    assert_true(str_equal(form_get(&form, "next", NULL), value));
+}
+
+static void the_first_message_of_a_field_stays(void **state)
+{
+    (void)state;
+    struct form_errors errors = { 0 };
+    struct model m;
+    struct buf json = BUF_EMPTY;
+    form_fail(&errors, "amount", STR("first"));
+    form_fail(&errors, "count", STR("other"));
+    form_fail(&errors, "amount", STR("second"));
+    model_init(&m, arena);
+    form_errors_model(&m, &errors);
+    value_json(&json, &m.root);
+    assert_true(str_equal(buf_view(&json), STR("{\"errors\":[{\"field\":\"amount\",\"message\":\"first\"},"
+                                               "{\"field\":\"count\",\"message\":\"other\"}]}")));
+    buf_free(&json);
+}
+
+static void a_request_key_is_short_and_plain(void **state)
+{
+    (void)state;
+    char text[REQUEST_KEY_MAX + 1];
+    memset(text, 'k', sizeof text);
+    assert_true(request_key_valid(STR("a")));
+    assert_true(request_key_valid(STR("f81d4fae-7dec-11d0-A765_00a0c91e6bf6")));
+    assert_true(request_key_valid((struct str){ text, REQUEST_KEY_MAX }));
+    assert_false(request_key_valid((struct str){ text, REQUEST_KEY_MAX + 1 }));
+    assert_false(request_key_valid(STR("")));
+    assert_false(request_key_valid(STR("a:b")));
+    assert_false(request_key_valid(STR("a b")));
+    assert_false(request_key_valid(STR("键")));
+}
+
+static void fresh_request_keys_are_valid_and_never_alike(void **state)
+{
+    (void)state;
+    struct str first = request_key_new(arena), second = request_key_new(arena);
+    assert_true(request_key_valid(first));
+    assert_int_equal(first.len, 32);
+    assert_false(str_equal(first, second));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_decoded),
+        cmocka_unit_test(an_empty_body_has_no_fields),
+        cmocka_unit_test(a_repeated_field_is_refused_however_it_is_written),
+        cmocka_unit_test(broken_text_is_refused),
+        cmocka_unit_test(too_many_fields_are_refused),
+        cmocka_unit_test(a_name_in_query_and_body_is_seen),
+        cmocka_unit_test(an_encoded_value_is_read_back),
+        cmocka_unit_test(the_first_message_of_a_field_stays),
+        cmocka_unit_test(a_request_key_is_short_and_plain),
+        cmocka_unit_test(fresh_request_keys_are_valid_and_never_alike),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, arena_setup, arena_teardown) : 1;
+}
