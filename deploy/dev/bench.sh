@@ -1,0 +1,10 @@
+# shellcheck shell=bash
+# Measuring against what people would pick instead: tests/bench, docs/BENCHMARKS.md.
+
+bench_run() {
+    local preset=${HB_BUILD:-release}
+    packages_install run bench
+    build_preset "$preset" hongbao bench
+    unset HB_BUILD
+    exec node "$ROOT/tests/bench/bench.js" --build "$ROOT/build/$preset" "$@"
+}

@@ -1,0 +1,88 @@
+// What a case of cases/ is given. It starts servers only through here, so that all of them end.
+//
+// A case exports { name, title, run(bench) }; run returns { rows, ratios, notes }:
+//   rows    flat objects, one a line of the table; the keys are its head
+//   ratios  what bench.ratio(name, value, want) gave
+//   notes   sentences below the table
+// It may throw: then it has failed, and the next case runs.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RedisServer } from './redis_server.js';
+import { Site } from './site.js';
+import { median, medians, percentile, ratio } from './stats.js';
+
+const ROUNDS = 5;
+const ROUNDS_QUICK = 2;
+
+// So that every request of a load can win: large packets, and nothing that a packet's size or the money could refuse.
+const SETTINGS = { HB_PACKET_SHARES_MAX: 100_000, HB_DEMO: 'on', HB_SETTLE_BATCH: 5000 };
+
+export class Bench {
+  #servers = []; #shared = null; #count = 0;
+
+  constructor({ root, build, quick, rounds }) {
+    this.root = root;
+    this.build = build;
+    this.quick = quick;
+    this.rounds = rounds ?? (quick ? ROUNDS_QUICK : ROUNDS);
+    this.folder = mkdtempSync(join(tmpdir(), 'hongbao-bench-'));
+    Object.assign(this, { median, medians, percentile, ratio });
+  }
+
+  log(text) {
+    console.error(`bench: ${text}`);
+  }
+
+  // A program of the CMake target bench.
+  program(name) {
+    return join(this.build, 'tests/bench', name);
+  }
+
+  #newFolder(name) {
+    return join(this.folder, `${name}-${++this.#count}`);
+  }
+
+  // A Site, or whatever has stop(), to be ended with the case (or, shared, with the run).
+  keep(server, shared = false) {
+    this.#servers.push({ server, shared });
+    return server;
+  }
+
+  // The site that the cases share, started when first asked for: whoever stops a server of it starts it again.
+  // own: one of this case alone, with settings of its own.
+  async site({ own = false, settings = {} } = {}) {
+    if (!own && this.#shared) return this.#shared;
+    const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.#newFolder('site'),
+      settings: { ...SETTINGS, ...settings } }), !own);
+    await site.up();
+    if (!own) this.#shared = site;
+    return site;
+  }
+
+  // A Redis of this case alone: see redis_server.js. settings replace lines of the project's redis.conf.
+  async redisServer(settings = {}) {
+    const server = this.keep(new RedisServer({ root: this.root, folder: this.#newFolder('redis'), settings }));
+    await server.start();
+    return server;
+  }
+
+  async #end(servers) {
+    for (const { server } of servers.reverse()) await (server instanceof Site ? server.down() : server.stop());
+  }
+
+  async endCase() {
+    const own = this.#servers.filter(({ shared }) => !shared);
+    this.#servers = this.#servers.filter(({ shared }) => shared);
+    await this.#end(own);
+  }
+
+  // Ends everything and removes the folder, unless keepFolder.
+  async close(keepFolder) {
+    const servers = this.#servers;
+    this.#servers = [];
+    await this.#end(servers);
+    if (keepFolder) this.log(`the files are in ${this.folder}`);
+    else rmSync(this.folder, { recursive: true, force: true });
+  }
+}

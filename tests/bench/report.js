@@ -1,0 +1,75 @@
+// Tables for a terminal and for docs/BENCHMARKS.md.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { figure } from './stats.js';
+
+const MARKS = { from: '<!-- bench: from here -->', to: '<!-- bench: to here -->' };
+
+// Chinese characters take two columns of a terminal.
+const width = (text) => [...text].reduce((sum, character) => sum + (character.codePointAt(0) > 0x2e80 ? 2 : 1), 0);
+
+// Lines of a table; heads are the keys of all rows, in the order of their first appearance.
+function table(rows, { markdown }) {
+  const heads = [...new Set(rows.flatMap(Object.keys))];
+  const cells = [heads, ...rows.map((row) => heads.map((head) => figure(row[head])))];
+  const isNumber = heads.map((head) => rows.some((row) => typeof row[head] === 'number'));
+  const widths = heads.map((_, i) => Math.max(...cells.map((row) => width(row[i]))));
+  const pad = (text, i) => (isNumber[i] ? ' '.repeat(widths[i] - width(text)) + text : text + ' '.repeat(widths[i] - width(text)));
+  if (!markdown) return cells.map((row) => `  ${row.map(pad).join('  ').trimEnd()}`);
+  const rule = heads.map((_, i) => (isNumber[i] ? '---:' : '---'));
+  return [cells[0], rule, ...cells.slice(1)].map((row) => `| ${row.join(' | ')} |`);
+}
+
+const ratioRows = (ratios) => ratios.map(({ name, ratio, want, ok }) => ({ comparison: name, measured: ratio, wanted: want, '': ok ? 'ok' : 'MISSED' }));
+
+export function printCase({ name, title, rows, notes, failure, seconds }) {
+  console.log(`\n${name}: ${title} (${figure(seconds)} s)`);
+  if (rows.length > 0) console.log(table(rows, {}).join('\n'));
+  for (const note of notes ?? []) console.log(`  ${note}`);
+  if (failure) console.log(`  FAILED: ${failure}`);
+}
+
+export function printRatios(ratios) {
+  if (ratios.length > 0) console.log(`\n${table(ratioRows(ratios), {}).join('\n')}\n`);
+}
+
+const version = (file, args, pattern) => {
+  try {
+    return pattern.exec(execFileSync('sh', ['-c', '"$0" "$@" 2>&1 || true', file, ...args], { encoding: 'utf8' }))?.[1] ?? 'unknown';
+  } catch {
+    return 'missing';
+  }
+};
+
+// What a figure means nothing without.
+export function machine(args) {
+  const php = ['php-fpm8.2', 'php-fpm8.3', 'php-fpm8.4', 'php-fpm'].map((name) => `/usr/sbin/${name}`).find(existsSync);
+  return [
+    ['command', `./dev bench ${args.filter((arg, i) => arg !== '--build' && args[i - 1] !== '--build').join(' ')}`.trim()],
+    ['date', new Date().toISOString().slice(0, 10)],
+    ['machine', `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`],
+    ['nginx', version('/usr/sbin/nginx', ['-v'], /nginx\/(\S+)/)],
+    ['Redis', version('redis-server', ['--version'], /v=(\S+)/)],
+    ['MariaDB', version('/usr/sbin/mariadbd', ['--version'], /Ver (\S+)/)],
+    ['PHP', php ? version(php, ['-v'], /PHP (\S+)/) : 'missing'],
+    ['wrk', version('wrk', ['-v'], /wrk (?:debian\/)?(\S+)/)],
+  ];
+}
+
+// Puts the results between the marks of file, which is made when it is not there.
+export function fillMarkdown(file, { results, ratios, facts }) {
+  const parts = [facts.map(([what, value]) => `- ${what}: ${what === 'command' ? `\`${value}\`` : value}`).join('\n')];
+  if (ratios.length > 0) parts.push(table(ratioRows(ratios), { markdown: true }).join('\n'));
+  for (const { name, title, rows, notes, failure } of results) {
+    parts.push(`### ${name}: ${title}`);
+    if (rows.length > 0) parts.push(table(rows, { markdown: true }).join('\n'));
+    for (const note of notes ?? []) parts.push(note);
+    if (failure) parts.push(`Failed: ${failure.split('\n')[0]}`);
+  }
+  const text = `${MARKS.from}\n\n${parts.join('\n\n')}\n\n${MARKS.to}`;
+  const old = existsSync(file) ? readFileSync(file, 'utf8') : `${MARKS.from}\n${MARKS.to}\n`;
+  const [from, to] = [old.indexOf(MARKS.from), old.indexOf(MARKS.to)];
+  if (from < 0 || to < from) throw new Error(`${file} lacks the marks ${MARKS.from} and ${MARKS.to}`);
+  writeFileSync(file, old.slice(0, from) + text + old.slice(to + MARKS.to.length));
+}

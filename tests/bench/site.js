@@ -1,0 +1,167 @@
+// A private instance of the site for measuring: the release build, in a folder of its own, started by ./dev.
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { poll, run } from '../chaos/instance.js';
+import { redis } from '../chaos/redis.js';
+
+const PORT_FIRST = 21_000;
+const PORT_COUNT = 9000;
+const DEMO_USERS_MAX = 20_000;
+const REQUEST_MS_MAX = 60_000;
+
+const isFree = (port) => new Promise((resolve) => {
+  const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(false); });
+  socket.on('error', () => resolve(true));
+});
+
+// A port of 127.0.0.1 on which nobody listens.
+export async function freePort() {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = PORT_FIRST + Math.floor(Math.random() * PORT_COUNT);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no free port');
+}
+
+export class Site {
+  #root; #environment; #agent = new http.Agent({ keepAlive: true, maxSockets: 32 }); #users = [];
+
+  // settings: of docs/reference/config.md, as { HB_NAME: value }.
+  constructor({ root, build, folder, settings = {} }) {
+    this.#root = root;
+    this.build = build;
+    this.var = folder;
+    this.binary = join(build, 'hongbao');
+    this.#environment = { ...process.env, HB_BINARY: this.binary,
+      ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])) };
+    mkdirSync(folder, { recursive: true });
+  }
+
+  // ./dev on this instance; rejects when the command fails.
+  async dev(...args) {
+    const { code, stdout, stderr } = await run(join(this.#root, 'dev'), ['--var', this.var, ...args], { env: this.#environment });
+    if (code !== 0) throw new Error(`./dev ${args.join(' ')}: ${code}\n${stderr}`);
+    return stdout;
+  }
+
+  async up() {
+    this.port = await freePort();
+    this.url = `http://127.0.0.1:${this.port}`;
+    await this.dev('--port', String(this.port), 'up');
+  }
+
+  async down() {
+    this.#agent.destroy();
+    await this.dev('down');
+  }
+
+  // One server of it: mariadb redis settle auth page hot nginx.
+  start(name) {
+    return this.dev('start', name);
+  }
+
+  stop(name) {
+    return this.dev('stop', name);
+  }
+
+  socket(name) {
+    return join(this.var, 'run', `${name}.sock`);
+  }
+
+  // The first process of a server; 0: it does not run.
+  pid(name) {
+    try {
+      return Number(readFileSync(join(this.var, 'run', `${name}.pid`), 'utf8'));
+    } catch {
+      return 0;
+    }
+  }
+
+  // The reply to one command.
+  async redis(...args) {
+    const [reply] = await redis(this.socket('redis'), [args], REQUEST_MS_MAX);
+    if (reply instanceof Error) throw reply;
+    return reply;
+  }
+
+  // The replies to several commands, sent together; errors are Error objects among them.
+  redisAll(commands) {
+    return redis(this.socket('redis'), commands, REQUEST_MS_MAX);
+  }
+
+  // The built program with the settings of the instance: its output; rejects when it fails.
+  async hongbao(...args) {
+    const { code, stdout, stderr } = await run(this.binary, args, { env: { ...this.#environment, HB_CONFIG: join(this.var, 'hongbao.conf') } });
+    if (code !== 0) throw new Error(`hongbao ${args.join(' ')}: ${code}\n${stderr}${stdout}`);
+    return stdout;
+  }
+
+  // Rows of text cells, as the administrator of the instance.
+  async sql(query) {
+    const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${this.socket('mariadb')}`, '--user=root',
+      '--batch', '--raw', '--skip-column-names', '--quick', '-e', query, 'hongbao']);
+    if (code !== 0) throw new Error(`mariadb: ${stderr}`);
+    return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
+  }
+
+  // The first count demo users with a session and 1,000 yuan each: [{ id, name, cookie }]. Made when they are not there.
+  async users(count) {
+    while (this.#users.length < count) {
+      const file = join(this.var, 'tmp', 'bench-users');
+      await this.hongbao('demo', '--users', String(Math.min(count - this.#users.length, DEMO_USERS_MAX)), '--out', file);
+      for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+        const [id, name, cookie] = line.split('\t');
+        this.#users.push({ id, name, cookie });
+      }
+    }
+    return this.#users.slice(0, count);
+  }
+
+  // One request: { status, headers, text, json }. fields make it a POST; JSON is asked for unless accept says otherwise.
+  request(path, { cookie, fields, accept = 'application/json', method } = {}) {
+    const body = fields ? new URLSearchParams(fields).toString() : null;
+    const headers = { Accept: accept, ...(cookie ? { Cookie: cookie } : {}),
+      ...(body !== null ? { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': Buffer.byteLength(body) } : {}) };
+    return new Promise((resolve, reject) => {
+      const request = http.request(this.url + path, { method: method ?? (body === null ? 'GET' : 'POST'), headers,
+        agent: this.#agent, timeout: REQUEST_MS_MAX }, (response) => {
+        const parts = [];
+        response.on('data', (part) => parts.push(part));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(parts).toString('utf8');
+          resolve({ status: response.statusCode, headers: response.headers, text,
+            get json() { return text ? JSON.parse(text) : null; } });
+        });
+      });
+      request.on('timeout', () => request.destroy(new Error(`${path}: no answer in time`)));
+      request.on('error', reject);
+      request.end(body ?? undefined);
+    });
+  }
+
+  // A packet of count shares of one fen each, sent by user; its public id.
+  async send(user, count, fields = {}) {
+    const { status, json, text } = await this.request('/send', { cookie: user.cookie, fields: {
+      kind: 'even', amount: '0.01', count: String(count), greeting: '恭喜发财', request_key: `bench-${Site.#keys++}-${Date.now()}`, ...fields } });
+    if (status !== 201) throw new Error(`POST /send: ${status} ${text}`);
+    return json.id;
+  }
+  static #keys = 0;
+
+  // Every event is settled: the streams end where the cursors stand.
+  async drained(seconds = 120) {
+    const found = await poll(seconds, async () => {
+      const { unsettled } = JSON.parse(await this.hongbao('audit', '--json').catch(() => '{}'));
+      return unsettled === 0;
+    });
+    if (!found) throw new Error(`after ${seconds} s not everything is settled`);
+  }
+
+  // The names of the logs with their last lines, for a message.
+  logs() {
+    return readdirSync(join(this.var, 'log')).map((name) => join(this.var, 'log', name));
+  }
+}
