@@ -40,7 +40,7 @@ static struct chunk *chunk_new(size_t size)
 {
     struct chunk *c = size <= SIZE_MAX - sizeof *c ? malloc(sizeof *c + size) : NULL;
 
-    if (!c)
+    if (c == NULL)
         return NULL;
     *c = (struct chunk){ .size = size };
     ASAN_POISON_MEMORY_REGION(c->bytes, size);
@@ -59,9 +59,9 @@ struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes)
     struct arena *a = malloc(sizeof *a);
     struct chunk *first = chunk_new(chunk_bytes);
 
-    if (!a || !first) {
+    if (a == NULL || first == NULL) {
         free(a);
-        if (first)
+        if (first != NULL)
             chunk_free(first);
         return NULL;
     }
@@ -75,7 +75,7 @@ struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes)
 
 void arena_free(struct arena *a)
 {
-    if (!a)
+    if (a == NULL)
         return;
     arena_reset(a);
     chunk_free(a->chunks);
@@ -86,7 +86,7 @@ void arena_reset(struct arena *a)
 {
     struct chunk *c = a->chunks;
 
-    while (c->next) {
+    while (c->next != NULL) {
         struct chunk *older = c->next;
         chunk_free(c);
         c = older;
@@ -108,7 +108,7 @@ static struct chunk *arena_grow(struct arena *a, size_t size)
     if (chunk_bytes > left)
         chunk_bytes = left;
     struct chunk *c = chunk_new(chunk_bytes);
-    if (!c)
+    if (c == NULL)
         return NULL;
     c->next = a->chunks;
     a->chunks = c;
@@ -128,7 +128,7 @@ void *arena_alloc(struct arena *a, size_t size)
 
     if (rounded > c->size - c->used) {
         c = arena_grow(a, rounded);
-        if (!c)
+        if (c == NULL)
             return NULL;
     }
     void *p = c->bytes + c->used;
@@ -148,7 +148,7 @@ char *arena_cstr(struct arena *a, struct str s)
 {
     char *copy = s.len < SIZE_MAX ? arena_alloc(a, s.len + 1) : NULL;
 
-    if (copy && s.len)
+    if (copy != NULL && s.len)
         memcpy(copy, s.ptr, s.len);
     return copy;
 }
@@ -157,7 +157,7 @@ struct str arena_str(struct arena *a, struct str s)
 {
     const char *copy = arena_cstr(a, s);
 
-    return copy ? (struct str){ copy, s.len } : STR_NONE;
+    return copy != NULL ? (struct str){ copy, s.len } : STR_NONE;
 }
 
 struct str arena_printf(struct arena *a, const char *format, ...)
@@ -175,7 +175,7 @@ struct str arena_printf(struct arena *a, const char *format, ...)
         return arena_str(a, (struct str){ stack, len });
 
     char *text = arena_alloc(a, len + 1);
-    if (!text)
+    if (text == NULL)
         return STR_NONE;
     va_start(args, format);
     n = vsnprintf(text, len + 1, format, args);

@@ -39,7 +39,7 @@ bool buf_reserve(struct buf *b, size_t more)
     if (cap < want)
         cap = want;
     char *grown = realloc(b->ptr, cap);
-    if (!grown) {
+    if (grown == NULL) {
         b->failed = true;
         return false;
     }
@@ -98,7 +98,7 @@ enum status buf_file(struct buf *b, const char *path)
     FILE *file = fopen(path, "re");
     size_t n;
 
-    if (!file)
+    if (file == NULL)
         return ST_UNAVAILABLE;
     do {
         char part[FILE_PART_BYTES];

@@ -138,11 +138,11 @@ bool clock_zone_known(const char *name)
         return false;
     if (strcmp(name, "UTC") == 0)
         return true;
-    int n = snprintf(path, sizeof path, "%s/%s", folder ? folder : "/usr/share/zoneinfo", name);
+    int n = snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "/usr/share/zoneinfo", name);
     if (n < 0 || (size_t)n >= sizeof path)
         return false;
     FILE *file = fopen(path, "re");
-    if (!file)
+    if (file == NULL)
         return false;
     char magic[4];
     bool known = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
@@ -172,5 +172,5 @@ int32_t clock_zone_offset_s(int64_t ms)
     time_t s = (time_t)floor_div(ms, MS_PER_S);
     struct tm local;
 
-    return localtime_r(&s, &local) ? (int32_t)local.tm_gmtoff : 0;
+    return localtime_r(&s, &local) != NULL ? (int32_t)local.tm_gmtoff : 0;
 }

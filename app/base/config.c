@@ -44,7 +44,7 @@ static bool valid_url(const char *text)
         return false;
     for (size_t i = 0; i < rest.len; i++) {
         unsigned char c = (unsigned char)rest.ptr[i];
-        if (c <= ' ' || c >= 0x7f || strchr("\"'<>\\^`{|}?#@", c))
+        if (c <= ' ' || c >= 0x7f || strchr("\"'<>\\^`{|}?#@", c) != NULL)
             return false;
     }
     return true;
@@ -138,10 +138,10 @@ __attribute__((format(printf, 2, 3))) static enum status refuse(const struct sou
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (from->file && from->line)
+    if (from->file != NULL && from->line)
         snprintf(from->error, from->error_size, "%s:%u: %s", from->file, from->line, message);
-    else if (from->file || from->name)
-        snprintf(from->error, from->error_size, "%s: %s", from->file ? from->file : from->name, message);
+    else if (from->file != NULL || from->name != NULL)
+        snprintf(from->error, from->error_size, "%s: %s", from->file != NULL ? from->file : from->name, message);
     else
         snprintf(from->error, from->error_size, "%s", message);
     return ST_INVALID;
@@ -182,7 +182,7 @@ static enum status set_text(const struct config_setting *s, char *place, struct 
             return refuse(from, "%s must not have control characters", s->name);
     if (value.len)
         memcpy(text, value.ptr, value.len);
-    if (s->valid && !s->valid(text))
+    if (s->valid != NULL && !s->valid(text))
         return refuse(from, "%s must be %s", s->name, s->wanted);
     memcpy(place, text, sizeof text);
     return ST_OK;
@@ -232,7 +232,7 @@ static enum status line_read(struct config *c, struct str line, bool *seen, cons
     if (line.len == 0)
         return ST_OK;
     struct str name = str_trim(str_cut(line, '=', &value));
-    if (!value.ptr)
+    if (value.ptr == NULL)
         return refuse(from, "expected name = value");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (!str_equal(name, str_from(SETTINGS[i].name)))
@@ -255,7 +255,7 @@ static enum status file_read(struct config *c, const char *path, char *error, si
     ssize_t len;
 
     FILE *file = fopen(path, "re");
-    if (!file)
+    if (file == NULL)
         return refuse(&from, "%s", strerror(errno));
     while (st == ST_OK && (errno = 0, len = getline(&line, &cap, file)) >= 0) {
         from.line++;
@@ -282,7 +282,7 @@ static enum status environment_read(struct config *c, char *error, size_t error_
             name[n++] = (char)toupper((unsigned char)*p);
         name[n] = '\0';
         const char *value = getenv(name);
-        if (!value)
+        if (value == NULL)
             continue;
         enum status st = setting_set(c, &SETTINGS[i], str_from(value), &from);
         if (st != ST_OK)
@@ -318,11 +318,11 @@ static enum status role_read(struct config *c, const char *role, char *error, si
 
 enum status config_load_role(struct config *c, const char *path, const char *role, char *error, size_t error_size)
 {
-    enum status st = path ? file_read(c, path, error, error_size) : ST_OK;
+    enum status st = path != NULL ? file_read(c, path, error, error_size) : ST_OK;
 
     if (st == ST_OK)
         st = environment_read(c, error, error_size);
-    if (st == ST_OK && role && c->rights_dir[0])
+    if (st == ST_OK && role != NULL && c->rights_dir[0])
         st = role_read(c, role, error, error_size);
     if (st == ST_OK)
         st = whole_check(c, &(struct source){ .file = path, .error = error, .error_size = error_size });

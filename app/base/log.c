@@ -57,7 +57,7 @@ void log_write(enum log_level level, const char *msg, const char *format, ...)
     (void)clock_rfc3339_format(clock_now_ms(), time);
     size_t len = line_addf(line, 0, "ts=%s level=%s role=%s pid=%d msg=%s", time, LEVEL_NAMES[level], log_role,
                            (int)getpid(), log_quote(str_from(msg), quoted, sizeof quoted));
-    if (format) {
+    if (format != NULL) {
         va_list args;
 
         len = line_addf(line, len, " ");

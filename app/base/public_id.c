@@ -69,7 +69,7 @@ static int digit_value(char c)
     if (c == 'o')
         c = '0';
     const char *at = memchr(DIGITS, c, sizeof DIGITS - 1);
-    return at ? (int)(at - DIGITS) : -1;
+    return at != NULL ? (int)(at - DIGITS) : -1;
 }
 
 bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id)

@@ -4,7 +4,7 @@
 
 struct str str_from(const char *cstr)
 {
-    return cstr ? (struct str){ cstr, strlen(cstr) } : STR_NONE;
+    return cstr != NULL ? (struct str){ cstr, strlen(cstr) } : STR_NONE;
 }
 
 bool str_equal(struct str a, struct str b)
@@ -35,7 +35,7 @@ bool str_starts(struct str s, struct str prefix)
 size_t str_index(struct str s, char c)
 {
     const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;
-    return at ? (size_t)(at - s.ptr) : s.len;
+    return at != NULL ? (size_t)(at - s.ptr) : s.len;
 }
 
 struct str str_cut(struct str s, char c, struct str *rest)

@@ -192,7 +192,7 @@ static utf8proc_int32_t *compose(struct arena *a, struct str s, size_t *count)
 
     assert(n >= 0);
     utf8proc_int32_t *codes = arena_array(a, (size_t)n + 1, sizeof *codes);
-    if (!codes)
+    if (codes == NULL)
         return NULL;
     n = utf8proc_decompose(bytes, len, codes, n, options);
     assert(n >= 0);
@@ -228,7 +228,7 @@ enum status utf8_clean(struct arena *a, struct str s, struct str *out)
     if (!utf8_valid(s))
         return ST_INVALID;
     char *visible = arena_alloc(a, s.len + 1);
-    if (!visible)
+    if (visible == NULL)
         return ST_NO_MEMORY;
     struct str text = { visible, copy_visible(s, visible, &plain) };
     if (plain) {
@@ -236,8 +236,8 @@ enum status utf8_clean(struct arena *a, struct str s, struct str *out)
         return ST_OK;
     }
     const utf8proc_int32_t *codes = compose(a, text, &count);
-    char *encoded = codes ? arena_array(a, count + 1, SEQUENCE_BYTES_MAX) : NULL;
-    if (!encoded)
+    char *encoded = codes != NULL ? arena_array(a, count + 1, SEQUENCE_BYTES_MAX) : NULL;
+    if (encoded == NULL)
         return ST_NO_MEMORY;
     *out = (struct str){ encoded, encode_clusters(codes, count, encoded) };
     return ST_OK;
@@ -248,7 +248,7 @@ enum status utf8_fold_width(struct arena *a, struct str s, struct str *out)
     if (!utf8_valid(s))
         return ST_INVALID;
     char *folded = arena_alloc(a, s.len + 1);
-    if (!folded)
+    if (folded == NULL)
         return ST_NO_MEMORY;
 
     size_t len = 0;

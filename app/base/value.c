@@ -27,7 +27,7 @@ static struct value dummy_list = { .type = VALUE_LIST };
 
 static struct member *member_find(const struct value *object, struct str name, uint32_t name_hash)
 {
-    for (struct member *m = object->as.object.first; m; m = m->next)
+    for (struct member *m = object->as.object.first; m != NULL; m = m->next)
         if (m->name_hash == name_hash && m->name.len == name.len && memcmp(m->name.ptr, name.ptr, name.len) == 0)
             return m;
     return NULL;
@@ -43,14 +43,14 @@ static struct value *member_add(struct model *m, struct value *object, const cha
     if (m->failed)
         return NULL;
     assert(object->type == VALUE_OBJECT && object != &dummy_object);
-    assert(name.len > 0 && !member_find(object, name, hash));
+    assert(name.len > 0 && member_find(object, name, hash) == NULL);
     struct member *member = arena_alloc(m->arena, sizeof *member);
-    if (!member) {
+    if (member == NULL) {
         m->failed = true;
         return NULL;
     }
     *member = (struct member){ .name = name, .name_hash = hash, .page_only = page_only, .value = value };
-    if (object->as.object.last)
+    if (object->as.object.last != NULL)
         object->as.object.last->next = member;
     else
         object->as.object.first = member;
@@ -64,12 +64,12 @@ static struct value *list_add(struct model *m, struct value *list, struct value 
         return NULL;
     assert(list->type == VALUE_LIST && list != &dummy_list);
     struct value *item = arena_alloc(m->arena, sizeof *item);
-    if (!item) {
+    if (item == NULL) {
         m->failed = true;
         return NULL;
     }
     *item = value;
-    if (list->as.list.last)
+    if (list->as.list.last != NULL)
         list->as.list.last->next = item;
     else
         list->as.list.first = item;
@@ -79,7 +79,7 @@ static struct value *list_add(struct model *m, struct value *list, struct value 
 
 static struct value *or_dummy(struct value *v, struct value *dummy)
 {
-    return v ? v : dummy;
+    return v != NULL ? v : dummy;
 }
 
 static const struct value EMPTY_OBJECT = { .type = VALUE_OBJECT };
@@ -155,7 +155,7 @@ const struct value *value_get(const struct value *v, struct str name, uint32_t n
     if (v->type != VALUE_OBJECT)
         return NULL;
     const struct member *m = member_find(v, name, name_hash);
-    return m ? &m->value : NULL;
+    return m != NULL ? &m->value : NULL;
 }
 
 /* ---- JSON ---- */
@@ -226,7 +226,7 @@ static void json_object(struct buf *out, const struct value *object, unsigned de
     bool first = true;
 
     buf_char(out, '{');
-    for (const struct member *m = object->as.object.first; m; m = m->next) {
+    for (const struct member *m = object->as.object.first; m != NULL; m = m->next) {
         if (m->page_only)
             continue;
         if (!first)
@@ -242,7 +242,7 @@ static void json_object(struct buf *out, const struct value *object, unsigned de
 static void json_list(struct buf *out, const struct value *list, unsigned depth)
 {
     buf_char(out, '[');
-    for (const struct value *item = list->as.list.first; item; item = item->next) {
+    for (const struct value *item = list->as.list.first; item != NULL; item = item->next) {
         if (item != list->as.list.first)
             buf_char(out, ',');
         json_value(out, item, depth + 1);

@@ -96,7 +96,7 @@ static enum status workshop_finish(struct workshop *w, struct mustache_set **out
     struct mustache *templates = calloc(w->count + 1, sizeof *templates);
     enum status st = ST_NO_MEMORY;
 
-    if (!set || !templates) {
+    if (set == NULL || templates == NULL) {
         free(templates);
         goto undo;
     }
@@ -182,7 +182,7 @@ static enum status walk_folder(struct walk *w, size_t path_len, unsigned depth)
     if (depth > FOLDER_DEPTH_MAX)
         return walk_problem(w, ST_UNAVAILABLE, "too many folders within each other");
     DIR *dir = opendir(w->path);
-    if (!dir)
+    if (dir == NULL)
         return walk_problem(w, ST_UNAVAILABLE, strerror(errno));
     while (st == ST_OK && (entry = readdir(dir)) != NULL)
         if (entry->d_name[0] != '.')
@@ -253,7 +253,7 @@ static enum status file_read(struct workshop *w, const char *path, struct str *o
         snprintf(w->error, w->error_size, "%s: %s", path, strerror(errno));
     if (st == ST_OK) {
         *out = arena_str(w->arena, buf_view(&bytes));
-        st = out->ptr ? ST_OK : ST_NO_MEMORY;
+        st = out->ptr != NULL ? ST_OK : ST_NO_MEMORY;
     }
     buf_free(&bytes);
     return st;
@@ -271,7 +271,7 @@ static enum status load_visit(void *ctx, const char *path, struct str name, cons
     if (w->count == load->cap) {
         size_t cap = load->cap ? load->cap * 2 : 32;
         struct source *sources = arena_array(w->arena, cap, sizeof *sources);
-        if (!sources)
+        if (sources == NULL)
             return ST_NO_MEMORY;
         if (w->count > 0)
             memcpy(sources, w->sources, w->count * sizeof *sources);
@@ -280,7 +280,7 @@ static enum status load_visit(void *ctx, const char *path, struct str name, cons
     }
     struct source *src = &w->sources[w->count];
     *src = (struct source){ .name = arena_str(w->arena, name), .file = arena_str(w->arena, str_from(path)) };
-    if (!src->name.ptr || !src->file.ptr)
+    if (src->name.ptr == NULL || src->file.ptr == NULL)
         return ST_NO_MEMORY;
     fingerprint_add(&load->fingerprint, name, info); /* before reading: what changes while we read will be told */
     w->count++;
@@ -301,7 +301,7 @@ enum status mustache_set_load(const char *dir, struct mustache_set **out, char *
     if (st == ST_OK) {
         set->fingerprint = load.fingerprint;
         set->dir = strdup(dir);
-        st = set->dir ? ST_OK : ST_NO_MEMORY;
+        st = set->dir != NULL ? ST_OK : ST_NO_MEMORY;
     }
     if (st == ST_OK)
         *out = set;
@@ -319,7 +319,7 @@ enum status mustache_set_compile(const struct str *names, const struct str *sour
     if (workshop_open(&w, error, error_size)) {
         w.missing_ok = missing_ok;
         w.sources = arena_array(w.arena, count + 1, sizeof *w.sources);
-        if (w.sources) {
+        if (w.sources != NULL) {
             for (; w.count < count; w.count++)
                 w.sources[w.count] =
                     (struct source){ .name = names[w.count], .file = names[w.count], .text = sources[w.count] };
@@ -331,7 +331,7 @@ enum status mustache_set_compile(const struct str *names, const struct str *sour
 
 void mustache_set_free(struct mustache_set *set)
 {
-    if (!set)
+    if (set == NULL)
         return;
     free(set->steps);
     free(set->names);
@@ -346,7 +346,7 @@ bool mustache_set_changed(struct mustache_set *set)
     uint64_t fingerprint = 0;
     char error[1];
 
-    if (!set->dir)
+    if (set->dir == NULL)
         return false;
     if (walk(set->dir, fingerprint_visit, &fingerprint, error, sizeof error) != ST_OK)
         fingerprint = 0;

@@ -101,7 +101,7 @@ static void *grown(struct compiler *c, void *items, uint32_t count, uint32_t *ca
     }
     uint32_t more = *cap ? *cap * 2 : 256;
     void *bigger = realloc(items, more * item_bytes);
-    if (!bigger) {
+    if (bigger == NULL) {
         fail(c, ST_NO_MEMORY);
         return NULL;
     }
@@ -128,7 +128,7 @@ static struct step *step_add(struct compiler *c, enum step_kind kind)
     if (c->status != ST_OK)
         return NULL;
     struct step *steps = grown(c, set->steps, set->step_count, &set->step_cap, sizeof *steps);
-    if (!steps)
+    if (steps == NULL)
         return NULL;
     set->steps = steps;
     steps[set->step_count] = (struct step){ .kind = (uint8_t)kind };
@@ -142,7 +142,7 @@ static void write_text(struct compiler *c, struct str text)
     if (text.len == 0 || c->status != ST_OK)
         return;
     struct step *last = set->step_count > c->text_barrier ? &set->steps[set->step_count - 1] : NULL;
-    bool joins = last && last->kind == STEP_TEXT;
+    bool joins = last != NULL && last->kind == STEP_TEXT;
     uint32_t at = pool_add(c, text);
     if (joins) { /* nothing else was put into the pool since */
         assert(last->text + last->text_len == at);
@@ -150,7 +150,7 @@ static void write_text(struct compiler *c, struct str text)
         return;
     }
     struct step *step = step_add(c, STEP_TEXT);
-    if (!step)
+    if (step == NULL)
         return;
     step->text = at;
     step->text_len = (uint32_t)text.len;
@@ -161,7 +161,7 @@ static void name_add(struct compiler *c, struct str part)
     struct mustache_set *set = c->set;
     struct step_name *names = grown(c, set->names, set->name_count, &set->name_cap, sizeof *names);
 
-    if (!names)
+    if (names == NULL)
         return;
     set->names = names;
     names[set->name_count++] = (struct step_name){ pool_add(c, part), (uint32_t)part.len, value_hash(part) };
@@ -172,7 +172,7 @@ static uint32_t write_lookup(struct compiler *c, enum step_kind kind, struct str
 {
     struct step *step = step_add(c, kind);
 
-    if (!step)
+    if (step == NULL)
         return 0;
     uint32_t index = c->set->step_count - 1;
     if (str_equal(name, STR(".")))
@@ -211,23 +211,23 @@ static const struct env *env_with(struct compiler *c, const struct env *env, con
 {
     size_t more = 0;
 
-    for (const struct node *n = parent->first; n; n = n->next)
+    for (const struct node *n = parent->first; n != NULL; n = n->next)
         more += env_get(env, n->text) == NULL;
     if (more == 0)
         return env;
     struct env *e = arena_alloc(c->w->arena, sizeof *e);
     const struct node **blocks = arena_array(c->w->arena, env->count + more, sizeof(struct node *));
-    if (!e || !blocks) {
+    if (e == NULL || blocks == NULL) {
         fail(c, ST_NO_MEMORY);
         return NULL;
     }
     for (size_t i = 0; i < env->count; i++)
         blocks[e->count++] = env->blocks[i];
-    for (const struct node *n = parent->first; n; n = n->next)
-        if (!env_get(env, n->text))
+    for (const struct node *n = parent->first; n != NULL; n = n->next)
+        if (env_get(env, n->text) == NULL)
             blocks[e->count++] = n;
     e->blocks = blocks;
-    for (const struct env *same = c->envs; same; same = same->next)
+    for (const struct env *same = c->envs; same != NULL; same = same->next)
         if (same->count == e->count && memcmp(same->blocks, e->blocks, e->count * sizeof(struct node *)) == 0)
             return same;
     e->next = c->envs;
@@ -251,7 +251,7 @@ static struct str indent_join(struct compiler *c, struct str a, struct str b)
     if (a.len == 0 || b.len == 0)
         return a.len ? a : b;
     char *both = arena_alloc(c->w->arena, a.len + b.len);
-    if (!both) {
+    if (both == NULL) {
         fail(c, ST_NO_MEMORY);
         return STR_NONE;
     }
@@ -272,16 +272,16 @@ static struct place place_of_content(struct compiler *c, const struct place *pla
 
 static struct routine *routine_get(struct compiler *c, const struct source *source, const struct env *env)
 {
-    for (struct routine *r = c->routines; r; r = r->next)
+    for (struct routine *r = c->routines; r != NULL; r = r->next)
         if (r->source == source && r->env == env)
             return r;
     struct routine *r = arena_alloc(c->w->arena, sizeof *r);
-    if (!r) {
+    if (r == NULL) {
         fail(c, ST_NO_MEMORY);
         return NULL;
     }
     *r = (struct routine){ .source = source, .env = env, .number = c->routine_count++ };
-    if (c->routines_last)
+    if (c->routines_last != NULL)
         c->routines_last->next = r;
     else
         c->routines = r;
@@ -293,9 +293,9 @@ static struct routine *routine_get(struct compiler *c, const struct source *sour
 static void write_call(struct compiler *c, const struct source *source, const struct place *place)
 {
     struct routine *r = routine_get(c, source, place->env);
-    struct step *step = r ? step_add(c, STEP_CALL) : NULL;
+    struct step *step = r != NULL ? step_add(c, STEP_CALL) : NULL;
 
-    if (!step)
+    if (step == NULL)
         return;
     step->jump = r->number;
     step->inherit = place->called;
@@ -306,15 +306,15 @@ static void write_call(struct compiler *c, const struct source *source, const st
 /* A whole template at a place whose env and indents are the template's already. */
 static void write_template(struct compiler *c, const struct source *source, const struct place *place)
 {
-    if (!source || c->status != ST_OK)
+    if (source == NULL || c->status != ST_OK)
         return;
-    for (const struct expansion *e = place->expansion; e; e = e->outer) {
+    for (const struct expansion *e = place->expansion; e != NULL; e = e->outer) {
         if (e->source == source && e->env == place->env) {
             write_call(c, source, place);
             return;
         }
     }
-    unsigned depth = place->expansion ? place->expansion->depth + 1 : 0;
+    unsigned depth = place->expansion != NULL ? place->expansion->depth + 1 : 0;
     if (depth > MUSTACHE_DEPTH_MAX) {
         fail_too_deep(c);
         return;
@@ -345,7 +345,7 @@ static void write_parent(struct compiler *c, const struct node *n, const struct 
     }
     struct place inner = place_of_content(c, place, n->whole, n->indent);
     inner.env = env_with(c, place->env, n);
-    if (inner.env)
+    if (inner.env != NULL)
         write_template(c, n->target, &inner);
 }
 
@@ -353,18 +353,18 @@ static void write_block(struct compiler *c, const struct node *n, const struct p
 {
     const struct node *body = env_get(place->env, n->text);
 
-    for (const struct active *a = place->active; a; a = a->outer)
+    for (const struct active *a = place->active; a != NULL; a = a->outer)
         if (a->body == body)
             body = NULL;
     if (++c->expanded > MUSTACHE_STEPS_MAX) {
         fail_too_large(c);
         return;
     }
-    if (n->own_line && !(body ? body : n)->starts_line) {
+    if (n->own_line && !(body != NULL ? body : n)->starts_line) {
         write_line_start(c, place);
         write_text(c, n->indent);
     }
-    if (body) {
+    if (body != NULL) {
         struct active active = { body, place->active };
         struct place inner = place_of_content(c, place, n->own_line, n->indent);
         inner.active = &active;
@@ -372,7 +372,7 @@ static void write_block(struct compiler *c, const struct node *n, const struct p
     } else {
         write_nodes(c, n->first, place);
     }
-    if (!(body ? body : n)->ends_line)
+    if (!(body != NULL ? body : n)->ends_line)
         write_text(c, n->tail);
 }
 
@@ -385,7 +385,7 @@ static void write_section(struct compiler *c, const struct node *n, const struct
     write_nodes(c, n->first, place);
     if (n->kind == NODE_SECTION) {
         struct step *end = step_add(c, STEP_END);
-        if (end)
+        if (end != NULL)
             end->jump = start + 1;
     }
     if (c->status != ST_OK)
@@ -396,7 +396,7 @@ static void write_section(struct compiler *c, const struct node *n, const struct
 
 static void write_nodes(struct compiler *c, const struct node *first, const struct place *place)
 {
-    for (const struct node *n = first; n && c->status == ST_OK; n = n->next) {
+    for (const struct node *n = first; n != NULL && c->status == ST_OK; n = n->next) {
         switch (n->kind) {
         case NODE_LINE: write_line_start(c, place); break;
         case NODE_TEXT: write_text(c, n->text); break;
@@ -427,11 +427,11 @@ static void link_calls(struct compiler *c)
 {
     uint32_t *entries = arena_array(c->w->arena, c->routine_count + 1, sizeof *entries);
 
-    if (!entries) {
+    if (entries == NULL) {
         fail(c, ST_NO_MEMORY);
         return;
     }
-    for (const struct routine *r = c->routines; r; r = r->next)
+    for (const struct routine *r = c->routines; r != NULL; r = r->next)
         entries[r->number] = r->entry;
     for (uint32_t i = 0; i < c->set->step_count; i++) {
         struct step *step = &c->set->steps[i];
@@ -448,7 +448,7 @@ enum status compile_sources(struct workshop *w, struct mustache_set *set)
     for (size_t i = 0; i < w->count && c.status == ST_OK; i++)
         set->templates[i].entry = write_program(&c, &w->sources[i], &nothing, false);
     /* Routines find further routines; those are appended and their turn comes. */
-    for (struct routine *r = c.routines; r && c.status == ST_OK; r = r->next)
+    for (struct routine *r = c.routines; r != NULL && c.status == ST_OK; r = r->next)
         r->entry = write_program(&c, r->source, r->env, true);
     if (c.status == ST_OK)
         link_calls(&c);

@@ -51,12 +51,12 @@ static struct node *node_add(struct parser *p, enum node_kind kind, struct str t
     struct node *n = arena_alloc(p->w->arena, sizeof *n);
     struct node *up = top(p)->node;
 
-    if (!n)
+    if (n == NULL)
         return NULL;
     *n = (struct node){ .kind = kind, .text = text, .at = at };
     if (up->kind == NODE_PARENT && kind != NODE_BLOCK)
         return n;
-    if (up->last)
+    if (up->last != NULL)
         up->last->next = n;
     else
         up->first = n;
@@ -87,18 +87,18 @@ static enum status text_add(struct parser *p, size_t to, bool tag_follows)
         if (from == to && !(line_starts && tag_follows))
             return ST_OK;
         const char *newline = from < to ? memchr(text.ptr + from, '\n', to - from) : NULL;
-        size_t end = newline ? (size_t)(newline - text.ptr) + 1 : to;
+        size_t end = newline != NULL ? (size_t)(newline - text.ptr) + 1 : to;
         struct str line = { text.ptr + from, end - from };
         if (line_starts) {
             bool empty = str_equal(line, STR("\n")) || str_equal(line, STR("\r\n"));
             line = margin_off(p, line);
-            if (!empty && !node_add(p, NODE_LINE, STR_NONE, from))
+            if (!empty && node_add(p, NODE_LINE, STR_NONE, from) == NULL)
                 return ST_NO_MEMORY;
         }
-        if (line.len > 0 && !node_add(p, NODE_TEXT, line, from))
+        if (line.len > 0 && node_add(p, NODE_TEXT, line, from) == NULL)
             return ST_NO_MEMORY;
         p->from = end;
-        if (!newline)
+        if (newline == NULL)
             return ST_OK;
     }
 }
@@ -131,7 +131,7 @@ static enum status level_open(struct parser *p, struct node *n)
 {
     struct str margin = top(p)->margin;
 
-    if (!n)
+    if (n == NULL)
         return ST_NO_MEMORY;
     if (p->depth == MUSTACHE_DEPTH_MAX)
         return workshop_error(p->w, p->src, n->at, "more than %d sections within each other", MUSTACHE_DEPTH_MAX);
@@ -154,7 +154,7 @@ static enum status open_section(struct parser *p, const struct tag *tag)
 static enum status node_resolve(struct parser *p, struct node *n)
 {
     n->target = workshop_find(p->w, n->text);
-    if (n->target || p->w->missing_ok)
+    if (n->target != NULL || p->w->missing_ok)
         return ST_OK;
     return workshop_error(p->w, p->src, n->at, "there is no template %.*s", STR_ARG(n->text));
 }
@@ -166,7 +166,7 @@ static enum status add_partial(struct parser *p, const struct tag *tag)
     enum status st = text_add_standalone(p, tag, &around, &alone);
     struct node *n = st == ST_OK ? node_add(p, NODE_PARTIAL, tag->name, tag->start) : NULL;
 
-    if (!n)
+    if (n == NULL)
         return ST_NO_MEMORY;
     n->whole = alone;
     if (alone)
@@ -180,7 +180,7 @@ static enum status open_parent(struct parser *p, const struct tag *tag)
     enum status st = text_add(p, around.before ? around.line_start : tag->start, !around.before);
     struct node *n = st == ST_OK ? node_add(p, NODE_PARENT, tag->name, tag->start) : NULL;
 
-    if (!n)
+    if (n == NULL)
         return ST_NO_MEMORY;
     n->own_line = around.before;
     if (around.before)
@@ -195,7 +195,7 @@ static enum status open_argument(struct parser *p, const struct tag *tag)
 {
     struct surroundings around = look_around(p, tag);
 
-    for (const struct node *n = top(p)->node->first; n; n = n->next)
+    for (const struct node *n = top(p)->node->first; n != NULL; n = n->next)
         if (str_equal(n->text, tag->name))
             return workshop_error(p->w, p->src, tag->start, "block %.*s is given twice", STR_ARG(tag->name));
     struct node *n = node_add(p, NODE_BLOCK, tag->name, tag->start);
@@ -216,7 +216,7 @@ static enum status open_parameter(struct parser *p, const struct tag *tag)
     enum status st = text_add(p, around.before ? around.line_start : tag->start, !around.before);
     struct node *n = st == ST_OK ? node_add(p, NODE_BLOCK, tag->name, tag->start) : NULL;
 
-    if (!n)
+    if (n == NULL)
         return ST_NO_MEMORY;
     n->own_line = around.before;
     n->starts_line = around.before && around.after;
@@ -314,7 +314,7 @@ static enum status add_variable(struct parser *p, const struct tag *tag)
     enum status st = text_add(p, tag->start, true);
 
     p->from = tag->end;
-    if (st == ST_OK && !node_add(p, tag->kind == TAG_ESCAPED ? NODE_ESCAPED : NODE_RAW, tag->name, tag->start))
+    if (st == ST_OK && node_add(p, tag->kind == TAG_ESCAPED ? NODE_ESCAPED : NODE_RAW, tag->name, tag->start) == NULL)
         st = ST_NO_MEMORY;
     return st;
 }

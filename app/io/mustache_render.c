@@ -34,9 +34,9 @@ static const struct value *lookup(const struct machine *m, const struct step *st
     if (step->parts == 0)
         return m->scopes[m->scope_count - 1].value;
     const struct str first = { set->pool.ptr + step->text, step->text_len };
-    for (unsigned i = m->scope_count; i > 0 && !v; i--)
+    for (unsigned i = m->scope_count; i > 0 && v == NULL; i--)
         v = value_get(m->scopes[i - 1].value, first, step->hash);
-    for (uint32_t i = 0; v && i + 1 < step->parts; i++) {
+    for (uint32_t i = 0; v != NULL && i + 1 < step->parts; i++) {
         const struct step_name *name = &set->names[step->rest + i];
         v = value_get(v, (struct str){ set->pool.ptr + name->text, name->text_len }, name->hash);
     }
@@ -45,7 +45,7 @@ static const struct value *lookup(const struct machine *m, const struct step *st
 
 static bool is_true(const struct value *v)
 {
-    if (!v)
+    if (v == NULL)
         return false;
     switch (v->type) {
     case VALUE_NULL: return false;
@@ -85,7 +85,7 @@ static void write_escaped(struct buf *out, struct str text)
 
 static void write_value(struct buf *out, const struct value *v, bool escaped)
 {
-    if (!v)
+    if (v == NULL)
         return;
     switch (v->type) {
     case VALUE_TEXT:
@@ -137,7 +137,7 @@ static bool section_turn(struct machine *m)
 {
     struct scope *s = &m->scopes[m->scope_count - 1];
 
-    if (s->in_list && s->value->next) {
+    if (s->in_list && s->value->next != NULL) {
         s->value = s->value->next;
         return true;
     }

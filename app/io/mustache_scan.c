@@ -37,12 +37,12 @@ static size_t find(struct str text, size_t from, struct str needle)
 {
     const char *at = memmem(text.ptr + from, text.len - from, needle.ptr, needle.len);
 
-    return at ? (size_t)(at - text.ptr) : text.len;
+    return at != NULL ? (size_t)(at - text.ptr) : text.len;
 }
 
 void scan_init(struct scanner *s, struct str text)
 {
-    *s = (struct scanner){ .text = text.ptr ? text : STR(""), .open = STR("{{"), .close = STR("}}") };
+    *s = (struct scanner){ .text = text.ptr != NULL ? text : STR(""), .open = STR("{{"), .close = STR("}}") };
 }
 
 static enum status scan_problem(struct scanner *s, size_t at, const char *problem)
@@ -64,7 +64,7 @@ static enum status scan_delimiters(struct scanner *s, const struct tag *tag)
     struct str close = trim(slice(inside, gap, inside.len));
     if (open.len == 0 || close.len == 0 || has_blank(close))
         return scan_problem(s, tag->start, "a set delimiter tag holds two delimiters with a blank between them");
-    if (memchr(open.ptr, '=', open.len) || memchr(close.ptr, '=', close.len))
+    if (memchr(open.ptr, '=', open.len) != NULL || memchr(close.ptr, '=', close.len) != NULL)
         return scan_problem(s, tag->start, "a delimiter must not hold an equals sign");
     s->open = open;
     s->close = close;
