@@ -333,7 +333,7 @@ void mustache_set_free(struct mustache_set *set)
 {
     if (set == NULL)
         return;
-    free(set->steps);
+    free(set->ops);
     free(set->names);
     free(set->templates);
     free(set->dir);

@@ -1,5 +1,5 @@
 /* Turns trees into flat programs. A template's program is its tree with every partial, parent and block expanded in
- * place, so that a page with its layout is one run of steps, and texts that meet are one step.
+ * place, so that a page with its layout is one run of ops, and texts that meet are one op.
  *
  * Blocks: an environment maps block names to argument bodies. A parent adds its arguments to the environment it is
  * expanded in, but what is there already stays: the outermost template wins. A partial is a parent without arguments.
@@ -11,7 +11,7 @@
  * should it take too long, MUSTACHE_STEPS_MAX stops it.
  *
  * Indents are known while compiling and become text at each line's start, except in a called program: there
- * STEP_INDENT writes what the calls have brought along. */
+ * OP_INDENT writes what the calls have brought along. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ struct place {
     const struct active *active;
     const struct env *env;
     struct str indent; /* of every line */
-    bool called;       /* STEP_INDENT before it */
+    bool called;       /* OP_INDENT before it */
 };
 
 struct compiler {
@@ -63,7 +63,7 @@ struct compiler {
     struct env *envs;
     struct routine *routines, *routines_last;
     uint32_t routine_count;
-    uint32_t text_barrier;       /* steps before it may be jumped behind: text does not join them */
+    uint32_t text_barrier;       /* ops before it may be jumped behind: text does not join them */
     uint32_t expanded;           /* templates and blocks so far */
     const struct source *source; /* whose program is written */
     enum status status;          /* sticky */
@@ -88,7 +88,7 @@ static void fail_too_deep(struct compiler *c)
                                    MUSTACHE_DEPTH_MAX);
 }
 
-/* ---- writing steps ---- */
+/* ---- writing ops ---- */
 
 /* Room for one more item of an array of at most MUSTACHE_STEPS_MAX. The array's new address, or NULL. */
 static void *grown(struct compiler *c, void *items, uint32_t count, uint32_t *cap, size_t item_bytes)
@@ -120,19 +120,19 @@ static uint32_t pool_add(struct compiler *c, struct str s)
     return (uint32_t)at;
 }
 
-/* A new step, or NULL when compiling has failed. */
-static struct step *step_add(struct compiler *c, enum step_kind kind)
+/* A new op, or NULL when compiling has failed. */
+static struct op *op_add(struct compiler *c, enum op_kind kind)
 {
     struct mustache_set *set = c->set;
 
     if (c->status != ST_OK)
         return NULL;
-    struct step *steps = grown(c, set->steps, set->step_count, &set->step_cap, sizeof *steps);
-    if (steps == NULL)
+    struct op *ops = grown(c, set->ops, set->op_count, &set->op_cap, sizeof *ops);
+    if (ops == NULL)
         return NULL;
-    set->steps = steps;
-    steps[set->step_count] = (struct step){ .kind = (uint8_t)kind };
-    return &steps[set->step_count++];
+    set->ops = ops;
+    ops[set->op_count] = (struct op){ .kind = (uint8_t)kind };
+    return &ops[set->op_count++];
 }
 
 static void write_text(struct compiler *c, struct str text)
@@ -141,57 +141,57 @@ static void write_text(struct compiler *c, struct str text)
 
     if (text.len == 0 || c->status != ST_OK)
         return;
-    struct step *last = set->step_count > c->text_barrier ? &set->steps[set->step_count - 1] : NULL;
-    bool joins = last != NULL && last->kind == STEP_TEXT;
+    struct op *last = set->op_count > c->text_barrier ? &set->ops[set->op_count - 1] : NULL;
+    bool joins = last != NULL && last->kind == OP_TEXT;
     uint32_t at = pool_add(c, text);
     if (joins) { /* nothing else was put into the pool since */
         assert(last->text + last->text_len == at);
         last->text_len += (uint32_t)text.len;
         return;
     }
-    struct step *step = step_add(c, STEP_TEXT);
-    if (step == NULL)
+    struct op *op = op_add(c, OP_TEXT);
+    if (op == NULL)
         return;
-    step->text = at;
-    step->text_len = (uint32_t)text.len;
+    op->text = at;
+    op->text_len = (uint32_t)text.len;
 }
 
 static void name_add(struct compiler *c, struct str part)
 {
     struct mustache_set *set = c->set;
-    struct step_name *names = grown(c, set->names, set->name_count, &set->name_cap, sizeof *names);
+    struct op_name *names = grown(c, set->names, set->name_count, &set->name_cap, sizeof *names);
 
     if (names == NULL)
         return;
     set->names = names;
-    names[set->name_count++] = (struct step_name){ pool_add(c, part), (uint32_t)part.len, value_hash(part) };
+    names[set->name_count++] = (struct op_name){ pool_add(c, part), (uint32_t)part.len, value_hash(part) };
 }
 
-/* A step that looks up a name. Its index. */
-static uint32_t write_lookup(struct compiler *c, enum step_kind kind, struct str name)
+/* An op that looks up a name. Its index. */
+static uint32_t write_lookup(struct compiler *c, enum op_kind kind, struct str name)
 {
-    struct step *step = step_add(c, kind);
+    struct op *op = op_add(c, kind);
 
-    if (step == NULL)
+    if (op == NULL)
         return 0;
-    uint32_t index = c->set->step_count - 1;
+    uint32_t index = c->set->op_count - 1;
     if (str_equal(name, STR(".")))
         return index;
     struct str rest;
     struct str first = str_cut(name, '.', &rest);
-    step->text = pool_add(c, first);
-    step->text_len = (uint32_t)first.len;
-    step->hash = value_hash(first);
-    step->parts = 1;
-    step->rest = c->set->name_count;
+    op->text = pool_add(c, first);
+    op->text_len = (uint32_t)first.len;
+    op->hash = value_hash(first);
+    op->parts = 1;
+    op->rest = c->set->name_count;
     while (rest.len > 0 && c->status == ST_OK) {
         struct str part = str_cut(rest, '.', &rest);
-        if (step->parts == UINT16_MAX) {
+        if (op->parts == UINT16_MAX) {
             fail_too_large(c);
             break;
         }
         name_add(c, part);
-        step->parts++;
+        op->parts++;
     }
     return index;
 }
@@ -242,7 +242,7 @@ static void write_nodes(struct compiler *c, const struct node *first, const stru
 static void write_line_start(struct compiler *c, const struct place *place)
 {
     if (place->called)
-        step_add(c, STEP_INDENT);
+        op_add(c, OP_INDENT);
     write_text(c, place->indent);
 }
 
@@ -293,14 +293,14 @@ static struct routine *routine_get(struct compiler *c, const struct source *sour
 static void write_call(struct compiler *c, const struct source *source, const struct place *place)
 {
     struct routine *r = routine_get(c, source, place->env);
-    struct step *step = r != NULL ? step_add(c, STEP_CALL) : NULL;
+    struct op *op = r != NULL ? op_add(c, OP_CALL) : NULL;
 
-    if (step == NULL)
+    if (op == NULL)
         return;
-    step->jump = r->number;
-    step->inherit = place->called;
-    step->text_len = (uint32_t)place->indent.len;
-    step->text = pool_add(c, place->indent);
+    op->jump = r->number;
+    op->inherit = place->called;
+    op->text_len = (uint32_t)place->indent.len;
+    op->text = pool_add(c, place->indent);
 }
 
 /* A whole template at a place whose env and indents are the template's already. */
@@ -379,19 +379,19 @@ static void write_block(struct compiler *c, const struct node *n, const struct p
 static void write_section(struct compiler *c, const struct node *n, const struct place *place)
 {
     struct mustache_set *set = c->set;
-    uint32_t start = write_lookup(c, n->kind == NODE_SECTION ? STEP_SECTION : STEP_INVERTED, n->text);
+    uint32_t start = write_lookup(c, n->kind == NODE_SECTION ? OP_SECTION : OP_INVERTED, n->text);
 
-    c->text_barrier = set->step_count;
+    c->text_barrier = set->op_count;
     write_nodes(c, n->first, place);
     if (n->kind == NODE_SECTION) {
-        struct step *end = step_add(c, STEP_END);
+        struct op *end = op_add(c, OP_END);
         if (end != NULL)
             end->jump = start + 1;
     }
     if (c->status != ST_OK)
         return;
-    set->steps[start].jump = set->step_count;
-    c->text_barrier = set->step_count;
+    set->ops[start].jump = set->op_count;
+    c->text_barrier = set->op_count;
 }
 
 static void write_nodes(struct compiler *c, const struct node *first, const struct place *place)
@@ -400,8 +400,8 @@ static void write_nodes(struct compiler *c, const struct node *first, const stru
         switch (n->kind) {
         case NODE_LINE: write_line_start(c, place); break;
         case NODE_TEXT: write_text(c, n->text); break;
-        case NODE_ESCAPED: write_lookup(c, STEP_ESCAPED, n->text); break;
-        case NODE_RAW: write_lookup(c, STEP_RAW, n->text); break;
+        case NODE_ESCAPED: write_lookup(c, OP_ESCAPED, n->text); break;
+        case NODE_RAW: write_lookup(c, OP_RAW, n->text); break;
         case NODE_SECTION:
         case NODE_INVERTED: write_section(c, n, place); break;
         case NODE_PARTIAL: write_partial(c, n, place); break;
@@ -414,12 +414,12 @@ static void write_nodes(struct compiler *c, const struct node *first, const stru
 /* A program of its own: a template's (called false) or a routine's. Its entry. */
 static uint32_t write_program(struct compiler *c, const struct source *source, const struct env *env, bool called)
 {
-    uint32_t entry = c->set->step_count;
+    uint32_t entry = c->set->op_count;
 
     c->source = source;
     c->text_barrier = entry;
     write_template(c, source, &(struct place){ .env = env, .called = called });
-    step_add(c, STEP_RETURN);
+    op_add(c, OP_RETURN);
     return entry;
 }
 
@@ -433,10 +433,10 @@ static void link_calls(struct compiler *c)
     }
     for (const struct routine *r = c->routines; r != NULL; r = r->next)
         entries[r->number] = r->entry;
-    for (uint32_t i = 0; i < c->set->step_count; i++) {
-        struct step *step = &c->set->steps[i];
-        if (step->kind == STEP_CALL)
-            step->jump = entries[step->jump];
+    for (uint32_t i = 0; i < c->set->op_count; i++) {
+        struct op *op = &c->set->ops[i];
+        if (op->kind == OP_CALL)
+            op->jump = entries[op->jump];
     }
 }
 

@@ -6,7 +6,7 @@
  *   mustache.c          folders, sets, changes
  *   mustache_render.c   program + context → bytes
  *
- * Trees live in an arena that dies when the set is compiled; the set keeps steps, a pool of bytes and names. */
+ * Trees live in an arena that dies when the set is compiled; the set keeps ops, a pool of bytes and names. */
 #ifndef HB_IO_MUSTACHE_INSIDE_H
 #define HB_IO_MUSTACHE_INSIDE_H
 
@@ -114,20 +114,20 @@ enum status parse_source(struct workshop *w, struct source *src);
 
 /* ---- programs ---- */
 
-enum step_kind {
-    STEP_TEXT,     /* write the text */
-    STEP_ESCAPED,  /* look up the name, write its value escaped… */
-    STEP_RAW,      /* …or as it is */
-    STEP_SECTION,  /* look up; false: go to jump; else push it (a list: its first item) */
-    STEP_END,      /* a list with a next item: take it and go to jump; else pop */
-    STEP_INVERTED, /* look up; true: go to jump */
-    STEP_INDENT,   /* write the indents of the calls we are in */
-    STEP_CALL,     /* go to jump, come back at STEP_RETURN; text: the call's indent */
-    STEP_RETURN    /* from a call; in a template's own program: the end */
+enum op_kind {
+    OP_TEXT,     /* write the text */
+    OP_ESCAPED,  /* look up the name, write its value escaped… */
+    OP_RAW,      /* …or as it is */
+    OP_SECTION,  /* look up; false: go to jump; else push it (a list: its first item) */
+    OP_END,      /* a list with a next item: take it and go to jump; else pop */
+    OP_INVERTED, /* look up; true: go to jump */
+    OP_INDENT,   /* write the indents of the calls we are in */
+    OP_CALL,     /* go to jump, come back at OP_RETURN; text: the call's indent */
+    OP_RETURN    /* from a call; in a template's own program: the end */
 };
 
-/* A name looked up in the context; parts behind the first dot are names[rest …]. parts 0 is ".". */
-struct step {
+/* One operation of a program. Its name is looked up in the context; parts behind the first dot are names[rest …]. parts 0 is ".". */
+struct op {
     uint8_t kind;
     bool inherit; /* CALL: the indents of the calls we are in go before this one's */
     uint16_t parts;
@@ -137,7 +137,7 @@ struct step {
     uint32_t rest;
 };
 
-struct step_name {
+struct op_name {
     uint32_t text, text_len, hash;
 };
 
@@ -145,13 +145,13 @@ struct mustache {
     const struct mustache_set *set;
     uint32_t name, name_len; /* a slice of the pool */
     uint32_t name_hash;
-    uint32_t entry; /* its first step */
+    uint32_t entry; /* its first op */
 };
 
 struct mustache_set {
-    struct step *steps;
-    uint32_t step_count, step_cap;
-    struct step_name *names;
+    struct op *ops;
+    uint32_t op_count, op_cap;
+    struct op_name *names;
     uint32_t name_count, name_cap;
     struct buf pool;
     struct mustache *templates;
@@ -160,7 +160,7 @@ struct mustache_set {
     uint64_t fingerprint;
 };
 
-/* Compiles all parsed sources of w into the empty set: steps, names, pool, and templates[i].entry for sources[i]. */
+/* Compiles all parsed sources of w into the empty set: ops, names, pool, and templates[i].entry for sources[i]. */
 enum status compile_sources(struct workshop *w, struct mustache_set *set);
 
 #endif

@@ -10,7 +10,7 @@ struct scope {
 };
 
 struct call {
-    uint32_t back;      /* the step after the call */
+    uint32_t back;      /* the op after the call */
     unsigned inherited; /* the call (from 1) whose indents go before this one's; 0: none */
     struct str indent;
 };
@@ -25,19 +25,19 @@ struct machine {
 
 /* ---- values ---- */
 
-/* The value of a step's name, or NULL. The first part is searched outwards, the others only in what was found. */
-static const struct value *lookup(const struct machine *m, const struct step *step)
+/* The value of an op's name, or NULL. The first part is searched outwards, the others only in what was found. */
+static const struct value *lookup(const struct machine *m, const struct op *op)
 {
     const struct mustache_set *set = m->set;
     const struct value *v = NULL;
 
-    if (step->parts == 0)
+    if (op->parts == 0)
         return m->scopes[m->scope_count - 1].value;
-    const struct str first = { set->pool.ptr + step->text, step->text_len };
+    const struct str first = { set->pool.ptr + op->text, op->text_len };
     for (unsigned i = m->scope_count; i > 0 && v == NULL; i--)
-        v = value_get(m->scopes[i - 1].value, first, step->hash);
-    for (uint32_t i = 0; v != NULL && i + 1 < step->parts; i++) {
-        const struct step_name *name = &set->names[step->rest + i];
+        v = value_get(m->scopes[i - 1].value, first, op->hash);
+    for (uint32_t i = 0; v != NULL && i + 1 < op->parts; i++) {
+        const struct op_name *name = &set->names[op->rest + i];
         v = value_get(v, (struct str){ set->pool.ptr + name->text, name->text_len }, name->hash);
     }
     return v;
@@ -145,50 +145,50 @@ static bool section_turn(struct machine *m)
     return false;
 }
 
-static bool call_enter(struct machine *m, const struct step *step, uint32_t back)
+static bool call_enter(struct machine *m, const struct op *op, uint32_t back)
 {
     if (full(m))
         return false;
-    struct call call = { .back = back, .inherited = step->inherit ? m->call_count : 0 };
-    call.indent = (struct str){ m->set->pool.ptr + step->text, step->text_len };
+    struct call call = { .back = back, .inherited = op->inherit ? m->call_count : 0 };
+    call.indent = (struct str){ m->set->pool.ptr + op->text, op->text_len };
     m->calls[++m->call_count] = call;
     return true;
 }
 
 static enum status run(struct machine *m, uint32_t at)
 {
-    const struct step *steps = m->set->steps;
+    const struct op *ops = m->set->ops;
     const char *pool = m->set->pool.ptr;
 
     for (;;) {
-        const struct step *step = &steps[at++];
-        switch ((enum step_kind)step->kind) {
-        case STEP_TEXT: buf_bytes(m->out, pool + step->text, step->text_len); break;
-        case STEP_ESCAPED: write_value(m->out, lookup(m, step), true); break;
-        case STEP_RAW: write_value(m->out, lookup(m, step), false); break;
-        case STEP_SECTION: {
-            const struct value *v = lookup(m, step);
+        const struct op *op = &ops[at++];
+        switch ((enum op_kind)op->kind) {
+        case OP_TEXT: buf_bytes(m->out, pool + op->text, op->text_len); break;
+        case OP_ESCAPED: write_value(m->out, lookup(m, op), true); break;
+        case OP_RAW: write_value(m->out, lookup(m, op), false); break;
+        case OP_SECTION: {
+            const struct value *v = lookup(m, op);
             if (!is_true(v))
-                at = step->jump;
+                at = op->jump;
             else if (!section_open(m, v))
                 return ST_INVALID;
             break;
         }
-        case STEP_END:
+        case OP_END:
             if (section_turn(m))
-                at = step->jump;
+                at = op->jump;
             break;
-        case STEP_INVERTED:
-            if (is_true(lookup(m, step)))
-                at = step->jump;
+        case OP_INVERTED:
+            if (is_true(lookup(m, op)))
+                at = op->jump;
             break;
-        case STEP_INDENT: write_indents(m); break;
-        case STEP_CALL:
-            if (!call_enter(m, step, at))
+        case OP_INDENT: write_indents(m); break;
+        case OP_CALL:
+            if (!call_enter(m, op, at))
                 return ST_INVALID;
-            at = step->jump;
+            at = op->jump;
             break;
-        case STEP_RETURN:
+        case OP_RETURN:
             if (m->call_count == 0)
                 return m->out->failed ? ST_NO_MEMORY : ST_OK;
             at = m->calls[m->call_count--].back;
