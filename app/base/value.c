@@ -58,25 +58,6 @@ static struct value *member_add(struct model *m, struct value *object, const cha
     return &member->value;
 }
 
-static struct value *list_add(struct model *m, struct value *list, struct value value)
-{
-    if (m->failed)
-        return NULL;
-    assert(list->type == VALUE_LIST && list != &dummy_list);
-    struct value *item = arena_alloc(m->arena, sizeof *item);
-    if (item == NULL) {
-        m->failed = true;
-        return NULL;
-    }
-    *item = value;
-    if (list->as.list.last != NULL)
-        list->as.list.last->next = item;
-    else
-        list->as.list.first = item;
-    list->as.list.last = item;
-    return item;
-}
-
 static struct value *or_dummy(struct value *v, struct value *dummy)
 {
     return v != NULL ? v : dummy;
@@ -142,12 +123,21 @@ struct value *value_page_list(struct model *m, struct value *object, const char 
 
 struct value *value_add_object(struct model *m, struct value *list)
 {
-    return or_dummy(list_add(m, list, EMPTY_OBJECT), &dummy_object);
-}
-
-void value_add_text(struct model *m, struct value *list, struct str text)
-{
-    (void)list_add(m, list, (struct value){ .type = VALUE_TEXT, .as.text = text });
+    if (m->failed)
+        return &dummy_object;
+    assert(list->type == VALUE_LIST && list != &dummy_list);
+    struct value *item = arena_alloc(m->arena, sizeof *item);
+    if (item == NULL) {
+        m->failed = true;
+        return &dummy_object;
+    }
+    *item = EMPTY_OBJECT;
+    if (list->as.list.last != NULL)
+        list->as.list.last->next = item;
+    else
+        list->as.list.first = item;
+    list->as.list.last = item;
+    return item;
 }
 
 const struct value *value_get(const struct value *v, struct str name, uint32_t name_hash)

@@ -65,9 +65,8 @@ void value_page_int(struct model *m, struct value *object, const char *name, int
 void value_page_text(struct model *m, struct value *object, const char *name, struct str text);
 struct value *value_page_object(struct model *m, struct value *object, const char *name);
 struct value *value_page_list(struct model *m, struct value *object, const char *name);
-/* Appends an object or a text to a list. */
+/* Appends an empty object to a list. */
 struct value *value_add_object(struct model *m, struct value *list);
-void value_add_text(struct model *m, struct value *list, struct str text);
 
 /* The named member's value; NULL when there is none or v is no object. name_hash: value_hash(name). */
 const struct value *value_get(const struct value *v, struct str name, uint32_t name_hash);

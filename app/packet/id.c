@@ -29,13 +29,3 @@ enum status id_next(struct id_gen *g, int64_t now_ms, uint64_t random, int64_t u
     g->used++;
     return ST_OK;
 }
-
-int64_t id_ms(uint64_t id)
-{
-    return (int64_t)(id >> (ID_INSTANCE_BITS + ID_SEQUENCE_BITS)) + ID_EPOCH_MS;
-}
-
-uint16_t id_instance(uint64_t id)
-{
-    return (uint16_t)(id >> ID_SEQUENCE_BITS & (ID_INSTANCES - 1));
-}

@@ -32,8 +32,4 @@ void id_gen_init(struct id_gen *g, uint16_t instance, int64_t floor_ms);
  * ST_UNAVAILABLE: too far ahead, at or past until_ms, or out of the 41 bits; g and *out are untouched. */
 enum status id_next(struct id_gen *g, int64_t now_ms, uint64_t random, int64_t until_ms, uint64_t *out);
 
-/* The ms in an id. */
-int64_t id_ms(uint64_t id);
-uint16_t id_instance(uint64_t id);
-
 #endif

@@ -9,7 +9,7 @@ static const size_t PAGE_BYTES_MAX = (size_t)1 << 20;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* {a: {b: "<x>", l: [{b: 1, a: {}}, "t"]}, t: true, f: false, n: null, v: "& \"'`"} */
+/* {a: {b: "<x>", l: [{b: 1, a: {}}, {}]}, t: true, f: false, n: null, v: "& \"'`"} */
 static void model_fill(struct model *m)
 {
     struct value *a = value_object(m, &m->root, "a");
@@ -18,7 +18,7 @@ static void model_fill(struct model *m)
     struct value *item = value_add_object(m, l);
     value_int(m, item, "b", 1);
     value_object(m, item, "a");
-    value_add_text(m, l, STR("t"));
+    value_add_object(m, l);
     value_bool(m, &m->root, "t", true);
     value_bool(m, &m->root, "f", false);
     value_null(m, &m->root, "n");

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "packet/id_lease.h"
+#include "support/id_parts.h"
 #include "test_packet_fixture.h"
 
 static struct services *app;

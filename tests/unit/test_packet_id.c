@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "packet/id.h"
+#include "support/id_parts.h"
 
 #define NOW   (ID_EPOCH_MS + INT64_C(90000000000))
 #define NEVER INT64_MAX

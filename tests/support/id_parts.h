@@ -1,0 +1,17 @@
+/* What an id was made of (packet/id.h): the program never takes one apart, tests do. */
+#ifndef HB_TESTS_SUPPORT_ID_PARTS_H
+#define HB_TESTS_SUPPORT_ID_PARTS_H
+
+#include "packet/id.h"
+
+static inline int64_t id_ms(uint64_t id)
+{
+    return (int64_t)(id >> (ID_INSTANCE_BITS + ID_SEQUENCE_BITS)) + ID_EPOCH_MS;
+}
+
+static inline uint16_t id_instance(uint64_t id)
+{
+    return (uint16_t)(id >> ID_SEQUENCE_BITS & (ID_INSTANCES - 1));
+}
+
+#endif
