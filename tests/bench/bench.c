@@ -1,0 +1,155 @@
+#include "bench.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/random.h"
+#include "packet/split.h"
+
+bool bench_open(struct bench *b)
+{
+    char error[512] = "out of memory";
+    (void)signal(SIGPIPE, SIG_IGN);
+    *b = (struct bench){ 0 };
+    config_defaults(&b->config);
+    bool ok = random_init() && config_load(&b->config, getenv("HB_CONFIG"), error, sizeof error) == ST_OK &&
+              redis_scripts_load(b->config.lua_dir, &b->scripts, error, sizeof error) == ST_OK;
+    if (ok) {
+        b->redis = redis_new(&b->config);
+        ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config) == ST_OK;
+    }
+    if (!ok)
+        (void)fprintf(stderr, "%s\n", error);
+    return ok;
+}
+
+void bench_close(struct bench *b)
+{
+    redis_free(b->redis);
+    redis_scripts_free(b->scripts);
+}
+
+/* ---- meter ---- */
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* CPU time of all threads of a process; the file tells nanoseconds on the CPU first. -1: there is no such process. */
+static int64_t process_cpu_ns(int64_t pid)
+{
+    char path[128];
+    int64_t sum_ns = 0;
+    (void)snprintf(path, sizeof path, "/proc/%" PRId64 "/task", pid);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL)
+        return -1;
+    for (const struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        long long ns = 0;
+        if (task->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "/proc/%" PRId64 "/task/%.20s/schedstat", pid, task->d_name);
+        FILE *file = fopen(path, "re");
+        if (file != NULL && fscanf(file, "%lld", &ns) == 1)
+            sum_ns += ns;
+        if (file != NULL)
+            (void)fclose(file);
+    }
+    (void)closedir(tasks);
+    return sum_ns;
+}
+
+static bool redis_pid_find(struct bench *b, int64_t *out)
+{
+    static const char wanted[] = "process_id:";
+    struct redis_call call;
+    const struct str info[] = { STR("INFO"), STR("server") };
+    enum status st = redis_do(b->redis, &call, info, 2);
+    const char *at = st == ST_OK && call.reply->type == REDIS_REPLY_STRING ? strstr(call.reply->str, wanted) : NULL;
+    if (at != NULL)
+        *out = strtoll(at + strlen(wanted), NULL, 10);
+    redis_call_free(&call);
+    return at != NULL;
+}
+
+bool bench_meter_start(struct bench_meter *m, struct bench *b)
+{
+    if (!redis_pid_find(b, &m->redis_pid))
+        return false;
+    m->redis_ns = process_cpu_ns(m->redis_pid);
+    m->own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    m->wall_ns = clock_ns(CLOCK_MONOTONIC);
+    return m->redis_ns >= 0;
+}
+
+bool bench_meter_stop(struct bench_meter *m)
+{
+    int64_t redis_ns = process_cpu_ns(m->redis_pid);
+    m->wall_ns = clock_ns(CLOCK_MONOTONIC) - m->wall_ns;
+    m->own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - m->own_ns;
+    m->redis_ns = redis_ns - m->redis_ns;
+    return redis_ns >= 0;
+}
+
+void bench_meter_print(const struct bench_meter *m, uint64_t count)
+{
+    (void)printf("{\"count\":%" PRIu64 ",\"wall_ns\":%" PRId64 ",\"own_ns\":%" PRId64 ",\"redis_ns\":%" PRId64 "}\n",
+                 count, m->wall_ns, m->own_ns, m->redis_ns);
+}
+
+/* ---- packets and people ---- */
+
+bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t shares, int64_t created_ms)
+{
+    int64_t total_fen = (int64_t)shares * BENCH_SHARE_FEN;
+    *p = (struct packet){ .id = BENCH_PACKET_FIRST + index,
+                          .sender_id = BENCH_USER_FIRST + index % bench_users(shares),
+                          .sender_name = STR("小明"),
+                          .receiver_name = STR(""),
+                          .kind = PACKET_LUCKY,
+                          .split = SPLIT_DOUBLE_AVERAGE,
+                          .amount_fen = total_fen,
+                          .share_count = shares,
+                          .share_max_fen = total_fen,
+                          .greeting = STR("恭喜发财，大吉大利"),
+                          .state = PACKET_OPEN,
+                          .created_ms = created_ms,
+                          .expires_ms = created_ms + BENCH_DAY_MS };
+    memcpy(p->seed, &p->id, sizeof p->id);
+    split_commitment(p->seed, p->commitment);
+    if (split_packet(p, fen) != ST_OK)
+        return false;
+    p->best_share_no = split_best_share_no(fen, shares);
+    return true;
+}
+
+uint32_t bench_users(uint64_t shares)
+{
+    return shares > BENCH_USERS_MIN ? (uint32_t)shares : BENCH_USERS_MIN;
+}
+
+uint64_t bench_user(uint64_t packet_index, uint32_t share_no, uint64_t shares)
+{
+    return BENCH_USER_FIRST + (packet_index * 7 + share_no) % bench_users(shares);
+}
+
+/* ---- command line ---- */
+
+bool bench_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+    return str_to_u64(str_from(text), out) && *out >= min && *out <= max;
+}
+
+int bench_fail(const char *what, enum status st)
+{
+    (void)fprintf(stderr, "%s: %s\n", what, status_name(st));
+    return 1;
+}

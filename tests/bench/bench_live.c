@@ -1,0 +1,159 @@
+/* Live packets in Redis by the program's own code (packet/live.h), and what each call costs:
+ *   bench_live load FIRST PACKETS SHARES        packets FIRST … FIRST + PACKETS - 1, nobody has grabbed yet
+ *   bench_live grab FIRST STEP PACKETS SHARES   PACKETS packets, STEP apart, are grabbed empty: share by share in turn
+ *   bench_live view FIRST STEP PACKETS CALLS    as many looks at them, 50 rows each
+ *   bench_live remove FIRST STEP PACKETS
+ * Rounds have BENCH_PIPELINE calls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "bench.h"
+#include "packet/split.h"
+
+enum { VIEW_ROWS = 50 };
+static const uint64_t NUMBER_MAX = 100000000;
+
+struct task {
+    struct bench b;
+    struct bench_meter meter;
+    uint64_t first, step, packets, shares, calls;
+    uint64_t done;
+};
+
+/* Packets in an order that jumps about: neighbours in memory must not help. */
+static uint64_t packet_index(const struct task *t, uint64_t i)
+{
+    static const uint64_t prime = 1000003;
+    return t->first + (i * prime % t->packets) * t->step;
+}
+
+static enum status load(struct task *t)
+{
+    struct packet p;
+    enum live_code code;
+    int64_t *fen = calloc(t->shares, sizeof *fen);
+    enum status st = fen == NULL ? ST_NO_MEMORY : ST_OK;
+    for (uint64_t i = 0; st == ST_OK && i < t->packets; i++) {
+        if (!bench_packet(&p, fen, t->first + i, (uint32_t)t->shares, clock_now_ms()))
+            st = ST_INVALID;
+        if (st == ST_OK)
+            st = live_load(&t->b.live, &p, fen, NULL, 0, LIVE_STATE_OPEN, &code);
+        if (st == ST_OK && code != LIVE_LOADED)
+            st = ST_EXISTS;
+        t->done++;
+    }
+    free(fen);
+    return st;
+}
+
+static enum status grab(struct task *t)
+{
+    struct redis_call calls[BENCH_PIPELINE];
+    const uint64_t total = t->packets * t->shares;
+    enum status st = ST_OK;
+    while (st == ST_OK && t->done < total) {
+        size_t count = total - t->done < BENCH_PIPELINE ? (size_t)(total - t->done) : BENCH_PIPELINE;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t n = t->done + i, index = packet_index(t, n % t->packets);
+            live_grab_queue(&t->b.live, &calls[i], BENCH_PACKET_FIRST + index,
+                            bench_user(index, (uint32_t)(n / t->packets), t->shares), STR("小强"));
+        }
+        redis_round(t->b.redis);
+        for (size_t i = 0; i < count; i++) {
+            struct live_grab answer;
+            if (st == ST_OK)
+                st = live_grab_read(&calls[i], &answer);
+            if (st == ST_OK && answer.code != LIVE_GRABBED)
+                st = ST_CONFLICT;
+            redis_call_free(&calls[i]);
+        }
+        t->done += count;
+    }
+    return st;
+}
+
+static enum status view(struct task *t)
+{
+    struct redis_call calls[BENCH_PIPELINE];
+    struct arena *a = arena_new((size_t)256 << 10, (size_t)16 << 20);
+    enum status st = a == NULL ? ST_NO_MEMORY : ST_OK;
+    while (st == ST_OK && t->done < t->calls) {
+        for (size_t i = 0; i < BENCH_PIPELINE; i++)
+            live_view_queue(&t->b.live, &calls[i], BENCH_PACKET_FIRST + packet_index(t, t->done + i), BENCH_USER_FIRST,
+                            PACKET_NO_SHARE, VIEW_ROWS);
+        redis_round(t->b.redis);
+        for (size_t i = 0; i < BENCH_PIPELINE; i++) {
+            struct live_view answer;
+            if (st == ST_OK)
+                st = live_view_read(&calls[i], a, BENCH_PACKET_FIRST + packet_index(t, t->done + i), &answer);
+            redis_call_free(&calls[i]);
+        }
+        arena_reset(a);
+        t->done += BENCH_PIPELINE;
+    }
+    arena_free(a);
+    return st;
+}
+
+static enum status unload(struct task *t)
+{
+    enum status st = ST_OK;
+    for (; st == ST_OK && t->done < t->packets; t->done++)
+        st = live_remove(&t->b.live, BENCH_PACKET_FIRST + packet_index(t, t->done));
+    return st;
+}
+
+static const struct command {
+    const char *name;
+    enum status (*run)(struct task *t);
+    bool has_step, has_shares, has_calls;
+} COMMANDS[] = { { "load", load, false, true, false },
+                 { "grab", grab, true, true, false },
+                 { "view", view, true, false, true },
+                 { "remove", unload, true, false, false } };
+
+static const struct command *task_parse(struct task *t, int argc, char **argv)
+{
+    const struct command *c = NULL;
+    for (size_t i = 0; argc > 1 && i < sizeof COMMANDS / sizeof COMMANDS[0]; i++)
+        if (strcmp(argv[1], COMMANDS[i].name) == 0)
+            c = &COMMANDS[i];
+    if (c == NULL || argc != 4 + c->has_step + c->has_shares + c->has_calls)
+        return NULL;
+    int at = 2;
+    t->step = 1;
+    bool ok = bench_number(argv[at++], 0, UINT32_MAX, &t->first);
+    if (c->has_step)
+        ok = ok && bench_number(argv[at++], 1, NUMBER_MAX, &t->step);
+    ok = ok && bench_number(argv[at++], 1, NUMBER_MAX, &t->packets);
+    if (c->has_shares)
+        ok = ok && bench_number(argv[at++], 1, SPLIT_COUNT_MAX, &t->shares);
+    if (c->has_calls)
+        ok = ok && bench_number(argv[at++], 1, NUMBER_MAX, &t->calls);
+    return ok ? c : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct task t;
+    const struct command *c = task_parse(&t, argc, argv);
+    if (c == NULL) {
+        (void)fputs("usage: bench_live load FIRST PACKETS SHARES | grab FIRST STEP PACKETS SHARES |"
+                    " view FIRST STEP PACKETS CALLS | remove FIRST STEP PACKETS\n",
+                    stderr);
+        return 2;
+    }
+    if (!bench_open(&t.b))
+        return 1;
+    enum status st = bench_meter_start(&t.meter, &t.b) ? c->run(&t) : ST_UNAVAILABLE;
+    if (st == ST_OK && !bench_meter_stop(&t.meter))
+        st = ST_UNAVAILABLE;
+    bench_close(&t.b);
+    if (st != ST_OK)
+        return bench_fail(c->name, st);
+    bench_meter_print(&t.meter, t.done);
+    return 0;
+}
