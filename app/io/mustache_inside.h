@@ -126,7 +126,8 @@ enum op_kind {
     OP_RETURN    /* from a call; in a template's own program: the end */
 };
 
-/* One operation of a program. Its name is looked up in the context; parts behind the first dot are names[rest …]. parts 0 is ".". */
+/* One operation of a program. Its name is looked up in the context; parts behind the first dot are names[rest …],
+ * parts 0 is ".". */
 struct op {
     uint8_t kind;
     bool inherit; /* CALL: the indents of the calls we are in go before this one's */
