@@ -41,7 +41,8 @@ bool bench_meter_stop(struct bench_meter *m);
 /* One line of JSON: {"count":…,"wall_ns":…,"own_ns":…,"redis_ns":…}. */
 void bench_meter_print(const struct bench_meter *m, uint64_t count);
 
-/* The packet of this number, lucky, open for a day; its id is BENCH_PACKET_FIRST + index. fen: shares items, caller's. */
+/* The packet of this number, lucky, open for a day; its id is BENCH_PACKET_FIRST + index. fen: shares items,
+ * caller's. */
 bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t shares, int64_t created_ms);
 /* How many people take part where packets have so many shares, and who of them takes the share. */
 uint32_t bench_users(uint64_t shares);

@@ -1,6 +1,6 @@
-/* One grab script alone: bench_scripts ours|counters|lock GRABS PEERS_DIR makes one packet of GRABS shares in an empty Redis,
- * has as many people grab it and prints what that cost. The client is the same for all: rounds of BENCH_PIPELINE
- * calls. */
+/* One grab script alone: bench_scripts ours|counters|lock GRABS PEERS_DIR makes one packet of GRABS shares in an empty
+ * Redis, has as many people grab it and prints what that cost. The client is the same for all: rounds of
+ * BENCH_PIPELINE calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
