@@ -9,7 +9,7 @@ checks_test() {
     done
     packages_install run test
     build_preset "$preset"
-    checks_npm
+    checks_npm tests/e2e
     # Whatever ctest's own clean-up could not do, because ctest itself was ended.
     trap '"$ROOT/tests/support/servers" stop-all "$ROOT/build/'"$preset"'/servers" >&2' EXIT
     trap 'exit 130' INT TERM HUP
@@ -20,12 +20,12 @@ checks_test() {
     return "$status"
 }
 
-# What the browser tests need from npm, when the lock file is newer than what is there.
+# checks_npm FOLDER: what the folder's lock file names, fetched by npm when it is newer than what is there.
 checks_npm() {
-    local folder=$ROOT/tests/e2e
+    local folder=$ROOT/$1
     [ -f "$folder/package-lock.json" ] || return 0
     ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-lock.json" || return 0
-    say "dev: npm ci in tests/e2e"
+    say "dev: npm ci in $1"
     (cd -- "$folder" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error </dev/null >&2) ||
         die "npm ci failed in $folder"
     cp -- "$folder/package-lock.json" "$folder/node_modules/.installed-lock.json"
