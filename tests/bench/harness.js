@@ -8,6 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../chaos/instance.js';
 import { RedisServer } from './redis_server.js';
 import { Site } from './site.js';
 import { median, medians, percentile, ratio } from './stats.js';
@@ -15,8 +16,8 @@ import { median, medians, percentile, ratio } from './stats.js';
 const ROUNDS = 5;
 const ROUNDS_QUICK = 2;
 
-// So that every request of a load can win: large packets, and nothing that a packet's size or the money could refuse.
-const SETTINGS = { HB_PACKET_SHARES_MAX: 100_000, HB_DEMO: 'on', HB_SETTLE_BATCH: 5000 };
+// So that every request of a load can win.
+const SETTINGS = { HB_PACKET_SHARES_MAX: 100_000 };
 
 export class Bench {
   #servers = []; #shared = null; #count = 0;
@@ -39,7 +40,15 @@ export class Bench {
     return join(this.build, 'tests/bench', name);
   }
 
-  #newFolder(name) {
+  // The text of a script of lua/ ("grab") as the site sends it.
+  async script(name) {
+    const { code, stdout, stderr } = await run(this.program('script_text'), [join(this.root, 'lua'), name]);
+    if (code !== 0) throw new Error(stderr);
+    return stdout;
+  }
+
+  // A new folder below this.folder; it is not made.
+  newFolder(name) {
     return join(this.folder, `${name}-${++this.#count}`);
   }
 
@@ -53,7 +62,7 @@ export class Bench {
   // own: one of this case alone, with settings of its own.
   async site({ own = false, settings = {} } = {}) {
     if (!own && this.#shared) return this.#shared;
-    const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.#newFolder('site'),
+    const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.newFolder('site'),
       settings: { ...SETTINGS, ...settings } }), !own);
     await site.up();
     if (!own) this.#shared = site;
@@ -62,7 +71,7 @@ export class Bench {
 
   // A Redis of this case alone: see redis_server.js. settings replace lines of the project's redis.conf.
   async redisServer(settings = {}) {
-    const server = this.keep(new RedisServer({ root: this.root, folder: this.#newFolder('redis'), settings }));
+    const server = this.keep(new RedisServer({ root: this.root, folder: this.newFolder('redis'), settings }));
     await server.start();
     return server;
   }

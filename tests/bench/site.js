@@ -1,11 +1,13 @@
 // A private instance of the site for measuring: the release build, in a folder of its own, started by ./dev.
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { poll, run } from '../chaos/instance.js';
 import { redis } from '../chaos/redis.js';
+import { processTree } from './cpu.js';
 
+const PARTITIONS = 16;
 const PORT_FIRST = 21_000;
 const PORT_COUNT = 9000;
 const DEMO_USERS_MAX = 20_000;
@@ -79,6 +81,11 @@ export class Site {
     }
   }
 
+  // The processes that answer a request of the hot pool: { nginx, app, redis }, lists of pids.
+  groups(pool = 'hot') {
+    return { nginx: processTree(this.pid('nginx')), app: processTree(this.pid(pool)), redis: processTree(this.pid('redis')) };
+  }
+
   // The reply to one command.
   async redis(...args) {
     const [reply] = await redis(this.socket('redis'), [args], REQUEST_MS_MAX);
@@ -120,12 +127,13 @@ export class Site {
   }
 
   // One request: { status, headers, text, json }. fields make it a POST; JSON is asked for unless accept says otherwise.
-  request(path, { cookie, fields, accept = 'application/json', method } = {}) {
+  // base: another server's address.
+  request(path, { cookie, fields, accept = 'application/json', method, base = this.url } = {}) {
     const body = fields ? new URLSearchParams(fields).toString() : null;
     const headers = { Accept: accept, ...(cookie ? { Cookie: cookie } : {}),
       ...(body !== null ? { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': Buffer.byteLength(body) } : {}) };
     return new Promise((resolve, reject) => {
-      const request = http.request(this.url + path, { method: method ?? (body === null ? 'GET' : 'POST'), headers,
+      const request = http.request(base + path, { method: method ?? (body === null ? 'GET' : 'POST'), headers,
         agent: this.#agent, timeout: REQUEST_MS_MAX }, (response) => {
         const parts = [];
         response.on('data', (part) => parts.push(part));
@@ -151,17 +159,19 @@ export class Site {
   }
   static #keys = 0;
 
-  // Every event is settled: the streams end where the cursors stand.
+  // Waits until every event is settled: each stream ends where its position stands.
   async drained(seconds = 120) {
+    const partitions = Array.from({ length: PARTITIONS }, (_, i) => `hb:{p${String(i).padStart(2, '0')}}`);
     const found = await poll(seconds, async () => {
-      const { unsettled } = JSON.parse(await this.hongbao('audit', '--json').catch(() => '{}'));
-      return unsettled === 0;
+      const replies = await this.redisAll(partitions.flatMap((key) => [['XREVRANGE', `${key}:events`, '+', '-', 'COUNT', '1'], ['GET', `${key}:settled`]]));
+      return partitions.every((_, i) => (replies[2 * i][0]?.[0] ?? null) === replies[2 * i + 1]);
     });
     if (!found) throw new Error(`after ${seconds} s not everything is settled`);
   }
 
-  // The names of the logs with their last lines, for a message.
-  logs() {
-    return readdirSync(join(this.var, 'log')).map((name) => join(this.var, 'log', name));
+  // Throws unless every invariant holds and nothing waits.
+  async mustBeSound() {
+    const found = JSON.parse(await this.hongbao('audit', '--json'));
+    if (!found.ok || found.unsettled !== 0) throw new Error(`the audit is not clean: ${JSON.stringify(found)}`);
   }
 }

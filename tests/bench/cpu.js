@@ -1,0 +1,60 @@
+// What processes have used, from /proc: CPU in nanoseconds, memory.
+import { readFileSync, readdirSync } from 'node:fs';
+
+const read = (path) => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ESRCH') return null;
+    throw error;
+  }
+};
+
+const tasks = (pid, proc) => {
+  try {
+    return readdirSync(`${proc}/${pid}/task`);
+  } catch {
+    return [];
+  }
+};
+
+// A process with all it has started.
+export function processTree(pid, proc = '/proc') {
+  const found = [];
+  for (const waiting = [pid]; waiting.length > 0;) {
+    const one = waiting.pop();
+    if (!one) continue;
+    found.push(one);
+    for (const tid of tasks(one, proc)) {
+      waiting.push(...(read(`${proc}/${one}/task/${tid}/children`) ?? '').split(' ').filter(Boolean).map(Number));
+    }
+  }
+  return found;
+}
+
+// Nanoseconds on a CPU of every thread of the processes: Map of "pid/tid".
+export function cpuOf(pids, proc = '/proc') {
+  const found = new Map();
+  for (const pid of pids) {
+    for (const tid of tasks(pid, proc)) {
+      const text = read(`${proc}/${pid}/task/${tid}/schedstat`);
+      if (text) found.set(`${pid}/${tid}`, Number(text.split(' ')[0]));
+    }
+  }
+  return found;
+}
+
+// What was used between two looks. A thread that is gone took its figure along: then there is no answer.
+export function cpuBetween(before, after) {
+  for (const thread of before.keys()) if (!after.has(thread)) throw new Error(`thread ${thread} ended while it was measured`);
+  let sum = 0;
+  for (const [thread, ns] of after) sum += ns - (before.get(thread) ?? 0);
+  return sum;
+}
+
+// MiB in use by the processes, what they share counted once.
+export function memoryOf(pids, proc = '/proc') {
+  let kib = 0;
+  for (const pid of pids) kib += Number(/^Pss:\s+(\d+) kB/m.exec(read(`${proc}/${pid}/smaps_rollup`) ?? '')?.[1] ?? 0);
+  return kib / 1024;
+}

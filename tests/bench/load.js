@@ -1,0 +1,41 @@
+// A load by wrk, and what it costs whom.
+import { join } from 'node:path';
+import { run } from '../chaos/instance.js';
+import { cpuBetween, cpuOf, memoryOf } from './cpu.js';
+
+export const CONNECTIONS = 64;
+
+// Runs wrk with wrk/wrk.lua: { requests, seconds, errors: { connect, read, write, status, timeout }, p50, p99, p999, max }, the
+// latter in milliseconds.
+export async function wrk({ root, url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept, timeout = 10, script = 'wrk.lua' }) {
+  const { code, stdout, stderr } = await run('wrk', ['-t', String(threads), '-c', String(connections), '-d', `${seconds}s`,
+    '--timeout', `${timeout}s`, '-s', join(root, 'tests/bench/wrk', script), url, '--', kind, String(threads), cookies, paths,
+    ...(accept ? [accept] : [])]);
+  const text = /^RESULT (\{.*\})$/m.exec(stdout)?.[1];
+  if (code !== 0 || !text) throw new Error(`wrk: ${code}\n${stdout}${stderr}`);
+  const { requests, us, p50, p99, p999, max, connect, read, write, status, timeout: late } = JSON.parse(text);
+  return { requests, seconds: us / 1e6, errors: { connect, read, write, status, timeout: late },
+    p50: p50 / 1000, p99: p99 / 1000, p999: p999 / 1000, max: max / 1000 };
+}
+
+// Runs load() and looks at the clocks of the processes around it. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }.
+// The row: what one request took, by group and together.
+export async function measured(groups, load) {
+  const look = () => Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, cpuOf(pids)]));
+  const before = look();
+  const result = await load();
+  const after = look();
+  const us = Object.fromEntries(Object.keys(groups).map((name) => [name, cpuBetween(before[name], after[name]) / 1000 / result.requests]));
+  return { result, row: {
+    '/s': result.requests / result.seconds, 'p50 ms': result.p50, 'p99 ms': result.p99, 'p99.9 ms': result.p999,
+    ...Object.fromEntries(Object.entries(us).map(([name, value]) => [`${name} µs`, value])),
+    'server µs': Object.values(us).reduce((sum, value) => sum + value, 0),
+    'app MiB': groups.app ? memoryOf(groups.app) : 0,
+  } };
+}
+
+// Throws unless every request was answered as wanted.
+export function mustBeClean(name, { errors }, { status = 0 } = {}) {
+  const bad = Object.entries(errors).filter(([kind, count]) => count !== (kind === 'status' ? status : 0));
+  if (bad.length > 0) throw new Error(`${name}: ${bad.map(([kind, count]) => `${count} × ${kind}`).join(', ')}`);
+}

@@ -1,0 +1,125 @@
+// What the site is compared with: servers that do the same grab on the same Redis, behind an nginx of their own each, whose
+// settings are those of the site.
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { poll } from '../chaos/instance.js';
+import { processTree } from './cpu.js';
+import { freePort } from './site.js';
+
+const PARTITIONS = 16;
+const PHP_WORKERS_PER_CPU = 8;
+const MODULES = ['ndk_http_module.so', 'ngx_http_lua_module.so'];
+
+const fill = (text, names) => Object.entries(names).reduce((done, [name, value]) => done.replaceAll(`@${name}@`, value), text);
+
+const roleOf = (site, role) => Object.fromEntries(readFileSync(join(site.var, 'rights', `${role}.conf`), 'utf8').trim().split('\n')
+  .map((line) => line.split(' = ')));
+
+const group = () => readFileSync('/etc/group', 'utf8').split('\n').map((line) => line.split(':'))
+  .find(([, , id]) => Number(id) === process.getgid())?.[0] ?? String(process.getgid());
+
+function phpProgram() {
+  const found = ['8.2', '8.3', '8.4', ''].map((version) => `/usr/sbin/php-fpm${version}`).find(existsSync);
+  if (!found) throw new Error('there is no php-fpm; ./dev install bench');
+  return found;
+}
+
+// A server with an application of its own, or none: { conf, app } below.
+export class Peer {
+  #children = [];
+
+  constructor({ name, root, build, folder, site, grabHash, conf, modules = false, app = null }) {
+    Object.assign(this, { name, root, build, folder, site, grabHash, conf, modules, app });
+  }
+
+  async start() {
+    for (const part of ['run', 'log', 'tmp']) mkdirSync(join(this.folder, part), { recursive: true });
+    symlinkSync(join(this.root, 'nginx'), join(this.folder, 'hongbao'));
+    this.port = await freePort();
+    this.url = `http://127.0.0.1:${this.port}`;
+    if (this.app) this.appPid = this.#spawn('app', ...this.app(this));
+    if (this.app) await this.#ready(() => existsSync(join(this.folder, 'run/app.sock')));
+    writeFileSync(join(this.folder, 'nginx.conf'), this.#nginxConf());
+    this.nginxPid = this.#spawn('nginx', '/usr/sbin/nginx', ['-e', join(this.folder, 'log/nginx.log'), '-p', this.folder,
+      '-c', join(this.folder, 'nginx.conf'), '-g', 'daemon off;']);
+    await this.#ready(() => fetch(this.url).then(() => true, () => false));
+  }
+
+  // The site's own settings up to its upstreams; then the peer's.
+  #nginxConf() {
+    const template = readFileSync(join(this.root, 'nginx/nginx.conf.in'), 'utf8');
+    const head = template.slice(0, template.indexOf('    upstream '));
+    const modules = this.modules ? MODULES.map((file) => `load_module /usr/lib/nginx/modules/${file};\n`).join('') : '';
+    const tail = readFileSync(join(this.root, 'tests/bench/peers', this.conf), 'utf8');
+    return fill(modules + head + tail, this.names({ USER: process.getuid() === 0 ? `user root ${group()};` : '' }));
+  }
+
+  names(more = {}) {
+    const web = roleOf(this.site, 'web');
+    return { ROOT: this.root, VAR: this.folder, PORT: this.port, REDIS: this.site.socket('redis'), GRAB_HASH: this.grabHash,
+      PARTITIONS, REDIS_USER: web.redis_user, REDIS_PASSWORD: web.redis_password, ...more };
+  }
+
+  // Fills a file of peers/ into the peer's folder; its path.
+  file(name, more) {
+    const path = join(this.folder, name);
+    writeFileSync(path, fill(readFileSync(join(this.root, 'tests/bench/peers', `${name}.in`), 'utf8'), this.names(more)));
+    return path;
+  }
+
+  #spawn(name, file, args, env = {}) {
+    const log = openSync(join(this.folder, 'log', `${name}.out`), 'a');
+    const child = spawn(file, args, { cwd: this.folder, detached: true, stdio: ['ignore', log, log], env: { ...process.env, ...env } });
+    closeSync(log);
+    child.on('error', () => {});
+    child.ended = new Promise((resolve) => { child.once('close', resolve); });
+    this.#children.push(child);
+    return child.pid;
+  }
+
+  async #ready(probe) {
+    const dead = () => this.#children.some(({ exitCode, pid }) => exitCode !== null || !pid);
+    const ready = await poll(20, async () => dead() || await probe());
+    if (ready && !dead()) return;
+    const logs = ['app.out', 'nginx.out', 'nginx.log', 'php-fpm.log'].map((name) => join(this.folder, 'log', name)).filter(existsSync);
+    throw new Error(`${this.name} did not start:\n${logs.map((file) => readFileSync(file, 'utf8')).join('')}`);
+  }
+
+  groups() {
+    return { nginx: processTree(this.nginxPid), app: this.appPid ? processTree(this.appPid) : [], redis: processTree(this.site.pid('redis')) };
+  }
+
+  // nginx first, so that it never looks for an application that has gone.
+  async stop() {
+    for (const child of this.#children.reverse()) {
+      if (!child.pid || child.exitCode !== null || child.signalCode !== null) continue;
+      process.kill(-child.pid, 'SIGTERM');
+      const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), 5000);
+      await child.ended;
+      clearTimeout(timer);
+    }
+  }
+}
+
+// spawn-fcgi and multiwatch, as ./dev starts the site's pools.
+const pool = (program, processes, env) => (peer) => ['spawn-fcgi', ['-n', '-s', join(peer.folder, 'run/app.sock'), '-M', '0660',
+  '-b', '1024', '--', '/usr/bin/multiwatch', '-f', String(processes), '-r', '1000000', '-t', '1000', '-s', 'TERM', '--',
+  join(peer.build, 'tests/bench', program)], env(peer)];
+
+const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_HASH: peer.grabHash });
+
+export const KINDS = {
+  lua: { name: 'nginx Lua module', conf: 'lua.conf.in', modules: true },
+  php: { name: 'php-fpm, phpredis', conf: 'fastcgi.conf.in', app: (peer) => [phpProgram(), ['--nodaemonize',
+    '--fpm-config', peer.file('php-fpm.conf', { PROCESSES: PHP_WORKERS_PER_CPU * availableParallelism(),
+      USER: process.getuid() === 0 ? `user = root\ngroup = ${group()}` : '' }),
+    ...(process.getuid() === 0 ? ['-R'] : []), '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0',
+    '-d', 'redis.pconnect.pooling_enabled=1', '-d', 'redis.pconnect.echo_check_liveness=0']] },
+  fcgi8: { name: 'libfcgi, 8 processes', conf: 'fastcgi.conf.in', app: pool('grab_blocking', 8, blockingEnv) },
+  fcgi16: { name: 'libfcgi, 16 processes', conf: 'fastcgi.conf.in', app: pool('grab_blocking', 16, blockingEnv) },
+  constant: { name: 'floor: the loop, a constant', conf: 'constant.conf.in',
+    app: pool('constant', availableParallelism(), (peer) => ({ BENCH_ANSWER: join(peer.folder, 'answer') })) },
+  return: { name: 'floor: nginx alone', conf: 'return.conf.in' },
+};

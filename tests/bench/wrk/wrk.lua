@@ -1,0 +1,68 @@
+-- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS: both files have a line an item.
+--   every   each path with each cookie once, then nothing is left: answered by the server with an error
+--   cycle   request n takes cookie n and path n, from the beginning again behind the last
+-- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields.
+local kind, threads, cookies, items, next_request
+local HEAD = "Host: 127.0.0.1\r\nAccept: %s\r\nCookie: "
+
+local created = 0
+function setup(thread)
+    thread:set("id", created)
+    created = created + 1
+end
+
+local function lines(file)
+    local list = {}
+    for line in io.lines(file) do
+        list[#list + 1] = line
+    end
+    return list
+end
+
+-- What stands before and behind the cookie.
+local function item(line, accept)
+    local path, body = line:match("^POST (%S+) ?(.*)$")
+    local head = (path and "POST " or "GET ") .. (path or line) .. " HTTP/1.1\r\n" .. HEAD:format(accept)
+    if not path then
+        return { head, "\r\n\r\n" }
+    end
+    local type_line = body ~= "" and "\r\nContent-Type: application/x-www-form-urlencoded" or ""
+    return { head, type_line .. "\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body }
+end
+
+function init(args)
+    kind, threads = args[1], tonumber(args[2])
+    cookies, items = {}, {}
+    for _, line in ipairs(lines(args[4])) do
+        items[#items + 1] = item(line, args[5] or "application/json")
+    end
+    -- Threads share the cookies out between them.
+    for i, line in ipairs(lines(args[3])) do
+        if kind ~= "every" or i % threads == id then
+            cookies[#cookies + 1] = line
+        end
+    end
+    next_request = kind == "every" and 0 or id * 7919
+end
+
+function request()
+    local n = next_request
+    next_request = n + 1
+    if kind == "every" then
+        local one = items[math.floor(n / #cookies) + 1]
+        if not one then
+            return "GET /exhausted HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        end
+        return one[1] .. cookies[n % #cookies + 1] .. one[2]
+    end
+    local one = items[n % #items + 1]
+    return one[1] .. cookies[n % #cookies + 1] .. one[2]
+end
+
+function done(summary, latency)
+    local e = summary.errors
+    io.write(("\nRESULT {\"requests\":%d,\"us\":%d,\"bytes\":%d,\"p50\":%d,\"p99\":%d,\"p999\":%d,\"max\":%d,"
+        .. "\"connect\":%d,\"read\":%d,\"write\":%d,\"status\":%d,\"timeout\":%d}\n"):format(summary.requests,
+        summary.duration, summary.bytes, latency:percentile(50), latency:percentile(99), latency:percentile(99.9),
+        latency.max, e.connect, e.read, e.write, e.status, e.timeout))
+end
