@@ -1,0 +1,36 @@
+// Many packets whose time is over at once: closed in Redis, settled, the rest back with the sender, all by the worker.
+import { cpuNs } from '../stores.js';
+import { poll } from '../../chaos/instance.js';
+import { openWorld, signalSettle } from './settlement.js';
+
+const SHARES = 10;
+const SECONDS_MAX = 900;
+
+// packets fall due together while the worker is stopped; it wakes up and closes them.
+export async function expireAll(bench, packets) {
+  const site = await openWorld(bench, packets, SHARES, { worker: true, lifeMs: 0 });
+  const pids = ['settle', 'mariadb', 'redis'].map((name) => [name, site.pid(name)]);
+  const before = pids.map(([, pid]) => cpuNs(pid));
+  const started = performance.now();
+  signalSettle(site, 'SIGCONT');
+  const closed = await poll(SECONDS_MAX, async () =>
+    (await site.sql("SELECT 1 FROM packet WHERE state IN ('funding', 'open', 'finished', 'expired') LIMIT 1")).length === 0);
+  const seconds = (performance.now() - started) / 1000;
+  if (!closed) throw new Error(`after ${SECONDS_MAX} s not every packet is closed`);
+  const cpu = Object.fromEntries(pids.map(([name, pid], i) => [`${name} µs`, (cpuNs(pid) - before[i]) / packets / 1000]));
+  const [[refunds, fen]] = await site.sql("SELECT COUNT(*), SUM(amount) FROM transfer WHERE kind = 'refund'");
+  if (Number(refunds) !== packets || Number(fen) !== packets * SHARES * 100) throw new Error(`${refunds} refunds of ${fen} fen`);
+  await site.down();
+  return { packets, seconds, 'packets/s': packets / seconds, ...cpu };
+}
+
+export default {
+  name: 'expiry',
+  title: 'packets that fall due together, until the rest of each is back with its sender',
+  async run(bench) {
+    const packets = bench.quick ? 2000 : 100_000;
+    const found = [];
+    for (let round = 0; round < (bench.quick ? 1 : Math.min(bench.rounds, 3)); round++) found.push(await expireAll(bench, packets));
+    return { rows: [bench.medians(found)], ratios: [] };
+  },
+};
