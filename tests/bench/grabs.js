@@ -7,6 +7,9 @@ import { KINDS, Peer } from './peers.js';
 export const USERS = 5000;
 const SPARE = 1.4;             // more packets than the last rate would need
 const SENDERS_AT_ONCE = 4;
+const GRABS_AT_ONCE = 25;
+const RATE_FIRST = 10_000;
+const RATE_LAST = 160_000;
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 
 // The number in a public id: 64 bits behind two zero bits.
@@ -38,14 +41,24 @@ export class Grabs {
     return { name: 'hongbao', url: this.site.url, groups: () => this.site.groups() };
   }
 
-  // A started peer, one of KINDS.
-  async peer(kind, prepare = () => {}) {
+  // A started peer, one of KINDS. answer: what a floor answers, with its type.
+  async peer(kind, { answer, type = 'application/json' } = {}) {
     const { bench, site, grabHash } = this;
     const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabHash }));
     mkdirSync(peer.folder);
-    prepare(peer);
+    if (answer !== undefined) {
+      const head = `Status: 200 OK\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept\r\n\r\n`;
+      writeFileSync(join(peer.folder, 'answer'), head + answer);
+    }
     await peer.start();
     return peer;
+  }
+
+  // The loop answering what path is for user now, for ever; bytes: of its body.
+  async floorFor(path, user) {
+    const { status, text, headers } = await this.site.request(path, { cookie: user.cookie, accept: 'text/html' });
+    if (status !== 200) throw new Error(`GET ${path}: ${status}`);
+    return Object.assign(await this.peer('constant', { answer: text, type: headers['content-type'] }), { bytes: Buffer.byteLength(text) });
   }
 
   // A file of these lines; its path.
@@ -71,34 +84,64 @@ export class Grabs {
     return (await this.site.redisAll(ids.map((id) => ['LLEN', liveKey(id, 'order')]))).reduce((sum, count) => sum + count, 0);
   }
 
-  // A load of winning grabs only, and proof of it: { result, row } of measured().
-  async win(target, seconds) {
+  // The first count users take all shares of a packet.
+  async empty(id, count) {
+    const take = async (user) => {
+      const { status, json } = await this.site.request(`/p/${id}/open`, { cookie: user.cookie, fields: {} });
+      if (status !== 200 || json.result !== 'grabbed') throw new Error(`a grab before the load: ${status} ${JSON.stringify(json)}`);
+    };
+    for (let at = 0; at < count; at += GRABS_AT_ONCE) await Promise.all(this.users.slice(at, Math.min(count, at + GRABS_AT_ONCE)).map(take));
+  }
+
+  // A load of one kind of request: its row. refused: each is to be answered with an error, otherwise none.
+  async load(target, { paths, cookies = this.cookies, seconds, refused = false, kind = 'cycle', ...more }) {
+    const { result, row } = await measured(target.groups(), () => wrk({ root: this.bench.root, url: target.url, kind, cookies, paths, seconds, ...more }));
+    mustBeClean(target.name, result, { status: refused ? result.requests : 0 });
+    this.last = result;
+    return row;
+  }
+
+  // The row of load(), whose requests must have moved what count() counts; those on their way at the end may have, too.
+  async countedBy(count, load, connections = CONNECTIONS) {
+    const before = await count();
+    const row = await load();
+    const counted = (await count()) - before;
+    const { requests } = this.last;
+    if (counted < requests || counted > requests + connections) throw new Error(`${requests} requests were answered, and ${counted} were counted`);
+    return row;
+  }
+
+  // The same by a counter of the site's /metrics.
+  counting(name, load) {
+    return this.countedBy(async () => {
+      const { text } = await this.site.request('/metrics', { accept: 'text/plain' });
+      const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+      if (!line) throw new Error(`/metrics has no ${name}`);
+      return Number(line.slice(name.length));
+    }, load);
+  }
+
+  // A load of winning grabs only: its row, and proof of it.
+  async win(target, seconds, more = {}) {
     const rate = this.#rates.get(target.name) ?? 0;
     const ids = await this.packets(Math.ceil(rate * seconds * SPARE / USERS) + 2);
     const paths = this.file(ids.map((id) => `POST /p/${id}/open`));
-    const found = await measured(target.groups(), () => wrk({ root: this.bench.root, url: target.url, kind: 'every', cookies: this.cookies, paths, seconds }));
-    const { result } = found;
-    this.#rates.set(target.name, Math.max(rate, result.requests / result.seconds));
-    mustBeClean(target.name, result);
-    const taken = await this.taken(ids);
-    if (taken < result.requests || taken > result.requests + CONNECTIONS) {
-      throw new Error(`${target.name}: ${result.requests} requests were answered and ${taken} shares are taken`);
-    }
-    return found;
+    const row = await this.countedBy(() => this.taken(ids), () => this.load(target, { paths, seconds, kind: 'every', ...more }), more.connections);
+    this.#rates.set(target.name, Math.max(rate, row['/s']));
+    return row;
   }
 
-  // The rate that the packets are counted by: a short load, thrown away.
+  // A short load, thrown away: it tells the rate by which packets are made. The first guess is raised until it suffices.
   async warmUp(target) {
-    this.#rates.set(target.name, USERS);
-    for (let seconds = 0.25; seconds <= 1; seconds *= 2) {
+    for (let rate = RATE_FIRST; ; rate *= 4) {
+      this.#rates.set(target.name, rate);
       try {
-        return await this.win(target, 1);
+        await this.win(target, 1);
+        return;
       } catch (error) {
-        if (!/× status/.test(error.message)) throw error;
-        this.#rates.set(target.name, 8 * this.#rates.get(target.name));
+        if (rate >= RATE_LAST || !/× status/.test(error.message)) throw error;
       }
     }
-    throw new Error(`${target.name}: no load is answered without errors`);
   }
 
   // Settlement is no request's work, and it would take its CPU from whoever is measured just then: it stands still while

@@ -1,8 +1,10 @@
 -- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS: both files have a line an item.
 --   every   each path with each cookie once, then nothing is left: answered by the server with an error
 --   cycle   request n takes cookie n and path n, from the beginning again behind the last
--- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields.
+-- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, {n} in them being a number
+-- that no other request of the run has.
 local kind, threads, cookies, items, next_request
+local NUMBER = "%02d%010d"
 local HEAD = "Host: 127.0.0.1\r\nAccept: %s\r\nCookie: "
 
 local created = 0
@@ -27,7 +29,8 @@ local function item(line, accept)
         return { head, "\r\n\r\n" }
     end
     local type_line = body ~= "" and "\r\nContent-Type: application/x-www-form-urlencoded" or ""
-    return { head, type_line .. "\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body }
+    local length = #body:gsub("{n}", NUMBER:format(0, 0))
+    return { head, type_line .. "\r\nContent-Length: " .. length .. "\r\n\r\n" .. body, body:find("{n}", 1, true) }
 end
 
 function init(args)
@@ -56,7 +59,11 @@ function request()
         return one[1] .. cookies[n % #cookies + 1] .. one[2]
     end
     local one = items[n % #items + 1]
-    return one[1] .. cookies[n % #cookies + 1] .. one[2]
+    local tail = one[2]
+    if one[3] then
+        tail = tail:gsub("{n}", NUMBER:format(id, n))
+    end
+    return one[1] .. cookies[n % #cookies + 1] .. tail
 end
 
 function done(summary, latency)

@@ -1,0 +1,35 @@
+// The grab that comes too late: every share is taken. The longest part of any red packet's rush.
+import { Grabs } from '../grabs.js';
+import { rounds } from '../rounds.js';
+
+const SHARES = 100;
+const SECONDS = 4;
+const SECONDS_QUICK = 1;
+
+export default {
+  name: 'grab_lose',
+  title: 'grabs of a packet that is empty, beside winning ones',
+  async run(bench) {
+    const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+    const grabs = await Grabs.open(bench);
+    const us = grabs.target();
+    const [id] = await grabs.packets(1, SHARES);
+    await grabs.empty(id, SHARES);
+    const losers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
+    const paths = grabs.file([`POST /p/${id}/open`]);
+    await grabs.withoutSettlement(() => grabs.warmUp(us));
+    const [win, lose] = await rounds(bench, [
+      { name: 'winning', load: () => grabs.win(us, seconds) },
+      { name: 'losing', load: () => grabs.counting('hongbao_grabs_total{result="empty"}', () =>
+        grabs.load(us, { cookies: losers, paths, seconds, refused: true })) },
+    ], (work) => grabs.withoutSettlement(work));
+    return {
+      rows: [win, lose],
+      ratios: [
+        bench.ratio('grab_lose_cpu_vs_win', lose['server µs'] / win['server µs'], '<= 0.55'),
+        bench.ratio('grab_lose_rate_vs_win', lose['/s'] / win['/s'], '>= 1.7'),
+      ],
+      notes: ['Losing: 410, with a problem in JSON that says why.'],
+    };
+  },
+};

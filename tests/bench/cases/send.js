@@ -1,0 +1,31 @@
+// Sending a packet: one transaction in MySQL, then Redis.
+import { Grabs } from '../grabs.js';
+import { processTree } from '../cpu.js';
+import { rounds } from '../rounds.js';
+
+const SECONDS = 3;
+const SECONDS_QUICK = 1;
+const KINDS = {
+  'lucky, 10 shares': 'kind=lucky&amount=0.10&count=10',
+  'lucky, 100 shares': 'kind=lucky&amount=1.00&count=100',
+};
+
+export default {
+  name: 'send',
+  title: 'sending packets',
+  async run(bench) {
+    const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+    const grabs = await Grabs.open(bench);
+    const { site } = grabs;
+    const us = { name: 'send', url: site.url, groups: () => ({ ...site.groups('page'), mariadb: processTree(site.pid('mariadb')) }) };
+    let run = 0;
+    const send = async (fields) => {
+      const count = async () => Number((await site.sql('SELECT COUNT(*) FROM packet'))[0][0]);
+      const paths = grabs.file([`POST /send ${fields}&greeting=hi&request_key=bench-${run++}-{n}`]);
+      return grabs.countedBy(count, () => grabs.load(us, { paths, seconds }));
+    };
+    const found = await rounds(bench, Object.entries(KINDS).map(([name, fields]) => ({ name, load: () => send(fields) })));
+    await site.mustBeSound();
+    return { rows: found, ratios: [], notes: ['Each was a packet of its own in MySQL, and the audit afterwards was clean.'] };
+  },
+};
