@@ -1,8 +1,8 @@
 -- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS: both files have a line an item.
 --   every   each path with each cookie once, then nothing is left: answered by the server with an error
 --   cycle   request n takes cookie n and path n, from the beginning again behind the last
--- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, {n} in them being a number
--- that no other request of the run has.
+-- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, {n} in them being a
+-- number that no other request of the run has.
 local kind, threads, cookies, items, next_request
 local NUMBER = "%02d%010d"
 local HEAD = "Host: 127.0.0.1\r\nAccept: %s\r\nCookie: "
