@@ -9,6 +9,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "io/process.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
 #include "ops/replay.h"
@@ -38,8 +39,8 @@ static const struct command {
     const char *summary;
     const char *role; /* whose rights it has (docs/reference/rights.md); NULL: it reads no configuration */
 } COMMANDS[] = {
-    { "serve", serve_command, "--pool hot|page|auth", "answer FastCGI requests on descriptor 0", "web" },
-    { "settle", settle_command, "", "write what happened in Redis to MySQL, expire, recover", "settle" },
+    { "serve", serve_command, "--pool hot|page|auth [--check]", "answer FastCGI requests on descriptor 0", "web" },
+    { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle" },
     { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit" },
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",
       "settle" },
@@ -114,6 +115,7 @@ int main(int argc, char **argv)
         first = 3;
     }
     (void)signal(SIGPIPE, SIG_IGN);
+    process_init(argv);
     log_init("hongbao", LOG_INFO);
     for (size_t i = 0; first < argc && i < COMMAND_COUNT; i++)
         if (strcmp(argv[first], COMMANDS[i].name) == 0)

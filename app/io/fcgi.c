@@ -3,20 +3,20 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/process.h"
 
 enum {
     ARENA_CHUNK_BYTES = 64 << 10,
     ARENA_LIMIT_BYTES = 16 << 20,
     DRAIN_BYTES_MAX = 1 << 20, /* of a body over the limit; beyond it the connection is closed instead */
     POLL_MS_MAX = 1000,
+    STOP_POLL_MS = 50,
     OTHER_FILES_MAX = 24, /* descriptors that are no connection: stores, counters, a template being read */
     STOP_MS_MAX = 3000    /* idle kept connections are given this long to be closed by nginx when we stop */
 };
@@ -32,18 +32,9 @@ struct loop {
     struct arena *arenas[FCGI_BATCH_MAX];            /* one for each request of a batch */
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
-    sigset_t unblocked; /* the signal mask inside ppoll */
     int64_t idle_at_ms;
     int64_t stop_at_ms; /* 0 until told to stop */
 };
-
-static volatile sig_atomic_t stop_requested;
-
-static void on_stop_signal(int signal_no)
-{
-    (void)signal_no;
-    stop_requested = 1;
-}
 
 struct str fcgi_param(const struct fcgi_request *r, const char *name)
 {
@@ -145,6 +136,13 @@ static void batch_run(struct loop *loop)
     }
 }
 
+static void connection_take(struct loop *loop, struct fcgi_request *r, int fd)
+{
+    r->fcgx.ipcFd = fd;
+    r->fcgx.keepConnection = 1; /* or FCGX_Accept_r would close it before it reads */
+    loop->open_len++;
+}
+
 /* New connections take a slot and are read when they have something to say: one that is silent pins nobody. */
 static void connections_accept(struct loop *loop, struct fcgi_request *const *spare, size_t spare_len)
 {
@@ -152,9 +150,7 @@ static void connections_accept(struct loop *loop, struct fcgi_request *const *sp
         int fd = accept4(loop->options->listen_fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             return; /* a sibling process was faster, or none is left */
-        spare[i]->fcgx.ipcFd = fd;
-        spare[i]->fcgx.keepConnection = 1; /* or FCGX_Accept_r would close it before it reads */
-        loop->open_len++;
+        connection_take(loop, spare[i], fd);
     }
 }
 
@@ -162,14 +158,6 @@ static void connection_drop(struct loop *loop, struct fcgi_request *r)
 {
     FCGX_Free(&r->fcgx, 1);
     loop->open_len--;
-}
-
-static int readable_wait(const struct loop *loop, struct pollfd *fds, size_t fds_len)
-{
-    struct timespec timeout = { .tv_sec = POLL_MS_MAX / 1000, .tv_nsec = (POLL_MS_MAX % 1000) * 1000000L };
-    if (loop->stop_at_ms != 0)
-        timeout = (struct timespec){ .tv_nsec = 50 * 1000000L };
-    return ppoll(fds, (nfds_t)fds_len, &timeout, &loop->unblocked);
 }
 
 /* Reads the requests of a batch from the readable connections, beginning at the one where the last full batch ended:
@@ -217,7 +205,7 @@ static void batch_collect(struct loop *loop)
     bool listens = spare_len > 0 && loop->stop_at_ms == 0;
     if (listens)
         fds[len] = (struct pollfd){ .fd = loop->options->listen_fd, .events = POLLIN };
-    if (readable_wait(loop, fds, len + listens) <= 0)
+    if (process_poll(fds, len + listens, loop->stop_at_ms != 0 ? STOP_POLL_MS : POLL_MS_MAX) <= 0)
         return;
     requests_collect(loop, fds, slot_of, len);
     /* Who answers one at a time leaves the next one to a sibling. */
@@ -229,7 +217,7 @@ static void batch_collect(struct loop *loop)
 static bool loop_ended(struct loop *loop)
 {
     int64_t now_ms = clock_monotonic_ms();
-    if (stop_requested && loop->stop_at_ms == 0) {
+    if (process_stop_asked() && loop->stop_at_ms == 0) {
         log_info("stopping", "connections=%zu", loop->open_len);
         loop->stop_at_ms = now_ms + STOP_MS_MAX;
     }
@@ -244,24 +232,24 @@ static bool loop_ended(struct loop *loop)
     return loop->open_len == 0 || now_ms >= loop->stop_at_ms;
 }
 
-/* Signals are let in only inside ppoll: libfcgi's reads and writes don't survive an EINTR, and a cut answer after a
- * grab is the worst moment. */
-static void signals_prepare(struct loop *loop)
+/* Between two batches no byte of a connection is in our memory (libfcgi has read whole requests, and nginx sends the
+ * next one after the answer), so a connection is its descriptor and nothing else. */
+static void connections_hand_over(const struct loop *loop)
 {
-    stop_requested = 0;
-    static const int stop_signals[] = { SIGTERM, SIGINT, SIGUSR1 };
-    struct sigaction action = { .sa_handler = on_stop_signal };
-    sigset_t blocked;
-    sigemptyset(&action.sa_mask);
-    sigemptyset(&blocked);
-    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
-        sigaction(stop_signals[i], &action, NULL);
-        sigaddset(&blocked, stop_signals[i]);
-    }
-    signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &blocked, &loop->unblocked);
-    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++)
-        sigdelset(&loop->unblocked, stop_signals[i]);
+    int fds[FCGI_CONNECTIONS_MAX];
+    size_t len = 0;
+    for (size_t i = 0; i < loop->slots_len; i++)
+        if (loop->slots[i].fcgx.ipcFd >= 0)
+            fds[len++] = loop->slots[i].fcgx.ipcFd;
+    process_restart(fds, len);
+}
+
+static void connections_take_over(struct loop *loop)
+{
+    int fds[FCGI_CONNECTIONS_MAX];
+    size_t len = process_handover_take(fds, loop->slots_len);
+    for (size_t i = 0; i < len; i++)
+        connection_take(loop, &loop->slots[i], fds[i]);
 }
 
 /* As many connections as there may be files; the limit is raised as far as we are allowed to. */
@@ -324,10 +312,15 @@ enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app
     struct loop *loop = loop_new(options, app);
     if (loop == NULL)
         return ST_NO_MEMORY;
-    signals_prepare(loop); /* after FCGX_Init, which installs handlers of its own */
+    connections_take_over(loop);
+    /* After FCGX_Init, which installs handlers of its own. Let in only while we wait: libfcgi's reads and writes don't
+     * survive an EINTR, and a cut answer after a grab is the worst moment. */
+    process_signals_prepare();
     while (!loop_ended(loop)) {
         batch_collect(loop);
         batch_run(loop);
+        if (process_restart_due())
+            connections_hand_over(loop);
     }
     loop_free(loop);
     return ST_OK;

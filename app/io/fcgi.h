@@ -41,7 +41,8 @@ struct fcgi_options {
     size_t body_bytes_max;
 };
 
-/* Serves until SIGTERM, SIGUSR1 or SIGINT; finishes what it has accepted, then returns ST_OK. */
+/* Serves until SIGTERM, SIGUSR1 or SIGINT; finishes what it has accepted, then returns ST_OK. SIGHUP starts the program
+ * anew with every connection kept (io/process.h). */
 enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app);
 
 /* The value of a FastCGI parameter; STR_NONE when absent. When it was sent twice the first one counts. */

@@ -73,11 +73,20 @@ static enum status process_start(const struct config *config, const char *role, 
     return st;
 }
 
+/* Takes --check off the end of the arguments. */
+static bool check_asked(int *argc, char **argv)
+{
+    bool asked = *argc > 1 && strcmp(argv[*argc - 1], "--check") == 0;
+    *argc -= asked;
+    return asked;
+}
+
 int serve_command(const struct config *config, int argc, char **argv)
 {
+    bool check = check_asked(&argc, argv);
     const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
     if (kind == NULL) {
-        (void)fputs("usage: hongbao serve --pool hot|page|auth\n", stderr);
+        (void)fputs("usage: hongbao serve --pool hot|page|auth [--check]\n", stderr);
         return 2;
     }
     struct services app;
@@ -86,7 +95,7 @@ int serve_command(const struct config *config, int argc, char **argv)
     struct router router = { .pool = kind->pool, .app = &app };
     struct route *routes = routes_join(&router.count);
     router.routes = routes;
-    enum status st = routes == NULL ? ST_NO_MEMORY : router_serve(&router);
+    enum status st = routes == NULL ? ST_NO_MEMORY : check ? ST_OK : router_serve(&router);
     if (st != ST_OK)
         log_error("serving ended", "status=%s", status_name(st));
     free(routes);
@@ -101,16 +110,16 @@ static void standing_check(struct services *app, void *ctx)
 
 int settle_command(const struct config *config, int argc, char **argv)
 {
-    (void)argv;
+    bool check = check_asked(&argc, argv);
     if (argc != 1) {
-        (void)fputs("usage: hongbao settle\n", stderr);
+        (void)fputs("usage: hongbao settle [--check]\n", stderr);
         return 2;
     }
     struct services app;
     if (process_start(config, "settle", SERVICES_MYSQL, &app) != ST_OK)
         return 1;
     struct audit_sample *sample = calloc(1, sizeof *sample);
-    enum status st = sample == NULL ? ST_NO_MEMORY : settle_run(&app, standing_check, sample);
+    enum status st = sample == NULL ? ST_NO_MEMORY : check ? ST_OK : settle_run(&app, standing_check, sample);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(sample);

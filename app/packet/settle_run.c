@@ -1,12 +1,9 @@
 /* The settle worker as a process: passes, and the chores between them, until a signal. */
 #include "packet/settle.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/process.h"
 #include "packet/expire.h"
 #include "packet/recover.h"
 
@@ -14,40 +11,6 @@ enum {
     CHORES_INTERVAL_MS = 1000, /* expiry and recovery */
     AWAY_WAIT_MS = 500
 };
-
-/* Set by the signal; read between batches. A handler can't reach anything but a global. */
-static volatile sig_atomic_t stop_asked;
-
-static void stop_handler(int signal_no)
-{
-    (void)signal_no;
-    stop_asked = 1;
-}
-
-/* Signals arrive only in pause_ms: a batch under way is never interrupted. */
-static void signals_prepare(sigset_t *open_mask)
-{
-    struct sigaction stop = { .sa_handler = stop_handler }, ignore = { .sa_handler = SIG_IGN };
-    sigset_t block;
-    stop_asked = 0;
-    sigemptyset(&stop.sa_mask);
-    sigemptyset(&ignore.sa_mask);
-    sigemptyset(&block);
-    sigaddset(&block, SIGTERM);
-    sigaddset(&block, SIGINT);
-    sigprocmask(SIG_BLOCK, &block, open_mask);
-    sigdelset(open_mask, SIGTERM);
-    sigdelset(open_mask, SIGINT);
-    sigaction(SIGTERM, &stop, NULL);
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGPIPE, &ignore, NULL);
-}
-
-static void pause_ms(int64_t ms, const sigset_t *open_mask)
-{
-    struct timespec wait = { .tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000 };
-    (void)ppoll(NULL, 0, &wait, open_mask);
-}
 
 /* Expiry and recovery, once a second. */
 static enum status chores(struct settle *s, struct expire *expire, struct recover *recover)
@@ -63,20 +26,29 @@ static enum status chores(struct settle *s, struct expire *expire, struct recove
     return st;
 }
 
+/* Until the next pass, by how this one ended. */
+static int64_t pause_ms(const struct settle *s, enum status st, uint64_t events)
+{
+    if (st != ST_OK)
+        return AWAY_WAIT_MS;
+    if (events > 0)
+        return 0;
+    return s->again ? 1 : s->app->config->settle_interval_ms;
+}
+
 enum status settle_run(struct services *app, settle_extra *extra, void *ctx)
 {
     struct settle *s;
     struct expire expire = { 0 };
     struct recover recover = { .whole = true };
-    sigset_t open_mask;
     bool away = false;
     int64_t chores_due_ms = 0, extra_due_ms = 0;
     enum status st = settle_new(app, &s);
     if (st != ST_OK)
         return st;
-    signals_prepare(&open_mask);
+    process_signals_prepare(); /* let in only while we pause: a batch under way is never interrupted */
     log_info("settling", "partitions=%u", s->partition_count);
-    while (!stop_asked) {
+    while (!process_stop_asked()) {
         uint64_t events = 0;
         st = settle_pass(s, &events);
         if (st == ST_OK && clock_monotonic_ms() >= chores_due_ms) {
@@ -95,11 +67,9 @@ enum status settle_run(struct services *app, settle_extra *extra, void *ctx)
             else
                 log_info("the stores are back", NULL);
         }
-        pause_ms(st != ST_OK  ? AWAY_WAIT_MS
-                 : events > 0 ? 0
-                 : s->again   ? 1
-                              : app->config->settle_interval_ms,
-                 &open_mask);
+        (void)process_poll(NULL, 0, pause_ms(s, st, events));
+        if (process_restart_due())
+            process_restart(NULL, 0);
     }
     log_info("settling ends", NULL);
     settle_free(s);

@@ -77,6 +77,11 @@ process_is_recorded_or_gone() {
     ! process_alive "$1" || grep -qsx "$1" "$VAR"/run/*.pid
 }
 
+# process_children PID: theirs, without those of their own.
+process_children() {
+    cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+
 # process_alive PID: no zombie, whoever it is.
 process_alive() {
     process_stat "$1" || return 1

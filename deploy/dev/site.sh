@@ -138,6 +138,28 @@ site_stop() {
     service_end "$1"
 }
 
+# Without a name: everything of the program, so that a new one, new settings or new templates take over while the site
+# serves. Environment and number of processes stay as they were at the start.
+site_restart() {
+    local name
+    [ $# -gt 0 ] || set -- settle auth page hot
+    for name; do service_known "$name"; done
+    instance_exists || die "nothing runs in $VAR"
+    instance_lock
+    instance_recall_environment
+    for name; do process_running "$name" || die "$name does not run"; done
+    packages_install run
+    build_binary
+    service_link_program
+    instance_configure
+    service_hongbao check >/dev/null || die "the configuration, the scripts or the templates are broken"
+    for name; do
+        service_restart "$name"
+        [ "$name" != mariadb ] || service_migrate
+    done
+    instance_unlock
+}
+
 site_status() {
     local name pid status=0
     if ! instance_exists; then

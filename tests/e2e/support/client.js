@@ -4,6 +4,9 @@ import { url } from './instance.js';
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 128 });
 
+// How many requests had to be asked anew because their connection was gone.
+export const retries = { count: 0 };
+
 // { status, headers (Headers), cookies (Set-Cookie lines), text, json (undefined unless the answer is JSON) }. options: method, headers, body.
 export function request(path, { method = 'GET', headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
@@ -25,6 +28,7 @@ export function request(path, { method = 'GET', headers = {}, body } = {}) {
     // nginx may close a kept connection at the moment it is used again; asking anew is right only where nothing happened.
     outgoing.on('error', (error) => {
       if (outgoing.reusedSocket && error.code === 'ECONNRESET' && method === 'GET') {
+        retries.count += 1;
         request(path, { method, headers, body }).then(resolve, reject);
       } else {
         reject(error);

@@ -1,0 +1,183 @@
+// A new program takes over while everybody is busy: no 5xx, no broken connection, no lost grab.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { retries } from './support/client.js';
+import { env, processes } from './support/instance.js';
+import { Client, audit, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
+
+const ROUNDS = 20;
+const ROLES = ['settle', 'auth', 'page', 'hot'];
+
+after(() => site.allUp());
+
+const all = () => ROLES.flatMap((role) => processes(role).map((pid) => `${role} ${pid}`));
+
+// How often a process has been started in place: what the last restart handed over stands in its environment.
+const restarts = (pid) => Number(readFileSync(`/proc/${pid}/environ`, 'utf8').match(/(?:^|\0)HONGBAO_RESTART=(\d+):/)?.[1] ?? 0);
+
+const log = (name) => readFileSync(`${env.HB_TEST_VAR}/log/${name}.log`, 'utf8');
+
+// Visitors who go on until stop() is called. counts: answers by kind; promises: what each grab was told.
+class Crowd {
+  counts = {};
+
+  promises = new Map();
+
+  wrong = [];
+
+  packets = [];
+
+  #on = true;
+
+  #work = [];
+
+  // Does one thing over and over again, width times at once.
+  busy(kind, width, once) {
+    const loop = async () => {
+      while (this.#on) {
+        const answer = await once().catch((error) => ({ status: 0, text: String(error) }));
+        this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+        if (answer.status === 0 || answer.status >= 500) this.wrong.push(`${kind}: ${answer.status} ${answer.text}`);
+      }
+    };
+    for (let i = 0; i < width; i++) this.#work.push(loop());
+  }
+
+  async send(client) {
+    const sent = await client.post('/send', { kind: 'lucky', amount: '1.00', count: '20', request_key: unique('k') });
+    if (sent.status === 201) this.packets.push(`/p/${sent.json.id}`);
+    return sent;
+  }
+
+  async open(index, client) {
+    const path = this.packets[this.packets.length - 1 - Math.floor(Math.random() * Math.min(3, this.packets.length))];
+    const answer = await client.post(`${path}/open`, {});
+    if (answer.status === 200) {
+      const { share_no, amount_fen } = answer.json;
+      const told = this.promises.get(`${index} ${path}`) ?? { path, client, share_no, amount_fen };
+      this.promises.set(`${index} ${path}`, told);
+      if (told.share_no !== share_no || told.amount_fen !== amount_fen) this.wrong.push(`another share than before: ${answer.text}`);
+    }
+    return answer;
+  }
+
+  async stop() {
+    this.#on = false;
+    await Promise.all(this.#work);
+  }
+}
+
+async function crowdOf(users, member) {
+  const crowd = new Crowd();
+  const any = () => Math.floor(Math.random() * users.length);
+  const first = await crowd.send(users[0]);
+  assert.equal(first.status, 201, first.text);
+  crowd.busy('open', 12, () => { const i = any(); return crowd.open(i, users[i]); });
+  crowd.busy('view', 6, () => users[any()].get(crowd.packets.at(-1)));
+  crowd.busy('send', 2, () => crowd.send(users[any()]));
+  crowd.busy('wallet', 3, () => users[any()].get('/wallet'));
+  crowd.busy('login', 2, () => new Client().post('/login', { username: member.username, password: member.password }));
+  return crowd;
+}
+
+test(`${ROUNDS} restarts of all processes under load cost nobody anything`, async () => {
+  const users = await site.demoUsers(100);
+  const crowd = await crowdOf(users, await newUser());
+  const before = new Map(all().map((name) => [name, restarts(name.split(' ')[1])]));
+  const retried = retries.count;
+  for (let i = 0; i < ROUNDS; i++) {
+    await site.dev('restart');
+    assert.deepEqual(crowd.wrong.slice(0, 5), [], `restart ${i}`);
+  }
+  await crowd.stop();
+
+  assert.deepEqual(crowd.wrong.slice(0, 5), []);
+  assert.equal(retries.count - retried, 0, 'no connection was broken');
+  for (const [name, count] of before) assert.equal(restarts(name.split(' ')[1]), count + ROUNDS, name);
+  for (const kind of ['open', 'view', 'send', 'wallet', 'login']) assert.ok(crowd.counts[kind] >= ROUNDS, `${kind} was asked for`);
+  assert.ok(crowd.promises.size >= ROUNDS);
+  await pooled([...crowd.promises.values()], 16, async ({ path, client, share_no, amount_fen }) => {
+    const { mine } = (await client.get(path)).json;
+    assert.deepEqual([mine.share_no, mine.amount_fen], [share_no, amount_fen]);
+  });
+  console.log(`answers: ${JSON.stringify(crowd.counts)}, ${crowd.promises.size} grabs, 0 wrong`);
+  await audit();
+});
+
+test('a restart takes new settings over, and refuses those that are broken', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const send = () => sendPacket(sender, { kind: 'even', amount: '1', count: '1', greeting: '恭喜发财' });
+  const settings = readFileSync(env.HB_TEST_CONFIG, 'utf8');
+  try {
+    writeFileSync(env.HB_TEST_CONFIG, `${settings}greeting_graphemes_max = 3\n`);
+    assert.equal((await send()).status, 201, 'not yet');
+    await site.dev('restart', 'page');
+    assert.equal((await send()).status, 422);
+
+    writeFileSync(env.HB_TEST_CONFIG, `${settings}no_such_setting = 1\n`);
+    const running = all();
+    await assert.rejects(site.dev('restart'), /configuration.* broken/);
+    for (const role of ROLES) {
+      const pids = processes(role);
+      const refusals = () => log(role).split('restart refused').length - 1;
+      const seen = refusals();
+      for (const pid of pids) process.kill(pid, 'SIGHUP');
+      await poll(`${role} refuses`, () => refusals() === seen + pids.length);
+      assert.match(log(role), /hongbao\.conf:\d+: there is no such setting/);
+    }
+    assert.deepEqual(all(), running, 'nobody has ended');
+    assert.equal((await send()).status, 422, 'as before');
+    assert.equal((await new Client().getHtml('/login')).status, 200);
+  } finally {
+    writeFileSync(env.HB_TEST_CONFIG, settings);
+    await site.dev('restart');
+  }
+  const sent = await send();
+  assert.equal(sent.status, 201);
+  assert.equal((await sender.client.get(`/p/${sent.json.id}`)).status, 200);
+  await audit();
+});
+
+test('nginx is reloaded and both stores are restarted by name; what does not run or exist is told', async () => {
+  await site.dev('restart', 'nginx', 'redis', 'mariadb');
+  await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
+  await assert.rejects(site.dev('restart', 'nonsense'), /no server 'nonsense'/);
+  await site.dev('stop', 'auth');
+  await assert.rejects(site.dev('restart', 'auth'), /auth does not run/);
+  await site.dev('start', 'auth');
+});
+
+// Holds every process of the hot pool, has ask() wait for them, then kills them all.
+async function killedWhileAsked(ask) {
+  const pids = processes('hot');
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  let answer;
+  try {
+    answer = ask();
+    // nginx has passed it on before it serves so many files.
+    for (let i = 0; i < 20; i++) assert.equal((await new Client().get('/static/app.css')).status, 200);
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+  }
+  return answer;
+}
+
+test('a page whose process is killed is asked for again, an open never', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '2' });
+  const path = `/p/${sent.json.id}`;
+  const grabber = await newUser();
+  const warm = async () => poll('the pool is back', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => grabber.client.get(path)));
+    return answers.every((answer) => answer.status === 200);
+  });
+  await warm();
+  assert.equal((await killedWhileAsked(() => grabber.client.get(path))).status, 200);
+  await warm();
+  const open = await killedWhileAsked(() => grabber.client.post(`${path}/open`, {}));
+  assert.equal(open.status, 503, open.text);
+  assert.equal(open.json.type, 'urn:hongbao:problem:unknown');
+  assert.equal((await grabber.client.get(path)).json.mine, null, 'nobody has carried it out');
+  await audit();
+});
