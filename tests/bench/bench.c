@@ -99,6 +99,13 @@ bool bench_meter_stop(struct bench_meter *m)
     return redis_ns >= 0;
 }
 
+void bench_meter_add(struct bench_meter *sum, const struct bench_meter *m)
+{
+    sum->wall_ns += m->wall_ns;
+    sum->own_ns += m->own_ns;
+    sum->redis_ns += m->redis_ns;
+}
+
 void bench_meter_print(const struct bench_meter *m, uint64_t count)
 {
     (void)printf("{\"count\":%" PRIu64 ",\"wall_ns\":%" PRId64 ",\"own_ns\":%" PRId64 ",\"redis_ns\":%" PRId64 "}\n",

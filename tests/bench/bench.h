@@ -38,6 +38,8 @@ struct bench_meter {
 };
 bool bench_meter_start(struct bench_meter *m, struct bench *b);
 bool bench_meter_stop(struct bench_meter *m);
+/* Adds a stopped one to a sum. */
+void bench_meter_add(struct bench_meter *sum, const struct bench_meter *m);
 /* One line of JSON: {"count":…,"wall_ns":…,"own_ns":…,"redis_ns":…}. */
 void bench_meter_print(const struct bench_meter *m, uint64_t count);
 

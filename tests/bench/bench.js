@@ -1,10 +1,11 @@
-// node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--json FILE] [--markdown FILE] [--keep]
+// node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--json FILE] [--markdown FILE] [--plot FILE] [--keep]
 // Runs the cases of cases/ one after another and prints what they found: docs/BENCHMARKS.md. Exit 0 when every wish held.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bench } from './harness.js';
+import { growthPlot } from './plot.js';
 import { fillMarkdown, machine, printCase, printRatios } from './report.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -16,7 +17,7 @@ const ORDER = ['fsync', 'grab_win', 'grab_lose', 'view_open', 'view_finished', '
 
 const { values: given } = parseArgs({ options: {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },
-  rounds: { type: 'string' }, json: { type: 'string' }, markdown: { type: 'string' }, keep: { type: 'boolean', default: false },
+  rounds: { type: 'string' }, json: { type: 'string' }, markdown: { type: 'string' }, plot: { type: 'string' }, keep: { type: 'boolean', default: false },
 } });
 
 async function chooseCases(only) {
@@ -68,6 +69,8 @@ async function main() {
   const failed = results.filter(({ failure }) => failure);
   if (given.json) writeFileSync(given.json, `${JSON.stringify(ratios, null, 2)}\n`);
   if (given.markdown) fillMarkdown(given.markdown, { results, ratios, facts: machine(process.argv.slice(2)) });
+  const grown = results.find(({ name, failure }) => name === 'growth' && !failure);
+  if (given.plot && grown) writeFileSync(given.plot, growthPlot(grown.rows));
   if (failed.length > 0) console.log(`failed: ${failed.map(({ name }) => name).join(' ')}`);
   process.exitCode = failed.length > 0 || ratios.some(({ ok }) => !ok) ? 1 : 0;
 }

@@ -1,6 +1,8 @@
 /* Live packets in Redis by the program's own code (packet/live.h), and what each call costs:
  *   bench_live load FIRST PACKETS SHARES        packets FIRST … FIRST + PACKETS - 1, nobody has grabbed yet
- *   bench_live grab FIRST STEP PACKETS SHARES   PACKETS packets, STEP apart, are grabbed empty: share by share in turn
+ *   bench_live grab FIRST STEP PACKETS SHARES PASSES
+ *                                               PACKETS packets, STEP apart, are grabbed empty, share by share in turn;
+ *                                               before every further pass they are loaded anew, which is not measured
  *   bench_live view FIRST STEP PACKETS CALLS    as many looks at them, 50 rows each
  *   bench_live remove FIRST STEP PACKETS
  * Rounds have BENCH_PIPELINE calls. */
@@ -18,8 +20,8 @@ static const uint64_t NUMBER_MAX = 100000000;
 
 struct task {
     struct bench b;
-    struct bench_meter meter;
-    uint64_t first, step, packets, shares, calls;
+    struct bench_meter meter, before;             /* before: what was measured up to the last start */
+    uint64_t first, step, packets, shares, calls; /* calls: passes of grab */
     uint64_t done;
 };
 
@@ -30,34 +32,50 @@ static uint64_t packet_index(const struct task *t, uint64_t i)
     return t->first + (i * prime % t->packets) * t->step;
 }
 
-static enum status load(struct task *t)
+/* The packet of this index, new. */
+static enum status packet_load(struct task *t, int64_t *fen, uint64_t index)
 {
     struct packet p;
     enum live_code code;
+    if (!bench_packet(&p, fen, index, (uint32_t)t->shares, clock_now_ms()))
+        return ST_INVALID;
+    enum status st = live_load(&t->b.live, &p, fen, NULL, 0, LIVE_STATE_OPEN, &code);
+    return st == ST_OK && code != LIVE_LOADED ? ST_EXISTS : st;
+}
+
+static enum status load(struct task *t)
+{
+    int64_t *fen = calloc(t->shares, sizeof *fen);
+    enum status st = fen == NULL ? ST_NO_MEMORY : ST_OK;
+    for (; st == ST_OK && t->done < t->packets; t->done++)
+        st = packet_load(t, fen, t->first + t->done);
+    free(fen);
+    return st;
+}
+
+static enum status reload(struct task *t)
+{
     int64_t *fen = calloc(t->shares, sizeof *fen);
     enum status st = fen == NULL ? ST_NO_MEMORY : ST_OK;
     for (uint64_t i = 0; st == ST_OK && i < t->packets; i++) {
-        if (!bench_packet(&p, fen, t->first + i, (uint32_t)t->shares, clock_now_ms()))
-            st = ST_INVALID;
+        uint64_t index = packet_index(t, i);
+        st = live_remove(&t->b.live, BENCH_PACKET_FIRST + index);
         if (st == ST_OK)
-            st = live_load(&t->b.live, &p, fen, NULL, 0, LIVE_STATE_OPEN, &code);
-        if (st == ST_OK && code != LIVE_LOADED)
-            st = ST_EXISTS;
-        t->done++;
+            st = packet_load(t, fen, index);
     }
     free(fen);
     return st;
 }
 
-static enum status grab(struct task *t)
+static enum status grab_pass(struct task *t)
 {
     struct redis_call calls[BENCH_PIPELINE];
     const uint64_t total = t->packets * t->shares;
     enum status st = ST_OK;
-    while (st == ST_OK && t->done < total) {
-        size_t count = total - t->done < BENCH_PIPELINE ? (size_t)(total - t->done) : BENCH_PIPELINE;
+    for (uint64_t done = 0; st == ST_OK && done < total; done += BENCH_PIPELINE) {
+        size_t count = total - done < BENCH_PIPELINE ? (size_t)(total - done) : BENCH_PIPELINE;
         for (size_t i = 0; i < count; i++) {
-            uint64_t n = t->done + i, index = packet_index(t, n % t->packets);
+            uint64_t n = done + i, index = packet_index(t, n % t->packets);
             live_grab_queue(&t->b.live, &calls[i], BENCH_PACKET_FIRST + index,
                             bench_user(index, (uint32_t)(n / t->packets), t->shares), STR("小强"));
         }
@@ -70,8 +88,26 @@ static enum status grab(struct task *t)
                 st = ST_CONFLICT;
             redis_call_free(&calls[i]);
         }
-        t->done += count;
     }
+    t->done += total;
+    return st;
+}
+
+static enum status grab(struct task *t)
+{
+    struct bench_meter all = { 0 };
+    enum status st = grab_pass(t);
+    for (uint64_t pass = 1; st == ST_OK && pass < t->calls; pass++) {
+        if (!bench_meter_stop(&t->meter))
+            return ST_UNAVAILABLE;
+        bench_meter_add(&all, &t->meter);
+        st = reload(t);
+        if (st == ST_OK && !bench_meter_start(&t->meter, &t->b))
+            st = ST_UNAVAILABLE;
+        if (st == ST_OK)
+            st = grab_pass(t);
+    }
+    t->before = all;
     return st;
 }
 
@@ -111,7 +147,7 @@ static const struct command {
     enum status (*run)(struct task *t);
     bool has_step, has_shares, has_calls;
 } COMMANDS[] = { { "load", load, false, true, false },
-                 { "grab", grab, true, true, false },
+                 { "grab", grab, true, true, true },
                  { "view", view, true, false, true },
                  { "remove", unload, true, false, false } };
 
@@ -141,7 +177,7 @@ int main(int argc, char **argv)
     static struct task t;
     const struct command *c = task_parse(&t, argc, argv);
     if (c == NULL) {
-        (void)fputs("usage: bench_live load FIRST PACKETS SHARES | grab FIRST STEP PACKETS SHARES |"
+        (void)fputs("usage: bench_live load FIRST PACKETS SHARES | grab FIRST STEP PACKETS SHARES PASSES |"
                     " view FIRST STEP PACKETS CALLS | remove FIRST STEP PACKETS\n",
                     stderr);
         return 2;
@@ -154,6 +190,7 @@ int main(int argc, char **argv)
     bench_close(&t.b);
     if (st != ST_OK)
         return bench_fail(c->name, st);
-    bench_meter_print(&t.meter, t.done);
+    bench_meter_add(&t.before, &t.meter);
+    bench_meter_print(&t.before, t.done);
     return 0;
 }

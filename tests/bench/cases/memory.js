@@ -28,14 +28,14 @@ export default {
     };
     await live('load', 4_000_000_000, 1, 1); // the scripts are there before we count
     const packet = await step(`open packets of ${SHARES}`, packets, () => live('load', 0, packets, SHARES));
-    await step('grabs of them, events waiting', packets * SHARES, () => live('grab', 0, 1, packets, SHARES));
+    await step('grabs of them, events waiting', packets * SHARES, () => live('grab', 0, 1, packets, SHARES, 1));
     const trim = async () => { await server.commands(streams.map((key) => ['DEL', key])); };
     const before = await usedBytes(server);
     await trim();
     const small = rows[1]['bytes each'] - (before - await usedBytes(server)) / (packets * SHARES);
     rows.push({ what: 'grabs of them, events settled', count: packets * SHARES, 'bytes each': small });
     await live('load', packets, 1, large);
-    const big = await step('grabs of one large packet, events settled', large, async () => { await live('grab', packets, 1, 1, large); await trim(); });
+    const big = await step('grabs of one large packet, events settled', large, async () => { await live('grab', packets, 1, 1, large, 1); await trim(); });
     ratios.push(bench.ratio('memory_bytes_per_packet', packet, `<= ${PACKET_BYTES_MAX}`));
     ratios.push(bench.ratio('memory_bytes_per_grab', Math.max(small, big), `<= ${GRAB_BYTES_MAX}`));
     return { rows, ratios };

@@ -68,7 +68,7 @@ export default {
       for (const [way, { site, events, drain }] of Object.entries(ways)) {
         const packets = events / SHARES;
         await site.redis('CONFIG', 'SET', 'appendfsync', 'no');
-        await runOn(bench, site, 'bench_live', 'grab', round * packets, 1, packets, SHARES);
+        await runOn(bench, site, 'bench_live', 'grab', round * packets, 1, packets, SHARES, 1);
         await site.redis('CONFIG', 'SET', 'appendfsync', 'always');
         found[way].push({ way, ...await drain(site, events) });
       }
