@@ -4,13 +4,15 @@ import { run } from '../chaos/instance.js';
 import { cpuBetween, cpuOf, memoryOf } from './cpu.js';
 
 export const CONNECTIONS = 64;
+const TIMEOUT_S = 10;
 
 // Runs wrk with wrk/wrk.lua: { requests, seconds, errors: { connect, read, write, status, timeout }, p50, p99, p999, max }, the
-// latter in milliseconds.
-export async function wrk({ root, url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept, timeout = 10, script = 'wrk.lua' }) {
+// latter in milliseconds. close: a connection for each request. delayMs: the pause of a connection between two requests.
+export async function wrk({ root, url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept = 'application/json',
+  close = false, delayMs = 0 }) {
   const { code, stdout, stderr } = await run('wrk', ['-t', String(threads), '-c', String(connections), '-d', `${seconds}s`,
-    '--timeout', `${timeout}s`, '-s', join(root, 'tests/bench/wrk', script), url, '--', kind, String(threads), cookies, paths,
-    ...(accept ? [accept] : [])]);
+    '--timeout', `${TIMEOUT_S}s`, '-s', join(root, 'tests/bench/wrk/wrk.lua'), url, '--', kind, String(threads), cookies, paths, accept,
+    close ? 'close' : 'keep-alive', String(delayMs)]);
   const text = /^RESULT (\{.*\})$/m.exec(stdout)?.[1];
   if (code !== 0 || !text) throw new Error(`wrk: ${code}\n${stdout}${stderr}`);
   const { requests, us, p50, p99, p999, max, connect, read, write, status, timeout: late } = JSON.parse(text);

@@ -1,11 +1,11 @@
--- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS: both files have a line an item.
+-- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS ACCEPT CONNECTION DELAY_MS; both files: a line an item.
 --   every   each path with each cookie once, then nothing is left: answered by the server with an error
 --   cycle   request n takes cookie n and path n, from the beginning again behind the last
 -- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, {n} in them being a
 -- number that no other request of the run has.
 local kind, threads, cookies, items, next_request
 local NUMBER = "%02d%010d"
-local HEAD = "Host: 127.0.0.1\r\nAccept: %s\r\nCookie: "
+local HEAD = "Host: 127.0.0.1\r\nConnection: %s\r\nAccept: %s\r\nCookie: "
 
 local created = 0
 function setup(thread)
@@ -22,9 +22,9 @@ local function lines(file)
 end
 
 -- What stands before and behind the cookie.
-local function item(line, accept)
+local function item(line, accept, connection)
     local path, body = line:match("^POST (%S+) ?(.*)$")
-    local head = (path and "POST " or "GET ") .. (path or line) .. " HTTP/1.1\r\n" .. HEAD:format(accept)
+    local head = (path and "POST " or "GET ") .. (path or line) .. " HTTP/1.1\r\n" .. HEAD:format(connection, accept)
     if not path then
         return { head, "\r\n\r\n" }
     end
@@ -37,13 +37,18 @@ function init(args)
     kind, threads = args[1], tonumber(args[2])
     cookies, items = {}, {}
     for _, line in ipairs(lines(args[4])) do
-        items[#items + 1] = item(line, args[5] or "application/json")
+        items[#items + 1] = item(line, args[5], args[6])
     end
     -- Threads share the cookies out between them.
     for i, line in ipairs(lines(args[3])) do
         if kind ~= "every" or i % threads == id then
             cookies[#cookies + 1] = line
         end
+    end
+    -- wrk waits before each request when there is such a function: so many ms on the average.
+    local delay_ms = tonumber(args[7])
+    if delay_ms > 0 then
+        delay = function() return math.random(0, 2 * delay_ms) end
     end
     next_request = kind == "every" and 0 or id * 7919
 end

@@ -1,0 +1,69 @@
+// Many at once: thousands of connections, slow ones and a flood of logins beside, and everybody grabs all the time.
+import { Grabs } from '../grabs.js';
+import { wrk } from '../load.js';
+import { rounds } from '../rounds.js';
+import { SlowClients } from '../slow_clients.js';
+import { loginLines } from './login.js';
+
+const SECONDS = 8;
+const SECONDS_QUICK = 3;
+const THREADS = 2;
+const SLOW = 500;
+const LOGINS_AT_ONCE = 16;
+const STEADY_MS = 60; // the pause of each of 64 visitors: a load that leaves the machine some air
+
+export default {
+  name: 'connections',
+  title: 'winning grabs over many connections, and beside others',
+  async run(bench) {
+    const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+    const grabs = await Grabs.open(bench);
+    const us = grabs.target();
+    const win = (more) => grabs.win(us, seconds, { tolerant: true, ...more });
+    const logins = grabs.file(await loginLines(grabs.site));
+    const [any] = await grabs.packets(1);
+
+    const besideLogins = async (load) => {
+      const flood = wrk({ root: bench.root, url: us.url, kind: 'cycle', cookies: grabs.file(['none=1']), paths: logins,
+        seconds: seconds + 1, connections: LOGINS_AT_ONCE });
+      const row = await load();
+      const { requests } = await flood;
+      return { ...row, 'logins /s': requests / (seconds + 1) };
+    };
+    const besideSlow = async (load) => {
+      const slow = new SlowClients(us.url, `/p/${any}/open`);
+      slow.start(SLOW);
+      try {
+        return await load();
+      } finally {
+        slow.stop();
+      }
+    };
+
+    await grabs.withoutSettlement(() => grabs.warmUp(us));
+    const crowd = (connections, close) => () => win({ connections, close, threads: THREADS });
+    const steady = () => win({ delayMs: STEADY_MS });
+    const found = await rounds(bench, [
+      { name: '64 connections', load: () => win({}) },
+      { name: '3,000 kept', load: crowd(3000, false) },
+      { name: '3,000, each for one request', load: crowd(3000, true) },
+      { name: '10,000 kept', load: crowd(10_000, false) },
+      { name: '10,000, each for one request', load: crowd(10_000, true) },
+      { name: `64, ${SLOW} slow ones beside`, load: () => besideSlow(() => win({})) },
+      { name: '64, logins beside', load: () => besideLogins(() => win({})) },
+      { name: '64 with pauses', load: steady },
+      { name: '64 with pauses, logins beside', load: () => besideLogins(steady) },
+    ], (work) => grabs.withoutSettlement(work));
+    await grabs.site.mustBeSound();
+    const [alone, kept, , , , slow, , quiet, flooded] = found;
+    return {
+      rows: found,
+      ratios: [
+        bench.ratio('connections_3000_errors', kept.errors, '= 0'),
+        bench.ratio('connections_3000_p99_vs_p50', kept['p99 ms'] / kept['p50 ms'], '<= 10'),
+        bench.ratio('slow_clients_grab_p99', slow['p99 ms'] / alone['p99 ms'], '<= 1.3'),
+        bench.ratio('login_flood_grab_p99', flooded['p99 ms'] / quiet['p99 ms'], '<= 1.3'),
+      ],
+    };
+  },
+};
