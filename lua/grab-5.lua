@@ -7,6 +7,7 @@
 --   {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EMPTY}, {LIVE_EXPIRED}, {LIVE_BUSY}: also when a key was lost
 -- @include "codes"
 -- @include "clock"
+-- @include "digits"
 -- @include "share"
 -- @include "whole"
 
@@ -48,9 +49,10 @@ if not fen then
 end
 
 -- The event first: its id is the time of the grab and goes into the list that people see.
+local share_text, fen_text = digits(share_no), digits(fen)
 local event_id = redis.call('XADD', KEYS[5], '*', 'g',
-    packet_id .. ',' .. share_no .. ',' .. user .. ',' .. fen .. ',' .. nickname)
-redis.call('RPUSH', KEYS[4], user .. ',' .. fen .. ',' .. event_id .. ',' .. nickname)
-redis.call('HSET', KEYS[3], user, share_no)
-redis.call('HINCRBY', KEYS[1], 'grabbed_fen', fen)
+    packet_id .. ',' .. share_text .. ',' .. user .. ',' .. fen_text .. ',' .. nickname)
+redis.call('RPUSH', KEYS[4], user .. ',' .. fen_text .. ',' .. event_id .. ',' .. nickname)
+redis.call('HSET', KEYS[3], user, share_text)
+redis.call('HINCRBY', KEYS[1], 'grabbed_fen', fen_text)
 return {LIVE_GRABBED, share_no, fen}
