@@ -36,6 +36,7 @@ enum {
     RUN_SECONDS_MAX = 60,
     RUNS_PER_WORLD = 50, /* an audit reads all that was before it */
     FAILED_MAX = 10,
+    KINDS_MAX = 64,
     ROUNDS_MAX = 3,
     STARTS_MAX = 3,
     ARENA_BYTES = 1 << 20
@@ -420,23 +421,52 @@ static uint64_t targets_part(struct target *targets, uint64_t count, int argc, c
     return kept;
 }
 
+/* How often each kind of call has failed. */
+static struct kind {
+    const char *name;
+    uint64_t failed;
+} kinds[KINDS_MAX];
+static size_t kind_count;
+
+static void kind_count_up(const char *name)
+{
+    size_t i = 0;
+    while (i < kind_count && strcmp(kinds[i].name, name) != 0)
+        i++;
+    expect(i < KINDS_MAX, "too many kinds of calls");
+    if (i == kind_count)
+        kinds[kind_count++].name = name;
+    kinds[i].failed++;
+}
+
+static void tell_sum(uint64_t fired, unsigned failed)
+{
+    for (size_t i = 0; i < kind_count; i++)
+        (void)printf("torture: %8" PRIu64 " × %s\n", kinds[i].failed, kinds[i].name);
+    (void)printf("torture: %" PRIu64 " calls failed, %u runs did not end well\n", fired, failed);
+}
+
 /* Lets count calls fail, one after the other. The number of runs that did not end well. */
 static unsigned torment(const struct target *targets, uint64_t count)
 {
     unsigned failed = 0;
     uint64_t fired = 0;
     for (uint64_t i = 0; i < count && failed < FAILED_MAX; i++) {
-        if (i % RUNS_PER_WORLD == 0)
+        if (i % RUNS_PER_WORLD == 0) {
+            (void)printf("torture: %" PRIu64 " of %" PRIu64 " runs, %u did not end well\n", i, count, failed);
             world_make();
+        }
         int how = run(targets[i], false);
         fired += torture->fired;
+        if (torture->fired)
+            kind_count_up(torture->what);
         if (how == 0)
             continue;
         failed++;
         tell_failure(targets[i], how);
         world_make();
     }
-    (void)printf("torture: %" PRIu64 " calls failed, %u runs did not end well\n", fired, failed);
+    tell_sum(fired, failed);
     return failed;
 }
 
