@@ -86,7 +86,9 @@ enum step login_submit(struct exchange *x)
     if (e.count > 0)
         return login_refuse(x, &e);
 
-    enum status st = user_authenticate(x, username, password, &user);
+    enum status st = session_store_check(x);
+    if (st == ST_OK)
+        st = user_authenticate(x, username, password, &user);
     if (st == ST_NOT_FOUND) {
         form_fail(&e, "password", STR("用户名或密码错误"));
         return login_refuse(x, &e);

@@ -21,7 +21,8 @@ enum step register_show(struct exchange *x);
 
 /* POST /register: makes the user with an empty wallet and logs in. HTML 303 to next (own paths only, else /), JSON 201
  * {id, username, nickname}; refused: 422 as above. When the user was made and only the session could not be, HTML goes
- * to /login and JSON answers 201 without a cookie: the account stands and must not look refused. */
+ * to /login and JSON answers 201 without a cookie: the account stands and must not look refused. While a store is known
+ * to be away, 503 before the password is hashed. */
 enum step register_submit(struct exchange *x);
 
 /* GET /login?next=PATH: pages/login. A visitor who is logged in goes to / (303).
@@ -36,7 +37,8 @@ enum step register_submit(struct exchange *x);
 enum step login_show(struct exchange *x);
 
 /* POST /login: a new session, the presented one ends. HTML 303 to next (own paths only, else /), JSON 200
- * {id, username, nickname}. Unknown name and wrong password answer alike, in words and in time. */
+ * {id, username, nickname}. Unknown name and wrong password answer alike, in words and in time. While a
+ * store is known to be away, 503 before the password is hashed. */
 enum step login_submit(struct exchange *x);
 
 /* POST /logout: ends the session and clears the cookie. HTML 303 /, JSON 204. Fine without a session. */

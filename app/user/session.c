@@ -183,6 +183,15 @@ enum status session_visitor_read(struct exchange *x)
 
 /* ---- for handlers that may block ---- */
 
+enum status session_store_check(struct exchange *x)
+{
+    struct redis_call call = { 0 };
+    enum status st = redis_do(x->app->redis, &call, &STR("PING"), 1);
+
+    redis_call_free(&call);
+    return st == ST_OK ? ST_OK : ST_UNAVAILABLE;
+}
+
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname)
 {
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];

@@ -58,6 +58,9 @@ enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */
 
+/* Whether a session could be stored now. Asked before a password is hashed: while Redis is away nobody shall queue up
+ * behind work that is in vain. ST_UNAVAILABLE: not now. */
+enum status session_store_check(struct exchange *x);
 /* Starts a session for the user, ends the one the request presented and adds the Set-Cookie header.
  * ST_UNAVAILABLE: Redis is away, there is no cookie (and nobody knows the token). ST_NO_MEMORY. */
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname);

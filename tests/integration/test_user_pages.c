@@ -381,6 +381,41 @@ static void logout_without_a_session_is_fine(void **state)
     visit_end(&v);
 }
 
+/* Register and login are a calm 503, without an account that nobody was told of. */
+static void assert_both_refused(struct services *lacking, const char *known)
+{
+    struct visit v;
+    char name[33], fields[VISIT_TEXT_MAX];
+    fresh_name(name);
+    snprintf(fields, sizeof fields, "username=%s&nickname=n&password=long+enough", name);
+    assert_int_equal(visit_post(&v, lacking, register_submit, "/register", fields, NULL), 503);
+    assert_true(visit_header(&v, "Retry-After").len > 0);
+    assert_null(visit_header(&v, "Set-Cookie").ptr);
+    visit_end(&v);
+    assert_int_equal(rows_of("SELECT COUNT(*) FROM user WHERE username = ?", str_from(name)), 0);
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", known);
+    assert_int_equal(visit_post(&v, lacking, login_submit, "/login", fields, NULL), 503);
+    assert_true(visit_header(&v, "Retry-After").len > 0);
+    visit_end(&v);
+}
+
+static void without_a_store_nobody_registers_or_logs_in(void **state)
+{
+    (void)state;
+    char name[33];
+    struct config nowhere = *app->config;
+    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
+    snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
+    (void)registered(name, NULL);
+    struct services without_redis = *app, without_mysql = *app;
+    without_redis.redis = redis_new(&nowhere);
+    without_mysql.db = db_new(&nowhere);
+    assert_both_refused(&without_redis, name);
+    assert_both_refused(&without_mysql, name);
+    redis_free(without_redis.redis);
+    db_free(without_mysql.db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +437,7 @@ int main(void)
         cmocka_unit_test(who_is_logged_in_needs_no_login_page),
         cmocka_unit_test(logout_ends_the_session_and_clears_the_cookie),
         cmocka_unit_test(logout_without_a_session_is_fine),
+        cmocka_unit_test(without_a_store_nobody_registers_or_logs_in),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,56 @@
+// A store that accepts connections and answers nothing (SIGSTOP): whoever comes meanwhile waits for one timeout at most,
+// not for those of everybody before. The answer has to be the program's own: nginx gives up only after ten seconds, and
+// its 503 has no `instance`.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client, audit, newUser, poll, site, unique } from './support/site.js';
+import { processes } from './support/instance.js';
+
+const VISITORS = 33;
+
+let user;
+
+before(async () => { user = await newUser({ yuan: '100' }); });
+after(() => site.allUp());
+
+const requests = {
+  '/login': () => new Client().post('/login', { username: user.username, password: user.password }),
+  '/register': () => new Client().post('/register', { username: unique('u'), nickname: 'n', password: user.password }),
+  '/wallet': () => user.client.get('/wallet'),
+  '/send': () => user.client.post('/send', { kind: 'even', amount: '0.01', count: '1', request_key: unique('k') }),
+};
+
+const flood = (request, visitors = VISITORS) => Promise.all(Array.from({ length: visitors }, request));
+
+// Every process of both pools has its connections.
+async function allServed() {
+  const served = async (path, visitors) => (await flood(requests[path], visitors)).every(({ status }) => status === 200);
+  await poll('everybody is served', async () => await served('/wallet', VISITORS) && served('/login', 4));
+}
+
+for (const store of ['mariadb', 'redis']) {
+  for (const [path, request] of Object.entries(requests)) {
+    test(`${VISITORS} at once are told to come back by ${path} while ${store} stalls`, async (t) => {
+      await allServed();
+      const [pid] = processes(store);
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const started = Date.now();
+        const answers = await flood(request);
+        t.diagnostic(`the slowest answer took ${Date.now() - started} ms`);
+        for (const { status, headers, json, text } of answers) {
+          assert.equal(status, 503, text);
+          assert.equal(json?.instance, path, text);
+          assert.ok(Number(headers.get('retry-after')) >= 1);
+        }
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+  }
+}
+
+test('what stalled serves everybody again and has lost nothing', async () => {
+  await allServed();
+  await audit();
+});
