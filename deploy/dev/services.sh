@@ -132,29 +132,31 @@ service_listens() {
     return 1
 }
 
-# service_start_pool NAME PROCESSES: a listening socket, held by a supervisor that replaces every process that ends.
+# service_start_pool NAME PROCESSES BACKLOG: a listening socket, held by a supervisor that replaces every process that ends.
+# BACKLOG connections wait to be accepted; the next one is refused, and its visitor is told to come back.
 service_start_pool() {
     local -a environment
     mapfile -d '' environment < <(service_environment)
     service_link_program
-    process_spawn "$1" "${environment[@]}" spawn-fcgi -n -s "$SOCKETS/$1.sock" -M 0660 -b 1024 -- \
+    process_spawn "$1" "${environment[@]}" spawn-fcgi -n -s "$SOCKETS/$1.sock" -M 0660 -b "$3" -- \
         "$(command -v multiwatch)" -f "$2" -r 1000000 -t 1000 -s USR1 -- \
         run/hongbao serve --pool "$1"
     process_wait_ready "$1" "$process_spawned" 20 service_listens "$SOCKETS/$1.sock"
 }
 
 service_start_hot() {
-    service_start_pool hot "$(cpu_count)"
+    # As long as Linux allows by itself: whoever waits here is answered within a moment.
+    service_start_pool hot "$(cpu_count)" 4096
 }
 
 service_start_page() {
     local count
     count=$(cpu_count)
-    service_start_pool page $((count < 2 ? 2 : count > 4 ? 4 : count))
+    service_start_pool page $((count < 2 ? 2 : count > 4 ? 4 : count)) 1024
 }
 
 service_start_auth() {
-    service_start_pool auth 2
+    service_start_pool auth 2 1024
 }
 
 service_start_settle() {

@@ -10,6 +10,7 @@ const SECONDS_QUICK = 3;
 const THREADS = 2;
 const SLOW = 500;
 const LOGINS_AT_ONCE = 16;
+const CROWD_MS = 5000; // the pause of each of 10,000
 const STEADY_MS = 60; // the pause of each of 64 visitors: a load that leaves the machine some air
 
 export default {
@@ -41,14 +42,14 @@ export default {
     };
 
     await grabs.withoutSettlement(() => grabs.warmUp(us));
-    const crowd = (connections, close) => () => win({ connections, close, threads: THREADS });
+    const crowd = (connections, close, delayMs = 0) => () => win({ connections, close, delayMs, threads: THREADS });
     const steady = () => win({ delayMs: STEADY_MS });
     const found = await rounds(bench, [
       { name: '64 connections', load: () => win({}) },
       { name: '3,000 kept', load: crowd(3000, false) },
       { name: '3,000, each for one request', load: crowd(3000, true) },
-      { name: '10,000 kept', load: crowd(10_000, false) },
-      { name: '10,000, each for one request', load: crowd(10_000, true) },
+      { name: '10,000 kept, with pauses', load: crowd(10_000, false, CROWD_MS) },
+      { name: '10,000, each for one request, with pauses', load: crowd(10_000, true, CROWD_MS) },
       { name: `64, ${SLOW} slow ones beside`, load: () => besideSlow(() => win({})) },
       { name: '64, logins beside', load: () => besideLogins(() => win({})) },
       { name: '64 with pauses', load: steady },
