@@ -7,33 +7,41 @@ export const CONNECTIONS = 64;
 const TIMEOUT_S = 10;
 
 // Runs wrk with wrk/wrk.lua: { requests, seconds, errors: { connect, read, write, status, timeout }, p50, p99, p999, max }, the
-// latter in milliseconds. close: a connection for each request. delayMs: the pause of a connection between two requests.
+// last four in milliseconds. close: a connection for each request. delayMs: the pause of a connection between two requests.
 export async function wrk({ root, url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept = 'application/json',
   close = false, delayMs = 0 }) {
   const { code, stdout, stderr } = await run('wrk', ['-t', String(threads), '-c', String(connections), '-d', `${seconds}s`,
     '--timeout', `${TIMEOUT_S}s`, '-s', join(root, 'tests/bench/wrk/wrk.lua'), url, '--', kind, String(threads), cookies, paths, accept,
     close ? 'close' : 'keep-alive', String(delayMs)]);
+  const result = parseWrk(stdout);
+  if (code !== 0 || !result) throw new Error(`wrk: ${code}\n${stdout}${stderr}`);
+  return result;
+}
+
+// What wrk/wrk.lua prints at its end; null: it did not come to it.
+export function parseWrk(stdout) {
   const text = /^RESULT (\{.*\})$/m.exec(stdout)?.[1];
-  if (code !== 0 || !text) throw new Error(`wrk: ${code}\n${stdout}${stderr}`);
-  const { requests, us, p50, p99, p999, max, connect, read, write, status, timeout: late } = JSON.parse(text);
-  return { requests, seconds: us / 1e6, errors: { connect, read, write, status, timeout: late },
+  if (!text) return null;
+  const { requests, us, p50, p99, p999, max, connect, read, write, status, timeout } = JSON.parse(text);
+  return { requests, seconds: us / 1e6, errors: { connect, read, write, status, timeout },
     p50: p50 / 1000, p99: p99 / 1000, p999: p999 / 1000, max: max / 1000 };
 }
 
+// The row of a load: what one request took, by group and together. cpuNs: of each group.
+export function rowOf(result, cpuNs) {
+  const us = Object.entries(cpuNs).map(([name, ns]) => [`${name} µs`, ns / 1000 / result.requests]);
+  return { '/s': result.requests / result.seconds, 'p50 ms': result.p50, 'p99 ms': result.p99, 'p99.9 ms': result.p999,
+    ...Object.fromEntries(us), 'server µs': us.reduce((sum, [, value]) => sum + value, 0) };
+}
+
 // Runs load() and looks at the clocks of the processes around it. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }.
-// The row: what one request took, by group and together.
 export async function measured(groups, load) {
   const look = () => Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, cpuOf(pids)]));
   const before = look();
   const result = await load();
   const after = look();
-  const us = Object.fromEntries(Object.keys(groups).map((name) => [name, cpuBetween(before[name], after[name]) / 1000 / result.requests]));
-  return { result, row: {
-    '/s': result.requests / result.seconds, 'p50 ms': result.p50, 'p99 ms': result.p99, 'p99.9 ms': result.p999,
-    ...Object.fromEntries(Object.entries(us).map(([name, value]) => [`${name} µs`, value])),
-    'server µs': Object.values(us).reduce((sum, value) => sum + value, 0),
-    'app MiB': groups.app ? memoryOf(groups.app) : 0,
-  } };
+  const cpuNs = Object.fromEntries(Object.keys(groups).map((name) => [name, cpuBetween(before[name], after[name])]));
+  return { result, row: { ...rowOf(result, cpuNs), 'app MiB': memoryOf(groups.app) } };
 }
 
 // Throws unless every request was answered as wanted.

@@ -1,0 +1,143 @@
+// The bench's own arithmetic: a wrong median or a lost thread would make every figure a fairy tale.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { cpuBetween, cpuOf, memoryOf, processTree } from './cpu.js';
+import { packetNumber } from './grabs.js';
+import { mustBeClean, parseWrk, rowOf } from './load.js';
+import { fillMarkdown } from './report.js';
+import { rounds } from './rounds.js';
+import { figure, median, medians, percentile, ratio } from './stats.js';
+
+// A /proc of our own: { pid: { tid: { ns, children } } }.
+function proc(t, processes) {
+  const root = mkdtempSync(join(tmpdir(), 'bench-proc-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [pid, threads] of Object.entries(processes)) {
+    for (const [tid, { ns, children = [] }] of Object.entries(threads)) {
+      const task = join(root, pid, 'task', tid);
+      mkdirSync(task, { recursive: true });
+      writeFileSync(join(task, 'schedstat'), `${ns} 123 4\n`);
+      writeFileSync(join(task, 'children'), children.map((child) => `${child} `).join(''));
+    }
+    writeFileSync(join(root, pid, 'smaps_rollup'), '00-ff ---p 0 00:00 0 [rollup]\nRss: 9000 kB\nPss:                2048 kB\n');
+  }
+  return root;
+}
+
+test('the median is the middle, or between the two of it', () => {
+  assert.equal(median([30, 1, 2]), 2);
+  assert.equal(median([4, 1, 3, 2]), 2.5);
+  assert.equal(median([100, 9]), 54.5, 'sorted as numbers, not as text');
+  assert.throws(() => median([]));
+});
+
+test('medians go figure by figure, and names stay', () => {
+  assert.deepEqual(medians([{ load: 'a', x: 1, y: 9 }, { load: 'a', x: 3, y: 7 }, { load: 'a', x: 2, y: 8 }]), { load: 'a', x: 2, y: 8 });
+});
+
+test('a percentile is the nearest rank', () => {
+  const list = Array.from({ length: 100 }, (_, i) => 100 - i);
+  assert.equal(percentile(list, 0.5), 50);
+  assert.equal(percentile(list, 0.99), 99);
+  assert.equal(percentile(list, 1), 100);
+  assert.equal(percentile([7], 0.001), 7);
+});
+
+test('a ratio is held against its wish', () => {
+  assert.deepEqual(ratio('cpu', 0.75, '<= 0.75'), { name: 'cpu', ratio: 0.75, want: '<= 0.75', ok: true });
+  assert.equal(ratio('cpu', 0.7501, '<= 0.75').ok, false, 'by its full value, not as it is printed');
+  assert.equal(ratio('rate', 1.19, '>= 1.2').ok, false);
+  assert.equal(ratio('errors', 0, '= 0').ok, true);
+  for (const strange of [NaN, Infinity, undefined]) {
+    assert.deepEqual(ratio('none', strange, '>= 1'), { name: 'none', ratio: null, want: '>= 1', ok: false });
+  }
+  assert.throws(() => ratio('cpu', 1, 'small'));
+});
+
+test('the processes of a server are all it has started, by any of its threads', (t) => {
+  const root = proc(t, { 1: { 1: { ns: 0, children: [2] }, 11: { ns: 0, children: [3] } }, 2: { 2: { ns: 0, children: [4] } }, 3: { 3: { ns: 0 } },
+    4: { 4: { ns: 0 } }, 5: { 5: { ns: 0 } } });
+  assert.deepEqual(processTree(1, root).sort(), [1, 2, 3, 4]);
+  assert.deepEqual(processTree(0, root), [], 'a server that does not run');
+  assert.equal(memoryOf([1, 2], root), 4);
+});
+
+test('CPU is the sum over all threads, those that came meanwhile included', (t) => {
+  const before = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1000 }, 11: { ns: 500 } }, 2: { 2: { ns: 70 } } }));
+  const after = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1600 }, 11: { ns: 500 }, 12: { ns: 40 } }, 2: { 2: { ns: 75 } } }));
+  assert.equal(cpuBetween(before, after), 600 + 40 + 5);
+  assert.throws(() => cpuBetween(after, before), /1\/12 ended/);
+});
+
+test('CPU that a real process uses is seen', async (t) => {
+  const child = spawn(process.execPath, ['-e', 'const end = Date.now() + 200; while (Date.now() < end); console.log("done"); setInterval(() => {}, 1000);'],
+    { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const before = cpuOf(processTree(child.pid));
+  await new Promise((resolve) => { child.stdout.once('data', resolve); });
+  const used = cpuBetween(before, cpuOf(processTree(child.pid)));
+  assert.ok(used > 1e6, `${used} ns`);
+  assert.ok(memoryOf([child.pid]) > 1);
+});
+
+const WRK = `Running 1s test @ http://127.0.0.1:1\n\nRESULT {"requests":5000,"us":2000000,"bytes":1,"p50":1500,"p99":20500,"p999":30000,
+"max":40000,"connect":0,"read":1,"write":0,"status":2,"timeout":3}\n`.replace(',\n', ',');
+
+test('what wrk says is read in requests, seconds and milliseconds', () => {
+  assert.deepEqual(parseWrk(WRK), { requests: 5000, seconds: 2, errors: { connect: 0, read: 1, write: 0, status: 2, timeout: 3 },
+    p50: 1.5, p99: 20.5, p999: 30, max: 40 });
+  assert.equal(parseWrk('unable to connect'), null);
+});
+
+test('a row is the CPU of one request by group and together', () => {
+  const row = rowOf(parseWrk(WRK), { nginx: 50_000_000, app: 25_000_000, redis: 0 });
+  assert.equal(row['/s'], 2500);
+  assert.equal(row['nginx µs'], 10);
+  assert.equal(row['app µs'], 5);
+  assert.equal(row['redis µs'], 0);
+  assert.equal(row['server µs'], 15);
+});
+
+test('an answer that was not wanted spoils a load', () => {
+  const errors = { connect: 0, read: 0, write: 0, status: 0, timeout: 0 };
+  mustBeClean('fine', { errors });
+  mustBeClean('all refused', { errors: { ...errors, status: 7 } }, { status: 7 });
+  assert.throws(() => mustBeClean('one', { errors: { ...errors, status: 1 } }), /1 × status/);
+  assert.throws(() => mustBeClean('late', { errors: { ...errors, timeout: 2 } }), /2 × timeout/);
+  assert.throws(() => mustBeClean('not all refused', { errors: { ...errors, status: 6 } }, { status: 7 }));
+});
+
+test('everybody is first once in as many rounds', async () => {
+  const order = [];
+  const target = (name) => ({ name, load: async () => { order.push(name); return { x: order.length }; } });
+  const found = await rounds({ rounds: 3, medians }, [target('a'), target('b'), target('c')]);
+  assert.equal(order.join(''), 'abcbcacab');
+  assert.deepEqual(found, [{ load: 'a', x: 6 }, { load: 'b', x: 4 }, { load: 'c', x: 5 }]);
+});
+
+test('the number in a public id is the one that Redis has', () => {
+  assert.equal(packetNumber('059x2akbt01w9hmx3gt9r1z9ej'), 382599988930154259n);
+});
+
+test('figures are short', () => {
+  assert.deepEqual([12345, 123.4, 12.34, 1.234, 0.01234, 0, NaN, null, 'text'].map(figure),
+    ['12,345', '123', '12.3', '1.23', '0.0123', '0', '–', '', 'text']);
+});
+
+test('results go between the marks, and the rest of the page stays', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'page.md');
+  writeFileSync(file, 'before\n<!-- bench: from here -->\nold\n<!-- bench: to here -->\nafter\n');
+  const results = [{ name: 'one', title: 'a case', rows: [{ load: 'a', '/s': 1000 }], notes: ['a note'] }];
+  fillMarkdown(file, { results, ratios: [ratio('r', 1, '<= 2')], facts: [['machine', 'a box']] });
+  const text = readFileSync(file, 'utf8');
+  assert.match(text, /^before\n[^]*- machine: a box[^]*\| r \| 1 \| <= 2 \| ok \|[^]*### one: a case[^]*\| a \| 1,000 \|[^]*a note[^]*\nafter\n$/);
+  assert.doesNotMatch(text, /old/);
+  writeFileSync(file, 'no marks');
+  assert.throws(() => fillMarkdown(file, { results, ratios: [], facts: [] }), /lacks the marks/);
+});
