@@ -60,9 +60,11 @@ service_mariadb_admin() {
 service_mariadb_bootstrap() {
     rm -rf -- "$VAR/data/mariadb.new"
     mkdir -p -- "$VAR/data/mariadb.new"
-    # The program can't cope with a space in a path; a relative one never has any.
-    (cd -- "$VAR/data" && mariadb-install-db --no-defaults "$@" --datadir=./mariadb.new --skip-test-db \
-        --auth-root-authentication-method=normal --innodb-log-file-size=64M --skip-name-resolve) </dev/null 9>&-
+    # The program can't cope with a space in a path; a relative one never has any. As the server of mariadb.cnf: no
+    # io_uring, whose memory all servers of a user share, and temporary files of its own.
+    (cd -- "$VAR/data" && TMPDIR=$VAR/tmp mariadb-install-db --no-defaults "$@" --datadir=./mariadb.new \
+        --skip-test-db --auth-root-authentication-method=normal --skip-name-resolve \
+        --innodb-log-file-size=64M --innodb-use-native-aio=0) </dev/null 9>&-
 }
 
 # The first data folder. It gets its name when it is complete, so an interrupted start is simply done again; and because
