@@ -25,7 +25,8 @@ enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* memory above this is given back after the round */
     READ_BYTES = 16 << 10,
     ARG_HEAD_MAX = 32, /* "$LEN\r\n" and "\r\n" of one argument */
-    PENDING_FIRST = 64
+    PENDING_FIRST = 64,
+    RUN_ID_MAX = 41
 };
 
 /* A queued command: where its bytes lie and who waits for the answer. */
@@ -33,6 +34,7 @@ struct pending {
     struct redis_call *call;
     struct redis_script *script; /* NULL: a plain command */
     size_t start, end;
+    bool vouched; /* only for a server that is vouched for */
 };
 
 struct redis {
@@ -41,6 +43,11 @@ struct redis {
     int64_t retry_at_ms;   /* monotonic: no attempt to connect before */
     int64_t used_ms;       /* monotonic: end of the last good round */
     bool down_logged;
+    uint64_t connection;       /* counts them */
+    char run_id[RUN_ID_MAX];   /* of the server at the other end */
+    struct str voucher_key;    /* borrowed; empty: nobody vouches */
+    struct redis_call voucher; /* what the key held */
+    bool vouched;              /* it was run_id, over this connection */
     struct buf out;
     struct pending *pending;
     size_t count, cap;
@@ -61,6 +68,8 @@ static void connection_close(struct redis *r)
     if (r->context != NULL)
         redisFree(r->context);
     r->context = NULL;
+    r->run_id[0] = '\0';
+    r->vouched = false;
 }
 
 void redis_free(struct redis *r)
@@ -70,6 +79,7 @@ void redis_free(struct redis *r)
     for (size_t i = 0; i < r->count; i++)
         r->pending[i].call->status = ST_UNAVAILABLE;
     connection_close(r);
+    redis_call_free(&r->voucher);
     buf_free(&r->out);
     free(r->pending);
     free(r);
@@ -146,6 +156,14 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
     const struct str *lists[3] = { head, keys, args };
     const size_t counts[3] = { 3, key_count, arg_count };
     command_queue(r, call, script, lists, counts);
+}
+
+void redis_queue_vouched(struct redis *r, const struct redis_call *call)
+{
+    if (call->status == ST_NO_MEMORY)
+        return; /* not queued */
+    assert(r->count > 0 && r->pending[r->count - 1].call == call);
+    r->pending[r->count - 1].vouched = true;
 }
 
 bool redis_queued(const struct redis *r)
@@ -269,23 +287,62 @@ static bool transfer(struct redis *r, struct str bytes, const struct pending *li
 
 /* ---- connecting ---- */
 
-static bool connection_auth(struct redis *r, int64_t deadline_ms)
+static void word_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
+                        size_t count)
 {
-    if (r->config->redis_user[0] == '\0')
-        return true;
-    /* An exchange of its own: commands sent behind a refused AUTH would run as the default user. */
+    *p = (struct pending){ .call = call, .start = out->len };
+    *call = (struct redis_call){ .status = ST_UNKNOWN };
+    buf_char(out, '*');
+    buf_u64(out, count);
+    buf_cstr(out, "\r\n");
+    for (size_t i = 0; i < count; i++)
+        resp_arg(out, args[i]);
+    p->end = out->len;
+}
+
+/* Takes the run_id out of the answer to INFO. False: it has none. */
+static bool run_id_read(const redisReply *info, char out[RUN_ID_MAX])
+{
+    static const char label[] = "\nrun_id:";
+    struct str text = redis_reply_str(info), id, rest;
+    const char *found = text.len == 0 ? NULL : memmem(text.ptr, text.len, label, sizeof label - 1);
+    if (found == NULL)
+        return false;
+    found += sizeof label - 1;
+    id = str_trim(str_cut((struct str){ found, (size_t)(text.ptr + text.len - found) }, '\n', &rest));
+    if (id.len == 0 || id.len >= RUN_ID_MAX)
+        return false;
+    memcpy(out, id.ptr, id.len);
+    out[id.len] = '\0';
+    return true;
+}
+
+/* Who are we, and who is there? An exchange of its own: behind a refused AUTH commands run as the default user, which
+ * does no harm to INFO. When anything is refused here (too many clients, a wrong password), the connection is no
+ * use. */
+static bool connection_greet(struct redis *r, int64_t deadline_ms)
+{
     struct buf out = BUF_EMPTY;
-    buf_cstr(&out, "*3\r\n");
-    resp_arg(&out, STR("AUTH"));
-    resp_arg(&out, str_from(r->config->redis_user));
-    resp_arg(&out, str_from(r->config->redis_password));
-    struct redis_call call = { .status = ST_UNKNOWN };
-    const struct pending auth = { .call = &call, .end = out.len };
-    bool ok = !out.failed && transfer(r, buf_view(&out), &auth, 1, deadline_ms) && call.status == ST_OK;
-    redis_call_free(&call);
+    struct redis_call calls[2] = { 0 };
+    struct pending list[2];
+    size_t count = 0;
+    const struct str auth[] = { STR("AUTH"), str_from(r->config->redis_user), str_from(r->config->redis_password) };
+    const struct str info[] = { STR("INFO"), STR("server") };
+    if (r->config->redis_user[0] != '\0') {
+        word_append(&out, &list[count], &calls[count], auth, 3);
+        count++;
+    }
+    word_append(&out, &list[count], &calls[count], info, 2);
+    count++;
+    bool ok = !out.failed && transfer(r, buf_view(&out), list, count, deadline_ms);
+    for (size_t i = 0; i < count; i++)
+        ok = ok && calls[i].status == ST_OK;
+    ok = ok && run_id_read(calls[count - 1].reply, r->run_id);
+    for (size_t i = 0; i < count; i++)
+        redis_call_free(&calls[i]);
     buf_free(&out);
     if (!ok && r->context != NULL)
-        connection_drop(r, "auth");
+        connection_drop(r, "greeting");
     return ok;
 }
 
@@ -321,7 +378,7 @@ static bool connection_ready(struct redis *r, int64_t deadline_ms)
     r->retry_at_ms = now_ms + RETRY_PAUSE_MS;
     r->context = redisConnectUnixNonBlock(r->config->redis_socket);
     bool ok = r->context != NULL && r->context->err == 0 && socket_connected(r->context->fd, deadline_ms) &&
-              connection_auth(r, deadline_ms);
+              connection_greet(r, deadline_ms);
     if (!ok) {
         connection_close(r);
         r->retry_at_ms = clock_monotonic_ms() + RETRY_PAUSE_MS;
@@ -331,6 +388,7 @@ static bool connection_ready(struct redis *r, int64_t deadline_ms)
     if (!ok && !r->down_logged)
         log_warn("redis is away", NULL);
     r->down_logged = !ok;
+    r->connection += ok;
     return ok;
 }
 
@@ -416,23 +474,85 @@ static void scripts_reload(struct redis *r, int64_t deadline_ms)
     free(again);
 }
 
+/* Takes out what only a server that is vouched for may get. */
+static void unvouched_drop(struct redis *r)
+{
+    size_t kept = 0, len = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        struct pending p = r->pending[i];
+        size_t bytes = p.end - p.start;
+        if (p.vouched) {
+            p.call->status = ST_UNAVAILABLE;
+            continue;
+        }
+        memmove(r->out.ptr + len, r->out.ptr + p.start, bytes);
+        p.start = len;
+        p.end = len += bytes;
+        r->pending[kept++] = p;
+    }
+    r->count = kept;
+    r->out.len = len;
+}
+
+/* The question goes along with every round until the answer is right. */
+static void voucher_queue(struct redis *r)
+{
+    const struct str get[] = { STR("GET"), r->voucher_key };
+    unvouched_drop(r);
+    if (r->voucher_key.len > 0)
+        redis_queue(r, &r->voucher, get, 2);
+}
+
+static void voucher_read(struct redis *r)
+{
+    struct str said = redis_reply_str(r->voucher.reply);
+    r->vouched = r->voucher.status == ST_OK && r->run_id[0] != '\0' && str_equal(said, str_from(r->run_id));
+    redis_call_free(&r->voucher);
+    r->voucher.status = ST_UNAVAILABLE;
+}
+
 void redis_round(struct redis *r)
 {
     if (r->count == 0)
         return;
     int64_t deadline_ms = clock_monotonic_ms() + r->config->redis_timeout_ms;
-    if (!connection_ready(r, deadline_ms)) {
+    bool ready = connection_ready(r, deadline_ms), ask = ready && !r->vouched;
+    if (ask)
+        voucher_queue(r);
+    if (!ready) {
         for (size_t i = 0; i < r->count; i++)
             r->pending[i].call->status = ST_UNAVAILABLE;
     } else if (transfer(r, buf_view(&r->out), r->pending, r->count, deadline_ms)) {
         scripts_reload(r, deadline_ms);
         r->used_ms = clock_monotonic_ms();
     }
+    if (ask)
+        voucher_read(r);
     r->count = 0;
     if (r->out.cap > QUEUE_BYTES_KEPT)
         buf_free(&r->out);
     else
         buf_reset(&r->out);
+}
+
+void redis_vouched_by(struct redis *r, struct str key)
+{
+    r->voucher_key = key;
+}
+
+bool redis_is_vouched(const struct redis *r)
+{
+    return r->vouched;
+}
+
+struct str redis_run_id(const struct redis *r)
+{
+    return str_from(r->run_id);
+}
+
+uint64_t redis_connection(const struct redis *r)
+{
+    return r->context == NULL ? 0 : r->connection;
 }
 
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count)

@@ -4,6 +4,8 @@
 #define HB_IO_REDIS_H
 
 #include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/config.h"
 #include "base/status.h"
@@ -37,6 +39,9 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
 struct redis_script;
 void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, const struct str *keys,
                         size_t key_count, const struct str *args, size_t arg_count);
+/* The command queued last, whose call this is, may only go to a server that is vouched for: else it is answered
+ * ST_UNAVAILABLE without being sent. See redis_vouched_by. */
+void redis_queue_vouched(struct redis *r, const struct redis_call *call);
 /* True when something is queued. */
 bool redis_queued(const struct redis *r);
 /* Sends all that is queued and waits until every call is answered or the deadline (config redis_timeout_ms from
@@ -46,6 +51,15 @@ void redis_round(struct redis *r);
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
+/* A server is vouched for when the string at key is its own run_id. It is asked with the first round over a connection,
+ * and again with each until it is; from then on it holds for the life of the connection, as does the process at its
+ * other end. Without a key nobody vouches. key is borrowed. */
+void redis_vouched_by(struct redis *r, struct str key);
+bool redis_is_vouched(const struct redis *r);
+/* The run_id of the server at the other end, learned when connecting; empty while there is no connection. */
+struct str redis_run_id(const struct redis *r);
+/* The number of the connection, counted from 1; 0 while there is none. */
+uint64_t redis_connection(const struct redis *r);
 void redis_call_free(struct redis_call *call); /* frees the reply; fine on an unused or freed call */
 
 /* Scripts: lua/NAME-K.lua, K = number of keys; a line `-- @include "NAME"` is replaced by lua/include/NAME.lua, once.

@@ -8,7 +8,8 @@
 
 /* GET /healthz: 200 "ok". Asks nothing and nobody: the process answers. */
 enum step health_alive(struct exchange *x);
-/* GET /readyz: 200 "ok", or 503 with a line for each store that is away ("redis: unavailable"). In the page pool also
+/* GET /readyz: 200 "ok", or 503 with a line for each store that is away ("redis: unavailable") or still refuses grabs
+ * because the settle worker has not looked at it since its start. In the page pool also
  * MySQL, and whether its tables have the version this program was built for. */
 enum step health_ready(struct exchange *x);
 /* GET /metrics: Prometheus text: the counters of all processes and the events waiting to be settled. Reachable from

@@ -42,8 +42,10 @@ enum status services_open(struct services *s, const struct config *config, unsig
         s->db = db_new(config);
         st = s->db == NULL ? ST_NO_MEMORY : ST_OK;
     }
-    if (st == ST_OK && (parts & SERVICES_PAGES) != 0)
+    if (st == ST_OK && (parts & SERVICES_PAGES) != 0) {
+        redis_vouched_by(s->redis, LIVE_CHECKED_KEY);
         st = pages_open(s, config, error, error_size);
+    }
     if (st != ST_OK)
         services_close(s);
     return st;

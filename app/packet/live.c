@@ -110,6 +110,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     const struct str args[] = { live_number_text(packet_text, packet_id), live_number_text(user_text, user_id),
                                 nickname };
     redis_queue_script(live->redis, call, live->grab, script_keys, 5, args, 3);
+    redis_queue_vouched(live->redis, call);
 }
 
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
@@ -262,14 +263,23 @@ done:
 
 /* ---- door, end, removal ---- */
 
-enum status live_busy(const struct live *live, uint64_t packet_id, enum live_code *code)
+enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count)
 {
-    struct live_keys keys;
-    live_keys(&keys, packet_id, live->partitions);
-    struct redis_call call;
-    (void)redis_do_script(live->redis, &call, live->busy, &keys.key[LIVE_KEY_PACKET], 1, NULL, 0);
-    enum status st = live_code_read(&call, "busy", code);
-    redis_call_free(&call);
+    struct redis_call calls[LIVE_BATCH_MAX];
+    enum status st = ST_OK;
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        live_keys(&keys, packet_ids[i], live->partitions);
+        redis_queue_script(live->redis, &calls[i], live->busy, &keys.key[LIVE_KEY_PACKET], 1, NULL, 0);
+    }
+    redis_round(live->redis);
+    for (size_t i = 0; i < count; i++) {
+        enum live_code code;
+        if (st == ST_OK)
+            st = live_code_read(&calls[i], "busy", &code);
+        redis_call_free(&calls[i]);
+    }
     return st;
 }
 
@@ -297,14 +307,28 @@ enum status live_close(const struct live *live, uint64_t packet_id, struct live_
     return st;
 }
 
+enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    enum status st = ST_OK;
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        live_keys(&keys, packet_ids[i], live->partitions);
+        const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
+                                    keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
+        redis_queue(live->redis, &calls[i], args, 5);
+    }
+    redis_round(live->redis);
+    for (size_t i = 0; i < count; i++) {
+        if (st == ST_OK)
+            st = calls[i].status == ST_INVALID ? ST_CORRUPT : calls[i].status;
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
 enum status live_remove(const struct live *live, uint64_t packet_id)
 {
-    struct live_keys keys;
-    live_keys(&keys, packet_id, live->partitions);
-    const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
-                                keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
-    struct redis_call call;
-    enum status st = redis_do(live->redis, &call, args, 5);
-    redis_call_free(&call);
-    return st == ST_INVALID ? ST_CORRUPT : st;
+    return live_remove_all(live, &packet_id, 1);
 }

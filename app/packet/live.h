@@ -9,7 +9,9 @@
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
  *   hb:{pNN}:events      stream  g `packet,share,user,fen,nickname` · c `packet,grabbed_count,grabbed_fen,rest_fen`
- *   hb:{pNN}:settled     string  id of the last settled event */
+ *   hb:{pNN}:settled     string  id of the last settled event
+ * and one of the server:
+ *   hb:checked           string  its run_id, once the settle worker has compared every stream with its cursor */
 #ifndef HB_PACKET_LIVE_H
 #define HB_PACKET_LIVE_H
 
@@ -43,7 +45,10 @@ enum live_code {
 
 enum live_state { LIVE_STATE_OPEN, LIVE_STATE_CLOSED, LIVE_STATE_BUSY };
 
-#define LIVE_KEY_MAX 48 /* bytes of the longest key with its NUL */
+/* Grabs go only to a server that it vouches for (packet/recover.h says why). */
+#define LIVE_CHECKED_KEY STR("hb:checked")
+
+#define LIVE_KEY_MAX     48 /* bytes of the longest key with its NUL */
 
 /* The keys of one packet. key points into text: don't copy the struct. */
 enum live_key {
@@ -87,7 +92,8 @@ struct str live_event_id_text(char *out, struct live_event_id id);         /* ou
 
 /* ---- hot pool: queue now, read after the round ---- */
 
-/* One grab. nickname: as of now, stored with the grab. */
+/* One grab. nickname: as of now, stored with the grab. Unavailable, and not sent, as long as nobody vouches for the
+ * server. */
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      struct str nickname);
 struct live_grab {
@@ -152,8 +158,11 @@ enum status live_load(const struct live *live, const struct packet *p, const int
                       const struct live_settled *settled, uint32_t settled_count, enum live_state state,
                       enum live_code *code);
 
-/* Closes the door of a packet before it is rebuilt: grabs are answered busy. *code: LIVE_BUSY or LIVE_MISSING. */
-enum status live_busy(const struct live *live, uint64_t packet_id, enum live_code *code);
+/* Several packets in one round: at most this many. */
+#define LIVE_BATCH_MAX 500
+
+/* Closes the doors of packets before they are rebuilt: grabs are answered busy. Fine when they are not there. */
+enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* Ends a packet whose time is over. */
 struct live_close {
@@ -164,8 +173,9 @@ struct live_close {
 };
 enum status live_close(const struct live *live, uint64_t packet_id, struct live_close *out);
 
-/* Deletes the packet's own keys (its events stay in the stream). Fine when they are gone. */
+/* Deletes the own keys of packets (their events stay in the stream). Fine when they are gone. */
 enum status live_remove(const struct live *live, uint64_t packet_id);
+enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* ---- the stream ---- */
 

@@ -319,30 +319,21 @@ static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_m
     return st == ST_OK ? packets_look(s, a, &rows, now_ms, done) : st;
 }
 
-static void recover_all_again(struct recover *r)
+void recover_all_again(struct recover *r)
 {
     r->whole = true;
     r->expires_ms = 0;
     r->packet_id = 0;
 }
 
-/* Another Redis process than before may have come up with less than the old one had. */
-static enum status server_look(struct recover *r, struct settle *s)
+/* A Redis that was emptied while it runs has lost its voucher with all the rest: it is checked anew. */
+static enum status checked_look(struct recover *r, struct settle *s)
 {
-    struct redis_call call = { 0 };
-    const struct str info[] = { STR("INFO"), STR("server") };
-    static const char label[] = "\nrun_id:";
-    enum status st = redis_do(s->app->redis, &call, info, 2);
-    if (st == ST_OK) {
-        struct str text = redis_reply_str(call.reply);
-        const char *found = text.ptr == NULL ? NULL : strstr(text.ptr, label); /* hiredis ends strings with a NUL */
-        char run_id[sizeof r->run_id] = "";
-        if (found != NULL)
-            (void)snprintf(run_id, sizeof run_id, "%.40s", found + sizeof label - 1);
-        if (strcmp(run_id, r->run_id) != 0)
-            recover_all_again(r);
-        memcpy(r->run_id, run_id, sizeof run_id);
-    }
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), LIVE_CHECKED_KEY };
+    enum status st = redis_do(s->app->redis, &call, get, 2);
+    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->run_id)))
+        r->run_id[0] = '\0';
     redis_call_free(&call);
     return st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
 }
@@ -353,7 +344,7 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
     bool more = true;
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st = server_look(r, s);
+    enum status st = checked_look(r, s);
     if (s->mended)
         recover_all_again(r);
     s->mended = false;

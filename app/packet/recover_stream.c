@@ -1,40 +1,68 @@
 /* A stream that does not go on where its cursor stands: one of the two stores has lost something. */
 #include "packet/recover.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "packet/settle_write.h"
 
 enum {
-    DOORS_MAX = 1000, /* packets of one query */
+    DOORS_MAX = 500,           /* packets of one query and of one round */
+    CLOCKS_APART_MS = 3600000, /* a packet may be open longer by Redis's clock than by ours */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* Grabs of this partition's packets are answered "busy" until each is built anew. */
-static enum status doors_close(struct settle *s, struct arena *a, struct db *db, uint32_t partition)
+/* One of two ways to keep people out of all packets that a query lists. */
+typedef enum status doors_fn(const struct live *live, const uint64_t *packet_ids, size_t count);
+
+/* All packets of a partition in that state whose time ends at from_ms or later. */
+static enum status doors_each(struct settle *s, struct db *db, uint32_t partition, enum packet_state state,
+                              int64_t from_ms, doors_fn *close, uint64_t *done)
 {
-    uint64_t after = 0, closed = 0;
-    for (;;) {
+    uint64_t after = 0;
+    size_t count = DOORS_MAX;
+    enum status st = ST_OK;
+    while (st == ST_OK && count == DOORS_MAX) {
         struct db_rows rows;
-        enum status st = db_query(
-            db, a, &rows,
-            "SELECT id FROM packet WHERE state IN ('funding', 'open') AND id % ? = ? AND id > ?"
-            " ORDER BY id LIMIT ?",
-            DB_PARAMS(DB_I64(s->app->config->partitions), DB_U64(partition), DB_U64(after), DB_I64(DOORS_MAX)));
-        for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-            enum live_code code;
-            after = db_cell_u64(&rows, i, 0);
-            st = live_busy(&s->live, after, &code);
-            closed += st == ST_OK && code == LIVE_BUSY;
+        uint64_t ids[DOORS_MAX];
+        struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+        if (a == NULL)
+            return ST_NO_MEMORY;
+        st = db_query(db, a, &rows,
+                      "SELECT id, expires_at FROM packet WHERE state = ? AND expires_at >= ?"
+                      " AND (expires_at > ? OR id > ?) AND id % ? = ? ORDER BY expires_at, id LIMIT ?",
+                      DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(from_ms), DB_I64(from_ms), DB_U64(after),
+                                DB_I64(s->app->config->partitions), DB_U64(partition), DB_I64(DOORS_MAX)));
+        count = st == ST_OK ? rows.count : 0;
+        for (size_t i = 0; i < count; i++)
+            ids[i] = after = db_cell_u64(&rows, i, 0);
+        if (count > 0) {
+            from_ms = db_cell_i64(&rows, count - 1, 1);
+            st = close(&s->live, ids, count);
         }
-        if (st != ST_OK)
-            return st;
-        if (rows.count < DOORS_MAX)
-            break;
+        *done += count;
+        arena_free(a);
     }
-    log_warn("doors closed", "partition=%u packets=%llu", partition, (unsigned long long)closed);
-    return ST_OK;
+    return st;
+}
+
+/* Grabs of this partition's packets are answered "busy" until each is built anew. A packet that is closed may be open
+ * in what Redis came back with, and nobody builds it anew: it goes, and its pages come from MySQL. */
+static enum status doors_close(struct settle *s, struct db *db, uint32_t partition)
+{
+    uint64_t shut = 0, gone = 0;
+    enum status st = doors_each(s, db, partition, PACKET_FUNDING, 0, live_busy, &shut);
+    if (st == ST_OK)
+        st = doors_each(s, db, partition, PACKET_OPEN, 0, live_busy, &shut);
+    if (st == ST_OK)
+        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOCKS_APART_MS, live_remove_all, &gone);
+    log_warn("doors closed", "partition=%u packets=%llu closed=%llu status=%s", partition, (unsigned long long)shut,
+             (unsigned long long)gone, status_name(st));
+    return st;
 }
 
 /* An entry that stands for the cursor: ids never go below it again, and the next read finds its beginning. */
@@ -53,7 +81,8 @@ struct mending {
     struct settle *s;
     struct settle_partition *p;
     struct arena *arena;
-    bool lost; /* events were trimmed or lost that MySQL never saw */
+    bool looked; /* with the cursor's row locked, where we thought it stands */
+    bool lost;   /* events were trimmed or lost that MySQL never saw */
 };
 
 static enum status stream_look(struct mending *m, struct str events_key, struct live_event_id *last, bool *has_cursor,
@@ -99,7 +128,12 @@ static enum status stream_body(struct db *db, void *ctx)
         m->p->last = m->p->published = cursor; /* we are late: another worker moved and trimmed */
         return ST_OK;
     }
+    m->looked = true;
+    if (live_event_id_equal(cursor, LIVE_EVENT_NONE))
+        return ST_OK; /* nothing is settled, so nothing can be lost */
     st = stream_look(m, events_key, &last, &has_cursor, &has_more);
+    if (st == ST_INVALID || st == ST_CORRUPT)
+        return doors_close(m->s, db, m->p->no); /* no stream: reading it says so */
     if (st != ST_OK || has_cursor)
         return st;
     int order = live_event_id_compare(last, cursor);
@@ -113,7 +147,7 @@ static enum status stream_body(struct db *db, void *ctx)
     }
     log_error("a stream does not go on at its cursor", "partition=%u behind=%d", m->p->no, order < 0);
     m->s->mended = true;
-    st = doors_close(m->s, m->arena, db, m->p->no);
+    st = doors_close(m->s, db, m->p->no);
     crash_point("recover-after-doors");
     if (st == ST_OK && order < 0)
         return stream_mark(m->s, events_key, cursor);
@@ -131,5 +165,64 @@ enum status recover_stream(struct settle *s, struct settle_partition *p)
     if (st == ST_OK && m.lost)
         settle_stop(p, &(struct settle_fault){ .message = "events were trimmed before they were settled" });
     arena_free(m.arena);
+    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+}
+
+/* ---- a Redis process that nobody has looked at yet ---- */
+
+static enum status partition_check(struct settle *s, struct settle_partition *p, bool *looked)
+{
+    struct mending m = { .s = s, .p = p };
+    enum status st = settle_refresh(s, p); /* ours may be the copy of a cursor that another worker has moved */
+    if (st != ST_OK)
+        return st;
+    p->gap_known = false;
+    m.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (m.arena == NULL)
+        return ST_NO_MEMORY;
+    st = db_transaction(s->app->db, stream_body, &m);
+    *looked = m.looked;
+    arena_free(m.arena);
+    return st;
+}
+
+static enum status voucher_write(struct settle *s, const char *run_id)
+{
+    struct redis_call call;
+    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, str_from(run_id) };
+    crash_point("recover-before-voucher");
+    enum status st = redis_do(s->app->redis, &call, set, 3);
+    redis_call_free(&call);
+    return st;
+}
+
+enum status recover_check(struct recover *r, struct settle *s, bool *checked)
+{
+    char run_id[sizeof r->run_id];
+    struct str now = redis_run_id(s->app->redis);
+    enum status st = ST_OK;
+    *checked = now.len > 0 && str_equal(now, str_from(r->run_id));
+    if (*checked)
+        return ST_OK;
+    if (now.len == 0) { /* connects */
+        struct redis_call call;
+        st = redis_do(s->app->redis, &call, &STR("PING"), 1);
+        redis_call_free(&call);
+        now = redis_run_id(s->app->redis);
+    }
+    (void)snprintf(run_id, sizeof run_id, "%.*s", STR_ARG(now));
+    bool looked = true;
+    for (uint32_t i = 0; st == ST_OK && looked && i < s->partition_count; i++)
+        st = partition_check(s, &s->partitions[i], &looked);
+    /* What we vouch for is the process that was there before the first look. When it was another one in between, it is
+     * no more, and its name helps nobody. */
+    if (st == ST_OK && looked)
+        st = voucher_write(s, run_id);
+    *checked = st == ST_OK && looked && str_equal(redis_run_id(s->app->redis), str_from(run_id));
+    if (*checked) {
+        memcpy(r->run_id, run_id, sizeof run_id);
+        recover_all_again(r);
+        log_info("redis is vouched for", "run_id=%s", run_id);
+    }
     return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
 }

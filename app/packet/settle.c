@@ -208,6 +208,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
         redis_round(s->app->redis);
     for (uint32_t i = 0; i < asked_count; i++) {
         bool is_gap = false;
+        asked[i]->connection = redis_connection(s->app->redis);
         enum status read = read_events(asked[i], &is_gap);
         if (read == ST_INVALID || read == ST_CORRUPT) { /* not a stream: the other partitions go on */
             settle_stop(asked[i], &(struct settle_fault){ .message = "the stream can't be read" });
@@ -244,7 +245,11 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
                              struct dead_letter *letter)
 {
     char event[LIVE_EVENT_ID_MAX];
-    struct settle_write w = { .partition = p->no, .cursor = p->last, .now_ms = clock_now_ms() };
+    struct settle_write w = { .partition = p->no,
+                              .cursor = p->last,
+                              .now_ms = clock_now_ms(),
+                              .redis = s->app->redis,
+                              .connection = p->connection };
     letter->content = dead_letter_content(s->arena, entry);
     if (letter->content.ptr == NULL)
         return ST_NO_MEMORY;
@@ -291,7 +296,9 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
                               .events = p->events,
                               .event_count = p->event_count,
                               .entries = p->entries,
-                              .now_ms = clock_now_ms() };
+                              .now_ms = clock_now_ms(),
+                              .redis = s->app->redis,
+                              .connection = p->connection };
     enum status st = settle_write(s->app->db, s->arena, &w);
     if (st != ST_OK)
         return st;

@@ -41,6 +41,7 @@ struct settle_partition {
     struct live_event_id published; /* what Redis was told */
     /* the batch that was read */
     struct redis_call call;
+    uint64_t connection; /* it came over */
     struct live_event *events;
     size_t event_count;
     redisReply *const *entries; /* of events, in call's reply */

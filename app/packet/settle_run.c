@@ -9,7 +9,7 @@
 
 enum {
     CHORES_INTERVAL_MS = 1000, /* expiry and recovery */
-    AWAY_WAIT_MS = 500
+    AWAY_WAIT_MS = 100         /* while Redis is not looked at, grabs are refused */
 };
 
 /* Expiry and recovery, once a second. */
@@ -50,7 +50,11 @@ enum status settle_run(struct services *app, settle_extra *extra, void *ctx)
     log_info("settling", "partitions=%u", s->partition_count);
     while (!process_stop_asked()) {
         uint64_t events = 0;
-        st = settle_pass(s, &events);
+        bool checked = false;
+        st = recover_check(&recover, s, &checked);
+        if (st == ST_OK)
+            st = settle_pass(s, &events);
+        s->again = s->again || !checked;
         if (st == ST_OK && clock_monotonic_ms() >= chores_due_ms) {
             st = chores(s, &expire, &recover);
             bool more = st == ST_OK && (expire.packet_id != 0 || recover.whole);

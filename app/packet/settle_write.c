@@ -66,6 +66,15 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     return st;
 }
 
+/* With the cursor's row locked: who checks the next Redis process waits for us, or we for him. */
+static bool connection_stands(const struct settle_write *w)
+{
+    struct redis_call call;
+    enum status st = redis_do(w->redis, &call, &STR("PING"), 1);
+    redis_call_free(&call);
+    return st == ST_OK && redis_connection(w->redis) == w->connection;
+}
+
 /* *ours: the cursor's row is locked and stands where we think; else the outcome says what to do. */
 static enum status cursor_take(struct db *db, struct arena *a, struct settle_write *w, bool *ours)
 {
@@ -83,6 +92,8 @@ static enum status cursor_take(struct db *db, struct arena *a, struct settle_wri
         w->outcome = SETTLE_MOVED;
         return ST_OK;
     }
+    if (w->redis != NULL && !connection_stands(w))
+        return ST_UNAVAILABLE;
     w->outcome = SETTLE_WRITTEN;
     *ours = true;
     return ST_OK;

@@ -25,6 +25,8 @@ struct settle_write {
     size_t event_count;          /* > 0 */
     redisReply *const *entries;  /* the same as Redis gave them: what becomes a dead letter is kept as it was */
     int64_t now_ms;
+    struct redis *redis; /* the events came over its connection of this number; NULL: from elsewhere */
+    uint64_t connection;
     /* out */
     enum settle_outcome outcome;
     struct settle_fault fault;
@@ -34,7 +36,9 @@ struct settle_write {
     size_t put_aside; /* events of packets in quarantine: dead letters now, instead of money */
 };
 
-/* ST_OK: see outcome · ST_UNAVAILABLE, ST_CONFLICT: nothing was written, try again · ST_UNKNOWN: the connection was
+/* Writes nothing (ST_UNAVAILABLE) when the connection the events came over stands no more: the next Redis process may
+ * not have them, and may be vouched for by now.
+ * ST_OK: see outcome · ST_UNAVAILABLE, ST_CONFLICT: nothing was written, try again · ST_UNKNOWN: the connection was
  * lost at COMMIT: read the cursor · ST_NO_MEMORY. */
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w);
 

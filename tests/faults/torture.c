@@ -275,6 +275,9 @@ static void world_inside(void)
            "MySQL is away");
     expect(redis_do(app.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
     redis_call_free(&call);
+    /* People grab before a worker comes who would look at it. */
+    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_run_id(app.redis) };
+    redis_say(&app, vouch, 3);
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app, TORTURE_USERS, out) == ST_OK, "no users");
     rewind(out);

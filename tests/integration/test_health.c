@@ -59,12 +59,17 @@ static void a_process_that_answers_is_alive_whatever_the_stores_do(void **state)
     test_services_close(app);
 }
 
-static void with_both_stores_it_is_ready(void **state)
+static void with_both_stores_and_a_look_at_redis_it_is_ready(void **state)
 {
     struct services *app = test_services_open();
     struct asked a;
     (void)state;
     assert_non_null(app);
+    redis_vouched_by(app->redis, STR("test:no-voucher"));
+    assert_int_equal(ask(&a, app, health_ready), 503); /* no settle worker has looked at this Redis */
+    assert_true(says(&a, "redis: "));
+    asked_end(&a);
+    test_services_vouch(app);
     assert_int_equal(ask(&a, app, health_ready), 200);
     asked_end(&a);
     test_services_close(app);
@@ -91,6 +96,7 @@ static void an_absent_database_is_named_where_it_is_needed(void **state)
     struct db *db;
     (void)state;
     assert_non_null(app);
+    test_services_vouch(app);
     strcpy(test_services_config(app)->mysql_socket, "/nowhere");
     db_set_timeout_s(app->db, 1); /* connects anew */
     assert_int_equal(ask(&a, app, health_ready), 503);
@@ -130,7 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_answers_is_alive_whatever_the_stores_do),
-        cmocka_unit_test(with_both_stores_it_is_ready),
+        cmocka_unit_test(with_both_stores_and_a_look_at_redis_it_is_ready),
         cmocka_unit_test(an_absent_redis_is_named),
         cmocka_unit_test(an_absent_database_is_named_where_it_is_needed),
         cmocka_unit_test(the_metrics_count_what_waits_for_the_worker),

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "packet/recover.h"
@@ -250,6 +251,73 @@ static void a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back(voi
     world_end(&w);
 }
 
+static void a_new_redis_is_vouched_for_only_with_its_doors_closed(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    struct live_grab second = world_grab(&w, id, 2);
+    world_drain(&w);
+    lose_the_tail(&w, id);
+    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    world_check_redis(&w);
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), redis_run_id(w.web->redis)));
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 2).amount_fen, second.amount_fen);
+    assert_int_equal(world_grab(&w, id, 3).share_no, 2);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_closed_packet_that_comes_back_open_gives_nothing_out(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_grab(&w, id, 2);
+    world_drain(&w);
+    assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+    lose_the_tail(&w, id);
+    (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
+    world_check_redis(&w);
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING); /* MySQL answers: it is empty */
+    assert_int_equal(world_drain(&w), 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* Another worker may have vouched for the next process meanwhile, which never had these events. */
+static void what_was_read_from_a_redis_that_is_gone_is_not_settled(void **state)
+{
+    struct world w;
+    struct settle_partition *gap;
+    struct redis_call call;
+    uint64_t settled;
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    struct settle_partition *p = world_partition(&w, id);
+    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(p->event_count, 1);
+    assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
+    usleep(130000);                                           /* the next connection is allowed 100 ms after the last */
+    (void)redis_do(w.settler->redis, &call, &STR("PING"), 1); /* it is there */
+    redis_call_free(&call);
+    assert_int_equal(settle_commit(w.settle, p, &settled), ST_UNAVAILABLE);
+    assert_int_equal(settled, 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 0);
+    assert_int_equal(world_drain(&w), 1); /* this one has them */
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits(void **state)
 {
     struct world w;
@@ -438,6 +506,9 @@ int main(void)
         cmocka_unit_test(a_large_packet_comes_back_whole),
         cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_goes_on),
         cmocka_unit_test(a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back),
+        cmocka_unit_test(a_new_redis_is_vouched_for_only_with_its_doors_closed),
+        cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
+        cmocka_unit_test(what_was_read_from_a_redis_that_is_gone_is_not_settled),
         cmocka_unit_test(a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits),
         cmocka_unit_test(events_that_were_trimmed_unread_stop_the_partition),
         cmocka_unit_test(a_stream_whose_settled_entries_were_trimmed_goes_on),

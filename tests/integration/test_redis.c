@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -75,7 +76,8 @@ static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 
 #define FAKE_CONNECTIONS_MAX 4
 
-/* Connection i answers what comes with answers[i]: NULL: never. A leading '!': and hangs up. */
+/* Connection i is greeted, and answers what comes next with answers[i]: NULL: never. A leading '!': and hangs up;
+ * '-': instead of the greeting; '#': it reads nothing more. */
 struct fake {
     char dir[64];
     struct config config;
@@ -93,9 +95,20 @@ static void *fake_run(void *arg)
         int fd = accept(f->listen_fd, NULL, NULL);
         if (fd < 0)
             return NULL;
+        static const char greeting[] = "$17\r\n# Server\nrun_id:1\r\n";
         char bytes[4096];
         ssize_t n = recv(fd, bytes, sizeof bytes, 0);
         const char *answer = f->answers[i];
+        if (n > 0 && (answer == NULL || answer[0] != '-'))
+            (void)send(fd, greeting, sizeof greeting - 1, MSG_NOSIGNAL);
+        if (answer != NULL && answer[0] == '#') {
+            struct pollfd end = { .fd = fd };
+            (void)poll(&end, 1, -1);
+            close(fd);
+            continue;
+        }
+        if (n > 0 && (answer == NULL || answer[0] != '-'))
+            n = recv(fd, bytes, sizeof bytes, 0);
         bool hang_up = answer != NULL && answer[0] == '!';
         if (answer != NULL && n > 0)
             (void)send(fd, answer + hang_up, strlen(answer + hang_up), MSG_NOSIGNAL);
@@ -443,7 +456,7 @@ static void a_command_that_was_not_written_to_its_end_did_not_happen(void **stat
 {
     (void)state;
     struct fake f;
-    struct redis *r = fake_start(&f, 0, NULL); /* connects, but nobody reads */
+    struct redis *r = FAKE_START(&f, "#");
     size_t size = 16 << 20;
     char *bytes = calloc(1, size);
     const struct str ping[] = { STR("PING") };
@@ -456,6 +469,81 @@ static void a_command_that_was_not_written_to_its_end_did_not_happen(void **stat
     assert_int_equal(second.status, ST_UNAVAILABLE);
     free(bytes);
     fake_stop(&f, r);
+}
+
+static void a_server_that_takes_no_more_clients_did_nothing(void **state)
+{
+    (void)state;
+    struct fake f;
+    struct redis *r = FAKE_START(&f, "-ERR max number of clients reached\r\n");
+    char out[64];
+    assert_int_equal(RUN(r, out, "INCR", "x"), ST_UNAVAILABLE);
+    fake_stop(&f, r);
+
+    assert_int_equal(RUN(app->redis, out, "CONFIG", "SET", "maxclients", "1"), ST_OK);
+    r = redis_new(app->config);
+    enum status st = RUN(r, out, "PING");
+    char restored[64];
+    assert_int_equal(RUN(app->redis, restored, "CONFIG", "SET", "maxclients", "10000"), ST_OK);
+    assert_int_equal(st, ST_UNAVAILABLE);
+    redis_free(r);
+}
+
+/* ---- the voucher ---- */
+
+static enum status run_vouched(struct redis *r, struct redis_call *plain)
+{
+    const struct str ping[] = { STR("PING") };
+    const struct str incr[] = { STR("INCR"), STR("test:vouched") };
+    struct redis_call call;
+    redis_queue(r, &call, incr, 2);
+    redis_queue_vouched(r, &call);
+    redis_queue(r, plain, ping, 1);
+    redis_round(r);
+    enum status st = call.status;
+    redis_call_free(&call);
+    return st;
+}
+
+static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
+{
+    (void)state;
+    char out[64], id[64];
+    struct redis_call plain;
+    struct redis *r = redis_new(app->config);
+    assert_int_equal(RUN(app->redis, out, "DEL", "test:vouched", "test:voucher"), ST_OK);
+    redis_vouched_by(r, STR("test:voucher"));
+    static const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789" };
+    for (size_t i = 0; i < 2; i++) {
+        if (wrong[i] != NULL)
+            assert_int_equal(RUN(app->redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
+        assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
+        assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* the others get their own answer */
+        redis_call_free(&plain);
+        assert_false(redis_is_vouched(r));
+    }
+    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_run_id(r)));
+    assert_int_equal(strlen(id), 40);
+    assert_int_equal(RUN(app->redis, out, "SET", "test:voucher", id), ST_OK);
+    assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as the session is looked up before a grab */
+    assert_true(redis_is_vouched(r));
+    assert_int_equal(run_vouched(r, &plain), ST_OK);
+    redis_call_free(&plain);
+
+    /* It holds for this connection, not for the next. */
+    uint64_t connection = redis_connection(r);
+    assert_int_equal(RUN(r, id, "CLIENT", "ID"), ST_OK);
+    assert_int_equal(RUN(app->redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
+    usleep(130000); /* longer than idle; and the next connection is allowed, 100 ms after the last */
+    assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
+    assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
+    redis_call_free(&plain);
+    assert_true(redis_connection(r) > connection);
+    assert_int_equal(run_vouched(r, &plain), ST_OK);
+    redis_call_free(&plain);
+    assert_int_equal(RUN(app->redis, out, "GET", "test:vouched"), ST_OK);
+    assert_string_equal(out, "2");
+    redis_free(r);
 }
 
 static void a_wrong_password_runs_nothing_as_somebody_else(void **state)
@@ -522,6 +610,8 @@ int main(void)
         cmocka_unit_test(an_answer_to_nothing_never_reaches_a_later_round),
         cmocka_unit_test(a_hang_up_in_the_middle_of_an_answer_is_unknown),
         cmocka_unit_test(a_command_that_was_not_written_to_its_end_did_not_happen),
+        cmocka_unit_test(a_server_that_takes_no_more_clients_did_nothing),
+        cmocka_unit_test(what_needs_a_voucher_is_sent_only_where_there_is_one),
         cmocka_unit_test(a_wrong_password_runs_nothing_as_somebody_else),
         cmocka_unit_test(a_reply_of_another_type_is_not_read),
     };

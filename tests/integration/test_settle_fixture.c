@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
+#include "packet/recover.h"
 #include "packet/send.h"
 #include "packet/store.h"
 #include "support/test_services.h"
@@ -64,6 +65,16 @@ void world_begin(struct world *w, size_t user_count)
     (void)fclose(out);
     assert_int_equal(live_init(&w->live, w->web->redis, w->app->scripts, w->config), ST_OK);
     assert_int_equal(settle_new(w->settler, &w->settle), ST_OK);
+    redis_vouched_by(w->web->redis, LIVE_CHECKED_KEY); /* as the pools have it */
+    world_check_redis(w);
+}
+
+void world_check_redis(struct world *w)
+{
+    struct recover r = { .whole = true };
+    bool checked;
+    assert_int_equal(recover_check(&r, w->settle, &checked), ST_OK);
+    assert_true(checked);
 }
 
 void world_end(struct world *w)

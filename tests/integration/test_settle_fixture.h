@@ -23,6 +23,8 @@ struct world {
 /* user_count users with 1,000 yuan each. */
 void world_begin(struct world *w, size_t user_count);
 void world_end(struct world *w);
+/* What a worker does when it meets a Redis process for the first time. */
+void world_check_redis(struct world *w);
 
 /* Sends a packet from users[sender] and returns its id. lifetime_ms ≤ 0: over at once. to: index of the receiver of an
  * exclusive one, else -1. */

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "ops/migrate.h"
+#include "packet/live.h"
 
 struct opened {
     struct services app;
@@ -80,6 +81,17 @@ void test_services_close(struct services *app)
     db_free(app->db);
     redis_scripts_free(app->scripts);
     free(o);
+}
+
+void test_services_vouch(struct services *app)
+{
+    struct redis_call call;
+    (void)redis_do(app->redis, &call, &STR("PING"), 1); /* connects */
+    redis_call_free(&call);
+    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_run_id(app->redis) };
+    redis_vouched_by(app->redis, LIVE_CHECKED_KEY);
+    (void)redis_do(app->redis, &call, set, 3);
+    redis_call_free(&call);
 }
 
 struct config *test_services_config(struct services *app)

@@ -1,0 +1,146 @@
+// Redis comes back, whole or with an older append-only file, while people grab: nobody is ever promised a share that is
+// settled for somebody else, and when nothing was lost, grabs go on.
+import assert from 'node:assert/strict';
+import { cpSync, rmSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { dev, env, poll } from '../e2e/support/instance.js';
+import { demoUsers, drained, redis, servers } from './site.js';
+
+const AOF = `${env.HB_TEST_VAR}/data/redis/appendonlydir`;
+const COPY = `${env.HB_TEST_VAR}/data/appendonlydir.old`;
+const ROUNDS = 3;
+
+let sender;
+let users;
+
+before(async () => {
+  for (const server of Object.values(servers)) await server.start();
+  [sender, ...users] = await demoUsers(41);
+  await ready();
+});
+after(async () => {
+  for (const server of Object.values(servers)) await server.stop();
+  rmSync(COPY, { recursive: true, force: true });
+});
+
+const ready = () => poll('the site is ready', async () => (await sender.client.get('/readyz')).status === 200);
+
+async function send(count) {
+  const sent = await sender.client.post('/send', { kind: 'lucky', amount: String(count), count: String(count) });
+  assert.equal(sent.status, 201, sent.text);
+  return sent.json.id;
+}
+
+const open = ({ client }, packet) => client.post(`/p/${packet}/open`, {});
+
+async function openAll(people, packet) {
+  for (const user of people) {
+    const answer = await open(user, packet);
+    assert.equal(answer.status, 200, answer.text);
+    await poll('settled', async () => (await user.client.get(`/p/${packet}`)).json?.mine?.settled);
+  }
+}
+
+// Everybody keeps asking for everything until stop() is true; each promise is [packet, user, share, amount].
+async function crowd(people, packets, stop) {
+  const promises = [];
+  await Promise.all(people.map(async (user) => {
+    while (!stop()) {
+      for (const packet of packets) {
+        const answer = await open(user, packet).catch(() => undefined);
+        if (answer?.status === 200) promises.push([packet, user.id, answer.json.share_no, answer.json.amount_fen].join());
+        else if (answer) assert.ok([410, 502, 503, 504].includes(answer.status), `${answer.status} ${answer.text}`);
+      }
+    }
+  }));
+  return new Set(promises);
+}
+
+const held = (promises) => new Map([...promises].map((promise) => {
+  const [packet, user, share] = promise.split(',');
+  return [`${packet},${share}`, user];
+}));
+
+async function killRedis() {
+  process.kill(Number((await redis('INFO', 'server')).match(/process_id:(\d+)/)[1]), 'SIGKILL');
+  await poll('Redis is gone', async () => (await redis('PING').catch(() => '')) !== 'PONG');
+}
+
+test('an older append-only file gives no share out that is settled for somebody else', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const people = users.slice(0, 8);
+    const packets = [await send(8), await send(8), await send(3)];
+    for (const packet of packets) await openAll(people.slice(0, 2), packet);
+    await drained();
+    cpSync(AOF, COPY, { recursive: true });
+    await openAll(people.slice(2, 4), packets[0]);
+    await openAll(people.slice(2, 3), packets[2]); // closed in MySQL, open in the copy
+    await drained();
+    const settled = new Map();
+    for (const packet of packets) {
+      for (const { share_no: share, user } of (await sender.client.get(`/p/${packet}`)).json.grabs) settled.set(`${packet},${share}`, String(user.id));
+    }
+    await killRedis();
+    rmSync(AOF, { recursive: true });
+    cpSync(COPY, AOF, { recursive: true });
+    rmSync(COPY, { recursive: true });
+    // The worker comes late, and people grab meanwhile.
+    await servers.settle.kill();
+    let stop = false;
+    const crowding = crowd(people.slice(4), packets, () => stop);
+    await dev(['start', 'redis']);
+    try {
+      await poll('looks are answered', async () => (await people[0].client.get(`/p/${packets[0]}`)).status === 200);
+      const before = await open(people[5], packets[0]);
+      assert.equal(before.status, 503, before.text);
+      assert.match(before.json.type, /problem:busy$/);
+      assert.ok(Number(before.headers.get('retry-after')) >= 1);
+      await servers.settle.start();
+      await poll('grabs go on', async () => (await open(people[5], packets[0])).status === 200);
+      await poll('a closed packet stays closed', async () => (await open(people[5], packets[2])).status === 410);
+    } finally {
+      stop = true;
+    }
+    const promised = held(await crowding);
+    for (const [share, user] of promised) {
+      assert.ok(!settled.has(share) || settled.get(share) === user, `${share} was promised to ${user}, and is ${settled.get(share)}'s`);
+    }
+    await drained();
+    for (const packet of packets) {
+      const now = new Map((await sender.client.get(`/p/${packet}`)).json.grabs.map(({ share_no: share, user }) => [`${packet},${share}`, String(user.id)]));
+      for (const [share, user] of [...settled, ...promised]) if (share.startsWith(`${packet},`)) assert.equal(now.get(share), user);
+    }
+  }
+});
+
+test('a Redis that lost nothing takes grabs again as soon as a worker has looked at it', async (t) => {
+  const packet = await send(40);
+  await openAll(users.slice(0, 1), packet);
+  await killRedis();
+  await dev(['start', 'redis']);
+  const began = Date.now();
+  await poll('grabs go on', async () => (await open(users[1], packet)).status === 200);
+  t.diagnostic(`after ${Date.now() - began} ms`);
+  await drained();
+});
+
+test('without a worker grabs wait, views do not, and all is well when it is back', async () => {
+  const packet = await send(3);
+  await openAll(users.slice(0, 1), packet);
+  await servers.settle.stop();
+  assert.equal((await open(users[1], packet)).status, 200); // known to be good since before
+  await killRedis();
+  await dev(['start', 'redis']);
+  const refused = await poll('Redis is back', async () => {
+    const answer = await sender.client.get(`/p/${packet}`);
+    return answer.status === 200 && open(users[2], packet);
+  });
+  assert.equal(refused.status, 503);
+  assert.match(refused.json.type, /problem:busy$/);
+  assert.equal((await sender.client.get('/readyz')).status, 503);
+  assert.equal((await sender.client.get(`/p/${packet}`)).json.grabbed_count, 2);
+  await servers.settle.start();
+  await ready();
+  await poll('grabs go on', async () => (await open(users[2], packet)).status === 200);
+  await drained();
+});
