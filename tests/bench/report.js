@@ -1,7 +1,7 @@
 // Tables for a terminal and for docs/BENCHMARKS.md.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, loadavg, release, totalmem } from 'node:os';
 import { figure } from './stats.js';
 
 const MARKS = { from: '<!-- bench: from here -->', to: '<!-- bench: to here -->' };
@@ -49,6 +49,7 @@ export function machine(args) {
     ['command', `./dev bench ${args.filter((arg, i) => arg !== '--build' && args[i - 1] !== '--build').join(' ')}`.trim()],
     ['date', new Date().toISOString().slice(0, 10)],
     ['machine', `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`],
+    ['load average before', loadavg()[0].toFixed(2)],
     ['nginx', version('/usr/sbin/nginx', ['-v'], /nginx\/(\S+)/)],
     ['Redis', version('redis-server', ['--version'], /v=(\S+)/)],
     ['MariaDB', version('/usr/sbin/mariadbd', ['--version'], /Ver (\S+)/)],

@@ -44,7 +44,7 @@ export default {
     await grabs.withoutSettlement(() => grabs.warmUp(us));
     const crowd = (connections, close, delayMs = 0) => () => win({ connections, close, delayMs, threads: THREADS });
     const steady = () => win({ delayMs: STEADY_MS });
-    const found = await rounds(bench, [
+    const { rows, ratio, worst } = await rounds(bench, [
       { name: '64 connections', load: () => win({}) },
       { name: '3,000 kept', load: crowd(3000, false) },
       { name: '3,000, each for one request', load: crowd(3000, true) },
@@ -56,14 +56,15 @@ export default {
       { name: '64 with pauses, logins beside', load: () => besideLogins(steady) },
     ], (work) => grabs.withoutSettlement(work));
     await grabs.site.mustBeSound();
-    const [alone, kept, , , , slow, , quiet, flooded] = found;
+    const [ALONE, KEPT, SLOW_BESIDE, PAUSES, PAUSES_LOGINS] = [0, 1, 5, 7, 8];
     return {
-      rows: found,
+      // An error in one round of five is an error.
+      rows: rows.map((row, i) => ({ ...row, errors: worst(i, 'errors') })),
       ratios: [
-        bench.ratio('connections_3000_errors', kept.errors, '= 0'),
-        bench.ratio('connections_3000_p99_vs_p50', kept['p99 ms'] / kept['p50 ms'], '<= 10'),
-        bench.ratio('slow_clients_grab_p99', slow['p99 ms'] / alone['p99 ms'], '<= 1.3'),
-        bench.ratio('login_flood_grab_p99', flooded['p99 ms'] / quiet['p99 ms'], '<= 1.3'),
+        bench.ratio('connections_3000_errors', worst(KEPT, 'errors'), '= 0'),
+        bench.ratio('connections_3000_p99_vs_p50', ratio(KEPT, KEPT, 'p99 ms', 'p50 ms'), '<= 10'),
+        bench.ratio('slow_clients_grab_p99', ratio(SLOW_BESIDE, ALONE, 'p99 ms'), '<= 1.3'),
+        bench.ratio('login_flood_grab_p99', ratio(PAUSES_LOGINS, PAUSES, 'p99 ms'), '<= 1.3'),
       ],
     };
   },

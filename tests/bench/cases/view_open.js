@@ -16,10 +16,11 @@ export default {
     const [id] = await grabs.packets(1, SHARES);
     const paths = grabs.file([`/p/${id}`]);
     const floor = await grabs.floorFor(`/p/${id}`, grabs.users.at(-1));
-    return { rows: await rounds(bench, [
+    const { rows } = await rounds(bench, [
       { name: 'the envelope', load: () => grabs.load(us, { paths, seconds, accept: 'text/html' }) },
       { name: 'the same as JSON', load: () => grabs.load(us, { paths, seconds }) },
       { name: 'floor: the loop, as many bytes', load: () => grabs.load(floor, { paths, seconds, accept: 'text/html' }) },
-    ], (work) => grabs.withoutSettlement(work)), ratios: [] };
+    ], (work) => grabs.withoutSettlement(work));
+    return { rows, ratios: [] };
   },
 };
