@@ -184,11 +184,13 @@ instance_configure_role() {
 }
 
 instance_configure_nginx() {
-    local user='' listen="listen 127.0.0.1:$PORT;"
+    local user='' listen="listen 127.0.0.1:$PORT;" guest=''
     # Only root can choose the workers' user; it must be the one that may open the pools' sockets.
     [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
+    # shellcheck disable=SC2016
+    [ "${HB_LOGIN_LIMIT:-off}" = off ] || guest='$binary_remote_addr'
     ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
     template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
-        "USER=$user" "LISTEN=$listen" "VAR=$VAR" "SOCKETS=$SOCKETS" "ROOT=$ROOT"
+        "USER=$user" "LISTEN=$listen" "GUEST=$guest" "VAR=$VAR" "SOCKETS=$SOCKETS" "ROOT=$ROOT"
 }

@@ -53,7 +53,7 @@ export class Peer {
     const head = template.slice(0, template.indexOf('    upstream '));
     const modules = this.modules ? MODULES.map((file) => `load_module /usr/lib/nginx/modules/${file};\n`).join('') : '';
     const tail = readFileSync(join(this.root, 'tests/bench/peers', this.conf), 'utf8');
-    return fill(modules + head + tail, this.names({ USER: process.getuid() === 0 ? `user root ${group()};` : '' }));
+    return fill(modules + head + tail, this.names({ GUEST: '', USER: process.getuid() === 0 ? `user root ${group()};` : '' }));
   }
 
   names(more = {}) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
-import { Client, newUser, sendPacket, site } from './support/site.js';
+import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 
 const balance = async (user) => (await user.client.get('/wallet')).json.balance_fen;
 
@@ -83,6 +83,25 @@ test('repeated fields, broken UTF-8 and NUL are 400', async () => {
   }
   assert.equal((await client.postRaw('/send?amount=5', 'kind=lucky&amount=1&count=1')).status, 400);
   assert.equal((await client.postRaw('/send', '{"kind":"lucky"}', { 'content-type': 'application/json' })).status, 415);
+});
+
+test('one address that logs in too often is told to wait, others of its requests are not', async () => {
+  await site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, async () => {
+    const login = (html) => new Client().post('/login', { username: 'nobody' }, html ? { accept: 'text/html' } : {});
+    const refused = (answers) => answers.filter(({ status }) => status === 429);
+    const answers = await poll('somebody is refused', async () => {
+      const all = await Promise.all(Array.from({ length: 60 }, (_, i) => login(i % 2)));
+      return refused(all).length > 1 && all;
+    });
+    assert.ok(answers.every(({ status }) => status === 429 || status === 422));
+    for (const { headers, json, text } of refused(answers)) {
+      assert.equal(headers.get('retry-after'), '1');
+      if (json) assert.deepEqual([json.type, json.status, json.retry_after], ['urn:hongbao:problem:too-many', 429, 1]);
+      else assert.match(text, /<p class="status">429<\/p>\n<h1>请稍等片刻再试<\/h1>/);
+    }
+    assert.equal((await new Client().get('/login')).status, 200);
+    await poll('it may log in again', async () => (await login()).status === 422);
+  });
 });
 
 test('an over-long body is 413 and the next request is answered as itself', async () => {
