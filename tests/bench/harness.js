@@ -20,7 +20,7 @@ const ROUNDS_QUICK = 2;
 const SETTINGS = { HB_PACKET_SHARES_MAX: 100_000 };
 
 export class Bench {
-  #servers = []; #shared = null; #count = 0;
+  #servers = []; #shared = null; #count = 0; #closing = null;
 
   constructor({ root, build, quick, rounds }) {
     this.root = root;
@@ -54,6 +54,7 @@ export class Bench {
 
   // A Site, or whatever has stop(), to be ended with the case (or, shared, with the run).
   keep(server, shared = false) {
+    if (this.#closing) throw new Error('the run is over');
     this.#servers.push({ server, shared });
     return server;
   }
@@ -76,8 +77,12 @@ export class Bench {
     return server;
   }
 
+  // Every one of them, also when one does not want to.
   async #end(servers) {
-    for (const { server } of servers.reverse()) await (server instanceof Site ? server.down() : server.stop());
+    const ended = [];
+    for (const { server } of servers.reverse()) ended.push(...await Promise.allSettled([server instanceof Site ? server.down() : server.stop()]));
+    const failed = ended.find(({ status }) => status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   async endCase() {
@@ -86,12 +91,13 @@ export class Bench {
     await this.#end(own);
   }
 
-  // Ends everything and removes the folder, unless keepFolder.
-  async close(keepFolder) {
-    const servers = this.#servers;
-    this.#servers = [];
-    await this.#end(servers);
-    if (keepFolder) this.log(`the files are in ${this.folder}`);
-    else rmSync(this.folder, { recursive: true, force: true });
+  // Ends everything, once, and removes the folder, unless keepFolder.
+  close(keepFolder) {
+    this.#closing ??= (async () => {
+      await this.#end(this.#servers.splice(0));
+      if (keepFolder) this.log(`the files are in ${this.folder}`);
+      else rmSync(this.folder, { recursive: true, force: true });
+    })();
+    return this.#closing;
   }
 }

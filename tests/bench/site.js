@@ -28,7 +28,7 @@ export async function freePort() {
 }
 
 export class Site {
-  #root; #environment; #agent = new http.Agent({ keepAlive: true, maxSockets: 32 }); #users = [];
+  #root; #environment; #agent = new http.Agent({ keepAlive: true, maxSockets: 32 }); #users = []; #commands = new Set(); #ending = false;
 
   // settings: of docs/reference/config.md, as { HB_NAME: value }.
   constructor({ root, build, folder, settings = {} }) {
@@ -41,8 +41,15 @@ export class Site {
     mkdirSync(folder, { recursive: true });
   }
 
-  // ./dev on this instance; rejects when the command fails.
+  // ./dev on this instance; rejects when the command fails, or when the instance is being ended.
   async dev(...args) {
+    if (this.#ending) throw new Error('the site is down');
+    const command = this.#run(...args);
+    this.#commands.add(command);
+    return command.finally(() => this.#commands.delete(command));
+  }
+
+  async #run(...args) {
     const { code, stdout, stderr } = await run(join(this.#root, 'dev'), ['--var', this.var, ...args], { env: this.#environment });
     if (code !== 0) throw new Error(`./dev ${args.join(' ')}: ${code}\n${stderr}`);
     return stdout;
@@ -54,9 +61,12 @@ export class Site {
     await this.dev('--port', String(this.port), 'up');
   }
 
+  // The last command: whatever is still starting something ends first.
   async down() {
+    this.#ending = true;
+    await Promise.allSettled([...this.#commands]);
     this.#agent.destroy();
-    await this.dev('down');
+    await this.#run('down');
   }
 
   // One server of it: mariadb redis settle auth page hot nginx.
