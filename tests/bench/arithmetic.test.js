@@ -94,9 +94,9 @@ test('what wrk says is read in requests, seconds and milliseconds', () => {
 });
 
 test('a row is the CPU of one request by group and together', () => {
-  const row = rowOf(parseWrk(WRK), { nginx: 50_000_000, app: 25_000_000, redis: 0 });
-  assert.equal(row['/s'], 2500);
-  assert.equal(row['nginx µs'], 10);
+  const row = rowOf(parseWrk(WRK), { nginx: 50_200_000, app: 25_100_000, redis: 0 }, 5020);
+  assert.equal(row['/s'], 2500, 'as the load saw it');
+  assert.equal(row['nginx µs'], 10, 'over all that were worked for');
   assert.equal(row['app µs'], 5);
   assert.equal(row['redis µs'], 0);
   assert.equal(row['server µs'], 15);

@@ -1,6 +1,7 @@
 // Loads on POST /p/ID/open: packets for everybody to win, targets that answer, and the count of what was really grabbed.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pause, poll } from '../chaos/instance.js';
 import { CONNECTIONS, measured, mustBeClean, wrk } from './load.js';
 import { KINDS, Peer } from './peers.js';
 
@@ -8,6 +9,8 @@ export const USERS = 5000;
 const SPARE = 1.4;             // more packets than the last rate would need
 const SENDERS_AT_ONCE = 4;
 const GRABS_AT_ONCE = 25;
+const REST_MS = 100;
+const REST_S_MAX = 20;
 const RATE_FIRST = 10_000;
 const RATE_LAST = 160_000;
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -94,43 +97,52 @@ export class Grabs {
   }
 
   // A load of one kind of request: its row. refused: each is to be answered with an error, otherwise none; tolerant: what
-  // went wrong is a figure of the row.
-  async load(target, { paths, cookies = this.cookies, seconds, refused = false, tolerant = false, kind = 'cycle', ...more }) {
-    const { result, row } = await measured(target.groups(), () => wrk({ root: this.bench.root, url: target.url, kind, cookies, paths, seconds, ...more }));
-    if (!tolerant) mustBeClean(target.name, result, { status: refused ? result.requests : 0 });
-    this.last = result;
-    return tolerant ? { ...row, errors: Object.values(result.errors).reduce((sum, count) => sum + count, 0) } : row;
+  // went wrong is a figure of the row. count(): a number that each request moves by one, as a proof.
+  async load(target, { paths, cookies = this.cookies, seconds, refused = false, tolerant = false, count = null, kind = 'cycle', ...more }) {
+    const before = count ? await this.#atRest(count) : 0;
+    const { result, row } = await measured(target.groups(),
+      () => wrk({ root: this.bench.root, url: target.url, kind, cookies, paths, seconds, ...more }),
+      async ({ requests, errors }) => {
+        if (!tolerant) mustBeClean(target.name, { errors }, { status: refused ? requests : 0 });
+        if (!count) return requests;
+        const moved = await this.#atRest(count) - before;
+        // What was refused moves nothing, and of what broke nobody knows; those on their way at the end may be more.
+        const least = requests - (tolerant ? errors.status : 0);
+        const most = least + (more.connections ?? CONNECTIONS) + (tolerant ? errors.read + errors.write + errors.timeout + errors.status : 0);
+        if (moved < least || moved > most) throw new Error(`${target.name}: ${requests} requests were answered, and ${moved} were counted`);
+        return moved;
+      });
+    return tolerant ? { ...row, errors: Object.values(result.errors).reduce((sum, number) => sum + number, 0) } : row;
   }
 
-  // The row of load(), whose requests must have moved what count() counts; those on their way at the end may have, too.
-  async countedBy(count, load, connections = CONNECTIONS) {
-    const before = await count();
-    const row = await load();
-    const counted = (await count()) - before;
-    // What was refused is none of them, and of what broke nobody knows.
-    const { requests, errors: { status, read, write, timeout } } = this.last;
-    const least = requests - (row.errors === undefined ? 0 : status);
-    const most = least + connections + (row.errors === undefined ? 0 : read + write + timeout);
-    if (counted < least || counted > most) throw new Error(`${requests} requests were answered, and ${counted} were counted`);
-    return row;
+  // What count() tells once it no longer moves: the last requests of a load are worked for after it has gone.
+  async #atRest(count) {
+    let last = await count();
+    const found = await poll(REST_S_MAX, async () => {
+      await pause(REST_MS);
+      const now = await count();
+      const same = now === last;
+      last = now;
+      return same;
+    });
+    if (!found) throw new Error('the servers do not come to rest');
+    return last;
   }
 
-  // The same by a counter of the site's /metrics.
-  counting(name, load) {
-    return this.countedBy(async () => {
-      const { text } = await this.site.request('/metrics', { accept: 'text/plain' });
-      const line = text.split('\n').find((one) => one.startsWith(`${name} `));
-      if (!line) throw new Error(`/metrics has no ${name}`);
-      return Number(line.slice(name.length));
-    }, load);
+  // Reads a counter of the site's /metrics.
+  async counter(name) {
+    const { text } = await this.site.request('/metrics', { accept: 'text/plain' });
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    if (!line) throw new Error(`/metrics has no ${name}`);
+    return Number(line.slice(name.length));
   }
 
-  // A load of winning grabs only: its row, and proof of it.
+  // A load of winning grabs only: its row.
   async win(target, seconds, more = {}) {
     const rate = this.#rates.get(target.name) ?? 0;
     const ids = await this.packets(Math.ceil(rate * seconds * SPARE / USERS) + 2);
     const paths = this.file(ids.map((id) => `POST /p/${id}/open`));
-    const row = await this.countedBy(() => this.taken(ids), () => this.load(target, { paths, seconds, kind: 'every', ...more }), more.connections);
+    const row = await this.load(target, { paths, seconds, kind: 'every', count: () => this.taken(ids), ...more });
     this.#rates.set(target.name, Math.max(rate, row['/s']));
     return row;
   }

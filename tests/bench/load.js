@@ -27,21 +27,23 @@ export function parseWrk(stdout) {
     p50: p50 / 1000, p99: p99 / 1000, p999: p999 / 1000, max: max / 1000 };
 }
 
-// The row of a load: what one request took, by group and together. cpuNs: of each group.
-export function rowOf(result, cpuNs) {
-  const us = Object.entries(cpuNs).map(([name, ns]) => [`${name} µs`, ns / 1000 / result.requests]);
+// The row of a load: what one request took, by group and together. cpuNs: of each group, for so many served requests.
+export function rowOf(result, cpuNs, served) {
+  const us = Object.entries(cpuNs).map(([name, ns]) => [`${name} µs`, ns / 1000 / served]);
   return { '/s': result.requests / result.seconds, 'p50 ms': result.p50, 'p99 ms': result.p99, 'p99.9 ms': result.p999,
     ...Object.fromEntries(us), 'server µs': us.reduce((sum, [, value]) => sum + value, 0) };
 }
 
 // Runs load() and looks at the clocks of the processes around it. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }.
-export async function measured(groups, load) {
+// served(result): how many requests they have worked for, once all of that is done; those on their way at the end included.
+export async function measured(groups, load, served = ({ requests }) => requests) {
   const look = () => Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, cpuOf(pids)]));
   const before = look();
   const result = await load();
+  const count = await served(result);
   const after = look();
   const cpuNs = Object.fromEntries(Object.keys(groups).map((name) => [name, cpuBetween(before[name], after[name])]));
-  return { result, row: { ...rowOf(result, cpuNs), 'app MiB': memoryOf(groups.app) } };
+  return { result, row: { ...rowOf(result, cpuNs, count), 'app MiB': memoryOf(groups.app) } };
 }
 
 // Throws unless every request was answered as wanted.

@@ -17,11 +17,11 @@ export default {
     await grabs.empty(id, SHARES);
     const losers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
     const paths = grabs.file([`POST /p/${id}/open`]);
+    const empty = () => grabs.counter('hongbao_grabs_total{result="empty"}');
     await grabs.withoutSettlement(() => grabs.warmUp(us));
     const { rows, ratio } = await rounds(bench, [
       { name: 'winning', load: () => grabs.win(us, seconds) },
-      { name: 'losing', load: () => grabs.counting('hongbao_grabs_total{result="empty"}', () =>
-        grabs.load(us, { cookies: losers, paths, seconds, refused: true })) },
+      { name: 'losing', load: () => grabs.load(us, { cookies: losers, paths, seconds, refused: true, count: empty }) },
     ], (work) => grabs.withoutSettlement(work));
     return {
       rows,
