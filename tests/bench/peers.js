@@ -47,10 +47,10 @@ export class Peer {
     await this.#ready(() => fetch(this.url).then(() => true, () => false));
   }
 
-  // The site's own settings up to its upstreams; then the peer's.
+  // The site's own settings with all its locations; the peer's comes before them.
   #nginxConf() {
     const template = readFileSync(join(this.root, 'nginx/nginx.conf.in'), 'utf8');
-    const head = template.slice(0, template.indexOf('    upstream '));
+    const head = template.slice(0, template.indexOf('    server {'));
     const modules = this.modules ? MODULES.map((file) => `load_module /usr/lib/nginx/modules/${file};\n`).join('') : '';
     const tail = readFileSync(join(this.root, 'tests/bench/peers', this.conf), 'utf8');
     return fill(modules + head + tail, this.names({ GUEST: '', USER: process.getuid() === 0 ? `user root ${group()};` : '' }));
