@@ -4,7 +4,7 @@
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
 -- ARGV[1] packet id, ARGV[2] user id, ARGV[3] nickname
 -- returns {LIVE_GRABBED | LIVE_ALREADY, share_no, fen}: the same share and amount for the same user, for ever;
---   {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EMPTY}, {LIVE_EXPIRED}, {LIVE_BUSY}: also when a key was lost
+--   {LIVE_EMPTY, count}, {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: also when a key was lost
 -- @include "codes"
 -- @include "clock"
 -- @include "digits"
@@ -35,7 +35,7 @@ if receiver ~= '' and receiver ~= user then
     return {LIVE_NOT_FOR_YOU}
 end
 if share_no >= count then
-    return {LIVE_EMPTY}
+    return {LIVE_EMPTY, count}
 end
 if state == 'closed' or now_ms() >= expires_ms then
     return {LIVE_EXPIRED}

@@ -86,6 +86,11 @@ void value_text(struct model *m, struct value *object, const char *name, struct 
     (void)member_add(m, object, name, false, (struct value){ .type = VALUE_TEXT, .as.text = text });
 }
 
+void value_ready_json(struct model *m, struct value *object, const char *name, struct str json)
+{
+    (void)member_add(m, object, name, false, (struct value){ .type = VALUE_JSON, .as.text = json });
+}
+
 struct value *value_object(struct model *m, struct value *object, const char *name)
 {
     return or_dummy(member_add(m, object, name, false, EMPTY_OBJECT), &dummy_object);
@@ -248,6 +253,7 @@ static void json_value(struct buf *out, const struct value *v, unsigned depth)
     case VALUE_BOOL: buf_cstr(out, v->as.boolean ? "true" : "false"); break;
     case VALUE_INT: buf_i64(out, v->as.integer); break;
     case VALUE_TEXT: value_json_string(out, v->as.text); break;
+    case VALUE_JSON: buf_str(out, v->as.text); break;
     case VALUE_LIST: json_list(out, v, depth); break;
     case VALUE_OBJECT: json_object(out, v, depth); break;
     }

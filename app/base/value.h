@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum value_type { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_TEXT, VALUE_LIST, VALUE_OBJECT };
+enum value_type { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_TEXT, VALUE_JSON, VALUE_LIST, VALUE_OBJECT };
 
 struct member;
 
@@ -21,7 +21,7 @@ struct value {
     union {
         bool boolean;
         int64_t integer;
-        struct str text; /* borrowed: literals or the same arena */
+        struct str text; /* of VALUE_TEXT and VALUE_JSON; borrowed: literals or the same arena */
         struct {
             struct value *first, *last; /* linked by next */
         } list;
@@ -57,6 +57,8 @@ void value_null(struct model *m, struct value *object, const char *name);
 void value_bool(struct model *m, struct value *object, const char *name, bool b);
 void value_int(struct model *m, struct value *object, const char *name, int64_t n);
 void value_text(struct model *m, struct value *object, const char *name, struct str text);
+/* A value that is JSON already; templates see nothing. */
+void value_ready_json(struct model *m, struct value *object, const char *name, struct str json);
 struct value *value_object(struct model *m, struct value *object, const char *name);
 struct value *value_list(struct model *m, struct value *object, const char *name);
 /* The same, for templates only. */

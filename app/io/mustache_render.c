@@ -48,7 +48,8 @@ static bool is_true(const struct value *v)
     if (v == NULL)
         return false;
     switch (v->type) {
-    case VALUE_NULL: return false;
+    case VALUE_NULL:
+    case VALUE_JSON: return false;
     case VALUE_BOOL: return v->as.boolean;
     case VALUE_INT: return v->as.integer != 0;
     case VALUE_TEXT: return v->as.text.len > 0;
@@ -97,6 +98,7 @@ static void write_value(struct buf *out, const struct value *v, bool escaped)
     case VALUE_INT: buf_i64(out, v->as.integer); break;
     case VALUE_BOOL: buf_str(out, v->as.boolean ? STR("true") : STR("false")); break;
     case VALUE_NULL:
+    case VALUE_JSON:
     case VALUE_LIST:
     case VALUE_OBJECT: break;
     }

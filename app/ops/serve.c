@@ -23,7 +23,7 @@ static const struct pool_kind {
     enum pool pool;
     unsigned parts;
 } POOLS[] = {
-    { "hot", POOL_HOT, SERVICES_PAGES }, /* no MySQL: a slow query can't reach a grab */
+    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_FINISHED }, /* no MySQL: a slow query can't reach a grab */
     { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL },
     { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL },
 };

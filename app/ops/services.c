@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "packet/finished.h"
 #include "packet/live.h"
 #include "user/session.h"
 #include "web/assets.h"
@@ -46,6 +47,10 @@ enum status services_open(struct services *s, const struct config *config, unsig
         redis_vouched_by(s->redis, LIVE_CHECKED_KEY);
         st = pages_open(s, config, error, error_size);
     }
+    if (st == ST_OK && (parts & SERVICES_FINISHED) != 0) {
+        s->finished = finished_new(FINISHED_PACKETS_MAX, FINISHED_BYTES_MAX);
+        st = s->finished == NULL ? ST_NO_MEMORY : ST_OK;
+    }
     if (st != ST_OK)
         services_close(s);
     return st;
@@ -53,6 +58,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
 
 void services_close(struct services *s)
 {
+    finished_free(s->finished);
     mustache_set_free(s->templates);
     assets_free(s->assets);
     db_free(s->db);

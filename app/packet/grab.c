@@ -4,6 +4,7 @@
 #include "io/metrics.h"
 #include "packet/live.h"
 #include "packet/present.h"
+#include "packet/show.h"
 #include "packet/store.h"
 #include "web/respond.h"
 
@@ -71,23 +72,41 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
     }
 }
 
+static enum step grab_begin(struct exchange *x)
+{
+    const struct finished_packet *kept = packet_show_kept(x);
+    if (kept != NULL) {
+        struct live_grab grab = finished_grab(kept, x->visitor.user_id);
+        answer_grab(x, &grab);
+        return STEP_DONE;
+    }
+    struct live live;
+    enum status st = live_init(&live, x->app->redis, x->app->scripts, x->app->config);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    crash_point("grab-before-script");
+    live_grab_queue(&live, &x->calls[0], x->packet_id, x->visitor.user_id, x->visitor.nickname);
+    return STEP_WAIT;
+}
+
 enum step packet_open_hot(struct exchange *x)
 {
-    if (x->step == 0) {
-        struct live live;
-        enum status st = live_init(&live, x->app->redis, x->app->scripts, x->app->config);
-        if (st != ST_OK) {
-            respond_status(x, st);
-            return STEP_DONE;
-        }
-        crash_point("grab-before-script");
-        live_grab_queue(&live, &x->calls[0], x->packet_id, x->visitor.user_id, x->visitor.nickname);
-        return STEP_WAIT;
-    }
-
     struct live_grab grab;
+    if (x->step == 0)
+        return grab_begin(x);
+    if (x->step == 2) {
+        packet_show_looked(x);
+        answer_refusal(x, &PROBLEM_EMPTY);
+        return STEP_DONE;
+    }
     enum status st = live_grab_read(&x->calls[0], &grab);
     crash_point("grab-after-reply");
+    /* Now and then a losing grab looks whether the next ones can be answered without Redis. */
+    if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->finished != NULL &&
+        finished_look_due(x->app->finished, grab.share_count) && packet_show_look(x))
+        return STEP_WAIT;
     if (st == ST_OK)
         answer_grab(x, &grab);
     else

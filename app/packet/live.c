@@ -115,6 +115,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
 
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
 {
+    int64_t share_no, fen, count;
     *out = (struct live_grab){ .code = LIVE_BAD };
     enum status st = live_code_read(call, "grab", &out->code);
     if (st != ST_OK)
@@ -122,14 +123,17 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
     switch (out->code) {
     case LIVE_MISSING:
     case LIVE_NOT_FOR_YOU:
-    case LIVE_EMPTY:
     case LIVE_EXPIRED:
     case LIVE_BUSY: return ST_OK;
+    case LIVE_EMPTY:
+        if (!redis_reply_i64(redis_reply_at(call->reply, 1), &count) || count < 1 || count >= PACKET_NO_SHARE)
+            return live_reply_corrupt("grab");
+        out->share_count = (uint32_t)count;
+        return ST_OK;
     case LIVE_GRABBED:
     case LIVE_ALREADY: break;
     default: return live_reply_corrupt("grab");
     }
-    int64_t share_no, fen;
     if (!redis_reply_i64(redis_reply_at(call->reply, 1), &share_no) || share_no < 0 || share_no >= PACKET_NO_SHARE ||
         !redis_reply_i64(redis_reply_at(call->reply, 2), &fen) || fen < 1)
         return live_reply_corrupt("grab");

@@ -98,8 +98,9 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
                      struct str nickname);
 struct live_grab {
     enum live_code code;
-    uint32_t share_no; /* GRABBED and ALREADY only */
+    uint32_t share_no; /* GRABBED and ALREADY only, as the amount */
     int64_t amount_fen;
+    uint32_t share_count; /* EMPTY only */
 };
 /* ST_OK: the script answered, see code (GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED BUSY) ·
  * ST_UNAVAILABLE: nothing happened · ST_CONFLICT: Redis refused (out of memory …), nothing happened ·

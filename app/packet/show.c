@@ -20,41 +20,100 @@ static bool after_read(const struct exchange *x, uint32_t *after)
     return true;
 }
 
-static void answer_view(struct exchange *x, const struct live_view *view)
+static void answer_view(struct exchange *x, const struct live_view *view, const struct finished_rows *ready)
 {
     struct model m;
     model_init(&m, x->arena);
     respond_header(x, "X-Robots-Tag", STR("noindex"));
-    show_model(x, view, &m);
+    show_model(x, view, ready, &m);
     respond_model(x, 200, "pages/packet", &m);
+}
+
+/* ---- kept in this process ---- */
+
+const struct finished_packet *packet_show_kept(struct exchange *x)
+{
+    struct finished *f = x->app->finished;
+    if (f == NULL)
+        return NULL;
+    finished_made_with(f, x->app->templates_made);
+    return finished_find(f, x->packet_id);
+}
+
+static void view_keep(struct exchange *x, const struct live_view *view)
+{
+    if (x->app->finished == NULL || !finished_for_ever(view))
+        return;
+    struct finished_packet packet = { .view = *view };
+    struct live_view page = finished_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
+    if (show_rows(x, &page, &packet.rows) == ST_OK)
+        finished_keep(x->app->finished, &packet);
+}
+
+static void answer_kept(struct exchange *x, const struct finished_packet *packet, uint32_t after)
+{
+    struct live_view view = finished_view(packet, x->visitor.user_id, after, SHOW_ROWS);
+    answer_view(x, &view, after >= view.packet.share_count ? &packet->rows : NULL);
+}
+
+/* ---- from Redis ---- */
+
+static enum status view_queue(struct exchange *x, uint32_t after, uint32_t limit)
+{
+    struct live live;
+    enum status st = live_init(&live, x->app->redis, x->app->scripts, x->app->config);
+    if (st != ST_OK)
+        return st;
+    redis_call_free(&x->calls[0]); /* of an earlier step */
+    live_view_queue(&live, &x->calls[0], x->packet_id, x->visitor.user_id, after, limit);
+    return ST_OK;
+}
+
+bool packet_show_look(struct exchange *x)
+{
+    return view_queue(x, PACKET_NO_SHARE, LIVE_ROWS_MAX) == ST_OK;
+}
+
+void packet_show_looked(struct exchange *x)
+{
+    struct live_view view;
+    if (live_view_read(&x->calls[0], x->arena, x->packet_id, &view) == ST_OK)
+        view_keep(x, &view);
+}
+
+/* True: the packet can be kept, once all of its grabs are read; they are asked for. */
+static bool view_goes_on(struct exchange *x, const struct live_view *view)
+{
+    return x->step == 1 && x->app->finished != NULL && finished_but_partly(view) && packet_show_look(x);
 }
 
 enum step packet_show_hot(struct exchange *x)
 {
-    if (x->step == 0) {
-        struct live live;
-        uint32_t after;
-        if (!after_read(x, &after)) {
-            respond_problem(x, &PROBLEM_BAD_REQUEST);
-            return STEP_DONE;
-        }
-        enum status st = live_init(&live, x->app->redis, x->app->scripts, x->app->config);
-        if (st != ST_OK) {
-            respond_status(x, st);
-            return STEP_DONE;
-        }
-        live_view_queue(&live, &x->calls[0], x->packet_id, x->visitor.user_id, after, SHOW_ROWS);
-        return STEP_WAIT;
-    }
-
     struct live_view view;
-    enum status st = live_view_read(&x->calls[0], x->arena, x->packet_id, &view);
-    if (st == ST_OK)
-        answer_view(x, &view);
-    else if (st == ST_NOT_FOUND)
+    uint32_t after;
+    if (!after_read(x, &after)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    const struct finished_packet *kept = x->step == 0 ? packet_show_kept(x) : NULL;
+    if (kept != NULL) {
+        answer_kept(x, kept, after);
+        return STEP_DONE;
+    }
+    enum status st =
+        x->step == 0 ? view_queue(x, after, SHOW_ROWS) : live_view_read(&x->calls[0], x->arena, x->packet_id, &view);
+    if (st == ST_OK && (x->step == 0 || view_goes_on(x, &view)))
+        return STEP_WAIT;
+    if (st == ST_OK) {
+        view_keep(x, &view);
+        if (x->step == 2) /* all rows: cut the page out of them */
+            view = finished_view(&(struct finished_packet){ .view = view }, x->visitor.user_id, after, SHOW_ROWS);
+        answer_view(x, &view, NULL);
+    } else if (st == ST_NOT_FOUND) {
         respond_to_page_pool(x);
-    else
+    } else {
         respond_status(x, st == ST_UNKNOWN ? ST_UNAVAILABLE : st); /* a view changes nothing: it is merely away */
+    }
     return STEP_DONE;
 }
 
@@ -119,7 +178,7 @@ enum step packet_show_cold(struct exchange *x)
     }
     enum status st = view_find(x, after, &view);
     if (st == ST_OK)
-        answer_view(x, &view);
+        answer_view(x, &view, NULL);
     else
         respond_status(x, st);
     return STEP_DONE;

@@ -78,14 +78,48 @@ static void mine_model(struct model *m, const struct live_view *view)
     value_bool(m, mine, "settled", view->mine.settled);
 }
 
-static void rows_model(struct model *m, const struct live_view *view, bool allowed, struct str path)
+static void grabs_model(struct model *m, struct value *grabs, const struct live_view *view)
 {
-    struct value *grabs = value_list(m, &m->root, "grabs");
-    for (size_t i = 0; allowed && i < view->row_count; i++) {
+    for (size_t i = 0; i < view->row_count; i++) {
         const struct live_row *row = &view->rows[i];
         struct value *object = value_add_object(m, grabs);
         present_person(m, object, "user", row->user_id, row->nickname);
         row_model(m, object, &view->packet, row);
+    }
+}
+
+enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out)
+{
+    const struct mustache *rows = mustache_find(x->app->templates, STR("partials/packet_rows"));
+    struct buf html = BUF_EMPTY, json = BUF_EMPTY;
+    struct model m;
+    model_init(&m, x->arena);
+    struct value *grabs = value_list(&m, &m.root, "grabs");
+    grabs_model(&m, grabs, view);
+    enum status st = m.failed ? ST_NO_MEMORY : rows == NULL ? ST_INVALID : mustache_render(rows, &m.root, &html);
+    if (st == ST_OK) {
+        value_json(&json, grabs);
+        /* The page puts it on a line of its own. */
+        *out = (struct finished_rows){ .html = arena_str(x->arena, str_trim(buf_view(&html))),
+                                       .json = arena_str(x->arena, buf_view(&json)) };
+        if (html.failed || json.failed || out->html.ptr == NULL || out->json.ptr == NULL)
+            st = ST_NO_MEMORY;
+    }
+    buf_free(&html);
+    buf_free(&json);
+    return st;
+}
+
+static void rows_model(struct model *m, const struct live_view *view, const struct finished_rows *ready, bool allowed,
+                       struct str path)
+{
+    if (allowed && ready != NULL) {
+        value_ready_json(m, &m->root, "grabs", ready->json);
+        value_page_text(m, &m->root, "html_rows", ready->html);
+    } else {
+        struct value *grabs = value_list(m, &m->root, "grabs");
+        if (allowed)
+            grabs_model(m, grabs, view);
     }
     if (allowed && view->next != 0) {
         value_text(m, &m->root, "next", arena_printf(m->arena, "%u", view->next));
@@ -153,7 +187,7 @@ static void visitor_model(struct model *m, const struct live_view *view, uint64_
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && meant);
 }
 
-void show_model(struct exchange *x, const struct live_view *view, struct model *m)
+void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m)
 {
     const struct packet *p = &view->packet;
     struct arena *a = m->arena;
@@ -166,7 +200,7 @@ void show_model(struct exchange *x, const struct live_view *view, struct model *
     if (is_sender)
         sender_model(m, p, url);
     mine_model(m, view);
-    rows_model(m, view, list_allowed, path);
+    rows_model(m, view, ready, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);
     value_page_bool(m, &m->root, "show_list", list_allowed);
     value_page_text(m, &m->root, "list_text", show_list_text(a, p, is_sender));

@@ -3,7 +3,7 @@
 #ifndef HB_PACKET_SHOW_MODEL_H
 #define HB_PACKET_SHOW_MODEL_H
 
-#include "packet/live.h"
+#include "packet/finished.h"
 #include "web/exchange.h"
 
 enum { SHOW_ROWS = 50 }; /* grabs a page */
@@ -32,7 +32,13 @@ struct str show_duration_text(struct arena *a, int64_t duration_ms);
  *   not_for_you   an exclusive packet seen by someone else
  *   sold_out      finished, and the visitor has none of it
  *   late          expired, and the visitor has none of it
- *   show_list, list_text, receiver_name, refund_text, next_url, html_qr (sender, while open) */
-void show_model(struct exchange *x, const struct live_view *view, struct model *m);
+ *   show_list, list_text, receiver_name, refund_text, next_url, html_qr (sender, while open),
+ *   html_rows: what partials/packet_rows would make of grabs, when that is at hand
+ * ready: the view's rows as show_rows made them, borrowed; NULL: they are made anew. */
+void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m);
+
+/* The view's rows as page and JSON show them to whoever may read the list: the same for all. Texts live in x's arena.
+ * ST_NO_MEMORY, ST_INVALID: a template is missing. */
+enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out);
 
 #endif

@@ -17,6 +17,7 @@
 
 struct exchange;
 struct route;
+struct finished;
 
 /* Who is looking. Filled by the visitor hook from the session cookie. */
 struct visitor {
@@ -33,6 +34,8 @@ struct services {
     struct redis_scripts *scripts;
     struct db *db; /* NULL in the hot pool */
     struct mustache_set *templates;
+    unsigned templates_made;   /* how often they were compiled */
+    struct finished *finished; /* packets that never change (packet/finished.h); NULL outside the hot pool */
     struct assets *assets;
     struct public_id_key id_key; /* of packet ids, derived from config->secret */
     /* Visitor hook, implemented in user/session.c (web/ can't see it): queue is called in the request's first step

@@ -327,6 +327,7 @@ static void router_idle(void *ctx)
     }
     mustache_set_free(app->templates);
     app->templates = fresh;
+    app->templates_made++;
     log_info("templates reloaded", NULL);
 }
 

@@ -66,7 +66,7 @@ static const struct value *shown(const struct live_view *view, uint64_t visitor_
     exchange = (struct exchange){ .app = &services, .arena = arena, .visitor.user_id = visitor_id };
     arena_reset(arena);
     model_init(m, arena);
-    show_model(&exchange, view, m);
+    show_model(&exchange, view, NULL, m);
     assert_false(m->failed);
     return &m->root;
 }

@@ -1,0 +1,81 @@
+// A packet whose grabs are all settled never changes: the hot processes answer for it without asking Redis's scripts,
+// and say to everybody, in HTML and in JSON, what Redis and MySQL say.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { test } from 'node:test';
+import { env } from './support/instance.js';
+import { Client, audit, newUser, poll, sendPacket, site } from './support/site.js';
+
+const run = promisify(execFile);
+const SHARES = 60; // more than a page of 50
+const ROUND = 48; // requests, spread over the hot processes
+
+async function scriptCalls() {
+  const { stdout } = await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'INFO', 'commandstats']);
+  return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(stdout)?.[1] ?? 0);
+}
+
+// Everything but what is about the request itself.
+function said(answer) {
+  const { request_id: _, ...json } = answer.json ?? {};
+  return { status: answer.status, json, text: answer.json ? '' : answer.text };
+}
+
+async function everythingSaid(path, visitors) {
+  const all = [];
+  for (const visitor of visitors) {
+    for (const after of ['', '?after=10', '?after=0', '?after=59', '?after=1000']) {
+      all.push(said(await visitor.get(path + after)), said(await visitor.getHtml(path + after)));
+    }
+    all.push(said(await visitor.post(`${path}/open`)));
+  }
+  return all;
+}
+
+test('a finished packet is answered from memory, and the same as before', async () => {
+  const sender = await newUser({ yuan: '100' });
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES), greeting: '恭喜 & <发财>' });
+  const path = `/p/${sent.json.id}`;
+  const people = await site.demoUsers(SHARES + 1);
+  const grabs = [];
+  for (const person of people.slice(0, SHARES)) grabs.push((await person.post(`${path}/open`)).json);
+  const stranger = people[SHARES];
+  await poll('all is settled', async () => (await people[SHARES - 1].get(path)).json.mine.settled);
+  const visitors = [sender.client, people[0], people[SHARES - 1], stranger, new Client()];
+
+  // Losing grabs alone are enough to have it kept in every process.
+  await poll('losing grabs run no script', async () => {
+    const before = await scriptCalls();
+    for (let i = 0; i < ROUND; i++) assert.equal((await stranger.post(`${path}/open`)).status, 410);
+    return await scriptCalls() - before < ROUND / 4; // the settle worker has scripts of its own
+  });
+  const kept = await everythingSaid(path, visitors);
+  const before = await scriptCalls();
+  for (let i = 0; i < ROUND; i++) await stranger.getHtml(path);
+  assert.ok(await scriptCalls() - before < ROUND / 4, 'a view still runs a script');
+  for (const [no, person] of people.slice(0, SHARES).entries()) {
+    assert.deepEqual((await person.post(`${path}/open`)).json, { result: 'already', share_no: no, amount_fen: grabs[no].amount_fen });
+  }
+
+  // Processes that have kept nothing yet, so Redis speaks first.
+  await site.dev('stop', 'hot');
+  await site.dev('start', 'hot');
+  assert.deepEqual(await everythingSaid(path, visitors), kept);
+  await audit();
+});
+
+test('an exclusive packet that is kept still knows for whom it was', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const receiver = await newUser();
+  const other = await newUser();
+  const sent = await sendPacket(sender, { kind: 'exclusive', amount: '1.00', count: '1', to: receiver.username });
+  const path = `/p/${sent.json.id}`;
+  assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+  await poll('it is settled', async () => (await receiver.client.get(path)).json.mine.settled);
+  for (let i = 0; i < ROUND; i++) {
+    assert.equal((await other.client.post(`${path}/open`)).status, 403);
+    assert.equal((await sender.client.get(path)).json.state, 'finished');
+    assert.deepEqual((await receiver.client.post(`${path}/open`)).json, { result: 'already', share_no: 0, amount_fen: 100 });
+  }
+});
