@@ -42,11 +42,14 @@ const version = (file, args, pattern) => {
   }
 };
 
+// Options that say where things lie, and change no figure.
+const PLACES = ['--build', '--json', '--markdown'];
+
 // What a figure means nothing without.
 export function machine(args) {
   const php = ['php-fpm8.2', 'php-fpm8.3', 'php-fpm8.4', 'php-fpm'].map((name) => `/usr/sbin/${name}`).find(existsSync);
   return [
-    ['command', `./dev bench ${args.filter((arg, i) => arg !== '--build' && args[i - 1] !== '--build').join(' ')}`.trim()],
+    ['command', `./dev bench ${args.filter((arg, i) => !PLACES.includes(arg) && !PLACES.includes(args[i - 1])).join(' ')}`.trim()],
     ['date', new Date().toISOString().slice(0, 10)],
     ['machine', `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`],
     ['load average before', loadavg()[0].toFixed(2)],
