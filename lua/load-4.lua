@@ -1,7 +1,8 @@
 #!lua
 -- Puts a packet into Redis: a new one, or one that is rebuilt from the database with the grabs already settled.
--- A packet that is there is left alone, unless its state is busy: then it is replaced. Grabs of a large packet come
--- in several calls; the state stays busy until the last one, so a load that died halfway is simply repeated.
+-- A packet that is there, or was (its sender's load may come late), is left alone. A rebuild replaces one that is busy
+-- or gone. Grabs of a large packet come in several calls; the state stays busy until the last one, so a rebuild that
+-- died halfway is simply repeated.
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order
 -- ARGV[1] state when all is there: open or closed
@@ -10,7 +11,8 @@
 -- ARGV[4…17] sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms,
 --   commitment, seed, best (share_no or empty)
 -- ARGV[18] shares, 4 bytes each; empty when first > 0
--- ARGV[19…] settled grabs in share order, each `user,fen,ms-seq,nickname`
+-- ARGV[19] rebuild: 1 with what the database says, 0 for a new packet
+-- ARGV[20…] settled grabs in share order, each `user,fen,ms-seq,nickname`
 -- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_BAD}: the amounts or numbers contradict each other
 -- @include "codes"
 -- @include "share"
@@ -18,10 +20,11 @@
 local final_state, first, more = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local count = tonumber(ARGV[8])
 local shares = ARGV[18]
-local GRABS_AT = 19
+local rebuild = ARGV[19] == '1'
+local GRABS_AT = 20
 
 local state = redis.call('HGET', KEYS[1], 'state')
-if state and state ~= 'busy' then
+if state and state ~= 'busy' or not rebuild and redis.call('EXISTS', KEYS[1]) == 1 then
     return {LIVE_EXISTS}
 end
 

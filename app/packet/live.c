@@ -12,7 +12,7 @@
 enum {
     SHARE_BYTES = 4,
     LOAD_GRABS_MAX = 1000, /* settled grabs in one call of load: some milliseconds of Redis */
-    LOAD_HEAD_ARGS = 18    /* before the grabs */
+    LOAD_HEAD_ARGS = 19    /* before the grabs */
 };
 
 /* ---- keys ---- */
@@ -63,11 +63,13 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
                            .close = redis_script_find(scripts, "close"),
                            .view = redis_script_find(scripts, "view"),
                            .busy = redis_script_find(scripts, "busy"),
+                           .bury = redis_script_find(scripts, "bury"),
                            .partitions = config->partitions };
     const struct {
         const struct redis_script *script;
         uint32_t keys;
-    } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 }, { live->view, 4 }, { live->busy, 1 } };
+    } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 },
+                   { live->view, 4 }, { live->busy, 1 }, { live->bury, 4 } };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;
@@ -256,6 +258,7 @@ enum status live_load(const struct live *live, const struct packet *p, const int
         l->args[1] = live_number_text(first_text, first);
         l->args[2] = now < left ? STR("1") : STR("0");
         l->args[17] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
+        l->args[18] = settled != NULL ? STR("1") : STR("0");
         st = load_grabs(l, settled + first, now) ? load_call(live, l, p->id, now, code) : ST_NO_MEMORY;
         first += now;
     } while (st == ST_OK && *code == LIVE_LOADED && first < settled_count);
@@ -335,4 +338,16 @@ enum status live_remove_all(const struct live *live, const uint64_t *packet_ids,
 enum status live_remove(const struct live *live, uint64_t packet_id)
 {
     return live_remove_all(live, &packet_id, 1);
+}
+
+enum status live_bury(const struct live *live, uint64_t packet_id)
+{
+    struct live_keys keys;
+    struct redis_call call;
+    enum live_code code;
+    live_keys(&keys, packet_id, live->partitions);
+    (void)redis_do_script(live->redis, &call, live->bury, keys.key, 4, NULL, 0);
+    enum status st = live_code_read(&call, "bury", &code);
+    redis_call_free(&call);
+    return st;
 }

@@ -72,7 +72,7 @@ struct str live_settled_key(char *out, uint32_t partition);
 /* What the calls need; borrowed, lives as long as the process. Cheap to make anew for each request. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy;
+    struct redis_script *load, *grab, *close, *view, *busy, *bury;
     int64_t partitions;
 };
 /* ST_INVALID when a script is missing or takes another number of keys. */
@@ -150,11 +150,12 @@ struct live_settled {
     struct live_event_id event; /* seq is not kept in MySQL: ms-0 will do */
 };
 
-/* Puts a packet into Redis. shares_fen: share_count amounts. settled: the first settled_count grabs in share order
- * (a new packet has none). state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
+/* Puts a packet into Redis. shares_fen: share_count amounts. settled: the first settled_count grabs in share order, to
+ * rebuild it; NULL: it is new. state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
  * *code: LIVE_LOADED · LIVE_EXISTS: was there, untouched · LIVE_BAD: amounts and shares disagree (nothing written).
- * A packet whose state is busy is replaced. Grabs of a large packet go in several calls; until the last one its state
- * is busy, and a load that died halfway is simply repeated. ST_OK, or as live_grab_read. */
+ * A rebuild replaces a packet that is busy or gone (live_bury); a new one that is either is left alone. Grabs of a
+ * large packet go in several calls; until the last one its state is busy, and a rebuild that died halfway is simply
+ * repeated. ST_OK, or as live_grab_read. */
 enum status live_load(const struct live *live, const struct packet *p, const int64_t *shares_fen,
                       const struct live_settled *settled, uint32_t settled_count, enum live_state state,
                       enum live_code *code);
@@ -162,7 +163,8 @@ enum status live_load(const struct live *live, const struct packet *p, const int
 /* Several packets in one round: at most this many. */
 #define LIVE_BATCH_MAX 500
 
-/* Closes the doors of packets before they are rebuilt: grabs are answered busy. Fine when they are not there. */
+/* Closes the doors of packets before they are rebuilt: grabs are answered busy. One that is not there can only be
+ * loaded by a rebuild from now on. */
 enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* Ends a packet whose time is over. */
@@ -176,6 +178,8 @@ enum status live_close(const struct live *live, uint64_t packet_id, struct live_
 
 /* Deletes the own keys of packets (their events stay in the stream). Fine when they are gone. */
 enum status live_remove(const struct live *live, uint64_t packet_id);
+/* The same for a packet that must not come back: a load by its sender that is still on its way finds it gone. */
+enum status live_bury(const struct live *live, uint64_t packet_id);
 enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* ---- the stream ---- */

@@ -228,7 +228,7 @@ static enum status packet_body(struct db *db, void *ctx)
     /* Before the commit: nobody would come back for the keys of a closed packet. Without them the packet is merely one
      * that Redis lost, so all of it can be repeated. */
     crash_point("recover-before-remove");
-    st = live_remove(&t->s->live, t->packet_id);
+    st = live_bury(&t->s->live, t->packet_id);
     crash_point("recover-after-remove");
     return st;
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "packet/recover.h"
+#include "packet/split.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000 };
@@ -93,6 +94,63 @@ static void lost_live_keys_come_back_with_every_settled_grab(void **state)
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
     world_end(&w);
+}
+
+/* The load of a send that timed out, as Redis may still find it in its queue. */
+static enum live_code load_late(struct world *w, uint64_t id)
+{
+    struct packet p = world_packet(w, id);
+    enum live_code code;
+    int64_t *shares = arena_array(w->arena, p.share_count, sizeof *shares);
+    assert_int_equal(split_packet(&p, shares), ST_OK);
+    assert_int_equal(live_load(&w->live, &p, shares, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
+    return code;
+}
+
+static void a_load_that_comes_after_the_refund_opens_nothing(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_redis(&w, id, "DEL {pk} {sh}"); /* it has not arrived yet */
+    world_sql(&w, "UPDATE packet SET state = 'funding'");
+    /* The worker's clock is far ahead: Redis would let people grab for nearly an hour. */
+    assert_int_equal(recover_packet(w.settle, id, clock_now_ms() + 2 * HOUR_MS, &done), ST_OK);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(load_late(&w, id), LIVE_EXISTS);
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_MISSING); /* MySQL tells that it is over */
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_balance(&w, w.users[0]), 100000);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* A sender's process that was stopped for long goes on in the middle of a recovery. */
+static void a_load_that_comes_while_the_doors_are_closed_gives_no_share_out_twice(void **state)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        struct world w;
+        (void)state;
+        world_begin_drained(&w, 4);
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        struct live_grab first = world_grab(&w, id, 1);
+        world_drain(&w);
+        if (lost)
+            (void)world_redis(&w, id, "FLUSHALL");
+        else
+            (void)world_redis(&w, id, "DEL {ev}");
+        world_check_redis(&w);
+        assert_int_equal(load_late(&w, id), LIVE_EXISTS);
+        assert_int_equal(world_grab(&w, id, 2).code, lost ? LIVE_MISSING : LIVE_BUSY);
+        assert_int_equal(recover_all(&w).loaded, 1);
+        assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
+        assert_int_equal(world_grab(&w, id, 2).share_no, 1);
+        world_drain(&w);
+        world_audit_clean(&w);
+        world_end(&w);
+    }
 }
 
 static void a_lost_packet_waits_until_its_grabs_are_settled(void **state)
@@ -449,11 +507,11 @@ static void a_mended_stream_makes_recovery_look_at_everything(void **state)
 }
 
 static bool remove_fails;
-enum status __real_live_remove(const struct live *live, uint64_t packet_id);
-enum status __wrap_live_remove(const struct live *live, uint64_t packet_id);
-enum status __wrap_live_remove(const struct live *live, uint64_t packet_id)
+enum status __real_live_bury(const struct live *live, uint64_t packet_id);
+enum status __wrap_live_bury(const struct live *live, uint64_t packet_id);
+enum status __wrap_live_bury(const struct live *live, uint64_t packet_id)
 {
-    return remove_fails ? ST_UNAVAILABLE : __real_live_remove(live, packet_id);
+    return remove_fails ? ST_UNAVAILABLE : __real_live_bury(live, packet_id);
 }
 
 static void a_refund_leaves_no_keys_that_nobody_would_come_back_for(void **state)
@@ -472,7 +530,8 @@ static void a_refund_leaves_no_keys_that_nobody_would_come_back_for(void **state
     assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 1);
-    assert_int_equal(world_redis(&w, id, "EXISTS {pk} {sh} {gr} {or}"), 0);
+    assert_int_equal(world_redis(&w, id, "EXISTS {sh} {gr} {or}"), 0);
+    assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
     assert_int_equal(world_balance(&w, w.users[0]), 100000);
     world_audit_clean(&w);
     world_end(&w);
@@ -499,6 +558,8 @@ int main(void)
         cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_is_marked),
         cmocka_unit_test(a_packet_that_was_just_paid_for_is_left_to_its_sender),
         cmocka_unit_test(lost_live_keys_come_back_with_every_settled_grab),
+        cmocka_unit_test(a_load_that_comes_after_the_refund_opens_nothing),
+        cmocka_unit_test(a_load_that_comes_while_the_doors_are_closed_gives_no_share_out_twice),
         cmocka_unit_test(a_lost_packet_waits_until_its_grabs_are_settled),
         cmocka_unit_test(a_packet_that_lost_one_key_gives_no_share_out_twice),
         cmocka_unit_test(a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count),
