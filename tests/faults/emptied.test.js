@@ -1,0 +1,108 @@
+// Redis loses everything in the middle of a thousand half-grabbed packets: each settled grab keeps its share and amount,
+// nobody gets a share twice, and grabs go on. How long that took is printed.
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { dev, env, poll } from '../e2e/support/instance.js';
+import { demoUsers, drained, redis, servers } from './site.js';
+
+const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
+const SHARES = 4;
+const SENDERS = 10;
+const AT_ONCE = 16;
+const WITHIN_S = 300; // a loaded machine with sanitizers
+
+let users;
+let senders;
+
+before(async () => {
+  for (const server of Object.values(servers)) await server.start();
+  users = await demoUsers(SENDERS + SHARES);
+  senders = users.splice(SHARES);
+  await poll('the site is ready', async () => (await users[0].client.get('/readyz')).status === 200);
+});
+after(async () => {
+  for (const server of Object.values(servers)) await server.stop();
+});
+
+// work(item, index) for every item, a few at a time.
+async function each(items, work) {
+  let next = 0;
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (let i = next++; i < items.length; i = next++) await work(items[i], i);
+  }));
+}
+
+const open = ({ client }, packet) => client.post(`/p/${packet.id}/open`, {});
+
+async function grab(user, packet) {
+  const answer = await open(user, packet);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+}
+
+async function packetsMake() {
+  const packets = Array.from({ length: PACKETS }, () => ({ grabs: [] }));
+  await each(packets, async (packet, i) => {
+    const sent = await senders[i % SENDERS].client.post('/send', { kind: 'lucky', amount: '1', count: String(SHARES) });
+    assert.equal(sent.status, 201, sent.text);
+    packet.id = sent.json.id;
+    for (const user of users.slice(0, 2)) packet.grabs.push(await grab(user, packet));
+  });
+  await drained();
+  return packets;
+}
+
+// People's sessions are no money: they are put back, so that the same people come again.
+async function keepingSessions(work) {
+  const keys = (await redis('KEYS', 'hb:session:*')).split('\n');
+  const values = await Promise.all(keys.map((key) => redis('GET', key)));
+  await work();
+  for (let i = 0; i < keys.length; i++) await redis('SET', keys[i], values[i]);
+}
+
+async function replaced() {
+  process.kill(Number((await redis('INFO', 'server')).match(/process_id:(\d+)/)[1]), 'SIGKILL');
+  await poll('Redis is gone', async () => (await redis('PING').catch(() => '')) !== 'PONG');
+  rmSync(`${env.HB_TEST_VAR}/data/redis/appendonlydir`, { recursive: true });
+  await dev(['start', 'redis']);
+}
+
+async function check(t, packets) {
+  const began = Date.now();
+  let waiting = packets;
+  await poll('every packet accepts a grab', async () => {
+    const refused = [];
+    await each(waiting, async (packet) => {
+      const answer = await open(users[2], packet);
+      if (answer.status === 200) packet.third = answer.json;
+      else if ([502, 503, 504].includes(answer.status)) refused.push(packet);
+      else assert.fail(`${answer.status} ${answer.text}`);
+    });
+    waiting = refused;
+    return waiting.length === 0;
+  }, WITHIN_S);
+  t.diagnostic(`${PACKETS} packets accepted grabs again within ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  await each(packets, async (packet) => {
+    for (const [i, before] of packet.grabs.entries()) {
+      assert.deepEqual(await grab(users[i], packet), { ...before, result: 'already' });
+    }
+    const fourth = await grab(users[3], packet);
+    const all = [...packet.grabs, packet.third, fourth];
+    assert.deepEqual(all.map(({ share_no: share }) => share).sort(), [0, 1, 2, 3]);
+    assert.equal(all.reduce((sum, { amount_fen: fen }) => sum + fen, 0), 100);
+  });
+  await drained();
+}
+
+test('a live Redis is emptied', async (t) => {
+  const packets = await packetsMake();
+  await keepingSessions(() => redis('FLUSHALL'));
+  await check(t, packets);
+});
+
+test('Redis is killed and comes back empty', async (t) => {
+  const packets = await packetsMake();
+  await keepingSessions(replaced);
+  await check(t, packets);
+});
