@@ -12,7 +12,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // In the order in which a reader meets them; what is not named here comes behind.
-const ORDER = ['fsync', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'expiry', 'audit',
+const ORDER = ['fsync', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
   'records', 'send', 'login', 'connections', 'growth', 'memory'];
 
 const { values: given } = parseArgs({ options: {

@@ -3,11 +3,7 @@ const PANEL = { width: 250, height: 170, left: 44, right: 16, top: 34, bottom: 3
 const COLUMNS = 4;
 const TITLES = { grab: '抢 grab', view: '看 view', records: '记录 records', audit: '审计 audit', settlement: '入账 settlement', expiry: '过期 expiry' };
 
-const powers = { '-3': '0.001', '-2': '0.01', '-1': '0.1' };
-const short = (n) => {
-  if (n < 1) return powers[Math.log10(n)] ?? n.toPrecision(2);
-  return n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : String(n);
-};
+const short = (n) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : String(Number(n.toPrecision(2))));
 const escape = (text) => text.replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character]);
 
 // The next of 1, 2, 5, 10, 20 … above value: an axis ends there.
