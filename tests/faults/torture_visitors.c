@@ -450,9 +450,23 @@ void visit_grabbers(const struct config *config, const char *socket)
 
 /* ---- the settle worker ---- */
 
+/* True when Redis knows the packet and its door is open. */
+static bool is_live(const struct told_packet *p)
+{
+    struct live_keys keys;
+    struct redis_call call;
+    live_keys(&keys, p->number, truth.config->partitions);
+    const struct str args[] = { STR("HGET"), keys.key[LIVE_KEY_PACKET], STR("state") };
+    if (redis_do(truth.redis, &call, args, 3) != ST_OK)
+        fail("Redis is away");
+    bool live = !redis_reply_is_nil(call.reply) && !str_equal(redis_reply_str(call.reply), STR("busy"));
+    redis_call_free(&call);
+    return live;
+}
+
 /* True when nothing is left for it to do: all that was told is in the books, and the packets are closed, or, as long as
  * one is away from Redis, that one has been brought there. */
-static bool settled(struct db *db, struct arena *a)
+static bool settled(void)
 {
     struct db_rows rows;
     bool some_away = false;
@@ -463,8 +477,8 @@ static bool settled(struct db *db, struct arena *a)
         uint64_t told = 0;
         for (int user = 0; user < TORTURE_USERS; user++)
             told += p->grabs[user].told;
-        arena_reset(a);
-        if (db_query(db, a, &rows, "SELECT state, grabbed_count FROM packet WHERE id = ?",
+        arena_reset(truth.arena);
+        if (db_query(truth.db, truth.arena, &rows, "SELECT state, grabbed_count FROM packet WHERE id = ?",
                      DB_PARAMS(DB_U64(p->number))) != ST_OK ||
             rows.count != 1)
             fail("the packet can't be read");
@@ -472,19 +486,18 @@ static bool settled(struct db *db, struct arena *a)
         if (db_cell_u64(&rows, 0, 1) != told ||
             (some_away ? str_equal(state, STR("funding")) : !str_equal(state, STR("closed"))))
             return false;
+        if (p->away && !str_equal(state, STR("closed")) && !is_live(p))
+            return false;
     }
     return true;
 }
 
 void visit_settling(const struct config *config, const char *socket)
 {
-    struct db *db = db_new(config);
-    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES);
     int64_t until_ms = clock_monotonic_ms() + 2 * TRIES_MS_MAX;
     (void)socket;
-    if (db == NULL || a == NULL)
-        fail("no memory");
-    while (!settled(db, a)) {
+    truth_open(config);
+    while (!settled()) {
         if (clock_monotonic_ms() > until_ms)
             fail("the settle worker does not come to an end");
         pause_ms(5);
