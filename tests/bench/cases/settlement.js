@@ -1,5 +1,5 @@
 // What was grabbed becomes rows and money: the settle worker against one transaction a grab, on the same stores.
-import { readFileSync } from 'node:fs';
+import { processTree } from '../cpu.js';
 import { cpuNs, makeWorld, runOn, startStores } from '../stores.js';
 import { poll } from '../../chaos/instance.js';
 import { Grabs } from '../grabs.js';
@@ -8,11 +8,8 @@ import { rounds } from '../rounds.js';
 const SHARES = 100;
 const DRAIN_S_MAX = 300;
 
-const children = (pid) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-
 export function signalSettle(site, signal) {
-  const pid = site.pid('settle');
-  for (const id of [...children(pid), pid]) process.kill(id, signal);
+  for (const pid of processTree(site.pid('settle')).reverse()) process.kill(pid, signal);
 }
 
 const streams = Array.from({ length: 100 }, (_, i) => ['XLEN', `hb:{p${String(i).padStart(2, '0')}}:events`]);
