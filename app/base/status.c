@@ -16,3 +16,8 @@ const char *status_name(enum status st)
     }
     return "no-such-status";
 }
+
+enum status status_looked(enum status st)
+{
+    return st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+}

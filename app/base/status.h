@@ -16,6 +16,10 @@ enum status {
     ST_COUNT
 };
 
+/* What became of something that only looked, or that can be repeated without harm: an answer that was lost is no
+ * riddle then, the store is merely away. ST_UNKNOWN → ST_UNAVAILABLE, all others as they are. */
+enum status status_looked(enum status st);
+
 /* A word for logs: "ok", "invalid" … Static storage; never NULL. */
 const char *status_name(enum status st);
 

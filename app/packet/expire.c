@@ -3,7 +3,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 
-enum { DUE_PACKETS_MAX = 500, ARENA_CHUNK_BYTES = 65536 };
+enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
 /* The next due packets of one state behind the place of the walk. */
@@ -18,24 +18,21 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
 }
 
 /* Only a store that is away ends the pass; a packet of its own trouble is logged where it is found. */
-static enum status packet_close(struct settle *s, uint64_t packet_id, int64_t now_ms, uint64_t *closed,
-                                struct recover_done *done)
+static enum status answer_read(struct settle *s, uint64_t packet_id, const struct live_close *answer, int64_t now_ms,
+                               uint64_t *closed, struct recover_done *done)
 {
-    struct live_close answer;
-    enum status st = live_close(&s->live, packet_id, &answer);
-    if (st == ST_UNKNOWN)
-        return ST_UNAVAILABLE; /* the next pass asks again and gets ALREADY */
+    enum status st = status_looked(answer->status); /* the next pass asks again and gets ALREADY */
     if (st == ST_CORRUPT || st == ST_INVALID) {
         log_error("a packet can't be closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
         return ST_OK;
     }
     if (st != ST_OK)
         return st;
-    if (answer.code == LIVE_CLOSED) {
+    if (answer->code == LIVE_CLOSED) {
         crash_point("expire-after-close");
         ++*closed;
     }
-    if (answer.code == LIVE_MISSING || answer.code == LIVE_BUSY)
+    if (answer->code == LIVE_MISSING || answer->code == LIVE_BUSY)
         return recover_packet(s, packet_id, now_ms, done);
     return ST_OK;
 }
@@ -43,15 +40,21 @@ static enum status packet_close(struct settle *s, uint64_t packet_id, int64_t no
 enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint64_t *closed, struct recover_done *done)
 {
     struct db_rows rows = { 0 };
+    struct live_close answers[DUE_PACKETS_MAX];
+    uint64_t ids[DUE_PACKETS_MAX];
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
     /* Funding packets are seen to by recovery: it opens them or, when they are due, gives the money back. */
     enum status st = due_find(e, s, a, PACKET_OPEN, now_ms, &rows);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++)
+        ids[i] = db_cell_u64(&rows, i, 0);
+    if (st == ST_OK && rows.count > 0)
+        live_close_all(&s->live, ids, rows.count, answers);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        st = packet_close(s, db_cell_u64(&rows, i, 0), now_ms, closed, done);
+        st = answer_read(s, ids[i], &answers[i], now_ms, closed, done);
         if (st == ST_OK)
-            *e = (struct expire){ .packet_id = db_cell_u64(&rows, i, 0), .expires_ms = db_cell_i64(&rows, i, 1) };
+            *e = (struct expire){ .packet_id = ids[i], .expires_ms = db_cell_i64(&rows, i, 1) };
     }
     if (st == ST_OK && rows.count < DUE_PACKETS_MAX)
         *e = (struct expire){ 0 };

@@ -169,12 +169,15 @@ enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_
 
 /* Ends a packet whose time is over. */
 struct live_close {
+    enum status status;  /* ST_OK: see code; else as live_grab_read */
     enum live_code code; /* CLOSED (event appended), ALREADY, FINISHED, NOT_YET, BUSY, MISSING */
     uint32_t grabbed_count;
     int64_t grabbed_fen;
     int64_t rest_fen;
 };
-enum status live_close(const struct live *live, uint64_t packet_id, struct live_close *out);
+enum status live_close(const struct live *live, uint64_t packet_id, struct live_close *out); /* returns its status */
+/* Several in one round, each with its own answer in out. */
+void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out);
 
 /* Deletes the own keys of packets (their events stay in the stream). Fine when they are gone. */
 enum status live_remove(const struct live *live, uint64_t packet_id);

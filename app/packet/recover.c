@@ -92,7 +92,7 @@ static enum status packet_look(struct settle *s, uint64_t packet_id, struct live
     }
     for (size_t i = 0; i < 3; i++)
         redis_call_free(&calls[i]);
-    return st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* only looked */
+    return status_looked(st); /* only looked */
 }
 
 /* ---- one packet ---- */
@@ -277,7 +277,7 @@ static enum status packets_look(struct settle *s, struct arena *a, const struct 
         redis_round(s->app->redis);
     for (size_t i = 0; calls != NULL && i < rows->count; i++) {
         if (st == ST_OK)
-            st = calls[i].status == ST_UNKNOWN ? ST_UNAVAILABLE : calls[i].status;
+            st = status_looked(calls[i].status);
         if (st == ST_OK) {
             enum seen seen;
             bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
@@ -335,7 +335,7 @@ static enum status checked_look(struct recover *r, struct settle *s)
     if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->run_id)))
         r->run_id[0] = '\0';
     redis_call_free(&call);
-    return st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+    return status_looked(st);
 }
 
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)

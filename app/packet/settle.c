@@ -217,7 +217,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
         if (read == ST_OK && is_gap && *gap == NULL)
             *gap = asked[i];
         if (st == ST_OK)
-            st = read == ST_UNKNOWN ? ST_UNAVAILABLE : read; /* nothing was changed by reading */
+            st = status_looked(read); /* nothing was changed by reading */
     }
     crash_point("settle-after-read");
     return st;

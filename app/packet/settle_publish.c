@@ -23,7 +23,7 @@ static enum status round_close(struct settle *s, struct redis_call *calls, size_
         redis_round(s->app->redis);
     for (size_t i = 0; i < count; i++) {
         if (st == ST_OK && calls[i].status != ST_OK)
-            st = calls[i].status == ST_UNKNOWN ? ST_UNAVAILABLE : calls[i].status; /* all of it can be repeated */
+            st = status_looked(calls[i].status); /* all of it can be repeated */
         redis_call_free(&calls[i]);
     }
     return st;
