@@ -190,7 +190,6 @@ static enum status voucher_write(struct settle *s, const char *run_id)
 {
     struct redis_call call;
     const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, str_from(run_id) };
-    crash_point("recover-before-voucher");
     enum status st = redis_do(s->app->redis, &call, set, 3);
     redis_call_free(&call);
     return st;
