@@ -26,6 +26,7 @@ struct loop {
     const struct fcgi_app *app;
     struct fcgi_request slots[FCGI_CONNECTIONS_MAX]; /* fcgx.ipcFd >= 0: a connection */
     size_t slots_len;                                /* used of them */
+    size_t slots_high;                               /* behind the last connection: the rest need not be looked at */
     size_t open_len;                                 /* connections at this moment */
     size_t kept_max;                                 /* what is above is closed after its answer */
     size_t next;                                     /* slot where the next batch begins to look */
@@ -141,6 +142,9 @@ static void connection_take(struct loop *loop, struct fcgi_request *r, int fd)
     r->fcgx.ipcFd = fd;
     r->fcgx.keepConnection = 1; /* or FCGX_Accept_r would close it before it reads */
     loop->open_len++;
+    size_t slot = (size_t)(r - loop->slots);
+    if (slot >= loop->slots_high)
+        loop->slots_high = slot + 1;
 }
 
 /* New connections take a slot and are read when they have something to say: one that is silent pins nobody. */
@@ -192,11 +196,16 @@ static void batch_collect(struct loop *loop)
     struct fcgi_request *spare[FCGI_BATCH_MAX];
     size_t batch_max = (size_t)loop->options->batch_max, len = 0, spare_len = 0;
 
-    for (size_t i = 0; i < loop->slots_len; i++) {
+    size_t looked_at = loop->slots_high + batch_max;
+    if (looked_at > loop->slots_len)
+        looked_at = loop->slots_len;
+    loop->slots_high = 0;
+    for (size_t i = 0; i < looked_at; i++) {
         struct fcgi_request *r = &loop->slots[i];
         if (r->fcgx.ipcFd >= 0) {
             slot_of[len] = i;
             fds[len++] = (struct pollfd){ .fd = r->fcgx.ipcFd, .events = POLLIN };
+            loop->slots_high = i + 1;
         } else if (spare_len < batch_max) {
             spare[spare_len++] = r;
         }

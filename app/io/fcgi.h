@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-#define FCGI_CONNECTIONS_MAX 1024 /* per process, fewer when it may not open that many files */
+#define FCGI_CONNECTIONS_MAX 4096 /* per process, fewer when it may not open that many files */
 #define FCGI_SPARE_MAX       64   /* of them are not kept: somebody new always gets in */
 #define FCGI_BATCH_MAX       64   /* requests per batch in the hot pool */
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROCESS_DESCRIPTORS_MAX 1024 /* handed over by one restart */
-#define PROCESS_DESCRIPTOR_MAX  4096 /* their numbers are below; the kernel gives the lowest one that is free */
+#define PROCESS_DESCRIPTORS_MAX 4096 /* handed over by one restart */
+#define PROCESS_DESCRIPTOR_MAX  8192 /* their numbers are below; the kernel gives the lowest one that is free */
 
 /* The environment variable of a restart: "COUNT:FD,FD,…", how many times this process has been started anew, and what
  * it was handed. ./dev looks for it. */
