@@ -13,15 +13,23 @@ export default {
     const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
     const grabs = await Grabs.open(bench);
     const us = grabs.target();
-    const [id] = await grabs.packets(1, SHARES);
-    await grabs.empty(id, SHARES);
+    // Settled, it is answered from the memory of a process; before, by the script.
+    const [settled] = await grabs.packets(1, SHARES);
+    await grabs.empty(settled, SHARES);
+    await grabs.site.drained();
     const losers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
-    const paths = grabs.file([`POST /p/${id}/open`]);
+    const lose = (id) => grabs.load(us, { cookies: losers, paths: grabs.file([`POST /p/${id}/open`]), seconds, refused: true, count: empty });
+    const loseFresh = async () => {
+      const [id] = await grabs.packets(1, SHARES);
+      await grabs.empty(id, SHARES);
+      return lose(id);
+    };
     const empty = () => grabs.counter('hongbao_grabs_total{result="empty"}');
     await grabs.withoutSettlement(() => grabs.warmUp(us));
     const { rows, ratio } = await rounds(bench, [
       { name: 'winning', load: () => grabs.win(us, seconds) },
-      { name: 'losing', load: () => grabs.load(us, { cookies: losers, paths, seconds, refused: true, count: empty }) },
+      { name: 'losing', load: () => lose(settled) },
+      { name: 'losing, before it is settled', load: loseFresh },
     ], (work) => grabs.withoutSettlement(work));
     return {
       rows,
