@@ -15,10 +15,10 @@ const CASES = join(ROOT, 'tests/bench/cases');
 const ORDER = ['fsync', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
   'records', 'send', 'login', 'connections', 'growth', 'memory'];
 
-const { values: given } = parseArgs({ options: {
+const OPTIONS = {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },
   rounds: { type: 'string' }, json: { type: 'string' }, markdown: { type: 'string' }, plot: { type: 'string' }, keep: { type: 'boolean', default: false },
-} });
+};
 
 async function chooseCases(only) {
   const place = (name) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
@@ -47,6 +47,7 @@ async function runCase(bench, one) {
 }
 
 async function main() {
+  const { values: given } = parseArgs({ options: OPTIONS });
   const rounds = given.rounds === undefined ? undefined : Number(given.rounds);
   if (!given.build || !existsSync(join(given.build, 'hongbao'))) throw new Error('--build needs the folder of a built program');
   if (rounds !== undefined && !(rounds >= 1)) throw new Error(`--rounds ${given.rounds} is no number of rounds`);
