@@ -6,8 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { MS_PER_S = 1000, S_PER_DAY = 86400, ZONE_PATH_MAX = 256 };
+enum { MS_PER_S = 1000, S_PER_DAY = 86400, ZONE_PATH_MAX = 256, ZONE_OFFSETS = 64 };
 
+static const int64_t QUARTER_MS = INT64_C(15) * 60 * MS_PER_S;
 static const int64_t MS_PER_DAY = (int64_t)S_PER_DAY * MS_PER_S;
 static const int64_t RFC3339_FIRST_MS = -62167219200000; /* 0000-01-01T00:00:00.000Z */
 static const int64_t RFC3339_LAST_MS = 253402300799999;  /* 9999-12-31T23:59:59.999Z */
@@ -150,6 +151,13 @@ bool clock_zone_known(const char *name)
     return known;
 }
 
+/* Offsets asked for before: the library reads the zone's rule anew for each time. Those of a page lie in few quarters of
+ * an hour, and zones change on a quarter. One thread a process. */
+static struct {
+    int64_t quarter; /* since 1970, plus 1; 0: unused */
+    int32_t offset_s;
+} zone_offsets[ZONE_OFFSETS];
+
 bool clock_zone_set(const char *name)
 {
     char value[ZONE_PATH_MAX + 1];
@@ -164,13 +172,20 @@ bool clock_zone_set(const char *name)
     if (setenv("TZ", value, 1) != 0)
         return false;
     tzset();
+    memset(zone_offsets, 0, sizeof zone_offsets);
     return true;
 }
 
 int32_t clock_zone_offset_s(int64_t ms)
 {
-    time_t s = (time_t)floor_div(ms, MS_PER_S);
-    struct tm local;
+    int64_t quarter = floor_div(ms, QUARTER_MS) + 1;
+    size_t at = (uint64_t)quarter % ZONE_OFFSETS;
 
-    return localtime_r(&s, &local) != NULL ? (int32_t)local.tm_gmtoff : 0;
+    if (zone_offsets[at].quarter != quarter || quarter == 0) {
+        time_t s = (time_t)floor_div(ms, MS_PER_S);
+        struct tm local;
+        zone_offsets[at].offset_s = localtime_r(&s, &local) != NULL ? (int32_t)local.tm_gmtoff : 0;
+        zone_offsets[at].quarter = quarter;
+    }
+    return zone_offsets[at].offset_s;
 }

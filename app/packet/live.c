@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -17,39 +18,46 @@ enum {
 
 /* ---- keys ---- */
 
-static struct str key_text(char *out, int len)
+/* What all keys of a partition begin with. out: LIVE_KEY_MAX bytes. */
+static struct str key_head(char *out, uint32_t partition)
 {
-    assert(len > 0 && len < LIVE_KEY_MAX);
-    return (struct str){ out, (size_t)len };
+    return (struct str){ out, (size_t)snprintf(out, LIVE_KEY_MAX, "hb:{p%02u}:", (unsigned)partition) };
 }
 
-static struct str packet_key(char *out, uint32_t partition, const char *what, uint64_t packet_id)
+static struct str key_join(char *out, struct str head, struct str name, struct str id)
 {
-    return key_text(out, snprintf(out, LIVE_KEY_MAX, "hb:{p%02u}:%s:%llu", (unsigned)partition, what,
-                                  (unsigned long long)packet_id));
+    struct str key = { out, head.len + name.len + id.len };
+    assert(key.len < LIVE_KEY_MAX);
+    memcpy(out, head.ptr, head.len);
+    memcpy(out + head.len, name.ptr, name.len);
+    memcpy(out + head.len + name.len, id.ptr, id.len);
+    out[key.len] = '\0';
+    return key;
 }
 
 struct str live_events_key(char *out, uint32_t partition)
 {
-    return key_text(out, snprintf(out, LIVE_KEY_MAX, "hb:{p%02u}:events", (unsigned)partition));
+    char head[LIVE_KEY_MAX];
+    return key_join(out, key_head(head, partition), STR("events"), STR(""));
 }
 
 struct str live_settled_key(char *out, uint32_t partition)
 {
-    return key_text(out, snprintf(out, LIVE_KEY_MAX, "hb:{p%02u}:settled", (unsigned)partition));
+    char head[LIVE_KEY_MAX];
+    return key_join(out, key_head(head, partition), STR("settled"), STR(""));
 }
 
 void live_keys(struct live_keys *out, uint64_t packet_id, int64_t partitions)
 {
-    uint32_t partition = packet_partition(packet_id, partitions);
-    static const char *const names[] = { [LIVE_KEY_PACKET] = "packet",
-                                         [LIVE_KEY_SHARES] = "shares",
-                                         [LIVE_KEY_GRABS] = "grabs",
-                                         [LIVE_KEY_ORDER] = "order" };
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        out->key[k] = packet_key(out->text[k], partition, names[k], packet_id);
-    out->key[LIVE_KEY_EVENTS] = live_events_key(out->text[LIVE_KEY_EVENTS], partition);
-    out->key[LIVE_KEY_SETTLED] = live_settled_key(out->text[LIVE_KEY_SETTLED], partition);
+    static const struct str names[LIVE_KEY_COUNT] = {
+        [LIVE_KEY_PACKET] = STR("packet:"), [LIVE_KEY_SHARES] = STR("shares:"), [LIVE_KEY_GRABS] = STR("grabs:"),
+        [LIVE_KEY_ORDER] = STR("order:"),   [LIVE_KEY_EVENTS] = STR("events"),  [LIVE_KEY_SETTLED] = STR("settled")
+    };
+    char head_text[LIVE_KEY_MAX], id_text[LIVE_NUMBER_MAX];
+    struct str head = key_head(head_text, packet_partition(packet_id, partitions));
+    struct str id = live_number_text(id_text, packet_id);
+    for (size_t k = 0; k < LIVE_KEY_COUNT; k++)
+        out->key[k] = key_join(out->text[k], head, names[k], k < LIVE_KEY_EVENTS ? id : STR(""));
 }
 
 /* ---- calls ---- */

@@ -34,7 +34,12 @@ struct str live_event_id_text(char *out, struct live_event_id id)
 
 struct str live_number_text(char *out, uint64_t n)
 {
-    return (struct str){ out, (size_t)snprintf(out, LIVE_NUMBER_MAX, "%llu", (unsigned long long)n) };
+    char *at = out + LIVE_NUMBER_MAX;
+    *--at = '\0';
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return (struct str){ at, (size_t)(out + LIVE_NUMBER_MAX - 1 - at) };
 }
 
 /* Cuts a decimal number and its comma off *rest. */

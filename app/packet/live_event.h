@@ -5,7 +5,7 @@
 #include "packet/live.h"
 
 #define LIVE_NUMBER_MAX 24
-/* A decimal number. out: LIVE_NUMBER_MAX bytes. */
+/* A decimal number. out: LIVE_NUMBER_MAX bytes; the text stands at their end. */
 struct str live_number_text(char *out, uint64_t n);
 
 /* Reads `user,fen,ms-seq,nickname` into the row; share_no and settled are left alone. False: not one of ours. */

@@ -110,6 +110,24 @@ static void zones_come_from_the_database(void **state)
     assert_int_equal(clock_zone_offset_s(1795161600000), 0);
 }
 
+static void summer_begins_to_the_millisecond_however_often_it_is_asked(void **state)
+{
+    (void)state;
+    const int64_t begins_ms = 1774746000000, quarter_ms = 900000; /* 2026-03-29T01:00:00Z */
+
+    assert_true(clock_zone_set("Europe/Berlin"));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(clock_zone_offset_s(begins_ms - 1), 3600);
+        assert_int_equal(clock_zone_offset_s(begins_ms), 7200);
+        for (int64_t apart = 1; apart < 1000; apart++) {
+            assert_int_equal(clock_zone_offset_s(begins_ms - apart * quarter_ms), 3600);
+            assert_int_equal(clock_zone_offset_s(begins_ms + apart * quarter_ms - 1), 7200);
+        }
+    }
+    assert_int_equal(clock_zone_offset_s(-1), 3600); /* before 1970 */
+    assert_int_equal(clock_zone_offset_s(-quarter_ms), 3600);
+}
+
 static void unknown_zones_are_refused_and_change_nothing(void **state)
 {
     (void)state;
@@ -148,6 +166,7 @@ int main(void)
         cmocka_unit_test(years_begin_at_local_midnight),
         cmocka_unit_test(new_years_grab_belongs_to_the_local_year),
         cmocka_unit_test(zones_come_from_the_database),
+        cmocka_unit_test(summer_begins_to_the_millisecond_however_often_it_is_asked),
         cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
         cmocka_unit_test(both_clocks_run),
     };
