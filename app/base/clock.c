@@ -151,8 +151,8 @@ bool clock_zone_known(const char *name)
     return known;
 }
 
-/* Offsets asked for before: the library reads the zone's rule anew for each time. Those of a page lie in few quarters of
- * an hour, and zones change on a quarter. One thread a process. */
+/* Offsets asked for before: the library reads the zone's rule anew for each time. Those of a page lie in few quarters
+ * of an hour, and zones change on a quarter. One thread a process. */
 static struct {
     int64_t quarter; /* since 1970, plus 1; 0: unused */
     int32_t offset_s;
