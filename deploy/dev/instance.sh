@@ -3,6 +3,7 @@
 #   VAR/hongbao.conf   made once; the secret in it is kept
 #   VAR/rights/ROLE.conf   made once; the users of each role, with their passwords
 #   VAR/nginx.conf VAR/redis.conf VAR/redis-users.acl VAR/mariadb.cnf VAR/mariadb-init.sql   made anew at every start
+#   VAR/static/   copies of static/, texts compressed beside them
 #   VAR/run/NAME.pid, VAR/run/NAME.sock, VAR/run/{port,environment,lock}
 #   VAR/log/NAME.log   VAR/data/{mariadb,redis}   VAR/tmp/
 
@@ -183,6 +184,18 @@ instance_configure_role() {
     mv -- "$file.new" "$file"
 }
 
+# What nginx serves: the files of static/, those that are text compressed as well, once instead of at every request. A
+# changed file gets a new name when the pools start anew, so it is time enough to take it over then.
+instance_copy_static() {
+    local name
+    while read -r name; do
+        ! cmp -s -- "$ROOT/static/$name" "$VAR/static/$name" || continue
+        mkdir -p -- "$VAR/static/$(dirname -- "$name")"
+        cp -p -- "$ROOT/static/$name" "$VAR/static/$name"
+        [[ ! $name =~ \.(css|js|svg)$ ]] || gzip -9kfn -- "$VAR/static/$name"
+    done < <(cd -- "$ROOT/static" && find . -type f)
+}
+
 instance_configure_nginx() {
     local user='' listen="listen 127.0.0.1:$PORT;" guest=''
     # Only root can choose the workers' user; it must be the one that may open the pools' sockets.
@@ -190,7 +203,8 @@ instance_configure_nginx() {
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
     # shellcheck disable=SC2016
     [ "${HB_LOGIN_LIMIT:-off}" = off ] || guest='$binary_remote_addr'
+    instance_copy_static
     ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
     template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
-        "USER=$user" "LISTEN=$listen" "GUEST=$guest" "VAR=$VAR" "SOCKETS=$SOCKETS" "ROOT=$ROOT"
+        "USER=$user" "LISTEN=$listen" "GUEST=$guest" "VAR=$VAR" "SOCKETS=$SOCKETS"
 }

@@ -26,6 +26,20 @@ test('a login answers 303 to next for HTML and 200 for JSON, and rotates the ses
   assert.equal((await client.post('/login', { username, password })).status, 200);
 });
 
+test('style and script come compressed, as they were made when the site started', async () => {
+  const page = await new Client().getHtml('/login');
+  for (const [path] of page.text.matchAll(/\/static\/[\w-]+\.[0-9a-f]{10}\.(css|js|svg)/g)) {
+    const plain = await new Client().get(path);
+    const packed = await new Client().get(path, { 'accept-encoding': 'gzip' });
+    assert.equal(plain.status, 200);
+    assert.equal(packed.headers.get('content-encoding'), 'gzip', path);
+    // What nginx compresses itself has no length and a weak tag.
+    assert.ok(Number(packed.headers.get('content-length')) < Number(plain.headers.get('content-length')), path);
+    assert.doesNotMatch(packed.headers.get('etag'), /^W/);
+    assert.match(packed.headers.get('cache-control'), /immutable/);
+  }
+});
+
 test('logout ends the session', async () => {
   const { client } = await newUser();
   const sid = client.cookie('sid');
