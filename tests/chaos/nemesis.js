@@ -111,9 +111,11 @@ export const FAULTS = {
   },
 };
 
+// What was killed may take a moment to be gone: asked at once, it would still seem to run and nobody would start it.
 async function killAll(instance, target, for_ms) {
   instance.signalAll(target, 'SIGKILL');
   await pause(for_ms);
+  await poll(60, () => !instance.isRunning(target));
   await instance.ensure(target);
 }
 
