@@ -1,7 +1,6 @@
 #include "web/router.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "web/origin.h"
 #include "web/respond.h"
 
-enum { ANSWER_HEAD_MAX = 64 }; /* bytes of the longest status line */
+enum { ANSWER_HEAD_MAX = 96 }; /* bytes of the longest status line and length */
 
 /* ---- finding the route ---- */
 
@@ -189,20 +188,32 @@ static void answer_half_send(struct exchange *x)
 }
 #endif
 
+/* In memory that can't be missing. */
+static void answer_head_write(struct exchange *x)
+{
+    char bytes[ANSWER_HEAD_MAX];
+    struct buf head = { .ptr = bytes, .cap = sizeof bytes, .limit = sizeof bytes };
+    buf_cstr(&head, "Status: ");
+    buf_i64(&head, x->status);
+    buf_char(&head, ' ');
+    buf_cstr(&head, status_reason(x->status));
+    if (x->status != 204) {
+        buf_cstr(&head, "\r\nContent-Length: ");
+        buf_u64(&head, x->body.len);
+    }
+    buf_cstr(&head, "\r\n");
+    assert(!head.failed);
+    fcgi_write(x->fcgi, buf_view(&head));
+}
+
 static void answer_write(const struct router *router, struct exchange *x)
 {
-    char head[ANSWER_HEAD_MAX]; /* no memory that could be missing */
     if (x->headers.failed || x->body.failed) {
         x->status = 503;
         buf_reset(&x->headers);
         buf_reset(&x->body);
     }
-    int len = snprintf(head, sizeof head, "Status: %d %s\r\n", x->status, status_reason(x->status));
-    fcgi_write(x->fcgi, (struct str){ head, (size_t)len });
-    if (x->status != 204) {
-        len = snprintf(head, sizeof head, "Content-Length: %zu\r\n", x->body.len);
-        fcgi_write(x->fcgi, (struct str){ head, (size_t)len });
-    }
+    answer_head_write(x);
     fcgi_write(x->fcgi, buf_view(&x->headers));
     fcgi_write(x->fcgi, STR("\r\n"));
     crash_point_after("answer-half-sent", answer_half_send(x));
