@@ -1,6 +1,6 @@
-#!lua
+#!lua flags=allow-oom
 -- Closes the door of a packet before it is rebuilt; a load that rebuilds opens it again. A packet that is not there is
--- kept from being loaded as a new one: it may have been given out, and be lost.
+-- kept from being loaded as a new one: it may have been given out, and be lost. Out of memory, too, as vouch.
 --
 -- KEYS[1] packet
 -- returns {LIVE_BUSY}, {LIVE_MISSING}

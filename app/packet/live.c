@@ -72,12 +72,15 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
                            .view = redis_script_find(scripts, "view"),
                            .busy = redis_script_find(scripts, "busy"),
                            .bury = redis_script_find(scripts, "bury"),
+                           .mark = redis_script_find(scripts, "mark"),
+                           .vouch = redis_script_find(scripts, "vouch"),
                            .partitions = config->partitions };
     const struct {
         const struct redis_script *script;
         uint32_t keys;
     } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 },
-                   { live->view, 4 }, { live->busy, 1 }, { live->bury, 4 } };
+                   { live->view, 4 }, { live->busy, 1 }, { live->bury, 4 },
+                   { live->mark, 1 }, { live->vouch, 1 } };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;
@@ -298,6 +301,32 @@ enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_
     return st;
 }
 
+/* A script with one key and one argument. */
+static enum status note(const struct live *live, struct redis_script *script, struct str key, struct str arg,
+                        enum live_code *code)
+{
+    struct redis_call call;
+    (void)redis_do_script(live->redis, &call, script, &key, 1, &arg, 1);
+    enum status st = live_code_read(&call, "note", code);
+    redis_call_free(&call);
+    return st;
+}
+
+enum status live_mark(const struct live *live, uint32_t partition, struct live_event_id cursor)
+{
+    char key[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
+    enum live_code code;
+    enum status st =
+        note(live, live->mark, live_events_key(key, partition), live_event_id_text(id, cursor), &code);
+    return st == ST_OK && code != LIVE_LOADED ? ST_CONFLICT : st;
+}
+
+enum status live_vouch(const struct live *live, struct str run_id)
+{
+    enum live_code code;
+    return note(live, live->vouch, LIVE_CHECKED_KEY, run_id, &code);
+}
+
 static enum status close_read(const struct redis_call *call, struct live_close *out)
 {
     int64_t count;
@@ -325,6 +354,7 @@ void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t 
                                            keys.key[LIVE_KEY_EVENTS] };
         const struct str args[] = { live_number_text(packet_text, packet_ids[i]) };
         redis_queue_script(live->redis, &calls[i], live->close, script_keys, 3, args, 1);
+        redis_queue_vouched(live->redis, &calls[i]);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -45,7 +45,7 @@ enum live_code {
 
 enum live_state { LIVE_STATE_OPEN, LIVE_STATE_CLOSED, LIVE_STATE_BUSY };
 
-/* Grabs go only to a server that it vouches for (packet/recover.h says why). */
+/* Grabs and ends of packets go only to a server that it vouches for (packet/recover.h says why). */
 #define LIVE_CHECKED_KEY STR("hb:checked")
 
 #define LIVE_KEY_MAX     48 /* bytes of the longest key with its NUL */
@@ -72,7 +72,7 @@ struct str live_settled_key(char *out, uint32_t partition);
 /* What the calls need; borrowed, lives as long as the process. Cheap to make anew for each request. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *bury;
+    struct redis_script *load, *grab, *close, *view, *busy, *bury, *mark, *vouch;
     int64_t partitions;
 };
 /* ST_INVALID when a script is missing or takes another number of keys. */
@@ -167,7 +167,13 @@ enum status live_load(const struct live *live, const struct packet *p, const int
  * loaded by a rebuild from now on. */
 enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count);
 
-/* Ends a packet whose time is over. */
+/* Adds an entry with the id of the cursor to a stream that has lost its end. ST_CONFLICT: it went on meanwhile. */
+enum status live_mark(const struct live *live, uint32_t partition, struct live_event_id cursor);
+/* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted with grabs. */
+enum status live_vouch(const struct live *live, struct str run_id);
+
+/* Ends a packet whose time is over. Unavailable, and not sent, as long as nobody vouches for the server: an older copy
+ * of the packet has fewer grabs, and its event would tell their count. */
 struct live_close {
     enum status status;  /* ST_OK: see code; else as live_grab_read */
     enum live_code code; /* CLOSED (event appended), ALREADY, FINISHED, NOT_YET, BUSY, MISSING */

@@ -65,18 +65,6 @@ static enum status doors_close(struct settle *s, struct db *db, uint32_t partiti
     return st;
 }
 
-/* An entry that stands for the cursor: ids never go below it again, and the next read finds its beginning. */
-static enum status stream_mark(struct settle *s, struct str events_key, struct live_event_id cursor)
-{
-    char id[LIVE_EVENT_ID_MAX];
-    struct redis_call call = { 0 };
-    const struct str add[] = { STR("XADD"), events_key, live_event_id_text(id, cursor), STR("r"), STR("1") };
-    enum status st = redis_do(s->app->redis, &call, add, 5);
-    redis_call_free(&call);
-    crash_point("recover-after-mark");
-    return st == ST_INVALID ? ST_CONFLICT : st; /* the stream went past it meanwhile: look again */
-}
-
 struct mending {
     struct settle *s;
     struct settle_partition *p;
@@ -149,8 +137,11 @@ static enum status stream_body(struct db *db, void *ctx)
     m->s->mended = true;
     st = doors_close(m->s, db, m->p->no);
     crash_point("recover-after-doors");
-    if (st == ST_OK && order < 0)
-        return stream_mark(m->s, events_key, cursor);
+    if (st == ST_OK && order < 0) {
+        st = live_mark(&m->s->live, m->p->no, cursor);
+        crash_point("recover-after-mark");
+        return st;
+    }
     m->p->gap_known = st == ST_OK; /* what came after the lost stretch is settled where it does not contradict */
     return st;
 }
@@ -186,11 +177,11 @@ static enum status partition_check(struct settle *s, struct settle_partition *p,
     return st;
 }
 
-static enum status voucher_write(struct settle *s, const char *run_id)
+/* Connects, if need be, and reads the voucher. */
+static enum status redis_look(struct settle *s)
 {
     struct redis_call call;
-    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, str_from(run_id) };
-    enum status st = redis_do(s->app->redis, &call, set, 3);
+    enum status st = redis_do(s->app->redis, &call, &STR("PING"), 1);
     redis_call_free(&call);
     return st;
 }
@@ -203,10 +194,8 @@ enum status recover_check(struct recover *r, struct settle *s, bool *checked)
     *checked = now.len > 0 && str_equal(now, str_from(r->run_id));
     if (*checked)
         return ST_OK;
-    if (now.len == 0) { /* connects */
-        struct redis_call call;
-        st = redis_do(s->app->redis, &call, &STR("PING"), 1);
-        redis_call_free(&call);
+    if (now.len == 0) {
+        st = redis_look(s);
         now = redis_run_id(s->app->redis);
     }
     (void)snprintf(run_id, sizeof run_id, "%.*s", STR_ARG(now));
@@ -216,8 +205,11 @@ enum status recover_check(struct recover *r, struct settle *s, bool *checked)
     /* What we vouch for is the process that was there before the first look. When it was another one in between, it is
      * no more, and its name helps nobody. */
     if (st == ST_OK && looked)
-        st = voucher_write(s, run_id);
-    *checked = st == ST_OK && looked && str_equal(redis_run_id(s->app->redis), str_from(run_id));
+        st = live_vouch(&s->live, str_from(run_id));
+    if (st == ST_OK && looked)
+        st = redis_look(s);
+    *checked = st == ST_OK && looked && redis_is_vouched(s->app->redis) &&
+               str_equal(redis_run_id(s->app->redis), str_from(run_id));
     if (*checked) {
         memcpy(r->run_id, run_id, sizeof run_id);
         recover_all_again(r);

@@ -35,6 +35,7 @@ enum status settle_new(struct services *app, struct settle **out)
     }
     /* A batch that takes longer than a page may is better than one that is given up and tried again for ever. */
     db_set_timeout_s(app->db, SETTLE_DB_TIMEOUT_S);
+    redis_vouched_by(app->redis, LIVE_CHECKED_KEY);
     for (uint32_t i = 0; i < s->partition_count; i++)
         s->partitions[i] = (struct settle_partition){ .no = i,
                                                       .batch_max = (uint32_t)app->config->settle_batch,

@@ -12,18 +12,17 @@ enum {
     AWAY_WAIT_MS = 100         /* while Redis is not looked at, grabs are refused */
 };
 
-/* Expiry and recovery, once a second. */
+/* Expiry and recovery, once a second. A Redis without memory may refuse to take a packet back: expiry makes room. */
 static enum status chores(struct settle *s, struct expire *expire, struct recover *recover)
 {
     struct recover_done done = { 0 };
     uint64_t closed = 0;
-    enum status st = recover_pass(recover, s, clock_now_ms(), &done);
-    if (st == ST_OK)
-        st = expire_pass(expire, s, clock_now_ms(), &closed, &done);
+    enum status recovered = recover_pass(recover, s, clock_now_ms(), &done);
+    enum status expired = expire_pass(expire, s, clock_now_ms(), &closed, &done);
     if (closed + done.loaded + done.refunded > 0)
         log_info("packets looked after", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
                  (unsigned long long)done.loaded, (unsigned long long)done.refunded);
-    return st;
+    return recovered != ST_OK ? recovered : expired;
 }
 
 /* Until the next pass, by how this one ended. */

@@ -210,6 +210,38 @@ static void a_close_event_with_other_numbers_is_put_aside(void **state)
     world_end(&w);
 }
 
+/* A Redis that has come back with an older copy, between two looks of the worker. */
+static void an_older_copy_ends_no_packet_by_its_own_count(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    struct expire e = { 0 };
+    uint64_t closed = 0;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, SOON_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {ev}");
+    (void)world_redis_text(&w, id, "XADD {ev} 5-1 g old");
+    (void)world_redis(&w, id, "RPOP {or}");
+    (void)world_redis(&w, id, arena_printf(w.arena, "HDEL {gr} %llu", (unsigned long long)w.users[2]).ptr);
+    (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
+    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
+    wait_until_over(&w, id); /* 100 ms and more: the worker may connect again */
+    assert_int_equal(expire_pass(&e, w.settle, clock_now_ms(), &closed, &done), ST_UNAVAILABLE);
+    assert_int_equal(closed, 0);
+    world_check_redis(&w);
+    expire_all(&w, &done);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 0);
+    assert_int_equal(done.refunded, 1);
+    assert_int_equal(world_packet(&w, id).refund_fen, 300);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_due_packet_that_redis_lost_is_refunded_directly_and_once),
         cmocka_unit_test(a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund),
         cmocka_unit_test(a_close_event_with_other_numbers_is_put_aside),
+        cmocka_unit_test(an_older_copy_ends_no_packet_by_its_own_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

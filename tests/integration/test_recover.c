@@ -331,6 +331,34 @@ static void a_new_redis_is_vouched_for_only_with_its_doors_closed(void **state)
     world_end(&w);
 }
 
+/* Settling and expiry wait for the check, and nothing else would make room. */
+static void a_full_redis_is_checked_and_mended_too(void **state)
+{
+    struct world w;
+    struct recover r = { .whole = true };
+    bool checked = false;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    lose_the_tail(&w, id);
+    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    (void)world_redis(&w, id, "CONFIG SET maxmemory 1");
+    enum status st = recover_check(&r, w.settle, &checked);
+    int64_t marked = world_redis(&w, id, "XLEN {ev}");
+    (void)world_redis(&w, id, "CONFIG SET maxmemory 0");
+    assert_int_equal(st, ST_OK);
+    assert_true(checked);
+    assert_int_equal(marked, 2);
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 3).share_no, 2);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static void a_closed_packet_that_comes_back_open_gives_nothing_out(void **state)
 {
     struct world w;
@@ -568,6 +596,7 @@ int main(void)
         cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_goes_on),
         cmocka_unit_test(a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back),
         cmocka_unit_test(a_new_redis_is_vouched_for_only_with_its_doors_closed),
+        cmocka_unit_test(a_full_redis_is_checked_and_mended_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
         cmocka_unit_test(what_was_read_from_a_redis_that_is_gone_is_not_settled),
         cmocka_unit_test(a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits),

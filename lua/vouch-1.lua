@@ -1,0 +1,11 @@
+#!lua flags=allow-oom
+-- Says that this Redis process was compared with the cursors: grabs may reach it. Out of memory, too: settling and
+-- expiry wait for it, and nothing else would make room again.
+--
+-- KEYS[1] checked
+-- ARGV[1] run_id of the process
+-- returns {LIVE_LOADED}
+-- @include "codes"
+
+redis.call('SET', KEYS[1], ARGV[1])
+return {LIVE_LOADED}
