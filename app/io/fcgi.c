@@ -25,12 +25,15 @@ struct loop {
     const struct fcgi_options *options;
     const struct fcgi_app *app;
     struct fcgi_request slots[FCGI_CONNECTIONS_MAX]; /* fcgx.ipcFd >= 0: a connection */
-    size_t slots_len;                                /* used of them */
-    size_t slots_high;                               /* behind the last connection: the rest need not be looked at */
-    size_t open_len;                                 /* connections at this moment */
-    size_t kept_max;                                 /* what is above is closed after its answer */
-    size_t next;                                     /* slot where the next batch begins to look */
-    struct arena *arenas[FCGI_BATCH_MAX];            /* one for each request of a batch */
+    /* What is polled and whose it is. Not on the stack, where the compiler would zero all of it for each batch. */
+    struct pollfd fds[FCGI_CONNECTIONS_MAX + 1];
+    size_t slot_of[FCGI_CONNECTIONS_MAX];
+    size_t slots_len;                     /* used of them */
+    size_t slots_high;                    /* behind the last connection: the rest need not be looked at */
+    size_t open_len;                      /* connections at this moment */
+    size_t kept_max;                      /* what is above is closed after its answer */
+    size_t next;                          /* slot where the next batch begins to look */
+    struct arena *arenas[FCGI_BATCH_MAX]; /* one for each request of a batch */
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
     int64_t idle_at_ms;
@@ -57,7 +60,7 @@ void fcgi_flush(struct fcgi_request *r)
 /* Reads and forgets what is left of the body. False when it is too long to be worth it or the peer is gone. */
 static bool body_drain(struct fcgi_request *r)
 {
-    char scratch[4096];
+    static char scratch[4096];
     size_t drained = 0;
     for (;;) {
         int n = FCGX_GetStr(scratch, sizeof scratch, r->fcgx.in);
@@ -191,8 +194,8 @@ static void requests_collect(struct loop *loop, const struct pollfd *fds, const 
 /* Waits until something is readable; collects a batch, and the connections of the next one. */
 static void batch_collect(struct loop *loop)
 {
-    struct pollfd fds[FCGI_CONNECTIONS_MAX + 1];
-    size_t slot_of[FCGI_CONNECTIONS_MAX];
+    struct pollfd *fds = loop->fds;
+    size_t *slot_of = loop->slot_of;
     struct fcgi_request *spare[FCGI_BATCH_MAX];
     size_t batch_max = (size_t)loop->options->batch_max, len = 0, spare_len = 0;
 

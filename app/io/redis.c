@@ -230,7 +230,7 @@ static void call_answer(struct redis_call *call, redisReply *reply)
 /* Reads what has arrived and answers the next calls. False: end of file, broken protocol, or more than was asked. */
 static bool replies_read(redisContext *c, const struct pending *list, size_t count, size_t *answered)
 {
-    char chunk[READ_BYTES];
+    static char chunk[READ_BYTES]; /* on the stack it would be zeroed for each read */
     ssize_t n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
