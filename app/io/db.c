@@ -26,6 +26,7 @@ enum {
     RETRY_PAUSE_MS = 200, /* after a failed attempt or a timeout: what comes behind shall not wait as long again */
     IDLE_CHECK_MS = 20,   /* a connection unused for longer is looked at before it is trusted */
     LOCK_WAIT_S = 3,
+    SILENT_TRANSACTION_S = 60, /* longer than anything else is done between two statements */
     COLUMNS_MAX = 64,
     SQL_BYTES_MAX = 64 << 20,
     SQL_BYTES_KEPT = 1 << 20
@@ -129,6 +130,12 @@ static int connection_fd(const struct db *db)
 #endif
 }
 
+/* Of a variable that not every server has. */
+static bool variable_set(MYSQL *mysql, const char *statement)
+{
+    return mysql_query(mysql, statement) == 0 || mysql_errno(mysql) == ER_UNKNOWN_SYSTEM_VARIABLE;
+}
+
 static bool session_set_up(MYSQL *mysql, int64_t timeout_s)
 {
     /* A lock wait has to end before our patience does, or it would look like a lost connection. */
@@ -142,9 +149,10 @@ static bool session_set_up(MYSQL *mysql, int64_t timeout_s)
     if (mysql_query(mysql, set) != 0 ||
         mysql_query(mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED") != 0)
         return false;
-    /* MariaDB >= 10.6.18 and 10.11.8: a repeatable read that would write over a newer row fails instead. */
-    return mysql_query(mysql, "SET SESSION innodb_snapshot_isolation = ON") == 0 ||
-           mysql_errno(mysql) == ER_UNKNOWN_SYSTEM_VARIABLE;
+    /* MariaDB >= 10.6.18 and 10.11.8: a repeatable read that would write over a newer row fails instead. MariaDB: who
+     * is silent in the middle of a transaction, stopped or on a machine that is gone, gives its locks back. */
+    (void)snprintf(set, sizeof set, "SET SESSION idle_transaction_timeout = %d", SILENT_TRANSACTION_S);
+    return variable_set(mysql, "SET SESSION innodb_snapshot_isolation = ON") && variable_set(mysql, set);
 }
 
 static bool connection_open(struct db *db)

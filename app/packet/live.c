@@ -78,9 +78,8 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
     const struct {
         const struct redis_script *script;
         uint32_t keys;
-    } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 },
-                   { live->view, 4 }, { live->busy, 1 }, { live->bury, 4 },
-                   { live->mark, 1 }, { live->vouch, 1 } };
+    } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 }, { live->view, 4 },
+                   { live->busy, 1 }, { live->bury, 4 }, { live->mark, 1 },  { live->vouch, 1 } };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;
@@ -316,8 +315,7 @@ enum status live_mark(const struct live *live, uint32_t partition, struct live_e
 {
     char key[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
     enum live_code code;
-    enum status st =
-        note(live, live->mark, live_events_key(key, partition), live_event_id_text(id, cursor), &code);
+    enum status st = note(live, live->mark, live_events_key(key, partition), live_event_id_text(id, cursor), &code);
     return st == ST_OK && code != LIVE_LOADED ? ST_CONFLICT : st;
 }
 

@@ -193,6 +193,10 @@ static void a_session_is_strict_utc_and_read_committed(void **state)
                      ST_OK);
     if (rows.count > 0)
         assert_true(str_equal(db_cell(&rows, 0, 1), STR("ON")));
+    assert_int_equal(db_query(db, arena, &rows, "SHOW SESSION VARIABLES LIKE 'idle_transaction_timeout'", NULL, 0),
+                     ST_OK);
+    if (rows.count > 0)
+        assert_int_equal(db_cell_u64(&rows, 0, 1), 60);
 }
 
 /* ---- errors ---- */
