@@ -5,6 +5,7 @@
  *                                               before every further pass they are loaded anew, which is not measured
  *   bench_live view FIRST STEP PACKETS CALLS    as many looks at them, 50 rows each
  *   bench_live remove FIRST STEP PACKETS
+ *   bench_live ids FIRST STEP PACKETS           no cost, but their public ids: a list of JSON
  * Rounds have BENCH_PIPELINE calls. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/public_id.h"
 #include "bench.h"
 #include "packet/split.h"
 
@@ -142,14 +144,28 @@ static enum status unload(struct task *t)
     return st;
 }
 
+static enum status ids(struct task *t)
+{
+    struct public_id_key key;
+    char id[PUBLIC_ID_TEXT_MAX];
+    public_id_key_derive(str_from(t->b.config.secret), &key);
+    for (; t->done < t->packets; t->done++) {
+        public_id_encode(&key, BENCH_PACKET_FIRST + packet_index(t, t->done), id);
+        (void)printf("%s\"%s\"", t->done == 0 ? "[" : ",", id);
+    }
+    (void)puts("]");
+    return ST_OK;
+}
+
 static const struct command {
     const char *name;
     enum status (*run)(struct task *t);
-    bool has_step, has_shares, has_calls;
-} COMMANDS[] = { { "load", load, false, true, false },
-                 { "grab", grab, true, true, true },
-                 { "view", view, true, false, true },
-                 { "remove", unload, true, false, false } };
+    bool has_step, has_shares, has_calls, is_metered;
+} COMMANDS[] = { { "load", load, false, true, false, true },
+                 { "grab", grab, true, true, true, true },
+                 { "view", view, true, false, true, true },
+                 { "remove", unload, true, false, false, true },
+                 { "ids", ids, true, false, false, false } };
 
 static const struct command *task_parse(struct task *t, int argc, char **argv)
 {
@@ -178,7 +194,7 @@ int main(int argc, char **argv)
     const struct command *c = task_parse(&t, argc, argv);
     if (c == NULL) {
         (void)fputs("usage: bench_live load FIRST PACKETS SHARES | grab FIRST STEP PACKETS SHARES PASSES |"
-                    " view FIRST STEP PACKETS CALLS | remove FIRST STEP PACKETS\n",
+                    " view FIRST STEP PACKETS CALLS | remove FIRST STEP PACKETS | ids FIRST STEP PACKETS\n",
                     stderr);
         return 2;
     }
@@ -191,6 +207,7 @@ int main(int argc, char **argv)
     if (st != ST_OK)
         return bench_fail(c->name, st);
     bench_meter_add(&t.before, &t.meter);
-    bench_meter_print(&t.before, t.done);
+    if (c->is_metered)
+        bench_meter_print(&t.before, t.done);
     return 0;
 }

@@ -26,12 +26,12 @@ const liveKey = (id, what) => {
 export class Grabs {
   #sent = 0; #files = 0; #rates = new Map();
 
-  // The site that the cases share, with USERS users.
-  static async open(bench) {
+  // With USERS users of the site that the cases share; or on another one.
+  static async open(bench, { site, users = USERS } = {}) {
     const self = new Grabs();
-    Object.assign(self, { bench, site: await bench.site(), folder: bench.newFolder('load') });
+    Object.assign(self, { bench, site: site ?? await bench.site(), folder: bench.newFolder('load') });
     mkdirSync(self.folder);
-    self.users = await self.site.users(USERS);
+    self.users = await self.site.users(users);
     self.cookies = self.file(self.users.map(({ cookie }) => cookie));
     // A rewrite of the log in the middle of a round would be somebody's bad luck.
     await self.site.redis('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0');

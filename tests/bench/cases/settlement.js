@@ -7,6 +7,7 @@ import { rounds } from '../rounds.js';
 
 const SHARES = 100;
 const DRAIN_S_MAX = 300;
+const START_S_MAX = 60;
 
 export function signalSettle(site, signal) {
   for (const pid of processTree(site.pid('settle')).reverse()) process.kill(pid, signal);
@@ -45,6 +46,9 @@ export async function openWorld(bench, packets, shares, { worker, lifeMs = 24 * 
   const site = await startStores(bench);
   if (worker) {
     await site.start('settle');
+    // Its supervisor may not have started it yet; once Redis is checked it runs and can be stopped.
+    const runs = await poll(START_S_MAX, async () => await site.redis('GET', 'hb:checked') !== null);
+    if (!runs) throw new Error(`the worker does not run after ${START_S_MAX} s`);
     signalSettle(site, 'SIGSTOP');
   }
   await makeWorld(bench, site, 'open', packets, shares, lifeMs);

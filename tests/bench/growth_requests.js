@@ -1,0 +1,126 @@
+// Grabs and views as requests to a site, among more and more packets, and in larger and larger ones. The packets are put into
+// the site's Redis by the program's own code (bench_live.c), the visitors by `hongbao demo`; nothing is settled.
+import { Grabs } from './grabs.js';
+import { rounds } from './rounds.js';
+import { administer, runOn } from './stores.js';
+
+const SECONDS = 3;
+const SECONDS_QUICK = 1;
+const SHARES_MIN = 10;
+const PACKETS_MAX = 100_000;  // of one load; the next one takes others
+const LOADERS = 4;            // side by side: one waits for each answer
+const GRABBERS = 20_011;      // a prime: request n is of grabber n for packet n, and they do not meet again
+const VIEWERS = 989;
+const USER_FIRST = 1_000_000; // behind the people of bench_live
+const ROOM = 2;               // shares for so many times the requests that a trial made
+const PARTITIONS = 16;
+
+const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XLEN', `hb:{p${String(i).padStart(2, '0')}}:events`]);
+
+const rowOf = (subject, of, n, row) => ({ subject, of, n, 'µs': row['server µs'], 'nginx µs': row['nginx µs'], 'app µs': row['app µs'], 'Redis µs': row['redis µs'] });
+
+class World {
+  static async open(bench) {
+    const self = Object.assign(new World(), { bench, seconds: bench.quick ? SECONDS_QUICK : SECONDS, round: 0 });
+    self.site = await bench.site({ own: true });
+    await self.site.stop('settle');
+    await self.site.sql(`ALTER TABLE user AUTO_INCREMENT = ${USER_FIRST}`);
+    administer(self.site);
+    self.grabs = await Grabs.open(bench, { site: self.site, users: GRABBERS + VIEWERS });
+    const cookies = self.grabs.users.map(({ cookie }) => cookie);
+    self.grabbers = cookies.slice(0, GRABBERS);
+    self.viewers = self.grabs.file(cookies.slice(GRABBERS));
+    return self;
+  }
+
+  live(...args) {
+    return runOn(this.bench, this.site, 'bench_live', ...args);
+  }
+
+  // Work that need not wait for the disk.
+  async unsynced(work) {
+    await this.site.redis('CONFIG', 'SET', 'appendfsync', 'no');
+    await work();
+    await this.site.redis('CONFIG', 'SET', 'appendfsync', 'always');
+  }
+
+  // count packets of so many shares, the first of them taken.
+  async load(first, count, shares, taken) {
+    await this.unsynced(async () => {
+      const parts = count >= LOADERS * 100 ? LOADERS : 1;
+      await Promise.all(Array.from({ length: parts }, (_, i) => this.live('load', first + i * count / parts, count / parts, shares)));
+      await this.live('grab', first, 1, count, taken, 1);
+    });
+  }
+
+  async #events() {
+    return (await this.site.redisAll(streams)).reduce((sum, length) => sum + length, 0);
+  }
+
+  // Every request wins: each makes one event.
+  async grab(first, step, count) {
+    const shift = this.round++ % GRABBERS;
+    const cookies = this.grabs.file([...this.grabbers.slice(shift), ...this.grabbers.slice(0, shift)]);
+    const paths = this.grabs.file((await this.live('ids', first, step, count)).map((id) => `POST /p/${id}/open`));
+    return this.grabs.load(this.grabs.target(), { paths, cookies, seconds: this.seconds, count: () => this.#events() });
+  }
+
+  // The page, for visitors who have no share.
+  async view(first, step, count) {
+    const paths = this.grabs.file((await this.live('ids', first, step, count)).map((id) => `/p/${id}`));
+    return this.grabs.load(this.grabs.target(), { paths, cookies: this.viewers, seconds: this.seconds, accept: 'text/html' });
+  }
+
+  // How many shares a load needs: an envelope costs about what a grab costs.
+  async room() {
+    const paths = this.grabs.file([`/p/${(await this.grabs.packets(1, 1))[0]}`]);
+    const { '/s': rate } = await this.grabs.load(this.grabs.target(), { paths, cookies: this.viewers, seconds: 1, accept: 'text/html' });
+    return Math.ceil(rate * this.seconds * ROOM);
+  }
+}
+
+// Among so many open packets, each number on a site of its own. Somebody has grabbed of each before, so that a load finds all
+// of them alike; where there are few, they are made anew for each load.
+async function openPackets(bench, worlds, room) {
+  for (const world of worlds) {
+    world.shares = Math.max(SHARES_MIN, Math.ceil(room / world.n) + 2);
+    world.chosen = Math.min(world.n, PACKETS_MAX);
+    world.step = Math.floor(world.n / world.chosen);
+    await world.load(0, world.n, world.shares, 1);
+    bench.log(`growth: ${world.n} packets of ${world.shares} shares are open`);
+  }
+  const grab = async (world) => {
+    if (world.step === 1 && world.round > 0) {
+      await world.unsynced(() => world.live('remove', 0, 1, world.n));
+      await world.load(0, world.n, world.shares, 1);
+    }
+    return rowOf('grab', 'open packets', world.n, await world.grab(world.round % world.step, world.step, world.chosen));
+  };
+  const view = async (world) => rowOf('view', 'open packets', world.n, await world.view(world.viewed++ % world.step, world.step, world.chosen));
+  const each = (load) => rounds(bench, worlds.map((world) => ({ name: String(world.n), load: () => load(world) })));
+  return { grab_open_packets: await each(grab), view_open_packets: await each(view) };
+}
+
+// In packets of so many shares, on one site: grabs of those that are half taken, looks at those of which nothing is left.
+async function shares(bench, world, sizes, room) {
+  const views = sizes.at(-1);
+  const each = (load) => rounds(bench, sizes.map((n, i) => ({ name: String(n), load: () => load(n, (2 * i + 1) * 10_000_000, (2 * i + 2) * 10_000_000) })));
+  for (const [i, n] of sizes.entries()) await world.load((2 * i + 1) * 10_000_000, views / n, n, n);
+  const view = async (n, first) => rowOf('view', 'shares', n, await world.view(first, 1, views / n));
+  const grab = async (n, _, first) => {
+    const count = Math.ceil(room / Math.min(n / 2, GRABBERS)) + 1;
+    await world.load(first, count, n, n / 2);
+    const row = rowOf('grab', 'shares', n, await world.grab(first, 1, count));
+    await world.unsynced(() => world.live('remove', first, 1, count));
+    return row;
+  };
+  return { grab_shares: await each(grab), view_shares: await each(view) };
+}
+
+// { grab_open_packets, view_open_packets, grab_shares, view_shares }: what rounds() gives, smallest first.
+export async function requests(bench, { packets, sizes }) {
+  const worlds = [];
+  for (const n of packets) worlds.push(Object.assign(await World.open(bench), { n, viewed: 0 }));
+  const room = await worlds[0].room();
+  return { ...await openPackets(bench, worlds, room), ...await shares(bench, worlds[0], sizes, room) };
+}
