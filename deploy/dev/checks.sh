@@ -4,7 +4,7 @@
 checks_test() {
     local preset=${HB_BUILD:-dev} label pattern=
     for label; do
-        [[ $label =~ ^[a-z0-9]+$ ]] || die "'$label' is not a label; there are: unit integration e2e tidy chaos"
+        [[ $label =~ ^[a-z0-9]+$ ]] || die "'$label' is not a label; there are: unit integration e2e tidy faults chaos"
         pattern+="${pattern:+|}$label"
     done
     packages_install run test
