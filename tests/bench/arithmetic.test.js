@@ -8,7 +8,7 @@ import test from 'node:test';
 import { cpuBetween, cpuOf, memoryOf, processTree } from './cpu.js';
 import { packetNumber } from './grabs.js';
 import { mustBeClean, parseWrk, rowOf } from './load.js';
-import { fillMarkdown } from './report.js';
+import { fillMarkdown, machine } from './report.js';
 import { rounds } from './rounds.js';
 import { figure, median, medians, percentile, ratio } from './stats.js';
 
@@ -142,4 +142,9 @@ test('results go between the marks, and the rest of the page stays', (t) => {
   assert.doesNotMatch(text, /old/);
   writeFileSync(file, 'no marks');
   assert.throws(() => fillMarkdown(file, { results, ratios: [], facts: [] }), /lacks the marks/);
+});
+
+test('the command is told without the places of its files', () => {
+  const args = ['--build', '/b', '--quick', '--json', '/j', '--markdown', '/m', '--plot', '/p', '--only', 'audit'];
+  assert.equal(machine(args)[0][1], './dev bench --quick --only audit');
 });

@@ -53,6 +53,7 @@ async function main() {
   if (rounds !== undefined && !(rounds >= 1)) throw new Error(`--rounds ${given.rounds} is no number of rounds`);
   const cases = await chooseCases(given.only);
   const bench = new Bench({ root: ROOT, build: resolve(given.build), quick: given.quick, rounds });
+  const facts = machine(process.argv.slice(2));
   const end = () => bench.close(given.keep);
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => { end().finally(() => process.exit(130)); });
   const results = [];
@@ -69,7 +70,7 @@ async function main() {
   printRatios(ratios);
   const failed = results.filter(({ failure }) => failure);
   if (given.json) writeFileSync(given.json, `${JSON.stringify(ratios, null, 2)}\n`);
-  if (given.markdown) fillMarkdown(given.markdown, { results, ratios, facts: machine(process.argv.slice(2)) });
+  if (given.markdown) fillMarkdown(given.markdown, { results, ratios, facts });
   const grown = results.find(({ name, failure }) => name === 'growth' && !failure);
   if (given.plot && grown) writeFileSync(given.plot, growthPlot(grown.rows));
   if (failed.length > 0) console.log(`failed: ${failed.map(({ name }) => name).join(' ')}`);

@@ -43,7 +43,7 @@ const version = (file, args, pattern) => {
 };
 
 // Options that say where things lie, and change no figure.
-const PLACES = ['--build', '--json', '--markdown'];
+const PLACES = ['--build', '--json', '--markdown', '--plot'];
 
 // What a figure means nothing without.
 export function machine(args) {
