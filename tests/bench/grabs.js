@@ -39,9 +39,9 @@ export class Grabs {
     return self;
   }
 
-  // The site itself, to be loaded like a peer.
-  target() {
-    return { name: 'hongbao', url: this.site.url, groups: () => this.site.groups() };
+  // The site itself, to be loaded like a peer; pool: which of its pools answers.
+  target(pool = 'hot') {
+    return { name: 'hongbao', url: this.site.url, groups: () => this.site.groups(pool) };
   }
 
   // A started peer, one of KINDS. answer: what a floor answers, with its type.

@@ -91,9 +91,10 @@ export class Site {
     }
   }
 
-  // The processes that answer a request of the hot pool: { nginx, app, redis }, lists of pids.
-  groups(pool = 'hot') {
-    return { nginx: processTree(this.pid('nginx')), app: processTree(this.pid(pool)), redis: processTree(this.pid('redis')) };
+  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids. All but the hot pool use mariadb, too.
+  groups(pool) {
+    const servers = { nginx: 'nginx', app: pool, redis: 'redis', ...(pool === 'hot' ? {} : { mariadb: 'mariadb' }) };
+    return Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name))]));
   }
 
   // The reply to one command.

@@ -1,7 +1,6 @@
 // Many packets whose time is over at once: closed in Redis, settled, the rest back with the sender, all by the worker.
-import { cpuNs } from '../stores.js';
 import { poll } from '../../chaos/instance.js';
-import { openWorld, signalSettle } from './settlement.js';
+import { openWorld, workerCost } from './settlement.js';
 
 const SHARES = 10;
 const SECONDS_MAX = 900;
@@ -9,15 +8,10 @@ const SECONDS_MAX = 900;
 // packets fall due together while the worker is stopped; it wakes up and closes them.
 export async function expireAll(bench, packets) {
   const site = await openWorld(bench, packets, SHARES, { worker: true, lifeMs: 0 });
-  const pids = ['settle', 'mariadb', 'redis'].map((name) => [name, site.pid(name)]);
-  const before = pids.map(([, pid]) => cpuNs(pid));
-  const started = performance.now();
-  signalSettle(site, 'SIGCONT');
-  const closed = await poll(SECONDS_MAX, async () =>
-    (await site.sql("SELECT 1 FROM packet WHERE state IN ('funding', 'open', 'finished', 'expired') LIMIT 1")).length === 0);
-  const seconds = (performance.now() - started) / 1000;
-  if (!closed) throw new Error(`after ${SECONDS_MAX} s not every packet is closed`);
-  const cpu = Object.fromEntries(pids.map(([name, pid], i) => [`${name} µs`, (cpuNs(pid) - before[i]) / packets / 1000]));
+  const isOver = async () => (await site.sql("SELECT 1 FROM packet WHERE state IN ('funding', 'open', 'finished', 'expired') LIMIT 1")).length === 0;
+  const { seconds, cpu } = await workerCost(site, packets, async () => {
+    if (!await poll(SECONDS_MAX, isOver)) throw new Error(`after ${SECONDS_MAX} s not every packet is closed`);
+  });
   const [[refunds, fen]] = await site.sql("SELECT COUNT(*), SUM(amount) FROM transfer WHERE kind = 'refund'");
   if (Number(refunds) !== packets || Number(fen) !== packets * SHARES * 100) throw new Error(`${refunds} refunds of ${fen} fen`);
   await site.down();

@@ -1,6 +1,5 @@
 // Logging in: Argon2id, 50 ms of CPU by design. What it costs is what it would cost who guesses passwords.
 import { Grabs } from '../grabs.js';
-import { processTree } from '../cpu.js';
 import { rounds } from '../rounds.js';
 
 const PEOPLE = 8;
@@ -28,7 +27,7 @@ export default {
     const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
     const grabs = await Grabs.open(bench);
     const { site } = grabs;
-    const us = { name: 'login', url: site.url, groups: () => ({ ...site.groups('auth'), mariadb: processTree(site.pid('mariadb')) }) };
+    const us = grabs.target('auth');
     const load = { cookies: grabs.file(['none=1']), seconds, connections: CONNECTIONS };
     const right = grabs.file(await loginLines(site));
     const wrong = grabs.file([`POST /login username=nobody&password=wrong-password`]);

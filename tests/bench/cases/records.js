@@ -1,6 +1,5 @@
 // The records of a year, from MySQL: one page of them.
 import { Grabs } from '../grabs.js';
-import { processTree } from '../cpu.js';
 import { rounds } from '../rounds.js';
 
 const READERS = 64;
@@ -20,7 +19,7 @@ export default {
     await site.drained();
     const { json } = await site.request('/records/received', { cookie: readers[0].cookie });
     if (json.count < PACKETS) throw new Error(`${json.count} records instead of ${PACKETS}`);
-    const us = { name: 'records', url: site.url, groups: () => ({ ...site.groups('page'), mariadb: processTree(site.pid('mariadb')) }) };
+    const us = grabs.target('page');
     const load = { cookies: grabs.file(readers.map(({ cookie }) => cookie)), paths: grabs.file(['/records/received']), seconds };
     const { rows } = await rounds(bench, [
       { name: 'the page', load: () => grabs.load(us, { ...load, accept: 'text/html' }) },

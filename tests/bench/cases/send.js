@@ -1,6 +1,5 @@
 // Sending a packet: one transaction in MySQL, then Redis.
 import { Grabs } from '../grabs.js';
-import { processTree } from '../cpu.js';
 import { rounds } from '../rounds.js';
 
 const CONNECTIONS = 8; // more would only wait: one process sends one packet at a time
@@ -18,7 +17,7 @@ export default {
     const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
     const grabs = await Grabs.open(bench);
     const { site } = grabs;
-    const us = { name: 'send', url: site.url, groups: () => ({ ...site.groups('page'), mariadb: processTree(site.pid('mariadb')) }) };
+    const us = grabs.target('page');
     let run = 0;
     const count = async () => Number((await site.sql('SELECT COUNT(*) FROM packet'))[0][0]);
     const send = async (fields) => {

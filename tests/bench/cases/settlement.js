@@ -1,6 +1,6 @@
 // What was grabbed becomes rows and money: the settle worker against one transaction a grab, on the same stores.
 import { processTree } from '../cpu.js';
-import { cpuNs, makeWorld, runOn, startStores } from '../stores.js';
+import { cpuNs, makeWorld, runOn, startStores, timed } from '../stores.js';
 import { poll } from '../../chaos/instance.js';
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
@@ -21,15 +21,18 @@ export async function untilSettled(site) {
   if (!settled) throw new Error(`the worker has not settled everything in ${DRAIN_S_MAX} s`);
 }
 
-// The worker wakes up in front of full streams.
+// The worker wakes up in front of so many events or packets, until done() has found them all looked after: the seconds, and
+// what one of them has cost each server.
+export async function workerCost(site, count, done) {
+  const { seconds, ...cpu } = await timed(site, ['settle', 'mariadb', 'redis'], async () => {
+    signalSettle(site, 'SIGCONT');
+    await done();
+  });
+  return { seconds, cpu: Object.fromEntries(Object.entries(cpu).map(([name, used]) => [`${name} µs`, 1e6 * used / count])) };
+}
+
 export async function drainByWorker(site, events) {
-  const pids = ['settle', 'mariadb', 'redis'].map((name) => [name, site.pid(name)]);
-  const before = pids.map(([, pid]) => cpuNs(pid));
-  const started = performance.now();
-  signalSettle(site, 'SIGCONT');
-  await untilSettled(site);
-  const seconds = (performance.now() - started) / 1000;
-  const cpu = Object.fromEntries(pids.map(([name, pid], i) => [`${name} µs`, (cpuNs(pid) - before[i]) / events / 1000]));
+  const { seconds, cpu } = await workerCost(site, events, () => untilSettled(site));
   signalSettle(site, 'SIGSTOP');
   return { events, 'events/s': events / seconds, ...cpu };
 }
