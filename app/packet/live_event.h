@@ -1,4 +1,4 @@
-/* What live.c and live_view.c share: private to them. */
+/* What live.c, live_load.c and live_view.c share: private to them. */
 #ifndef HB_PACKET_LIVE_EVENT_H
 #define HB_PACKET_LIVE_EVENT_H
 
