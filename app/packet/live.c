@@ -168,12 +168,12 @@ enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_
 }
 
 /* A script with one key and one argument. */
-static enum status note(const struct live *live, struct redis_script *script, struct str key, struct str arg,
-                        enum live_code *code)
+static enum status key_set(const struct live *live, struct redis_script *script, const char *name, struct str key,
+                           struct str arg, enum live_code *code)
 {
     struct redis_call call;
     (void)redis_do_script(live->redis, &call, script, &key, 1, &arg, 1);
-    enum status st = live_code_read(&call, "note", code);
+    enum status st = live_code_read(&call, name, code);
     redis_call_free(&call);
     return st;
 }
@@ -182,14 +182,15 @@ enum status live_mark(const struct live *live, uint32_t partition, struct live_e
 {
     char key[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
     enum live_code code;
-    enum status st = note(live, live->mark, live_events_key(key, partition), live_event_id_text(id, cursor), &code);
+    enum status st =
+        key_set(live, live->mark, "mark", live_events_key(key, partition), live_event_id_text(id, cursor), &code);
     return st == ST_OK && code != LIVE_LOADED ? ST_CONFLICT : st;
 }
 
 enum status live_vouch(const struct live *live, struct str run_id)
 {
     enum live_code code;
-    return note(live, live->vouch, LIVE_CHECKED_KEY, run_id, &code);
+    return key_set(live, live->vouch, "vouch", LIVE_CHECKED_KEY, run_id, &code);
 }
 
 static enum status close_read(const struct redis_call *call, struct live_close *out)

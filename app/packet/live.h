@@ -45,7 +45,8 @@ enum live_code {
 
 enum live_state { LIVE_STATE_OPEN, LIVE_STATE_CLOSED, LIVE_STATE_BUSY };
 
-/* Grabs and ends of packets go only to a server that it vouches for (packet/recover.h says why). */
+/* Holds the run_id of the server that is vouched for: grabs and ends of packets go to no other (packet/recover.h says
+ * why). */
 #define LIVE_CHECKED_KEY STR("hb:checked")
 
 #define LIVE_KEY_MAX     48 /* bytes of the longest key with its NUL */
@@ -164,12 +165,13 @@ enum status live_load(const struct live *live, const struct packet *p, const int
 #define LIVE_BATCH_MAX 500
 
 /* Closes the doors of packets before they are rebuilt: grabs are answered busy. One that is not there can only be
- * loaded by a rebuild from now on. */
+ * loaded by a rebuild from now on. ST_OK, or the first error, as live_grab_read. */
 enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count);
 
-/* Adds an entry with the id of the cursor to a stream that has lost its end. ST_CONFLICT: it went on meanwhile. */
+/* Adds an entry with the id of the cursor to a stream that has lost its end. ST_CONFLICT: it went on meanwhile; else as
+ * live_grab_read. */
 enum status live_mark(const struct live *live, uint32_t partition, struct live_event_id cursor);
-/* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted with grabs. */
+/* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted with grabs. ST_OK, or as live_grab_read. */
 enum status live_vouch(const struct live *live, struct str run_id);
 
 /* Ends a packet whose time is over. Unavailable, and not sent, as long as nobody vouches for the server: an older copy
@@ -185,11 +187,12 @@ enum status live_close(const struct live *live, uint64_t packet_id, struct live_
 /* Several in one round, each with its own answer in out. */
 void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out);
 
-/* Deletes the own keys of packets (their events stay in the stream). Fine when they are gone. */
+/* Deletes the own keys of packets (their events stay in the stream). Fine when they are gone. ST_OK, or the first
+ * error, as live_grab_read. */
 enum status live_remove(const struct live *live, uint64_t packet_id);
+enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 /* The same for a packet that must not come back: a load by its sender that is still on its way finds it gone. */
 enum status live_bury(const struct live *live, uint64_t packet_id);
-enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* ---- the stream ---- */
 

@@ -97,8 +97,8 @@ enum status settle_unpublished(struct settle *s, struct settle_partition *p);
 
 /* What else the worker does about once a second, when the stores are there. Has to be quick. */
 typedef void settle_extra(struct services *app, void *ctx);
-/* Settles, expires and recovers until SIGTERM or SIGINT; a batch under way is finished. Waits for absent stores.
- * ST_INVALID when it can't work at all (scripts missing). */
+/* Settles, expires and recovers until SIGTERM, SIGINT or SIGUSR1; a batch under way is finished. SIGHUP starts the
+ * program anew (io/process.h). Waits for absent stores. ST_INVALID when it can't work at all (scripts missing). */
 enum status settle_run(struct services *app, settle_extra *extra, void *ctx);
 
 #endif
