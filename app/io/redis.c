@@ -287,8 +287,9 @@ static bool transfer(struct redis *r, struct str bytes, const struct pending *li
 
 /* ---- connecting ---- */
 
-static void word_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
-                        size_t count)
+/* A command of our own, sent beside the queue. */
+static void command_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
+                           size_t count)
 {
     *p = (struct pending){ .call = call, .start = out->len };
     *call = (struct redis_call){ .status = ST_UNKNOWN };
@@ -329,10 +330,10 @@ static bool connection_greet(struct redis *r, int64_t deadline_ms)
     const struct str auth[] = { STR("AUTH"), str_from(r->config->redis_user), str_from(r->config->redis_password) };
     const struct str info[] = { STR("INFO"), STR("server") };
     if (r->config->redis_user[0] != '\0') {
-        word_append(&out, &list[count], &calls[count], auth, 3);
+        command_append(&out, &list[count], &calls[count], auth, 3);
         count++;
     }
-    word_append(&out, &list[count], &calls[count], info, 2);
+    command_append(&out, &list[count], &calls[count], info, 2);
     count++;
     bool ok = !out.failed && transfer(r, buf_view(&out), list, count, deadline_ms);
     for (size_t i = 0; i < count; i++)
@@ -415,13 +416,9 @@ static bool scripts_load(struct redis *r, const struct pending *list, size_t cou
         if (seen)
             continue;
         assert(n < REDIS_SCRIPTS_MAX);
-        size_t start = out.len;
-        buf_cstr(&out, "*3\r\n");
-        resp_arg(&out, STR("SCRIPT"));
-        resp_arg(&out, STR("LOAD"));
-        resp_arg(&out, redis_script_text(list[i].script));
-        loads[n] = (struct pending){ .call = &calls[n], .script = list[i].script, .start = start, .end = out.len };
-        n++;
+        const struct str load[] = { STR("SCRIPT"), STR("LOAD"), redis_script_text(list[i].script) };
+        command_append(&out, &loads[n], &calls[n], load, 3);
+        loads[n++].script = list[i].script;
     }
     bool ok = !out.failed && transfer(r, buf_view(&out), loads, n, deadline_ms);
     for (size_t k = 0; k < n; k++) {
