@@ -222,10 +222,7 @@ static void an_older_copy_ends_no_packet_by_its_own_count(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, SOON_MS, -1);
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
-    (void)world_redis(&w, id, "DEL {ev}");
-    (void)world_redis_text(&w, id, "XADD {ev} 5-1 g old");
-    (void)world_redis(&w, id, "RPOP {or}");
-    (void)world_redis(&w, id, arena_printf(w.arena, "HDEL {gr} %llu", (unsigned long long)w.users[2]).ptr);
+    world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
     assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);

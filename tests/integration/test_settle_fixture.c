@@ -209,6 +209,15 @@ struct str world_redis_text(struct world *w, uint64_t packet_id, const char *wor
     return text;
 }
 
+void world_lose_tail(struct world *w, uint64_t packet_id)
+{
+    (void)world_redis(w, packet_id, "DEL {ev}");
+    (void)world_redis_text(w, packet_id, "XADD {ev} 5-1 g old");
+    (void)world_redis(w, packet_id, "RPOP {or}");
+    struct str words = arena_printf(w->arena, "HDEL {gr} %llu", (unsigned long long)w->users[2]);
+    (void)world_redis(w, packet_id, words.ptr);
+}
+
 int64_t world_balance(struct world *w, uint64_t account_id)
 {
     return world_number(w, "SELECT balance FROM account WHERE id = ?", account_id);

@@ -48,6 +48,9 @@ int64_t world_redis(struct world *w, uint64_t packet_id, const char *words);
 /* The same, the answer as text in the arena. */
 struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words);
 
+/* Redis comes up without its newest seconds: the grab of users[2], which MySQL has, is unknown to it. */
+void world_lose_tail(struct world *w, uint64_t packet_id);
+
 int64_t world_balance(struct world *w, uint64_t account_id);
 struct packet world_packet(struct world *w, uint64_t packet_id);
 /* The whole audit; prints and fails the test unless it is clean. */
