@@ -28,7 +28,9 @@ test('a login answers 303 to next for HTML and 200 for JSON, and rotates the ses
 
 test('style and script come compressed, as they were made when the site started', async () => {
   const page = await new Client().getHtml('/login');
-  for (const [path] of page.text.matchAll(/\/static\/[\w-]+\.[0-9a-f]{10}\.(css|js|svg)/g)) {
+  const paths = [...page.text.matchAll(/\/static\/[\w-]+\.[0-9a-f]{10}\.(?:css|js|svg)/g)].map(([path]) => path);
+  for (const type of ['css', 'js', 'svg']) assert.ok(paths.some((path) => path.endsWith(type)), type);
+  for (const path of paths) {
     const plain = await new Client().get(path);
     const packed = await new Client().get(path, { 'accept-encoding': 'gzip' });
     assert.equal(plain.status, 200);
