@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -102,6 +103,15 @@ int process_poll(struct pollfd *fds, size_t fds_len, int64_t timeout_ms)
 bool process_stop_asked(void)
 {
     return stop_asked != 0;
+}
+
+void process_be_nice(int niceness)
+{
+    errno = 0;
+    int now = getpriority(PRIO_PROCESS, 0);
+    if (errno == 0 && (now >= niceness || setpriority(PRIO_PROCESS, 0, niceness) == 0))
+        return;
+    log_warn("can't let others go first", "error=\"%s\"", strerror(errno));
 }
 
 /* Runs our own command line with --check behind it. Descriptor 0 may be the listening socket: it gets none of ours. */

@@ -31,6 +31,11 @@ int process_poll(struct pollfd *fds, size_t fds_len, int64_t timeout_ms);
 
 bool process_stop_asked(void);
 
+/* Lets others have the CPU first, by so much (1–19); never takes back what the supervisor gave away already. Refused,
+ * it is only logged. Where the kernel groups processes by session (autogroup) or by service (cgroup), this counts only
+ * inside the group, and whoever makes the group has to weigh it: docs/reference/config.md. */
+void process_be_nice(int niceness);
+
 /* To be called now and then: begins the check when a restart is asked for, looks whether it has ended. True: it went
  * well, and process_restart is to be called once nothing is half-done. A stop goes before a restart. */
 bool process_restart_due(void);

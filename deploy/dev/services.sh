@@ -157,8 +157,19 @@ service_start_page() {
     service_start_pool page $((count < 2 ? 2 : count > 4 ? 4 : count)) 1024
 }
 
+AUTH_NICENESS=10 # as in app/ops/serve.c
+
 service_start_auth() {
     service_start_pool auth 2 1024
+    # Linux shares the CPU out between sessions first, and each server has one of its own: what its processes gave away
+    # by themselves counts only among them.
+    [ ! -f "/proc/$process_spawned/autogroup" ] || wait_until 2 service_weigh_session "$process_spawned" "$AUTH_NICENESS" ||
+        say "dev: could not weigh the session of auth; a flood of logins will slow the rest"
+}
+
+# service_weigh_session PID NICENESS. Whoever is not root may do so ten times a second, all users together.
+service_weigh_session() {
+    { printf '%s\n' "$2" >"/proc/$1/autogroup"; } 2>/dev/null
 }
 
 service_start_settle() {

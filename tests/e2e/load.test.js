@@ -1,7 +1,9 @@
 // Many at once: exactly as many grabs as shares, one per user, the sums exact.
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { audit, newUser, pooled, sendPacket, site } from './support/site.js';
+import { processes } from './support/instance.js';
+import { audit, newUser, poll, pooled, sendPacket, site } from './support/site.js';
 
 async function race({ users, count, amount, width }) {
   const sender = await newUser({ yuan: amount });
@@ -36,4 +38,27 @@ test('200 parallel opens by one user give one share, the same amount 200 times',
   assert.equal(new Set(answers.map((answer) => `${answer.json.share_no} ${answer.json.amount_fen}`)).size, 1);
   assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.grabbed_count, 1);
   await audit();
+});
+
+// What a process gave away of its share of the CPU: by itself, and by its session where Linux groups by that.
+function niceness(pid) {
+  const own = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')[16]);
+  const file = `/proc/${pid}/autogroup`;
+  const session = existsSync(file) ? Number(/nice (-?\d+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? 0) : null;
+  return { own, session };
+}
+
+test('whoever hashes passwords lets all others have the CPU first, a process that replaces a killed one too', async () => {
+  const lowered = () => {
+    const found = processes('auth').map(niceness);
+    return found.length === 2 && found.every(({ own, session }) => own >= 10 && (session === null || session >= 10));
+  };
+  assert.ok(lowered(), JSON.stringify(processes('auth').map(niceness)));
+  const here = niceness(process.pid);
+  for (const pid of ['hot', 'page', 'nginx', 'redis'].flatMap(processes)) {
+    const { own, session } = niceness(pid);
+    assert.ok(own <= here.own && (session ?? 0) === 0, `process ${pid} has given away ${own} and ${session}`);
+  }
+  await site.killPool('auth');
+  await poll('the new ones do so', lowered);
 });

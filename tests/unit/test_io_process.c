@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -243,6 +244,27 @@ static void only_connected_sockets_that_were_left_open_are_taken_over(void **sta
         (void)close(all[i]);
 }
 
+static void a_process_gets_nicer_and_never_takes_it_back(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int last = getpriority(PRIO_PROCESS, 0);
+        const int wanted[] = { 3, 19, 10 };
+        bool right = true;
+        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+            process_be_nice(wanted[i]);
+            last = wanted[i] > last ? wanted[i] : last;
+            right = right && getpriority(PRIO_PROCESS, 0) == last;
+        }
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[3], "--check") == 0)
@@ -255,6 +277,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_program_that_would_not_start_is_refused_and_the_old_one_goes_on),
         cmocka_unit_test(a_restart_that_fails_leaves_all_as_before),
         cmocka_unit_test(only_connected_sockets_that_were_left_open_are_taken_over),
+        cmocka_unit_test(a_process_gets_nicer_and_never_takes_it_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
