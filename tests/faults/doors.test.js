@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
-import { demoUsers, drained, redis, servers } from './site.js';
+import { demoUsers, drained, killRedis, servers } from './site.js';
 
 const AOF = `${env.HB_TEST_VAR}/data/redis/appendonlydir`;
 const COPY = `${env.HB_TEST_VAR}/data/appendonlydir.old`;
@@ -60,11 +60,6 @@ const held = (promises) => new Map([...promises].map((promise) => {
   const [packet, user, share] = promise.split(',');
   return [`${packet},${share}`, user];
 }));
-
-async function killRedis() {
-  process.kill(Number((await redis('INFO', 'server')).match(/process_id:(\d+)/)[1]), 'SIGKILL');
-  await poll('Redis is gone', async () => (await redis('PING').catch(() => '')) !== 'PONG');
-}
 
 test('an older append-only file gives no share out that is settled for somebody else', async () => {
   for (let round = 0; round < ROUNDS; round++) {

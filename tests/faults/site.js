@@ -86,6 +86,11 @@ export async function redis(...words) {
   return (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, ...words])).stdout.trim();
 }
 
+export async function killRedis() {
+  process.kill(Number((await redis('INFO', 'server')).match(/process_id:(\d+)/)[1]), 'SIGKILL');
+  await poll('Redis is gone', async () => (await redis('PING').catch(() => '')) !== 'PONG');
+}
+
 // Everything is settled and every invariant holds.
 export async function drained() {
   let last;
