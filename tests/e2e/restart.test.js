@@ -1,4 +1,5 @@
-// A new program takes over while everybody is busy: no 5xx, no broken connection, no lost grab.
+// A new program takes over while everybody is busy: no 5xx, no broken connection, no lost grab. RESTART_ROUNDS=N in the
+// environment: so many restarts.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -6,7 +7,7 @@ import { retries } from './support/client.js';
 import { env, processes } from './support/instance.js';
 import { Client, audit, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 
-const ROUNDS = 20;
+const ROUNDS = Number(process.env.RESTART_ROUNDS ?? 5);
 const ROLES = ['settle', 'auth', 'page', 'hot'];
 
 after(() => site.allUp());
