@@ -12,7 +12,8 @@ const LOADERS = 4;            // side by side: one waits for each answer
 const GRABBERS = 20_011;      // a prime: request n is of grabber n for packet n, and they do not meet again
 const VIEWERS = 989;
 const USER_FIRST = 1_000_000; // behind the people of bench_live
-const ROOM = 2;               // shares for so many times the requests that a trial made
+const RATE_MIN = 30_000;      // there are shares for so many grabs a second, or
+const ROOM = 2;               // for so many times what a trial did
 const PARTITIONS = 16;
 
 const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XLEN', `hb:{p${String(i).padStart(2, '0')}}:events`]);
@@ -48,7 +49,8 @@ class World {
   async load(first, count, shares, taken) {
     await this.unsynced(async () => {
       const parts = count >= LOADERS * 100 ? LOADERS : 1;
-      await Promise.all(Array.from({ length: parts }, (_, i) => this.live('load', first + i * count / parts, count / parts, shares)));
+      const from = (part) => Math.floor(part * count / parts);
+      await Promise.all(Array.from({ length: parts }, (_, i) => this.live('load', first + from(i), from(i + 1) - from(i), shares)));
       await this.live('grab', first, 1, count, taken, 1);
     });
   }
@@ -75,7 +77,7 @@ class World {
   async room() {
     const paths = this.grabs.file([`/p/${(await this.grabs.packets(1, 1))[0]}`]);
     const { '/s': rate } = await this.grabs.load(this.grabs.target(), { paths, cookies: this.viewers, seconds: 1, accept: 'text/html' });
-    return Math.ceil(rate * this.seconds * ROOM);
+    return Math.ceil(Math.max(rate * ROOM, RATE_MIN) * this.seconds);
   }
 }
 
