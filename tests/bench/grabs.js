@@ -137,12 +137,12 @@ export class Grabs {
     return Number(line.slice(name.length));
   }
 
-  // A load of winning grabs only: its row.
-  async win(target, seconds, more = {}) {
+  // A load of winning grabs only: its row. beside(load): what else goes on while it runs; the packets are sent before.
+  async win(target, seconds, { beside = (load) => load(), ...more } = {}) {
     const rate = this.#rates.get(target.name) ?? 0;
     const ids = await this.packets(Math.ceil(rate * seconds * SPARE / USERS) + 2);
     const paths = this.file(ids.map((id) => `POST /p/${id}/open`));
-    const row = await this.load(target, { paths, seconds, kind: 'every', count: () => this.taken(ids), ...more });
+    const row = await beside(() => this.load(target, { paths, seconds, kind: 'every', count: () => this.taken(ids), ...more }));
     this.#rates.set(target.name, Math.max(rate, row['/s']));
     return row;
   }
