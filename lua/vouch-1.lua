@@ -3,7 +3,7 @@
 -- expiry wait for it, and nothing else would make room again.
 --
 -- KEYS[1] checked
--- ARGV[1] run_id of the process
+-- ARGV[1] run_id of the process, a blank and the number of partitions
 -- returns {LIVE_LOADED}
 -- @include "codes"
 

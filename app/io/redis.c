@@ -26,7 +26,8 @@ enum {
     READ_BYTES = 16 << 10,
     ARG_HEAD_MAX = 32, /* "$LEN\r\n" and "\r\n" of one argument */
     PENDING_FIRST = 64,
-    RUN_ID_MAX = 41
+    RUN_ID_MAX = 41,
+    VOUCHER_MAX = RUN_ID_MAX + 21
 };
 
 /* A queued command: where its bytes lie and who waits for the answer. */
@@ -43,11 +44,13 @@ struct redis {
     int64_t retry_at_ms;   /* monotonic: no attempt to connect before */
     int64_t used_ms;       /* monotonic: end of the last good round */
     bool down_logged;
-    uint64_t connection;       /* counts them */
-    char run_id[RUN_ID_MAX];   /* of the server at the other end */
-    struct str voucher_key;    /* borrowed; empty: nobody vouches */
-    struct redis_call voucher; /* what the key held */
-    bool vouched;              /* it was run_id, over this connection */
+    uint64_t connection;     /* counts them */
+    char run_id[RUN_ID_MAX]; /* of the server at the other end */
+    struct str voucher_key;  /* borrowed; empty: nobody vouches */
+    int64_t voucher_terms;
+    char voucher_text[VOUCHER_MAX]; /* what it has to say */
+    struct redis_call voucher;      /* what the key held */
+    bool vouched;                   /* it was voucher_text, over this connection */
     struct buf out;
     struct pending *pending;
     size_t count, cap;
@@ -69,6 +72,7 @@ static void connection_close(struct redis *r)
         redisFree(r->context);
     r->context = NULL;
     r->run_id[0] = '\0';
+    r->voucher_text[0] = '\0';
     r->vouched = false;
 }
 
@@ -318,6 +322,13 @@ static bool run_id_read(const redisReply *info, char out[RUN_ID_MAX])
     return true;
 }
 
+static void voucher_write(struct redis *r)
+{
+    r->voucher_text[0] = '\0';
+    if (r->run_id[0] != '\0')
+        (void)snprintf(r->voucher_text, sizeof r->voucher_text, "%s %lld", r->run_id, (long long)r->voucher_terms);
+}
+
 /* Who are we, and who is there? An exchange of its own: behind a refused AUTH commands run as the default user, which
  * does no harm to INFO. When anything is refused here (too many clients, a wrong password), the connection is no
  * use. */
@@ -339,6 +350,7 @@ static bool connection_greet(struct redis *r, int64_t deadline_ms)
     for (size_t i = 0; i < count; i++)
         ok = ok && calls[i].status == ST_OK;
     ok = ok && run_id_read(calls[count - 1].reply, r->run_id);
+    voucher_write(r);
     for (size_t i = 0; i < count; i++)
         redis_call_free(&calls[i]);
     buf_free(&out);
@@ -503,7 +515,7 @@ static void voucher_queue(struct redis *r)
 static void voucher_read(struct redis *r)
 {
     struct str said = redis_reply_str(r->voucher.reply);
-    r->vouched = r->voucher.status == ST_OK && r->run_id[0] != '\0' && str_equal(said, str_from(r->run_id));
+    r->vouched = r->voucher.status == ST_OK && r->run_id[0] != '\0' && str_equal(said, redis_voucher(r));
     redis_call_free(&r->voucher);
     r->voucher.status = ST_UNAVAILABLE;
 }
@@ -532,9 +544,12 @@ void redis_round(struct redis *r)
         buf_reset(&r->out);
 }
 
-void redis_vouched_by(struct redis *r, struct str key)
+void redis_vouched_by(struct redis *r, struct str key, int64_t terms)
 {
     r->voucher_key = key;
+    r->voucher_terms = terms;
+    r->vouched = false;
+    voucher_write(r);
 }
 
 bool redis_is_vouched(const struct redis *r)
@@ -542,9 +557,9 @@ bool redis_is_vouched(const struct redis *r)
     return r->vouched;
 }
 
-struct str redis_run_id(const struct redis *r)
+struct str redis_voucher(const struct redis *r)
 {
-    return str_from(r->run_id);
+    return str_from(r->voucher_text);
 }
 
 uint64_t redis_connection(const struct redis *r)

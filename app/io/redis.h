@@ -51,13 +51,15 @@ void redis_round(struct redis *r);
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
-/* A server is vouched for when the string at key is its own run_id. It is asked with the first round over a connection,
- * and again with each until it is; from then on it holds for the life of the connection, as does the process at its
- * other end. Without a key nobody vouches. key is borrowed. */
-void redis_vouched_by(struct redis *r, struct str key);
+/* A server is vouched for when the string at key is its own run_id, a blank, and terms: a number on which we and
+ * whoever vouches have to agree. It is asked with the first round over a connection, and again with each until it is;
+ * from then on it holds for the life of the connection, as does the process at its other end. Without a key nobody
+ * vouches. key is borrowed. */
+void redis_vouched_by(struct redis *r, struct str key, int64_t terms);
 bool redis_is_vouched(const struct redis *r);
-/* The run_id of the server at the other end, learned when connecting; empty while there is no connection. */
-struct str redis_run_id(const struct redis *r);
+/* What the key has to say for the server at the other end, learned when connecting; empty while there is no
+ * connection. */
+struct str redis_voucher(const struct redis *r);
 /* The number of the connection, counted from 1; 0 while there is none. */
 uint64_t redis_connection(const struct redis *r);
 void redis_call_free(struct redis_call *call); /* frees the reply; fine on an unused or freed call */

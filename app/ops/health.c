@@ -32,7 +32,7 @@ enum step health_ready(struct exchange *x)
     if (x->calls[0].status != ST_OK)
         buf_printf(&out, "redis: %s\n", status_name(x->calls[0].status));
     else if (!redis_is_vouched(x->app->redis))
-        buf_cstr(&out, "redis: not looked at by the settle worker yet\n");
+        buf_cstr(&out, "redis: the settle worker has not looked at it yet, or has another number of partitions\n");
     if (x->app->db != NULL) {
         enum status st = migrate_check(x->app->db, x->app->config->sql_dir, NULL);
         if (st != ST_OK)

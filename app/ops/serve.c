@@ -133,12 +133,14 @@ int settle_command(const struct config *config, int argc, char **argv)
     if (process_start(config, "settle", SERVICES_MYSQL, &app) != ST_OK)
         return 1;
     struct audit_sample *sample = calloc(1, sizeof *sample);
-    enum status st = sample == NULL ? ST_NO_MEMORY : check ? ST_OK : settle_run(&app, standing_check, sample);
+    enum status st = sample == NULL ? ST_NO_MEMORY
+                     : check        ? settle_check(&app)
+                                    : settle_run(&app, standing_check, sample);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(sample);
     services_close(&app);
-    return st == ST_OK ? 0 : 1;
+    return st == ST_OK ? 0 : check && st == ST_INVALID ? 2 : 1;
 }
 
 int migrate_command(const struct config *config, int argc, char **argv)

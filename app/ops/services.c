@@ -44,7 +44,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
         st = s->db == NULL ? ST_NO_MEMORY : ST_OK;
     }
     if (st == ST_OK && (parts & SERVICES_PAGES) != 0) {
-        redis_vouched_by(s->redis, LIVE_CHECKED_KEY);
+        live_vouched_by(s->redis, config);
         st = pages_open(s, config, error, error_size);
     }
     if (st == ST_OK && (parts & SERVICES_FINISHED) != 0) {

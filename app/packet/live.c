@@ -187,10 +187,15 @@ enum status live_mark(const struct live *live, uint32_t partition, struct live_e
     return st == ST_OK && code != LIVE_LOADED ? ST_CONFLICT : st;
 }
 
-enum status live_vouch(const struct live *live, struct str run_id)
+void live_vouched_by(struct redis *redis, const struct config *config)
+{
+    redis_vouched_by(redis, LIVE_CHECKED_KEY, config->partitions);
+}
+
+enum status live_vouch(const struct live *live, struct str voucher)
 {
     enum live_code code;
-    return key_set(live, live->vouch, "vouch", LIVE_CHECKED_KEY, run_id, &code);
+    return key_set(live, live->vouch, "vouch", LIVE_CHECKED_KEY, voucher, &code);
 }
 
 static enum status close_read(const struct redis_call *call, struct live_close *out)

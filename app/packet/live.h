@@ -11,7 +11,8 @@
  *   hb:{pNN}:events      stream  g `packet,share,user,fen,nickname` · c `packet,grabbed_count,grabbed_fen,rest_fen`
  *   hb:{pNN}:settled     string  id of the last settled event
  * and one of the server:
- *   hb:checked           string  its run_id, once the settle worker has compared every stream with its cursor */
+ *   hb:checked           string  its run_id and the number of partitions, once the settle worker has compared every
+ *                                stream with its cursor */
 #ifndef HB_PACKET_LIVE_H
 #define HB_PACKET_LIVE_H
 
@@ -45,11 +46,13 @@ enum live_code {
 
 enum live_state { LIVE_STATE_OPEN, LIVE_STATE_CLOSED, LIVE_STATE_BUSY };
 
-/* Holds the run_id of the server that is vouched for: grabs and ends of packets go to no other (packet/recover.h says
- * why). */
+/* Holds the run_id of the server that is vouched for and the number of partitions: new packets, grabs and ends of
+ * packets go to no other, and from nobody with another number (packet/recover.h says why). */
 #define LIVE_CHECKED_KEY STR("hb:checked")
+/* Lets the connection ask for it: it has to name our number of partitions, too. */
+void live_vouched_by(struct redis *redis, const struct config *config);
 
-#define LIVE_KEY_MAX     48 /* bytes of the longest key with its NUL */
+#define LIVE_KEY_MAX 48 /* bytes of the longest key with its NUL */
 
 /* The keys of one packet. key points into text: don't copy the struct. */
 enum live_key {
@@ -156,7 +159,8 @@ struct live_settled {
  * *code: LIVE_LOADED · LIVE_EXISTS: was there, untouched · LIVE_BAD: amounts and shares disagree (nothing written).
  * A rebuild replaces a packet that is busy or gone (live_bury); a new one that is either is left alone. Grabs of a
  * large packet go in several calls; until the last one its state is busy, and a rebuild that died halfway is simply
- * repeated. ST_OK, or as live_grab_read. */
+ * repeated. ST_OK, or as live_grab_read: a new packet is unavailable, and not sent, as long as nobody vouches for the
+ * server. */
 enum status live_load(const struct live *live, const struct packet *p, const int64_t *shares_fen,
                       const struct live_settled *settled, uint32_t settled_count, enum live_state state,
                       enum live_code *code);
@@ -171,8 +175,9 @@ enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_
 /* Adds an entry with the id of the cursor to a stream that has lost its end. ST_CONFLICT: it went on meanwhile; else as
  * live_grab_read. */
 enum status live_mark(const struct live *live, uint32_t partition, struct live_event_id cursor);
-/* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted with grabs. ST_OK, or as live_grab_read. */
-enum status live_vouch(const struct live *live, struct str run_id);
+/* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted: voucher is redis_voucher. ST_OK, or as
+ * live_grab_read. */
+enum status live_vouch(const struct live *live, struct str voucher);
 
 /* Ends a packet whose time is over. Unavailable, and not sent, as long as nobody vouches for the server: an older copy
  * of the packet has fewer grabs, and its event would tell their count. */

@@ -33,6 +33,7 @@ struct load {
     char numbers[7][LIVE_NUMBER_MAX];
     char commitment[2 * HASH_BYTES + 1], seed[2 * SEED_BYTES + 1];
     struct buf entries;
+    bool rebuild;
     uint8_t shares[];
 };
 
@@ -88,7 +89,10 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
-    (void)redis_do_script(live->redis, &call, live->load, keys.key, 4, l->args, LOAD_HEAD_ARGS + grabs);
+    redis_queue_script(live->redis, &call, live->load, keys.key, 4, l->args, LOAD_HEAD_ARGS + grabs);
+    if (!l->rebuild)
+        redis_queue_vouched(live->redis, &call);
+    redis_round(live->redis);
     int64_t answer;
     enum status st = ST_OK;
     if (call.status == ST_OK && redis_reply_i64(redis_reply_at(call.reply, 0), &answer) && answer == LIVE_BAD)
@@ -110,6 +114,7 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     struct load *l = calloc(1, sizeof *l + share_bytes);
     if (l == NULL)
         return ST_NO_MEMORY;
+    l->rebuild = settled != NULL;
     *code = LIVE_BAD;
     enum status st = ST_OK;
     if (settled_count > p->share_count || !shares_pack(p, shares_fen, l->shares))
@@ -124,7 +129,7 @@ enum status live_load(const struct live *live, const struct packet *p, const int
         l->args[1] = live_number_text(first_text, first);
         l->args[2] = now < left ? STR("1") : STR("0");
         l->args[17] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
-        l->args[18] = settled != NULL ? STR("1") : STR("0");
+        l->args[18] = l->rebuild ? STR("1") : STR("0");
         st = load_grabs(l, settled + first, now) ? load_call(live, l, p->id, now, code) : ST_NO_MEMORY;
         first += now;
     } while (st == ST_OK && *code == LIVE_LOADED && first < settled_count);

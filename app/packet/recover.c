@@ -332,8 +332,8 @@ static enum status checked_look(struct recover *r, struct settle *s)
     struct redis_call call;
     const struct str get[] = { STR("GET"), LIVE_CHECKED_KEY };
     enum status st = redis_do(s->app->redis, &call, get, 2);
-    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->run_id)))
-        r->run_id[0] = '\0';
+    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->voucher)))
+        r->voucher[0] = '\0';
     redis_call_free(&call);
     return status_looked(st);
 }

@@ -8,8 +8,9 @@
  *
  * Between the start of a Redis that has lost something and the discovery there must be no grab, or a share would be
  * promised that is settled for somebody else. So a Redis process has to be vouched for before grabs reach it: a worker
- * that meets a new run_id compares every stream with its cursor (recover_check), and then writes that run_id under
- * LIVE_CHECKED_KEY. A copy that comes back vouches for the process it was taken from, which is no more. What a worker
+ * that meets a new run_id compares every stream with its cursor (recover_check), and then writes that run_id and the
+ * number of partitions under LIVE_CHECKED_KEY; who is configured with another number grabs and loads nothing.
+ * A copy that comes back vouches for the process it was taken from, which is no more. What a worker
  * read from the old process can't be settled after the check of the new one: settling asks, under the lock of the
  * cursor, whether the connection it was read over still stands; the check takes the same lock.
  *
@@ -37,7 +38,7 @@ struct recover {
                    was mended; false again when the walk has come to its end */
     int64_t expires_ms;
     uint64_t packet_id; /* where it stands */
-    char run_id[48];    /* of the Redis server that was checked last */
+    char voucher[64];   /* of the Redis server that was checked last */
 };
 
 /* The walk begins again, without a pause. */

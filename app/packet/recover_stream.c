@@ -188,32 +188,32 @@ static enum status redis_look(struct settle *s)
 
 enum status recover_check(struct recover *r, struct settle *s, bool *checked)
 {
-    char run_id[sizeof r->run_id];
-    struct str now = redis_run_id(s->app->redis);
+    char voucher[sizeof r->voucher];
+    struct str now = redis_voucher(s->app->redis);
     enum status st = ST_OK;
-    *checked = now.len > 0 && str_equal(now, str_from(r->run_id));
+    *checked = now.len > 0 && str_equal(now, str_from(r->voucher));
     if (*checked)
         return ST_OK;
     if (now.len == 0) {
         st = redis_look(s);
-        now = redis_run_id(s->app->redis);
+        now = redis_voucher(s->app->redis);
     }
-    (void)snprintf(run_id, sizeof run_id, "%.*s", STR_ARG(now));
+    (void)snprintf(voucher, sizeof voucher, "%.*s", STR_ARG(now));
     bool looked = true;
     for (uint32_t i = 0; st == ST_OK && looked && i < s->partition_count; i++)
         st = partition_check(s, &s->partitions[i], &looked);
     /* What we vouch for is the process that was there before the first look. When it was another one in between, it is
      * no more, and its name helps nobody. */
     if (st == ST_OK && looked)
-        st = live_vouch(&s->live, str_from(run_id));
+        st = live_vouch(&s->live, str_from(voucher));
     if (st == ST_OK && looked)
         st = redis_look(s);
     *checked = st == ST_OK && looked && redis_is_vouched(s->app->redis) &&
-               str_equal(redis_run_id(s->app->redis), str_from(run_id));
+               str_equal(redis_voucher(s->app->redis), str_from(voucher));
     if (*checked) {
-        memcpy(r->run_id, run_id, sizeof run_id);
+        memcpy(r->voucher, voucher, sizeof voucher);
         recover_all_again(r);
-        log_info("redis is vouched for", "run_id=%s", run_id);
+        log_info("redis is vouched for", "voucher=\"%s\"", voucher);
     }
     return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
 }

@@ -56,8 +56,10 @@ struct settle {
     struct live live;
     struct arena *arena; /* of the batch under way */
     uint32_t partition_count;
-    bool again;  /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
-    bool mended; /* a stream lost something: its packets are shut until recovery has looked at all of them */
+    bool again;            /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
+    bool fits;             /* the cursors are those of so many partitions */
+    int64_t misfit_log_ms; /* monotonic: when it is said again that they are not */
+    bool mended;           /* a stream lost something: its packets are shut until recovery has looked at all of them */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };
 
@@ -79,7 +81,9 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
 
 /* ---- the parts of a pass, for tests that stop between them as a crash would ---- */
 
-/* Makes the cursor row when it is missing and reads it. */
+/* Reads the cursor; makes those of all partitions when there is none yet. ST_INVALID (logged): the tables were made for
+ * another number of partitions. Nothing may be settled or vouched for then: packets would be looked for where they are
+ * not, and be built anew without what is promised. */
 enum status settle_refresh(struct settle *s, struct settle_partition *p);
 /* Reads the next events of the partitions first … first + count - 1 in one round. *gap: a stream does not go on where
  * its cursor stands: recover_stream is due for it, and nothing was read. */
@@ -97,6 +101,9 @@ enum status settle_unpublished(struct settle *s, struct settle_partition *p);
 
 /* What else the worker does about once a second, when the stores are there. Has to be quick. */
 typedef void settle_extra(struct services *app, void *ctx);
+/* Says whether the tables are there for that many partitions, as far as they can be asked. Writes nothing. ST_INVALID:
+ * no (logged). */
+enum status settle_check(struct services *app);
 /* Settles, expires and recovers until SIGTERM, SIGINT or SIGUSR1; a batch under way is finished. SIGHUP starts the
  * program anew (io/process.h). Waits for absent stores. ST_INVALID when it can't work at all (scripts missing). */
 enum status settle_run(struct services *app, settle_extra *extra, void *ctx);

@@ -66,7 +66,8 @@ enum status settle_run(struct services *app, settle_extra *extra, void *ctx)
         if ((st != ST_OK) != away) {
             away = st != ST_OK;
             if (away)
-                log_warn("a store is away, waiting", "status=%s", status_name(st));
+                log_warn(st == ST_INVALID ? "waiting for other settings" : "a store is away, waiting", "status=%s",
+                         status_name(st));
             else
                 log_info("the stores are back", NULL);
         }

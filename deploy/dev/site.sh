@@ -153,6 +153,7 @@ site_restart() {
     service_link_program
     instance_configure
     service_hongbao check >/dev/null || die "the configuration, the scripts or the templates are broken"
+    service_hongbao settle --check || die "the configuration does not fit the tables"
     for name; do
         service_restart "$name"
         [ "$name" != mariadb ] || service_migrate

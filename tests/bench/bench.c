@@ -17,10 +17,10 @@ static bool server_vouch(struct bench *b)
 {
     struct redis_call call;
     const struct str ping[] = { STR("PING") };
-    redis_vouched_by(b->redis, LIVE_CHECKED_KEY);
+    live_vouched_by(b->redis, &b->config);
     enum status st = redis_do(b->redis, &call, ping, 1);
     redis_call_free(&call);
-    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_run_id(b->redis) };
+    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(b->redis) };
     for (int i = 0; st == ST_OK && !redis_is_vouched(b->redis) && i < 2; i++) {
         st = redis_do(b->redis, &call, set, 3);
         redis_call_free(&call);

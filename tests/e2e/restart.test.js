@@ -127,6 +127,13 @@ test('a restart takes new settings over, and refuses those that are broken', asy
       await poll(`${role} refuses`, () => refusals() === seen + pids.length);
       assert.match(log(role), /hongbao\.conf:\d+: there is no such setting/);
     }
+    writeFileSync(env.HB_TEST_CONFIG, `${settings}partitions = 8\n`);
+    await assert.rejects(site.dev('restart'), /does not fit the tables/);
+    const [worker] = processes('settle');
+    const refused = log('settle').split('restart refused').length;
+    process.kill(worker, 'SIGHUP');
+    await poll('the worker refuses', () => log('settle').split('restart refused').length > refused);
+    assert.match(log('settle'), /made for another number of partitions.*tables=16 configured=8/);
     assert.deepEqual(all(), running, 'nobody has ended');
     assert.equal((await send()).status, 422, 'as before');
     assert.equal((await new Client().getHtml('/login')).status, 200);

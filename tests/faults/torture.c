@@ -276,7 +276,8 @@ static void world_inside(void)
     expect(redis_do(app.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
     redis_call_free(&call);
     /* People grab before a worker comes who would look at it. */
-    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_run_id(app.redis) };
+    live_vouched_by(app.redis, &config);
+    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app.redis) };
     redis_say(&app, vouch, 3);
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app, TORTURE_USERS, out) == ST_OK, "no users");

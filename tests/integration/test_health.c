@@ -65,7 +65,7 @@ static void with_both_stores_and_a_look_at_redis_it_is_ready(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    redis_vouched_by(app->redis, STR("test:no-voucher"));
+    redis_vouched_by(app->redis, STR("test:no-voucher"), 16);
     assert_int_equal(ask(&a, app, health_ready), 503); /* no settle worker has looked at this Redis */
     assert_true(says(&a, "redis: "));
     asked_end(&a);

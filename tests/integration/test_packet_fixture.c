@@ -43,6 +43,7 @@ struct services *packet_services_open(void)
     }
     app->templates = templates;
     app->assets = assets;
+    test_services_vouch(app); /* new packets are loaded */
     return app;
 }
 

@@ -311,11 +311,78 @@ static void a_new_redis_is_vouched_for_only_with_its_doors_closed(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
     world_check_redis(&w);
-    assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), redis_run_id(w.web->redis)));
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), redis_voucher(w.web->redis)));
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).amount_fen, second.amount_fen);
     assert_int_equal(world_grab(&w, id, 3).share_no, 2);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* With another number packets would be looked for where they are not, and built anew without what is promised. */
+static void another_number_of_partitions_is_refused_by_the_worker(void **state)
+{
+    static const int64_t others[] = { 8, 32 };
+    struct world w;
+    uint64_t events;
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    assert_int_equal(settle_check(w.settler), ST_OK);
+    (void)world_redis(&w, id, "SET hb:checked nobody");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct recover r = { .whole = true };
+        bool checked = true;
+        w.config->partitions = others[i];
+        world_restart_worker(&w);
+        assert_int_equal(recover_check(&r, w.settle, &checked), ST_INVALID);
+        assert_false(checked);
+        assert_int_equal(settle_pass(w.settle, &events), ST_INVALID);
+        assert_int_equal(settle_check(w.settler), ST_INVALID);
+        assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), STR("nobody")));
+        assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 16);
+    }
+    w.config->partitions = 16;
+    world_restart_worker(&w);
+    world_check_redis(&w);
+    assert_int_equal(world_drain(&w), 1);
+    world_sql(&w, "DELETE FROM stream_cursor");
+    assert_int_equal(settle_check(w.settler), ST_OK); /* nothing says otherwise, and a check makes nothing */
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 0);
+    world_end(&w);
+}
+
+static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(void **state)
+{
+    struct world w;
+    struct redis_call call = { 0 };
+    struct live_grab grab;
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    struct live_grab first = world_grab(&w, id, 1);
+    w.config->partitions = w.live.partitions = 8;
+    live_vouched_by(w.web->redis, w.config);
+    live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"));
+    redis_round(w.web->redis);
+    assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
+    redis_call_free(&call);
+    uint64_t sent = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    assert_int_equal(world_packet(&w, sent).state, PACKET_FUNDING); /* paid for: the worker loads it */
+    assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
+
+    w.config->partitions = w.live.partitions = 16;
+    live_vouched_by(w.web->redis, w.config);
+    assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 1);
+    (void)redis_do(w.web->redis, &call, &STR("PING"), 1); /* a first round asks for the voucher */
+    redis_call_free(&call);
+    assert_int_equal(world_grab(&w, sent, 3).code, LIVE_GRABBED);
+    assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
     world_drain(&w);
     world_audit_clean(&w);
     world_end(&w);
@@ -597,6 +664,8 @@ int main(void)
         cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_goes_on),
         cmocka_unit_test(a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back),
         cmocka_unit_test(a_new_redis_is_vouched_for_only_with_its_doors_closed),
+        cmocka_unit_test(another_number_of_partitions_is_refused_by_the_worker),
+        cmocka_unit_test(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing),
         cmocka_unit_test(a_full_redis_is_checked_and_mended_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
         cmocka_unit_test(what_was_read_from_a_redis_that_is_gone_is_not_settled),

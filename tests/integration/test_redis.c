@@ -512,9 +512,16 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
     struct redis_call plain;
     struct redis *r = redis_new(app->config);
     assert_int_equal(RUN(app->redis, out, "DEL", "test:vouched", "test:voucher"), ST_OK);
-    redis_vouched_by(r, STR("test:voucher"));
-    static const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789" };
-    for (size_t i = 0; i < 2; i++) {
+    redis_vouched_by(r, STR("test:voucher"), 16);
+    assert_int_equal(redis_voucher(r).len, 0); /* it has never met a server */
+    assert_int_equal(RUN(r, out, "PING"), ST_OK);
+    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_voucher(r)));
+    assert_int_equal(strlen(id), 43);
+    char other_terms[64], no_terms[64];
+    snprintf(other_terms, sizeof other_terms, "%.40s 8", id);
+    snprintf(no_terms, sizeof no_terms, "%.40s", id);
+    const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_terms, no_terms };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         if (wrong[i] != NULL)
             assert_int_equal(RUN(app->redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
         assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
@@ -522,8 +529,6 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
         redis_call_free(&plain);
         assert_false(redis_is_vouched(r));
     }
-    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_run_id(r)));
-    assert_int_equal(strlen(id), 40);
     assert_int_equal(RUN(app->redis, out, "SET", "test:voucher", id), ST_OK);
     assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as the session is looked up before a grab */
     assert_true(redis_is_vouched(r));

@@ -65,16 +65,19 @@ void world_begin(struct world *w, size_t user_count)
     (void)fclose(out);
     assert_int_equal(live_init(&w->live, w->web->redis, w->app->scripts, w->config), ST_OK);
     assert_int_equal(settle_new(w->settler, &w->settle), ST_OK);
-    redis_vouched_by(w->web->redis, LIVE_CHECKED_KEY); /* as the pools have it */
+    live_vouched_by(w->web->redis, w->config); /* as the pools have it */
     world_check_redis(w);
 }
 
 void world_check_redis(struct world *w)
 {
     struct recover r = { .whole = true };
+    struct redis_call call;
     bool checked;
     assert_int_equal(recover_check(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
+    assert_int_equal(redis_do(w->web->redis, &call, &STR("PING"), 1), ST_OK); /* the pool asks with its next round */
+    redis_call_free(&call);
 }
 
 void world_end(struct world *w)

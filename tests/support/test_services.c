@@ -88,8 +88,8 @@ void test_services_vouch(struct services *app)
     struct redis_call call;
     (void)redis_do(app->redis, &call, &STR("PING"), 1); /* connects */
     redis_call_free(&call);
-    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_run_id(app->redis) };
-    redis_vouched_by(app->redis, LIVE_CHECKED_KEY);
+    live_vouched_by(app->redis, app->config);
+    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app->redis) };
     (void)redis_do(app->redis, &call, set, 3);
     redis_call_free(&call);
 }
