@@ -87,11 +87,14 @@ test(`${ROUNDS} restarts of all processes under load cost nobody anything`, asyn
   const crowd = await crowdOf(users, await newUser());
   const before = new Map(all().map((name) => [name, restarts(name.split(' ')[1])]));
   const retried = retries.count;
-  for (let i = 0; i < ROUNDS; i++) {
-    await site.dev('restart');
-    assert.deepEqual(crowd.wrong.slice(0, 5), [], `restart ${i}`);
+  try {
+    for (let i = 0; i < ROUNDS; i++) {
+      await site.dev('restart');
+      assert.deepEqual(crowd.wrong.slice(0, 5), [], `restart ${i}`);
+    }
+  } finally {
+    await crowd.stop();
   }
-  await crowd.stop();
 
   assert.deepEqual(crowd.wrong.slice(0, 5), []);
   assert.equal(retries.count - retried, 0, 'no connection was broken');
