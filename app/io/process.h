@@ -1,4 +1,4 @@
-/* The life of a long-lived process: when its signals arrive, and its restart in place.
+/* The life of a long-lived process: when its signals arrive, its restart in place, and whom it lets go first.
  *
  * Signals are let in only inside process_poll: SIGTERM, SIGINT and SIGUSR1 ask to stop, SIGHUP asks to start the
  * program anew. That happens by exec in the same process, so no supervisor notices, with the connections handed over:

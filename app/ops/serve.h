@@ -7,7 +7,8 @@
 /* `serve --pool hot|page|auth [--check]`: answers FastCGI requests on descriptor 0 until SIGTERM; --check only says
  * whether it would start, by 0 or 1. */
 int serve_command(const struct config *config, int argc, char **argv);
-/* `settle [--check]`: the settle worker until SIGTERM; --check as above. */
+/* `settle [--check]`: the settle worker until SIGTERM; --check as above, and 2 when the tables were made for another
+ * number of partitions. */
 int settle_command(const struct config *config, int argc, char **argv);
 /* `migrate [--check]`: brings the tables up to date; --check only says whether they are: 0, or 1. */
 int migrate_command(const struct config *config, int argc, char **argv);

@@ -9,10 +9,10 @@
  * Between the start of a Redis that has lost something and the discovery there must be no grab, or a share would be
  * promised that is settled for somebody else. So a Redis process has to be vouched for before grabs reach it: a worker
  * that meets a new run_id compares every stream with its cursor (recover_check), and then writes that run_id and the
- * number of partitions under LIVE_CHECKED_KEY; who is configured with another number grabs and loads nothing.
- * A copy that comes back vouches for the process it was taken from, which is no more. What a worker
- * read from the old process can't be settled after the check of the new one: settling asks, under the lock of the
- * cursor, whether the connection it was read over still stands; the check takes the same lock.
+ * number of partitions under LIVE_CHECKED_KEY; who is configured with another number grabs and loads nothing. A copy
+ * that comes back vouches for the process it was taken from, which is no more. What a worker read from the old process
+ * can't be settled after the check of the new one: settling asks, under the lock of the cursor, whether the connection
+ * it was read over still stands; the check takes the same lock.
  *
  * A packet is built or refunded only under the lock of its partition's cursor and only when no event of it waits in the
  * stream: what was promised is settled first. A closed packet never comes back. */
@@ -55,7 +55,7 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
 /* Vouches for Redis, when that has not been done since it started: compares every partition's stream with its cursor
  * first, and closes the doors where it does not go on. Asks nothing when the connection leads to the process that was
  * checked last. *checked: it is vouched for; false: another worker is at a partition, try again soon.
- * ST_UNAVAILABLE: a store is away. */
+ * ST_UNAVAILABLE: a store is away. ST_INVALID: as settle_refresh. */
 enum status recover_check(struct recover *r, struct settle *s, bool *checked);
 
 /* The stream of a partition does not have the entry its cursor stands on. Finds out why and mends it. */

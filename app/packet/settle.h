@@ -69,7 +69,8 @@ enum status settle_new(struct services *app, struct settle **out);
 void settle_free(struct settle *s); /* NULL is fine */
 
 /* One pass over all partitions: read, settle and publish what there is. *events: how many were settled.
- * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again. */
+ * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again;
+ * ST_INVALID: as settle_refresh. */
 enum status settle_pass(struct settle *s, uint64_t *events);
 /* Passes until nothing is left that can be settled; at most passes_max. For commands and tests. */
 enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
