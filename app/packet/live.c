@@ -147,7 +147,9 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
 
 /* ---- door, end, removal ---- */
 
-enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count)
+/* Runs a script without arguments, whose keys are a packet's first key_count, for several packets in one round. */
+static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
+                                size_t key_count, const uint64_t *packet_ids, size_t count)
 {
     struct redis_call calls[LIVE_BATCH_MAX];
     enum status st = ST_OK;
@@ -155,16 +157,21 @@ enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
         live_keys(&keys, packet_ids[i], live->partitions);
-        redis_queue_script(live->redis, &calls[i], live->busy, &keys.key[LIVE_KEY_PACKET], 1, NULL, 0);
+        redis_queue_script(live->redis, &calls[i], script, keys.key, key_count, NULL, 0);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {
         enum live_code code;
         if (st == ST_OK)
-            st = live_code_read(&calls[i], "busy", &code);
+            st = live_code_read(&calls[i], name, &code);
         redis_call_free(&calls[i]);
     }
     return st;
+}
+
+enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count)
+{
+    return packets_each(live, live->busy, "busy", 1, packet_ids, count);
 }
 
 /* A script with one key and one argument. */
@@ -241,40 +248,24 @@ enum status live_close(const struct live *live, uint64_t packet_id, struct live_
     return out->status;
 }
 
-enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count)
-{
-    struct redis_call calls[LIVE_BATCH_MAX];
-    enum status st = ST_OK;
-    assert(count <= LIVE_BATCH_MAX);
-    for (size_t i = 0; i < count; i++) {
-        struct live_keys keys;
-        live_keys(&keys, packet_ids[i], live->partitions);
-        const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
-                                    keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
-        redis_queue(live->redis, &calls[i], args, 5);
-    }
-    redis_round(live->redis);
-    for (size_t i = 0; i < count; i++) {
-        if (st == ST_OK)
-            st = calls[i].status == ST_INVALID ? ST_CORRUPT : calls[i].status;
-        redis_call_free(&calls[i]);
-    }
-    return st;
-}
-
 enum status live_remove(const struct live *live, uint64_t packet_id)
 {
-    return live_remove_all(live, &packet_id, 1);
+    struct live_keys keys;
+    struct redis_call call;
+    live_keys(&keys, packet_id, live->partitions);
+    const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
+                                keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
+    enum status st = redis_do(live->redis, &call, args, 5);
+    redis_call_free(&call);
+    return st == ST_INVALID ? ST_CORRUPT : st;
+}
+
+enum status live_bury_all(const struct live *live, const uint64_t *packet_ids, size_t count)
+{
+    return packets_each(live, live->bury, "bury", 4, packet_ids, count);
 }
 
 enum status live_bury(const struct live *live, uint64_t packet_id)
 {
-    struct live_keys keys;
-    struct redis_call call;
-    enum live_code code;
-    live_keys(&keys, packet_id, live->partitions);
-    (void)redis_do_script(live->redis, &call, live->bury, keys.key, 4, NULL, 0);
-    enum status st = live_code_read(&call, "bury", &code);
-    redis_call_free(&call);
-    return st;
+    return live_bury_all(live, &packet_id, 1);
 }

@@ -192,12 +192,13 @@ enum status live_close(const struct live *live, uint64_t packet_id, struct live_
 /* Several in one round, each with its own answer in out. */
 void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out);
 
-/* Deletes the own keys of packets (their events stay in the stream). Fine when they are gone. ST_OK, or the first
- * error, as live_grab_read. */
+/* Deletes the own keys of a packet (its events stay in the stream). Fine when they are gone. ST_OK, or as
+ * live_grab_read. */
 enum status live_remove(const struct live *live, uint64_t packet_id);
-enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count);
-/* The same for a packet that must not come back: a load by its sender that is still on its way finds it gone. */
+/* The same for packets that must not come back: a load by the sender that is still on its way finds them gone. ST_OK,
+ * or the first error. */
 enum status live_bury(const struct live *live, uint64_t packet_id);
+enum status live_bury_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* ---- the stream ---- */
 

@@ -11,7 +11,7 @@
 
 enum {
     DOORS_MAX = 500,           /* packets of one query and of one round */
-    CLOCKS_APART_MS = 3600000, /* a packet may be open longer by Redis's clock than by ours */
+    CLOSED_BACK_MS = 86400000, /* a packet may be open longer by Redis's clock than by ours, or its load be late */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -51,7 +51,7 @@ static enum status doors_each(struct settle *s, struct db *db, uint32_t partitio
 }
 
 /* Grabs of this partition's packets are answered "busy" until each is built anew. A packet that is closed may be open
- * in what Redis came back with, and nobody builds it anew: it goes, and its pages come from MySQL. */
+ * in what Redis came back with, and nobody builds it anew: it goes for good, and its pages come from MySQL. */
 static enum status doors_close(struct settle *s, struct db *db, uint32_t partition)
 {
     uint64_t shut = 0, gone = 0;
@@ -59,7 +59,7 @@ static enum status doors_close(struct settle *s, struct db *db, uint32_t partiti
     if (st == ST_OK)
         st = doors_each(s, db, partition, PACKET_OPEN, 0, live_busy, &shut);
     if (st == ST_OK)
-        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOCKS_APART_MS, live_remove_all, &gone);
+        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOSED_BACK_MS, live_bury_all, &gone);
     log_warn("doors closed", "partition=%u packets=%llu closed=%llu status=%s", partition, (unsigned long long)shut,
              (unsigned long long)gone, status_name(st));
     return st;

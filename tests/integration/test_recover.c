@@ -429,6 +429,7 @@ static void a_closed_packet_that_comes_back_open_gives_nothing_out(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     world_check_redis(&w);
+    assert_int_equal(load_late(&w, id), LIVE_EXISTS);           /* its sender's, which stood still for long */
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING); /* MySQL answers: it is empty */
     assert_int_equal(world_drain(&w), 0);
     world_audit_clean(&w);
@@ -447,6 +448,25 @@ static void settler_reconnect(struct world *w)
             usleep(10000);
     }
     assert_int_equal(st, ST_OK);
+}
+
+/* By the clock of the machine Redis runs on it may still be open. */
+static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_than_others(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    world_sql(&w, "UPDATE packet SET expires_at = expires_at - 72000000"); /* 19 hours ago */
+    world_lose_tail(&w, id);
+    (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
+    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    world_check_redis(&w);
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
+    assert_int_equal(world_drain(&w), 0);
+    world_end(&w);
 }
 
 /* Another worker may have vouched for the next process meanwhile, which never had these events. */
@@ -668,6 +688,7 @@ int main(void)
         cmocka_unit_test(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing),
         cmocka_unit_test(a_full_redis_is_checked_and_mended_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
+        cmocka_unit_test(a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_than_others),
         cmocka_unit_test(what_was_read_from_a_redis_that_is_gone_is_not_settled),
         cmocka_unit_test(a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits),
         cmocka_unit_test(events_that_were_trimmed_unread_stop_the_partition),
