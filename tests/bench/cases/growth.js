@@ -3,7 +3,6 @@
 import { Grabs } from '../grabs.js';
 import { calls } from '../growth_calls.js';
 import { requests } from '../growth_requests.js';
-import { processTree } from '../cpu.js';
 import { rounds } from '../rounds.js';
 import { makeWorld, runOn, startStores } from '../stores.js';
 import { auditOnce } from './audit.js';
@@ -40,7 +39,7 @@ async function records(bench) {
   await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
   for (const [i, n] of sizes.entries()) await receivePast(site, grabs.users[i].id, sender.id, 2 ** 58 + i * 2 ** 40, n);
   await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1; ANALYZE TABLE packet, `grab`');
-  const us = { name: 'records', url: site.url, groups: () => ({ ...site.groups('page'), mariadb: processTree(site.pid('mariadb')) }) };
+  const us = grabs.target('page');
   return rounds(bench, await Promise.all(sizes.map(async (n, i) => {
     const { cookie } = grabs.users[i];
     const first = '/records/received';
