@@ -8,8 +8,8 @@
 -- returns {LIVE_MISSING} or {LIVE_VIEW, now_ms, settled id or false, count of grabs, last entry once finished or false,
 --   my share_no or false, my entry or false, share_no of the first row, {entries in share order},
 --   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
---   commitment, seed, best, grabbed_fen, close_event (empty until it is closed)}}; an entry is
---   `user,fen,ms-seq,nickname`
+--   commitment, seed, best, grabbed_fen, close_event (empty until it is closed)}, 1 once it is finished and the
+--   database has closed it, or false}; an entry is `user,fen,ms-seq,nickname`
 -- @include "codes"
 -- @include "clock"
 -- @include "whole"
@@ -42,5 +42,8 @@ if stop > start then
 end
 -- The time of the last grab is the time the packet was finished.
 local last = grabbed >= tonumber(packet[5]) and redis.call('LINDEX', KEYS[3], -1)
+-- What is closed gets a time to live before the position tells that it is settled.
+local closed = last and redis.call('PTTL', KEYS[1]) >= 0
 
-return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet}
+return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,
+    closed}

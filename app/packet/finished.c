@@ -47,7 +47,7 @@ struct finished *finished_new(size_t packets_max, size_t bytes_max)
 
 static bool never_changes(const struct live_view *view)
 {
-    return !view->busy && view->over && view->packet.state == PACKET_FINISHED && view->row_count > 0;
+    return !view->busy && view->over && view->closed && view->packet.state == PACKET_FINISHED && view->row_count > 0;
 }
 
 bool finished_for_ever(const struct live_view *view)

@@ -1,6 +1,7 @@
 /* Finished packets in the memory of a process. Once every share of a packet is grabbed and settled nothing of it ever
- * changes, whatever becomes of Redis, so both who comes too late and who looks at the list are answered without asking
- * it. Only packets whose grabs are all known are kept: that a user has no share is as certain as which one he has. */
+ * changes, whatever becomes of Redis (one with a dead letter is not closed, so it is not kept). So both who comes too
+ * late and who looks at the list are answered without asking it. Only packets whose grabs are all known are kept: that
+ * a user has no share is as certain as which one he has. */
 #ifndef HB_PACKET_FINISHED_H
 #define HB_PACKET_FINISHED_H
 

@@ -128,6 +128,7 @@ struct live_view {
                               once the refund has been settled */
     bool busy;            /* being rebuilt: grabs are refused for the moment */
     bool over;            /* packet_is_over: a packet past its time may not be, a clock can be put back */
+    bool closed;          /* finished, and MySQL has settled every grab: none is a dead letter */
     int64_t now_ms;       /* Redis's clock */
     bool has_mine;
     struct live_row mine;  /* the visitor's own grab */

@@ -5,7 +5,7 @@
 #include "packet/live_event.h"
 
 /* Places in the script's answer and in its list of fields. */
-enum { AT_NOW = 1, AT_SETTLED, AT_GRABBED, AT_LAST, AT_MY_SHARE, AT_MY_ENTRY, AT_FIRST, AT_ROWS, AT_FIELDS };
+enum { AT_NOW = 1, AT_SETTLED, AT_GRABBED, AT_LAST, AT_MY_SHARE, AT_MY_ENTRY, AT_FIRST, AT_ROWS, AT_FIELDS, AT_CLOSED };
 enum {
     FIELD_SENDER,
     FIELD_NICKNAME,
@@ -191,6 +191,7 @@ static enum status numbers_read(const redisReply *reply, struct live_view *out, 
         p->finished_ms = (int64_t)last.event.ms;
     }
     out->over = packet_is_over(p);
+    out->closed = !redis_reply_is_nil(redis_reply_at(reply, AT_CLOSED));
     p->state = packet_state_shown(p, out->now_ms);
     return ST_OK;
 }

@@ -11,6 +11,7 @@
 #include "ops/replay.h"
 #include "packet/dead_letter.h"
 #include "packet/expire.h"
+#include "packet/finished.h"
 #include "packet/recover.h"
 #include "packet/settle_write.h"
 #include "test_settle_fixture.h"
@@ -233,6 +234,37 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
     world_end(w);
 }
 
+/* What a hot process that sees the packet now would keep for ever. */
+static bool kept(struct world *w, uint64_t id)
+{
+    struct redis_call call = { 0 };
+    struct live_view view;
+    live_view_queue(&w->live, &call, id, 0, PACKET_NO_SHARE, LIVE_ROWS_MAX);
+    redis_round(w->web->redis);
+    assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
+    redis_call_free(&call);
+    for (size_t i = 0; i < view.row_count; i++)
+        assert_true(view.rows[i].settled); /* as far as the position tells */
+    return finished_for_ever(&view);
+}
+
+static void a_finished_packet_with_a_letter_is_not_kept_in_memory(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    world_grab(w, s.id, 4);
+    assert_int_equal(world_drain(w), 0);
+    assert_int_equal(waiting(w), 3);
+    assert_false(kept(w, s.id)); /* the letter may be dropped, and its share go to somebody else */
+    uint64_t other = world_send(w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(w, other, 1, 2);
+    assert_int_equal(world_drain(w), 2);
+    assert_true(kept(w, other)); /* at once, without its time being over */
+    world_end(w);
+}
+
 static void a_late_worker_puts_nothing_aside_a_second_time(void **state)
 {
     struct world w;
@@ -292,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_closes),
         cmocka_unit_test(recovery_and_expiry_leave_a_packet_in_quarantine_alone),
         cmocka_unit_test(a_dropped_letter_ends_the_quarantine_without_money),
+        cmocka_unit_test(a_finished_packet_with_a_letter_is_not_kept_in_memory),
         cmocka_unit_test(a_late_worker_puts_nothing_aside_a_second_time),
         cmocka_unit_test(a_damaged_end_of_a_packet_is_repaired_into_a_refund),
     };

@@ -35,6 +35,7 @@ static struct finished_packet finished_make(uint64_t id, uint32_t count)
                                                            .share_count = count,
                                                            .grabbed_count = count },
                                                .over = true,
+                                               .closed = true,
                                                .rows = rows,
                                                .row_count = count },
                                      .rows = { STR("<li>"), STR("[]") } };
@@ -63,6 +64,11 @@ static void only_what_can_never_change_is_for_ever(void **state)
     p = finished_make(1, SHARES);
     p.view.over = false;
     assert_false(finished_for_ever(&p.view));
+    p = finished_make(1, SHARES);
+    p.view.closed = false; /* the position passes dead letters, too */
+    assert_false(finished_for_ever(&p.view));
+    p.view.row_count = SHARES - 1;
+    assert_false(finished_but_partly(&p.view));
     p = finished_make(1, SHARES);
     p.view.row_count = SHARES - 1;
     assert_false(finished_for_ever(&p.view));
