@@ -33,12 +33,18 @@ site_command() {
 
 site_run() {
     [ $# -eq 0 ] || die "run takes no arguments"
-    # A shell starts its background jobs with SIGINT ignored, and bash can't trap what was ignored at its start.
-    if [ -z "${HONGBAO_RUN:-}" ]; then
-        local -a options=(--var "$VAR")
-        [ -z "$PORT_GIVEN" ] || options+=(--port "$PORT")
-        HONGBAO_RUN=1 exec env --default-signal=INT,QUIT "$ROOT/dev" "${options[@]}" run
-    fi
+    set -- --var "$VAR" run
+    [ -z "$PORT_GIVEN" ] || set -- --port "$PORT" "$@"
+    case ${HONGBAO_RUN:-} in
+    '')
+        # A shell starts its background jobs with SIGINT ignored, and bash can't trap what was ignored at its start.
+        HONGBAO_RUN=hears exec env --default-signal=INT,QUIT "$ROOT/dev" "$@"
+        ;;
+    hears)
+        site_run_apart "$@"
+        return
+        ;;
+    esac
     unset HONGBAO_RUN
     export HB_RELOAD=${HB_RELOAD:-on}
 
@@ -52,6 +58,22 @@ site_run() {
     site_make_demo_users
     site_print_welcome "Ctrl-C stops everything"
     site_follow
+}
+
+# bash loses some SIGINTs that come while it waits for what a command prints, and no SIGTERM. So Ctrl-C is heard by a
+# process that only waits, and passed on; the one that works ignores it, with all that it calls.
+site_run_apart() {
+    local worker='' told='' status
+    trap 'told=yes; [ -z "$worker" ] || kill -s TERM "$worker" 2>/dev/null || true' INT TERM HUP
+    HONGBAO_RUN=works "$ROOT/dev" "$@" <&0 &
+    worker=$!
+    [ -z "$told" ] || kill -s TERM "$worker"
+    while true; do
+        told=
+        status=0
+        wait "$worker" || status=$?
+        [ -n "$told" ] || return "$status"
+    done
 }
 
 # Shows the logs until Ctrl-C, or until somebody else brings the instance down.
