@@ -91,6 +91,13 @@ void redis_free(struct redis *r)
 
 /* ---- queueing ---- */
 
+static void resp_head(struct buf *out, size_t args)
+{
+    buf_char(out, '*');
+    buf_u64(out, args);
+    buf_cstr(out, "\r\n");
+}
+
 static void resp_arg(struct buf *out, struct str arg)
 {
     buf_char(out, '$');
@@ -131,9 +138,7 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
         return;
     }
     size_t start = r->out.len;
-    buf_char(&r->out, '*');
-    buf_u64(&r->out, args);
-    buf_cstr(&r->out, "\r\n");
+    resp_head(&r->out, args);
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++)
             resp_arg(&r->out, lists[l][i]);
@@ -297,9 +302,7 @@ static void command_append(struct buf *out, struct pending *p, struct redis_call
 {
     *p = (struct pending){ .call = call, .start = out->len };
     *call = (struct redis_call){ .status = ST_UNKNOWN };
-    buf_char(out, '*');
-    buf_u64(out, count);
-    buf_cstr(out, "\r\n");
+    resp_head(out, count);
     for (size_t i = 0; i < count; i++)
         resp_arg(out, args[i]);
     p->end = out->len;
