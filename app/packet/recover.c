@@ -92,7 +92,7 @@ static enum status packet_look(struct settle *s, uint64_t packet_id, struct live
     }
     for (size_t i = 0; i < 3; i++)
         redis_call_free(&calls[i]);
-    return status_looked(st); /* only looked */
+    return status_looked(st);
 }
 
 /* ---- one packet ---- */

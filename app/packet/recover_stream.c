@@ -10,8 +10,8 @@
 #include "packet/settle_write.h"
 
 enum {
-    DOORS_MAX = 500,           /* packets of one query and of one round */
-    CLOSED_BACK_MS = 86400000, /* a packet may be open longer by Redis's clock than by ours, or its load be late */
+    DOORS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
+    CLOSED_BACK_MS = 86400000,  /* a packet may be open longer by Redis's clock than by ours, or its load be late */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -146,16 +146,22 @@ static enum status stream_body(struct db *db, void *ctx)
     return st;
 }
 
+static enum status mending_run(struct mending *m)
+{
+    m->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (m->arena == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_transaction(m->s->app->db, stream_body, m);
+    arena_free(m->arena);
+    return st;
+}
+
 enum status recover_stream(struct settle *s, struct settle_partition *p)
 {
     struct mending m = { .s = s, .p = p };
-    m.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    if (m.arena == NULL)
-        return ST_NO_MEMORY;
-    enum status st = db_transaction(s->app->db, stream_body, &m);
+    enum status st = mending_run(&m);
     if (st == ST_OK && m.lost)
         settle_stop(p, &(struct settle_fault){ .message = "events were trimmed before they were settled" });
-    arena_free(m.arena);
     return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
 }
 
@@ -168,12 +174,8 @@ static enum status partition_check(struct settle *s, struct settle_partition *p,
     if (st != ST_OK)
         return st;
     p->gap_known = false;
-    m.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    if (m.arena == NULL)
-        return ST_NO_MEMORY;
-    st = db_transaction(s->app->db, stream_body, &m);
+    st = mending_run(&m);
     *looked = m.looked;
-    arena_free(m.arena);
     return st;
 }
 
