@@ -242,12 +242,6 @@ void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t 
     }
 }
 
-enum status live_close(const struct live *live, uint64_t packet_id, struct live_close *out)
-{
-    live_close_all(live, &packet_id, 1, out);
-    return out->status;
-}
-
 enum status live_remove(const struct live *live, uint64_t packet_id)
 {
     struct live_keys keys;

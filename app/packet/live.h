@@ -180,8 +180,8 @@ enum status live_mark(const struct live *live, uint32_t partition, struct live_e
  * live_grab_read. */
 enum status live_vouch(const struct live *live, struct str voucher);
 
-/* Ends a packet whose time is over. Unavailable, and not sent, as long as nobody vouches for the server: an older copy
- * of the packet has fewer grabs, and its event would tell their count. */
+/* Ends packets whose time is over. Unavailable, and not sent, as long as nobody vouches for the server: an older copy
+ * of a packet has fewer grabs, and its event would tell their count. */
 struct live_close {
     enum status status;  /* ST_OK: see code; else as live_grab_read */
     enum live_code code; /* CLOSED (event appended), ALREADY, FINISHED, NOT_YET, BUSY, MISSING */
@@ -189,8 +189,7 @@ struct live_close {
     int64_t grabbed_fen;
     int64_t rest_fen;
 };
-enum status live_close(const struct live *live, uint64_t packet_id, struct live_close *out); /* returns its status */
-/* Several in one round, each with its own answer in out. */
+/* At most LIVE_BATCH_MAX in one round, each with its own answer in out. */
 void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out);
 
 /* Deletes the own keys of a packet (its events stay in the stream). Fine when they are gone. ST_OK, or as

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "packet/live.h"
+#include "support/close_one.h"
 #include "support/test_services.h"
 
 enum { HOUR_MS = 3600 * 1000, SENDER = 10001, FIRST_USER = 20000, SHARES_MAX = 3000 };
@@ -199,7 +200,7 @@ static void an_unknown_packet_is_missing_to_every_script(void **state)
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
     redis_call_free(&call);
     struct live_close c;
-    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_MISSING);
     assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING); /* there was no door to close */
@@ -439,12 +440,12 @@ static void a_packet_is_closed_once_after_its_time_with_the_rest(void **state)
     sample_make(&s, PACKET_LUCKY, 3);
     (void)load(&s);
     (void)grab(&s, FIRST_USER);
-    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_NOT_YET);
     time_runs_out(&s);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
     assert_false(view(&s, 0, PACKET_NO_SHARE, 0).over);
-    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_CLOSED);
     assert_true(view(&s, 0, PACKET_NO_SHARE, 0).over);
     assert_int_equal(c.grabbed_count, 1);
@@ -458,7 +459,7 @@ static void a_packet_is_closed_once_after_its_time_with_the_rest(void **state)
     assert_int_equal(e.grabbed_fen, c.grabbed_fen);
     assert_int_equal(e.rest_fen, c.rest_fen);
     redis_call_free(&call);
-    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_ALREADY);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
@@ -474,7 +475,7 @@ static void a_finished_packet_has_nothing_to_close(void **state)
     (void)load(&s);
     (void)grab(&s, FIRST_USER);
     time_runs_out(&s);
-    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_FINISHED);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_FINISHED);
 }
@@ -552,7 +553,7 @@ static void rebuild(uint32_t count, uint32_t settled_count)
     assert_true(view(&s, 0, PACKET_NO_SHARE, 0).busy);
     assert_int_equal(grab(&s, FIRST_USER + SHARES_MAX).code, LIVE_BUSY);
     struct live_close c;
-    assert_int_equal(live_close(&live, s.p.id, &c), ST_OK);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_BUSY);
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, settled, settled_count, LIVE_STATE_OPEN, &code), ST_OK);
     assert_int_equal(code, LIVE_LOADED);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "packet/recover.h"
 #include "packet/split.h"
+#include "support/close_one.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000 };
@@ -210,7 +211,7 @@ static void a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count(void 
     world_drain(&w);
     (void)world_redis(&w, id, "DEL {or}");
     (void)world_redis(&w, id, "HSET {pk} expires_ms 1000");
-    assert_int_equal(live_close(&w.live, id, &answer), ST_OK);
+    assert_int_equal(close_one(&w.live, id, &answer), ST_OK);
     assert_int_equal(answer.code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 3).share_no, 2);
