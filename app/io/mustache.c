@@ -20,7 +20,7 @@ static const struct str ENDING = { ".mustache", 9 };
 
 enum status workshop_error(struct workshop *w, const struct source *src, size_t at, const char *format, ...)
 {
-    size_t line = 1, column = 1;
+    size_t line = src->first_line + 1, column = 1;
     char message[256];
     va_list args;
 
@@ -38,6 +38,22 @@ enum status workshop_error(struct workshop *w, const struct source *src, size_t 
     va_end(args);
     snprintf(w->error, w->error_size, "%.*s:%zu:%zu: %s", STR_ARG(src->file), line, column, message);
     return ST_INVALID;
+}
+
+enum status workshop_add(struct workshop *w, struct source src)
+{
+    if (w->count == w->cap) {
+        size_t cap = w->cap ? w->cap * 2 : 32;
+        struct source *sources = arena_array(w->arena, cap, sizeof *sources);
+        if (sources == NULL)
+            return ST_NO_MEMORY;
+        if (w->count > 0)
+            memcpy(sources, w->sources, w->count * sizeof *sources);
+        w->sources = sources;
+        w->cap = cap;
+    }
+    w->sources[w->count++] = src;
+    return ST_OK;
 }
 
 static int name_compare(struct str a, struct str b)
@@ -239,7 +255,6 @@ static enum status fingerprint_visit(void *ctx, const char *path, struct str nam
 
 struct load {
     struct workshop workshop;
-    size_t cap; /* of workshop.sources */
     uint64_t fingerprint;
 };
 
@@ -259,37 +274,71 @@ static enum status file_read(struct workshop *w, const char *path, struct str *o
     return st;
 }
 
-static enum status load_visit(void *ctx, const char *path, struct str name, const struct stat *info)
+/* Reads a file of the set: its bytes and its path, in the workshop's arena. */
+static enum status load_file(struct load *load, const char *path, struct str name, const struct stat *info,
+                             struct source *out)
 {
-    struct load *load = ctx;
     struct workshop *w = &load->workshop;
 
     if (info->st_size > (off_t)MUSTACHE_SOURCE_BYTES_MAX) {
         snprintf(w->error, w->error_size, "%s:1:1: the file is larger than %zu bytes", path, MUSTACHE_SOURCE_BYTES_MAX);
         return ST_INVALID;
     }
-    if (w->count == load->cap) {
-        size_t cap = load->cap ? load->cap * 2 : 32;
-        struct source *sources = arena_array(w->arena, cap, sizeof *sources);
-        if (sources == NULL)
-            return ST_NO_MEMORY;
-        if (w->count > 0)
-            memcpy(sources, w->sources, w->count * sizeof *sources);
-        w->sources = sources;
-        load->cap = cap;
-    }
-    struct source *src = &w->sources[w->count];
-    *src = (struct source){ .name = arena_str(w->arena, name), .file = arena_str(w->arena, str_from(path)) };
-    if (src->name.ptr == NULL || src->file.ptr == NULL)
+    *out = (struct source){ .name = arena_str(w->arena, name), .file = arena_str(w->arena, str_from(path)) };
+    if (out->name.ptr == NULL || out->file.ptr == NULL)
         return ST_NO_MEMORY;
     fingerprint_add(&load->fingerprint, name, info); /* before reading: what changes while we read will be told */
-    w->count++;
-    return file_read(w, path, &src->text);
+    return file_read(w, path, &out->text);
 }
 
-enum status mustache_set_load(const char *dir, struct mustache_set **out, char *error, size_t error_size)
+static enum status load_visit(void *ctx, const char *path, struct str name, const struct stat *info)
 {
-    struct load load = { .cap = 0 };
+    struct load *load = ctx;
+    struct source src;
+    enum status st = load_file(load, path, name, info, &src);
+
+    return st == ST_OK ? workshop_add(&load->workshop, src) : st;
+}
+
+/* The path of a language's catalogue. False: too long, or not there, as error says. */
+static bool catalogue_find(const char *dir, const char *language, char path[PATH_MAX], struct stat *info, char *error,
+                           size_t error_size)
+{
+    int len = snprintf(path, PATH_MAX, "%s/text/%s.txt", dir, language);
+
+    if (len < PATH_MAX && stat(path, info) == 0)
+        return true;
+    snprintf(error, error_size, "%s: %s", path, len < PATH_MAX ? strerror(errno) : "the path is too long");
+    return false;
+}
+
+static enum status load_texts(struct load *load, const char *dir, const char *language)
+{
+    char path[PATH_MAX];
+    struct workshop *w = &load->workshop;
+    struct source catalogue;
+    struct stat info;
+
+    if (language == NULL)
+        return ST_OK;
+    if (!catalogue_find(dir, language, path, &info, w->error, w->error_size))
+        return ST_UNAVAILABLE;
+    enum status st = load_file(load, path, str_from(language), &info, &catalogue);
+    return st == ST_OK ? texts_add(w, catalogue.file, catalogue.text) : st;
+}
+
+/* Remembers where the set came from, to see changes. */
+static enum status set_origin(struct mustache_set *set, const char *dir, const char *language)
+{
+    set->dir = strdup(dir);
+    set->language = language != NULL ? strdup(language) : NULL;
+    return set->dir != NULL && (language == NULL || set->language != NULL) ? ST_OK : ST_NO_MEMORY;
+}
+
+enum status mustache_set_load(const char *dir, const char *language, struct mustache_set **out, char *error,
+                              size_t error_size)
+{
+    struct load load = { .fingerprint = 0 };
     struct workshop *w = &load.workshop;
     struct mustache_set *set = NULL;
     enum status st = ST_NO_MEMORY;
@@ -297,11 +346,12 @@ enum status mustache_set_load(const char *dir, struct mustache_set **out, char *
     if (workshop_open(w, error, error_size))
         st = walk(dir, load_visit, &load, error, error_size);
     if (st == ST_OK)
+        st = load_texts(&load, dir, language);
+    if (st == ST_OK)
         st = workshop_finish(w, &set);
     if (st == ST_OK) {
         set->fingerprint = load.fingerprint;
-        set->dir = strdup(dir);
-        st = set->dir != NULL ? ST_OK : ST_NO_MEMORY;
+        st = set_origin(set, dir, language);
     }
     if (st == ST_OK)
         *out = set;
@@ -318,13 +368,11 @@ enum status mustache_set_compile(const struct str *names, const struct str *sour
 
     if (workshop_open(&w, error, error_size)) {
         w.missing_ok = missing_ok;
-        w.sources = arena_array(w.arena, count + 1, sizeof *w.sources);
-        if (w.sources != NULL) {
-            for (; w.count < count; w.count++)
-                w.sources[w.count] =
-                    (struct source){ .name = names[w.count], .file = names[w.count], .text = sources[w.count] };
+        st = ST_OK;
+        for (size_t i = 0; i < count && st == ST_OK; i++)
+            st = workshop_add(&w, (struct source){ .name = names[i], .file = names[i], .text = sources[i] });
+        if (st == ST_OK)
             st = workshop_finish(&w, out);
-        }
     }
     return workshop_close(&w, st);
 }
@@ -337,23 +385,35 @@ void mustache_set_free(struct mustache_set *set)
     free(set->names);
     free(set->templates);
     free(set->dir);
+    free(set->language);
     buf_free(&set->pool);
     free(set);
 }
 
+/* 0: it can't be told, because something can't be read. */
+static uint64_t set_fingerprint(const struct mustache_set *set)
+{
+    char path[PATH_MAX], error[1];
+    struct stat info;
+    uint64_t fingerprint = 0;
+
+    if (walk(set->dir, fingerprint_visit, &fingerprint, error, sizeof error) != ST_OK)
+        return 0;
+    if (set->language == NULL)
+        return fingerprint;
+    if (!catalogue_find(set->dir, set->language, path, &info, error, sizeof error))
+        return 0;
+    fingerprint_add(&fingerprint, str_from(set->language), &info);
+    return fingerprint;
+}
+
 bool mustache_set_changed(struct mustache_set *set)
 {
-    uint64_t fingerprint = 0;
-    char error[1];
+    uint64_t fingerprint = set->dir != NULL ? set_fingerprint(set) : set->fingerprint;
+    bool changed = fingerprint != set->fingerprint;
 
-    if (set->dir == NULL)
-        return false;
-    if (walk(set->dir, fingerprint_visit, &fingerprint, error, sizeof error) != ST_OK)
-        fingerprint = 0;
-    if (fingerprint == set->fingerprint)
-        return false;
     set->fingerprint = fingerprint;
-    return true;
+    return changed;
 }
 
 /* ---- looking up ---- */

@@ -28,12 +28,14 @@ struct mustache;     /* one template of a set; lives as long as the set */
 #define MUSTACHE_STEPS_MAX        ((uint32_t)1 << 20) /* of all compiled programs of a set together */
 
 /* Compiles every *.mustache below dir. Names are the path below dir without the ending: "pages/home". Files and
- * folders whose name begins with a dot are left alone.
+ * folders whose name begins with a dot are left alone. language: NULL, or "en": each line "key = text" of the catalogue
+ * dir/text/en.txt is a template "text/KEY" besides, so that {{>text/KEY}} costs nothing when a page is rendered.
  * ST_INVALID: a missing partial or parent, an unbalanced section, an unclosed tag, nesting deeper than
  * MUSTACHE_DEPTH_MAX, more than MUSTACHE_STEPS_MAX: error says "file:line:column: …" (column: characters from 1).
  * ST_UNAVAILABLE: the folder or a file can't be read. On anything but ST_OK *out is untouched and all memory is
  * freed; error (error_size bytes, caller's) is NUL-terminated. */
-enum status mustache_set_load(const char *dir, struct mustache_set **out, char *error, size_t error_size);
+enum status mustache_set_load(const char *dir, const char *language, struct mustache_set **out, char *error,
+                              size_t error_size);
 /* The same from memory (tests, the spec runner): count names and sources, which may die afterwards. missing_ok: a
  * missing partial is the empty string, as the spec wants it. A name given twice is ST_INVALID. */
 enum status mustache_set_compile(const struct str *names, const struct str *sources, size_t count, bool missing_ok,
@@ -45,8 +47,8 @@ const struct mustache *mustache_find(const struct mustache_set *set, struct str 
 struct str mustache_name(const struct mustache *t);
 /* The templates one by one, in the order of their names (bytes): index 0 … until NULL. */
 const struct mustache *mustache_at(const struct mustache_set *set, size_t index);
-/* True once for each change: a template file below the set's folder was added, removed or changed, or the folder can't
- * be read any more. Never true for a set compiled from memory. */
+/* True once for each change: a template file below the set's folder or its catalogue was added, removed or changed, or
+ * can't be read any more. Never true for a set compiled from memory. */
 bool mustache_set_changed(struct mustache_set *set);
 
 /* Appends the page to out. ST_INVALID: more than MUSTACHE_DEPTH_MAX sections and recursive partials are open (a

@@ -3,6 +3,7 @@
  *   mustache_scan.c     text → tags, and what stands on a tag's line
  *   mustache_parse.c    tags → one tree a template: lines, standalone tags, indentation
  *   mustache_compile.c  trees → one flat program a template: partials, parents and blocks are expanded
+ *   mustache_texts.c    a catalogue of texts → one small template each
  *   mustache.c          folders, sets, changes
  *   mustache_render.c   program + context → bytes
  *
@@ -90,7 +91,8 @@ struct node {
 /* One template while the set is compiled. */
 struct source {
     struct str name;
-    struct str file; /* for messages */
+    struct str file;   /* for messages */
+    size_t first_line; /* where text begins in the file, from 0 */
     struct str text;
     struct node root; /* its children are the template */
 };
@@ -99,7 +101,7 @@ struct source {
 struct workshop {
     struct arena *arena;
     struct source *sources;
-    size_t count;
+    size_t count, cap;
     bool missing_ok;
     char *error;
     size_t error_size;
@@ -108,9 +110,18 @@ struct workshop {
 /* Writes "file:line:column: message" into the workshop's error; returns ST_INVALID. */
 enum status workshop_error(struct workshop *w, const struct source *src, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Adds src; its texts live as long as the workshop. ST_NO_MEMORY. */
+enum status workshop_add(struct workshop *w, struct source src);
 struct source *workshop_find(struct workshop *w, struct str name);
 /* Fills src->root and resolves its partials and parents. ST_INVALID with the workshop's error; ST_NO_MEMORY. */
 enum status parse_source(struct workshop *w, struct source *src);
+
+/* ---- catalogues ---- */
+
+/* Adds each line "key = text" of a catalogue as the template "text/KEY". Empty lines and those that begin with # are
+ * passed over; the blanks around key and text are not part of them. ST_INVALID with the workshop's error: a line
+ * without '=', a key that is not a word. ST_NO_MEMORY. */
+enum status texts_add(struct workshop *w, struct str file, struct str catalogue);
 
 /* ---- programs ---- */
 
@@ -157,7 +168,8 @@ struct mustache_set {
     struct buf pool;
     struct mustache *templates;
     size_t count;
-    char *dir; /* NULL: from memory */
+    char *dir;      /* NULL: from memory */
+    char *language; /* of its catalogue; NULL: none */
     uint64_t fingerprint;
 };
 

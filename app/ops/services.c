@@ -9,7 +9,7 @@
 
 static enum status pages_open(struct services *s, const struct config *config, char *error, size_t error_size)
 {
-    enum status st = mustache_set_load(config->template_dir, &s->templates, error, error_size);
+    enum status st = templates_load(config->template_dir, &s->templates, error, error_size);
     if (st == ST_UNAVAILABLE)
         (void)snprintf(error, error_size, "%s: can't be read", config->template_dir);
     if (st != ST_OK)
@@ -59,7 +59,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
 void services_close(struct services *s)
 {
     finished_free(s->finished);
-    mustache_set_free(s->templates);
+    templates_free(&s->templates);
     assets_free(s->assets);
     db_free(s->db);
     redis_free(s->redis);

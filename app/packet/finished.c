@@ -149,8 +149,10 @@ static void text_move(char **to, struct str *text)
 static size_t packet_bytes(const struct finished_packet *packet)
 {
     const struct live_view *view = &packet->view;
-    size_t bytes = view->row_count * sizeof *view->rows + packet->rows.html.len + packet->rows.json.len +
-                   view->packet.sender_name.len + view->packet.receiver_name.len + view->packet.greeting.len;
+    size_t bytes = view->row_count * sizeof *view->rows + packet->rows.json.len + view->packet.sender_name.len +
+                   view->packet.receiver_name.len + view->packet.greeting.len;
+    for (int i = 0; i < LANGUAGES; i++)
+        bytes += packet->rows.html[i].len;
     for (size_t i = 0; i < view->row_count; i++)
         bytes += view->rows[i].nickname.len;
     return bytes;
@@ -169,7 +171,8 @@ static void packet_move(struct finished_packet *packet, void *memory)
     text_move(&to, &view->packet.sender_name);
     text_move(&to, &view->packet.receiver_name);
     text_move(&to, &view->packet.greeting);
-    text_move(&to, &packet->rows.html);
+    for (int i = 0; i < LANGUAGES; i++)
+        text_move(&to, &packet->rows.html[i]);
     text_move(&to, &packet->rows.json);
     view->packet.request_key = STR("");
     view->has_mine = false;

@@ -6,6 +6,7 @@
 #define HB_PACKET_FINISHED_H
 
 #include "packet/live.h"
+#include "web/language.h"
 
 #define FINISHED_PACKETS_MAX 1024               /* in one process */
 #define FINISHED_BYTES_MAX   ((size_t)16 << 20) /* of them all */
@@ -13,7 +14,8 @@
 
 /* The first page of the list, ready made. */
 struct finished_rows {
-    struct str html, json;
+    struct str html[LANGUAGES];
+    struct str json;
 };
 
 struct finished_packet {
@@ -36,7 +38,7 @@ bool finished_but_partly(const struct live_view *view);
 void finished_keep(struct finished *f, const struct finished_packet *packet);
 /* NULL: not kept. Valid until another function of this table is called. */
 const struct finished_packet *finished_find(struct finished *f, uint64_t packet_id);
-/* Says which templates are in use (services.templates_made): rows that others made are forgotten. */
+/* Says which templates are in use (services.templates.made): rows that others made are forgotten. */
 void finished_made_with(struct finished *f, unsigned templates_made);
 /* True for one losing grab in FINISHED_LOOK_EVERY of packets that could be kept: it looks whether it is time. */
 bool finished_look_due(struct finished *f, uint32_t share_count);

@@ -8,10 +8,9 @@
 #include "packet/store.h"
 #include "web/respond.h"
 
-static const struct problem PROBLEM_EMPTY = { 410, "empty", "手慢了，红包派完了", NULL, 0 };
-static const struct problem PROBLEM_EXPIRED = { 410, "expired", "该红包已超过24小时。如已领取，可在“我的红包”中查看",
-                                                NULL, 0 };
-static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "该红包仅限指定好友领取", NULL, 0 };
+static const struct problem PROBLEM_EMPTY = { 410, "empty", "text/sold_out", NULL, 0 };
+static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NULL, 0 };
+static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
 
 /* A browser is sent to the packet's page, which tells the outcome; JSON gets it right here. */
 static void answer_share(struct exchange *x, const char *result, uint32_t share_no, int64_t amount_fen)

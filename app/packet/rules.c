@@ -1,13 +1,10 @@
 #include "packet/rules.h"
 
+#include <inttypes.h>
+
 #include "base/money.h"
 #include "base/utf8.h"
 #include "packet/split.h"
-
-const struct str RULES_MESSAGE_BALANCE = STR("可用余额不足");
-const struct str RULES_MESSAGE_NO_RECEIVER = STR("没有这个用户");
-const struct str RULES_MESSAGE_SELF = STR("不能给自己发专属红包");
-const struct str RULES_MESSAGE_OTHER_PACKET = STR("这个红包已经发出；如要再发一个，请再次提交");
 
 /* What is being checked; failed stays ST_OK unless memory ran out. */
 struct check {
@@ -19,13 +16,19 @@ struct check {
     enum status failed;
 };
 
-static void check_fail(struct check *c, const char *field, struct str message)
+static void check_fail(struct check *c, const char *field, const char *text)
 {
-    if (message.ptr == NULL) {
+    form_fail(c->errors, field, text);
+}
+
+/* The same with a number in the message. */
+static void check_fail_with(struct check *c, const char *field, const char *text, struct str value)
+{
+    if (value.ptr == NULL) {
         c->failed = ST_NO_MEMORY;
         return;
     }
-    form_fail(c->errors, field, message);
+    form_fail_with(c->errors, field, text, value);
 }
 
 struct str rules_yuan_short(struct arena *a, int64_t fen)
@@ -39,7 +42,7 @@ static bool check_kind(struct check *c)
 {
     c->order->kind = PACKET_LUCKY;
     if (c->form->kind.len > 0 && !packet_kind_from(c->form->kind, &c->order->kind)) {
-        check_fail(c, "kind", STR("请选择红包类型"));
+        check_fail(c, "kind", "text/kind_unknown");
         return false;
     }
     return true;
@@ -54,7 +57,7 @@ static void check_split(struct check *c)
     c->order->split = SPLIT_DOUBLE_AVERAGE;
     struct str typed = c->form->split;
     if (typed.len > 0 && (!split_method_from(typed, &c->order->split) || c->order->split == SPLIT_EVEN))
-        check_fail(c, "split", STR("请选择拆分方式"));
+        check_fail(c, "split", "text/split_unknown");
 }
 
 /* ---- count ---- */
@@ -85,13 +88,13 @@ static bool check_count(struct check *c)
     uint64_t count = 0;
     bool number = str_to_u64(typed, &count);
     if (typed.len == 0) {
-        check_fail(c, "count", STR("未填写「红包个数」"));
+        check_fail(c, "count", "text/count_missing");
     } else if (!number && !(all_digits(typed) && typed.ptr[0] != '0')) {
-        check_fail(c, "count", STR("红包个数须为整数"));
+        check_fail(c, "count", "text/count_not_whole");
     } else if (number && count == 0) {
-        check_fail(c, "count", STR("红包个数至少为1个"));
+        check_fail(c, "count", "text/count_zero");
     } else if (!number || count > (uint64_t)count_max(c->config)) {
-        check_fail(c, "count", arena_printf(c->arena, "一次最多发%lld个红包", (long long)count_max(c->config)));
+        check_fail_with(c, "count", "text/count_max", arena_printf(c->arena, "%" PRId64, count_max(c->config)));
     } else {
         c->order->count = (uint32_t)count;
         return true;
@@ -108,14 +111,12 @@ static int64_t total_fen_max(const struct config *config)
 
 static void fail_share_max(struct check *c)
 {
-    struct str yuan = rules_yuan_short(c->arena, c->config->share_fen_max);
-    check_fail(c, "amount", arena_printf(c->arena, "单个红包金额不可超过%.*s元", STR_ARG(yuan)));
+    check_fail_with(c, "amount", "text/share_max", rules_yuan_short(c->arena, c->config->share_fen_max));
 }
 
 static void fail_total_max(struct check *c)
 {
-    struct str yuan = rules_yuan_short(c->arena, total_fen_max(c->config));
-    check_fail(c, "amount", arena_printf(c->arena, "单次支付总额不可超过%.*s元", STR_ARG(yuan)));
+    check_fail_with(c, "amount", "text/total_max", rules_yuan_short(c->arena, total_fen_max(c->config)));
 }
 
 /* The typed amount in fen; false when there is none, the message is told. */
@@ -126,11 +127,12 @@ static bool read_amount(struct check *c, int64_t *out_fen)
     if (c->failed != ST_OK)
         return false;
     if (typed.len == 0) {
-        check_fail(c, "amount", c->order->kind == PACKET_LUCKY ? STR("未填写「总金额」") : STR("未填写「单个金额」"));
+        check_fail(c, "amount",
+                   c->order->kind == PACKET_LUCKY ? "text/amount_total_missing" : "text/amount_each_missing");
         return false;
     }
     if (money_parse(typed, out_fen) != ST_OK) {
-        check_fail(c, "amount", STR("金额格式不正确，请填写数字，最多两位小数"));
+        check_fail(c, "amount", "text/amount_not_money");
         return false;
     }
     return true;
@@ -146,7 +148,7 @@ static void check_amount(struct check *c, bool count_known)
     int64_t count = c->order->count;
     int64_t total = lucky ? fen : fen * count; /* at most 10^9 · 10^5 */
     if (fen < (lucky ? count : 1))
-        check_fail(c, "amount", STR("单个红包金额不可低于0.01元"));
+        check_fail(c, "amount", "text/share_min");
     else if (!lucky && fen > c->config->share_fen_max)
         fail_share_max(c);
     else if (total > total_fen_max(c->config))
@@ -163,7 +165,7 @@ static void check_greeting(struct check *c)
     struct str clean;
     enum status st = utf8_clean(c->arena, c->form->greeting, &clean);
     if (st == ST_INVALID) {
-        check_fail(c, "greeting", STR("祝福语含有无法识别的字符"));
+        check_fail(c, "greeting", "text/greeting_invalid");
         return;
     }
     if (st != ST_OK) {
@@ -172,11 +174,11 @@ static void check_greeting(struct check *c)
     }
     if (utf8_graphemes(clean) > (size_t)c->config->greeting_graphemes_max ||
         utf8_codepoints(clean) > GREETING_CODE_POINTS_MAX) {
-        check_fail(c, "greeting",
-                   arena_printf(c->arena, "祝福语不可超过%lld个字", (long long)c->config->greeting_graphemes_max));
+        check_fail_with(c, "greeting", "text/greeting_long",
+                        arena_printf(c->arena, "%" PRId64, (int64_t)c->config->greeting_graphemes_max));
         return;
     }
-    c->order->greeting = clean.len > 0 ? clean : STR(GREETING_DEFAULT);
+    c->order->greeting = clean.len > 0 ? clean : c->form->greeting_default;
 }
 
 static void check_to(struct check *c)
@@ -186,9 +188,9 @@ static void check_to(struct check *c)
         return;
     struct str typed = str_trim(c->form->to);
     if (typed.len == 0)
-        check_fail(c, "to", STR("未填写「谁可以领」"));
+        check_fail(c, "to", "text/to_missing");
     else if (typed.len > USERNAME_TYPED_BYTES_MAX)
-        check_fail(c, "to", RULES_MESSAGE_NO_RECEIVER);
+        check_fail(c, "to", RULES_TEXT_NO_RECEIVER);
     else
         c->order->to = typed;
 }
@@ -197,7 +199,7 @@ static void check_request_key(struct check *c)
 {
     c->order->request_key = c->form->request_key;
     if (c->form->request_key.len > 0 && !request_key_valid(c->form->request_key))
-        check_fail(c, "request_key", STR("提交标识只能有字母、数字、_ 和 -，最多64个字符"));
+        check_fail(c, "request_key", "text/request_key_invalid");
 }
 
 enum status rules_send(struct arena *a, const struct config *config, const struct send_form *form,

@@ -9,18 +9,18 @@
 #include "packet/packet.h"
 #include "web/form.h"
 
-#define GREETING_DEFAULT "恭喜发财，大吉大利"
 enum { GREETING_CODE_POINTS_MAX = 400, USERNAME_TYPED_BYTES_MAX = 64 };
 
 /* As typed; absent fields are empty. */
 struct send_form {
-    struct str kind;        /* empty = lucky */
-    struct str amount;      /* yuan text: the total for lucky, one share for even and exclusive */
-    struct str count;       /* ignored for exclusive */
-    struct str greeting;    /* empty = GREETING_DEFAULT */
-    struct str to;          /* username; exclusive only, ignored otherwise */
-    struct str split;       /* lucky only, ignored otherwise; empty = double-average */
-    struct str request_key; /* empty = the caller makes one */
+    struct str kind;             /* empty = lucky */
+    struct str amount;           /* yuan text: the total for lucky, one share for even and exclusive */
+    struct str count;            /* ignored for exclusive */
+    struct str greeting;         /* empty = greeting_default */
+    struct str to;               /* username; exclusive only, ignored otherwise */
+    struct str split;            /* lucky only, ignored otherwise; empty = double-average */
+    struct str request_key;      /* empty = the caller makes one */
+    struct str greeting_default; /* not typed: what an empty greeting becomes, in the sender's language */
 };
 
 /* What is to be done. All sums are within the limits and can be split. */
@@ -41,11 +41,11 @@ struct send_order {
 enum status rules_send(struct arena *a, const struct config *config, const struct send_form *form,
                        struct send_order *out, struct form_errors *errors);
 
-/* Messages that depend on something looked up. Static storage. */
-extern const struct str RULES_MESSAGE_BALANCE;      /* field amount */
-extern const struct str RULES_MESSAGE_NO_RECEIVER;  /* field to */
-extern const struct str RULES_MESSAGE_SELF;         /* field to */
-extern const struct str RULES_MESSAGE_OTHER_PACKET; /* field request_key: the key made another packet before */
+/* Messages (names of texts) that depend on something looked up. */
+#define RULES_TEXT_BALANCE      "text/balance_short"    /* field amount */
+#define RULES_TEXT_NO_RECEIVER  "text/to_unknown"       /* field to */
+#define RULES_TEXT_SELF         "text/to_self"          /* field to */
+#define RULES_TEXT_OTHER_PACKET "text/request_key_used" /* field request_key: the key made another packet before */
 
 /* fen as people write a limit: "200", "0.01", "12.5" → "12.50". In the arena; STR_NONE without memory. */
 struct str rules_yuan_short(struct arena *a, int64_t fen);

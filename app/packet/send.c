@@ -15,6 +15,7 @@
 #include "user/store.h"
 #include "wallet/ledger.h"
 #include "web/respond.h"
+#include "web/text.h"
 #include "web/view.h"
 
 enum { COMMIT_REPLAYS_MAX = 3 };
@@ -243,7 +244,7 @@ static enum status send_model(struct exchange *x, struct model *m, const struct 
     view_money_model(m, &m->root, "balance_fen", "balance_text", balance_fen);
     value_text(m, &m->root, "request_key", request_key);
     limits_model(x, m);
-    value_page_text(m, &m->root, "greeting_default", STR(GREETING_DEFAULT));
+    value_page_text(m, &m->root, "greeting_default", text_of(x, "text/greeting_default"));
     struct value *typed = value_page_object(m, &m->root, "form");
     value_text(m, typed, "kind", form->kind);
     value_text(m, typed, "amount", form->amount);
@@ -258,7 +259,7 @@ static enum status send_model(struct exchange *x, struct model *m, const struct 
 
 enum step send_form_get(struct exchange *x)
 {
-    struct send_form empty = { STR(""), STR(""), STR(""), STR(""), STR(""), STR(""), STR("") };
+    struct send_form empty = { STR(""), STR(""), STR(""), STR(""), STR(""), STR(""), STR(""), STR("") };
     struct model m;
     struct str request_key = request_key_new(x->arena);
     enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, &empty, request_key);
@@ -270,7 +271,7 @@ enum step send_form_get(struct exchange *x)
     return STEP_DONE;
 }
 
-static struct send_form form_read(const struct exchange *x)
+static struct send_form form_read(struct exchange *x)
 {
     return (struct send_form){ .kind = form_get(&x->form, "kind", NULL),
                                .amount = form_get(&x->form, "amount", NULL),
@@ -278,7 +279,8 @@ static struct send_form form_read(const struct exchange *x)
                                .greeting = form_get(&x->form, "greeting", NULL),
                                .to = form_get(&x->form, "to", NULL),
                                .split = form_get(&x->form, "split", NULL),
-                               .request_key = form_get(&x->form, "request_key", NULL) };
+                               .request_key = form_get(&x->form, "request_key", NULL),
+                               .greeting_default = text_of(x, "text/greeting_default") };
 }
 
 /* Looks up who may open an exclusive packet. ST_INVALID: told in errors. */
@@ -299,7 +301,7 @@ static enum status receiver_find(struct exchange *x, const struct send_order *or
     }
     if (st != ST_OK && st != ST_NOT_FOUND)
         return st;
-    form_fail(errors, "to", st == ST_OK ? RULES_MESSAGE_SELF : RULES_MESSAGE_NO_RECEIVER);
+    form_fail(errors, "to", st == ST_OK ? RULES_TEXT_SELF : RULES_TEXT_NO_RECEIVER);
     return ST_INVALID;
 }
 
@@ -321,9 +323,9 @@ static enum status send_run(struct exchange *x, const struct send_form *form, st
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
     st = packet_send(x->app, x->arena, sender, receiver, &order, x->now_ms, result);
     if (st == ST_INVALID) {
-        form_fail(errors, "amount", RULES_MESSAGE_BALANCE);
+        form_fail(errors, "amount", RULES_TEXT_BALANCE);
     } else if (st == ST_EXISTS) {
-        form_fail(errors, "request_key", RULES_MESSAGE_OTHER_PACKET);
+        form_fail(errors, "request_key", RULES_TEXT_OTHER_PACKET);
         st = ST_INVALID;
     }
     return st;

@@ -36,7 +36,7 @@ const struct finished_packet *packet_show_kept(struct exchange *x)
     struct finished *f = x->app->finished;
     if (f == NULL)
         return NULL;
-    finished_made_with(f, x->app->templates_made);
+    finished_made_with(f, x->app->templates.made);
     return finished_find(f, x->packet_id);
 }
 

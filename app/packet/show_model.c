@@ -88,34 +88,43 @@ static void grabs_model(struct model *m, struct value *grabs, const struct live_
     }
 }
 
+/* In the request's arena; STR_NONE without memory or template. */
+static struct str rows_html(struct exchange *x, enum language language, const struct value *root)
+{
+    const struct mustache *rows = templates_find(&x->app->templates, language, STR("partials/packet_rows"));
+    struct buf html = BUF_EMPTY;
+    struct str copy = STR_NONE;
+    /* The page puts it on a line of its own. */
+    if (rows != NULL && mustache_render(rows, root, &html) == ST_OK)
+        copy = arena_str(x->arena, str_trim(buf_view(&html)));
+    buf_free(&html);
+    return copy;
+}
+
 enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out)
 {
-    const struct mustache *rows = mustache_find(x->app->templates, STR("partials/packet_rows"));
-    struct buf html = BUF_EMPTY, json = BUF_EMPTY;
+    struct buf json = BUF_EMPTY;
     struct model m;
     model_init(&m, x->arena);
     struct value *grabs = value_list(&m, &m.root, "grabs");
     grabs_model(&m, grabs, view);
-    enum status st = m.failed ? ST_NO_MEMORY : rows == NULL ? ST_INVALID : mustache_render(rows, &m.root, &html);
-    if (st == ST_OK) {
-        value_json(&json, grabs);
-        /* The page puts it on a line of its own. */
-        *out = (struct finished_rows){ .html = arena_str(x->arena, str_trim(buf_view(&html))),
-                                       .json = arena_str(x->arena, buf_view(&json)) };
-        if (html.failed || json.failed || out->html.ptr == NULL || out->json.ptr == NULL)
-            st = ST_NO_MEMORY;
-    }
-    buf_free(&html);
+    value_json(&json, grabs);
+    out->json = arena_str(x->arena, buf_view(&json));
+    bool made = !m.failed && !json.failed && out->json.ptr != NULL;
     buf_free(&json);
-    return st;
+    for (int i = 0; i < LANGUAGES && made; i++) {
+        out->html[i] = rows_html(x, (enum language)i, &m.root);
+        made = out->html[i].ptr != NULL;
+    }
+    return made ? ST_OK : ST_NO_MEMORY;
 }
 
-static void rows_model(struct model *m, const struct live_view *view, const struct finished_rows *ready, bool allowed,
-                       struct str path)
+static void rows_model(struct exchange *x, struct model *m, const struct live_view *view,
+                       const struct finished_rows *ready, bool allowed, struct str path)
 {
     if (allowed && ready != NULL) {
         value_ready_json(m, &m->root, "grabs", ready->json);
-        value_page_text(m, &m->root, "html_rows", ready->html);
+        value_page_text(m, &m->root, "html_rows", ready->html[x->language]);
     } else {
         struct value *grabs = value_list(m, &m->root, "grabs");
         if (allowed)
@@ -200,7 +209,7 @@ void show_model(struct exchange *x, const struct live_view *view, const struct f
     if (is_sender)
         sender_model(m, p, url);
     mine_model(m, view);
-    rows_model(m, view, ready, list_allowed, path);
+    rows_model(x, m, view, ready, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);
     value_page_bool(m, &m->root, "show_list", list_allowed);
     value_page_text(m, &m->root, "list_text", show_list_text(a, p, is_sender));

@@ -38,7 +38,7 @@ struct str show_duration_text(struct arena *a, int64_t duration_ms);
 void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m);
 
 /* The view's rows as page and JSON show them to whoever may read the list: the same for all. Texts live in x's arena.
- * ST_NO_MEMORY, ST_INVALID: a template is missing. */
+ * ST_NO_MEMORY: also when the template is missing. */
 enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out);
 
 #endif

@@ -35,21 +35,21 @@ bool username_valid(struct str folded)
 static void nickname_check(struct str nickname, struct form_errors *e)
 {
     if (utf8_graphemes(nickname) > NICKNAME_GRAPHEMES_MAX)
-        form_fail(e, "nickname", STR("昵称最多32个字"));
+        form_fail(e, "nickname", "text/nickname_long");
     else if (utf8_codepoints(nickname) > NICKNAME_CODEPOINTS_MAX)
-        form_fail(e, "nickname", STR("昵称中的组合字符太多"));
+        form_fail(e, "nickname", "text/nickname_combined");
 }
 
 static void password_check(struct str password, struct form_errors *e)
 {
     if (password.len == 0)
-        form_fail(e, "password", STR("未填写「密码」"));
+        form_fail(e, "password", "text/password_missing");
     else if (password.len < PASSWORD_BYTES_MIN)
-        form_fail(e, "password", STR("密码至少8个字符"));
+        form_fail(e, "password", "text/password_short");
     else if (password.len > PASSWORD_BYTES_MAX)
-        form_fail(e, "password", STR("密码最长128字节"));
+        form_fail(e, "password", "text/password_long");
     else if (!utf8_valid(password))
-        form_fail(e, "password", STR("密码含有无效字符"));
+        form_fail(e, "password", "text/password_invalid");
 }
 
 enum status account_form_check(struct arena *a, const struct account_form *typed, struct account_form *out,
@@ -59,15 +59,15 @@ enum status account_form_check(struct arena *a, const struct account_form *typed
     if (out->username.ptr == NULL)
         return ST_NO_MEMORY;
     if (out->username.len == 0)
-        form_fail(e, "username", STR("未填写「用户名」"));
+        form_fail(e, "username", "text/username_missing");
     else if (!username_valid(out->username))
-        form_fail(e, "username", STR("用户名须为2–32位字母、数字、点、横线或下划线，以字母或数字开头"));
+        form_fail(e, "username", "text/username_invalid");
 
     enum status st = utf8_clean(a, typed->nickname, &out->nickname);
     if (st == ST_NO_MEMORY)
         return st;
     if (st != ST_OK)
-        form_fail(e, "nickname", STR("昵称含有无效字符"));
+        form_fail(e, "nickname", "text/nickname_invalid");
     else if (out->nickname.len == 0)
         out->nickname = out->username;
     else

@@ -80,9 +80,9 @@ enum step login_submit(struct exchange *x)
     struct user user;
 
     if (username.len == 0)
-        form_fail(&e, "username", STR("未填写「用户名」"));
+        form_fail(&e, "username", "text/username_missing");
     if (password.len == 0)
-        form_fail(&e, "password", STR("未填写「密码」"));
+        form_fail(&e, "password", "text/password_missing");
     if (e.count > 0)
         return login_refuse(x, &e);
 
@@ -90,7 +90,7 @@ enum step login_submit(struct exchange *x)
     if (st == ST_OK)
         st = user_authenticate(x, username, password, &user);
     if (st == ST_NOT_FOUND) {
-        form_fail(&e, "password", STR("用户名或密码错误"));
+        form_fail(&e, "password", "text/login_wrong");
         return login_refuse(x, &e);
     }
     if (st == ST_OK) {

@@ -44,6 +44,10 @@ enum step login_submit(struct exchange *x);
 /* POST /logout: ends the session and clears the cookie. HTML 303 /, JSON 204. Fine without a session. */
 enum step logout_submit(struct exchange *x);
 
+/* POST /language: remembers the visitor's language in a cookie, for a year. Fields: language ("zh-CN" | "en"; anything
+ * else is 400), next. HTML 303 to next (own paths only, else /), JSON 204. */
+enum step language_submit(struct exchange *x);
+
 /* The `next` of a form when it is a path of ours, else the empty string. */
 struct str next_path(const struct form *f);
 /* page with next behind it, percent-encoded: "/login?next=%2Fp%2F…". Just page when next is empty. */

@@ -8,7 +8,8 @@
 #include "user/store.h"
 #include "web/respond.h"
 
-static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "注册结果暂时未知", "请试着用刚才的用户名登录。", 1 };
+static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "text/register_unknown",
+                                                 "text/register_unknown_detail", 1 };
 
 static void register_model(struct exchange *x, struct model *m, const struct form *f)
 {
@@ -57,7 +58,7 @@ static enum status register_ready(struct exchange *x, struct str username)
 
 static enum step register_refuse_taken(struct exchange *x, struct form_errors *e)
 {
-    form_fail(e, "username", STR("该用户名已被使用"));
+    form_fail(e, "username", "text/username_taken");
     return register_refuse(x, e);
 }
 

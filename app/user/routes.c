@@ -8,5 +8,6 @@ const struct route user_routes[] = {
     { "GET", "/login", WANT_VISITOR, POOL_AUTH, login_show },
     { "POST", "/login", WANT_VISITOR | SAME_ORIGIN, POOL_AUTH, login_submit },
     { "POST", "/logout", WANT_VISITOR | SAME_ORIGIN, POOL_AUTH | POOL_PAGE, logout_submit },
+    { "POST", "/language", SAME_ORIGIN, POOL_PAGE, language_submit },
 };
 const size_t user_routes_count = sizeof user_routes / sizeof user_routes[0];

@@ -103,14 +103,6 @@ static struct str cookie_name(const struct exchange *x)
 }
 
 /* An empty token with max_age_s 0 clears the cookie. */
-static void cookie_set(struct exchange *x, struct str token, int64_t max_age_s)
-{
-    struct str value =
-        arena_printf(x->arena, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%" PRId64 "%s",
-                     STR_ARG(cookie_name(x)), STR_ARG(token), max_age_s, exchange_is_https(x) ? "; Secure" : "");
-    respond_header(x, "Set-Cookie", value);
-}
-
 /* ---- the hooks ---- */
 
 bool session_visitor_queue(struct exchange *x)
@@ -216,7 +208,7 @@ enum status session_start(struct exchange *x, uint64_t user_id, struct str usern
         return ST_UNAVAILABLE;
     if (!ended)
         log_warn("a replaced session could not be ended", "user_id=%" PRIu64, user_id);
-    cookie_set(x, str_from(token), x->app->config->session_absolute_s);
+    respond_cookie(x, cookie_name(x), str_from(token), x->app->config->session_absolute_s);
     return ST_OK;
 }
 
@@ -230,6 +222,6 @@ enum status session_end(struct exchange *x)
         if (st != ST_OK)
             return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
     }
-    cookie_set(x, STR(""), 0);
+    respond_cookie(x, cookie_name(x), STR(""), 0);
     return ST_OK;
 }

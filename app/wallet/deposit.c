@@ -10,12 +10,13 @@
 #include "web/form.h"
 #include "web/respond.h"
 
-static const struct problem DEPOSIT_UNKNOWN = { 503, "unknown", "充值结果暂时未知", "请打开零钱页面查看结果。", 1 };
+static const struct problem DEPOSIT_UNKNOWN = { 503, "unknown", "text/deposit_unknown", "text/deposit_unknown_detail",
+                                                1 };
 
 /* ---- rules ---- */
 
 enum status deposit_amount_read(struct arena *a, const struct config *config, struct str typed, int64_t *out_fen,
-                                struct str *message)
+                                struct form_errors *errors)
 {
     struct str folded;
     int64_t fen;
@@ -24,18 +25,20 @@ enum status deposit_amount_read(struct arena *a, const struct config *config, st
     if (st == ST_NO_MEMORY)
         return st;
     if (st == ST_OK && folded.len == 0) {
-        *message = STR("未填写「金额」");
+        form_fail(errors, "amount", "text/deposit_missing");
     } else if (st != ST_OK || money_parse(folded, &fen) != ST_OK) {
-        *message = STR("金额格式不正确，例如100或88.88");
+        form_fail(errors, "amount", "text/deposit_not_money");
     } else if (fen <= 0) {
-        *message = STR("充值金额须大于0元");
+        form_fail(errors, "amount", "text/deposit_zero");
     } else if (fen > config->deposit_fen_max) {
-        *message = arena_printf(a, "单次充值金额不可超过%.*s元", STR_ARG(money_text(a, config->deposit_fen_max)));
+        struct str max = money_text(a, config->deposit_fen_max);
+        form_fail_with(errors, "amount", "text/deposit_max", max);
+        return max.ptr != NULL ? ST_INVALID : ST_NO_MEMORY;
     } else {
         *out_fen = fen;
         return ST_OK;
     }
-    return message->ptr != NULL ? ST_INVALID : ST_NO_MEMORY;
+    return ST_INVALID;
 }
 
 /* ---- the ledger ---- */
@@ -137,7 +140,7 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 
 enum step deposit_submit(struct exchange *x)
 {
-    struct str typed_amount = form_get(&x->form, "amount", NULL), message;
+    struct str typed_amount = form_get(&x->form, "amount", NULL);
     struct deposit d = { .user_id = x->visitor.user_id, .request_key = form_get(&x->form, "request_key", NULL) };
     struct form_errors e = { .count = 0 };
 
@@ -148,12 +151,10 @@ enum step deposit_submit(struct exchange *x)
     if (d.request_key.len == 0) {
         d.request_key = request_key_new(x->arena);
     } else if (!request_key_valid(d.request_key)) {
-        form_fail(&e, "request_key", STR("表单已失效，请再提交一次"));
+        form_fail(&e, "request_key", "text/form_stale");
         d.request_key = request_key_new(x->arena);
     }
-    enum status st = deposit_amount_read(x->arena, x->app->config, typed_amount, &d.amount_fen, &message);
-    if (st == ST_INVALID)
-        form_fail(&e, "amount", message);
+    enum status st = deposit_amount_read(x->arena, x->app->config, typed_amount, &d.amount_fen, &e);
     if (st != ST_NO_MEMORY && e.count > 0)
         return deposit_refuse(x, typed_amount, d.request_key, &e);
 

@@ -12,10 +12,10 @@
 #include "io/db.h"
 #include "web/exchange.h"
 
-/* Yuan text as typed → fen, 0 < fen <= config->deposit_fen_max. ST_INVALID: *message says what to mend (in the arena or
- * static) · ST_NO_MEMORY. Pure. */
+/* Yuan text as typed → fen, 0 < fen <= config->deposit_fen_max. ST_INVALID: errors says at "amount" what to
+ * mend · ST_NO_MEMORY. Pure. */
 enum status deposit_amount_read(struct arena *a, const struct config *config, struct str typed, int64_t *out_fen,
-                                struct str *message);
+                                struct form_errors *errors);
 
 struct deposit {
     uint64_t user_id;

@@ -17,6 +17,11 @@ struct str exchange_cookie(const struct exchange *x, struct str name)
     return STR_NONE;
 }
 
+const struct mustache *exchange_template(const struct exchange *x, const char *name)
+{
+    return templates_find(&x->app->templates, x->language, str_from(name));
+}
+
 bool exchange_is_https(const struct exchange *x)
 {
     return str_starts(str_from(x->app->config->base_url), STR("https://"));

@@ -11,9 +11,10 @@
 #include "base/str.h"
 #include "io/db.h"
 #include "io/fcgi.h"
-#include "io/mustache.h"
 #include "io/redis.h"
 #include "web/form.h"
+#include "web/language.h"
+#include "web/templates.h"
 
 struct exchange;
 struct route;
@@ -33,8 +34,7 @@ struct services {
     struct redis *redis;
     struct redis_scripts *scripts;
     struct db *db; /* NULL in the hot pool */
-    struct mustache_set *templates;
-    unsigned templates_made;   /* how often they were compiled */
+    struct templates templates;
     struct finished *finished; /* packets that never change (packet/finished.h); NULL outside the hot pool */
     struct assets *assets;
     struct public_id_key id_key; /* of packet ids, derived from config->secret */
@@ -57,14 +57,16 @@ struct exchange {
 
     /* the request */
     enum method method;
+    struct str target;     /* path and query as they were asked for */
     struct str path;       /* without the query; always starts with '/' */
     struct str query_text; /* raw */
     struct str request_id; /* nginx $request_id */
     bool wants_json;       /* Accept names application/json before text/html */
-    struct form query;     /* decoded query fields */
-    struct form form;      /* decoded body fields of a POST */
-    struct str id;         /* what matched `:id` in the route's path, else empty */
-    uint64_t packet_id;    /* the same, decoded: a forged or mistyped id was answered with 404 before any I/O */
+    enum language language;
+    struct form query;  /* decoded query fields */
+    struct form form;   /* decoded body fields of a POST */
+    struct str id;      /* what matched `:id` in the route's path, else empty */
+    uint64_t packet_id; /* the same, decoded: a forged or mistyped id was answered with 404 before any I/O */
     struct visitor visitor;
     int64_t now_ms; /* when the request was read */
 
@@ -89,6 +91,8 @@ struct exchange {
 struct str exchange_param(const struct exchange *x, const char *cgi_name);
 /* The named cookie; STR_NONE when absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
+/* The template of that name, in the visitor's language; NULL when there is none. */
+const struct mustache *exchange_template(const struct exchange *x, const char *name);
 /* True when base_url is https: cookies become Secure and __Host-. */
 bool exchange_is_https(const struct exchange *x);
 

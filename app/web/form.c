@@ -125,25 +125,16 @@ bool form_overlaps(const struct form *a, const struct form *b)
     return false;
 }
 
-void form_fail(struct form_errors *e, const char *field, struct str message)
+void form_fail(struct form_errors *e, const char *field, const char *text)
+{
+    form_fail_with(e, field, text, STR(""));
+}
+
+void form_fail_with(struct form_errors *e, const char *field, const char *text, struct str value)
 {
     for (size_t i = 0; i < e->count; i++)
         if (strcmp(e->items[i].field, field) == 0)
             return;
     assert(e->count < FORM_FIELDS_MAX);
-    e->items[e->count++] = (struct form_error){ field, message };
-}
-
-void form_errors_model(struct model *m, const struct form_errors *e)
-{
-    if (e->count == 0)
-        return;
-    struct value *list = value_list(m, &m->root, "errors");
-    struct value *by_field = value_page_object(m, &m->root, "error");
-    for (size_t i = 0; i < e->count; i++) {
-        struct value *item = value_add_object(m, list);
-        value_text(m, item, "field", str_from(e->items[i].field));
-        value_text(m, item, "message", e->items[i].message);
-        value_text(m, by_field, e->items[i].field, e->items[i].message);
-    }
+    e->items[e->count++] = (struct form_error){ field, text, value };
 }

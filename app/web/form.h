@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "base/value.h"
 
 #define FORM_FIELDS_MAX 32
 
@@ -38,16 +37,15 @@ bool form_overlaps(const struct form *a, const struct form *b);
 /* What is wrong with a form: at most one message a field, in the order they were found. */
 struct form_error {
     const char *field;
-    struct str message;
+    const char *text; /* the message's name in the catalogue, "text/no_balance" */
+    struct str value; /* what stands for {{value}} in it; may be empty */
 };
 struct form_errors {
     struct form_error items[FORM_FIELDS_MAX];
     size_t count;
 };
 /* A second message for the same field is dropped: the first one is the one to mend first. */
-void form_fail(struct form_errors *e, const char *field, struct str message);
-/* Adds to the model: `errors` (list of {field, message}: JSON shows it too) and, page-only, an object
- * `error` {FIELD: message} so that a template can write the words beside the field. Nothing when count is 0. */
-void form_errors_model(struct model *m, const struct form_errors *e);
-
+void form_fail(struct form_errors *e, const char *field, const char *text);
+/* The same with a number or amount that the message tells. */
+void form_fail_with(struct form_errors *e, const char *field, const char *text, struct str value);
 #endif

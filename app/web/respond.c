@@ -1,22 +1,27 @@
 #include "web/respond.h"
 
+#include <inttypes.h>
+
 #include "base/log.h"
 #include "web/router.h"
+#include "web/text.h"
 #include "web/view.h"
 
 #define PROBLEM_URN "urn:hongbao:problem:"
+#define VARY        "Accept, Accept-Language, Cookie" /* page or JSON; the language; who looks */
 
-const struct problem PROBLEM_BAD_REQUEST = { 400, "bad-request", "请求有误", "请返回上一页后重试。", 0 };
-const struct problem PROBLEM_UNAUTHORIZED = { 401, "unauthorized", "请先登录", NULL, 0 };
-const struct problem PROBLEM_FORBIDDEN_ORIGIN = { 403, "cross-origin", "请求来自其他网站，已拒绝", NULL, 0 };
-const struct problem PROBLEM_NOT_FOUND = { 404, "not-found", "找不到这个页面", "请检查链接是否完整。", 0 };
-const struct problem PROBLEM_METHOD = { 405, "method-not-allowed", "不支持的请求方式", NULL, 0 };
-const struct problem PROBLEM_TOO_LARGE = { 413, "too-large", "提交的内容太大", NULL, 0 };
-const struct problem PROBLEM_MEDIA_TYPE = { 415, "media-type", "表单格式须为 application/x-www-form-urlencoded", NULL,
-                                            0 };
-const struct problem PROBLEM_INTERNAL = { 500, "internal", "系统出错了", "请稍后再试。", 0 };
-const struct problem PROBLEM_BUSY = { 503, "busy", "太火爆啦，稍后再试试吧", NULL, 1 };
-const struct problem PROBLEM_UNKNOWN = { 503, "unknown", "结果暂时未知", "请打开红包页面查看结果，请勿重复支付。", 1 };
+const struct problem PROBLEM_BAD_REQUEST = { 400, "bad-request", "text/problem_bad_request",
+                                             "text/problem_bad_request_detail", 0 };
+const struct problem PROBLEM_UNAUTHORIZED = { 401, "unauthorized", "text/problem_unauthorized", NULL, 0 };
+const struct problem PROBLEM_FORBIDDEN_ORIGIN = { 403, "cross-origin", "text/problem_cross_origin", NULL, 0 };
+const struct problem PROBLEM_NOT_FOUND = { 404, "not-found", "text/problem_not_found", "text/problem_not_found_detail",
+                                           0 };
+const struct problem PROBLEM_METHOD = { 405, "method-not-allowed", "text/problem_method", NULL, 0 };
+const struct problem PROBLEM_TOO_LARGE = { 413, "too-large", "text/problem_too_large", NULL, 0 };
+const struct problem PROBLEM_MEDIA_TYPE = { 415, "media-type", "text/problem_media_type", NULL, 0 };
+const struct problem PROBLEM_INTERNAL = { 500, "internal", "text/problem_internal", "text/problem_internal_detail", 0 };
+const struct problem PROBLEM_BUSY = { 503, "busy", "text/problem_busy", NULL, 1 };
+const struct problem PROBLEM_UNKNOWN = { 503, "unknown", "text/problem_unknown", "text/problem_unknown_detail", 1 };
 
 void respond_header(struct exchange *x, const char *name, struct str value)
 {
@@ -31,6 +36,13 @@ void respond_header(struct exchange *x, const char *name, struct str value)
     buf_str(&x->headers, STR(": "));
     buf_str(&x->headers, value);
     buf_str(&x->headers, STR("\r\n"));
+}
+
+void respond_cookie(struct exchange *x, struct str name, struct str value, int64_t max_age_s)
+{
+    respond_header(x, "Set-Cookie",
+                   arena_printf(x->arena, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%" PRId64 "%s",
+                                STR_ARG(name), STR_ARG(value), max_age_s, exchange_is_https(x) ? "; Secure" : ""));
 }
 
 void respond_retry_after(struct exchange *x, int seconds)
@@ -74,7 +86,7 @@ void respond_see_other(struct exchange *x, struct str path)
 static void answer_json(struct exchange *x, int status, struct str content_type, const struct model *m)
 {
     answer_begin(x, status, content_type);
-    respond_header(x, "Vary", STR("Accept"));
+    respond_header(x, "Vary", STR(VARY));
     value_json(&x->body, &m->root);
     buf_char(&x->body, '\n');
 }
@@ -88,9 +100,9 @@ static void answer_no_memory(struct exchange *x)
 
 static void answer_page(struct exchange *x, int status, const char *template_name, struct model *m)
 {
-    const struct mustache *page = mustache_find(x->app->templates, str_from(template_name));
+    const struct mustache *page = exchange_template(x, template_name);
     answer_begin(x, status, STR("text/html; charset=utf-8"));
-    respond_header(x, "Vary", STR("Accept"));
+    respond_header(x, "Vary", STR(VARY));
     view_site_model(x, m);
     if (page == NULL) {
         log_error("template missing", "name=%s", template_name);
@@ -115,17 +127,17 @@ void respond_model(struct exchange *x, int status, const char *template_name, st
 static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
     value_text(m, &m->root, "type", arena_printf(x->arena, PROBLEM_URN "%s", p->type));
-    value_text(m, &m->root, "title", str_from(p->title));
+    value_text(m, &m->root, "title", text_of(x, p->title));
     value_int(m, &m->root, "status", p->status);
     if (p->detail != NULL)
-        value_text(m, &m->root, "detail", str_from(p->detail));
+        value_text(m, &m->root, "detail", text_of(x, p->detail));
     value_text(m, &m->root, "instance", x->path);
     value_text(m, &m->root, "request_id", x->request_id);
     if (p->retry_after_s > 0)
         value_int(m, &m->root, "retry_after", p->retry_after_s);
     /* A link repeats a GET; what was posted is for the visitor to post again. */
     if (p->retry_after_s > 0 && x->method != METHOD_POST)
-        value_page_text(m, &m->root, "retry_url", exchange_param(x, "REQUEST_URI"));
+        value_page_text(m, &m->root, "retry_url", x->target);
 }
 
 void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m)
@@ -148,10 +160,27 @@ void respond_problem(struct exchange *x, const struct problem *p)
     respond_problem_model(x, p, &m);
 }
 
+/* `errors`, a list of {field, message}, and for the page an object `error` {FIELD: message}, so that a template can
+ * write the words beside the field. */
+static void errors_model(struct exchange *x, struct model *m, const struct form_errors *e)
+{
+    if (e->count == 0)
+        return;
+    struct value *list = value_list(m, &m->root, "errors");
+    struct value *by_field = value_page_object(m, &m->root, "error");
+    for (size_t i = 0; i < e->count; i++) {
+        struct str message = text_with(x, e->items[i].text, e->items[i].value);
+        struct value *item = value_add_object(m, list);
+        value_text(m, item, "field", str_from(e->items[i].field));
+        value_text(m, item, "message", message);
+        value_text(m, by_field, e->items[i].field, message);
+    }
+}
+
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e)
 {
-    static const struct problem refused = { 422, "invalid-form", "提交的内容有误", NULL, 0 };
-    form_errors_model(m, e);
+    static const struct problem refused = { 422, "invalid-form", "text/problem_invalid_form", NULL, 0 };
+    errors_model(x, m, e);
     if (!x->wants_json) {
         answer_page(x, refused.status, template_name, m);
         return;
@@ -159,7 +188,7 @@ void respond_form_errors(struct exchange *x, const char *template_name, struct m
     struct model problem;
     model_init(&problem, x->arena);
     problem_model(x, &refused, &problem);
-    form_errors_model(&problem, e);
+    errors_model(x, &problem, e);
     if (problem.failed)
         answer_no_memory(x);
     else

@@ -7,6 +7,8 @@
 
 /* Adds a header. CR, LF or NUL in value: the header is left out and an error logged. */
 void respond_header(struct exchange *x, const char *name, struct str value);
+/* Sets a cookie of the whole site that no script can read (Secure on https). max_age_s 0 deletes it. */
+void respond_cookie(struct exchange *x, struct str name, struct str value, int64_t max_age_s);
 /* Seconds for Retry-After. */
 void respond_retry_after(struct exchange *x, int seconds);
 
@@ -26,8 +28,8 @@ void respond_text(struct exchange *x, int status, struct str content_type, struc
 struct problem {
     int status;
     const char *type;   /* last part of the type URI: "empty", "not-for-you" … */
-    const char *title;  /* zh-CN, shown large */
-    const char *detail; /* NULL, or a sentence below */
+    const char *title;  /* a text's name, "text/problem_busy": shown large */
+    const char *detail; /* NULL, or the name of a sentence below */
     int retry_after_s;  /* 0: none */
 };
 /* Answers with the problem: its status, Retry-After where it has one. */

@@ -89,9 +89,11 @@ static bool accept_wants_json(struct str accept)
 static void request_read(struct exchange *x)
 {
     x->method = method_of(exchange_param(x, "REQUEST_METHOD"));
-    x->path = str_cut(exchange_param(x, "REQUEST_URI"), '?', &x->query_text);
+    x->target = exchange_param(x, "REQUEST_URI");
+    x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = exchange_param(x, "REQUEST_ID");
     x->wants_json = accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
+    x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
     x->now_ms = clock_now_ms();
 }
 
@@ -141,7 +143,7 @@ static void answer_login_needed(struct exchange *x)
         return;
     }
     /* After login, a GET goes on where it was; a POST can't be repeated, so its packet's page comes next. */
-    struct str next = exchange_param(x, "REQUEST_URI");
+    struct str next = x->target;
     if (x->method == METHOD_POST)
         next = x->id.len > 0 ? arena_printf(x->arena, "/p/%.*s", STR_ARG(x->id)) : STR("/");
     respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
@@ -322,24 +324,12 @@ static void router_finish(void *ctx, struct fcgi_request *r)
     s->free[s->free_len++] = x;
 }
 
-/* A page that changed on disk is compiled anew (./dev run); a broken one is reported once and the old one stays. */
 static void router_idle(void *ctx)
 {
     struct serving *s = ctx;
     struct services *app = s->router->app;
-    struct mustache_set *fresh;
-    char error[512];
-    if (!app->config->reload || !mustache_set_changed(app->templates))
-        return;
-    if (mustache_set_load(app->config->template_dir, &fresh, error, sizeof error) != ST_OK) {
-        char quoted[600];
-        log_error("templates not reloaded", "error=%s", log_quote(str_from(error), quoted, sizeof quoted));
-        return;
-    }
-    mustache_set_free(app->templates);
-    app->templates = fresh;
-    app->templates_made++;
-    log_info("templates reloaded", NULL);
+    if (app->config->reload)
+        templates_refresh(app->config->template_dir, &app->templates);
 }
 
 enum status router_serve(const struct router *router)

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     json_t *json = json_load_file(argv[3], 0, NULL);
     if (a == NULL || json == NULL)
         return bench_fail(argv[3], ST_INVALID);
-    if (mustache_set_load(argv[1], &set, error, sizeof error) != ST_OK)
+    if (mustache_set_load(argv[1], "zh-CN", &set, error, sizeof error) != ST_OK)
         return bench_fail(error, ST_INVALID);
     const struct mustache *page = mustache_find(set, str_from(argv[2]));
     const struct value *context = value_from_json(a, json);

@@ -28,16 +28,16 @@ static struct arena *fixture_arena(void)
 struct services *packet_services_open(void)
 {
     struct services *app = test_services_open();
-    struct mustache_set *templates = NULL;
+    struct templates templates = { .made = 0 };
     struct assets *assets = NULL;
     char error[512] = "";
     if (app == NULL)
         return NULL;
     if (!clock_zone_set(app->config->timezone) ||
-        mustache_set_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK ||
+        templates_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK ||
         assets_load(app->config->static_dir, &assets) != ST_OK) {
         fprintf(stderr, "packet_services: %s\n", error);
-        mustache_set_free(templates);
+        templates_free(&templates);
         test_services_close(app);
         return NULL;
     }
@@ -50,7 +50,7 @@ struct services *packet_services_open(void)
 void packet_services_close(struct services *app)
 {
     if (app != NULL) {
-        mustache_set_free(app->templates);
+        templates_free(&app->templates);
         assets_free((struct assets *)app->assets);
     }
     test_services_close(app);

@@ -14,7 +14,7 @@
 #include "user/session.h"
 #include "web/assets.h"
 
-static struct mustache_set *templates;
+static struct templates templates;
 static struct assets *assets;
 
 struct services *site_open(void)
@@ -25,7 +25,7 @@ struct services *site_open(void)
         return NULL;
     log_init("test", LOG_WARN);
     if (!clock_zone_set(app->config->timezone) || assets_load(app->config->static_dir, &assets) != ST_OK ||
-        mustache_set_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK) {
+        templates_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK) {
         fprintf(stderr, "site_open: %s\n", error);
         site_close(app);
         return NULL;
@@ -37,9 +37,8 @@ struct services *site_open(void)
 
 void site_close(struct services *app)
 {
-    mustache_set_free(templates);
+    templates_free(&templates);
     assets_free(assets);
-    templates = NULL;
     assets = NULL;
     test_services_close(app);
 }

@@ -212,7 +212,7 @@ export function codes(root) {
 // Templates escape by default. Raw output is only for values named html_…, which our own code makes.
 export function mustache(root) {
   const problems = [];
-  for (const file of files(root, 'templates', /\.mustache$/)) {
+  for (const file of files(root, 'templates', /\.(mustache|txt)$/)) {
     const text = read(root, file).replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
     const say = (match, why) => problems.push(`${file}:${lineOf(text, match.index)}: ${why}`);
     for (const match of text.matchAll(/\{\{\{\s*([^}\s]*)\s*\}\}\}|\{\{&\s*([^}\s]*)\s*\}\}/g)) {
@@ -221,6 +221,48 @@ export function mustache(root) {
     }
     for (const match of text.matchAll(/\sstyle\s*=|\son[a-z]+\s*=\s*["']|<script(?![^>]*\ssrc=)[^>]*>|<style/g)) {
       say(match, `${match[0].trim()} is refused by the Content-Security-Policy`);
+    }
+  }
+  return problems;
+}
+
+// The keys of a catalogue of texts, each with its line and the values that its text shows.
+function catalogue(root, file) {
+  const entries = new Map();
+  read(root, file).split('\n').forEach((text, i) => {
+    const entry = /^\s*([\w-]+)\s*=(.*)$/.exec(text);
+    if (!entry) return;
+    const shown = [...entry[2].matchAll(/\{\{([a-z_.]+)\}\}/g)].map((match) => match[1]);
+    entries.set(entry[1], { line: i + 1, shown: [...new Set(shown)].sort().join(' ') });
+  });
+  return entries;
+}
+
+// Every text is there in all languages, shows the same values in them, and is used.
+export function texts(root) {
+  const problems = [];
+  const catalogues = new Map(files(root, 'templates/text', /\.txt$/).map((file) => [file, catalogue(root, file)]));
+  const used = new Set();
+  const use = (folder, pattern, mention) => {
+    for (const file of files(root, folder, pattern)) {
+      const text = read(root, file);
+      for (const match of text.matchAll(mention)) {
+        used.add(match[1]);
+        for (const [name, entries] of catalogues) {
+          if (!entries.has(match[1])) problems.push(`${file}:${lineOf(text, match.index)}: ${name} lacks ${match[1]}`);
+        }
+      }
+    }
+  };
+  use('templates', /\.(mustache|txt)$/, /\{\{>\s*text\/([\w-]+)\s*\}\}/g);
+  use('app', /\.[ch]$/, /"text\/([\w-]+)"/g);
+  for (const [file, entries] of catalogues) {
+    for (const [key, { line, shown }] of entries) {
+      if (!used.has(key)) problems.push(`${file}:${line}: nobody uses ${key}`);
+      for (const [other, there] of catalogues) {
+        if (!there.has(key)) problems.push(`${other}:1: ${key} of ${file} is missing`);
+        else if (there.get(key).shown !== shown) problems.push(`${file}:${line}: ${other} shows other values for ${key}`);
+      }
     }
   }
   return problems;
@@ -291,5 +333,5 @@ export function map(root) {
 }
 
 export const checks = {
-  includes, headers, lines, functions, forbidden, money, lua, codes, mustache, nginx, references, map,
+  includes, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, nginx, references, map,
 };

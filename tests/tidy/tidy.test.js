@@ -129,6 +129,15 @@ test('raw output of anything not called html_ is found', () => {
   accepts('mustache', 'templates/pages/planted.mustache', escaped);
 });
 
+test('a text that is missing, unused or unequal is found', () => {
+  const english = 'templates/text/en.txt';
+  finds('texts', 'templates/pages/planted.mustache', '<p>\n{{>text/planted}}\n', /planted\.mustache:2: .*zh-CN\.txt lacks planted/);
+  finds('texts', 'app/web/planted.c', 'text_of(x, "text/planted");\n', /planted\.c:1: .*en\.txt lacks planted/);
+  finds('texts', english, (text) => `${text}planted = Planted\n`, /nobody uses planted/);
+  finds('texts', english, (text) => text.replace(/^problem_busy = .*\n/m, ''), /en\.txt:1: problem_busy of .* is missing/);
+  finds('texts', english, (text) => text.replace(/^(share_max = .*)\{\{value\}\}/m, '$1much'), /other values for share_max/);
+});
+
 test('a request header that the program reads but nginx does not pass is found', () => {
   finds('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_X_PLANTED");\n', /HTTP_X_PLANTED/);
   accepts('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_ORIGIN");\n');

@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct check c = { .dir = argv[1], .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX) };
-    if (!c.arena || mustache_set_load(c.dir, &c.set, error, sizeof error) != ST_OK) {
+    if (!c.arena || mustache_set_load(c.dir, "zh-CN", &c.set, error, sizeof error) != ST_OK) {
         fprintf(stderr, "%s\n", c.arena ? error : "no memory");
         arena_free(c.arena);
         return EXIT_FAILURE;

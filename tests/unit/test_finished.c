@@ -38,7 +38,7 @@ static struct finished_packet finished_make(uint64_t id, uint32_t count)
                                                .closed = true,
                                                .rows = rows,
                                                .row_count = count },
-                                     .rows = { STR("<li>"), STR("[]") } };
+                                     .rows = { { STR("<li>"), STR("<li lang=en>") }, STR("[]") } };
 }
 
 static void assert_text(struct str got, const char *want)
@@ -102,7 +102,7 @@ static void a_kept_packet_outlives_what_it_was_made_of(void **state)
     char name[] = "阿红", html[] = "<li>1</li>";
     struct finished_packet p = finished_make(77, SHARES);
     p.view.packet.sender_name = str_from(name);
-    p.rows.html = str_from(html);
+    p.rows.html[LANGUAGE_ZH_CN] = str_from(html);
     p.view.has_mine = true; /* somebody's view */
     finished_keep(f, &p);
     memset(name, 'x', strlen(name));
@@ -114,7 +114,7 @@ static void a_kept_packet_outlives_what_it_was_made_of(void **state)
     assert_text(kept->view.packet.sender_name, "阿红");
     assert_text(kept->view.packet.greeting, "恭喜发财");
     assert_text(kept->view.packet.receiver_name, "");
-    assert_text(kept->rows.html, "<li>1</li>");
+    assert_text(kept->rows.html[LANGUAGE_ZH_CN], "<li>1</li>");
     assert_text(kept->rows.json, "[]");
     assert_false(kept->view.has_mine);
     assert_int_equal(kept->view.row_count, SHARES);
@@ -193,7 +193,8 @@ static void the_bytes_are_limited_too(void **state)
 {
     (void)state;
     struct finished_packet one = finished_make(1, SHARES);
-    const size_t bytes = SHARES * (sizeof(struct live_row) + strlen("某,人")) + strlen("小明恭喜发财<li>[]");
+    const size_t bytes =
+        SHARES * (sizeof(struct live_row) + strlen("某,人")) + strlen("小明恭喜发财<li><li lang=en>[]");
     struct finished *f = finished_new(100, 3 * bytes);
     for (uint64_t id = 1; id <= 10; id++) {
         one = finished_make(id, SHARES);
@@ -203,7 +204,7 @@ static void the_bytes_are_limited_too(void **state)
     for (uint64_t id = 1; id <= 10; id++)
         kept += finished_find(f, id) != NULL;
     assert_int_equal(kept, 3);
-    struct finished_packet large = finished_make(11, 3 * SHARES + 1);
+    struct finished_packet large = finished_make(11, 4 * SHARES);
     finished_keep(f, &large);
     assert_null(finished_find(f, 11));
     finished_free(f);

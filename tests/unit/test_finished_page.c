@@ -53,7 +53,7 @@ static int setup(void **state)
     public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
     services.config = &config;
     if (arena == NULL ||
-        mustache_set_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
+        templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
         assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK)
         return 1;
     rows_make();
@@ -84,7 +84,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    mustache_set_free(services.templates);
+    templates_free(&services.templates);
     assets_free(services.assets);
     arena_free(arena);
     return 0;

@@ -110,7 +110,7 @@ static struct mustache_set *folder_load(const struct folder *f)
     char error[ERROR_BYTES] = "";
     struct mustache_set *set = NULL;
 
-    if (mustache_set_load(f->path, &set, error, sizeof error) != ST_OK)
+    if (mustache_set_load(f->path, NULL, &set, error, sizeof error) != ST_OK)
         fail_msg("%s", error);
     return set;
 }
@@ -121,7 +121,7 @@ static void folder_refused(const struct folder *f, enum status want, const char 
     char error[ERROR_BYTES] = "", expected[ERROR_BYTES];
     struct mustache_set *set = NULL;
 
-    assert_int_equal(mustache_set_load(f->path, &set, error, sizeof error), want);
+    assert_int_equal(mustache_set_load(f->path, NULL, &set, error, sizeof error), want);
     assert_null(set);
     snprintf(expected, sizeof expected, "%s/%s", f->path, message);
     assert_string_equal(error, expected);
@@ -242,7 +242,7 @@ static void a_folder_that_is_not_there_is_unavailable(void **state)
     struct mustache_set *set = NULL;
 
     folder_path(f, "nowhere", path);
-    assert_int_equal(mustache_set_load(path, &set, error, sizeof error), ST_UNAVAILABLE);
+    assert_int_equal(mustache_set_load(path, NULL, &set, error, sizeof error), ST_UNAVAILABLE);
     assert_null(set);
     assert_non_null(strstr(error, "nowhere: "));
 }
@@ -255,7 +255,7 @@ static void folders_that_lead_back_to_themselves_are_refused(void **state)
 
     folder_path(f, "again", path);
     assert_int_equal(symlink(".", path), 0);
-    assert_int_equal(mustache_set_load(f->path, &set, error, sizeof error), ST_UNAVAILABLE);
+    assert_int_equal(mustache_set_load(f->path, NULL, &set, error, sizeof error), ST_UNAVAILABLE);
     assert_null(set);
     assert_non_null(strstr(error, "too many folders within each other"));
 }
@@ -595,6 +595,69 @@ static void folder_write_large(const struct folder *f)
     buf_free(&text);
 }
 
+/* ---- texts ---- */
+
+static void folder_write_texts(const struct folder *f, const char *catalogue)
+{
+    char path[2 * PATH_BYTES];
+
+    folder_path(f, "text", path);
+    (void)mkdir(path, 0700);
+    folder_write(f, "text/en.txt", catalogue);
+}
+
+static void a_text_of_the_catalogue_is_a_template(void **state)
+{
+    const struct folder *f = *state;
+    char error[ERROR_BYTES] = "";
+    struct mustache_set *set = NULL;
+    struct arena *a = arena_new(MODEL_CHUNK_BYTES, MODEL_BYTES);
+    struct model m;
+
+    folder_write_texts(f, "# a comment\n\n hi =  Hello, <b>{{name}}</b>! \nnone =\nwhole={{>text/hi}} a=b\n");
+    folder_write(f, "pages/home.mustache", "<p title=\"{{>text/none}}\">{{>text/whole}}</p>");
+    if (mustache_set_load(f->path, "en", &set, error, sizeof error) != ST_OK)
+        fail_msg("%s", error);
+    model_init(&m, a);
+    value_text(&m, &m.root, "name", STR("Ann"));
+    assert_page(mustache_find(set, STR("pages/home")), &m.root, "<p title=\"\">Hello, <b>Ann</b>! a=b</p>");
+    assert_page(mustache_find(set, STR("text/hi")), &m.root, "Hello, <b>Ann</b>!");
+    assert_false(mustache_set_changed(set));
+    folder_write_texts(f, "hi = Hi, {{name}}, this is longer\n");
+    assert_true(mustache_set_changed(set));
+    assert_false(mustache_set_changed(set));
+    folder_remove(f, "text/en.txt");
+    assert_true(mustache_set_changed(set));
+    mustache_set_free(set);
+    arena_free(a);
+}
+
+static void texts_refused(const struct folder *f, const char *catalogue, enum status want, const char *message)
+{
+    char error[ERROR_BYTES] = "", expected[ERROR_BYTES];
+    struct mustache_set *set = NULL;
+
+    folder_write_texts(f, catalogue);
+    assert_int_equal(mustache_set_load(f->path, "en", &set, error, sizeof error), want);
+    snprintf(expected, sizeof expected, "%s/text/en.txt:%s", f->path, message);
+    assert_string_equal(error, expected);
+}
+
+static void a_broken_catalogue_names_its_line(void **state)
+{
+    const struct folder *f = *state;
+    char error[ERROR_BYTES] = "";
+    struct mustache_set *set = NULL;
+
+    texts_refused(f, "a = 1\n\nb\n", ST_INVALID, "3:1: a text is \"key = text\", and here is no =");
+    texts_refused(f, "a = 1\nb c = 2\n", ST_INVALID, "2:1: a key has letters, digits, - and _");
+    texts_refused(f, " = 2\n", ST_INVALID, "1:1: a key has letters, digits, - and _");
+    texts_refused(f, "# none\na = 1 {{#x}}\n", ST_INVALID, "2:3: {{#x}} is never closed");
+    texts_refused(f, "a = 1\na = 2\n", ST_INVALID, "2:1: there are two templates of this name");
+    assert_int_equal(mustache_set_load(f->path, "de", &set, error, sizeof error), ST_UNAVAILABLE);
+    assert_non_null(strstr(error, "/text/de.txt: "));
+}
+
 static void every_allocation_of_a_load_may_fail(void **state)
 {
     const struct folder *f = *state;
@@ -607,7 +670,7 @@ static void every_allocation_of_a_load_may_fail(void **state)
         allocations_left = n;
         allocations_failed = 0;
         error[0] = '\0';
-        st = mustache_set_load(f->path, &set, error, sizeof error);
+        st = mustache_set_load(f->path, NULL, &set, error, sizeof error);
         allocations_left = 0;
         assert_true(n < 1000);
         if (st == ST_OK) {
@@ -626,6 +689,8 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_text_of_the_catalogue_is_a_template),
+        IN_FOLDER(a_broken_catalogue_names_its_line),
         IN_FOLDER(a_folder_gives_templates_named_by_their_paths),
         IN_FOLDER(the_templates_of_a_set_are_listed_by_name),
         IN_FOLDER(other_and_hidden_files_are_left_alone),

@@ -33,7 +33,7 @@ static struct str message_for(const char *field, const char *username, const cha
     assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
     for (size_t i = 0; i < e.count; i++)
         if (strcmp(e.items[i].field, field) == 0)
-            return e.items[i].message;
+            return str_from(e.items[i].text);
     return STR("");
 }
 
@@ -110,9 +110,9 @@ static void a_nickname_has_at_most_32_graphemes(void **state)
         strcat(longest, "e\u0323");                     /* two that stay two: no precomposed form is shorter */
     }
     assert_message(message_for("nickname", "ab", hans32, STR("long enough")), "");
-    assert_message(message_for("nickname", "ab", hans33, STR("long enough")), "昵称最多32个字");
+    assert_message(message_for("nickname", "ab", hans33, STR("long enough")), "text/nickname_long");
     assert_message(message_for("nickname", "ab", longest, STR("long enough")), "");
-    assert_message(message_for("nickname", "ab", families, STR("long enough")), "昵称中的组合字符太多");
+    assert_message(message_for("nickname", "ab", families, STR("long enough")), "text/nickname_combined");
 }
 
 static void a_password_has_8_to_128_bytes(void **state)
@@ -120,12 +120,12 @@ static void a_password_has_8_to_128_bytes(void **state)
     (void)state;
     char text[130];
     memset(text, 'x', sizeof text);
-    assert_message(message_for("password", "ab", "", STR("")), "未填写「密码」");
-    assert_message(message_for("password", "ab", "", (struct str){ text, 7 }), "密码至少8个字符");
+    assert_message(message_for("password", "ab", "", STR("")), "text/password_missing");
+    assert_message(message_for("password", "ab", "", (struct str){ text, 7 }), "text/password_short");
     assert_message(message_for("password", "ab", "", (struct str){ text, 8 }), "");
     assert_message(message_for("password", "ab", "", (struct str){ text, 128 }), "");
-    assert_message(message_for("password", "ab", "", (struct str){ text, 129 }), "密码最长128字节");
-    assert_message(message_for("password", "ab", "", STR("\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")), "密码含有无效字符");
+    assert_message(message_for("password", "ab", "", (struct str){ text, 129 }), "text/password_long");
+    assert_message(message_for("password", "ab", "", STR("\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")), "text/password_invalid");
 }
 
 static void every_field_gets_its_own_message(void **state)
@@ -135,10 +135,9 @@ static void every_field_gets_its_own_message(void **state)
     struct form_errors e = { .count = 0 };
     assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
     assert_int_equal(e.count, 3);
-    assert_message(message_for("username", "", "", STR("long enough")), "未填写「用户名」");
-    assert_message(message_for("username", "a b", "", STR("long enough")),
-                   "用户名须为2–32位字母、数字、点、横线或下划线，以字母或数字开头");
-    assert_message(message_for("nickname", "ab", "\xff", STR("long enough")), "昵称含有无效字符");
+    assert_message(message_for("username", "", "", STR("long enough")), "text/username_missing");
+    assert_message(message_for("username", "a b", "", STR("long enough")), "text/username_invalid");
+    assert_message(message_for("nickname", "ab", "\xff", STR("long enough")), "text/nickname_invalid");
 }
 
 static void without_memory_nothing_is_decided(void **state)

@@ -30,18 +30,20 @@ static int teardown(void **state)
 static void assert_amount(struct str typed, int64_t wanted_fen)
 {
     int64_t fen = -1;
-    struct str message;
-    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &message), ST_OK);
+    struct form_errors errors = { .count = 0 };
+    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &errors), ST_OK);
     assert_int_equal(fen, wanted_fen);
 }
 
 static void assert_refused(struct str typed, const char *wanted)
 {
     int64_t fen = -1;
-    struct str message = STR_NONE;
-    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &message), ST_INVALID);
+    struct form_errors errors = { .count = 0 };
+    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &errors), ST_INVALID);
     assert_int_equal(fen, -1);
-    assert_true(str_equal(message, str_from(wanted)));
+    assert_int_equal(errors.count, 1);
+    assert_string_equal(errors.items[0].field, "amount");
+    assert_string_equal(errors.items[0].text, wanted);
 }
 
 static void amounts_up_to_the_limit_are_taken(void **state)
@@ -62,11 +64,11 @@ static void other_amounts_are_refused_in_words(void **state)
                                             STR(".5"),   STR("1."),   STR("1.234"), STR("٣"),
                                             STR("一百"), STR("NaN"),  STR("1\0"),   STR("99999999999999999999") };
     for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
-        assert_refused(malformed[i], "金额格式不正确，例如100或88.88");
-    assert_refused(STR(""), "未填写「金额」");
-    assert_refused(STR("0"), "充值金额须大于0元");
-    assert_refused(STR("0.00"), "充值金额须大于0元");
-    assert_refused(STR("1000.01"), "单次充值金额不可超过1000.00元");
+        assert_refused(malformed[i], "text/deposit_not_money");
+    assert_refused(STR(""), "text/deposit_missing");
+    assert_refused(STR("0"), "text/deposit_zero");
+    assert_refused(STR("0.00"), "text/deposit_zero");
+    assert_refused(STR("1000.01"), "text/deposit_max");
 }
 
 static void transfer_kinds_and_words_agree(void **state)

@@ -1,0 +1,103 @@
+/* web/language, web/text, web/templates: which language a visitor reads, and texts in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "web/text.h"
+
+static struct services services;
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    char error[512];
+    arena = arena_new(4096, 1 << 20);
+    return arena == NULL ||
+           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    templates_free(&services.templates);
+    arena_free(arena);
+    return 0;
+}
+
+static void assert_chosen(struct str cookie, const char *accept_language, enum language wanted)
+{
+    struct str accept = accept_language != NULL ? str_from(accept_language) : STR_NONE;
+    if (language_choose(cookie, accept) != wanted)
+        fail_msg("\"%.*s\" and \"%.*s\" are not %s", STR_ARG(cookie), STR_ARG(accept), language_tag(wanted));
+}
+
+static void the_browser_is_answered_in_what_it_likes_best(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accept;
+        enum language wanted;
+    } cases[] = {
+        { NULL, LANGUAGE_ZH_CN },
+        { "", LANGUAGE_ZH_CN },
+        { "en", LANGUAGE_EN },
+        { "EN-gb", LANGUAGE_EN },
+        { "zh-CN,zh;q=0.9,en;q=0.8", LANGUAGE_ZH_CN },
+        { "en-US,en;q=0.9,zh;q=0.8", LANGUAGE_EN },
+        { "zh;q=0.3, en;q=0.7", LANGUAGE_EN },
+        { "de, fr;q=0.9, en;q=0.1", LANGUAGE_EN },
+        { "en ; q=0.5 , zh-TW ; q=0.5", LANGUAGE_EN },
+        { "zh;q=0.5,en;q=0.5", LANGUAGE_ZH_CN },
+        { "de", LANGUAGE_ZH_CN },
+        { "*", LANGUAGE_ZH_CN },
+        { "en;q=0", LANGUAGE_ZH_CN },
+        { "en;q=0.000, zh;q=0", LANGUAGE_ZH_CN },
+        { "en;q=0.001", LANGUAGE_EN },
+        { "en;q=2", LANGUAGE_ZH_CN },
+        { "en;q=", LANGUAGE_ZH_CN },
+        { "en;q=-1", LANGUAGE_ZH_CN },
+        { "en;level=1", LANGUAGE_ZH_CN },
+        { "english", LANGUAGE_ZH_CN },
+        { "zh;q=0.999,en;q=1.000", LANGUAGE_EN },
+        { ",,,;;;=,en,", LANGUAGE_EN },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_chosen(STR_NONE, cases[i].accept, cases[i].wanted);
+}
+
+static void a_choice_made_by_hand_is_kept(void **state)
+{
+    (void)state;
+    assert_chosen(STR("zh-CN"), "en", LANGUAGE_ZH_CN);
+    assert_chosen(STR("en"), "zh-CN", LANGUAGE_EN);
+    assert_chosen(STR("en"), NULL, LANGUAGE_EN);
+    assert_chosen(STR("EN"), "zh", LANGUAGE_ZH_CN);
+    assert_chosen(STR("xx"), "en", LANGUAGE_EN);
+    assert_chosen(STR(""), "en", LANGUAGE_EN);
+}
+
+static void a_text_comes_in_the_language_of_its_reader(void **state)
+{
+    (void)state;
+    struct exchange x = { .app = &services, .arena = arena, .language = LANGUAGE_ZH_CN };
+    assert_true(str_equal(text_of(&x, "text/sold_out"), STR("手慢了，红包派完了")));
+    assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("单个红包金额不可超过12.50元")));
+    x.language = LANGUAGE_EN;
+    assert_true(str_equal(text_of(&x, "text/sold_out"), STR("Too late: every share is gone")));
+    assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("A share is at most ¥12.50")));
+    assert_true(str_equal(text_of(&x, "text/nothing"), STR("text/nothing")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_browser_is_answered_in_what_it_likes_best),
+        cmocka_unit_test(a_choice_made_by_hand_is_kept),
+        cmocka_unit_test(a_text_comes_in_the_language_of_its_reader),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
