@@ -50,7 +50,7 @@ export class Grabs {
     const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabHash }));
     mkdirSync(peer.folder);
     if (answer !== undefined) {
-      const head = `Status: 200 OK\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept\r\n\r\n`;
+      const head = `Status: 200 OK\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n`;
       writeFileSync(join(peer.folder, 'answer'), head + answer);
     }
     await peer.start();

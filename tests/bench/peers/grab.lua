@@ -104,7 +104,7 @@ local function answer(status, body)
     ngx.status = status
     ngx.header["Content-Type"] = "application/json"
     ngx.header["Cache-Control"] = "no-store"
-    ngx.header["Vary"] = "Accept"
+    ngx.header["Vary"] = "Accept, Accept-Language, Cookie"
     ngx.header["Content-Length"] = #body
     ngx.print(body)
 end

@@ -12,7 +12,7 @@ function answer(int $status, string $body): void
     http_response_code($status);
     header('Content-Type: application/json');
     header('Cache-Control: no-store');
-    header('Vary: Accept');
+    header('Vary: Accept, Accept-Language, Cookie');
     header('Content-Length: ' . strlen($body));
     echo $body;
 }

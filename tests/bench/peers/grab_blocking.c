@@ -38,7 +38,7 @@ static void answer(FCGX_Request *r, int status, struct str body)
 {
     (void)FCGX_FPrintF(r->out,
                        "Status: %d\r\nContent-Length: %d\r\nContent-Type: application/json\r\n"
-                       "Cache-Control: no-store\r\nVary: Accept\r\n\r\n",
+                       "Cache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n",
                        status, (int)body.len);
     (void)FCGX_PutStr(body.ptr, (int)body.len, r->out);
 }
