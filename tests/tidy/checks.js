@@ -229,11 +229,12 @@ export function mustache(root) {
 // The keys of a catalogue of texts, each with its line and the values that its text shows.
 function catalogue(root, file) {
   const entries = new Map();
-  read(root, file).split('\n').forEach((text, i) => {
-    const entry = /^\s*([\w-]+)\s*=(.*)$/.exec(text);
+  read(root, file).split('\n').forEach((line, i) => {
+    const entry = /^\s*([\w-]+)\s*=(.*)$/.exec(line);
     if (!entry) return;
-    const shown = [...entry[2].matchAll(/\{\{([a-z_.]+)\}\}/g)].map((match) => match[1]);
-    entries.set(entry[1], { line: i + 1, shown: [...new Set(shown)].sort().join(' ') });
+    const text = entry[2].trim();
+    const shown = [...text.matchAll(/\{\{([a-z_.]+)\}\}/g)].map((match) => match[1]);
+    entries.set(entry[1], { line: i + 1, text, shown: [...new Set(shown)].sort().join(' ') });
   });
   return entries;
 }
@@ -245,8 +246,9 @@ export function texts(root) {
   const used = new Set();
   const use = (folder, pattern, mention) => {
     for (const file of files(root, folder, pattern)) {
-      const text = read(root, file);
+      const text = /\.[ch]$/.test(file) ? code(read(root, file), { strings: false }) : read(root, file);
       for (const match of text.matchAll(mention)) {
+        if (match[1] === 'html') continue; // the media type
         used.add(match[1]);
         for (const [name, entries] of catalogues) {
           if (!entries.has(match[1])) problems.push(`${file}:${lineOf(text, match.index)}: ${name} lacks ${match[1]}`);
@@ -266,6 +268,27 @@ export function texts(root) {
     }
   }
   return problems;
+}
+
+// What nginx says by itself it says in every language, and as the program would where that has the same problem.
+export function problems(root) {
+  const file = 'nginx/http.conf';
+  const found = [];
+  const catalogues = files(root, 'templates/text', /\.txt$/)
+    .map((name) => [basename(name, '.txt'), catalogue(root, name)]);
+  const titles = /map "\$hongbao_error \$hongbao_language" \$hongbao_error_title \{\n([\s\S]*?)\n\}/.exec(read(root, file));
+  if (!titles) return [`${file}:1: there is no map of $hongbao_error_title`];
+  const said = new Map([...titles[1].matchAll(/^\s*"([a-z-]+) ([\w-]+)"\s+"(.*)";$/gm)]
+    .map(([, problem, language, title]) => [`${problem} ${language}`, title]));
+  for (const problem of new Set([...said.keys()].map((key) => key.split(' ')[0]))) {
+    for (const [language, entries] of catalogues) {
+      const title = said.get(`${problem} ${language}`);
+      const ours = entries.get(`problem_${problem.replaceAll('-', '_')}`)?.text ?? title;
+      if (title === undefined) found.push(`${file}:1: ${problem} has no title in ${language}`);
+      else if (title !== ours) found.push(`${file}:1: ${problem} is "${title}" in ${language}, in the catalogue "${ours}"`);
+    }
+  }
+  return found;
 }
 
 // nginx passes no request header by itself: whatever the program reads must be in the list.
@@ -333,5 +356,5 @@ export function map(root) {
 }
 
 export const checks = {
-  includes, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, nginx, references, map,
+  includes, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, problems, nginx, references, map,
 };

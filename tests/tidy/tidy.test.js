@@ -138,6 +138,13 @@ test('a text that is missing, unused or unequal is found', () => {
   finds('texts', english, (text) => text.replace(/^(share_max = .*)\{\{value\}\}/m, '$1much'), /other values for share_max/);
 });
 
+test('words of nginx that are missing or are not those of the program are found', () => {
+  const conf = 'nginx/http.conf';
+  finds('problems', conf, (text) => text.replace(/^ +"too-many en" .*\n/m, ''), /too-many has no title in en/);
+  finds('problems', conf, (text) => text.replace(/("unknown zh-CN" +")[^"]+/, '$1planted'), /unknown is "planted" in zh-CN/);
+  finds('problems', 'templates/text/en.txt', (text) => text.replace(/^(problem_too_large = ).*/m, '$1Planted'), /"Planted"/);
+});
+
 test('a request header that the program reads but nginx does not pass is found', () => {
   finds('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_X_PLANTED");\n', /HTTP_X_PLANTED/);
   accepts('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_ORIGIN");\n');
