@@ -50,7 +50,7 @@
 
   all('[data-copy]', function (button) {
     var field = document.getElementById(button.getAttribute('data-copy')), said = document.querySelector('[data-copied]');
-    var copied = function () { said.textContent = '链接已复制'; };
+    var copied = function () { said.textContent = said.getAttribute('data-copied'); };
     var by_hand = function () { field.select(); if (document.execCommand('copy')) copied(); };
     button.hidden = false;
     button.addEventListener('click', function () {

@@ -15,25 +15,21 @@ struct str present_packet_path(struct exchange *x, uint64_t packet_id)
     return id.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/p/%.*s", STR_ARG(id));
 }
 
-struct str present_kind_text(enum packet_kind kind)
+void present_kind(struct model *m, struct value *object, enum packet_kind kind)
 {
-    switch (kind) {
-    case PACKET_LUCKY: return STR("拼手气红包");
-    case PACKET_EVEN: return STR("普通红包");
-    case PACKET_EXCLUSIVE: return STR("专属红包");
-    }
-    return STR("红包");
+    value_text(m, object, "kind", packet_kind_name(kind));
+    value_page_bool(m, object, "kind_lucky", kind == PACKET_LUCKY);
+    value_page_bool(m, object, "kind_even", kind == PACKET_EVEN);
+    value_page_bool(m, object, "kind_exclusive", kind == PACKET_EXCLUSIVE);
 }
 
 void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
                     enum packet_kind kind, struct str greeting)
 {
     value_text(m, object, "id", present_packet_id(x, packet_id));
-    value_text(m, object, "kind", packet_kind_name(kind));
+    present_kind(m, object, kind);
     value_text(m, object, "greeting", greeting);
     value_page_text(m, object, "url", present_packet_path(x, packet_id));
-    value_page_text(m, object, "kind_text", present_kind_text(kind));
-    value_page_bool(m, object, "kind_lucky", kind == PACKET_LUCKY);
 }
 
 void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname)

@@ -9,9 +9,9 @@
 struct str present_packet_id(struct exchange *x, uint64_t packet_id);
 struct str present_packet_path(struct exchange *x, uint64_t packet_id);
 
-/* 拼手气红包, 普通红包, 专属红包. Static storage. */
-struct str present_kind_text(enum packet_kind kind);
-/* Members id, kind, greeting; page: url "/p/ID", kind_text, kind_lucky. */
+/* Member kind; page: kind_lucky, kind_even, kind_exclusive, of which exactly one is true (partials/kind). */
+void present_kind(struct model *m, struct value *object, enum packet_kind kind);
+/* Members id, kind, greeting; page: url "/p/ID", and those of present_kind. */
 void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
                     enum packet_kind kind, struct str greeting);
 

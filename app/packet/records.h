@@ -20,13 +20,13 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
  *   count            packets of the year
  *   best_count       手气最佳 of the year; 0 on the sent page
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },
- *                                           page: url "/p/ID", kind_text "拼手气红包", kind_lucky bool },
+ *                                           page: url "/p/ID", kind_lucky, kind_even, kind_exclusive bools },
  *                                 share_no, amount_fen (page: amount_text), grabbed_at (page: grabbed_at_text), best }]
  *                    sent:     [{ id, kind, greeting, amount_fen (page: amount_text), count, grabbed_count,
  *                                 state open|finished|expired, created_at (page: created_at_text),
  *                                 refund_fen (page: refund_text, only when there was a refund),
- *                                 page: url "/p/ID", kind_text, kind_lucky, state_finished and state_expired
- *                                 bools }]
+ *                                 page: url "/p/ID", kind_lucky, kind_even, kind_exclusive, state_finished and
+ *                                 state_expired bools }]
  *   next             null, or the `before` of the next page (page: next_url)
  *   received, sent   page-only booleans: which of the two pages this is
  *   empty            page-only boolean: there are no items

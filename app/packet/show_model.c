@@ -13,46 +13,6 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
     return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
 }
 
-struct str show_duration_text(struct arena *a, int64_t duration_ms)
-{
-    static const struct {
-        int64_t unit_s;
-        const char *name;
-    } units[] = { { 86400, "天" }, { 3600, "小时" }, { 60, "分钟" } };
-    int64_t seconds = duration_ms > 1000 ? duration_ms / 1000 : 1;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (seconds >= units[i].unit_s)
-            return arena_printf(a, "%lld%s", (long long)(seconds / units[i].unit_s), units[i].name);
-    return arena_printf(a, "%lld秒", (long long)seconds);
-}
-
-static struct str finished_text(struct arena *a, const struct packet *p, bool is_sender)
-{
-    struct str duration = show_duration_text(a, p->finished_ms - p->created_ms);
-    char total[MONEY_TEXT_MAX];
-    (void)money_format(p->amount_fen, total);
-    if (is_sender)
-        return arena_printf(a, "%u个红包共%s元，%.*s被抢光", p->share_count, total, STR_ARG(duration));
-    return arena_printf(a, "%u个红包，%.*s被抢光", p->share_count, STR_ARG(duration));
-}
-
-struct str show_list_text(struct arena *a, const struct packet *p, bool is_sender)
-{
-    char total[MONEY_TEXT_MAX], grabbed[MONEY_TEXT_MAX];
-    (void)money_format(p->amount_fen, total);
-    (void)money_format(p->grabbed_fen, grabbed);
-    const char *expired = p->state == PACKET_EXPIRED ? "该红包已过期。" : "";
-
-    if (p->state == PACKET_FINISHED)
-        return finished_text(a, p, is_sender);
-    if (p->kind == PACKET_EXCLUSIVE && p->state == PACKET_OPEN && is_sender)
-        return arena_printf(a, "红包金额%s元，等待对方领取", total);
-    if (is_sender)
-        return arena_printf(a, "%s已领取%u/%u个，共%s/%s元", expired, p->grabbed_count, p->share_count, grabbed, total);
-    return arena_printf(a, "%s%s%u/%u个", expired, p->state == PACKET_EXPIRED ? "已领取" : "领取", p->grabbed_count,
-                        p->share_count);
-}
-
 /* 手气最佳 is told only when nothing can change any more. */
 static bool row_is_best(const struct packet *p, const struct live_row *row)
 {
@@ -138,6 +98,21 @@ static void rows_model(struct exchange *x, struct model *m, const struct live_vi
     }
 }
 
+static void took_model(struct model *m, int64_t took_ms)
+{
+    static const struct {
+        int64_t unit_s;
+        const char *name;
+    } units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" }, { 1, "seconds" } };
+    int64_t seconds = took_ms > 1000 ? took_ms / 1000 : 1;
+    size_t i = 0;
+    while (seconds < units[i].unit_s)
+        i++;
+    struct value *took = value_page_object(m, &m->root, "took");
+    value_page_int(m, took, units[i].name, seconds / units[i].unit_s);
+    value_page_bool(m, took, "one", seconds / units[i].unit_s == 1);
+}
+
 /* What the packet is, for everyone. */
 static void packet_model(struct model *m, const struct live_view *view, struct str id)
 {
@@ -161,6 +136,11 @@ static void packet_model(struct model *m, const struct live_view *view, struct s
     else
         value_null(m, root, "seed");
     value_page_bool(m, root, "is_open", p->state == PACKET_OPEN);
+    value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
+    value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
+    value_page_bool(m, root, "one_share", p->share_count == 1);
+    if (p->state == PACKET_FINISHED)
+        took_model(m, p->finished_ms - p->created_ms);
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
     value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
     value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
@@ -173,11 +153,11 @@ static void sender_model(struct model *m, const struct packet *p, struct str url
 {
     struct value *root = &m->root;
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
-    value_int(m, root, "grabbed_fen", p->grabbed_fen);
+    view_money_model(m, root, "grabbed_fen", "grabbed_text", p->grabbed_fen);
     if (p->state == PACKET_EXPIRED && p->refund_fen > 0)
         value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
     if (p->state == PACKET_OPEN)
-        value_page_text(m, root, "html_qr", qr_svg(m->arena, url, "红包二维码"));
+        value_page_text(m, root, "html_qr", qr_svg(m->arena, url));
 }
 
 /* What this visitor can do here. */
@@ -212,7 +192,6 @@ void show_model(struct exchange *x, const struct live_view *view, const struct f
     rows_model(x, m, view, ready, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);
     value_page_bool(m, &m->root, "show_list", list_allowed);
-    value_page_text(m, &m->root, "list_text", show_list_text(a, p, is_sender));
     value_page_text(m, &m->root, "path", path);
     value_page_text(m, &m->root, "url", url);
     value_page_text(m, &m->root, "login_url", arena_printf(a, "/login?next=%.*s", STR_ARG(path)));

@@ -12,27 +12,24 @@ enum { SHOW_ROWS = 50 }; /* grabs a page */
  * expired, everyone who is logged in. Pure. */
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id);
 
-/* The sentence over the list, e.g. "已领取3/10个，共5.20/10.00元" for the sender of an open packet. */
-struct str show_list_text(struct arena *a, const struct packet *p, bool is_sender);
-
-/* "37秒", "5分钟", "2小时", "3天": how long it took until the last share was gone. */
-struct str show_duration_text(struct arena *a, int64_t duration_ms);
-
 /* Members, JSON and page:
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count, grabbed_count,
- *   amount_fen, grabbed_fen (sender only; page: amount_text), expires_at (page: expires_text),
+ *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
  *   finished_at, commitment, seed (null while open),
  *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,
  *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best; page: amount_text,
  *   time_text}], next
  * Page only:
- *   path, url, login_url, is_sender, is_open, is_lucky, is_even, is_exclusive, busy,
+ *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
+ *   one_share     count is 1
+ *   took          finished: how long it took until the last share was gone, { days | hours | minutes | seconds: the
+ *                 largest unit of which there is a whole one, alone; one: it is 1 }
  *   can_open      show the coin
  *   needs_login   logged out while it could be opened
  *   not_for_you   an exclusive packet seen by someone else
  *   sold_out      finished, and the visitor has none of it
  *   late          expired, and the visitor has none of it
- *   show_list, list_text, receiver_name, refund_text, next_url, html_qr (sender, while open),
+ *   show_list, receiver_name, refund_text, next_url, html_qr (sender, while open),
  *   html_rows: what partials/packet_rows would make of grabs, when that is at hand
  * ready: the view's rows as show_rows made them, borrowed; NULL: they are made anew. */
 void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m);

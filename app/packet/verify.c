@@ -101,8 +101,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     struct value *root = &m->root;
     value_text(m, root, "id", present_packet_id(x, p->id));
     value_page_text(m, root, "url", present_packet_path(x, p->id));
-    value_text(m, root, "kind", packet_kind_name(p->kind));
-    value_page_text(m, root, "kind_text", present_kind_text(p->kind));
+    present_kind(m, root, p->kind);
     value_text(m, root, "split", split_method_name(p->split));
     value_int(m, root, "count", p->share_count);
     value_text(m, root, "state", packet_state_name(packet_state_shown(p, x->now_ms)));

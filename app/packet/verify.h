@@ -10,7 +10,7 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  * from it are shown to logged-in users once the packet is finished or expired and settled; before that, and to others,
  * only what is not marked [open]. A forged id is 404 without I/O.
  *   id               (page: url "/p/ID")
- *   kind             (page: kind_text)
+ *   kind             (page: kind_lucky, kind_even, kind_exclusive bools)
  *   split            double-average|uniform|gaussian|even
  *   count
  *   state            open|finished|expired

@@ -7,13 +7,6 @@
 #include "web/respond.h"
 #include "web/view.h"
 
-static const char *const KIND_TEXTS[TRANSFER_KIND_COUNT] = {
-    [TRANSFER_DEPOSIT] = "充值",
-    [TRANSFER_SEND] = "发红包",
-    [TRANSFER_GRAB] = "收到红包",
-    [TRANSFER_REFUND] = "红包退款",
-};
-
 enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
 
 static enum status entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
@@ -65,7 +58,10 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
     struct str amount = money_text(m->arena, entry->amount_fen);
 
     value_text(m, o, "kind", str_from(transfer_kind_name(entry->kind)));
-    value_page_text(m, o, "kind_text", str_from(KIND_TEXTS[entry->kind]));
+    value_page_bool(m, o, "is_deposit", entry->kind == TRANSFER_DEPOSIT);
+    value_page_bool(m, o, "is_send", entry->kind == TRANSFER_SEND);
+    value_page_bool(m, o, "is_grab", entry->kind == TRANSFER_GRAB);
+    value_page_bool(m, o, "is_refund", entry->kind == TRANSFER_REFUND);
     value_int(m, o, "amount_fen", entry->amount_fen);
     value_page_text(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
     value_page_bool(m, o, "income", income);

@@ -40,7 +40,7 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
  *                     amount_fen   signed number
  *                     packet       26-character id or null
  *                     created_at   RFC 3339
- *                     page-only:   kind_text "发红包" | "收到红包" | "红包退款" | "充值", amount_text "+12.34" | "-12.34",
+ *                     page-only:   is_deposit, is_send, is_grab, is_refund, amount_text "+12.34" | "-12.34",
  *                                  income true when positive, packet_url "/p/ID" (absent without a packet),
  *                                  created_at_text "2026-11-20 16:00" } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)

@@ -22,7 +22,7 @@ static void svg_path(struct buf *out, const QRcode *code)
     }
 }
 
-struct str qr_svg(struct arena *a, struct str text, const char *label)
+struct str qr_svg(struct arena *a, struct str text)
 {
     struct buf svg = { .limit = QR_SVG_BYTES_MAX };
     char *cstr = text.len <= QR_TEXT_MAX ? arena_cstr(a, text) : NULL;
@@ -32,10 +32,10 @@ struct str qr_svg(struct arena *a, struct str text, const char *label)
 
     int side = code->width + 2 * QR_QUIET_MODULES;
     buf_printf(&svg,
-               "<svg class=\"qr\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 -0.5 %d %d\" role=\"img\" "
-               "shape-rendering=\"crispEdges\"><title>%s</title><path fill=\"#fff\" d=\"M0 -0.5h%dv%dH0z\"/>"
+               "<svg class=\"qr\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 -0.5 %d %d\" aria-hidden=\"true\" "
+               "shape-rendering=\"crispEdges\"><path fill=\"#fff\" d=\"M0 -0.5h%dv%dH0z\"/>"
                "<path stroke=\"#191919\" d=\"",
-               side, side, label, side, side);
+               side, side, side, side);
     svg_path(&svg, code);
     buf_cstr(&svg, "\"/></svg>");
     QRcode_free(code);

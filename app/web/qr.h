@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* text (ASCII, at most 200 bytes) as one <svg> element with a single path, role=img and the label (plain text of our
- * own) as its title; error correction M, quiet zone of four modules. STR_NONE without memory. */
-struct str qr_svg(struct arena *a, struct str text, const char *label);
+/* text (ASCII, at most 200 bytes) as one <svg> element, hidden from screen readers: the template around it says what it
+ * is. Error correction M, quiet zone of four modules. STR_NONE without memory. */
+struct str qr_svg(struct arena *a, struct str text);
 
 #endif

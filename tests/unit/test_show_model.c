@@ -19,17 +19,20 @@ static struct exchange exchange;
 static int setup(void **state)
 {
     (void)state;
+    char error[512];
     arena = arena_new(1 << 16, 1 << 22);
     config_defaults(&config);
     strcpy(config.base_url, "http://hongbao.example");
     public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
     services.config = &config;
-    return arena == NULL;
+    return arena == NULL ||
+           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK;
 }
 
 static int teardown(void **state)
 {
     (void)state;
+    templates_free(&services.templates);
     arena_free(arena);
     return 0;
 }
@@ -210,42 +213,80 @@ static void latecomers_are_told_why(void **state)
     assert_false(flag(shown(&view, GRABBER, &m), "late"));
 }
 
-static void assert_text(struct str got, const char *want)
+/* The sentence over the list, as it is written by partials/packet_list_text in a language. */
+static void assert_said(const struct packet *p, uint64_t visitor_id, enum language language, const char *want)
 {
-    if (!str_equal(got, str_from(want)))
-        fail_msg("got %.*s, want %s", STR_ARG(got), want);
+    struct live_view view = { .packet = *p };
+    struct model m;
+    struct buf said = BUF_EMPTY;
+    const struct mustache *text = templates_find(&services.templates, language, STR("partials/packet_list_text"));
+    assert_non_null(text);
+    assert_int_equal(mustache_render(text, shown(&view, visitor_id, &m), &said), ST_OK);
+    if (!str_equal(buf_view(&said), str_from(want)))
+        fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(buf_view(&said)), want);
+    buf_free(&said);
+}
+
+static void assert_list_says(const struct packet *p, uint64_t visitor_id, const char *chinese, const char *english)
+{
+    assert_said(p, visitor_id, LANGUAGE_ZH_CN, chinese);
+    assert_said(p, visitor_id, LANGUAGE_EN, english);
 }
 
 static void the_list_says_what_the_apps_say(void **state)
 {
     (void)state;
     struct packet p = view_open(0).packet;
-    arena_reset(arena);
-    assert_text(show_list_text(arena, &p, true), "已领取1/3个，共2.50/10.00元");
-    assert_text(show_list_text(arena, &p, false), "领取1/3个");
+    assert_list_says(&p, SENDER, "已领取1/3个，共2.50/10.00元", "1 of 3 taken, ¥2.50 of ¥10.00");
+    assert_list_says(&p, GRABBER, "领取1/3个", "1 of 3 taken");
+    p.state = PACKET_EXPIRED;
+    assert_list_says(&p, SENDER, "该红包已过期。已领取1/3个，共2.50/10.00元",
+                     "This red packet is over: 1 of 3 taken, ¥2.50 of ¥10.00");
+    assert_list_says(&p, GRABBER, "该红包已过期。已领取1/3个", "This red packet is over: 1 of 3 taken");
     p.state = PACKET_FINISHED;
     p.finished_ms = p.created_ms + 37400;
-    assert_text(show_list_text(arena, &p, true), "3个红包共10.00元，37秒被抢光");
-    assert_text(show_list_text(arena, &p, false), "3个红包，37秒被抢光");
-    p.state = PACKET_EXPIRED;
-    assert_text(show_list_text(arena, &p, true), "该红包已过期。已领取1/3个，共2.50/10.00元");
-    assert_text(show_list_text(arena, &p, false), "该红包已过期。已领取1/3个");
-    p.state = PACKET_OPEN;
+    assert_list_says(&p, SENDER, "3个红包共10.00元，37秒被抢光", "All 3 shares of ¥10.00 taken in 37 seconds");
+    assert_list_says(&p, GRABBER, "3个红包，37秒被抢光", "All 3 shares taken in 37 seconds");
+}
+
+static void a_packet_of_one_share_is_spoken_of_in_the_singular(void **state)
+{
+    (void)state;
+    struct packet p = view_open(0).packet;
     p.kind = PACKET_EXCLUSIVE;
+    p.share_count = 1;
+    p.grabbed_count = 0;
     p.amount_fen = 300;
-    assert_text(show_list_text(arena, &p, true), "红包金额3.00元，等待对方领取");
+    assert_list_says(&p, SENDER, "红包金额3.00元，等待对方领取", "¥3.00, not opened yet");
+    p.state = PACKET_FINISHED;
+    p.finished_ms = p.created_ms + 61000;
+    assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "The only share of ¥3.00 taken in 1 minute");
+    assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "The only share taken in 1 minute");
 }
 
 static void durations_read_like_people_say_them(void **state)
 {
     (void)state;
-    arena_reset(arena);
-    assert_text(show_duration_text(arena, 0), "1秒");
-    assert_text(show_duration_text(arena, 59999), "59秒");
-    assert_text(show_duration_text(arena, 60000), "1分钟");
-    assert_text(show_duration_text(arena, 3599999), "59分钟");
-    assert_text(show_duration_text(arena, 7200000), "2小时");
-    assert_text(show_duration_text(arena, 86400000), "1天");
+    static const struct {
+        int64_t ms;
+        const char *chinese, *english;
+    } cases[] = {
+        { -1, "3个红包，1秒被抢光", "All 3 shares taken in 1 second" },
+        { 1999, "3个红包，1秒被抢光", "All 3 shares taken in 1 second" },
+        { 59999, "3个红包，59秒被抢光", "All 3 shares taken in 59 seconds" },
+        { 60000, "3个红包，1分钟被抢光", "All 3 shares taken in 1 minute" },
+        { 3599999, "3个红包，59分钟被抢光", "All 3 shares taken in 59 minutes" },
+        { 3600000, "3个红包，1小时被抢光", "All 3 shares taken in 1 hour" },
+        { 7200000, "3个红包，2小时被抢光", "All 3 shares taken in 2 hours" },
+        { 86400000, "3个红包，1天被抢光", "All 3 shares taken in 1 day" },
+        { 172800000, "3个红包，2天被抢光", "All 3 shares taken in 2 days" },
+    };
+    struct packet p = view_open(0).packet;
+    p.state = PACKET_FINISHED;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        p.finished_ms = p.created_ms + cases[i].ms;
+        assert_list_says(&p, STRANGER, cases[i].chinese, cases[i].english);
+    }
 }
 
 int main(void)
@@ -259,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_packet_past_its_time_keeps_its_seed_until_it_is_closed),
         cmocka_unit_test(latecomers_are_told_why),
         cmocka_unit_test(the_list_says_what_the_apps_say),
+        cmocka_unit_test(a_packet_of_one_share_is_spoken_of_in_the_singular),
         cmocka_unit_test(durations_read_like_people_say_them),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
