@@ -1,5 +1,5 @@
 // A packet whose grabs are all settled never changes: the hot processes answer for it without asking Redis's scripts,
-// and say to everybody, in HTML and in JSON, what Redis and MySQL say.
+// and say to everybody, in HTML of both languages and in JSON, what Redis and MySQL say.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -26,7 +26,8 @@ async function everythingSaid(path, visitors) {
   const all = [];
   for (const visitor of visitors) {
     for (const after of ['', '?after=10', '?after=0', '?after=59', '?after=1000']) {
-      all.push(said(await visitor.get(path + after)), said(await visitor.getHtml(path + after)));
+      all.push(said(await visitor.get(path + after)));
+      for (const language of ['zh-CN', 'en']) all.push(said(await visitor.getHtml(path + after, { 'accept-language': language })));
     }
     all.push(said(await visitor.post(`${path}/open`)));
   }

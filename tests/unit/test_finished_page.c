@@ -20,11 +20,12 @@ static struct services services;
 static struct live_row rows[SHARES];
 static struct finished_packet packet;
 
-static struct exchange exchange_make(uint64_t user_id, bool wants_json)
+static struct exchange exchange_make(uint64_t user_id, bool wants_json, enum language language)
 {
     return (struct exchange){ .app = &services,
                               .arena = arena,
                               .wants_json = wants_json,
+                              .language = language,
                               .visitor = { .user_id = user_id, .nickname = STR("<小 & 明>") } };
 }
 
@@ -76,7 +77,7 @@ static int setup(void **state)
                                       .closed = true,
                                       .rows = rows,
                                       .row_count = SHARES };
-    struct exchange x = exchange_make(LOGGED_OUT, false);
+    struct exchange x = exchange_make(LOGGED_OUT, false, LANGUAGE_ZH_CN);
     struct live_view page = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
     return show_rows(&x, &page, &packet.rows) != ST_OK;
 }
@@ -119,16 +120,18 @@ static void everybody_gets_the_bytes_that_redis_would_have_given(void **state)
     (void)state;
     static const uint64_t visitors[] = { LOGGED_OUT, SENDER, STRANGER, FIRST_USER, FIRST_USER + SHARES - 1 };
     static const uint32_t afters[] = { PACKET_NO_SHARE, SHARES, SHARES + 1, SHARES - 1, 20, 1, 0 };
-    for (size_t i = 0; i < 2 * 5 * 7; i++) {
+    for (size_t i = 0; i < 2 * LANGUAGES * 5 * 7; i++) {
         bool json = i % 2 == 1;
-        uint64_t user_id = visitors[i / 2 % 5];
-        uint32_t after = afters[i / 10];
-        struct exchange ours = exchange_make(user_id, json), theirs = exchange_make(user_id, json);
+        enum language language = (enum language)(i / 2 % LANGUAGES);
+        uint64_t user_id = visitors[i / (2 * LANGUAGES) % 5];
+        uint32_t after = afters[i / (2 * LANGUAGES * 5)];
+        struct exchange ours = exchange_make(user_id, json, language), theirs = exchange_make(user_id, json, language);
         struct live_view read = view_read(user_id, after), kept = finished_view(&packet, user_id, after, SHOW_ROWS);
         answer(&theirs, &read, NULL);
         answer(&ours, &kept, after >= SHARES ? &packet.rows : NULL);
         if (!str_equal(buf_view(&ours.body), buf_view(&theirs.body)))
-            fail_msg("json %d, user %u, after %u: another answer", json, (unsigned)user_id, after);
+            fail_msg("json %d, %s, user %u, after %u: another answer", json, language_tag(language), (unsigned)user_id,
+                     after);
         assert_true(str_equal(buf_view(&ours.headers), buf_view(&theirs.headers)));
         buf_free(&ours.body);
         buf_free(&ours.headers);
@@ -141,7 +144,7 @@ static void the_list_is_still_hidden_from_whoever_is_logged_out(void **state)
 {
     (void)state;
     for (int json = 0; json < 2; json++) {
-        struct exchange x = exchange_make(LOGGED_OUT, json == 1);
+        struct exchange x = exchange_make(LOGGED_OUT, json == 1, LANGUAGE_ZH_CN);
         struct live_view kept = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
         answer(&x, &kept, &packet.rows);
         buf_char(&x.body, '\0');

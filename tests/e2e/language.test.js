@@ -1,0 +1,181 @@
+// Every page, message and problem in the visitor's language: the one chosen by hand, else the browser's, else Chinese.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { Client, launch, newUser, poll, sendPacket, site } from './support/site.js';
+
+const LANGUAGES = ['zh-CN', 'en'];
+const ENGLISH = { 'accept-language': 'en-GB,en;q=0.9,zh;q=0.5' };
+
+// The catalogues, so that these tests are about languages and not about words.
+const catalogues = Object.fromEntries(LANGUAGES.map((language) => {
+  const file = new URL(`../../templates/text/${language}.txt`, import.meta.url);
+  const entries = readFileSync(file, 'utf8').matchAll(/^([\w-]+) = (.*)$/gm);
+  return [language, Object.fromEntries([...entries].map(([, key, text]) => [key, text]))];
+}));
+
+const words = (language, key, value = '') => catalogues[language][key].replaceAll('{{value}}', value);
+const languageOf = ({ text }) => /<html lang="([^"]*)">/.exec(text)?.[1];
+const varies = ({ headers }) => (headers.get('vary') ?? '').split(/,\s*/).filter((name) => name !== 'Accept-Encoding').sort().join();
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => {
+  await browser?.close();
+  await site.allUp();
+});
+
+test('a page is in the language that was chosen, else in the browser\'s, else in Chinese', async () => {
+  const page = async (cookies, headers) => languageOf(await new Client(cookies).getHtml('/login', headers));
+  assert.equal(await page({}, {}), 'zh-CN');
+  assert.equal(await page({}, ENGLISH), 'en');
+  assert.equal(await page({}, { 'accept-language': 'de, *;q=0.5' }), 'zh-CN');
+  assert.equal(await page({ language: 'zh-CN' }, ENGLISH), 'zh-CN');
+  assert.equal(await page({ language: 'en' }, { 'accept-language': 'zh-CN' }), 'en');
+  assert.equal(await page({ language: 'xx' }, ENGLISH), 'en');
+});
+
+test('problems and messages are in the same language, as JSON too', async () => {
+  const sender = await newUser({ yuan: '1000' });
+  for (const language of LANGUAGES) {
+    const headers = { 'accept-language': language };
+    const missing = await sender.client.get('/nothing', headers);
+    assert.deepEqual([missing.status, missing.json.title, missing.json.detail],
+      [404, words(language, 'problem_not_found'), words(language, 'problem_not_found_detail')]);
+    const page = await sender.client.getHtml('/nothing', headers);
+    assert.equal(languageOf(page), language);
+    assert.ok(page.text.includes(`<h1>${words(language, 'problem_not_found')}</h1>`));
+    const login = await new Client().get('/wallet', headers);
+    assert.deepEqual([login.status, login.json.title], [401, words(language, 'problem_unauthorized')]);
+
+    const wrong = { kind: 'even', amount: '201', count: '1' };
+    const refused = await sender.client.post('/send', wrong, headers);
+    assert.equal(refused.status, 422);
+    assert.equal(refused.json.title, words(language, 'problem_invalid_form'));
+    assert.deepEqual(refused.json.errors, [{ field: 'amount', message: words(language, 'share_max', '200') }]);
+    const form = await sender.client.postHtml('/send', wrong, headers);
+    assert.equal(languageOf(form), language);
+    assert.ok(form.text.includes(words(language, 'share_max', '200')));
+  }
+});
+
+test('the switch sets a cookie for a year and leads back', async () => {
+  const { client } = await newUser();
+  const answer = await client.postHtml('/language', { language: 'en', next: '/records/sent?year=2026' });
+  assert.equal(answer.status, 303);
+  assert.equal(answer.headers.get('location'), '/records/sent?year=2026');
+  assert.deepEqual(answer.cookies, ['language=en; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000']);
+  assert.equal(languageOf(await client.getHtml('/wallet')), 'en');
+  const back = await client.post('/language', { language: 'zh-CN' });
+  assert.equal(back.status, 204);
+  assert.equal(languageOf(await client.getHtml('/wallet', ENGLISH)), 'zh-CN');
+});
+
+test('the switch leads to paths of this site only', async () => {
+  for (const next of ['//evil.example/', '/\\evil.example', 'https://evil.example/', '/a\tb', '']) {
+    const answer = await new Client().postHtml('/language', { language: 'en', next });
+    assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/'], JSON.stringify(next));
+  }
+});
+
+test('a language that is none of ours is 400, a switch on another website 403, and neither sets a cookie', async () => {
+  for (const language of ['', 'de', 'EN', 'en-US', 'en\r\nx: y', 'en;x']) {
+    const answer = await new Client().postHtml('/language', { language, next: '/login' });
+    assert.deepEqual([answer.status, answer.cookies], [400, []], JSON.stringify(language));
+  }
+  for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+    const answer = await new Client().postHtml('/language', { language: 'en' }, headers);
+    assert.deepEqual([answer.status, answer.cookies], [403, []]);
+  }
+});
+
+test('caches are told what an answer depends on', async () => {
+  const sender = await newUser({ yuan: '1' });
+  const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '1' });
+  const answers = [await new Client().getHtml('/'), await new Client().getHtml('/login')];
+  for (const path of ['/', '/wallet', '/send', '/records/sent', `/p/${sent.json.id}`, `/p/${sent.json.id}/verify`, '/nothing']) {
+    answers.push(await sender.client.getHtml(path), await sender.client.get(path));
+  }
+  answers.push(await sender.client.post('/send', {}), await sender.client.postHtml('/send', {}));
+  answers.push(await sender.client.postRaw('/send', 'a'.repeat(100_000)));
+  for (const answer of answers) assert.equal(varies(answer), 'Accept,Accept-Language,Cookie', answer.text);
+});
+
+// What nginx says without the program, in both languages and both formats.
+async function saidByNginx(problem, ask) {
+  for (const language of LANGUAGES) {
+    for (const [accept, byCookie] of [['text/html', false], ['text/html', true], ['application/json', false]]) {
+      const other = LANGUAGES.find((tag) => tag !== language);
+      const client = new Client(byCookie ? { language } : {});
+      const answer = await ask(client, { accept, 'accept-language': byCookie ? other : language });
+      assert.equal(varies(answer), 'Accept,Accept-Language,Cookie');
+      const [title, detail] = answer.json
+        ? [answer.json.title, answer.json.detail]
+        : [/<h1>(.*)<\/h1>/.exec(answer.text)[1], /<\/h1>\n<p>(.*)<\/p>/.exec(answer.text)[1]];
+      if (!answer.json) assert.equal(languageOf(answer), language);
+      const known = catalogues[language][`problem_${problem}`];
+      if (known) assert.equal(title, known);
+      assert.equal(/\p{Script=Han}/u.test(title + detail), language === 'zh-CN', title + detail);
+    }
+  }
+}
+
+test('nginx tells in the same languages that a body is too large', async () => {
+  await saidByNginx('too_large', async (client, headers) => {
+    const answer = await client.postRaw('/send', 'a'.repeat(100_000), headers);
+    assert.equal(answer.status, 413);
+    return answer;
+  });
+});
+
+test('nginx tells in the same languages that a pool is away', async () => {
+  await site.dev('stop', 'page');
+  try {
+    await saidByNginx('busy', async (client, headers) => {
+      const answer = await client.request('/wallet', { headers });
+      assert.equal(answer.status, 503);
+      return answer;
+    });
+  } finally {
+    await site.dev('start', 'page');
+  }
+});
+
+test('nginx tells in the same languages who logs in too often', async () => {
+  await site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, async () => {
+    await saidByNginx('too_many', (client, headers) => poll('one is refused', async () => {
+      const login = () => client.post('/login', { username: 'nobody' }, headers);
+      const answers = await Promise.all(Array.from({ length: 60 }, login));
+      return answers.find(({ status }) => status === 429);
+    }));
+  });
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`the switch changes the page and is remembered, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+    const context = await browser.newContext({ locale: 'zh-CN', javaScriptEnabled });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    const shown = () => page.getAttribute('html', 'lang');
+    const change = async () => {
+      await Promise.all([page.waitForNavigation(), page.click('form[action="/language"] button')]);
+    };
+    const there = `${site.url}/login?next=%2Fwallet`;
+    await page.goto(there);
+    assert.equal(await shown(), 'zh-CN');
+    assert.equal(await page.innerText('form[action="/language"] button'), words('zh-CN', 'switch_name'));
+    await change();
+    assert.deepEqual([page.url(), await shown()], [there, 'en']);
+    await page.goto(`${site.url}/register`);
+    assert.equal(await shown(), 'en');
+    await change();
+    assert.deepEqual([page.url(), await shown()], [`${site.url}/register`, 'zh-CN']);
+    await context.close();
+
+    const abroad = await browser.newContext({ locale: 'en-US', javaScriptEnabled });
+    const first = await abroad.newPage();
+    await first.goto(site.url);
+    assert.equal(await first.getAttribute('html', 'lang'), 'en');
+    await abroad.close();
+  });
+}
