@@ -54,15 +54,15 @@ static void date_from_days(int64_t days, struct clock_date *out)
     out->year = (int)(year_of_era + era * 400 + (out->month <= 2));
 }
 
-/* Days from 1970-01-01 to the first of January. */
-static int64_t days_to_year(int year)
+/* Days from 1970-01-01 to the first of a month. */
+static int64_t days_to_month(int year, int month)
 {
-    int64_t y = (int64_t)year - 1; /* January belongs to the year that began in March before */
+    int64_t y = (int64_t)year - (month <= 2); /* January and February belong to the year that began in March before */
     int64_t era = floor_div(y, 400);
     int64_t year_of_era = y - era * 400;
-    const int64_t january_first = 306; /* days after the first of March */
+    int64_t day_of_year = (153 * (month <= 2 ? month + 9 : month - 3) + 2) / 5;
 
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + january_first - 719468;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
 }
 
 struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
@@ -78,9 +78,10 @@ struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
     return date;
 }
 
-int64_t clock_year_start_ms(int year, int32_t tz_offset_s)
+int64_t clock_month_start_ms(int year, int month, int32_t tz_offset_s)
 {
-    return days_to_year(year) * MS_PER_DAY - (int64_t)tz_offset_s * MS_PER_S;
+    assert(month >= 1 && month <= 12);
+    return days_to_month(year, month) * MS_PER_DAY - (int64_t)tz_offset_s * MS_PER_S;
 }
 
 /* Writes n with so many digits; returns the place behind them. */

@@ -26,8 +26,8 @@ struct clock_date {
 };
 /* tz_offset_s: seconds east of UTC at that instant (config resolves the zone's name). Pure. */
 struct clock_date clock_date(int64_t ms, int32_t tz_offset_s);
-/* First instant of a calendar year in the zone. Pure. */
-int64_t clock_year_start_ms(int year, int32_t tz_offset_s);
+/* First instant of a calendar month (1 … 12) in the zone. Pure. */
+int64_t clock_month_start_ms(int year, int month, int32_t tz_offset_s);
 /* True when the system's tz database has the zone ("Asia/Shanghai"); "UTC" always is known. */
 bool clock_zone_known(const char *name);
 /* Sets the service's zone, once at start, before there are threads: it lives in the environment (TZ). False, and

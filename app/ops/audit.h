@@ -25,7 +25,7 @@
     X(AUDIT_I6, "I6", "a closed packet's escrow is empty, with one refund at most")                                    \
     X(AUDIT_I7, "I7", "every grab is the share that the packet's seed promised")                                       \
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
-    X(AUDIT_YEARS, "years", "yearly totals are the sums of their rows")                                                \
+    X(AUDIT_YEARS, "years", "yearly and monthly totals are the sums of their rows")                                    \
     X(AUDIT_LETTERS, "letters", "no event waits among the dead letters")
 
 #define AUDIT_CHECK_ID(id, name, sentence) id,

@@ -182,40 +182,67 @@ static enum status total_check(struct audit *audit, struct db *db, struct arena 
 
 /* ---- years ---- */
 
-/* The rows of one year against user_year, both ways. Their tables are read once from end to end: an index in the order
- * of the groups would have to look up the amount of each of its rows. */
+/* The rows of one year against user_month and user_year, both ways: the sum of a month is compared as part 1 … 12 and
+ * goes into part 0, the year, as well. The tables are read once from end to end: an index in the order of the groups
+ * would have to look up the amount of each of its rows. 1: the month of grabbed_at · 2: of created_at · 3: the year ·
+ * 4, 5: from and until. */
 static const char YEAR_SQL[] =
-    "SELECT u.user_id, CONCAT('year ', ?, ': received ', SUM(u.n), ' for ', SUM(u.fen), ' more than totalled, sent ',"
-    " SUM(u.sn), ' for ', SUM(u.sfen), ', best ', SUM(u.best)) FROM ("
-    " SELECT user_id, COUNT(*) n, SUM(amount) fen, 0 sn, 0 sfen, 0 best FROM grab IGNORE INDEX (grab_received)"
-    " WHERE grabbed_at >= ? AND grabbed_at < ? GROUP BY user_id"
-    " UNION ALL SELECT sender_id, 0, 0, COUNT(*), SUM(amount), 0 FROM packet IGNORE INDEX (packet_request, packet_sent)"
-    " WHERE created_at >= ? AND created_at < ? GROUP BY sender_id"
-    " UNION ALL SELECT g.user_id, 0, 0, 0, 0, COUNT(*) FROM packet p JOIN grab g ON g.packet_id = p.id"
+    "SELECT u.user_id, CONCAT(IF(u.part = 0, 'year %3$d', CONCAT('month %3$d-', LPAD(u.part, 2, '0'))), ': received ',"
+    " SUM(u.n), ' for ', SUM(u.fen), ' more than totalled, sent ', SUM(u.sn), ' for ', SUM(u.sfen), ', best ',"
+    " SUM(u.best)) FROM ("
+    " SELECT r.user_id, IF(w.whole, 0, r.part) AS part, r.n, r.fen, r.sn, r.sfen, 0 AS best FROM ("
+    "  SELECT user_id, %1$s AS part, COUNT(*) AS n, SUM(amount) AS fen, 0 AS sn, 0 AS sfen"
+    "  FROM grab IGNORE INDEX (grab_received) WHERE grabbed_at >= %4$lld AND grabbed_at < %5$lld GROUP BY user_id, part"
+    "  UNION ALL SELECT sender_id, %2$s AS part, 0, 0, COUNT(*), SUM(amount)"
+    "  FROM packet IGNORE INDEX (packet_request, packet_sent) WHERE created_at >= %4$lld AND created_at < %5$lld"
+    "  GROUP BY sender_id, part) AS r CROSS JOIN (SELECT 0 AS whole UNION ALL SELECT 1) AS w"
+    " UNION ALL SELECT g.user_id, 0, 0, 0, 0, 0, COUNT(*) FROM packet AS p JOIN grab AS g ON g.packet_id = p.id"
     " AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_at IS NOT NULL"
-    " AND g.grabbed_at >= ? AND g.grabbed_at < ? GROUP BY g.user_id"
-    " UNION ALL SELECT user_id, -CAST(received_count AS SIGNED), -received_amount, -CAST(sent_count AS SIGNED),"
-    " -sent_amount, -CAST(best_count AS SIGNED) FROM user_year WHERE year = ?) u"
-    " GROUP BY u.user_id HAVING SUM(u.n) <> 0 OR SUM(u.fen) <> 0 OR SUM(u.sn) <> 0 OR SUM(u.sfen) <> 0"
+    " AND g.grabbed_at >= %4$lld AND g.grabbed_at < %5$lld GROUP BY g.user_id"
+    " UNION ALL SELECT user_id, month, -CAST(received_count AS SIGNED), -received_amount, -CAST(sent_count AS SIGNED),"
+    " -sent_amount, 0 FROM user_month WHERE year = %3$d"
+    " UNION ALL SELECT user_id, 0, -CAST(received_count AS SIGNED), -received_amount, -CAST(sent_count AS SIGNED),"
+    " -sent_amount, -CAST(best_count AS SIGNED) FROM user_year WHERE year = %3$d) AS u"
+    " GROUP BY u.user_id, u.part HAVING SUM(u.n) <> 0 OR SUM(u.fen) <> 0 OR SUM(u.sn) <> 0 OR SUM(u.sfen) <> 0"
     " OR SUM(u.best) <> 0";
+
+/* The month that an instant of the year lies in, as SQL: INTERVAL counts the bounds that are not above the column. */
+static const char *month_sql(struct arena *a, const char *column, int year)
+{
+    struct buf sql = { 0 };
+    buf_printf(&sql, "(INTERVAL(%s", column);
+    for (int month = 2; month <= MONTHS_PER_YEAR; month++)
+        buf_printf(&sql, ",%lld", (long long)zone_month_start_ms(year, month));
+    buf_cstr(&sql, ") + 1)");
+    const char *text = sql.failed ? NULL : arena_cstr(a, buf_view(&sql));
+    buf_free(&sql);
+    return text;
+}
+
+static enum status year_check(struct audit *audit, struct db *db, struct arena *a, int year)
+{
+    struct collect c = { audit, AUDIT_YEARS, "user" };
+    const char *grabbed = month_sql(a, "grabbed_at", year), *created = month_sql(a, "created_at", year);
+    if (grabbed == NULL || created == NULL)
+        return ST_NO_MEMORY;
+    struct str sql = arena_printf(a, YEAR_SQL, grabbed, created, year, (long long)zone_year_start_ms(year),
+                                  (long long)zone_year_start_ms(year + 1));
+    return sql.ptr == NULL ? ST_NO_MEMORY : db_each(db, collect_row, &c, sql.ptr, NULL, 0);
+}
 
 static enum status years_check(struct audit *audit, struct db *db, struct arena *a)
 {
     struct db_rows rows;
+    arena_reset(a);
     enum status st = db_query(db, a, &rows,
                               "SELECT MIN(first), MAX(last) FROM (SELECT MIN(created_at) first, MAX(created_at) last"
                               " FROM packet UNION ALL SELECT MIN(grabbed_at), MAX(grabbed_at) FROM grab) u",
                               NULL, 0);
     if (st != ST_OK || rows.count == 0 || db_cell(&rows, 0, 0).ptr == NULL)
         return st;
-    int last = zone_year(db_cell_i64(&rows, 0, 1));
-    for (int year = zone_year(db_cell_i64(&rows, 0, 0)); st == ST_OK && year <= last; year++) {
-        struct collect c = { audit, AUDIT_YEARS, "user" };
-        int64_t from = zone_year_start_ms(year), until = zone_year_start_ms(year + 1);
-        st = db_each(db, collect_row, &c, YEAR_SQL,
-                     DB_PARAMS(DB_I64(year), DB_I64(from), DB_I64(until), DB_I64(from), DB_I64(until), DB_I64(from),
-                               DB_I64(until), DB_I64(year)));
-    }
+    int last = zone_date(db_cell_i64(&rows, 0, 1)).year;
+    for (int year = zone_date(db_cell_i64(&rows, 0, 0)).year; st == ST_OK && year <= last; year++)
+        st = year_check(audit, db, a, year);
     return st;
 }
 

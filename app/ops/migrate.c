@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/random.h"
+#include "packet/store.h"
 
 enum {
     MIGRATIONS_MAX = 9999,
@@ -19,7 +20,9 @@ enum {
     FILE_BYTES_MAX = 4 << 20,
     PATH_BYTES_MAX = 512,
     ARENA_BYTES = 64 << 10,
-    ARENA_BYTES_MAX = 64 << 20
+    ARENA_BYTES_MAX = 64 << 20,
+    ZONE_YEAR_FIRST = 1970,
+    ZONE_YEAR_LAST = 2100
 };
 
 /* One file of the folder. */
@@ -363,6 +366,32 @@ static enum status migration_apply(struct migrate *m, struct migration *one)
     return st;
 }
 
+/* The calendar for migrations that group by month: the server's own conversion knows no zone by name unless somebody
+ * has loaded its tables. */
+static enum status zone_months_make(struct migrate *m)
+{
+    struct buf sql = { 0 };
+    enum status st = db_exec(m->db, NULL, "DROP TEMPORARY TABLE IF EXISTS zone_month", NULL, 0);
+    if (st == ST_OK)
+        st = db_exec(m->db, NULL,
+                     "CREATE TEMPORARY TABLE zone_month (from_ms BIGINT NOT NULL PRIMARY KEY,"
+                     " month_no INT NOT NULL)",
+                     NULL, 0);
+    if (st != ST_OK)
+        return st;
+    buf_cstr(&sql, "INSERT INTO zone_month (from_ms, month_no) VALUES ");
+    size_t listed = 0;
+    for (int year = ZONE_YEAR_FIRST; year <= ZONE_YEAR_LAST; year++) {
+        for (int month = 1; month <= MONTHS_PER_YEAR; month++) {
+            db_comma(&sql, listed++);
+            buf_printf(&sql, "(%lld,%d)", (long long)zone_month_start_ms(year, month), year * 100 + month);
+        }
+    }
+    st = db_exec_buf(m->db, NULL, &sql);
+    buf_free(&sql);
+    return st;
+}
+
 static enum status missing_apply(struct migrate *m)
 {
     enum status st = db_exec(m->db, NULL,
@@ -383,6 +412,8 @@ static enum status missing_apply(struct migrate *m)
         st = applied_read(m);
     if (st == ST_OK && m->applied == m->count)
         say(m, "migrate: the schema is up to date (%04zu)", m->count);
+    else if (st == ST_OK)
+        st = zone_months_make(m);
     for (size_t i = m->applied; st == ST_OK && i < m->count; i++)
         st = migration_apply(m, &m->list[i]);
     return st;

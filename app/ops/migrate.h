@@ -8,7 +8,10 @@
  * servers, so a migrator that dies in the middle leaves its first statements done; schema_progress says where it was,
  * and the next one goes on there (docs/how-to/migrations.md tells how it knows). A statement that is refused needs a
  * hand: the message names it, undo what those before it did and run again, from the first one on. Keep migrations
- * small: one change of one table a file is best. Two migrators at once wait for each other. */
+ * small: one change of one table a file is best. Two migrators at once wait for each other.
+ *
+ * A file may read the temporary table zone_month(from_ms, month_no): the first instant of every month from 1970 to 2100
+ * in the service's zone, which has to be set before (clock_zone_set), and its number, 202611 for November 2026. */
 #ifndef HB_OPS_MIGRATE_H
 #define HB_OPS_MIGRATE_H
 

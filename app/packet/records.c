@@ -1,10 +1,25 @@
 #include "packet/records.h"
 
+#include "base/money.h"
 #include "packet/present.h"
 #include "web/respond.h"
+#include "web/text.h"
 #include "web/view.h"
 
 enum { YEAR_MIN = 2000, YEAR_MAX = 9999 };
+static const char *const MONTH_TEXTS[MONTHS_PER_YEAR] = {
+    "text/month_1", "text/month_2", "text/month_3", "text/month_4",  "text/month_5",  "text/month_6",
+    "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
+};
+
+/* The drawing of templates/pages/records: its bars grow up from the base. */
+enum {
+    CHART_MONTH_UNITS = 22,
+    CHART_GAP_UNITS = 8,
+    CHART_BASE_UNITS = 118,
+    CHART_BAR_UNITS_MAX = 100,
+    CHART_BAR_UNITS_MIN = 2
+};
 
 /* ---- items ---- */
 
@@ -57,6 +72,7 @@ struct records_page {
     struct user_year totals;
     struct user_year *years;
     size_t years_count;
+    struct user_month months[MONTHS_PER_YEAR]; /* of year */
     struct received_row *received_rows;
     struct packet *sent_rows;
     size_t count;    /* rows shown */
@@ -83,7 +99,7 @@ static bool page_read(const struct exchange *x, struct records_page *page)
     bool has_year, has_before;
     struct str year_text = form_get(&x->query, "year", &has_year);
     struct str before = form_get(&x->query, "before", &has_before);
-    page->year = zone_year(x->now_ms);
+    page->year = zone_date(x->now_ms).year;
     if (has_year) {
         uint64_t year;
         if (year_text.len != 4 || !str_to_u64(year_text, &year) || year < YEAR_MIN || year >= YEAR_MAX)
@@ -125,7 +141,49 @@ static enum status totals_find(struct exchange *x, struct records_page *page)
     for (size_t i = 0; st == ST_OK && i < page->years_count; i++)
         if (page->years[i].year == page->year)
             page->totals = page->years[i];
-    return st;
+    return st == ST_OK ? user_months_find(x->app->db, x->arena, x->visitor.user_id, page->year, page->months) : st;
+}
+
+static int64_t month_fen(const struct records_page *page, int i)
+{
+    return page->sent ? page->months[i].sent_fen : page->months[i].received_fen;
+}
+
+/* Whole units of the drawing; what there is is seen. */
+static int64_t bar_height(int64_t fen, int64_t max_fen)
+{
+    for (; max_fen > INT32_MAX; max_fen /= 2)
+        fen /= 2;
+    int64_t height = fen * CHART_BAR_UNITS_MAX / max_fen;
+    return height > CHART_BAR_UNITS_MIN ? height : CHART_BAR_UNITS_MIN;
+}
+
+/* The months, and where their bars stand in the template's drawing. */
+static void months_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    struct value *months = value_list(m, &m->root, "months");
+    int64_t max_fen = 0;
+    for (int i = 0; i < MONTHS_PER_YEAR; i++)
+        max_fen = month_fen(page, i) > max_fen ? month_fen(page, i) : max_fen;
+    for (int i = 0; i < MONTHS_PER_YEAR; i++) {
+        int64_t fen = month_fen(page, i);
+        const struct user_month *row = &page->months[i];
+        struct value *month = value_add_object(m, months);
+        value_int(m, month, "month", i + 1);
+        view_money_model(m, month, "total_fen", "total_text", fen);
+        value_int(m, month, "count", (int64_t)(page->sent ? row->sent_count : row->received_count));
+        value_page_text(m, month, "name", x->wants_json ? STR("") : text_of(x, MONTH_TEXTS[i]));
+        value_page_int(m, month, "middle", i * CHART_MONTH_UNITS + CHART_MONTH_UNITS / 2);
+        if (fen <= 0)
+            continue;
+        struct value *bar = value_page_object(m, month, "bar");
+        int64_t height = bar_height(fen, max_fen);
+        value_page_int(m, bar, "left", i * CHART_MONTH_UNITS + CHART_GAP_UNITS / 2);
+        value_page_int(m, bar, "top", CHART_BASE_UNITS - height);
+        value_page_int(m, bar, "height", height);
+    }
+    if (max_fen > 0)
+        value_page_text(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
 }
 
 static void year_link(struct exchange *x, struct model *m, struct value *list, const struct records_page *page,
@@ -163,6 +221,7 @@ static void records_model(struct exchange *x, struct model *m, const struct reco
                      page->sent ? page->totals.sent_fen : page->totals.received_fen);
     value_int(m, root, "count", (int64_t)(page->sent ? page->totals.sent_count : page->totals.received_count));
     value_int(m, root, "best_count", page->sent ? 0 : (int64_t)page->totals.best_count);
+    months_model(x, m, page);
     struct value *items = value_list(m, root, "items");
     if (page->sent)
         records_sent_model(x, m, items, page->sent_rows, page->count);

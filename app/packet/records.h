@@ -1,4 +1,4 @@
-/* 我的红包: what a user received and sent, by year, twenty at a time, from MySQL by key. */
+/* 我的红包: what a user received and sent, by year and month, twenty at a time, from MySQL by key. */
 #ifndef HB_PACKET_RECORDS_H
 #define HB_PACKET_RECORDS_H
 
@@ -19,6 +19,9 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
  *   total_fen        of the year (page: total_text "12.34")
  *   count            packets of the year
  *   best_count       手气最佳 of the year; 0 on the sent page
+ *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
+ *                    (page: name; middle, and of a month with anything in it bar { left, top, height }: places in the
+ *                    drawing of the template)
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },
  *                                           page: url "/p/ID", kind_lucky, kind_even, kind_exclusive bools },
  *                                 share_no, amount_fen (page: amount_text), grabbed_at (page: grabbed_at_text), best }]
@@ -31,6 +34,7 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
  *   received, sent   page-only booleans: which of the two pages this is
  *   empty            page-only boolean: there are no items
  *   person           page-only { id, nickname, initial, hue }
+ *   chart            page-only { max_text }, the largest month; absent in a year without any
  *   years            page-only [{ year, url, current }]: those with records and the shown one, newest first */
 enum step records_received(struct exchange *x);
 enum step records_sent(struct exchange *x);

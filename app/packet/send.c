@@ -46,7 +46,7 @@ static enum status fund_body(struct db *db, void *ctx)
             return ST_CORRUPT; /* a user without a wallet, or an id used twice */
     }
     if (st == ST_OK)
-        st = user_year_add_sent(db, p->sender_id, zone_year(p->created_ms), p->amount_fen);
+        st = user_totals_add_sent(db, p->sender_id, p->created_ms, p->amount_fen);
     crash_point("send-before-commit");
     return st;
 }

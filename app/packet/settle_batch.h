@@ -1,8 +1,8 @@
 /* What a batch of events adds up to: the work of settling that needs neither MySQL nor Redis. Pure.
  *
  * One batch holds consecutive events of one partition. It is grouped into the rows that will be written: one change per
- * account, per packet and per (user, year), each list in ascending key order, which is also the order in which the rows
- * are locked: two workers can wait for each other, but never in a circle. */
+ * account, packet, (user, year) and (user, month), each list in ascending key order, which is also the order in which
+ * the rows are locked: two workers can wait for each other, but never in a circle. */
 #ifndef HB_PACKET_SETTLE_BATCH_H
 #define HB_PACKET_SETTLE_BATCH_H
 
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "packet/live.h"
 
@@ -55,6 +56,13 @@ struct settle_year {
     uint32_t best_count;
 };
 
+struct settle_month {
+    uint64_t user_id;
+    int year, month;
+    uint32_t count;
+    int64_t amount_fen;
+};
+
 struct settle_batch {
     const struct live_event *events; /* borrowed */
     size_t event_count;
@@ -66,6 +74,8 @@ struct settle_batch {
     size_t account_count;
     struct settle_year *years; /* by (user, year) */
     size_t year_count;
+    struct settle_month *months; /* by (user, year, month) */
+    size_t month_count;
 };
 
 /* Why a batch contradicts itself or the tables. event or packet_id names the place; message is static. */
@@ -96,16 +106,16 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
 /* Fills accounts: grabs pay from escrow to wallet, refunds from escrow to the sender. After settle_packet_check. */
 enum status settle_batch_accounts(struct arena *a, struct settle_batch *b);
 
-/* The calendar year of an instant in the service's zone. */
-typedef int settle_year_of(int64_t ms);
+/* The calendar date of an instant in the service's zone. */
+typedef struct clock_date settle_date_of(int64_t ms);
 
 /* One received best share. */
 struct settle_best {
     uint64_t user_id;
     int64_t grabbed_ms;
 };
-/* Fills years from the grabs and the best shares of the packets that finish. */
-enum status settle_batch_years(struct arena *a, struct settle_batch *b, const struct settle_best *best,
-                               size_t best_count, settle_year_of *year_of);
+/* Fills months from the grabs, and years from the months and the best shares of the packets that finish. */
+enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const struct settle_best *best,
+                                size_t best_count, settle_date_of *date_of);
 
 #endif

@@ -178,16 +178,11 @@ static enum status best_find(struct settle_rows *k, struct db *db, struct settle
     return ST_OK;
 }
 
-static enum status years_add(struct settle_rows *k, struct db *db)
+static enum status years_write(struct settle_rows *k, struct db *db)
 {
-    struct settle_batch *b = &k->batch;
-    struct settle_best *best;
-    size_t best_count;
-    enum status st = best_find(k, db, &best, &best_count);
-    if (st == ST_OK)
-        st = settle_batch_years(k->arena, b, best, best_count, zone_year);
-    if (st != ST_OK || b->year_count == 0)
-        return st;
+    const struct settle_batch *b = &k->batch;
+    if (b->year_count == 0)
+        return ST_OK;
     buf_reset(&k->sql);
     buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_amount, best_count) VALUES ");
     for (size_t i = 0; i < b->year_count; i++) {
@@ -200,6 +195,37 @@ static enum status years_add(struct settle_rows *k, struct db *db)
                       " received_amount = received_amount + VALUES(received_amount),"
                       " best_count = best_count + VALUES(best_count)");
     return db_exec_buf(db, NULL, &k->sql);
+}
+
+static enum status months_write(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    if (b->month_count == 0)
+        return ST_OK;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES ");
+    for (size_t i = 0; i < b->month_count; i++) {
+        const struct settle_month *m = &b->months[i];
+        db_comma(&k->sql, i);
+        buf_printf(&k->sql, "(%llu,%d,%d,%u,%lld)", (unsigned long long)m->user_id, m->year, m->month, m->count,
+                   (long long)m->amount_fen);
+    }
+    buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
+                      " received_amount = received_amount + VALUES(received_amount)");
+    return db_exec_buf(db, NULL, &k->sql);
+}
+
+static enum status totals_add(struct settle_rows *k, struct db *db)
+{
+    struct settle_best *best;
+    size_t best_count;
+    enum status st = best_find(k, db, &best, &best_count);
+    if (st == ST_OK)
+        st = settle_batch_totals(k->arena, &k->batch, best, best_count, zone_date);
+    if (st == ST_OK)
+        st = years_write(k, db);
+    crash_point("settle-after-years");
+    return st == ST_OK ? months_write(k, db) : st;
 }
 
 static enum status packets_update(struct settle_rows *k, struct db *db)
@@ -255,8 +281,8 @@ enum status settle_rows_write(struct settle_rows *k, struct db *db)
         st = transfers_insert(k, db);
     crash_point("settle-after-transfers");
     if (st == ST_OK)
-        st = years_add(k, db);
-    crash_point("settle-after-years");
+        st = totals_add(k, db);
+    crash_point("settle-after-months");
     if (st == ST_OK)
         st = packets_update(k, db);
     crash_point("settle-after-packets");

@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 /* ---- rows ---- */
 
 static uint64_t cell_u64_or(const struct db_rows *rows, size_t row, size_t column, uint64_t absent)
@@ -287,23 +285,59 @@ enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, st
     return ST_OK;
 }
 
-enum status user_year_add_sent(struct db *db, uint64_t user_id, int year, int64_t amount_fen)
+enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, int year,
+                             struct user_month out[MONTHS_PER_YEAR])
 {
-    return db_exec(db, NULL,
-                   "INSERT INTO user_year (user_id, year, sent_count, sent_amount) VALUES (?, ?, 1, ?) "
-                   "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
-                   DB_PARAMS(DB_U64(user_id), DB_I64(year), DB_I64(amount_fen), DB_I64(amount_fen)));
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT month, sent_count, sent_amount, received_count, received_amount FROM user_month "
+                              "WHERE user_id = ? AND year = ?",
+                              DB_PARAMS(DB_U64(user_id), DB_I64(year)));
+    if (st != ST_OK)
+        return st;
+    memset(out, 0, MONTHS_PER_YEAR * sizeof *out);
+    for (size_t i = 0; i < rows.count; i++) {
+        uint64_t month = db_cell_u64(&rows, i, 0);
+        if (month < 1 || month > MONTHS_PER_YEAR)
+            return ST_CORRUPT;
+        out[month - 1] = (struct user_month){ .sent_count = db_cell_u64(&rows, i, 1),
+                                              .sent_fen = db_cell_i64(&rows, i, 2),
+                                              .received_count = db_cell_u64(&rows, i, 3),
+                                              .received_fen = db_cell_i64(&rows, i, 4) };
+    }
+    return ST_OK;
 }
 
-int zone_year(int64_t ms)
+enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen)
 {
-    return clock_date(ms, clock_zone_offset_s(ms)).year;
+    struct clock_date date = zone_date(sent_ms);
+    enum status st = db_exec(db, NULL,
+                             "INSERT INTO user_year (user_id, year, sent_count, sent_amount) VALUES (?, ?, 1, ?) "
+                             "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
+                             DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(amount_fen), DB_I64(amount_fen)));
+    if (st != ST_OK)
+        return st;
+    return db_exec(
+        db, NULL,
+        "INSERT INTO user_month (user_id, year, month, sent_count, sent_amount) VALUES (?, ?, ?, 1, ?) "
+        "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
+        DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(amount_fen), DB_I64(amount_fen)));
+}
+
+struct clock_date zone_date(int64_t ms)
+{
+    return clock_date(ms, clock_zone_offset_s(ms));
+}
+
+int64_t zone_month_start_ms(int year, int month)
+{
+    /* The zone's offset at that very instant: close enough from the guess in UTC, exact the second time. */
+    int64_t guess_ms = clock_month_start_ms(year, month, 0);
+    guess_ms = clock_month_start_ms(year, month, clock_zone_offset_s(guess_ms));
+    return clock_month_start_ms(year, month, clock_zone_offset_s(guess_ms));
 }
 
 int64_t zone_year_start_ms(int year)
 {
-    /* The zone's offset at that very instant: close enough from the guess in UTC, exact the second time. */
-    int64_t guess_ms = clock_year_start_ms(year, 0);
-    guess_ms = clock_year_start_ms(year, clock_zone_offset_s(guess_ms));
-    return clock_year_start_ms(year, clock_zone_offset_s(guess_ms));
+    return zone_month_start_ms(year, 1);
 }

@@ -1,9 +1,10 @@
-/* Packets, grabs and yearly totals in MySQL. Reads take any connection state; what changes rows says whether it wants a
- * transaction around it. Texts of results live in the arena. */
+/* Packets, grabs and the totals of years and months in MySQL. Reads take any connection state; what changes rows says
+ * whether it wants a transaction around it. Texts of results live in the arena. */
 #ifndef HB_PACKET_STORE_H
 #define HB_PACKET_STORE_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "io/db.h"
 #include "packet/packet.h"
@@ -90,11 +91,22 @@ struct user_year {
 /* Every year the user has, newest first. */
 enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out,
                             size_t *out_count);
-/* One more packet sent. In the send's transaction. */
-enum status user_year_add_sent(struct db *db, uint64_t user_id, int year, int64_t amount_fen);
 
-/* The calendar year of an instant, and its first instant, in the service's zone (clock_zone_set). */
-int zone_year(int64_t ms);
+enum { MONTHS_PER_YEAR = 12 };
+struct user_month {
+    uint64_t sent_count, received_count;
+    int64_t sent_fen, received_fen;
+};
+/* The months of one year, January first; zeros where there was nothing. */
+enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, int year,
+                             struct user_month out[MONTHS_PER_YEAR]);
+/* One more packet sent at sent_ms, in the totals of its year and month. In the send's transaction. */
+enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);
+
+/* The calendar date of an instant, and the first instant of a month (1 … 12) or year, in the service's zone
+ * (clock_zone_set). */
+struct clock_date zone_date(int64_t ms);
+int64_t zone_month_start_ms(int year, int month);
 int64_t zone_year_start_ms(int year);
 
 #endif

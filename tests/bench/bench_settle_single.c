@@ -43,6 +43,7 @@ static enum status settle_body(struct db *db, void *ctx)
 {
     struct single *s = ctx;
     const struct live_event *e = &s->event;
+    const struct clock_date date = zone_date((int64_t)e->id.ms);
     enum status st = packet_advance(s, db);
     if (st == ST_OK)
         st = db_exec(db, NULL, "UPDATE account SET balance = balance - ? WHERE id = ?",
@@ -67,7 +68,13 @@ static enum status settle_body(struct db *db, void *ctx)
                      "INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (?, ?, 1, ?)"
                      " ON DUPLICATE KEY UPDATE received_count = received_count + 1,"
                      " received_amount = received_amount + VALUES(received_amount)",
-                     DB_PARAMS(DB_U64(e->user_id), DB_I64(zone_year((int64_t)e->id.ms)), DB_I64(e->amount_fen)));
+                     DB_PARAMS(DB_U64(e->user_id), DB_I64(date.year), DB_I64(e->amount_fen)));
+    if (st == ST_OK)
+        st = db_exec(db, NULL,
+                     "INSERT INTO user_month (user_id, year, month, received_count, received_amount)"
+                     " VALUES (?, ?, ?, 1, ?) ON DUPLICATE KEY UPDATE received_count = received_count + 1,"
+                     " received_amount = received_amount + VALUES(received_amount)",
+                     DB_PARAMS(DB_U64(e->user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(e->amount_fen)));
     return st;
 }
 

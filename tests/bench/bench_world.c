@@ -30,7 +30,7 @@ struct world {
     bool open;
     int64_t now_ms, life_ms;
     int64_t *fen;
-    struct buf packet, account, transfer, grab, user, wallet, deposit, year;
+    struct buf packet, account, transfer, grab, user, wallet, deposit, year, month;
 };
 
 static void begin(struct buf *b, const char *sql)
@@ -141,11 +141,13 @@ static enum status people_body(struct db *db, void *ctx)
     struct world *w = ctx;
     int64_t bank_fen = 0;
     size_t deposits = 0;
-    const int year = zone_year(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
+    /* All packets of a past lie in one month. */
+    const struct clock_date date = zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
     begin(&w->user, "INSERT INTO user (id, username, nickname, created_at) VALUES ");
     begin(&w->wallet, "INSERT INTO account (id, kind, balance) VALUES ");
     begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount, created_at) VALUES ");
     begin(&w->year, "INSERT INTO user_year VALUES ");
+    begin(&w->month, "INSERT INTO user_month VALUES ");
     for (uint32_t i = 0; i < w->users; i++) {
         const struct person *one = &w->people[i];
         const unsigned id = BENCH_USER_FIRST + i;
@@ -156,10 +158,12 @@ static enum status people_body(struct db *db, void *ctx)
         if (one->sent_fen > 0)
             buf_printf(&w->deposit, "%s('deposit',1,%u,%lld,1)", deposits++ == 0 ? "" : ",", id,
                        (long long)one->sent_fen);
-        buf_printf(&w->year, "%s(%u,%d,%u,%lld,%u,%lld,%u)", comma, id, year, one->sent, (long long)one->sent_fen,
+        buf_printf(&w->year, "%s(%u,%d,%u,%lld,%u,%lld,%u)", comma, id, date.year, one->sent, (long long)one->sent_fen,
                    one->received, (long long)one->received_fen, one->best);
+        buf_printf(&w->month, "%s(%u,%d,%d,%u,%lld,%u,%lld)", comma, id, date.year, date.month, one->sent,
+                   (long long)one->sent_fen, one->received, (long long)one->received_fen);
     }
-    struct buf *all[] = { &w->user, &w->wallet, &w->deposit, &w->year };
+    struct buf *all[] = { &w->user, &w->wallet, &w->deposit, &w->year, &w->month };
     enum status st = ST_OK;
     for (size_t i = 0; st == ST_OK && i < sizeof all / sizeof all[0]; i++)
         st = db_exec_buf(db, NULL, all[i]);

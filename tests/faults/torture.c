@@ -256,9 +256,8 @@ static void users_take(FILE *in)
 /* Empty stores, and a few people with money. */
 static void world_inside(void)
 {
-    static const char *const tables[] = {
-        "grab", "transfer", "packet", "user_year", "stream_cursor", "account", "user"
-    };
+    static const char *const tables[] = { "grab",       "transfer",      "packet",  "user_year",
+                                          "user_month", "stream_cursor", "account", "user" };
     struct services app;
     struct redis_call call;
     char error[512], sql[128];

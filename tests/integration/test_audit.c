@@ -257,6 +257,27 @@ static void a_wrong_yearly_total_is_named(void **state)
     scene_violates(&s, AUDIT_YEARS, "user", s.w.users[1]);
 }
 
+static void a_wrong_monthly_total_is_named(void **state)
+{
+    static const char *const wrong[] = {
+        "UPDATE user_month SET received_amount = received_amount + 1 WHERE user_id = ?",
+        "UPDATE user_month SET received_count = received_count + 1 WHERE user_id = ?",
+        "UPDATE user_month SET sent_amount = sent_amount - 1 WHERE user_id = ?",
+        "UPDATE user_month SET sent_count = sent_count - 1 WHERE user_id = ?",
+        "UPDATE user_month SET month = month % 12 + 1 WHERE user_id = ?", /* the year's sum stays */
+        "DELETE FROM user_month WHERE user_id = ?",
+        "INSERT INTO user_month (user_id, year, month, sent_count) SELECT user_id, year, month % 12 + 1, 1"
+        " FROM user_month WHERE user_id = ? LIMIT 1",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct scene s;
+        scene_begin(&s);
+        sql(&s, wrong[i], s.w.users[i == 2 || i == 3 ? 0 : 1]);
+        scene_violates(&s, AUDIT_YEARS, "user", s.w.users[i == 2 || i == 3 ? 0 : 1]);
+    }
+}
+
 static void grabs_that_wait_for_the_worker_are_counted_and_no_fault(void **state)
 {
     struct scene s;
@@ -356,6 +377,7 @@ int main(void)
         cmocka_unit_test(an_open_packet_missing_in_redis_violates_i8),
         cmocka_unit_test(a_settled_grab_missing_in_redis_violates_i8),
         cmocka_unit_test(a_wrong_yearly_total_is_named),
+        cmocka_unit_test(a_wrong_monthly_total_is_named),
         cmocka_unit_test(grabs_that_wait_for_the_worker_are_counted_and_no_fault),
         cmocka_unit_test(the_audit_of_one_packet_looks_at_that_one),
         cmocka_unit_test(tables_looked_at_in_stretches_of_any_length_show_the_same),

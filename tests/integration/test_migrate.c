@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
 
@@ -317,6 +318,55 @@ static void the_projects_own_migrations_make_the_bank_and_the_leases(void **stat
     assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'escrow', -1)", NULL, 0), ST_INVALID);
 }
 
+/* Puts the project's own migrations whose names the pattern takes into the folder. */
+static void folder_fill(const char *pattern)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cp %s/migrations/%s %s/migrations/", app->config->sql_dir, pattern, dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void totals_of_months_are_made_for_the_past_in_the_services_zone(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm %s/migrations/*", dir);
+    assert_int_equal(system(command), 0);
+    folder_fill("000[123]_*");
+    assert_int_equal(RUN(), ST_OK);
+    /* Two packets of user 1 and their three grabs, around the first of March and the new year in Shanghai. */
+    assert_int_equal(
+        db_exec(
+            db, NULL,
+            "INSERT INTO user (id, username, nickname, created_at) VALUES (10001, 'a', 'a', 1), (10002, 'b', 'b', 1)",
+            NULL, 0),
+        ST_OK);
+    assert_int_equal(
+        db_exec(
+            db, NULL,
+            "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount, share_count, greeting, seed,"
+            " commitment, state, created_at, expires_at, request_key)"
+            " SELECT id, 10001, 'a', 'even', 'even', 300, 3, '', REPEAT('s', 32), REPEAT('c', 32), 'open', ms, ms, id"
+            " FROM (SELECT 7 AS id, 1772294399999 AS ms UNION SELECT 8, 1772294400000) AS p",
+            NULL, 0),
+        ST_OK);
+    assert_int_equal(db_exec(db, NULL,
+                             "INSERT INTO `grab` VALUES (7, 0, 10001, 'a', 100, 1772294399999),"
+                             " (7, 1, 10002, 'b', 90, 1767196799999), (8, 0, 10002, 'b', 110, 1767196800000),"
+                             " (8, 1, 10001, 'a', 10, 1772294400000)",
+                             NULL, 0),
+                     ST_OK);
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    folder_fill("0004_*");
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(number("SELECT COUNT(*) FROM user_month"), 4);
+    assert_int_equal(number("SELECT COUNT(*) FROM user_month WHERE"
+                            " (user_id, year, month, sent_count, sent_amount, received_count, received_amount) IN"
+                            " ((10001, 2026, 2, 1, 300, 1, 100), (10001, 2026, 3, 1, 300, 1, 10),"
+                            " (10002, 2025, 12, 0, 0, 1, 90), (10002, 2026, 1, 0, 0, 1, 110))"),
+                     4);
+}
+
 static void statements_end_at_their_own_semicolons(void **state)
 {
     (void)state;
@@ -354,6 +404,7 @@ int main(void)
         TEST(two_migrators_wait_for_each_other),
         TEST(without_a_server_the_answer_is_unavailable),
         TEST(the_projects_own_migrations_make_the_bank_and_the_leases),
+        TEST(totals_of_months_are_made_for_the_past_in_the_services_zone),
         cmocka_unit_test(statements_end_at_their_own_semicolons),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -38,7 +38,8 @@ static int teardown(void **state)
     (void)state;
     static const char *const clear[] = {
         "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
-        "DELETE FROM packet WHERE sender_id >= ?", "DELETE FROM user_year WHERE user_id >= ?"
+        "DELETE FROM packet WHERE sender_id >= ?", "DELETE FROM user_year WHERE user_id >= ?",
+        "DELETE FROM user_month WHERE user_id >= ?"
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof clear / sizeof clear[0]; i++)
@@ -81,7 +82,7 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
         free(shares);
     }
     assert_int_equal(packet_insert(app->db, &packet), ST_OK);
-    assert_int_equal(user_year_add_sent(app->db, p->id, zone_year(created_ms), total_fen), ST_OK);
+    assert_int_equal(user_totals_add_sent(app->db, p->id, created_ms, total_fen), ST_OK);
     return packet;
 }
 
@@ -92,6 +93,7 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
     assert_non_null(shares);
     assert_int_equal(split_packet(packet, shares), ST_OK);
     int64_t fen = shares[share_no];
+    struct clock_date date = zone_date(at_ms);
     free(shares);
     assert_int_equal(db_exec(app->db, NULL, "INSERT INTO grab VALUES (?, ?, ?, ?, ?, ?)",
                              DB_PARAMS(DB_U64(packet->id), DB_U64(share_no), DB_U64(by->id),
@@ -108,7 +110,14 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
                 "INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (?, ?, 1, ?) "
                 "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
                 "received_amount = received_amount + ?",
-                DB_PARAMS(DB_U64(by->id), DB_I64(zone_year(at_ms)), DB_I64(fen), DB_I64(fen))),
+                DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(fen), DB_I64(fen))),
+        ST_OK);
+    assert_int_equal(
+        db_exec(app->db, NULL,
+                "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES (?, ?, ?, 1, ?) "
+                "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
+                "received_amount = received_amount + ?",
+                DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(date.month), DB_I64(fen), DB_I64(fen))),
         ST_OK);
     packet->grabbed_count++;
     packet->grabbed_fen += fen;
@@ -212,6 +221,71 @@ static void years_are_those_of_the_zone_and_have_their_own_totals(void **state)
     visit_end(&v);
 }
 
+/* The months of the JSON: twelve, in order; checks one of them. */
+static void assert_month(const struct visit *v, int month, int64_t total_fen, uint64_t count)
+{
+    char text[96];
+    snprintf(text, sizeof text, "{\"month\":%d,\"total_fen\":%lld,\"count\":%llu}", month, (long long)total_fen,
+             (unsigned long long)count);
+    assert_int_equal(visit_body_count(v, "\"month\":"), MONTHS_PER_YEAR);
+    assert_true(visit_body_has(v, text));
+}
+
+static void months_are_those_of_the_zone_and_of_the_shown_year(void **state)
+{
+    (void)state;
+    struct person p, other;
+    struct visit v;
+    person_new(app, &p, 0);
+    person_new(app, &other, 0);
+    int64_t march = zone_month_start_ms(2025, 3);
+    (void)packet_of(&p, PACKET_EVEN, 100, 1, march - 1);
+    struct packet packet = packet_of(&p, PACKET_EVEN, 600, 3, march);
+    (void)packet_of(&p, PACKET_EVEN, 400, 1, zone_month_start_ms(2025, 4) - 1);
+    (void)packet_of(&p, PACKET_EVEN, 7, 1, zone_year_start_ms(2026));
+    (void)packet_of(&other, PACKET_EVEN, 5000, 1, march);
+    grabbed(&packet, 0, &p, zone_month_start_ms(2025, 12));
+    grabbed(&packet, 1, &other, zone_month_start_ms(2025, 12));
+
+    assert_int_equal(asked(&v, &p, "/records/sent?year=2025"), 200);
+    assert_month(&v, 1, 0, 0);
+    assert_month(&v, 2, 100, 1);
+    assert_month(&v, 3, 1000, 2);
+    assert_month(&v, 12, 0, 0);
+    visit_end(&v);
+    assert_int_equal(asked(&v, &p, "/records/received?year=2025"), 200);
+    assert_month(&v, 3, 0, 0);
+    assert_month(&v, 12, 200, 1);
+    visit_end(&v);
+    assert_int_equal(asked(&v, &p, "/records/sent?year=2026"), 200);
+    assert_month(&v, 1, 7, 1);
+    visit_end(&v);
+}
+
+static void the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_year(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 0);
+    (void)packet_of(&p, PACKET_EVEN, 20000, 1, zone_month_start_ms(2025, 1));
+    (void)packet_of(&p, PACKET_EVEN, 10000, 1, zone_month_start_ms(2025, 6));
+    (void)packet_of(&p, PACKET_EVEN, 1, 1, zone_month_start_ms(2025, 12));
+    assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2025", NULL, 0, false), 200);
+    assert_int_equal(visit_body_count(&v, "<rect "), 3); /* a month without packets has no bar */
+    assert_true(visit_body_has(&v, "height=\"100\""));
+    assert_true(visit_body_has(&v, "height=\"50\""));
+    assert_true(visit_body_has(&v, "height=\"2\"")); /* one fen is seen, too */
+    assert_int_equal(visit_body_count(&v, "<th scope=\"row\">"), MONTHS_PER_YEAR);
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2024", NULL, 0, false), 200);
+    assert_false(visit_body_has(&v, "<svg"));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, records_received, "/records/received?year=2025", NULL, 0, false), 200);
+    assert_false(visit_body_has(&v, "<svg"));
+    visit_end(&v);
+}
+
 static void the_year_left_out_is_the_current_one(void **state)
 {
     (void)state;
@@ -219,7 +293,7 @@ static void the_year_left_out_is_the_current_one(void **state)
     struct visit v;
     person_new(app, &p, 0);
     assert_int_equal(asked(&v, &p, "/records/received"), 200);
-    assert_int_equal(visit_json_int(&v, "year"), zone_year(clock_now_ms()));
+    assert_int_equal(visit_json_int(&v, "year"), zone_date(clock_now_ms()).year);
     assert_int_equal(visit_json_int(&v, "best_count"), 0);
     visit_end(&v);
 }
@@ -539,6 +613,8 @@ int main(void)
         cmocka_unit_test(received_pages_show_every_grab_once_even_within_one_ms),
         cmocka_unit_test(a_full_last_page_has_no_next),
         cmocka_unit_test(years_are_those_of_the_zone_and_have_their_own_totals),
+        cmocka_unit_test(months_are_those_of_the_zone_and_of_the_shown_year),
+        cmocka_unit_test(the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_year),
         cmocka_unit_test(the_year_left_out_is_the_current_one),
         cmocka_unit_test(a_year_or_cursor_of_nobodys_making_is_a_bad_request),
         cmocka_unit_test(nobody_sees_the_records_of_others),

@@ -98,6 +98,7 @@ static void what_a_packet_promised_can_not_be_changed(void **state)
                                               "UPDATE user SET username = 'x'",
                                               "DELETE FROM user",
                                               "DELETE FROM user_year",
+                                              "DELETE FROM user_month",
                                               "DELETE FROM stream_cursor",
                                               "DELETE FROM schema_migration",
                                               "UPDATE schema_migration SET sha256 = ''",
@@ -122,6 +123,7 @@ static void each_role_keeps_to_its_own_work(void **state)
     assert_denied(web, "UPDATE packet SET grabbed_amount = 0");
     assert_denied(web, "UPDATE packet SET refund_amount = 0");
     assert_denied(web, "UPDATE user_year SET received_amount = 0");
+    assert_denied(web, "UPDATE user_month SET received_amount = 0");
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
     /* It makes no people, packets or accounts, and sees no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
@@ -130,12 +132,14 @@ static void each_role_keeps_to_its_own_work(void **state)
     assert_denied(settle, "INSERT INTO packet SELECT * FROM packet");
     assert_denied(settle, "UPDATE instance_lease SET holder = 0");
     assert_denied(settle, "UPDATE user_year SET sent_amount = 0");
+    assert_denied(settle, "UPDATE user_month SET sent_amount = 0");
 }
 
 static void the_audit_only_reads(void **state)
 {
-    static const char *const tables[] = { "user",      "account",       "transfer",       "packet",          "`grab`",
-                                          "user_year", "stream_cursor", "instance_lease", "schema_migration" };
+    static const char *const tables[] = { "user",           "account",         "transfer",   "packet",
+                                          "`grab`",         "user_year",       "user_month", "stream_cursor",
+                                          "instance_lease", "schema_migration" };
     (void)state;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char sql[128];

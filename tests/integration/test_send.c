@@ -125,6 +125,8 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_int_equal(packet.expires_ms - packet.created_ms, app->config->packet_lifetime_ms);
     assert_true(is_live(&packet));
     assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_year WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_month WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
 }
 
@@ -290,6 +292,7 @@ static void an_empty_wallet_sends_nothing(void **state)
     assert_int_equal(packets_of(&p), 0);
     assert_int_equal(person_balance(app, &p), 999);
     assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_year WHERE user_id = ?", p.id), 0);
+    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_month WHERE user_id = ?", p.id), 0);
     (void)sent(&p, "kind=lucky&amount=9.99&count=5"); /* to the last fen is fine */
     assert_int_equal(person_balance(app, &p), 0);
 }

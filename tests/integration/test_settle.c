@@ -40,6 +40,9 @@ static void grabs_become_rows_money_and_totals(void **state)
     assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]),
                      a.amount_fen);
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_year WHERE user_id = ?", w.users[1]), 1);
+    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_month WHERE user_id = ?", w.users[1]),
+                     world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]));
+    assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
     struct grab_row row;
     assert_int_equal(packet_grab_of(w.app->db, w.arena, id, w.users[1], &row), ST_OK);
     assert_true(str_equal(row.nickname, STR("小,强")));
@@ -454,6 +457,28 @@ static void a_year_ends_at_midnight_in_shanghai(void **state)
     assert_int_equal(world_drain(&w), 2);
     assert_int_equal(world_number(&w, "SELECT year FROM user_year WHERE user_id = ?", w.users[1]), 2025);
     assert_int_equal(world_number(&w, "SELECT year FROM user_year WHERE user_id = ?", w.users[2]), 2026);
+    assert_int_equal(world_number(&w, "SELECT year * 100 + month FROM user_month WHERE user_id = ?", w.users[1]),
+                     202512);
+    assert_int_equal(world_number(&w, "SELECT year * 100 + month FROM user_month WHERE user_id = ?", w.users[2]),
+                     202601);
+    world_end(&w);
+}
+
+static void a_month_ends_at_midnight_in_shanghai_even_within_a_batch(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t first = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    uint64_t second = world_send(&w, 0, PACKET_EVEN, 600, 3, HOUR_MS, -1);
+    event_add(&w, first, "1772294399999-0", 0, w.users[1], 100);  /* 2026-02-28T15:59:59.999Z */
+    event_add(&w, second, "1772294400000-0", 0, w.users[1], 200); /* 2026-02-28T16:00:00.000Z: March in Shanghai */
+    assert_int_equal(world_drain(&w), 2);
+    assert_int_equal(
+        world_number(&w, "SELECT received_amount FROM user_month WHERE month = 2 AND user_id = ?", w.users[1]), 100);
+    assert_int_equal(
+        world_number(&w, "SELECT received_amount FROM user_month WHERE month = 3 AND user_id = ?", w.users[1]), 200);
+    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]), 300);
     world_end(&w);
 }
 
@@ -530,6 +555,7 @@ int main(void)
         cmocka_unit_test(the_best_share_counts_for_its_owner_even_across_batches),
         cmocka_unit_test(an_even_packet_has_no_best_share),
         cmocka_unit_test(a_year_ends_at_midnight_in_shanghai),
+        cmocka_unit_test(a_month_ends_at_midnight_in_shanghai_even_within_a_batch),
         cmocka_unit_test(a_packet_that_mysql_still_thinks_of_as_funding_is_settled_and_open),
         cmocka_unit_test(a_slow_database_takes_its_time_and_is_not_asked_again),
         cmocka_unit_test(ten_thousand_grabs_drain_and_the_audit_is_clean),

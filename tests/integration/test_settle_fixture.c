@@ -20,7 +20,7 @@ enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
 
 static void tables_empty(struct world *w)
 {
-    static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year",
+    static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
                                           "stream_cursor", "dead_letter", "account", "user" };
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

@@ -69,19 +69,21 @@ static void dates_agree_with_the_c_library_for_four_hundred_years(void **state)
     }
 }
 
-static void years_begin_at_local_midnight(void **state)
+static void months_begin_at_local_midnight(void **state)
 {
     (void)state;
-    assert_int_equal(clock_year_start_ms(1970, 0), 0);
-    assert_true(clock_year_start_ms(2027, SHANGHAI_S) == 1798732800000); /* 2026-12-31T16:00:00Z */
-    for (int year = 1600; year < 2500; year++) {
-        int64_t start = clock_year_start_ms(year, SHANGHAI_S);
+    assert_int_equal(clock_month_start_ms(1970, 1, 0), 0);
+    assert_true(clock_month_start_ms(2027, 1, SHANGHAI_S) == 1798732800000); /* 2026-12-31T16:00:00Z */
+    for (int i = 1600 * 12; i < 2500 * 12; i++) {
+        int year = i / 12, month = i % 12 + 1;
+        int64_t start = clock_month_start_ms(year, month, SHANGHAI_S);
         struct clock_date first = clock_date(start, SHANGHAI_S), before = clock_date(start - 1, SHANGHAI_S);
         assert_int_equal(first.year, year);
-        assert_int_equal(first.month * 100 + first.day, 101);
+        assert_int_equal(first.month * 100 + first.day, month * 100 + 1);
         assert_int_equal(first.hour + first.minute + first.second, 0);
-        assert_int_equal(before.year, year - 1);
-        assert_int_equal(before.month * 100 + before.day, 1231);
+        assert_int_equal(before.year, month == 1 ? year - 1 : year);
+        assert_int_equal(before.month, month == 1 ? 12 : month - 1);
+        assert_int_equal(before.hour * 10000 + before.minute * 100 + before.second, 235959);
     }
 }
 
@@ -163,7 +165,7 @@ int main(void)
         cmocka_unit_test(instants_outside_the_format_are_shown_at_its_ends),
         cmocka_unit_test(arena_text_is_the_same_or_none_without_memory),
         cmocka_unit_test(dates_agree_with_the_c_library_for_four_hundred_years),
-        cmocka_unit_test(years_begin_at_local_midnight),
+        cmocka_unit_test(months_begin_at_local_midnight),
         cmocka_unit_test(new_years_grab_belongs_to_the_local_year),
         cmocka_unit_test(zones_come_from_the_database),
         cmocka_unit_test(summer_begins_to_the_millisecond_however_often_it_is_asked),

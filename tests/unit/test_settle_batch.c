@@ -285,10 +285,11 @@ static void a_dropped_grab_leaves_the_sums_right(void **state)
     assert_int_equal(b->batch.packets[0].grabs_fen, 0);
 }
 
-/* Years change at 1002. */
-static int year_of(int64_t ms)
+/* Years change at 1002, months there and at 1001. */
+static struct clock_date date_of(int64_t ms)
 {
-    return ms < 1002 ? 2025 : 2026;
+    return ms < 1002 ? (struct clock_date){ .year = 2025, .month = ms < 1001 ? 11 : 12 }
+                     : (struct clock_date){ .year = 2026, .month = 1 };
 }
 
 static void years_are_summed_per_user_and_year_with_the_best_shares(void **state)
@@ -300,7 +301,7 @@ static void years_are_summed_per_user_and_year_with_the_best_shares(void **state
     grab(b, PACKET_B, 2, 10, 40);
     const struct settle_best best[] = { { .user_id = 11, .grabbed_ms = 1000 }, { .user_id = 5, .grabbed_ms = 2000 } };
     assert_int_equal(group(b), ST_OK);
-    assert_int_equal(settle_batch_years(b->arena, &b->batch, best, 2, year_of), ST_OK);
+    assert_int_equal(settle_batch_totals(b->arena, &b->batch, best, 2, date_of), ST_OK);
     const struct settle_year wanted[] = {
         { 5, 2026, 0, 0, 1 }, { 10, 2026, 1, 40, 0 }, { 11, 2025, 2, 30, 1 }, { 11, 2026, 1, 30, 0 }
     };
@@ -311,6 +312,31 @@ static void years_are_summed_per_user_and_year_with_the_best_shares(void **state
         assert_int_equal(b->batch.years[i].count, wanted[i].count);
         assert_int_equal(b->batch.years[i].amount_fen, wanted[i].amount_fen);
         assert_int_equal(b->batch.years[i].best_count, wanted[i].best_count);
+    }
+}
+
+static void months_are_summed_per_user_and_month_in_ascending_order(void **state)
+{
+    struct bench *b = *state;
+    grab(b, PACKET_A, 0, 11, 10);
+    grab(b, PACKET_B, 0, 11, 20);
+    grab(b, PACKET_B, 1, 11, 30);
+    grab(b, PACKET_B, 2, 10, 40);
+    grab(b, PACKET_B, 3, 11, 50);
+    const struct settle_best best = { .user_id = 5,
+                                      .grabbed_ms = 2000 }; /* a best share is of a year, not of a month */
+    assert_int_equal(group(b), ST_OK);
+    assert_int_equal(settle_batch_totals(b->arena, &b->batch, &best, 1, date_of), ST_OK);
+    const struct settle_month wanted[] = {
+        { 10, 2026, 1, 1, 40 }, { 11, 2025, 11, 1, 10 }, { 11, 2025, 12, 1, 20 }, { 11, 2026, 1, 2, 80 }
+    };
+    assert_int_equal(b->batch.month_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(b->batch.months[i].user_id, wanted[i].user_id);
+        assert_int_equal(b->batch.months[i].year, wanted[i].year);
+        assert_int_equal(b->batch.months[i].month, wanted[i].month);
+        assert_int_equal(b->batch.months[i].count, wanted[i].count);
+        assert_int_equal(b->batch.months[i].amount_fen, wanted[i].amount_fen);
     }
 }
 
@@ -349,6 +375,7 @@ int main(void)
         BATCH_TEST(a_close_event_repeated_after_closing_changes_nothing),
         BATCH_TEST(a_dropped_grab_leaves_the_sums_right),
         BATCH_TEST(years_are_summed_per_user_and_year_with_the_best_shares),
+        BATCH_TEST(months_are_summed_per_user_and_month_in_ascending_order),
         BATCH_TEST(without_memory_nothing_is_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

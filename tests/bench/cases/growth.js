@@ -25,7 +25,10 @@ async function receivePast(site, user, sender, first, n) {
         @t := @start + FLOOR(seq * @step), @t + 86400000, @t, @t, CONCAT('k', ${id}) FROM seq_1_to_${n};
     INSERT INTO \`grab\` (packet_id, share_no, user_id, nickname, amount, grabbed_at)
       SELECT id, 0, ${user}, 'x', 100, created_at FROM packet WHERE id > ${first} AND id <= ${first} + ${n};
-    INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (${user}, YEAR(NOW()), ${n}, ${n} * 100)`);
+    INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (${user}, YEAR(NOW()), ${n}, ${n} * 100);
+    INSERT INTO user_month (user_id, year, month, received_count, received_amount)
+      SELECT user_id, YEAR(NOW()), MONTH(FROM_UNIXTIME(FLOOR(grabbed_at / 1000))) AS m, COUNT(*), SUM(amount) FROM \`grab\`
+      WHERE user_id = ${user} GROUP BY user_id, m`);
 }
 
 // The first page and one in the middle of what a user has received, in turn.
