@@ -66,13 +66,17 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
     size_t next_grab = 0;
     for (uint32_t i = v->first; i < v->end; i++) {
         bool grabbed = next_grab < v->grab_count && v->grabs[next_grab].share_no == i;
-        next_grab += grabbed ? 1 : 0;
         struct value *share = value_add_object(m, shares);
         value_int(m, share, "share_no", i);
         view_money_model(m, share, "amount_fen", "amount_text", v->shares_fen[i]);
         value_bool(m, share, "grabbed", grabbed);
+        if (grabbed)
+            view_money_model(m, share, "paid_fen", "paid_text", v->grabs[next_grab].amount_fen);
+        else
+            value_null(m, share, "paid_fen");
         value_bool(m, share, "best", i == p->best_share_no && p->grabbed_count == p->share_count);
         value_page_text(m, share, "number", arena_printf(x->arena, "%u", i + 1));
+        next_grab += grabbed ? 1 : 0;
     }
     if (v->end < p->share_count) {
         struct str path = present_packet_path(x, p->id);
@@ -105,6 +109,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     value_text(m, root, "split", split_method_name(p->split));
     value_int(m, root, "count", p->share_count);
     value_text(m, root, "state", packet_state_name(packet_state_shown(p, x->now_ms)));
+    view_time_model(m, root, "expires_at", "expires_at_text", p->expires_ms);
     value_text(m, root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));
 }
 

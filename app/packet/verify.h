@@ -14,14 +14,15 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   split            double-average|uniform|gaussian|even
  *   count
  *   state            open|finished|expired
+ *   expires_at       (page: expires_at_text)
  *   commitment       64 hex digits
  *   seed             [open] 64 hex digits, else null
  *   amount_fen       [open] total, else null (page: amount_text)
  *   share_max_fen    [open] the limit of one share when it was sent; left out before
  *   commitment_ok    [open] SHA-256(seed) is the commitment, else null
  *   shares_ok        [open] every recorded grab has the recomputed amount, else null
- *   shares           [open] at most 1000 a page: [{ share_no, amount_fen (page: amount_text, number "1" for share 0),
- *                    grabbed, best }], else []
+ *   shares           [open] at most 1000 a page: [{ share_no, amount_fen as recomputed (page: amount_text, number "1"
+ *                    for share 0), grabbed, paid_fen as recorded or null (page: paid_text), best }], else []
  *   next             null, or the `after` of the next page (page: next_url)
  *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX`
  *   revealed         page-only boolean: the parts marked [open] are there

@@ -1,0 +1,240 @@
+// What people look at afterwards, in a real Chromium: the chart of their records, the draw recomputed by their own
+// browser, the wallet. Screenshots go to the folder named by HB_SHOTS, when it is set.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { after, before, test } from 'node:test';
+import { launch, poll, pooled, site } from './support/site.js';
+
+const run = promisify(execFile);
+const GRABBERS = 5;
+
+let browser;
+let sender;
+let grabbers;
+before(async () => {
+  browser = await launch();
+  [sender, ...grabbers] = await site.demoUsers(GRABBERS + 1);
+});
+after(async () => { await browser?.close(); });
+
+// A page in the client's name.
+async function pageOf(client, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 320, height: 700 }, locale: 'zh-CN', ...options });
+  await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+async function shot(page, name) {
+  if (!process.env.HB_SHOTS) return;
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of [320, 1280]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 700 });
+      await page.screenshot({ path: `${process.env.HB_SHOTS}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+    }
+  }
+  await page.setViewportSize({ width: 320, height: 700 });
+}
+
+async function assertNothingOverflows(page) {
+  const { wide, width } = await page.evaluate(() => ({
+    wide: [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML),
+    width: document.documentElement.scrollWidth,
+  }));
+  assert.deepEqual(wide, []);
+  assert.ok(width <= 320, `${width} pixels wide`);
+}
+
+// Sent by the sender, taken by all, and settled to the end.
+async function finished(fields) {
+  const sent = await sender.post('/send', fields);
+  assert.equal(sent.status, 201, sent.text);
+  const count = Number(fields.count ?? 1);
+  for (const grabber of grabbers.slice(0, count)) {
+    assert.equal((await grabber.post(`/p/${sent.json.id}/open`)).status, 200);
+  }
+  const path = `/p/${sent.json.id}/verify`;
+  await poll('the seed is out', async () => (await sender.get(path)).json.seed);
+  return path;
+}
+
+const said = (page) => page.innerText('[role=status][data-seed]');
+const RIGHT = /指纹一致，下列金额全部一致/;
+
+test('the browser draws every kind of packet as the server did', async () => {
+  const me = await grabbers[0].get('/');
+  const paths = await pooled([
+    { kind: 'lucky', split: 'double-average', amount: '66.66', count: '5' },
+    { kind: 'lucky', split: 'double-average', amount: '0.05', count: '5' },
+    { kind: 'lucky', split: 'uniform', amount: '66.66', count: '5' },
+    { kind: 'lucky', split: 'gaussian', amount: '66.66', count: '5' },
+    { kind: 'even', amount: '1.23', count: '5' },
+    { kind: 'exclusive', amount: '1', to: me.json.user.username },
+  ], 1, finished);
+  // Near the limit of a share the amounts above it are folded back.
+  for (const split of ['double-average', 'uniform', 'gaussian']) {
+    const rich = await sender.post('/wallet/deposit', { amount: '1000', request_key: `fold-${split}-${Date.now()}` });
+    assert.equal(rich.status, 201, rich.text);
+    paths.push(await finished({ kind: 'lucky', split, amount: '940', count: '5' }));
+  }
+  const page = await pageOf(sender);
+  for (const path of paths) {
+    await page.goto(site.url + path);
+    await poll('the browser is done', () => said(page));
+    assert.match(await said(page), RIGHT, path);
+    await assertNothingOverflows(page);
+  }
+  await page.goto(site.url + paths[0]);
+  await poll('the browser is done', () => said(page));
+  await shot(page, 'verify');
+});
+
+test('the browser is not told: it finds a seed or an amount that does not fit', async () => {
+  const path = await finished({ kind: 'lucky', amount: '20', count: '5' });
+  const page = await pageOf(sender);
+  const changed = async (change) => {
+    await page.route(site.url + path, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: change(await answer.text()) });
+    });
+    await page.goto(site.url + path);
+    await poll('the browser is done', () => said(page));
+    await page.unroute(site.url + path);
+    return said(page);
+  };
+  assert.match(await changed((html) => html.replace(/data-paid="(\d+)"/, (_, fen) => `data-paid="${Number(fen) + 1}"`)), /标出的金额不一致/);
+  assert.equal(await page.locator('tr.wrong').count(), 1);
+  await shot(page, 'verify-wrong');
+  assert.match(await changed((html) => html.replace(/data-fen="(\d+)"/, (_, fen) => `data-fen="${Number(fen) + 1}"`)), /标出的金额不一致/);
+  const flip = (html, name) => html.replace(new RegExp(`data-${name}="(.)`), (_, digit) => `data-${name}="${digit === '0' ? '1' : '0'}`);
+  assert.match(await changed((html) => flip(html, 'seed')), /种子与指纹不一致/);
+  assert.match(await changed((html) => flip(html, 'commitment')), /种子与指纹不一致/);
+  assert.match(await changed((html) => html), RIGHT);
+});
+
+test('where the browser can not check, the page says so, and its commands can', async () => {
+  const path = await finished({ kind: 'lucky', amount: '20', count: '5' });
+  const page = await pageOf(sender);
+  await page.addInitScript(() => Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined }));
+  await page.goto(site.url + path);
+  await poll('the browser is done', () => said(page));
+  assert.match(await said(page), /请用下面的命令/);
+
+  const plain = await pageOf(sender, { javaScriptEnabled: false });
+  await plain.goto(site.url + path);
+  assert.equal(await said(plain), '');
+  const { json } = await sender.get(path);
+  const rows = await plain.locator('tbody tr').allInnerTexts();
+  assert.equal(rows.length, 5);
+  json.shares.forEach((share, i) => assert.ok(rows[i].includes((share.amount_fen / 100).toFixed(2)), rows[i]));
+  const [fingerprint, draw] = await plain.locator('.command').allInnerTexts();
+  assert.match((await run('sh', ['-c', fingerprint])).stdout, new RegExp(`^${json.commitment} `));
+  const drawn = (await site.hongbao(...draw.split(' ').slice(1))).stdout.trim().split('\n');
+  assert.deepEqual(drawn, [`commitment ${json.commitment}`, ...json.shares.map((share) => (share.amount_fen / 100).toFixed(2))]);
+});
+
+test('an open packet shows its fingerprint and says when the seed comes', async () => {
+  const sent = await sender.post('/send', { kind: 'lucky', amount: '1', count: '2' });
+  const path = `/p/${sent.json.id}/verify`;
+  const { json } = await sender.get(path);
+  assert.equal(json.seed, null);
+  const page = await pageOf(sender);
+  await page.goto(site.url + path);
+  const words = await page.innerText('main');
+  assert.ok(words.includes(json.commitment));
+  assert.match(words, /红包领完，或到 \d{4}-\d\d-\d\d \d\d:\d\d 过期后/);
+  assert.equal(await page.locator('main time').getAttribute('datetime'), json.expires_at);
+  await assertNothingOverflows(page);
+  await shot(page, 'verify-open');
+});
+
+test('the chart of the months agrees with the JSON, and an empty year has none', async () => {
+  await finished({ kind: 'even', amount: '2', count: '5' });
+  for (const [client, path] of [[sender, '/records/sent'], [grabbers[0], '/records/received']]) {
+    const { json } = await client.get(path);
+    assert.deepEqual(json.months.map(({ month }) => month), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    assert.equal(json.months.reduce((sum, { total_fen: fen }) => sum + fen, 0), json.total_fen);
+    assert.equal(json.months.reduce((sum, { count }) => sum + count, 0), json.count);
+    const page = await pageOf(client);
+    await page.goto(site.url + path);
+    assert.equal(await page.locator('svg.chart rect').count(), json.months.filter(({ total_fen: fen }) => fen > 0).length);
+    await page.getByText('每月明细').click();
+    const rows = await page.locator('tbody tr').allInnerTexts();
+    assert.deepEqual(rows.map((row) => row.split(/\s+/)), json.months.map(({ month, count, total_fen: fen }) =>
+      [`${month}月`, String(count), (fen / 100).toFixed(2)]));
+    await assertNothingOverflows(page);
+    await shot(page, path.slice(1).replace('/', '-'));
+    await page.goto(`${site.url}${path}?year=2020`);
+    assert.equal(await page.locator('svg.chart').count(), 0);
+    assert.match(await page.innerText('main'), /这一年还没有红包/);
+    await shot(page, `${path.slice(1).replace('/', '-')}-empty`);
+  }
+});
+
+test('the wallet names every movement with its sign, page by page', async () => {
+  const page = await pageOf(sender);
+  const kinds = new Map();
+  let fen = 0;
+  await page.goto(`${site.url}/wallet`);
+  await shot(page, 'wallet');
+  const balance = Number(/(\d+\.\d\d)/.exec(await page.innerText('.balance .money'))[1]);
+  for (;;) {
+    await assertNothingOverflows(page);
+    for (const row of await page.locator('.rows .row').allInnerTexts()) {
+      const [, words, sign, yuan] = /^(\S+)[\s\S]*?([+-])(\d+\.\d\d)$/.exec(row);
+      assert.equal(sign, words === '发红包' ? '-' : '+', row);
+      kinds.set(words, (kinds.get(words) ?? 0) + 1);
+      fen += Number(`${sign}${yuan}`) * 100;
+    }
+    const next = page.locator('a[rel=next]');
+    if (!await next.count()) break;
+    await next.click();
+    await page.waitForURL(/before=/);
+    await page.waitForLoadState();
+    if (kinds.size > 100) break;
+  }
+  assert.ok(kinds.get('充值') >= 1 && kinds.get('发红包') >= 10, JSON.stringify([...kinds]));
+  assert.equal(Math.round(fen), Math.round(balance * 100));
+});
+
+test('a refused deposit keeps what was typed, and says what is wrong on top and beside the field', async () => {
+  const page = await pageOf(grabbers[1]);
+  for (const [typed, words] of [['', '未填写「金额」'], ['一百', '金额格式不正确'], ['０', '须大于0元'], ['９９９９９９９', '不可超过']]) {
+    await page.goto(`${site.url}/wallet`);
+    await page.fill('[name=amount]', typed);
+    await page.click('form[action="/wallet/deposit"] button');
+    await page.waitForSelector('[role=alert]');
+    assert.match(await page.title(), /^错误：/);
+    assert.equal(await page.inputValue('[name=amount]'), typed);
+    assert.ok((await page.innerText('[role=alert]')).includes(words));
+    assert.ok((await page.innerText('#amount_error')).includes(words));
+    assert.equal(await page.getAttribute('#amount', 'aria-invalid'), 'true');
+    assert.match(await page.getAttribute('#amount', 'aria-describedby'), /amount_error/);
+    await page.click('[role=alert] a');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'amount');
+    await assertNothingOverflows(page);
+  }
+  await shot(page, 'wallet-refused');
+  await page.fill('[name=amount]', '１２。５');
+  await page.click('form[action="/wallet/deposit"] button');
+  await page.waitForURL(`${site.url}/wallet`);
+  assert.match(await page.innerText('.rows'), /\+12\.50/);
+});
+
+test('home shows balance, the way to send, and the latest of both lists', async () => {
+  const page = await pageOf(sender);
+  await page.goto(site.url);
+  assert.match(await page.innerText('main'), /零钱余额/);
+  assert.equal(await page.locator('main a[href="/send"]').count(), 1);
+  assert.equal(await page.locator('main section:last-of-type .rows li').count(), 5);
+  await assertNothingOverflows(page);
+  await shot(page, 'home');
+  const fresh = await pageOf((await site.demoUsers(1))[0]);
+  await fresh.goto(site.url);
+  assert.match(await fresh.innerText('main'), /还没有收到红包[\s\S]*还没有发过红包/);
+  await assertNothingOverflows(fresh);
+  await shot(fresh, 'home-empty');
+});
