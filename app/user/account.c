@@ -9,9 +9,13 @@ static bool is_name_start(char c)
 
 struct str username_fold(struct arena *a, struct str typed)
 {
-    struct str trimmed = str_trim(typed);
-    char *folded = arena_cstr(a, trimmed);
+    struct str narrow;
+    enum status st = utf8_fold_width(a, typed, &narrow);
 
+    if (st == ST_NO_MEMORY)
+        return STR_NONE;
+    struct str trimmed = str_trim(st == ST_OK ? narrow : typed);
+    char *folded = arena_cstr(a, trimmed);
     if (folded == NULL)
         return STR_NONE;
     for (char *c = folded; *c != '\0'; c++)

@@ -22,7 +22,8 @@ struct account_form {
     struct str password; /* as typed */
 };
 
-/* A username as we store and look it up: ASCII blanks around it off, A–Z → a–z. STR_NONE without memory. */
+/* A username as we store and look it up: full-width letters, digits and signs narrowed (an input method for Chinese
+ * writes them), blanks around it off, A–Z → a–z. STR_NONE without memory. */
 struct str username_fold(struct arena *a, struct str typed);
 /* ^[a-z0-9][a-z0-9_.-]{1,31}$ on a folded name. */
 bool username_valid(struct str folded);

@@ -48,6 +48,8 @@ static void a_username_is_folded_to_lower_case(void **state)
     (void)state;
     struct str folded = username_fold(arena, STR("  Xiao.Ming_9- "));
     assert_true(str_equal(folded, STR("xiao.ming_9-")));
+    assert_true(str_equal(username_fold(arena, STR("\u3000Ｘｉａｏ。ｍｉｎｇ＿９－")), STR("xiao.ming_9-")));
+    assert_true(str_equal(username_fold(arena, STR("\xff")), STR("\xff"))); /* refused by its rule */
 }
 
 static void usernames_keep_to_their_rule(void **state)
