@@ -35,7 +35,7 @@ enum status packet_load_funded(struct services *app, struct arena *a, uint64_t p
  *   request_key      a fresh one: the form carries it as a hidden field
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
  *                    page: share_text "200", hours_text "24"
- *   greeting_default page-only: 恭喜发财，大吉大利 (placeholder; an empty greeting becomes it)
+ *   greeting_default page-only: the words of that name (placeholder; an empty greeting becomes them)
  *   form             page-only: what was typed, "" at first: { kind, amount, count, greeting, to, split, request_key }
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)

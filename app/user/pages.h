@@ -32,7 +32,7 @@ enum step register_submit(struct exchange *x);
  *   register_url  "/register" with the same next
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"
- *   error      { username?, password? }     wrong name or wrong password is always error.password = 用户名或密码错误
+ *   error      { username?, password? }     wrong name or wrong password is always error.password, login_wrong
  * The form posts to /login: username, password, next (hidden). */
 enum step login_show(struct exchange *x);
 

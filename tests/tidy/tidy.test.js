@@ -133,6 +133,8 @@ test('a text that is missing, unused or unequal is found', () => {
   const english = 'templates/text/en.txt';
   finds('texts', 'templates/pages/planted.mustache', '<p>\n{{>text/planted}}\n', /planted\.mustache:2: .*zh-CN\.txt lacks planted/);
   finds('texts', 'app/web/planted.c', 'text_of(x, "text/planted");\n', /planted\.c:1: .*en\.txt lacks planted/);
+  finds('texts', 'app/web/planted.c', 'puts("a\\n"\n"金额\\n");\n', /planted\.c:2: 金额 belongs into the catalogues/);
+  accepts('texts', 'app/web/planted.c', '/* 金额 */\n');
   finds('texts', english, (text) => `${text}planted = Planted\n`, /nobody uses planted/);
   finds('texts', english, (text) => text.replace(/^problem_busy = .*\n/m, ''), /en\.txt:1: problem_busy of .* is missing/);
   finds('texts', english, (text) => text.replace(/^(share_max = .*)\{\{value\}\}/m, '$1much'), /other values for share_max/);
