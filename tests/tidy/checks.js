@@ -226,14 +226,14 @@ export function mustache(root) {
   return problems;
 }
 
-// The keys of a catalogue of texts, each with its line and the values that its text shows.
+// The keys of a catalogue of texts, each with its line and the values and blocks that its text shows.
 function catalogue(root, file) {
   const entries = new Map();
   read(root, file).split('\n').forEach((line, i) => {
     const entry = /^\s*([\w-]+)\s*=(.*)$/.exec(line);
     if (!entry) return;
     const text = entry[2].trim();
-    const shown = [...text.matchAll(/\{\{([a-z_.]+)\}\}/g)].map((match) => match[1]);
+    const shown = [...text.matchAll(/\{\{(\$?[a-z_.]+)\}\}/g)].map((match) => match[1]);
     entries.set(entry[1], { line: i + 1, text, shown: [...new Set(shown)].sort().join(' ') });
   });
   return entries;
@@ -257,7 +257,7 @@ export function texts(root) {
       }
     }
   };
-  use('templates', /\.(mustache|txt)$/, /\{\{>\s*text\/([\w-]+)\s*\}\}/g);
+  use('templates', /\.(mustache|txt)$/, /\{\{[<>]\s*text\/([\w-]+)\s*\}\}/g);
   use('app', /\.[ch]$/, /"text\/([\w-]+)"/g);
   for (const file of [...files(root, 'app', /\.[ch]$/), ...files(root, 'static', /\.js$/)]) {
     if (file === 'app/ops/demo.c') continue;
