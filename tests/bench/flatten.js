@@ -1,5 +1,5 @@
-// One template text out of a page with its parent and partials, for engines that know no inheritance. It covers what
-// templates/ uses: tags on lines of their own are lines no more, others are replaced where they stand.
+// One template text out of a page with its parent, partials and Chinese texts, for engines that know no inheritance. It
+// covers what templates/ uses: tags on lines of their own are lines no more, others are replaced where they stand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,15 +8,23 @@ const PARENT = /^\{\{<([\w/]+)\}\}\n([\s\S]*?)^\{\{\/\1\}\}\n/gm;
 const PARTIAL = /^\{\{>([\w/]+)\}\}\n|\{\{>([\w/]+)\}\}/gm;
 const COMMENT = /^\{\{![\s\S]*?\}\}\n/gm;
 
-export function flatten(folder, name) {
-  const text = readFileSync(join(folder, `${name}.mustache`), 'utf8').replace(COMMENT, '');
-  return text
+// Inside a line no tag has a line of its own: those of a partial that is put there give theirs up before.
+const LINE_TAG = /^(\{\{[#^/>][\w./]+\}\})\n/gm;
+
+function source(folder, name) {
+  const [, key] = /^text\/(\w+)$/.exec(name) ?? [];
+  if (!key) return readFileSync(join(folder, `${name}.mustache`), 'utf8').replace(COMMENT, '');
+  return new RegExp(`^${key} = (.*)$`, 'm').exec(readFileSync(join(folder, 'text/zh-CN.txt'), 'utf8'))[1].trim();
+}
+
+export function flatten(folder, name, insideLine = false) {
+  return source(folder, name)
+    .replace(LINE_TAG, insideLine ? '$1' : '$&')
     .replace(PARENT, (_, parent, inside) => {
       const given = new Map([...inside.matchAll(BLOCK)].map(([, line, lines, word, words]) => [line ?? word, lines ?? words]));
-      const fill = (source) => source.replace(BLOCK, (_all, line, lines, word, words) => given.get(line ?? word) ?? lines ?? words);
-      return fill(readFileSync(join(folder, `${parent}.mustache`), 'utf8').replace(COMMENT, ''));
+      return source(folder, parent).replace(BLOCK, (_all, line, lines, word, words) => given.get(line ?? word) ?? lines ?? words);
     })
-    .replace(PARTIAL, (_, line, word) => flatten(folder, line ?? word));
+    .replace(PARTIAL, (_, line, word) => flatten(folder, line ?? word, line === undefined));
 }
 
 // The context of a page's first line.
