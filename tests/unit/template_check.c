@@ -1,6 +1,6 @@
-/* template_check DIR: compiles all templates below DIR and renders every page (DIR/pages/…) with the example context of
- * its first line. Names what fails, on stderr; exit 1 then.
- * template_check DIR --render NAME: writes the page of that name ("pages/home", or "home") with its example to stdout.
+/* template_check DIR LANGUAGE: compiles all templates below DIR with that language's texts and renders every page
+ * (DIR/pages/…) with the example context of its first line. Names what fails, on stderr; exit 1 then.
+ * template_check DIR LANGUAGE NAME: writes the page of that name ("pages/home", or "home") with its example to stdout.
  *
  * The first line is a comment, {{! example: JSON }}, where a blank keeps neighbouring closing braces apart. */
 #include <limits.h>
@@ -130,19 +130,18 @@ static bool show_one(const struct check *c, const char *name)
 int main(int argc, char **argv)
 {
     char error[ERROR_BYTES] = "";
-    bool show = argc == 4 && strcmp(argv[2], "--render") == 0;
 
-    if (argc != 2 && !show) {
-        fprintf(stderr, "usage: template_check DIR [--render NAME]\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: template_check DIR LANGUAGE [NAME]\n");
         return 2;
     }
     struct check c = { .dir = argv[1], .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX) };
-    if (!c.arena || mustache_set_load(c.dir, "zh-CN", &c.set, error, sizeof error) != ST_OK) {
+    if (!c.arena || mustache_set_load(c.dir, argv[2], &c.set, error, sizeof error) != ST_OK) {
         fprintf(stderr, "%s\n", c.arena ? error : "no memory");
         arena_free(c.arena);
         return EXIT_FAILURE;
     }
-    bool ok = show ? show_one(&c, argv[3]) : check_all(&c);
+    bool ok = argc == 4 ? show_one(&c, argv[3]) : check_all(&c);
     mustache_set_free(c.set);
     arena_free(c.arena);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
