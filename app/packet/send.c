@@ -216,6 +216,7 @@ static void limits_model(struct exchange *x, struct model *m)
     int64_t hours = (c->packet_lifetime_ms + 3599999) / 3600000;
     value_page_text(m, limits, "share_text", rules_yuan_short(x->arena, c->share_fen_max));
     value_page_text(m, limits, "hours_text", arena_printf(x->arena, "%lld", (long long)hours));
+    value_page_bool(m, limits, "hours_one", hours == 1);
 }
 
 /* Exactly one radio button and one option are chosen, whatever was typed. */

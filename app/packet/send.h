@@ -34,7 +34,7 @@ enum status packet_load_funded(struct services *app, struct arena *a, uint64_t p
  *   balance_fen      (page: balance_text "12.34")
  *   request_key      a fresh one: the form carries it as a hidden field
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
- *                    page: share_text "200", hours_text "24"
+ *                    page: share_text "200", hours_text "24", hours_one
  *   greeting_default page-only: the words of that name (placeholder; an empty greeting becomes them)
  *   form             page-only: what was typed, "" at first: { kind, amount, count, greeting, to, split, request_key }
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)

@@ -21,6 +21,12 @@ void view_time_model(struct model *m, struct value *object, const char *name, co
                     arena_printf(m->arena, "%04d-%02d-%02d %02d:%02d", d.year, d.month, d.day, d.hour, d.minute));
 }
 
+void view_count_model(struct model *m, struct value *object, const char *name, const char *one_name, int64_t n)
+{
+    value_int(m, object, name, n);
+    value_page_bool(m, object, one_name, n == 1);
+}
+
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen)
 {
     value_int(m, object, name, fen);

@@ -13,6 +13,8 @@ void view_site_model(struct exchange *x, struct model *m);
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname);
 /* JSON: name = RFC 3339 UTC. Page: name_text = "2026-11-20 16:00" in the service's zone. */
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms);
+/* JSON: name = n. Page: one_name, whether n is 1, because some languages then use another word. */
+void view_count_model(struct model *m, struct value *object, const char *name, const char *one_name, int64_t n);
 /* JSON: name = fen. Page: text_name = "12.34". */
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
