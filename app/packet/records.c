@@ -219,8 +219,9 @@ static void records_model(struct exchange *x, struct model *m, const struct reco
     value_int(m, root, "year", page->year);
     view_money_model(m, root, "total_fen", "total_text",
                      page->sent ? page->totals.sent_fen : page->totals.received_fen);
-    value_int(m, root, "count", (int64_t)(page->sent ? page->totals.sent_count : page->totals.received_count));
-    value_int(m, root, "best_count", page->sent ? 0 : (int64_t)page->totals.best_count);
+    view_count_model(m, root, "count", "count_one",
+                     (int64_t)(page->sent ? page->totals.sent_count : page->totals.received_count));
+    view_count_model(m, root, "best_count", "best_count_one", page->sent ? 0 : (int64_t)page->totals.best_count);
     months_model(x, m, page);
     struct value *items = value_list(m, root, "items");
     if (page->sent)

@@ -18,7 +18,7 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
  *   year             number; without ?year the current one in the service's zone
  *   total_fen        of the year (page: total_text "12.34")
  *   count            packets of the year
- *   best_count       手气最佳 of the year; 0 on the sent page
+ *   best_count       手气最佳 of the year; 0 on the sent page (page: count_one, best_count_one)
  *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
  *                    (page: name; middle, and of a month with anything in it bar { left, top, height }: places in the
  *                    drawing of the template)
