@@ -30,13 +30,14 @@
       sent = false;
       button.removeAttribute('aria-disabled');
       button.classList.remove('turning');
-      button.textContent = words;
+      if (form.hasAttribute('data-once')) button.textContent = words;
     });
   });
 
   /* Just opened: the sender lifts away, the digits roll in. */
   all('.result', function (result) {
     var amount = result.querySelector('.money'), text = amount && amount.firstChild;
+    while (text && text.nodeType !== Node.TEXT_NODE) text = text.nextSibling;
     if (!text || memory('opened') !== result.getAttribute('data-packet')) return;
     var digits = document.createDocumentFragment();
     text.data.split('').forEach(function (c) {
