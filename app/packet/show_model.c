@@ -123,7 +123,7 @@ static void packet_model(struct model *m, const struct live_view *view, struct s
     present_person(m, root, "sender", p->sender_id, p->sender_name);
     value_text(m, root, "greeting", p->greeting);
     value_text(m, root, "state", packet_state_name(p->state));
-    value_int(m, root, "count", p->share_count);
+    view_count_model(m, root, "count", "count_one", p->share_count);
     value_int(m, root, "grabbed_count", p->grabbed_count);
     view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
     if (p->state == PACKET_FINISHED)
@@ -138,7 +138,6 @@ static void packet_model(struct model *m, const struct live_view *view, struct s
     value_page_bool(m, root, "is_open", p->state == PACKET_OPEN);
     value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
     value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
-    value_page_bool(m, root, "one_share", p->share_count == 1);
     if (p->state == PACKET_FINISHED)
         took_model(m, p->finished_ms - p->created_ms);
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);

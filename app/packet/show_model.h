@@ -13,7 +13,8 @@ enum { SHOW_ROWS = 50 }; /* grabs a page */
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id);
 
 /* Members, JSON and page:
- *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count, grabbed_count,
+ *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count (page:
+ *   count_one), grabbed_count,
  *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
  *   finished_at, commitment, seed (null while open),
  *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,
@@ -21,7 +22,6 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
  *   time_text}], next
  * Page only:
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
- *   one_share     count is 1
  *   took          finished: how long it took until the last share was gone, { days | hours | minutes | seconds: the
  *                 largest unit of which there is a whole one, alone; one: it is 1 }
  *   can_open      show the coin

@@ -107,7 +107,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     value_page_text(m, root, "url", present_packet_path(x, p->id));
     present_kind(m, root, p->kind);
     value_text(m, root, "split", split_method_name(p->split));
-    value_int(m, root, "count", p->share_count);
+    view_count_model(m, root, "count", "count_one", p->share_count);
     value_text(m, root, "state", packet_state_name(packet_state_shown(p, x->now_ms)));
     view_time_model(m, root, "expires_at", "expires_at_text", p->expires_ms);
     value_text(m, root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));

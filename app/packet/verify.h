@@ -12,7 +12,7 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   id               (page: url "/p/ID")
  *   kind             (page: kind_lucky, kind_even, kind_exclusive bools)
  *   split            double-average|uniform|gaussian|even
- *   count
+ *   count (page: count_one)
  *   state            open|finished|expired
  *   expires_at       (page: expires_at_text)
  *   commitment       64 hex digits

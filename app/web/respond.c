@@ -134,7 +134,7 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
     value_text(m, &m->root, "instance", x->path);
     value_text(m, &m->root, "request_id", x->request_id);
     if (p->retry_after_s > 0)
-        value_int(m, &m->root, "retry_after", p->retry_after_s);
+        view_count_model(m, &m->root, "retry_after", "retry_after_one", p->retry_after_s);
     /* A link repeats a GET; what was posted is for the visitor to post again. */
     if (p->retry_after_s > 0 && x->method != METHOD_POST)
         value_page_text(m, &m->root, "retry_url", x->target);
