@@ -209,11 +209,14 @@ export function codes(root) {
   return problems;
 }
 
+// Without its comments; every line keeps its number.
+const templateCode = (text) => text.replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
+
 // Templates escape by default. Raw output is only for values named html_…, which our own code makes.
 export function mustache(root) {
   const problems = [];
   for (const file of files(root, 'templates', /\.(mustache|txt)$/)) {
-    const text = read(root, file).replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
+    const text = templateCode(read(root, file));
     const say = (match, why) => problems.push(`${file}:${lineOf(text, match.index)}: ${why}`);
     for (const match of text.matchAll(/\{\{\{\s*([^}\s]*)\s*\}\}\}|\{\{&\s*([^}\s]*)\s*\}\}/g)) {
       const name = match[1] ?? match[2];
@@ -239,8 +242,8 @@ function catalogue(root, file) {
   return entries;
 }
 
-// Every text is there in all languages, shows the same values in them, and is used; code and script have none of their
-// own. (The demo's people have Chinese names in every language.)
+// Every text is there in all languages, shows the same values in them, and is used; templates, code and script have
+// none of their own. (The demo's people have Chinese names in every language; 福 and 開 are pictures.)
 export function texts(root) {
   const problems = [];
   const catalogues = new Map(files(root, 'templates/text', /\.txt$/).map((file) => [file, catalogue(root, file)]));
@@ -259,11 +262,16 @@ export function texts(root) {
   };
   use('templates', /\.(mustache|txt)$/, /\{\{[<>]\s*text\/([\w-]+)\s*\}\}/g);
   use('app', /\.[ch]$/, /"text\/([\w-]+)"/g);
-  for (const file of [...files(root, 'app', /\.[ch]$/), ...files(root, 'static', /\.js$/)]) {
-    if (file === 'app/ops/demo.c') continue;
-    for (const match of code(read(root, file), { strings: false }).matchAll(/\p{Script=Han}+/gu)) {
-      problems.push(`${file}:${lineOf(read(root, file), match.index)}: ${match[0]} belongs into the catalogues`);
+  const words = (file, text) => {
+    for (const match of text.matchAll(/\p{Script=Han}+/gu)) {
+      problems.push(`${file}:${lineOf(text, match.index)}: ${match[0]} belongs into the catalogues`);
     }
+  };
+  for (const file of [...files(root, 'app', /\.[ch]$/), ...files(root, 'static', /\.js$/)]) {
+    if (file !== 'app/ops/demo.c') words(file, code(read(root, file), { strings: false }));
+  }
+  for (const file of files(root, 'templates', /\.mustache$/)) {
+    words(file, templateCode(read(root, file)).replace(/>[福開]</g, '><'));
   }
   for (const [file, entries] of catalogues) {
     for (const [key, { line, shown }] of entries) {
