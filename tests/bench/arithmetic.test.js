@@ -1,11 +1,12 @@
 // The bench's own arithmetic: a wrong median or a lost thread would make every figure a fairy tale.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { cpuBetween, cpuOf, memoryOf, processTree } from './cpu.js';
+import { flatten } from './flatten.js';
 import { packetNumber } from './grabs.js';
 import { mustBeClean, parseWrk, rowOf } from './load.js';
 import { fillMarkdown, machine } from './report.js';
@@ -147,4 +148,13 @@ test('results go between the marks, and the rest of the page stays', (t) => {
 test('the command is told without the places of its files', () => {
   const args = ['--build', '/b', '--quick', '--json', '/j', '--markdown', '/m', '--plot', '/p', '--only', 'audit'];
   assert.equal(machine(args)[0][1], './dev bench --quick --only audit');
+});
+
+test('every page can be written out flat, for engines without inheritance', () => {
+  const templates = new URL('../../templates/', import.meta.url).pathname;
+  for (const name of readdirSync(join(templates, 'pages'))) {
+    const flat = flatten(templates, `pages/${name.replace('.mustache', '')}`);
+    assert.match(flat, /^<!doctype html>[\s\S]*<\/html>\n$/, name);
+    assert.doesNotMatch(flat, /\{\{[<>$]/, name);
+  }
 });

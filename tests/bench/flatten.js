@@ -4,27 +4,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const BLOCK = /^\{\{\$(\w+)\}\}\n([\s\S]*?)^\{\{\/\1\}\}\n|\{\{\$(\w+)\}\}([\s\S]*?)\{\{\/\3\}\}/gm;
-const PARENT = /^\{\{<([\w/]+)\}\}\n([\s\S]*?)^\{\{\/\1\}\}\n/gm;
+const PARENT = /^\{\{<([\w/]+)\}\}\n([\s\S]*?)^\{\{\/\1\}\}\n|\{\{<([\w/]+)\}\}([\s\S]*?)\{\{\/\3\}\}/gm;
 const PARTIAL = /^\{\{>([\w/]+)\}\}\n|\{\{>([\w/]+)\}\}/gm;
 const COMMENT = /^\{\{![\s\S]*?\}\}\n/gm;
-
 // Inside a line no tag has a line of its own: those of a partial that is put there give theirs up before.
 const LINE_TAG = /^(\{\{[#^/>][\w./]+\}\})\n/gm;
 
 function source(folder, name) {
   const [, key] = /^text\/(\w+)$/.exec(name) ?? [];
   if (!key) return readFileSync(join(folder, `${name}.mustache`), 'utf8').replace(COMMENT, '');
-  return new RegExp(`^${key} = (.*)$`, 'm').exec(readFileSync(join(folder, 'text/zh-CN.txt'), 'utf8'))[1].trim();
+  return new RegExp(`^${key} =(.*)$`, 'm').exec(readFileSync(join(folder, 'text/zh-CN.txt'), 'utf8'))[1].trim();
 }
 
-export function flatten(folder, name, insideLine = false) {
-  return source(folder, name)
-    .replace(LINE_TAG, insideLine ? '$1' : '$&')
-    .replace(PARENT, (_, parent, inside) => {
-      const given = new Map([...inside.matchAll(BLOCK)].map(([, line, lines, word, words]) => [line ?? word, lines ?? words]));
-      return source(folder, parent).replace(BLOCK, (_all, line, lines, word, words) => given.get(line ?? word) ?? lines ?? words);
-    })
-    .replace(PARTIAL, (_, line, word) => flatten(folder, line ?? word, line === undefined));
+const blocks = (text) => new Map([...text.matchAll(BLOCK)].map(([, line, lines, word, words]) => [line ?? word, lines ?? words]));
+
+export function flatten(folder, name, { given = new Map(), insideLine = false } = {}) {
+  const parents = (text) => text.replace(PARENT, (_, line, lines, word, words) =>
+    flatten(folder, line ?? word, { given: blocks(lines ?? words), insideLine: line === undefined }));
+  const whole = parents(source(folder, name).replace(LINE_TAG, insideLine ? '$1' : '$&'));
+  const filled = whole.replace(BLOCK, (_, line, lines, word, words) => given.get(line ?? word) ?? lines ?? words);
+  return parents(filled)
+    .replace(PARTIAL, (_, line, word) => flatten(folder, line ?? word, { insideLine: line === undefined }));
 }
 
 // The context of a page's first line.
