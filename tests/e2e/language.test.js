@@ -101,6 +101,44 @@ test('caches are told what an answer depends on', async () => {
   for (const answer of answers) assert.equal(varies(answer), 'Accept,Accept-Language,Cookie', answer.text);
 });
 
+// What is the same in every language: the marks on the envelope, and the other language's own name.
+const MARKS = /[福開拼]|中文/g;
+
+test('a page in English has no Chinese words, in any state', async () => {
+  const people = [];
+  for (const nickname of ['Ann', 'Bob', 'Cat']) people.push(await newUser({ nickname, yuan: '100' }));
+  const [sender, grabber, stranger] = people.map(({ client }) => client);
+  const send = async (fields) => {
+    const sent = await sendPacket(people[0], { amount: '1', count: '1', greeting: 'Joy', ...fields });
+    assert.equal(sent.status, 201, sent.text);
+    return `/p/${sent.json.id}`;
+  };
+  const paths = { lucky: await send({ kind: 'lucky', count: '2' }), even: await send({ kind: 'even', count: '2' }),
+    exclusive: await send({ kind: 'exclusive', to: people[1].username }) };
+  let expired;
+  await site.withLifetime(1, async () => { expired = await send({ kind: 'lucky' }); });
+  await poll('it is over', async () => (await sender.get(expired)).json.state === 'expired');
+  for (const visitor of [grabber, stranger]) assert.equal((await visitor.post(`${paths.lucky}/open`)).status, 200);
+  assert.equal((await grabber.post(`${paths.even}/open`)).status, 200);
+  await poll('it is settled', async () => (await grabber.get(paths.even)).json.mine.settled);
+
+  const visits = [];
+  for (const visitor of [sender, grabber, stranger, new Client()]) {
+    for (const path of ['/', '/login', '/register', '/wallet', '/send', '/records/received', '/records/sent', '/nothing',
+      ...Object.values(paths), expired, `${paths.lucky}/verify`, `${paths.even}/verify`, `${expired}/verify`]) {
+      visits.push([path, visitor.getHtml(path, ENGLISH)]);
+    }
+    for (const path of ['/send', '/register', '/login', '/wallet/deposit']) {
+      visits.push([`POST ${path}`, visitor.postHtml(path, { amount: 'x', username: '-', password: '1' }, ENGLISH)]);
+    }
+  }
+  for (const [path, visit] of visits) {
+    const { text } = await visit;
+    const [words] = /[^<>\n]*[\p{Script=Han}，。：；（）「」][^<>\n]*/u.exec(text.replace(MARKS, '')) ?? [];
+    assert.equal(words, undefined, path);
+  }
+});
+
 // What nginx says without the program, in both languages and both formats.
 async function saidByNginx(problem, ask) {
   for (const language of LANGUAGES) {
