@@ -8,16 +8,46 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <sodium.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "base/random.h"
 #include "user/password.h"
 
+static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC,
+                     SOME_WORK = (clock_t)CLOCKS_PER_SEC / 50; /* of CPU time */
+
 static const char COSTS[] = "$argon2id$v=19$m=19456,t=2,p=1$";
 
-/* The linker puts this in front of libsodium's function: what was verified, and how often. */
+/* The linker puts these in front of libsodium's functions: what was verified, how often, and whether others had the CPU
+ * in between. */
 static unsigned verified_count;
 static char verified_hash[crypto_pwhash_STRBYTES];
-static bool memory_missing;
+static bool memory_missing, gave_way;
+
+/* Whether work that never waits is paused within so much of its CPU time. */
+static bool paused_within(clock_t patience)
+{
+    struct rusage before, now;
+    const clock_t end = clock() + patience;
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    do
+        assert_int_equal(getrusage(RUSAGE_SELF, &now), 0);
+    while (now.ru_nvcsw == before.ru_nvcsw && clock() < end);
+    return now.ru_nvcsw != before.ru_nvcsw;
+}
+
+int __real_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
+                                 size_t bytes, int alg);
+int __wrap_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
+                                 size_t bytes, int alg);
+
+int __wrap_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
+                                 size_t bytes, int alg)
+{
+    gave_way = paused_within(PATIENCE);
+    return __real_crypto_pwhash_str_alg(out, password, len, passes, bytes, alg);
+}
 
 int __real_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
 int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
@@ -25,6 +55,7 @@ int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsi
 int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len)
 {
     verified_count++;
+    gave_way = paused_within(PATIENCE);
     if (memory_missing) {
         errno = ENOMEM;
         return -1;
@@ -99,6 +130,20 @@ static void the_dummy_is_a_sound_hash(void **state)
     assert_false(password_needs_rehash(str_from(verified_hash)));
 }
 
+static void a_hash_lets_others_have_the_cpu(void **state)
+{
+    (void)state;
+    char hash[PASSWORD_HASH_MAX];
+    gave_way = false;
+    assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
+    assert_true(gave_way);
+    assert_false(paused_within(SOME_WORK));
+    gave_way = false;
+    assert_int_equal(password_verify(str_from(hash), STR("correct horse")), ST_OK);
+    assert_true(gave_way);
+    assert_false(paused_within(SOME_WORK));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +153,7 @@ int main(void)
         cmocka_unit_test(an_unknown_user_costs_a_whole_hash_and_never_fits),
         cmocka_unit_test(without_memory_no_password_is_called_wrong),
         cmocka_unit_test(the_dummy_is_a_sound_hash),
+        cmocka_unit_test(a_hash_lets_others_have_the_cpu),
     };
     return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -1,0 +1,95 @@
+/* Work that lets others have its CPU in between. Voluntary context switches tell: the work itself never waits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "io/give_way.h"
+
+enum { PAUSES = 10, OWN_ERRNO = 77 };
+static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC,
+                     SOME_WORK = (clock_t)CLOCKS_PER_SEC / 50; /* of CPU time */
+
+static volatile sig_atomic_t signals;
+
+static void count(int signal_no)
+{
+    (void)signal_no;
+    signals++;
+}
+
+static long pauses(void)
+{
+    struct rusage used;
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    return used.ru_nvcsw;
+}
+
+/* Works until it has been paused so often; false: it was not. */
+static bool work_until_paused(long times)
+{
+    const long before = pauses();
+    const clock_t end = clock() + PATIENCE;
+    while (clock() < end)
+        if (pauses() - before >= times)
+            return true;
+    return false;
+}
+
+static void work_pauses_again_and_again(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        give_way_begin();
+        bool paused = work_until_paused(PAUSES);
+        give_way_end();
+        assert_true(paused);
+    }
+}
+
+static void errno_is_that_of_the_work(void **state)
+{
+    (void)state;
+    errno = OWN_ERRNO;
+    give_way_begin();
+    bool paused = work_until_paused(PAUSES);
+    give_way_end();
+    int left = errno;
+    assert_true(paused);
+    assert_int_equal(left, OWN_ERRNO);
+}
+
+static void no_signal_comes_afterwards(void **state)
+{
+    (void)state;
+    give_way_begin();
+    bool paused = work_until_paused(1);
+    give_way_end();
+    assert_true(paused);
+    struct sigaction counted = { .sa_handler = count }, before;
+    signals = 0;
+    sigaction(SIGRTMIN, &counted, &before);
+    for (const clock_t end = clock() + SOME_WORK; clock() < end;)
+        ;
+    sigaction(SIGRTMIN, &before, NULL);
+    assert_int_equal(signals, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_pauses_again_and_again),
+        cmocka_unit_test(errno_is_that_of_the_work),
+        cmocka_unit_test(no_signal_comes_afterwards),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
