@@ -5,7 +5,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { test } from 'node:test';
 import { env } from './support/instance.js';
-import { Client, audit, newUser, poll, sendPacket, site } from './support/site.js';
+import { Client, audit, fen, newUser, poll, sendPacket, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
 
 const run = promisify(execFile);
 const SHARES = 60; // more than a page of 50
@@ -27,7 +28,7 @@ async function everythingSaid(path, visitors) {
   for (const visitor of visitors) {
     for (const after of ['', '?after=10', '?after=0', '?after=59', '?after=1000']) {
       all.push(said(await visitor.get(path + after)));
-      for (const language of ['zh-CN', 'en']) all.push(said(await visitor.getHtml(path + after, { 'accept-language': language })));
+      for (const language of LANGUAGES) all.push(said(await visitor.getHtml(path + after, { 'accept-language': language })));
     }
     all.push(said(await visitor.post(`${path}/open`)));
   }
@@ -53,7 +54,11 @@ test('a finished packet is answered from memory, and the same as before', async 
   });
   const kept = await everythingSaid(path, visitors);
   const before = await scriptCalls();
-  for (let i = 0; i < ROUND; i++) await stranger.getHtml(path);
+  for (let i = 0; i < ROUND; i++) {
+    const language = LANGUAGES[i % 2];
+    const { text } = await stranger.getHtml(path, { 'accept-language': language });
+    assert.ok(text.includes(words(language, 'amount').replace('{{amount_text}}', fen(grabs[SHARES - 1].amount_fen))), text);
+  }
   assert.ok(await scriptCalls() - before < ROUND / 4, 'a view still runs a script');
   for (const [no, person] of people.slice(0, SHARES).entries()) {
     assert.deepEqual((await person.post(`${path}/open`)).json, { result: 'already', share_no: no, amount_fen: grabs[no].amount_fen });

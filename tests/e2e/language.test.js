@@ -1,20 +1,11 @@
 // Every page, message and problem in the visitor's language: the one chosen by hand, else the browser's, else Chinese.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { Client, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
 
-const LANGUAGES = ['zh-CN', 'en'];
 const ENGLISH = { 'accept-language': 'en-GB,en;q=0.9,zh;q=0.5' };
 
-// The catalogues, so that these tests are about languages and not about words.
-const catalogues = Object.fromEntries(LANGUAGES.map((language) => {
-  const file = new URL(`../../templates/text/${language}.txt`, import.meta.url);
-  const entries = readFileSync(file, 'utf8').matchAll(/^([\w-]+) = (.*)$/gm);
-  return [language, Object.fromEntries([...entries].map(([, key, text]) => [key, text]))];
-}));
-
-const words = (language, key, value = '') => catalogues[language][key].replaceAll('{{value}}', value);
 const languageOf = ({ text }) => /<html lang="([^"]*)">/.exec(text)?.[1];
 const varies = ({ headers }) => (headers.get('vary') ?? '').split(/,\s*/).filter((name) => name !== 'Accept-Encoding').sort().join();
 
@@ -134,8 +125,8 @@ test('a page in English has no Chinese words, in any state', async () => {
   }
   for (const [path, visit] of visits) {
     const { text } = await visit;
-    const [words] = /[^<>\n]*[\p{Script=Han}，。：；（）「」][^<>\n]*/u.exec(text.replace(MARKS, '')) ?? [];
-    assert.equal(words, undefined, path);
+    const [chinese] = /[^<>\n]*[\p{Script=Han}，。：；（）「」][^<>\n]*/u.exec(text.replace(MARKS, '')) ?? [];
+    assert.equal(chinese, undefined, path);
   }
 });
 
@@ -151,7 +142,7 @@ async function saidByNginx(problem, ask) {
         ? [answer.json.title, answer.json.detail]
         : [/<h1>(.*)<\/h1>/.exec(answer.text)[1], /<\/h1>\n<p>(.*)<\/p>/.exec(answer.text)[1]];
       if (!answer.json) assert.equal(languageOf(answer), language);
-      const known = catalogues[language][`problem_${problem}`];
+      const known = words(language, `problem_${problem}`);
       if (known) assert.equal(title, known);
       assert.equal(/\p{Script=Han}/u.test(title + detail), language === 'zh-CN', title + detail);
     }

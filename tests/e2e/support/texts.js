@@ -1,0 +1,12 @@
+// The catalogues of texts, so that tests about languages are not about words.
+import { readFileSync } from 'node:fs';
+
+export const LANGUAGES = ['zh-CN', 'en'];
+
+const catalogues = new Map(LANGUAGES.map((language) => {
+  const file = readFileSync(new URL(`../../../templates/text/${language}.txt`, import.meta.url), 'utf8');
+  return [language, new Map([...file.matchAll(/^([\w-]+) = (.*)$/gm)].map(([, key, text]) => [key, text]))];
+}));
+
+// The text as it stands in the catalogue, with what stands for {{value}}; undefined when there is none.
+export const words = (language, key, value = '') => catalogues.get(language).get(key)?.replaceAll('{{value}}', value);
