@@ -4,12 +4,13 @@
 checks_test() {
     local preset=${HB_BUILD:-dev} label pattern=
     for label; do
-        [[ $label =~ ^[a-z0-9]+$ ]] || die "'$label' is not a label; there are: unit integration e2e tidy faults chaos"
+        [[ $label =~ ^[a-z0-9]+$ ]] || die "'$label' is not a label; there are: unit integration e2e pages tidy faults chaos"
         pattern+="${pattern:+|}$label"
     done
     packages_install run test
     build_preset "$preset"
     checks_npm tests/e2e
+    checks_npm tests/pages
     # Whatever ctest's own clean-up could not do, because ctest itself was ended.
     trap '"$ROOT/tests/support/servers" stop-all "$ROOT/build/'"$preset"'/servers" >&2' EXIT
     trap 'exit 130' INT TERM HUP
