@@ -202,7 +202,7 @@ instance_configure_nginx() {
     [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
     # shellcheck disable=SC2016
-    [ "${HB_LOGIN_LIMIT:-off}" = off ] || guest='$binary_remote_addr'
+    [ "${HB_LOGIN_LIMIT:-off}" = off ] || guest='$hongbao_address'
     instance_copy_static
     ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
     template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
