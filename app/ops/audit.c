@@ -9,6 +9,7 @@
 #include "base/public_id.h"
 #include "base/value.h"
 #include "ops/services.h"
+#include "packet/settle.h"
 
 enum { ERROR_MAX = 1024, AUDIT_TIMEOUT_S = 600 };
 
@@ -139,7 +140,9 @@ static int audit_and_print(struct services *app, uint64_t packet_id, bool json)
     }
     audit->packet_id = packet_id;
     db_set_timeout_s(app->db, AUDIT_TIMEOUT_S);
-    enum status st = audit_run(app, audit);
+    enum status st = settle_check(app);
+    if (st == ST_OK)
+        st = audit_run(app, audit);
     int code = 2;
     if (st == ST_OK && !audit_print(audit, json, stdout))
         st = ST_NO_MEMORY;

@@ -118,7 +118,7 @@ static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
 
 static void misfit_log(int64_t tables, int64_t configured)
 {
-    log_error("the tables were made for another number of partitions: nothing is settled",
+    log_error("the tables were made for another number of partitions: nothing is done",
               "tables=%lld configured=%lld", (long long)tables, (long long)configured);
 }
 

@@ -1,7 +1,13 @@
 // The commands of docs/how-to/audit.md, and the check that never stops.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { HowTo } from './support/how_to.js';
+import { env } from './support/instance.js';
 import { audit, newUser, poll, sendPacket } from './support/site.js';
 
 const page = new HowTo('audit.md');
@@ -30,6 +36,21 @@ test('the settle worker looks at packets all the time and finds nothing', async 
   const before = await metric(client, 'hongbao_audit_sampled_packets_total');
   await poll('another packet was looked at', async () => await metric(client, 'hongbao_audit_sampled_packets_total') > before);
   assert.equal(await metric(client, 'hongbao_audit_sampled_violations_total'), 0);
+});
+
+test('set up for another number of partitions than the tables it says so and looks at nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hongbao-audit-'));
+  try {
+    const settings = await readFile(env.HB_TEST_CONFIG, 'utf8');
+    await writeFile(join(folder, 'conf'), `${settings}partitions = 8\n`);
+    const refused = await promisify(execFile)(env.HB_TEST_BINARY, ['audit'], { env: { ...process.env, HB_CONFIG: join(folder, 'conf') } })
+      .then(() => assert.fail('the audit ran'), (error) => error);
+    assert.equal(refused.code, 2);
+    assert.equal(refused.stdout, '');
+    assert.match(refused.stderr, /another number of partitions/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('every command of the page was run', () => {
