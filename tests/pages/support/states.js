@@ -1,0 +1,203 @@
+// Every page in every state, and the way there. One list for all tests of this folder:
+//
+//   const world = await buildWorld();                                    // world.js
+//   for (const state of states) await inTrouble(state.trouble, world, async () => {
+//     const { context, page, response, problems } = await open(browser, world, state, { width: 320, language: 'en' });
+//     …
+//     await context.close();
+//   });
+//   await world.end();
+//
+// { name, path, as, status, post, type, elsewhere, before, act, trouble }: who (a name in the world; nobody: logged out)
+// comes where; status is the answer's (default 200); post: these fields, or this text of the type, are posted, as a form
+// of the page would do it, or a form elsewhere on the web; before, act: what happens before the page is asked for, and
+// before it is looked at; trouble: what has to be broken meanwhile (troubles.js). path and post may be functions of the
+// world.
+import assert from 'node:assert/strict';
+import { Client, pooled, site, unique } from '../../e2e/support/site.js';
+import { LONGEST } from './world.js';
+
+export { buildWorld } from './world.js';
+export { inTrouble } from './troubles.js';
+
+const ELSEWHERE = 'http://elsewhere.example/';
+const FORM = 'application/x-www-form-urlencoded';
+const TRIES = 20; // until a login is one too many
+const PHONE_HEIGHT = 844;
+
+const at = (name) => (w) => w[name];
+const verify = (name) => (w) => `${w[name]}/verify`;
+const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
+const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
+const wrongLogin = { username: 'nobody', password: 'a wrong password' };
+const badPacket = { kind: 'x', split: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26) };
+const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
+const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
+const tooMuch = { kind: 'lucky', amount: '500', count: '1', greeting: LONGEST.emoji, split: 'gaussian' };
+
+async function typeTotal(page) {
+  await kind('even')(page);
+  await page.fill('[name=amount]', '１９９。９９');
+  await page.fill('[name=count]', '100');
+}
+
+// Faster than the limit gives way.
+const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client().post('/login'));
+
+const account = [
+  { name: 'welcome', path: '/' },
+  { name: 'register', path: '/register' },
+  { name: 'register refused', path: '/register', post: badAccount, status: 422 },
+  { name: 'login', path: '/login' },
+  { name: 'login with next', path: (w) => `/login?next=${encodeURIComponent(w.open)}` },
+  { name: 'login refused', path: '/login', post: { ...wrongLogin, next: '/wallet' }, status: 422 },
+  { name: 'home empty', as: 'fresh', path: '/' },
+  { name: 'home', as: 'grabber', path: '/' },
+  { name: 'home of a long name', as: 'latin', path: '/' },
+  { name: 'home of a right-to-left name', as: 'rtl', path: '/' },
+  { name: 'wallet', as: 'sender', path: '/wallet' },
+  { name: 'wallet rich', as: 'latin', path: '/wallet' },
+  { name: 'wallet almost empty', as: 'fresh', path: '/wallet' },
+  { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
+];
+
+const sending = [
+  { name: 'send lucky', as: 'sender', path: '/send' },
+  { name: 'send even', as: 'sender', path: '/send', act: kind('even') },
+  { name: 'send exclusive', as: 'sender', path: '/send', act: kind('exclusive') },
+  { name: 'send with a total', as: 'latin', path: '/send', act: typeTotal },
+  { name: 'send details', as: 'sender', path: '/send', act: (page) => page.click('summary') },
+  { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
+  { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
+  { name: 'send to nobody', as: 'rtl', path: '/send', post: toNobody, status: 422 },
+];
+
+const packets = [
+  { name: 'own untouched', as: 'sender', path: at('untouched') },
+  { name: 'own open', as: 'sender', path: at('open') },
+  { name: 'own exclusive', as: 'sender', path: at('exclusive') },
+  { name: 'own exclusive with emoji', as: 'latin', path: at('dear') },
+  { name: 'own right to left', as: 'rtl', path: at('arabic') },
+  { name: 'own finished', as: 'sender', path: at('finished') },
+  { name: 'own single finished', as: 'sender', path: at('single') },
+  { name: 'own expired', as: 'sender', path: at('expired') },
+  { name: 'own exclusive expired', as: 'sender', path: at('missed') },
+  { name: 'own hundred', as: 'latin', path: at('hundred') },
+  { name: 'envelope logged out', path: at('open') },
+  { name: 'envelope', as: 'stranger', path: at('open') },
+  { name: 'envelope even', as: 'stranger', path: at('untouched') },
+  { name: 'envelope right to left', as: 'stranger', path: at('arabic') },
+  { name: 'envelope exclusive logged out', path: at('exclusive') },
+  { name: 'envelope exclusive mine', as: 'wide', path: at('exclusive') },
+  { name: 'envelope exclusive with emoji', as: 'wide', path: at('dear') },
+  { name: 'envelope exclusive not mine', as: 'stranger', path: at('exclusive') },
+  { name: 'envelope exclusive expired', as: 'wide', path: at('missed') },
+  { name: 'sold out logged out', path: at('finished') },
+  { name: 'sold out', as: 'stranger', path: at('finished') },
+  { name: 'sold out hundred', as: 'stranger', path: at('hundred') },
+  { name: 'sold out, the second half', as: 'stranger', path: (w) => `${w.hundred}?after=50` },
+  { name: 'too late logged out', path: at('expired') },
+  { name: 'too late', as: 'stranger', path: at('expired') },
+  { name: 'result', as: 'wide', path: at('open') },
+  { name: 'result finished', as: 'grabber', path: at('finished') },
+  { name: 'result expired', as: 'grabber', path: at('expired') },
+  { name: 'result of a hundred', as: 'rtl', path: at('hundred') },
+  { name: 'verify open', as: 'sender', path: verify('open') },
+  { name: 'verify logged out', path: verify('finished') },
+  { name: 'verify finished', as: 'grabber', path: verify('finished') },
+  { name: 'verify expired', as: 'grabber', path: verify('expired') },
+  { name: 'verify hundred', as: 'grabber', path: verify('hundred') },
+];
+
+const records = ['received', 'sent'].flatMap((list) => {
+  const path = `/records/${list}`;
+  return [
+    { name: `${list} empty`, as: 'fresh', path },
+    { name: `${list} full`, as: list === 'sent' ? 'sender' : 'grabber', path },
+    { name: `${list} full with months`, as: 'sender', path, act: (page) => page.click('summary') },
+    { name: `${list} empty year`, as: 'sender', path: `${path}?year=2020` },
+    { name: `${list} with long texts`, as: list === 'sent' ? 'latin' : 'rtl', path },
+  ];
+});
+
+const problems = [
+  { name: 'not found', path: '/nothing', status: 404 },
+  { name: 'packet not found', as: 'sender', path: '/p/00000000000000000000000000', status: 404 },
+  { name: 'bad request', as: 'sender', path: '/records/sent?year=x', status: 400 },
+  { name: 'cross-origin', as: 'sender', path: '/send', post: { kind: 'even' }, elsewhere: true, status: 403 },
+  { name: 'method', as: 'sender', path: '/logout', status: 405 },
+  { name: 'media type', as: 'sender', path: '/send', post: 'kind=even', type: 'text/plain', status: 415 },
+  { name: 'nginx too large', as: 'sender', path: '/send', post: 'a'.repeat(20_000), status: 413 },
+  { name: 'nginx too many', path: '/login', post: {}, status: 429, trouble: 'logins limited', before: knockOften },
+  { name: 'nginx busy', as: 'sender', path: '/wallet', status: 503, trouble: 'page pool away' },
+  { name: 'nginx unknown', as: 'sender', path: '/send', post: aCent, status: 503, trouble: 'answers lost' },
+  { name: 'busy', as: 'sender', path: '/wallet', status: 503, trouble: 'mariadb away' },
+  { name: 'busy packet', as: 'sender', path: at('open'), status: 503, trouble: 'redis away' },
+  { name: 'busy opening', as: 'stranger', path: (w) => `${w.open}/open`, post: {}, status: 503, trouble: 'unsettled' },
+  { name: 'envelope busy', as: 'stranger', path: at('unloaded'), trouble: 'unsettled' },
+  { name: 'result on its way', as: 'grabber', path: at('settling'), trouble: 'unsettled' },
+  { name: 'internal', as: 'grabber', path: (w) => `${w.damaged.path}/verify`, status: 500, trouble: 'corrupt' },
+];
+
+export const states = [...account, ...sending, ...packets, ...records, ...problems];
+
+const valueOf = (value, world) => (typeof value === 'function' ? value(world) : value);
+
+const escaped = (text) => text.replace(/[&"<]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+// The answer to what the form of another website sends here.
+async function postFromElsewhere(page, url, fields) {
+  const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${escaped(value)}">`);
+  const body = `<form method="post" action="${url}">${inputs.join('')}<button>Win</button></form>`;
+  await page.route(ELSEWHERE, (route) => route.fulfill({ contentType: 'text/html', body }));
+  await page.goto(ELSEWHERE);
+  const [response] = await Promise.all([page.waitForNavigation(), page.click('button')]);
+  return response;
+}
+
+async function arrive(page, url, state, world) {
+  const body = valueOf(state.post, world);
+  if (state.elsewhere) return postFromElsewhere(page, url, body);
+  if (body !== undefined) {
+    const postData = typeof body === 'string' ? body : new URLSearchParams(body).toString();
+    await page.route(url, async (route) => {
+      const headers = { ...await route.request().allHeaders(), origin: site.url, 'content-type': state.type ?? FORM };
+      await route.continue({ method: 'POST', headers, postData });
+    }, { times: 1 });
+  }
+  return page.goto(url);
+}
+
+// A page in a context of its own. look: { language: 'zh-CN' | 'en', javaScript, scheme: 'light' | 'dark', width }.
+// Answers { context, page, response, problems }: what the console has said beyond the answer's own status.
+export async function open(browser, world, state, look = {}) {
+  const { language = 'zh-CN', javaScript = true, scheme = 'light', width = 390 } = look;
+  const context = await browser.newContext({
+    viewport: { width, height: PHONE_HEIGHT },
+    locale: language,
+    colorScheme: scheme,
+    javaScriptEnabled: javaScript,
+  });
+  if (state.as) await context.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const url = site.url + valueOf(state.path, world);
+  const status = state.status ?? 200;
+  const seen = [];
+  page.on('console', (message) => {
+    const text = message.text();
+    const isAnswer = status >= 400 && message.location().url === url && text.includes(`status of ${status}`);
+    if (message.type() === 'error' && !isAnswer) seen.push(text);
+  });
+  page.on('pageerror', (error) => seen.push(String(error)));
+  let response;
+  for (let i = 0; i < TRIES && response?.status() !== status; i += 1) {
+    seen.length = 0;
+    await state.before?.(world);
+    response = await arrive(page, url, state, world);
+    if (!state.before) break;
+  }
+  assert.equal(response.status(), status, `${state.name}: ${url}`);
+  await state.act?.(page);
+  return { context, page, response, problems: seen };
+}

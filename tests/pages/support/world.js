@@ -1,0 +1,130 @@
+// People and packets in every state that a page can show, made once for a test file: `world = await buildWorld()`, at
+// the end `await world.end()`. Only three people have a password, for a hash costs time.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { env, poll } from '../../e2e/support/instance.js';
+import { newUser, pooled, site, unique } from '../../e2e/support/site.js';
+
+const run = promisify(execFile);
+const SHARES_MAX = 100;
+const SMALL_PACKETS = 25; // more than fit a page of records
+const PLANTED_FEN = 123456789;
+
+// What people may type at most: 25 characters as they count them, 32 in a nickname.
+export const LONGEST = {
+  emoji: '👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5),
+  arabic: 'كل عام وأنتم بخير ٢٠٢٦!!!',
+  wide: '福'.repeat(32),
+  latin: 'W'.repeat(32),
+  rtl: 'عبد الرحمن بن محمد ١٢٣٤ الأنصاري',
+};
+
+// SQL as the user who may do everything: for what must not be and is taken back.
+export async function sql(statements) {
+  const admin = readFileSync(`${env.HB_TEST_VAR}/admin.conf`, 'utf8');
+  const setting = (name) => new RegExp(`^${name} = (.*)$`, 'm').exec(admin)[1];
+  await run('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, `--user=${setting('mysql_user')}`,
+    setting('mysql_database'), '-e', statements], { env: { ...process.env, MYSQL_PWD: setting('mysql_password') } });
+}
+
+// The path of a new packet.
+export async function send(client, fields) {
+  const sent = await client.post('/send', { count: '1', request_key: unique('k'), ...fields });
+  assert.equal(sent.status, 201, sent.text);
+  return `/p/${sent.json.id}`;
+}
+
+export async function grab(client, path) {
+  const opened = await client.post(`${path}/open`);
+  assert.equal(opened.status, 200, opened.text);
+}
+
+const settled = (client, path) => poll(`${path} is settled`, async () => (await client.get(path)).json.mine?.settled);
+const over = (client, path) => poll(`${path} is over`, async () => (await client.get(`${path}/verify`)).json.seed);
+
+async function people() {
+  const [sender, grabber, stranger, fresh, ...crowd] = await site.demoUsers(4 + SHARES_MAX - 3);
+  const named = ['wide', 'latin', 'rtl'].map((name) => newUser({ nickname: LONGEST[name] }));
+  const [wide, latin, rtl] = await Promise.all(named);
+  for (let i = 0; i < 5; i += 1) {
+    const deposit = await latin.client.post('/wallet/deposit', { amount: '200000', request_key: unique('k') });
+    assert.equal(deposit.status, 201, deposit.text);
+  }
+  const long = { wide: wide.client, latin: latin.client, rtl: rtl.client, wideName: wide.username };
+  return { sender, grabber, stranger, fresh, crowd, ...long };
+}
+
+async function openPackets({ sender, grabber, wide, wideName, latin, rtl }) {
+  const packets = {
+    untouched: await send(sender, { kind: 'even', amount: '1', count: '3' }),
+    open: await send(sender, { kind: 'lucky', amount: '10', count: '5', greeting: '新年快乐' }),
+    exclusive: await send(sender, { kind: 'exclusive', amount: '3', to: wideName }),
+    settling: await send(sender, { kind: 'even', amount: '1', count: '2' }),
+    dear: await send(latin, { kind: 'exclusive', amount: '200', to: wideName, greeting: LONGEST.emoji }),
+  };
+  await grab(grabber, packets.open);
+  await grab(wide, packets.open);
+  await settled(wide, packets.open);
+  await rtl.post('/wallet/deposit', { amount: '100', request_key: unique('k') });
+  packets.arabic = await send(rtl, { kind: 'lucky', amount: '10', count: '5', greeting: LONGEST.arabic });
+  return packets;
+}
+
+async function finishedPackets({ sender, grabber, wide, latin, rtl, crowd }) {
+  const packets = {
+    finished: await send(sender, { kind: 'lucky', amount: '10', count: '3' }),
+    single: await send(sender, { kind: 'even', amount: '1' }),
+    hundred: await send(latin, { kind: 'lucky', amount: '19999.99', count: String(SHARES_MAX), greeting: LONGEST.emoji }),
+  };
+  const damaged = { key: unique('k') };
+  damaged.path = await send(sender, { kind: 'lucky', amount: '10', request_key: damaged.key });
+  await grab(grabber, damaged.path);
+  for (const client of [grabber, wide, rtl]) await grab(client, packets.finished);
+  await grab(grabber, packets.single);
+  await pooled([...crowd, wide, rtl, latin], 8, (client) => grab(client, packets.hundred));
+  await pooled(Array.from({ length: SMALL_PACKETS }), 4, async () => {
+    await grab(grabber, await send(sender, { kind: 'even', amount: '0.01' }));
+  });
+  for (const path of [...Object.values(packets), damaged.path]) await over(sender, path);
+  return { ...packets, damaged };
+}
+
+async function expiredPackets({ sender, grabber, wideName }) {
+  const packets = {};
+  await site.withLifetime(1500, async () => {
+    packets.expired = await send(sender, { kind: 'lucky', amount: '10', count: '3' });
+    await grab(grabber, packets.expired);
+    packets.missed = await send(sender, { kind: 'exclusive', amount: '3', to: wideName });
+  });
+  for (const path of Object.values(packets)) await over(sender, path);
+  return packets;
+}
+
+// A year of totals and three years before it, which nobody can have lived through in a test.
+async function plantTotals(ids) {
+  const now = new Date();
+  const year = now.getFullYear();
+  const at = (...day) => new Date(Date.UTC(...day));
+  const months = Array.from({ length: 12 }, (_, i) => i + 1)
+    .filter((month) => Math.abs(at(year, month - 1, 15) - now) > 40 * 86_400_000);
+  const years = [year - 1, year - 2, year - 3];
+  const rows = (list) => ids.flatMap((id) => list.map((item, i) => item(id, i))).join();
+  const sums = (i) => `12, ${PLANTED_FEN * (i + 1)}, 34, ${Math.round(PLANTED_FEN / (i + 1))}`;
+  const columns = 'sent_count, sent_amount, received_count, received_amount';
+  await sql(`INSERT INTO user_month (user_id, year, month, ${columns}) VALUES
+      ${rows(months.map((month) => (id, i) => `(${id}, ${year}, ${month}, ${sums(i)})`))};
+    INSERT INTO user_year (user_id, year, ${columns}, best_count) VALUES
+      ${rows(years.map((past) => (id, i) => `(${id}, ${past}, ${sums(i)}, 5)`))}`);
+  return () => sql(`DELETE FROM user_month WHERE user_id IN (${ids}) AND year = ${year} AND month IN (${months});
+    DELETE FROM user_year WHERE user_id IN (${ids}) AND year IN (${years})`);
+}
+
+export async function buildWorld() {
+  const who = await people();
+  const packets = { ...await openPackets(who), ...await finishedPackets(who), ...await expiredPackets(who) };
+  const ids = await Promise.all([who.sender, who.grabber].map(async (client) => (await client.get('/')).json.user.id));
+  const end = await plantTotals(ids);
+  return { ...who, ...packets, end };
+}
