@@ -1,0 +1,174 @@
+// The whole flow without a mouse, on a narrow phone with a keyboard, with and without JavaScript, in both languages.
+// Nothing is clicked, nothing is given the focus by the test, and a page is asked for by its address only once.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { audit, launch, newUser, site, unique } from '../e2e/support/site.js';
+import { LANGUAGES } from '../e2e/support/texts.js';
+import { Walker } from './support/walker.js';
+
+const PACKET = /\/p\/[0-9a-z]{26}$/;
+const at = (path) => site.url + path;
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+async function visit(context, address) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(address);
+  return new Walker(page);
+}
+
+// Sends a packet from any page by its header, and reads the link.
+async function send(walker, { kind, to, amount, count, split }, submit) {
+  await walker.follow('nav a[href="/send"]', at('/send'));
+  await walker.tabTo('[name=kind]');
+  for (const next of ['even', 'exclusive']) {
+    if (kind === 'lucky' || (kind === 'even' && next === 'exclusive')) break;
+    await walker.press('ArrowRight');
+    await walker.look();
+    assert.ok(await walker.at(`[value=${next}]:checked`), next);
+  }
+  if (to) await walker.fill('to', to);
+  if (count) await walker.fill('count', count);
+  await walker.fill('amount', amount);
+  if (split) {
+    await walker.tabTo('summary');
+    await walker.press('Space');
+    await walker.tabTo('[name=split]');
+    await walker.press('ArrowDown');
+    assert.equal(await walker.page.inputValue('[name=split]'), split);
+  }
+  await walker.tabTo('form[action="/send"] button[type=submit]');
+  await walker.go(submit, PACKET);
+  await walker.tabTo('#share_url');
+  const link = await walker.page.evaluate(() => document.activeElement.value);
+  assert.equal(link, walker.page.url());
+  return link;
+}
+
+// From a packet's page of somebody who is not logged in, to the same page of one who is.
+async function logIn(walker, { username, password }) {
+  const packet = walker.page.url();
+  await walker.follow('main a[href^="/login"]', /\/login\?next=/);
+  await walker.fill('username', username);
+  await walker.fill('password', password);
+  await walker.go('Enter', packet);
+}
+
+async function open(walker, key, amount) {
+  await walker.tabTo('button.coin');
+  await walker.press(key);
+  await walker.page.waitForSelector('.result');
+  assert.match(await walker.page.innerText('.result .money'), amount);
+}
+
+async function walk({ javaScriptEnabled, locale }) {
+  const submit = javaScriptEnabled ? 'Enter' : 'Space';
+  const around = (walker) => (javaScriptEnabled ? walker.around() : undefined); // all stops once, not twice: it takes time
+  const options = { viewport: { width: 320, height: 568 }, locale, javaScriptEnabled };
+  const sending = await browser.newContext(options);
+  const sender = await visit(sending, site.url);
+
+  // The skip link comes first and leads past the header.
+  await sender.press('Tab');
+  assert.ok(await sender.at('.skip'));
+  await sender.look();
+  await sender.press('Enter');
+  await sender.press('Tab');
+  await sender.look();
+  assert.ok(await sender.at('main a'), 'after the skip link');
+
+  // Register, with a turn back to a field.
+  await sender.follow('nav a[href="/register"]', at('/register'));
+  await sender.fill('username', unique('key'));
+  await sender.fill('password', 'a good password');
+  await sender.back('[name=nickname]');
+  await sender.page.keyboard.type('阿红');
+  await sender.tabTo('main form button');
+  await sender.go(submit, at('/'));
+  await around(sender);
+
+  await sender.follow('nav a[href="/wallet"]', at('/wallet'));
+  await sender.fill('amount', '100');
+  const before = await sender.page.evaluate(() => performance.timeOrigin);
+  await sender.press('Enter');
+  await sender.page.waitForFunction((then) => performance.timeOrigin !== then && document.querySelector('.row'), before);
+
+  // A refused form: from the summary to the field that it is about.
+  await sender.follow('nav a[href="/send"]', at('/send'));
+  await sender.tabTo('form[action="/send"] button[type=submit]');
+  await sender.press(submit);
+  await sender.page.waitForSelector('[role=alert]');
+  await sender.tabTo('.errors a[href="#amount"]');
+  await sender.press('Enter');
+  assert.ok(await sender.at('#amount'), 'from the summary to the field');
+  await sender.look();
+  await around(sender);
+
+  const receiver = await newUser({ nickname: '小明' });
+  const lucky = await send(sender, { kind: 'lucky', count: '1', amount: '8.88', split: 'uniform' }, submit);
+  if (javaScriptEnabled) {
+    await sender.tabTo('[data-copy]');
+    await sender.press('Enter');
+    await sender.page.waitForFunction(() => document.querySelector('[data-copied]').textContent !== '');
+  }
+  await around(sender);
+  const even = await send(sender, { kind: 'even', count: '2', amount: '1.50' }, submit);
+  const exclusive = await send(sender, { kind: 'exclusive', to: receiver.username, amount: '3' }, submit);
+
+  // The second person, logged out, with the link.
+  const opening = await browser.newContext(options);
+  const guest = await visit(opening, lucky);
+  await around(guest);
+  await logIn(guest, receiver);
+  await around(guest);
+  await open(guest, submit, /8\.88/);
+  await around(guest);
+  for (const [link, amount] of [[even, /1\.50/], [exclusive, /3\.00/]]) {
+    const walker = await visit(opening, link);
+    await open(walker, submit, amount);
+    assert.match(await walker.page.innerText('.rows'), /小明/);
+    await walker.page.close();
+  }
+  await guest.follow('nav a[href="/records/received"]', at('/records/received'));
+  await guest.tabTo('summary');
+  await guest.press(submit);
+  assert.ok(await guest.page.isVisible('table'), 'the months in figures');
+  await around(guest);
+  await guest.follow('.tabs a[href="/records/sent"]', at('/records/sent'));
+  await guest.follow('.tabs a[href="/records/received"]', at('/records/received'));
+  await guest.follow(`a.row[href="${new URL(lucky).pathname}"]`, lucky);
+  await guest.follow('.settled a, nav a[href="/wallet"]', at('/wallet'));
+  await around(guest);
+  await guest.tabTo('form[action="/logout"] button');
+  await guest.go(submit, at('/'));
+  assert.ok(await guest.page.isVisible('nav a[href="/login"]'));
+
+  // Somebody who comes too late looks at the others' luck.
+  const late = await visit(opening, lucky);
+  await logIn(late, await newUser({ nickname: '小慢' }));
+  await late.tabTo('a.peek');
+  await late.press('Enter');
+  assert.ok(await late.at('#grabs'));
+  assert.match(await late.page.innerText('.rows'), /8\.88/);
+  await around(late);
+
+  await sending.close();
+  await opening.close();
+  return sender.stops + guest.stops + late.stops;
+}
+
+describe('by keyboard alone', { concurrency: true }, () => {
+  for (const locale of LANGUAGES) {
+    for (const javaScriptEnabled of [true, false]) {
+      test(`${locale}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async (t) => {
+        const stops = await walk({ locale, javaScriptEnabled });
+        t.diagnostic(`${stops} stops`);
+      });
+    }
+  }
+});
+
+test('the money is right afterwards', audit);
