@@ -1,0 +1,155 @@
+// A link to a red packet has come in a chat, and somebody without a session taps it on a phone: what it is, from whom,
+// and the one button that leads on are there without scrolling; amounts are not. It leads through login or
+// registering back to the packet, where one more tap opens it.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { audit, launch, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
+import { Client } from '../e2e/support/client.js';
+import { LANGUAGES, words } from '../e2e/support/texts.js';
+
+const USER_AGENT = 'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) '
+  + 'Chrome/130.0.0.0 Mobile Safari/537.36';
+const PHONES = [{ width: 390, height: 844 }, { width: 320, height: 568 }];
+const NICKNAME = '阿红';
+const GREETING = '新年快乐，万事如意';
+const AMOUNTS = /7[.．]77|15[.．]54|777|1554|[¥￥元]/; // of a share and of the packet, in yuan and in fen
+
+let browser;
+let sender;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ nickname: NICKNAME, yuan: '2000' });
+});
+after(async () => { await browser?.close(); });
+
+async function packet(fields) {
+  const sent = await sendPacket(sender, { greeting: GREETING, ...fields });
+  assert.equal(sent.status, 201, sent.text);
+  return new URL(sent.json.url).pathname;
+}
+
+const KINDS = {
+  lucky: () => packet({ kind: 'lucky', count: '2', amount: '15.54' }),
+  even: () => packet({ kind: 'even', count: '2', amount: '7.77' }),
+  exclusive: (to) => packet({ kind: 'exclusive', to, amount: '7.77' }),
+};
+
+async function phone(viewport, locale) {
+  const context = await browser.newContext({
+    viewport, locale, userAgent: USER_AGENT, isMobile: true, hasTouch: true, deviceScaleFactor: 1, reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+// What one sees of the page without scrolling: texts that are fully there, and the buttons of its main part.
+const firstView = (page) => page.evaluate(() => {
+  const inside = (box) => box.width > 0 && box.height > 0 && box.left >= 0 && box.top >= 0
+    && box.right <= innerWidth && box.bottom <= innerHeight;
+  const texts = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(walk.currentNode);
+    const shown = walk.currentNode.parentElement.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    if (shown && inside(range.getBoundingClientRect())) texts.push(walk.currentNode.data.trim());
+  }
+  const buttons = [...document.querySelectorAll('main :is(.button, button)')].map((el) => {
+    const box = el.getBoundingClientRect();
+    const middle = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    return {
+      text: el.getAttribute('aria-label') ?? el.textContent.trim(),
+      whole: inside(box) && el.contains(middle),
+      begins: box.width > 0 && box.top < innerHeight && box.bottom > 0,
+      filled: getComputedStyle(el).backgroundColor !== 'rgba(0, 0, 0, 0)',
+      width: Math.round(box.width),
+      height: Math.round(box.height),
+    };
+  }).filter(({ begins }) => begins);
+  return { texts: texts.filter(Boolean).join(' '), buttons, width: document.documentElement.scrollWidth };
+});
+
+// Exactly one button, in plain view, large enough for a thumb.
+function oneButton({ buttons, width }, viewport, text) {
+  assert.deepEqual(buttons.map((b) => b.text), [text]);
+  const [button] = buttons;
+  assert.ok(button.whole && button.filled, JSON.stringify(button));
+  assert.ok(button.height >= 44 && button.width >= 80, JSON.stringify(button));
+  assert.ok(width <= viewport.width, `${width} px wide`);
+}
+
+async function comesBack(page, path, locale, viewport, amount) {
+  await page.waitForURL(site.url + path);
+  const text = words(locale, 'open_from').replace('{{sender.nickname}}', NICKNAME);
+  oneButton(await firstView(page), viewport, text);
+  await page.tap('button.coin');
+  await page.waitForSelector('.result');
+  const shown = /\d+\.\d\d/.exec(await page.innerText('.result .money'))[0];
+  if (amount) assert.equal(shown, amount);
+  const { texts } = await firstView(page);
+  assert.ok(texts.includes(shown), `${shown} without scrolling`);
+}
+
+describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
+  for (const viewport of PHONES) {
+    for (const locale of LANGUAGES) {
+      for (const kind of ['lucky', 'exclusive']) {
+        test(`${kind}, ${viewport.width}×${viewport.height}, ${locale}`, async () => {
+          const guest = await newUser({ nickname: '小明' });
+          const path = await KINDS[kind](guest.username);
+          const page = await phone(viewport, locale);
+          await page.goto(site.url + path);
+          const view = await firstView(page);
+          const from = words(locale, 'packet_of').replace(/\{\{\$who\}\}.*\{\{\/who\}\}/, NICKNAME);
+          assert.ok((await page.title()).startsWith(from), 'the title');
+          assert.equal(await page.innerText('h1'), from);
+          for (const part of [...from.split(NICKNAME).map((s) => s.trim()), NICKNAME, GREETING]) {
+            assert.ok(view.texts.includes(part), `${part} is not in ${view.texts}`);
+          }
+          oneButton(view, viewport, words(locale, 'login_to_open'));
+          assert.doesNotMatch(await page.innerText('body'), AMOUNTS);
+
+          await page.tap('main .button');
+          await page.waitForURL(`${site.url}/login?next=${path}`);
+          if (kind === 'lucky') { // somebody new
+            await page.tap('main a[href^="/register"]');
+            await page.waitForURL((address) => address.pathname === '/register');
+            await page.fill('[name=username]', unique('phone'));
+          } else {
+            await page.fill('[name=username]', guest.username);
+          }
+          await page.fill('[name=password]', guest.password);
+          await page.tap('main button[type=submit]');
+          await comesBack(page, path, locale, viewport, kind === 'lucky' ? undefined : '7.77');
+          await page.context().close();
+        });
+      }
+    }
+  }
+});
+
+// Chats fetch the page themselves, without scripts or cookies, and show its title and its picture.
+for (const locale of LANGUAGES) {
+  test(`what a chat shows of the link has no amount: ${locale}`, async () => {
+    const path = await KINDS.even();
+    const answer = await new Client().getHtml(path, { 'accept-language': locale });
+    assert.equal(answer.status, 200);
+    const head = answer.text.slice(0, answer.text.indexOf('</head>'));
+    const meta = Object.fromEntries([...head.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)"/g)]
+      .map(([, name, content]) => [name, content]));
+    assert.ok(meta['og:title'].includes(NICKNAME), meta['og:title']);
+    assert.equal(meta['og:description'], GREETING);
+    assert.equal(meta['og:url'], site.url + path);
+    assert.equal(meta['og:type'], 'website');
+    assert.doesNotMatch(answer.text, AMOUNTS);
+    assert.ok(meta['og:image'].startsWith(site.url), 'the picture has a whole address');
+    const picture = await fetch(meta['og:image']);
+    assert.equal(picture.status, 200);
+    assert.equal(picture.headers.get('content-type'), 'image/png');
+    const header = new DataView(await picture.arrayBuffer());
+    assert.ok(header.getUint32(16) >= 200 && header.getUint32(20) >= 200, 'the picture is large enough to be shown');
+  });
+}
+
+test('the money is right afterwards', audit);
