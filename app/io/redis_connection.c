@@ -1,0 +1,131 @@
+/* One connection to Redis: opening it, greeting who is there, noticing that it has gone stale. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "io/metrics.h"
+#include "io/redis_inside.h"
+
+enum { IDLE_CHECK_MS = 20 /* a connection unused for longer is looked at before it is trusted */ };
+
+void redis_close(struct redis *r)
+{
+    if (r->context != NULL)
+        redisFree(r->context);
+    r->context = NULL;
+    r->run_id[0] = '\0';
+    r->voucher_text[0] = '\0';
+    r->vouched = false;
+}
+
+void redis_drop(struct redis *r, const char *why)
+{
+    log_warn("redis connection dropped", "reason=%s", why);
+    metrics_add(METRIC_REDIS_LOST, 1);
+    redis_close(r);
+}
+
+void redis_voucher_write(struct redis *r)
+{
+    r->voucher_text[0] = '\0';
+    if (r->run_id[0] != '\0')
+        (void)snprintf(r->voucher_text, sizeof r->voucher_text, "%s %lld", r->run_id, (long long)r->voucher_terms);
+}
+
+/* Takes the run_id out of the answer to INFO. False: it has none. */
+static bool run_id_read(const redisReply *info, char out[REDIS_RUN_ID_MAX])
+{
+    static const char label[] = "\nrun_id:";
+    struct str text = redis_reply_str(info), id, rest;
+    const char *found = text.len == 0 ? NULL : memmem(text.ptr, text.len, label, sizeof label - 1);
+    if (found == NULL)
+        return false;
+    found += sizeof label - 1;
+    id = str_trim(str_cut((struct str){ found, (size_t)(text.ptr + text.len - found) }, '\n', &rest));
+    if (id.len == 0 || id.len >= REDIS_RUN_ID_MAX)
+        return false;
+    memcpy(out, id.ptr, id.len);
+    out[id.len] = '\0';
+    return true;
+}
+
+/* Who are we, and who is there? An exchange of its own: behind a refused AUTH commands run as the default user, which
+ * does no harm to INFO. When anything is refused here (too many clients, a wrong password), the connection is no
+ * use. */
+static bool connection_greet(struct redis *r, int64_t deadline_ms)
+{
+    struct buf out = BUF_EMPTY;
+    struct redis_call calls[2] = { 0 };
+    struct pending list[2];
+    size_t count = 0;
+    const struct str auth[] = { STR("AUTH"), str_from(r->config->redis_user), str_from(r->config->redis_password) };
+    const struct str info[] = { STR("INFO"), STR("server") };
+    if (r->config->redis_user[0] != '\0') {
+        redis_command_append(&out, &list[count], &calls[count], auth, 3);
+        count++;
+    }
+    redis_command_append(&out, &list[count], &calls[count], info, 2);
+    count++;
+    bool ok = !out.failed && redis_transfer(r, buf_view(&out), list, count, deadline_ms);
+    for (size_t i = 0; i < count; i++)
+        ok = ok && calls[i].status == ST_OK;
+    ok = ok && run_id_read(calls[count - 1].reply, r->run_id);
+    redis_voucher_write(r);
+    for (size_t i = 0; i < count; i++)
+        redis_call_free(&calls[i]);
+    buf_free(&out);
+    if (!ok && r->context != NULL)
+        redis_drop(r, "greeting");
+    return ok;
+}
+
+static bool socket_connected(int fd, int64_t deadline_ms)
+{
+    short got;
+    int error = 0;
+    socklen_t len = sizeof error;
+    return redis_wait(fd, POLLOUT, deadline_ms, &got) && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 &&
+           error == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+/* An idle connection that has something to say has only an end of file to say. */
+static bool connection_stale(const struct redis *r)
+{
+    if (clock_monotonic_ms() - r->used_ms <= IDLE_CHECK_MS)
+        return false;
+    char byte;
+    ssize_t n = recv(r->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool redis_connected(struct redis *r, int64_t deadline_ms)
+{
+    if (r->context != NULL) {
+        if (!connection_stale(r))
+            return true;
+        redis_drop(r, "idle");
+    }
+    int64_t now_ms = clock_monotonic_ms();
+    if (now_ms < r->retry_at_ms)
+        return false;
+    r->retry_at_ms = now_ms + REDIS_RETRY_PAUSE_MS;
+    r->context = redisConnectUnixNonBlock(r->config->redis_socket);
+    bool ok = r->context != NULL && r->context->err == 0 && socket_connected(r->context->fd, deadline_ms) &&
+              connection_greet(r, deadline_ms);
+    if (!ok) {
+        redis_close(r);
+        r->retry_at_ms = clock_monotonic_ms() + REDIS_RETRY_PAUSE_MS;
+    }
+    if (ok && r->down_logged)
+        log_info("redis is back", NULL);
+    if (!ok && !r->down_logged)
+        log_warn("redis is away", NULL);
+    r->down_logged = !ok;
+    r->connection += ok;
+    return ok;
+}
