@@ -1,0 +1,118 @@
+// Lighthouse's view of the pages that people wait for, as a phone on a slow network. Asserted is what does not depend
+// on the machine's speed; the performance score is only printed (HB_LIGHTHOUSE_RUNS: how often each page is measured,
+// of which the median counts; docs/PAGES.md has the scores of a quiet machine).
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import lighthouse from 'lighthouse';
+import { newUser, sendPacket, site } from '../e2e/support/site.js';
+import { program } from '../e2e/support/browser.js';
+
+const RUNS = Number(process.env.HB_LIGHTHOUSE_RUNS ?? 1);
+const TRIES_MAX = 4;
+const BYTES_MAX = 50 * 1024;
+const REQUESTS_MAX = 6;
+
+let folder;
+let browser;
+let port;
+let user;
+let packet;
+
+// A Chromium of its own, with a port for Lighthouse, in a process group that can be ended as one.
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hongbao-lighthouse-'));
+  browser = spawn(program(), ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
+    '--no-proxy-server', '--remote-debugging-port=0', `--user-data-dir=${folder}`, 'about:blank'],
+  { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+  port = await new Promise((resolve, reject) => {
+    createInterface({ input: browser.stderr }).on('line', (line) => {
+      const found = /^DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(line);
+      if (found) resolve(Number(found[1]));
+    });
+    browser.once('exit', (code) => reject(new Error(`Chromium has ended: ${code}`)));
+  });
+  const sender = await newUser({ nickname: '阿红', yuan: '100' });
+  user = await newUser({ nickname: '小明' });
+  packet = new URL((await sendPacket(sender, { kind: 'even', count: '3', amount: '6.66' })).json.url).pathname;
+});
+
+after(async () => {
+  if (browser && browser.exitCode === null) {
+    const gone = new Promise((resolve) => { browser.once('exit', resolve); });
+    process.kill(-browser.pid, 'SIGKILL');
+    await gone;
+  }
+  if (folder) await rm(folder, { recursive: true, maxRetries: 5 });
+});
+
+// On a busy machine the recording of a page's load has gaps, and Lighthouse says so: that is no finding.
+async function look(path) {
+  for (let tries = 1; ; tries += 1) {
+    const { lhr } = await lighthouse(site.url + path, {
+      port,
+      output: 'json',
+      logLevel: 'silent',
+      onlyCategories: ['performance', 'accessibility', 'best-practices'],
+      disableFullPageScreenshot: true,
+      extraHeaders: { Cookie: `sid=${user.client.cookie('sid')}` },
+    });
+    if (!lhr.runtimeError) return lhr;
+    assert.ok(tries < TRIES_MAX, lhr.runtimeError.message);
+  }
+}
+
+async function measure(path) {
+  const results = [];
+  for (let i = 0; i < RUNS; i += 1) {
+    const lhr = await look(path);
+    assert.equal(lhr.finalDisplayedUrl, site.url + path);
+    assert.equal(lhr.configSettings.formFactor, 'mobile');
+    results.push(lhr);
+  }
+  return results.sort((a, b) => a.categories.performance.score - b.categories.performance.score)[RUNS >> 1];
+}
+
+// The audits of a category that keep it from 100.
+const missing = (lhr, category) => lhr.categories[category].auditRefs
+  .filter(({ id, weight }) => weight > 0 && lhr.audits[id].score !== null && lhr.audits[id].score < 1)
+  .map(({ id }) => `${id}: ${JSON.stringify(lhr.audits[id].details?.items ?? lhr.audits[id].explanation)}`);
+
+const PAGES = [
+  ['home', () => '/'],
+  ['envelope', () => packet],
+  ['result', async () => {
+    const opened = await user.client.post(`${packet}/open`);
+    assert.equal(opened.status, 200, opened.text);
+    return packet;
+  }],
+];
+
+for (const [name, prepare] of PAGES) {
+  test(`Lighthouse: ${name}`, async (t) => {
+    const lhr = await measure(await prepare());
+    const score = (category) => Math.round(lhr.categories[category].score * 100);
+    const requests = lhr.audits['network-requests'].details.items;
+    const bytes = requests.reduce((sum, { transferSize }) => sum + transferSize, 0);
+    t.diagnostic(`${name}: performance ${score('performance')} (not asserted; median of ${RUNS}), `
+      + `accessibility ${score('accessibility')}, best practices ${score('best-practices')}; `
+      + `${requests.length} requests, ${bytes} bytes; ${['first-contentful-paint', 'largest-contentful-paint', 'speed-index',
+        'total-blocking-time', 'cumulative-layout-shift'].map((id) => `${id} ${lhr.audits[id].displayValue}`).join(', ')}`);
+
+    assert.deepEqual(missing(lhr, 'accessibility'), []);
+    assert.equal(score('accessibility'), 100);
+    assert.deepEqual(missing(lhr, 'best-practices'), []);
+    assert.equal(score('best-practices'), 100);
+    assert.ok(requests.length <= REQUESTS_MAX, requests.map(({ url }) => url).join(' '));
+    assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`);
+    assert.ok(requests.every(({ url }) => url.startsWith(site.url)), 'everything comes from the site itself');
+    assert.equal(lhr.audits['cumulative-layout-shift'].numericValue, 0);
+    const blocking = lhr.audits['render-blocking-insight'].details?.items ?? [];
+    assert.ok(blocking.every(({ url }) => /\.css$/.test(url)), JSON.stringify(blocking));
+  });
+}
