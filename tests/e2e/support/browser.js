@@ -10,10 +10,12 @@ export function program() {
   return path;
 }
 
-// A browser that talks to nobody but the site. The tests may run as root, in a container, without a display.
-export function launch() {
+// A browser that talks to nobody but the site. The tests may run as root, in a container, without a display. extra:
+// environment, e.g. { FONTCONFIG_FILE: '…' }.
+export function launch(extra = {}) {
   return chromium.launch({
     executablePath: program(),
+    env: { ...process.env, ...extra },
     args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
       '--disable-features=OptimizationHints,MediaRouter,Translate', '--no-proxy-server', '--lang=zh-CN'],

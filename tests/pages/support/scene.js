@@ -1,0 +1,107 @@
+// The people and packets of the pictures, and how a page is made the same at every time and place: ids, times and QR
+// codes, which differ by nature, are replaced before the camera looks; amounts are the same because nothing is left to
+// chance: even shares, and lucky ones that are all as large as a share may be.
+import assert from 'node:assert/strict';
+import { newUser, poll, unique } from '../../e2e/support/site.js';
+import { sql } from './world.js';
+
+const NAMES = {
+  'zh-CN': { sender: '阿红', viewer: '小明', others: ['李雷', '韩梅梅', '王小虎'], greeting: '新年快乐，万事如意' },
+  en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!' },
+};
+
+async function send({ client }, fields) {
+  const sent = await client.post('/send', { request_key: unique('k'), ...fields });
+  assert.equal(sent.status, 201, sent.text);
+  return `/p/${sent.json.id}`;
+}
+
+async function grab({ client }, path) {
+  const opened = await client.post(`${path}/open`);
+  assert.equal(opened.status, 200, opened.text);
+}
+
+// { sender, viewer: clients; open, opened, finished, draw: paths }. The viewer has got something of all but the open one.
+// draw is a lucky packet as it is in life, for pictures that are not compared; it is there when asked for.
+export async function buildScene(language, { withDraw = false } = {}) {
+  const { greeting, ...names } = NAMES[language];
+  const sender = await newUser({ nickname: names.sender, yuan: '2000' });
+  const viewer = await newUser({ nickname: names.viewer, yuan: '66.66' });
+  const others = [];
+  for (const nickname of names.others) others.push(await newUser({ nickname }));
+
+  const single = await send(sender, { kind: 'exclusive', to: viewer.username, amount: '5.20' });
+  const finished = await send(sender, { kind: 'lucky', count: '3', amount: '600', greeting });
+  const draw = withDraw && await send(sender, { kind: 'lucky', count: '5', amount: '88.88', greeting });
+  const opened = await send(sender, { kind: 'even', count: '5', amount: '8.88', greeting });
+  const open = await send(sender, { kind: 'lucky', count: '5', amount: '66.66', greeting });
+  await grab(viewer, single);
+  for (const person of [others[0], viewer, others[1]]) await grab(person, finished);
+  for (const person of draw ? [others[0], others[1], viewer, others[2], sender] : []) await grab(person, draw);
+  for (const person of [others[1], others[0], viewer]) await grab(person, opened);
+  await send(viewer, { kind: 'even', count: '3', amount: '6.66', greeting });
+  for (const path of [single, finished, draw, opened].filter(Boolean)) {
+    await poll(`${path} is settled`, async () => (await viewer.client.get(path)).json.mine.settled);
+  }
+  return { sender: sender.client, viewer: viewer.client, open, opened, finished, draw };
+}
+
+// Runs in the page.
+function makeStill() {
+  const TIME = '2026-02-17 20:00';
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode;
+    text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, TIME).replace(/^(\s*)20\d\d(年?\s*)$/, '$12026$2');
+  }
+  const all = (selector, each) => document.querySelectorAll(selector).forEach(each);
+  all('#grabs', (list) => {
+    const [text] = [...list.childNodes].filter(({ data }) => /[0-9]/.test(data));
+    if (!text) return;
+    text.data = text.data.replace(/\d+(秒|分钟)/, '37秒').replace(/\d+ (second|minute)s?/, '37 seconds');
+  });
+  // The colour of an avatar comes from the number of a user.
+  all('.avatar', (avatar) => {
+    avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
+  });
+  all('.trace code', (code) => { code.textContent = '5f2b9c0d7e1a4b3c8d6e5f2b9c0d7e1a'; });
+  all('#share_url', (input) => { input.value = 'https://hongbao.example/p/059y04m98019223rqxh10bk9nx'; });
+  // The bar of this month stands in February.
+  all('.chart', (chart) => {
+    const [bar, ...others] = chart.querySelectorAll('rect');
+    others.forEach((other) => other.remove());
+    bar.setAttribute('x', 26);
+  });
+  all('.qr', (code) => {
+    code.setAttribute('viewBox', '0 0 4 4');
+    code.innerHTML = '<path fill="#555" d="M0 0h2v2h2v2h-2v-2h-2z"/>';
+  });
+}
+
+export const freeze = (page) => page.evaluate(makeStill);
+
+// Runs work while the viewer has had red packets in each month of this year before this one: the chart of a year that
+// nobody can wait for.
+export async function withPastMonths({ viewer }, work) {
+  const { id } = (await viewer.get('/')).json.user;
+  const { year, months } = (await viewer.get('/records/received')).json;
+  const now = months.findLastIndex(({ count }) => count > 0);
+  const past = months.slice(0, now).map(({ month }, i) => ({ month, count: 1 + (i * 5) % 4, fen: 4000 + (i * 7919) % 26000 }));
+  const sum = (name) => past.reduce((all, item) => all + item[name], 0);
+  const add = (sign) => sql(`UPDATE user_year SET received_count = received_count ${sign} ${sum('count')},
+    received_amount = received_amount ${sign} ${sum('fen')} WHERE user_id = ${id} AND year = ${year}`);
+  const rows = past.map(({ month, count, fen }) => `(${id}, ${year}, ${month}, 0, 0, ${count}, ${fen})`);
+  if (past.length) {
+    await sql(`INSERT INTO user_month (user_id, year, month, sent_count, sent_amount, received_count, received_amount)
+      VALUES ${rows}`);
+    await add('+');
+  }
+  try {
+    await work();
+  } finally {
+    if (past.length) {
+      await sql(`DELETE FROM user_month WHERE user_id = ${id} AND year = ${year} AND month <= ${past.at(-1).month}`);
+      await add('-');
+    }
+  }
+}
