@@ -109,7 +109,7 @@ test('even and exclusive packets, and a visitor who must log in first', async ()
   await shot(other, 'exclusive-other');
   assert.equal(await open(receiver, exclusive), 3);
 
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN' });
   const page = await context.newPage();
   await page.goto(site.url + even);
   await shot({ page }, 'envelope-logged-out');

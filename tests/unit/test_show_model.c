@@ -241,11 +241,11 @@ static void the_list_says_what_the_apps_say(void **state)
     assert_list_says(&p, GRABBER, "领取1/3个", "1 of 3 taken");
     p.state = PACKET_EXPIRED;
     assert_list_says(&p, SENDER, "该红包已过期。已领取1/3个，共2.50/10.00元",
-                     "This red packet is over: 1 of 3 taken, ¥2.50 of ¥10.00");
-    assert_list_says(&p, GRABBER, "该红包已过期。已领取1/3个", "This red packet is over: 1 of 3 taken");
+                     "This red packet has expired: 1 of 3 taken, ¥2.50 of ¥10.00");
+    assert_list_says(&p, GRABBER, "该红包已过期。已领取1/3个", "This red packet has expired: 1 of 3 taken");
     p.state = PACKET_FINISHED;
     p.finished_ms = p.created_ms + 37400;
-    assert_list_says(&p, SENDER, "3个红包共10.00元，37秒被抢光", "All 3 shares of ¥10.00 taken in 37 seconds");
+    assert_list_says(&p, SENDER, "3个红包共10.00元，37秒被抢光", "All 3 shares, ¥10.00 in total, taken in 37 seconds");
     assert_list_says(&p, GRABBER, "3个红包，37秒被抢光", "All 3 shares taken in 37 seconds");
 }
 
@@ -260,7 +260,7 @@ static void a_packet_of_one_share_is_spoken_of_in_the_singular(void **state)
     assert_list_says(&p, SENDER, "红包金额3.00元，等待对方领取", "¥3.00, not opened yet");
     p.state = PACKET_FINISHED;
     p.finished_ms = p.created_ms + 61000;
-    assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "The only share of ¥3.00 taken in 1 minute");
+    assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "The only share, ¥3.00, taken in 1 minute");
     assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "The only share taken in 1 minute");
 }
 

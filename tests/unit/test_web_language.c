@@ -87,8 +87,8 @@ static void a_text_comes_in_the_language_of_its_reader(void **state)
     assert_true(str_equal(text_of(&x, "text/sold_out"), STR("手慢了，红包派完了")));
     assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("单个红包金额不可超过12.50元")));
     x.language = LANGUAGE_EN;
-    assert_true(str_equal(text_of(&x, "text/sold_out"), STR("Too late: every share is gone")));
-    assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("A share is at most ¥12.50")));
+    assert_true(str_equal(text_of(&x, "text/sold_out"), STR("Too late: all shares are gone")));
+    assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("A share can be at most ¥12.50")));
     assert_true(str_equal(text_of(&x, "text/nothing"), STR("text/nothing")));
 }
 
