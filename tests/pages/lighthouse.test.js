@@ -112,7 +112,9 @@ for (const [name, prepare] of PAGES) {
     assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`);
     assert.ok(requests.every(({ url }) => url.startsWith(site.url)), 'everything comes from the site itself');
     assert.equal(lhr.audits['cumulative-layout-shift'].numericValue, 0);
-    const blocking = lhr.audits['render-blocking-insight'].details?.items ?? [];
+    const blocking = lhr.audits['render-blocking-resources'].details?.items ?? [];
     assert.ok(blocking.every(({ url }) => /\.css$/.test(url)), JSON.stringify(blocking));
+    const urgent = requests.filter(({ resourceType, priority }) => resourceType === 'Script' && priority !== 'Low');
+    assert.deepEqual(urgent, [], 'a script that is not deferred');
   });
 }
