@@ -178,6 +178,7 @@ static void check_greeting(struct check *c)
                         arena_printf(c->arena, "%" PRId64, (int64_t)c->config->greeting_graphemes_max));
         return;
     }
+    c->order->greeting_by_default = clean.len == 0;
     c->order->greeting = clean.len > 0 ? clean : c->form->greeting_default;
 }
 

@@ -9,7 +9,7 @@
 #include "packet/packet.h"
 #include "web/form.h"
 
-enum { GREETING_CODE_POINTS_MAX = 400, USERNAME_TYPED_BYTES_MAX = 64 };
+enum { GREETING_CODE_POINTS_MAX = 400, USERNAME_TYPED_BYTES_MAX = 128 /* in full width: 3 a character */ };
 
 /* As typed; absent fields are empty. */
 struct send_form {
@@ -31,9 +31,10 @@ struct send_order {
     int64_t share_fen_max;
     int64_t lifetime_ms;
     uint32_t count;
-    struct str greeting;    /* in the arena */
-    struct str to;          /* username, exclusive only, else empty */
-    struct str request_key; /* as given, may be empty */
+    struct str greeting;      /* in the arena */
+    bool greeting_by_default; /* nobody typed it */
+    struct str to;            /* username, exclusive only, else empty */
+    struct str request_key;   /* as given, may be empty */
 };
 
 /* Checks every field. ST_OK: *out is complete. ST_INVALID: *errors says why, at most one message a field, in the order

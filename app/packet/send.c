@@ -67,11 +67,12 @@ static enum status fund(struct db *db, struct packet *p)
     return ST_UNKNOWN;
 }
 
-static bool same_order(const struct packet *p, const struct packet *wanted)
+/* A greeting that nobody typed is in the language of the moment: it does not tell one order from another. */
+static bool same_order(const struct packet *p, const struct packet *wanted, bool any_greeting)
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
            p->share_count == wanted->share_count && p->receiver_id == wanted->receiver_id &&
-           str_equal(p->greeting, wanted->greeting);
+           (any_greeting || str_equal(p->greeting, wanted->greeting));
 }
 
 /* ---- loading ---- */
@@ -188,7 +189,7 @@ enum status packet_send(struct services *app, struct arena *a, struct send_party
         st = packet_find_by_key(app->db, a, sender.id, order->request_key, &found);
         if (st != ST_OK)
             return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
-        bool same = same_order(&found, p);
+        bool same = same_order(&found, p, order->greeting_by_default);
         out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose answer was lost */
         *p = found;
         if (!same)

@@ -1,7 +1,7 @@
 // Every page, message and problem in the visitor's language: the one chosen by hand, else the browser's, else Chinese.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { Client, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const ENGLISH = { 'accept-language': 'en-GB,en;q=0.9,zh;q=0.5' };
@@ -48,6 +48,17 @@ test('problems and messages are in the same language, as JSON too', async () => 
     assert.equal(languageOf(form), language);
     assert.ok(form.text.includes(words(language, 'share_max', '200')));
   }
+});
+
+test('a repeated send is the same packet in any language, also without a greeting', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const order = { kind: 'lucky', amount: '5', count: '2', request_key: unique('k') };
+  const [first, again] = [await sender.client.post('/send', order), await sender.client.post('/send', order, ENGLISH)];
+  assert.deepEqual([first.status, again.status], [201, 201], again.text);
+  assert.equal(again.json.id, first.json.id);
+  const other = await sender.client.post('/send', { ...order, greeting: 'Happy New Year' }, ENGLISH);
+  assert.equal(other.status, 422);
+  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 500);
 });
 
 test('the switch sets a cookie for a year and leads back', async () => {

@@ -10,6 +10,7 @@
 
 #include "packet/rules.h"
 #include "packet/split.h"
+#include "user/account.h"
 
 struct fixture {
     struct arena *arena;
@@ -247,9 +248,11 @@ static void a_greeting_is_cleaned_and_counted_as_people_count(void **state)
     assert_true(str_equal(f->order.greeting, STR("恭喜发财，大吉大利")));
     f->form.greeting = STR(" \t ");
     assert_fine(f);
+    assert_true(f->order.greeting_by_default);
     assert_true(str_equal(f->order.greeting, STR("恭喜发财，大吉大利")));
     f->form.greeting = STR("  a\r\nb  ");
     assert_fine(f);
+    assert_false(f->order.greeting_by_default);
     assert_true(str_equal(f->order.greeting, STR("a b")));
     f->form.greeting = STR("一二三四五六七八九十一二三四五六七八九十一二三四五");
     assert_fine(f);
@@ -296,6 +299,18 @@ static void a_split_is_chosen_for_lucky_packets_only(void **state)
     assert_refused(f, "split", "text/split_unknown");
     f->form.split = STR("magic");
     assert_refused(f, "split", "text/split_unknown");
+}
+
+static void a_receiver_may_be_typed_in_full_width(void **state)
+{
+    struct fixture *f = *state;
+    char typed[3 * USERNAME_BYTES_MAX + 3] = "";
+    for (int i = 0; i < USERNAME_BYTES_MAX; i++)
+        strcat(typed, "ａ");
+    f->form.kind = STR("exclusive");
+    f->form.to = str_from(typed);
+    assert_fine(f);
+    assert_true(str_equal(f->order.to, f->form.to));
 }
 
 static void a_request_key_is_short_and_plain(void **state)
@@ -372,6 +387,7 @@ int main(void)
         RULES_TEST(a_greeting_is_cleaned_and_counted_as_people_count),
         RULES_TEST(a_greeting_of_stacked_marks_can_not_outgrow_its_column),
         RULES_TEST(a_split_is_chosen_for_lucky_packets_only),
+        RULES_TEST(a_receiver_may_be_typed_in_full_width),
         RULES_TEST(a_request_key_is_short_and_plain),
         RULES_TEST(every_wrong_field_is_told_at_once),
         RULES_TEST(what_the_rules_let_through_can_be_split),
