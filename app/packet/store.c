@@ -125,7 +125,7 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)
 
 /* ---- grabs ---- */
 
-enum { GRAB_COLUMN_COUNT = 5 };
+enum { GRAB_COLUMN_COUNT = 5, DAY_MS = 86400 * 1000 };
 #define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount, grab.grabbed_at"
 
 static struct grab_row grab_from_row(const struct db_rows *rows, size_t row)
@@ -331,10 +331,12 @@ struct clock_date zone_date(int64_t ms)
 
 int64_t zone_month_start_ms(int year, int month)
 {
-    /* The zone's offset at that very instant: close enough from the guess in UTC, exact the second time. */
-    int64_t guess_ms = clock_month_start_ms(year, month, 0);
-    guess_ms = clock_month_start_ms(year, month, clock_zone_offset_s(guess_ms));
-    return clock_month_start_ms(year, month, clock_zone_offset_s(guess_ms));
+    /* Clocks may change in that very night. The earlier of the two midnights counts, when it is in that month. */
+    int64_t near_ms = clock_month_start_ms(year, month, 0);
+    int64_t one_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms - DAY_MS));
+    int64_t other_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms + DAY_MS));
+    int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
+    return zone_date(earlier_ms).month == month ? earlier_ms : later_ms;
 }
 
 int64_t zone_year_start_ms(int year)

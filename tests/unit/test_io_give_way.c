@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <time.h>
 
 #include "io/give_way.h"
@@ -50,10 +51,48 @@ static void work_pauses_again_and_again(void **state)
     (void)state;
     for (int round = 0; round < 2; round++) {
         give_way_begin();
-        bool paused = work_until_paused(PAUSES);
+        bool was_paused = work_until_paused(PAUSES);
         give_way_end();
-        assert_true(paused);
+        assert_true(was_paused);
     }
+}
+
+/* The clock of a process whose CPU is used up stands still while that on the wall runs. */
+static volatile sig_atomic_t cpu_stands;
+int __real_clock_gettime(clockid_t id, struct timespec *out);
+int __wrap_clock_gettime(clockid_t id, struct timespec *out);
+int __wrap_clock_gettime(clockid_t id, struct timespec *out)
+{
+    if (cpu_stands && id == CLOCK_THREAD_CPUTIME_ID) {
+        *out = (struct timespec){ 0 };
+        return 0;
+    }
+    return __real_clock_gettime(id, out);
+}
+
+/* A pause that another signal ends says so in errno. */
+static volatile sig_atomic_t paused;
+int __real_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct timespec *time, const sigset_t *mask);
+int __wrap_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct timespec *time, const sigset_t *mask);
+int __wrap_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct timespec *time, const sigset_t *mask)
+{
+    paused++;
+    (void)__real_pselect(n, in, out, err, time, mask);
+    errno = EINTR;
+    return -1;
+}
+
+static void who_got_no_cpu_does_not_pause(void **state)
+{
+    (void)state;
+    cpu_stands = 1;
+    give_way_begin();
+    paused = 0;
+    for (const clock_t end = clock() + SOME_WORK; clock() < end;)
+        ;
+    give_way_end();
+    cpu_stands = 0;
+    assert_int_equal(paused, 0);
 }
 
 static void errno_is_that_of_the_work(void **state)
@@ -61,10 +100,11 @@ static void errno_is_that_of_the_work(void **state)
     (void)state;
     errno = OWN_ERRNO;
     give_way_begin();
-    bool paused = work_until_paused(PAUSES);
-    give_way_end();
+    bool was_paused = work_until_paused(PAUSES);
     int left = errno;
-    assert_true(paused);
+    give_way_end();
+    assert_true(was_paused);
+    assert_true(paused > 0);
     assert_int_equal(left, OWN_ERRNO);
 }
 
@@ -72,9 +112,9 @@ static void no_signal_comes_afterwards(void **state)
 {
     (void)state;
     give_way_begin();
-    bool paused = work_until_paused(1);
+    bool was_paused = work_until_paused(1);
     give_way_end();
-    assert_true(paused);
+    assert_true(was_paused);
     struct sigaction counted = { .sa_handler = count }, before;
     signals = 0;
     sigaction(SIGRTMIN, &counted, &before);
@@ -88,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_pauses_again_and_again),
+        cmocka_unit_test(who_got_no_cpu_does_not_pause),
         cmocka_unit_test(errno_is_that_of_the_work),
         cmocka_unit_test(no_signal_comes_afterwards),
     };
