@@ -230,6 +230,19 @@ static enum status year_check(struct audit *audit, struct db *db, struct arena *
     return sql.ptr == NULL ? ST_NO_MEMORY : db_each(db, collect_row, &c, sql.ptr, NULL, 0);
 }
 
+/* Totals of years in which nothing happened. */
+static enum status empty_years_check(struct audit *audit, struct db *db, struct arena *a, int first, int last)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT DISTINCT year FROM (SELECT year FROM user_year UNION ALL"
+                              " SELECT year FROM user_month) y WHERE year NOT BETWEEN ? AND ?",
+                              DB_PARAMS(DB_I64(first), DB_I64(last)));
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++)
+        st = year_check(audit, db, a, (int)db_cell_i64(&rows, i, 0));
+    return st;
+}
+
 static enum status years_check(struct audit *audit, struct db *db, struct arena *a)
 {
     struct db_rows rows;
@@ -238,12 +251,16 @@ static enum status years_check(struct audit *audit, struct db *db, struct arena 
                               "SELECT MIN(first), MAX(last) FROM (SELECT MIN(created_at) first, MAX(created_at) last"
                               " FROM packet UNION ALL SELECT MIN(grabbed_at), MAX(grabbed_at) FROM grab) u",
                               NULL, 0);
-    if (st != ST_OK || rows.count == 0 || db_cell(&rows, 0, 0).ptr == NULL)
+    if (st != ST_OK || rows.count == 0)
         return st;
-    int last = zone_date(db_cell_i64(&rows, 0, 1)).year;
-    for (int year = zone_date(db_cell_i64(&rows, 0, 0)).year; st == ST_OK && year <= last; year++)
+    int first = 1, last = 0; /* no year */
+    if (db_cell(&rows, 0, 0).ptr != NULL) {
+        first = zone_date(db_cell_i64(&rows, 0, 0)).year;
+        last = zone_date(db_cell_i64(&rows, 0, 1)).year;
+    }
+    for (int year = first; st == ST_OK && year <= last; year++)
         st = year_check(audit, db, a, year);
-    return st;
+    return st == ST_OK ? empty_years_check(audit, db, a, first, last) : st;
 }
 
 enum status audit_tables(struct audit *audit, struct db *db)

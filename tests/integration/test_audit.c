@@ -268,6 +268,8 @@ static void a_wrong_monthly_total_is_named(void **state)
         "DELETE FROM user_month WHERE user_id = ?",
         "INSERT INTO user_month (user_id, year, month, sent_count) SELECT user_id, year, month % 12 + 1, 1"
         " FROM user_month WHERE user_id = ? LIMIT 1",
+        "INSERT INTO user_month (user_id, year, month, sent_count) VALUES (?, 2199, 1, 1)", /* nothing happened then */
+        "INSERT INTO user_year (user_id, year, sent_count) VALUES (?, 2000, 1)",
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
