@@ -93,6 +93,13 @@ static bool check_asked(int *argc, char **argv)
     return asked;
 }
 
+/* Whether the tables are those of this program, as far as they can be asked. */
+static enum status tables_check(struct services *app)
+{
+    enum status st = app->db == NULL ? ST_OK : migrate_check(app->db, app->config->sql_dir, stderr);
+    return st == ST_CONFLICT || st == ST_INVALID ? ST_INVALID : ST_OK;
+}
+
 int serve_command(const struct config *config, int argc, char **argv)
 {
     bool check = check_asked(&argc, argv);
@@ -109,7 +116,7 @@ int serve_command(const struct config *config, int argc, char **argv)
     router.routes = routes;
     if (kind->niceness > 0)
         process_be_nice(kind->niceness);
-    enum status st = routes == NULL ? ST_NO_MEMORY : check ? ST_OK : router_serve(&router);
+    enum status st = routes == NULL ? ST_NO_MEMORY : check ? tables_check(&app) : router_serve(&router);
     if (st != ST_OK)
         log_error("serving ended", "status=%s", status_name(st));
     free(routes);
@@ -133,9 +140,9 @@ int settle_command(const struct config *config, int argc, char **argv)
     if (process_start(config, "settle", SERVICES_MYSQL, &app) != ST_OK)
         return 1;
     struct audit_sample *sample = calloc(1, sizeof *sample);
-    enum status st = sample == NULL ? ST_NO_MEMORY
-                     : check        ? settle_check(&app)
-                                    : settle_run(&app, standing_check, sample);
+    enum status st = sample == NULL ? ST_NO_MEMORY : check ? tables_check(&app) : ST_OK;
+    if (st == ST_OK)
+        st = check ? settle_check(&app) : settle_run(&app, standing_check, sample);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(sample);

@@ -9,9 +9,10 @@
 
 static enum status pages_open(struct services *s, const struct config *config, char *error, size_t error_size)
 {
+    error[0] = '\0';
     enum status st = templates_load(config->template_dir, &s->templates, error, error_size);
-    if (st == ST_UNAVAILABLE)
-        (void)snprintf(error, error_size, "%s: can't be read", config->template_dir);
+    if (st != ST_OK && error[0] == '\0')
+        (void)snprintf(error, error_size, "%s: %s", config->template_dir, status_name(st));
     if (st != ST_OK)
         return st;
     st = assets_load(config->static_dir, &s->assets);

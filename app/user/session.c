@@ -102,7 +102,6 @@ static struct str cookie_name(const struct exchange *x)
     return exchange_is_https(x) ? STR("__Host-sid") : STR("sid");
 }
 
-/* An empty token with max_age_s 0 clears the cookie. */
 /* ---- the hooks ---- */
 
 bool session_visitor_queue(struct exchange *x)

@@ -10,7 +10,7 @@ checks_test() {
     packages_install run test
     build_preset "$preset"
     checks_npm tests/e2e
-    checks_npm tests/pages
+    [[ ${pattern:-pages} != *pages* ]] || checks_npm tests/pages
     # Whatever ctest's own clean-up could not do, because ctest itself was ended.
     trap '"$ROOT/tests/support/servers" stop-all "$ROOT/build/'"$preset"'/servers" >&2' EXIT
     trap 'exit 130' INT TERM HUP

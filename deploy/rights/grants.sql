@@ -26,6 +26,7 @@ GRANT SELECT, INSERT, UPDATE (user_id, year, received_count, received_amount, be
 GRANT SELECT, INSERT, UPDATE (user_id, year, month, received_count, received_amount) ON user_month TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_at) ON stream_cursor TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (resolved_at, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
 
 -- The audit only reads, and no user names or passwords.
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';

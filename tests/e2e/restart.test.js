@@ -1,7 +1,9 @@
 // A new program takes over while everybody is busy: no 5xx, no broken connection, no lost grab. RESTART_ROUNDS=N in the
 // environment: so many restarts.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { retries } from './support/client.js';
 import { env, processes } from './support/instance.js';
@@ -113,6 +115,7 @@ test('a restart takes new settings over, and refuses those that are broken', asy
   const sender = await newUser({ yuan: '10' });
   const send = () => sendPacket(sender, { kind: 'even', amount: '1', count: '1', greeting: '恭喜发财' });
   const settings = readFileSync(env.HB_TEST_CONFIG, 'utf8');
+  const newer = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
   try {
     writeFileSync(env.HB_TEST_CONFIG, `${settings}greeting_graphemes_max = 3\n`);
     assert.equal((await send()).status, 201, 'not yet');
@@ -130,6 +133,11 @@ test('a restart takes new settings over, and refuses those that are broken', asy
       await poll(`${role} refuses`, () => refusals() === seen + pids.length);
       assert.match(log(role), /hongbao\.conf:\d+: there is no such setting/);
     }
+    cpSync(new URL('../../sql', import.meta.url), newer, { recursive: true });
+    const next = readdirSync(`${newer}/migrations`).length + 1;
+    writeFileSync(`${newer}/migrations/${String(next).padStart(4, '0')}_later.sql`, 'CREATE TABLE later (id INT);\n');
+    writeFileSync(env.HB_TEST_CONFIG, `${settings}sql_dir = ${newer}\n`);
+    await assert.rejects(site.dev('restart'), /migrations are applied/);
     writeFileSync(env.HB_TEST_CONFIG, `${settings}partitions = 8\n`);
     await assert.rejects(site.dev('restart'), /does not fit the tables/);
     const [worker] = processes('settle');
@@ -141,6 +149,7 @@ test('a restart takes new settings over, and refuses those that are broken', asy
     assert.equal((await send()).status, 422, 'as before');
     assert.equal((await new Client().getHtml('/login')).status, 200);
   } finally {
+    rmSync(newer, { recursive: true });
     writeFileSync(env.HB_TEST_CONFIG, settings);
     await site.dev('restart');
   }
