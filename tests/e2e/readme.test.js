@@ -42,7 +42,7 @@ test('the walk with curl ends as it says', async () => {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, maxBuffer: 64 << 20 });
     assert.match(stdout, /\/p\/[0-9a-z]{26}\n/, 'the address of the packet');
     assert.match(stdout, /data-open/, 'the envelope');
-    assert.match(stdout, /<p class="money">\d+\.\d\d</, 'the amount');
+    assert.match(stdout, /<p class="money"><small><\/small>\d+\.\d\d</, 'the amount');
     const answers = [...stdout.matchAll(/^(\{.*\})\n(\d{3})$/gm)];
     const expected = promises(json);
     assert.equal(answers.length, expected.length);
