@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,31 @@ static enum status workshop_parse(struct workshop *w)
     return st;
 }
 
+static void content_add(crypto_generichash_state *state, struct str text)
+{
+    const uint64_t len = text.len; /* so that what ends here does not begin there */
+
+    crypto_generichash_update(state, (const uint8_t *)&len, sizeof len);
+    crypto_generichash_update(state, (const uint8_t *)text.ptr, text.len);
+}
+
+/* Of the sorted sources. */
+static uint64_t workshop_content(const struct workshop *w)
+{
+    crypto_generichash_state state;
+    uint8_t digest[crypto_generichash_BYTES_MIN];
+    uint64_t content;
+
+    crypto_generichash_init(&state, NULL, 0, sizeof digest);
+    for (size_t i = 0; i < w->count; i++) {
+        content_add(&state, w->sources[i].name);
+        content_add(&state, w->sources[i].text);
+    }
+    crypto_generichash_final(&state, digest, sizeof digest);
+    memcpy(&content, digest, sizeof content);
+    return content;
+}
+
 /* Makes a set of the sources in the workshop. */
 static enum status workshop_finish(struct workshop *w, struct mustache_set **out)
 {
@@ -124,6 +150,7 @@ static enum status workshop_finish(struct workshop *w, struct mustache_set **out
         st = name_templates(w, set);
     if (st != ST_OK)
         goto undo;
+    set->content = workshop_content(w);
     *out = set;
     return ST_OK;
 
@@ -414,6 +441,11 @@ bool mustache_set_changed(struct mustache_set *set)
 
     set->fingerprint = fingerprint;
     return changed;
+}
+
+uint64_t mustache_set_content(const struct mustache_set *set)
+{
+    return set->content;
 }
 
 /* ---- looking up ---- */

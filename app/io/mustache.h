@@ -50,6 +50,8 @@ const struct mustache *mustache_at(const struct mustache_set *set, size_t index)
 /* True once for each change: a template file below the set's folder or its catalogue was added, removed or changed, or
  * can't be read any more. Never true for a set compiled from memory. */
 bool mustache_set_changed(struct mustache_set *set);
+/* A hash of the names and texts of all templates: the same in every process that has read the same ones. */
+uint64_t mustache_set_content(const struct mustache_set *set);
 
 /* Appends the page to out. ST_INVALID: more than MUSTACHE_DEPTH_MAX sections and recursive partials are open (a
  * recursive partial over deep data); ST_NO_MEMORY: the buffer failed. On an error out->len is what it was. */

@@ -171,6 +171,7 @@ struct mustache_set {
     char *dir;      /* NULL: from memory */
     char *language; /* of its catalogue; NULL: none */
     uint64_t fingerprint;
+    uint64_t content;
 };
 
 /* Compiles all parsed sources of w into the empty set: ops, names, pool, and templates[i].entry for sources[i]. */

@@ -2,6 +2,7 @@
 
 #include "packet/live.h"
 #include "packet/show_model.h"
+#include "packet/show_tag.h"
 #include "packet/store.h"
 #include "web/respond.h"
 
@@ -23,9 +24,14 @@ static bool after_read(const struct exchange *x, uint32_t *after)
 static void answer_view(struct exchange *x, const struct live_view *view, const struct finished_rows *ready)
 {
     struct model m;
-    model_init(&m, x->arena);
+    struct str tag = show_tag(x, view);
     respond_header(x, "X-Robots-Tag", STR("noindex"));
+    if (respond_not_modified(x, tag))
+        return;
+    model_init(&m, x->arena);
     show_model(x, view, ready, &m);
+    if (show_goes_on(view, x->visitor.user_id))
+        value_page_text(&m, &m.root, "refresh", tag);
     respond_model(x, 200, "pages/packet", &m);
 }
 

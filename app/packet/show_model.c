@@ -13,6 +13,17 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
     return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
 }
 
+bool show_goes_on(const struct live_view *view, uint64_t visitor_id)
+{
+    const struct packet *p = &view->packet;
+    if (!show_list_allowed(p, view->has_mine, visitor_id))
+        return false;
+    bool settling = view->has_mine && !view->mine.settled;
+    bool refunding = p->state == PACKET_EXPIRED && visitor_id == p->sender_id && p->grabbed_fen < p->amount_fen &&
+                     p->refund_fen == 0;
+    return p->state == PACKET_OPEN || settling || refunding;
+}
+
 /* 手气最佳 is told only when nothing can change any more. */
 static bool row_is_best(const struct packet *p, const struct live_row *row)
 {

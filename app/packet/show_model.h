@@ -12,6 +12,10 @@ enum { SHOW_ROWS = 50 }; /* grabs a page */
  * expired, everyone who is logged in. Pure. */
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id);
 
+/* True when what the visitor sees of the list, or of the own share, may change by itself: shares are left, the
+ * visitor's is not settled, or the sender waits for the rest. Pure. */
+bool show_goes_on(const struct live_view *view, uint64_t visitor_id);
+
 /* Members, JSON and page:
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count (page:
  *   count_one), grabbed_count,
@@ -31,6 +35,7 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
  *   late          expired, and the visitor has none of it
  *   show_list, receiver_name, refund_text, next_url, html_qr (sender, while open),
  *   html_rows: what partials/packet_rows would make of grabs, when that is at hand
+ *   refresh: the answer's tag, when show_goes_on; the handler adds it
  * ready: the view's rows as show_rows made them, borrowed; NULL: they are made anew. */
 void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m);
 

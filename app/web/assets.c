@@ -19,6 +19,7 @@ struct asset {
 
 struct assets {
     size_t count;
+    uint64_t content;
     struct asset items[ASSETS_MAX];
 };
 
@@ -34,6 +35,16 @@ static enum status file_hash(const char *path, char hex[ASSET_HASH_CHARS + 1])
     }
     buf_free(&bytes);
     return st;
+}
+
+/* The folder is read in no order, so the sum is of the names that pages show. */
+static void content_add(struct assets *a, const struct asset *asset)
+{
+    uint8_t digest[HASH_BYTES];
+    uint64_t part;
+    hash_sha256(asset->url, strlen(asset->url), digest);
+    memcpy(&part, digest, sizeof part);
+    a->content += part;
 }
 
 static enum status asset_add(struct assets *a, const char *dir, const char *name)
@@ -58,6 +69,7 @@ static enum status asset_add(struct assets *a, const char *dir, const char *name
     for (char *c = asset->key; *c != '\0'; c++)
         if (*c == '.' || *c == '-')
             *c = '_';
+    content_add(a, asset);
     return ST_OK;
 }
 
@@ -81,6 +93,11 @@ enum status assets_load(const char *dir, struct assets **out)
 void assets_free(struct assets *a)
 {
     free(a);
+}
+
+uint64_t assets_content(const struct assets *a)
+{
+    return a->content;
 }
 
 void assets_model(const struct assets *a, struct model *m, struct value *object)

@@ -11,6 +11,8 @@ struct assets;
  * larger than 4 MiB or there are more than 64. */
 enum status assets_load(const char *dir, struct assets **out);
 void assets_free(struct assets *a);
+/* A hash of all names with their hashes: other files, other pages. */
+uint64_t assets_content(const struct assets *a);
 /* Adds `asset` {"app_css": "/static/app.<hash>.css", …} to the object, page-only. */
 void assets_model(const struct assets *a, struct model *m, struct value *object);
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "web/etag.h"
 #include "web/router.h"
 #include "web/text.h"
 #include "web/view.h"
@@ -63,6 +64,18 @@ static void answer_begin(struct exchange *x, int status, struct str content_type
 void respond_empty(struct exchange *x, int status)
 {
     answer_begin(x, status, STR_NONE);
+}
+
+bool respond_not_modified(struct exchange *x, struct str tag)
+{
+    if (tag.ptr == NULL)
+        return false;
+    respond_header(x, "ETag", tag);
+    if (!etag_matches(exchange_param(x, "HTTP_IF_NONE_MATCH"), tag))
+        return false;
+    answer_begin(x, 304, STR_NONE);
+    respond_header(x, "Vary", STR(VARY));
+    return true;
 }
 
 void respond_to_page_pool(struct exchange *x)

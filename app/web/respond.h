@@ -15,6 +15,9 @@ void respond_retry_after(struct exchange *x, int seconds);
 /* The model as JSON when the client wants JSON, else through the template ("pages/home"). The layout's own values
  * (`site`: see web/view.h) are added here. Sets Cache-Control: no-store. */
 void respond_model(struct exchange *x, int status, const char *template_name, struct model *m);
+/* Sets the answer's tag. True: the visitor has that answer already (If-None-Match), and 304 was answered. For GET and
+ * HEAD, before the answer is made. tag: STR_NONE does nothing. */
+bool respond_not_modified(struct exchange *x, struct str tag);
 /* 303 to a path of ours. */
 void respond_see_other(struct exchange *x, struct str path);
 /* Status without body (204). */

@@ -164,6 +164,7 @@ static const char *status_reason(int status)
         { 201, "Created" },
         { 204, "No Content" },
         { 303, "See Other" },
+        { 304, "Not Modified" },
         { 400, "Bad Request" },
         { 401, "Unauthorized" },
         { 403, "Forbidden" },
@@ -199,7 +200,7 @@ static void answer_head_write(struct exchange *x)
     buf_i64(&head, x->status);
     buf_char(&head, ' ');
     buf_cstr(&head, status_reason(x->status));
-    if (x->status != 204) {
+    if (x->status != 204 && x->status != 304) {
         buf_cstr(&head, "\r\nContent-Length: ");
         buf_u64(&head, x->body.len);
     }

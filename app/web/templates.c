@@ -11,6 +11,8 @@ enum status templates_load(const char *dir, struct templates *t, char *error, si
 
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
         st = mustache_set_load(dir, language_tag((enum language)i), &fresh.sets[i], error, error_size);
+    for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
+        fresh.content = fresh.content * 31 + mustache_set_content(fresh.sets[i]);
     if (st == ST_OK)
         *t = fresh;
     else

@@ -8,7 +8,8 @@
 
 struct templates {
     struct mustache_set *sets[LANGUAGES];
-    unsigned made; /* how often they were compiled */
+    unsigned made;    /* how often they were compiled */
+    uint64_t content; /* a hash of all of them: other templates, other pages */
 };
 
 /* Compiles the folder (mustache_set_load) with each language's catalogue. On anything but ST_OK *t is untouched and

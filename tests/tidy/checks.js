@@ -212,7 +212,7 @@ export function codes(root) {
 // Without its comments; every line keeps its number.
 const templateCode = (text) => text.replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
 
-// Templates escape by default. Raw output is only for values named html_…, which our own code makes.
+// Templates escape by default. Raw output is only for values named html_…, which our own code makes. A form goes out once.
 export function mustache(root) {
   const problems = [];
   for (const file of files(root, 'templates', /\.(mustache|txt)$/)) {
@@ -221,6 +221,9 @@ export function mustache(root) {
     for (const match of text.matchAll(/\{\{\{\s*([^}\s]*)\s*\}\}\}|\{\{&\s*([^}\s]*)\s*\}\}/g)) {
       const name = match[1] ?? match[2];
       if (!/^(?:[a-z_]+\.)*html_[a-z_]+$/.test(name)) say(match, `${name} is shown raw, but is not called html_…`);
+    }
+    for (const match of text.matchAll(/<form(?![^>]*\sdata-(?:once|open))[^>]*method="post"/g)) {
+      say(match, 'a form that posts has data-once or data-open: a second click sends it again');
     }
     for (const match of text.matchAll(/\sstyle\s*=|\son[a-z]+\s*=\s*["']|<script(?![^>]*\ssrc=)[^>]*>|<style/g)) {
       say(match, `${match[0].trim()} is refused by the Content-Security-Policy`);

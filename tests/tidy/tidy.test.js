@@ -120,6 +120,14 @@ test('a code that differs between C and Lua is found', () => {
   finds('codes', 'lua/planted-1.lua', 'return {LIVE_NONSENSE, KEYS[1]}\n', /LIVE_NONSENSE/);
 });
 
+test('a form that could be posted twice is found', () => {
+  const form = (attributes) => `<p>\n<form method="post" action="/x"${attributes}><button>\n`;
+  finds('mustache', 'templates/pages/planted.mustache', form(''), /planted\.mustache:2: .*a second click/);
+  finds('mustache', 'templates/pages/planted.mustache', form(' data-send'), /a second click/);
+  accepts('mustache', 'templates/pages/planted.mustache', form(' data-once="{{>text/send_sending}}"'));
+  accepts('mustache', 'templates/pages/planted.mustache', '<form data-open method="post">\n<form action="/search">\n');
+});
+
 test('raw output of anything not called html_ is found', () => {
   finds('mustache', 'templates/pages/planted.mustache', '<p>\n{{{greeting}}}\n', /planted\.mustache:2: greeting/);
   finds('mustache', 'templates/pages/planted.mustache', '{{& site.name }}\n', /site\.name/);

@@ -374,6 +374,20 @@ static void a_renamed_file_changes_the_set(void **state)
     mustache_set_free(set);
 }
 
+static void the_same_templates_have_the_same_hash_and_others_another(void **state)
+{
+    const struct folder *f = *state;
+    struct mustache_set *set = folder_load(f), *again = folder_load(f);
+
+    assert_int_equal(mustache_set_content(set), mustache_set_content(again));
+    mustache_set_free(again);
+    folder_write(f, "pages/home.mustache", "{{<layout}}{{$content}}hello, {{name}}{{/content}}{{/layout}}");
+    again = folder_load(f);
+    assert_int_not_equal(mustache_set_content(set), mustache_set_content(again));
+    mustache_set_free(again);
+    mustache_set_free(set);
+}
+
 static void a_set_from_memory_is_never_stale(void **state)
 {
     (void)state;
@@ -708,6 +722,7 @@ int main(void)
         IN_FOLDER(an_added_file_changes_the_set),
         IN_FOLDER(a_removed_file_changes_the_set),
         IN_FOLDER(a_renamed_file_changes_the_set),
+        IN_FOLDER(the_same_templates_have_the_same_hash_and_others_another),
         cmocka_unit_test(a_set_from_memory_is_never_stale),
         cmocka_unit_test(every_byte_but_six_is_written_as_it_is),
         cmocka_unit_test(a_page_is_appended_to_what_is_there),

@@ -1,0 +1,467 @@
+// A packet's page that is left open: it follows what happens, asks for nothing that it has, and ends when the packet
+// does. And every form goes out once.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { after, before, test } from 'node:test';
+import { env } from './support/instance.js';
+import { Client, audit, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const run = promisify(execFile);
+const STEP_MS = 500; // of a page's clock, when the test moves it
+const MINUTE_MS = 60_000;
+
+// A pause as a test sees it: up to a fifth longer than it was meant, and measured in steps.
+const about = (ms, wanted) => ms >= wanted - STEP_MS && ms <= wanted * 1.2 + 2 * STEP_MS;
+const QUICK_MS = 1500;
+const SLOW_MS = 30_000;
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => {
+  await browser?.close();
+  await site.allUp();
+});
+
+// ---- people with pages ----
+
+// In the page: `answered` is fulfilled when the script has done what it does with the last answer. Messages are not timers,
+// so they go on while the clock stands.
+function answeredIsKnown() {
+  const ask = window.fetch;
+  const turn = () => new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = resolve;
+    port2.postMessage(0);
+  });
+  window.fetch = (...args) => {
+    const answer = ask(...args);
+    window.answered = answer.then((it) => it.clone().text()).catch(() => {}).then(turn).then(turn);
+    return answer;
+  };
+}
+
+// A page of this visitor; with clock, its time passes only when told to.
+async function pageOf(client, { language = 'zh-CN', clock = false, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: language, ...options });
+  const sid = client.cookie('sid');
+  if (sid) await context.addCookies([{ name: 'sid', value: sid, url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  if (clock) {
+    await page.clock.install();
+    await page.addInitScript(answeredIsKnown);
+  }
+  return page;
+}
+
+const read = (page, selector) => page.textContent(selector).then((text) => text.trim());
+const rows = (page) => page.locator('[data-live=rows] > li').count();
+
+// The page's own questions, each with the time it was asked at: by the page's clock, as far as it was moved.
+function listen(page, path) {
+  const asked = [];
+  const heard = { now: 0, asked };
+  page.on('request', (request) => {
+    if (request.resourceType() !== 'fetch' || new URL(request.url()).pathname !== path) return;
+    asked.push({ at: heard.now, tag: request.headers()['if-none-match'] });
+  });
+  return heard;
+}
+
+// Lets a page's time pass in steps, each of which waits for the answer to what the page has asked. A page that should ask
+// for nothing may take long ones.
+async function pass(page, heard, ms, step = STEP_MS) {
+  for (const end = heard.now + ms; heard.now < end;) {
+    await page.clock.runFor(step);
+    heard.now += step;
+    await page.evaluate(() => window.answered);
+  }
+}
+
+async function opened(client, path, options = {}) {
+  const page = await pageOf(client, { clock: true, ...options });
+  const heard = listen(page, path);
+  await page.goto(site.url + path);
+  await page.clock.pauseAt(Date.now() + MINUTE_MS);
+  await page.evaluate(() => window.answered);
+  return { page, heard };
+}
+
+const gaps = (asked) => asked.slice(1).map(({ at }, i) => at - asked[i].at);
+
+async function hide(page, hidden) {
+  await page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, hidden);
+}
+
+// A lucky packet of so many shares, and people who may take them.
+async function packetWith(count, fields = {}) {
+  const sender = await newUser({ nickname: '阿红', yuan: '100' });
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: String(count), ...fields });
+  assert.equal(sent.status, 201, sent.text);
+  return { sender, path: `/p/${sent.json.id}`, people: await site.demoUsers(count + 1) };
+}
+
+async function grab(person, path) {
+  const answer = await person.post(`${path}/open`);
+  assert.equal(answer.status, 200, answer.text);
+}
+
+const settled = (person, path) => poll('settled', async () => (await person.get(path)).json.mine.settled);
+
+// ---- the tag ----
+
+test('whoever has the answer gets 304 and nothing else, until there is another answer', async () => {
+  const { sender, path, people: [one, two] } = await packetWith(2);
+  const tags = new Map();
+  for (const [who, client] of [['sender', sender.client], ['stranger', one], ['nobody', new Client()]]) {
+    for (const language of LANGUAGES) {
+      for (const form of ['get', 'getHtml']) {
+        const ask = (headers) => client[form](path, { 'accept-language': language, ...headers });
+        const first = await ask({});
+        const tag = first.headers.get('etag');
+        assert.match(tag, /^W\/"[0-9a-f]{32}"$/);
+        assert.match(first.headers.get('cache-control'), /no-store/);
+        assert.ok(!tags.has(tag), `${who} ${language} ${form} has the tag of ${tags.get(tag)}`);
+        tags.set(tag, `${who} ${language} ${form}`);
+        for (const known of [tag, tag.slice(2), `"x", ${tag}`, '*']) {
+          const again = await ask({ 'if-none-match': known });
+          assert.deepEqual([again.status, again.text, again.headers.get('content-type')], [304, '', null]);
+          for (const name of ['etag', 'cache-control', 'content-security-policy']) {
+            assert.equal(again.headers.get(name), first.headers.get(name), name);
+          }
+          assert.equal(again.headers.get('vary'), 'Accept, Accept-Language, Cookie');
+        }
+        assert.equal((await ask({ 'if-none-match': '"x"' })).status, 200);
+      }
+    }
+  }
+  const seen = (await sender.client.get(path)).headers.get('etag');
+  const head = (headers) => sender.client.request(path, { method: 'HEAD', headers: { accept: 'application/json', ...headers } });
+  assert.equal((await head({})).headers.get('etag'), seen);
+  assert.equal((await head({ 'if-none-match': seen })).status, 304);
+
+  await grab(one, path);
+  const next = await sender.client.get(path, { 'if-none-match': seen });
+  assert.deepEqual([next.status, next.json.grabbed_count], [200, 1]);
+  await grab(two, path);
+  assert.equal((await sender.client.get(path, { 'if-none-match': next.headers.get('etag') })).json.state, 'finished');
+});
+
+test('curl is told by its own option', async () => {
+  const { sender, path } = await packetWith(1);
+  const cookie = `sid=${sender.client.cookie('sid')}`;
+  const curl = async (...args) => (await run('curl', ['-sS', '--noproxy', '*', '-b', cookie, ...args, site.url + path])).stdout;
+  const [, tag] = /^etag: (.*?)\r?$/im.exec(await curl('-D', '-', '-o', '/dev/null'));
+  assert.equal(await curl('-H', `If-None-Match: ${tag}`, '-o', '/dev/null', '-w', '%{http_code} %{size_download}'), '304 0');
+});
+
+test('the tag is the same from Redis, from memory and from MySQL', async () => {
+  const live = async () => (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'KEYS', 'hb:*:packet:*'])).stdout.split('\n');
+  await site.withSetting(['settle'], { HB_PACKET_GRACE_MS: '500' }, async () => {
+    const others = await live();
+    const { sender, path, people: [one, late] } = await packetWith(1);
+    const [key] = (await live()).filter((name) => !others.includes(name));
+    await grab(one, path);
+    await settled(one, path);
+    const visitors = [sender.client, one, late, new Client()];
+    const tags = [];
+    for (const client of visitors) tags.push((await client.getHtml(path)).headers.get('etag'));
+    const all = async () => {
+      for (const [i, client] of visitors.entries()) {
+        assert.equal((await client.getHtml(path, { 'if-none-match': tags[i] })).status, 304);
+      }
+    };
+    for (let i = 0; i < 20; i++) await all(); // so often that every process has it in memory
+    await poll('Redis has forgotten it', async () => !(await live()).includes(key));
+    await all();
+    await site.dev('stop', 'hot');
+    await site.dev('start', 'hot');
+    await all(); // no process has it any more
+  });
+});
+
+// ---- the open page ----
+
+test('a grab in one browser appears in the other one, and nothing there is lost by it', async (t) => {
+  const COUNT = 4;
+  const { sender, path, people } = await packetWith(COUNT + 1, { amount: '40' });
+  const watching = await pageOf(sender.client, { viewport: { width: 390, height: 420 } });
+  await watching.goto(site.url + path);
+  assert.equal(await rows(watching), 0);
+  assert.equal(await read(watching, '[data-live=rest] .empty'), words('zh-CN', 'list_none'));
+  await watching.evaluate(() => {
+    window.stayed = true;
+    const field = document.getElementById('share_url');
+    field.focus();
+    field.setSelectionRange(3, 8);
+    window.scrollTo(0, document.body.scrollHeight);
+  });
+  const waits = [];
+  for (const [i, person] of people.slice(0, COUNT).entries()) {
+    const page = await pageOf(person);
+    await page.goto(site.url + path);
+    if (i === 2) await new Promise((resolve) => { setTimeout(resolve, 5000); }); // it has been quiet for a while
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.click('form[data-open] button');
+    await answered;
+    const start = performance.now();
+    await poll(`${i + 1} rows`, async () => await rows(watching) === i + 1);
+    waits.push(Math.round(performance.now() - start));
+    await page.context().close();
+    if (i === 0) await watching.evaluate(() => { window.first = document.querySelector('[data-live=rows] > li'); });
+  }
+  t.diagnostic(`ms from the answer to a grab until the other browser shows it: ${waits.join(' ')}`);
+  assert.match(await read(watching, '#grabs'), /^已领取4\/5个，共\d+\.\d\d\/40\.00元$/);
+  assert.equal(await watching.getAttribute('#grabs', 'aria-live'), 'polite');
+  assert.equal(await watching.locator('[data-live=rows][aria-live], [data-live=rows] [aria-live]').count(), 0);
+  const kept = await watching.evaluate(() => {
+    const field = document.getElementById('share_url');
+    return {
+      stayed: window.stayed, last: window.first === document.querySelector('[data-live=rows] > li:last-child'),
+      focused: document.activeElement === field, from: field.selectionStart, to: field.selectionEnd,
+      scrolled: window.scrollY > 0, empty: document.querySelectorAll('.empty').length,
+    };
+  });
+  assert.deepEqual(kept, { stayed: true, last: true, focused: true, from: 3, to: 8, scrolled: true, empty: 0 });
+});
+
+for (const language of LANGUAGES) {
+  test(`a share on its way becomes one that has arrived, ${language}`, async () => {
+    const { path, people: [one] } = await packetWith(2);
+    await site.dev('stop', 'settle');
+    const page = await pageOf(one, { language });
+    await page.goto(site.url + path);
+    await page.click('form[data-open] button');
+    await page.waitForSelector('.result');
+    assert.equal(await read(page, '.settled'), words(language, 'settling'));
+    await page.evaluate(() => { window.stayed = true; });
+    await site.dev('start', 'settle');
+    await poll('it has arrived', async () => await read(page, '.settled') === words(language, 'settled'));
+    assert.equal(await page.getAttribute('.settled a', 'href'), '/wallet');
+    assert.equal(await page.evaluate(() => window.stayed), true);
+    await page.context().close();
+  });
+}
+
+test('the last share ends the page: what is over goes, and nothing more is asked', async () => {
+  const { sender, path, people: [one, two] } = await packetWith(2);
+  await grab(one, path);
+  const { page, heard } = await opened(sender.client, path);
+  assert.equal(await page.locator('form[data-open], .share').count(), 2);
+  await page.focus('form[data-open] button');
+  await grab(two, path);
+  await settled(two, path);
+  await pass(page, heard, 4000);
+  assert.match(await read(page, '#grabs'), /^2个红包共20\.00元，\d+秒被抢光$/);
+  assert.equal(await page.locator('.tag', { hasText: '手气最佳' }).count(), 1);
+  assert.equal(await page.locator('form[data-open], .share').count(), 0);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'grabs');
+  assert.ok(await page.isVisible(`a[href="${path}"]`));
+  const asked = heard.asked.length;
+  await pass(page, heard, 10 * MINUTE_MS, MINUTE_MS);
+  await hide(page, true);
+  await hide(page, false);
+  await pass(page, heard, MINUTE_MS, MINUTE_MS);
+  assert.equal(heard.asked.length, asked);
+  await page.context().close();
+});
+
+test('a finished packet, and an envelope, ask for nothing', async () => {
+  const { sender, path, people: [one, late] } = await packetWith(1);
+  for (const client of [late, new Client()]) {
+    const { page, heard } = await opened(client, path);
+    await pass(page, heard, 2 * MINUTE_MS, MINUTE_MS);
+    assert.deepEqual(heard.asked, []);
+    await page.context().close();
+  }
+  await grab(one, path);
+  await settled(one, path);
+  for (const client of [sender.client, one, late, new Client()]) {
+    const { page, heard } = await opened(client, path);
+    await pass(page, heard, 2 * MINUTE_MS, MINUTE_MS);
+    await hide(page, true);
+    await hide(page, false);
+    await pass(page, heard, MINUTE_MS, MINUTE_MS);
+    assert.deepEqual(heard.asked, []);
+    await page.context().close();
+  }
+});
+
+test('an expired packet is followed until the sender has the rest back, then no more', async () => {
+  await site.withLifetime(5000, async () => {
+    const { sender, path } = await packetWith(2);
+    const { page, heard } = await opened(sender.client, path);
+    await poll('the refund is shown', async () => {
+      await pass(page, heard, 2000);
+      return (await read(page, '#grabs')).includes(words('zh-CN', 'refunded').replace('{{refund_text}}', '20.00'));
+    });
+    assert.equal(await page.locator('form[data-open], .share').count(), 0);
+    const asked = heard.asked.length;
+    await pass(page, heard, 5 * MINUTE_MS, MINUTE_MS);
+    assert.equal(heard.asked.length, asked);
+    await page.context().close();
+  });
+});
+
+// ---- how often ----
+
+test('a quiet page asks more and more seldom, and at once when it is looked at again', async (t) => {
+  const { sender, path, people: [one] } = await packetWith(3);
+  const { page, heard } = await opened(sender.client, path);
+  await pass(page, heard, 3 * MINUTE_MS);
+  const quick = gaps(heard.asked);
+  assert.ok(quick.length > 60, `${quick.length} questions in three minutes`);
+  assert.ok(quick.every((ms) => about(ms, QUICK_MS)), quick.join(' '));
+  assert.ok(heard.asked.every(({ tag }) => tag === heard.asked[0].tag && tag.startsWith('W/"')));
+
+  await pass(page, heard, 5 * MINUTE_MS);
+  const slow = gaps(heard.asked).slice(-4);
+  t.diagnostic(`ms between questions after eight quiet minutes: ${slow.join(' ')}`);
+  assert.ok(slow.every((ms) => about(ms, SLOW_MS)), slow.join(' '));
+
+  await hide(page, true);
+  const asked = heard.asked.length;
+  await pass(page, heard, 10 * MINUTE_MS, MINUTE_MS);
+  assert.equal(heard.asked.length, asked);
+  await grab(one, path);
+  await hide(page, false);
+  await pass(page, heard, STEP_MS);
+  assert.equal(heard.asked.length, asked + 1);
+  assert.equal(await rows(page), 1);
+  await pass(page, heard, 10_000);
+  assert.ok(gaps(heard.asked.slice(asked)).every((ms) => about(ms, QUICK_MS)));
+  await page.context().close();
+});
+
+test('errors make it wait, as long as it was told to, and it goes on afterwards', async () => {
+  const { sender, path, people: [one] } = await packetWith(3);
+  const { page, heard } = await opened(sender.client, path);
+  let answer = (route) => route.fulfill({ status: 503, headers: { 'retry-after': '20' }, body: 'busy' });
+  await page.route(site.url + path, (route) => answer(route));
+  const first = heard.asked.length;
+  await pass(page, heard, 80_000);
+  const told = gaps(heard.asked.slice(first));
+  assert.ok(told.length >= 2 && told.every((ms) => about(ms, 20_000)), told.join(' '));
+  await hide(page, true);
+  await hide(page, false);
+  const asked = heard.asked.length;
+  await pass(page, heard, STEP_MS);
+  assert.equal(heard.asked.length, asked, 'looking again does not shorten the time it was told');
+
+  answer = (route) => route.abort();
+  await pass(page, heard, 4 * MINUTE_MS);
+  const failed = gaps(heard.asked.slice(asked));
+  assert.ok(about(failed.at(-1), SLOW_MS), failed.join(' '));
+  assert.ok(failed.every((ms, i) => i === 0 || ms > failed[i - 1] - STEP_MS || about(ms, SLOW_MS)), failed.join(' '));
+  assert.ok(await page.isHidden(`a[href="${path}"]`));
+
+  answer = (route) => route.continue();
+  await grab(one, path);
+  await pass(page, heard, 50_000);
+  assert.equal(await rows(page), 1);
+  assert.ok(gaps(heard.asked).slice(-3).every((ms) => about(ms, QUICK_MS)), gaps(heard.asked).join(' '));
+
+  answer = (route) => route.fulfill({ status: 404, body: 'gone' });
+  await pass(page, heard, 4000);
+  const before = heard.asked.length;
+  await pass(page, heard, 2 * MINUTE_MS, MINUTE_MS);
+  assert.equal(heard.asked.length, before);
+  assert.ok(await page.isVisible(`a[href="${path}"]`));
+  await page.context().close();
+});
+
+test('real busy answers are survived: the pool away and back', async () => {
+  const { sender, path, people: [one] } = await packetWith(3);
+  const page = await pageOf(sender.client);
+  await page.goto(site.url + path);
+  await site.dev('stop', 'hot');
+  await page.waitForResponse((response) => response.status() === 503);
+  await site.dev('start', 'hot');
+  await poll('it can be grabbed', async () => (await one.post(`${path}/open`)).status === 200);
+  await poll('the row is there', async () => await rows(page) === 1, 60);
+  await page.context().close();
+});
+
+for (const language of LANGUAGES) {
+  test(`without JavaScript there is a link, with it none is needed, ${language}`, async () => {
+    const { sender, path, people: [one] } = await packetWith(2);
+    const plain = await pageOf(sender.client, { language, javaScriptEnabled: false });
+    await plain.goto(site.url + path);
+    const link = plain.locator(`main a[href="${path}"]`);
+    assert.equal((await link.textContent()).trim(), words(language, 'reload'));
+    assert.ok(await link.isVisible());
+    await grab(one, path);
+    await link.click();
+    assert.equal(await rows(plain), 1);
+    await plain.context().close();
+    const page = await pageOf(sender.client, { language });
+    await page.goto(site.url + path);
+    assert.ok(await page.locator(`main a[href="${path}"]`).isHidden());
+    await page.context().close();
+  });
+}
+
+// ---- forms ----
+
+// Presses again and again while the answer to the first press is on its way; how many times the form went out. By mouse
+// and keyboard alone, because a page can't be looked into until the answer is there.
+async function pressedOften(page, selector) {
+  let posts = 0;
+  let release;
+  const held = new Promise((resolve) => { release = resolve; });
+  await page.route('**', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    posts += 1;
+    await held;
+    return route.continue();
+  });
+  const button = page.locator(`${selector} button[type=submit]`);
+  await button.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await button.boundingBox();
+  const gone = page.waitForEvent('framenavigated');
+  await page.mouse.dblclick(x + width / 2, y + height / 2);
+  await poll('it is on its way', () => posts > 0);
+  await page.mouse.click(x + width / 2, y + height / 2);
+  await page.keyboard.press('Enter');
+  release();
+  await gone;
+  await page.waitForLoadState();
+  await page.unroute('**');
+  return posts;
+}
+
+test('every form goes out once, however often it is pressed', async () => {
+  const { sender, path, people: [one] } = await packetWith(2);
+  const page = await pageOf(new Client());
+  const once = async (action, address, fields = {}) => {
+    if (address) await page.goto(site.url + address);
+    for (const [name, value] of Object.entries(fields)) await page.fill(`form[action="${action}"] [name=${name}]`, value);
+    assert.equal(await pressedOften(page, `form[action="${action}"]`), 1, action);
+  };
+  const username = unique('once');
+  const password = 'a good password';
+  await once('/register', '/register', { username, password });
+  await once('/wallet/deposit', '/wallet', { amount: '50' });
+  await once('/language', '/wallet');
+  await once('/send', '/send', { amount: '1', count: '2' });
+  const own = new URL(page.url()).pathname;
+  assert.match(own, /^\/p\/[0-9a-z]{26}$/);
+  await once(`${own}/open`);
+  await page.waitForSelector('.result');
+  await once(`${path}/open`, path);
+  await page.waitForSelector('.result');
+  await once('/logout', '/wallet');
+  await once('/login', '/login', { username, password });
+  await page.goto(`${site.url}/wallet`);
+  assert.match(await read(page, '.rows'), /50\.00/);
+  assert.equal(await page.locator('.rows li').count(), 4, 'one entry for each: deposit, send, two grabs');
+  await page.context().close();
+  await grab(one, path);
+  assert.equal((await sender.client.get(path)).json.grabbed_count, 2);
+  await audit();
+});

@@ -1,0 +1,257 @@
+/* packet/show_tag: another answer, another tag; and which pages go on by themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "packet/show_model.h"
+#include "packet/show_tag.h"
+#include "web/assets.h"
+
+enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0, TAGS_MAX = 32 };
+
+static struct arena *arena;
+static struct services services;
+static struct assets *assets, *no_assets;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_new(1 << 14, 1 << 20);
+    return arena == NULL || assets_load(HB_SOURCE_DIR "/static", &assets) != ST_OK ||
+           assets_load(HB_SOURCE_DIR "/docs", &no_assets) != ST_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    assets_free(assets);
+    assets_free(no_assets);
+    arena_free(arena);
+    return 0;
+}
+
+/* What one answer is made of; each test changes one thing. */
+struct seen {
+    struct exchange x;
+    struct live_view view;
+    struct live_row rows[2];
+};
+
+/* A lucky packet of 3 shares, 10.00 yuan, of which two are taken; GRABBER looks, who has the first. */
+static void seen_make(struct seen *s)
+{
+    services.assets = assets;
+    services.templates.content = 1;
+    *s = (struct seen){ .rows = { { 1, STRANGER, STR("某人"), 300, { 1700000070000, 0 }, false },
+                                  { 0, GRABBER, STR("小明"), 250, { 1700000060000, 3 }, false } } };
+    s->x = (struct exchange){ .app = &services,
+                              .arena = arena,
+                              .target = STR("/p/abc"),
+                              .visitor = { .user_id = GRABBER, .nickname = STR("小明") } };
+    s->view = (struct live_view){ .packet = { .id = 77,
+                                              .sender_id = SENDER,
+                                              .state = PACKET_OPEN,
+                                              .kind = PACKET_LUCKY,
+                                              .share_count = 3,
+                                              .amount_fen = 1000,
+                                              .grabbed_count = 2,
+                                              .grabbed_fen = 550 },
+                                  .rows = s->rows,
+                                  .row_count = 2,
+                                  .has_mine = true,
+                                  .mine = s->rows[1] };
+}
+
+static void the_same_answer_has_the_same_tag(void **state)
+{
+    (void)state;
+    struct seen a, b;
+    seen_make(&a);
+    seen_make(&b);
+    struct str tag = show_tag(&a.x, &a.view);
+    assert_int_equal(tag.len, 2 + 2 + 32);
+    assert_true(str_starts(tag, STR("W/\"")));
+    assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
+    /* What no page shows: Redis's clock, the sequence of the event that MySQL does not know. */
+    b.view.now_ms += 5000;
+    b.view.closed = true;
+    b.rows[0].event.seq = 9;
+    b.rows[0].settled = true;
+    assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
+}
+
+static void change_language(struct seen *s)
+{
+    s->x.language = LANGUAGE_EN;
+}
+static void change_format(struct seen *s)
+{
+    s->x.wants_json = true;
+}
+static void change_visitor(struct seen *s)
+{
+    s->x.visitor.user_id = SENDER;
+}
+static void change_nickname(struct seen *s)
+{
+    s->x.visitor.nickname = STR("小月");
+}
+static void change_logged_out(struct seen *s)
+{
+    s->x.visitor = (struct visitor){ 0 };
+}
+static void change_page(struct seen *s)
+{
+    s->x.target = STR("/p/abc?after=2");
+}
+static void change_packet(struct seen *s)
+{
+    s->view.packet.id = 78;
+}
+static void change_state(struct seen *s)
+{
+    s->view.packet.state = PACKET_EXPIRED;
+}
+static void change_count(struct seen *s)
+{
+    s->view.packet.grabbed_count = 3;
+}
+static void change_refund(struct seen *s)
+{
+    s->view.packet.refund_fen = 450;
+}
+static void change_busy(struct seen *s)
+{
+    s->view.busy = true;
+}
+static void change_over(struct seen *s)
+{
+    s->view.over = true;
+}
+static void change_newest(struct seen *s)
+{
+    s->rows[0].user_id = 10009;
+}
+static void change_newest_time(struct seen *s)
+{
+    s->rows[0].event.ms++;
+}
+static void change_no_rows(struct seen *s)
+{
+    s->view.row_count = 0;
+}
+static void change_mine(struct seen *s)
+{
+    s->view.has_mine = false;
+}
+static void change_my_share(struct seen *s)
+{
+    s->view.mine.share_no = 1;
+}
+static void change_settled(struct seen *s)
+{
+    s->view.mine.settled = true;
+}
+static void change_templates(struct seen *s)
+{
+    s->x.app->templates.content = 2;
+}
+static void change_assets(struct seen *s)
+{
+    s->x.app->assets = no_assets;
+}
+
+static void whatever_an_answer_depends_on_changes_its_tag(void **state)
+{
+    (void)state;
+    static void (*const changes[])(struct seen *) = {
+        change_language,    change_format,   change_visitor, change_nickname, change_logged_out,
+        change_page,        change_packet,   change_state,   change_count,    change_refund,
+        change_busy,        change_over,     change_newest,  change_mine,     change_no_rows,
+        change_newest_time, change_my_share, change_settled, change_assets,   change_templates,
+    };
+    const size_t count = sizeof changes / sizeof changes[0];
+    struct str tags[TAGS_MAX];
+    struct seen s;
+    seen_make(&s);
+    tags[count] = show_tag(&s.x, &s.view);
+    for (size_t i = 0; i < count; i++) {
+        seen_make(&s);
+        changes[i](&s);
+        tags[i] = show_tag(&s.x, &s.view);
+    }
+    for (size_t i = 0; i <= count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_equal(tags[i], tags[j]))
+                fail_msg("changes %zu and %zu have one tag", j, i);
+}
+
+static void a_text_does_not_run_into_the_next_one(void **state)
+{
+    (void)state;
+    struct seen a, b;
+    seen_make(&a);
+    seen_make(&b);
+    a.x.target = STR("/p/abc?a");
+    a.x.visitor.nickname = STR("bc");
+    b.x.target = STR("/p/abc?ab");
+    b.x.visitor.nickname = STR("c");
+    assert_false(str_equal(show_tag(&a.x, &a.view), show_tag(&b.x, &b.view)));
+}
+
+static void an_open_packet_goes_on_for_those_who_see_its_list(void **state)
+{
+    (void)state;
+    struct seen s;
+    seen_make(&s);
+    s.view.mine.settled = true;
+    assert_true(show_goes_on(&s.view, GRABBER));
+    s.view.has_mine = false;
+    assert_true(show_goes_on(&s.view, SENDER));
+    assert_false(show_goes_on(&s.view, STRANGER));
+    assert_false(show_goes_on(&s.view, LOGGED_OUT));
+}
+
+static void a_finished_packet_goes_on_until_the_share_is_settled(void **state)
+{
+    (void)state;
+    struct seen s;
+    seen_make(&s);
+    s.view.packet.state = PACKET_FINISHED;
+    assert_true(show_goes_on(&s.view, GRABBER));
+    s.view.mine.settled = true;
+    assert_false(show_goes_on(&s.view, GRABBER));
+    s.view.has_mine = false;
+    s.view.packet.grabbed_fen = 1000;
+    assert_false(show_goes_on(&s.view, SENDER));
+    assert_false(show_goes_on(&s.view, STRANGER));
+}
+
+static void an_expired_packet_goes_on_for_its_sender_until_the_refund(void **state)
+{
+    (void)state;
+    struct seen s;
+    seen_make(&s);
+    s.view.packet.state = PACKET_EXPIRED;
+    s.view.has_mine = false;
+    assert_true(show_goes_on(&s.view, SENDER));
+    assert_false(show_goes_on(&s.view, STRANGER));
+    s.view.packet.refund_fen = 450;
+    assert_false(show_goes_on(&s.view, SENDER));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_answer_has_the_same_tag),
+        cmocka_unit_test(whatever_an_answer_depends_on_changes_its_tag),
+        cmocka_unit_test(a_text_does_not_run_into_the_next_one),
+        cmocka_unit_test(an_open_packet_goes_on_for_those_who_see_its_list),
+        cmocka_unit_test(a_finished_packet_goes_on_until_the_share_is_settled),
+        cmocka_unit_test(an_expired_packet_goes_on_for_its_sender_until_the_refund),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
