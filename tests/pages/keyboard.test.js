@@ -15,7 +15,7 @@ after(async () => { await browser?.close(); });
 
 async function visit(context, address) {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(address);
   return new Walker(page);
 }
@@ -160,7 +160,7 @@ async function walk({ javaScriptEnabled, locale }) {
   return sender.stops + guest.stops + late.stops;
 }
 
-describe('by keyboard alone', { concurrency: true }, () => {
+describe('by keyboard alone', { concurrency: 2 }, () => {
   for (const locale of LANGUAGES) {
     for (const javaScriptEnabled of [true, false]) {
       test(`${locale}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async (t) => {

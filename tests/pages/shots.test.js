@@ -85,7 +85,7 @@ async function takePicture({ path, as, act }, { language, width, scheme, height,
   });
   if (as) await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
   await act?.(page);
   if (!natural) await freeze(page);
