@@ -73,6 +73,7 @@ struct exchange {
     /* progress */
     const struct route *route;
     bool visitor_pending; /* the session was asked for and not read yet */
+    bool visitor_known;   /* it was looked for, so nobody there means a guest */
     unsigned step;        /* of the handler: 0, 1, 2 … */
     void *state;          /* the handler's own, from the arena */
     struct redis_call session_call;

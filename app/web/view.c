@@ -40,6 +40,7 @@ void view_site_model(struct exchange *x, struct model *m)
     value_page_text(m, site, "base_url", str_from(x->app->config->base_url));
     value_page_text(m, site, "path", x->method == METHOD_POST ? STR("") : x->target);
     value_page_bool(m, site, "demo", x->app->config->demo);
+    value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
     if (x->visitor.user_id == 0)
         return;
     struct value *user = value_page_object(m, site, "user");

@@ -104,6 +104,14 @@ test('one address that logs in too often is told to wait, others of its requests
   });
 });
 
+test('a problem found before anybody looked who is there asks nobody to log in', async () => {
+  const { client } = await newUser();
+  const links = async (path) => [...(await client.getHtml(path)).text.matchAll(/<nav[\s\S]*?<\/nav>/g)][0][0].match(/href="\/\w+/g);
+  assert.equal(await links('/nothing'), null);
+  assert.deepEqual(await links('/wallet'), ['href="/send', 'href="/records', 'href="/wallet']);
+  assert.deepEqual((await new Client().getHtml('/')).text.match(/href="\/(login|register)"/g).slice(0, 2), ['href="/login"', 'href="/register"']);
+});
+
 test('an over-long body is 413 and the next request is answered as itself', async () => {
   const { client } = await newUser({ yuan: '10' });
   const answer = await client.postRaw('/send', `greeting=${'a'.repeat(100_000)}`);
