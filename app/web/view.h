@@ -4,8 +4,8 @@
 
 #include "web/exchange.h"
 
-/* What every page's layout reads, page-only: `site` { asset{…}, base_url, path (of a GET, with its
- * query), demo, user{id, nickname, initial, hue} or absent, guest: nobody is logged in (false while nobody has looked) }. */
+/* What every page's layout reads, page-only: `site` { asset{…}, base_url, path (of a GET, with its query), demo,
+ * user{id, nickname, initial, hue} or absent, guest: nobody is logged in (false while nobody has looked) }. */
 void view_site_model(struct exchange *x, struct model *m);
 /* Page-only helpers on an object that shows a person: `initial` (first grapheme of the nickname), `hue` (0–11, a class
  * for the avatar's colour, from the user id). */
