@@ -1,0 +1,69 @@
+// What the system of the visitor asks for: no motion when it says so, and on paper what there is to read, without
+// anything to press.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, site } from '../e2e/support/site.js';
+import { buildScene } from './support/scene.js';
+
+let browser;
+let scene;
+before(async () => {
+  browser = await launch();
+  scene = await buildScene('zh-CN');
+});
+after(async () => { await browser?.close(); });
+
+async function visit(path, as, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });
+  await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(site.url + path);
+  return page;
+}
+
+// Opens a packet: how much moves while the request is on its way, and on the page that answers it.
+async function motions(as, reducedMotion) {
+  const page = await visit(scene.open, as, { reducedMotion });
+  await page.evaluate(() => {
+    addEventListener('submit', () => sessionStorage.setItem('turning', document.getAnimations().length));
+  });
+  await page.click('button.coin');
+  await page.waitForSelector('.result');
+  const found = await page.evaluate(() => ({
+    turning: Number(sessionStorage.getItem('turning')),
+    fresh: document.getAnimations().length,
+  }));
+  await page.context().close();
+  return found;
+}
+
+test('the coin turns and the digits roll, but not for those who want less motion', async () => {
+  const lively = await motions('sender', 'no-preference');
+  assert.ok(lively.turning > 0 && lively.fresh > 0, JSON.stringify(lively));
+  assert.deepEqual(await motions('viewer', 'reduce'), { turning: 0, fresh: 0 });
+});
+
+const READ = [
+  ['home', '/', 'viewer', ['h1', '.balance .money', '.rows time']],
+  ['result', (s) => s.opened, 'viewer', ['h1', '.greeting', '.result .money', '.rows b', '.rows time']],
+  ['finished', (s) => s.finished, 'sender', ['h1', '#grabs', '.rows b']],
+  ['own open', (s) => s.open, 'sender', ['h1', '#grabs']],
+  ['records', '/records/received', 'viewer', ['h1', '.summary .money', '.chart', '.rows b']],
+  ['wallet', '/wallet', 'sender', ['h1', '.balance .money', '.rows b']],
+  ['verify', (s) => `${s.finished}/verify`, 'sender', ['h1', 'table', 'code']],
+];
+
+for (const [name, path, as, parts] of READ) {
+  test(`on paper there is nothing to press: ${name}`, async () => {
+    const page = await visit(typeof path === 'function' ? path(scene) : path, as);
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    for (const part of parts) assert.ok(await page.isVisible(part), `${part} is not on the paper`);
+    const pressed = await page.evaluate(() => [...document.querySelectorAll('button, input, select, summary, nav, .button')]
+      .filter((el) => el.checkVisibility()).map((el) => el.outerHTML.slice(0, 80)));
+    assert.deepEqual(pressed, []);
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.match(ground, /^rgb\(255, 255, 255\)$|^rgba\(0, 0, 0, 0\)$/, 'ink for the ground');
+    await page.context().close();
+  });
+}
