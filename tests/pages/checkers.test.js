@@ -1,0 +1,97 @@
+// Every page in every state, in both languages, with and without JavaScript, light and dark, on three widths: so that
+// each two of these meet. Rules of accessibility, layout, console, and the HTML itself. HB_STATE=WORD: only states with
+// that word in their name.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { audit, launch, pooled } from '../e2e/support/site.js';
+import { axe, head, layout } from './support/checks.js';
+import { htmlValidate, vnu } from './support/html.js';
+import { pairwise } from './support/pairwise.js';
+import { buildWorld, inTrouble, open, states } from './support/states.js';
+
+const PAGES_AT_ONCE = 4;
+const SHOWN = 50;
+const LOOKS = {
+  language: ['zh-CN', 'en'],
+  javaScript: [true, false],
+  scheme: ['light', 'dark'],
+  width: [320, 390, 1280],
+};
+
+const chosen = states.filter(({ name }) => name.includes(process.env.HB_STATE ?? ''));
+const visits = pairwise({ state: chosen, ...LOOKS });
+const html = new Map(); // 'state, language' → as it was sent
+const titles = new Map(); // 'language: title' → the pages that have it
+
+let browser;
+let world;
+before(async () => {
+  browser = await launch();
+  world = await buildWorld();
+});
+after(async () => {
+  await world?.end();
+  await browser?.close();
+});
+
+const none = (found) => assert.equal(found.length, 0, `${found.length} findings:\n${found.slice(0, SHOWN).join('\n')}`);
+
+// Which page it is, whatever its state: the problem page of each status is one.
+function pageOf({ status = 200 }, url) {
+  if (status >= 400 && status !== 422) return `problem ${status}`;
+  const { pathname, searchParams } = new URL(url);
+  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/deposit', ''), searchParams.get('year') ?? ''].join('');
+}
+
+async function findings({ state, ...look }) {
+  const { context, page, response, problems } = await open(browser, world, state, look);
+  html.set(`${state.name}, ${look.language}`, await response.text());
+  const found = [...await head(page, look.language), ...await layout(page), ...await axe(page, look.javaScript)];
+  found.push(...problems);
+  const title = `${look.language}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;
+  titles.set(title, new Set([...titles.get(title) ?? [], pageOf(state, response.url())]));
+  await context.close();
+  const where = [state.name, look.language, look.javaScript ? 'JS' : 'no JS', look.scheme, look.width].join(', ');
+  return found.map((what) => `${where}: ${what}`);
+}
+
+test('each two values of different factors meet in a visit', () => {
+  const factors = Object.entries({ state: chosen, ...LOOKS });
+  const pair = (...values) => values.map((value) => value.name ?? value).join(' and ');
+  const met = new Set(visits.flatMap((visit) => factors.flatMap(([a], i) =>
+    factors.slice(i + 1).map(([b]) => pair(a, visit[a], b, visit[b])))));
+  for (const [i, [a, values]] of factors.entries()) {
+    for (const [b, others] of factors.slice(i + 1)) {
+      const wanted = values.flatMap((value) => others.map((other) => pair(a, value, b, other)));
+      assert.deepEqual(wanted.filter((both) => !met.has(both)), []);
+    }
+  }
+  assert.ok(visits.length <= chosen.length * LOOKS.width.length + 2, `${visits.length} visits`);
+});
+
+for (const trouble of new Set(chosen.map((state) => state.trouble))) {
+  test(`${trouble ?? 'all is well'}: no rule is broken, nothing overflows, the console is silent`, async (t) => {
+    const some = visits.filter(({ state }) => state.trouble === trouble);
+    await inTrouble(trouble, world, async () => {
+      const found = (await pooled(some, PAGES_AT_ONCE, findings)).flat();
+      const count = new Set(some.map(({ state }) => state)).size;
+      t.diagnostic(`${some.length} visits of ${count} states, ${found.length} findings`);
+      none(found);
+    });
+  });
+}
+
+test('every page has a title of its own', () => {
+  assert.deepEqual([...titles].filter(([, pages]) => pages.size > 1), []);
+});
+
+test('the HTML as sent has no error and no warning', async (t) => {
+  t.diagnostic(`${html.size} pages`);
+  none(await vnu(html));
+  none(await htmlValidate(html));
+});
+
+test('the audit is clean', async () => {
+  await world.end();
+  await audit();
+});

@@ -1,0 +1,57 @@
+// The HTML of pages as it was sent, judged by the W3C's checker (vnu: errors and warnings) and by html-validate.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HtmlValidate, StaticConfigLoader } from 'html-validate';
+
+const VNU = createRequire(import.meta.url).resolve('vnu-jar/build/dist/vnu.jar');
+
+// All rules of the presets but these.
+const CONFIG = {
+  root: true,
+  extends: ['html-validate:recommended', 'html-validate:document', 'html-validate:a11y', 'html-validate:browser'],
+  rules: {
+    'doctype-style': 'off', // asks for capitals; the HTML standard itself writes <!doctype html>
+    'require-sri': 'off', // for other hosts; who changes our files can change the hash in the page, too
+  },
+};
+
+const output = (program, args) => new Promise((resolve, reject) => {
+  execFile(program, args, { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
+    if (stdout) resolve(stdout);
+    else reject(error ?? new Error(stderr));
+  });
+});
+
+// pages: Map of name → HTML. Both answer a list of sentences: what is wrong where.
+export async function vnu(pages) {
+  const folder = await mkdtemp(join(tmpdir(), 'hongbao-html-'));
+  try {
+    const names = [...pages.keys()];
+    await Promise.all(names.map((name, i) => writeFile(join(folder, `${i}.html`), pages.get(name))));
+    const files = names.map((_, i) => join(folder, `${i}.html`));
+    const text = await output('java', ['-jar', VNU, '--stdout', '--exit-zero-always', '--format', 'json', ...files]);
+    return JSON.parse(text).messages.map(({ url, type, subType, lastLine, message, extract }) => {
+      const name = names[/(\d+)\.html$/.exec(url)?.[1]] ?? url;
+      return `${name}: ${subType ?? type} in line ${lastLine}: ${message} ${extract ?? ''}`;
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+export async function htmlValidate(pages) {
+  const checker = new HtmlValidate(new StaticConfigLoader(CONFIG));
+  const found = [];
+  for (const [name, html] of pages) {
+    const { results } = await checker.validateString(html);
+    for (const { messages } of results) {
+      for (const { ruleId, message, line, selector } of messages) {
+        found.push(`${name}: ${ruleId} in line ${line}: ${message} ${selector ?? ''}`);
+      }
+    }
+  }
+  return found;
+}
