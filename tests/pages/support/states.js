@@ -143,6 +143,8 @@ export const states = [...account, ...sending, ...packets, ...records, ...proble
 
 const valueOf = (value, world) => (typeof value === 'function' ? value(world) : value);
 
+export const urlOf = (state, world) => site.url + valueOf(state.path, world);
+
 const escaped = (text) => text.replace(/[&"<]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 // The answer to what the form of another website sends here.
@@ -181,7 +183,7 @@ export async function open(browser, world, state, look = {}) {
   if (state.as) await context.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  const url = site.url + valueOf(state.path, world);
+  const url = urlOf(state, world);
   const status = state.status ?? 200;
   const seen = [];
   page.on('console', (message) => {

@@ -1,0 +1,84 @@
+// What a visit costs: bytes that really came over the wire, headers included, as Chromium's own network log counts them.
+// HB_BUDGETS=FILE: the table of docs/PAGES.md is written to that file.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { launch, site } from '../e2e/support/site.js';
+import { buildWorld, states, urlOf } from './support/states.js';
+
+const KB = 1024;
+const BUDGET = { first: 50 * KB, requests: 6, repeat: 10 * KB, css: 8 * KB, js: 5 * KB };
+const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'send lucky', 'own open', 'envelope', 'result',
+  'sold out hundred', 'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
+
+let browser;
+let world;
+before(async () => {
+  browser = await launch();
+  world = await buildWorld();
+});
+after(async () => {
+  await world?.end();
+  await browser?.close();
+});
+
+// Counts what a page loads from now on: [{ url, type, bytes }], bytes 0 when it comes from the browser's cache.
+async function wire(page) {
+  const log = await page.context().newCDPSession(page);
+  const requests = new Map();
+  log.on('Network.requestWillBeSent', ({ requestId, request, type }) => {
+    if (!request.url.startsWith('data:')) requests.set(requestId, { url: request.url, type, bytes: 0 });
+  });
+  log.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (requests.has(requestId)) requests.get(requestId).bytes = encodedDataLength;
+  });
+  await log.send('Network.enable');
+  return requests;
+}
+
+// One load of the page: the icon of the site, which a browser without a window does not ask for, is loaded by hand.
+async function cost(page, load) {
+  const requests = await wire(page);
+  await load();
+  await page.evaluate(async () => {
+    const { href } = document.querySelector('link[rel=icon]');
+    await (await fetch(href)).text();
+  });
+  await page.waitForLoadState('networkidle');
+  const all = [...requests.values()];
+  const bytes = (some) => some.reduce((sum, request) => sum + request.bytes, 0);
+  const type = (name) => Math.max(0, ...all.filter((request) => request.type === name).map((request) => request.bytes));
+  const sent = all.filter((request) => request.bytes > 0);
+  return { requests: sent.length, bytes: bytes(all), css: type('Stylesheet'), js: type('Script') };
+}
+
+const rows = [];
+
+for (const name of PAGES) {
+  test(`${name} is within its budget`, async () => {
+    const state = states.find((one) => one.name === name);
+    const url = urlOf(state, world);
+    const fresh = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN' });
+    if (state.as) await fresh.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
+    const visitor = await fresh.newPage();
+    const first = await cost(visitor, () => visitor.goto(url));
+    const again = await fresh.newPage();
+    const repeat = await cost(again, () => again.goto(url));
+    await fresh.close();
+    rows.push([name, first.requests, first.bytes, first.css, first.js, repeat.requests, repeat.bytes]);
+    assert.ok(first.css > 0 && first.js > 0, 'the style sheet and the script are counted');
+    assert.ok(first.bytes <= BUDGET.first, `${first.bytes} bytes at the first visit`);
+    assert.ok(first.requests <= BUDGET.requests, `${first.requests} requests`);
+    assert.ok(repeat.bytes <= BUDGET.repeat, `${repeat.bytes} bytes at the next visit`);
+    assert.ok(first.css <= BUDGET.css, `${first.css} bytes of CSS`);
+    assert.ok(first.js <= BUDGET.js, `${first.js} bytes of a script`);
+  });
+}
+
+test('the table', (t) => {
+  const names = ['page', 'requests', 'bytes', 'CSS', 'largest script', 'requests again', 'bytes again'];
+  const lines = [names, names.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
+  lines.forEach((line) => t.diagnostic(line));
+  if (process.env.HB_BUDGETS) writeFileSync(process.env.HB_BUDGETS, `${lines.join('\n')}\n`);
+  assert.equal(rows.length, PAGES.length);
+});
