@@ -1,9 +1,9 @@
-// What a visit costs: bytes that really came over the wire, headers included, as Chromium's own network log counts them.
+// What a visit costs: bytes that came over the wire, headers included, as Chromium's own network log counts them.
 // HB_BUDGETS=FILE: the table of docs/PAGES.md is written to that file.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { launch, site } from '../e2e/support/site.js';
+import { launch, poll, site } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
 
 const KB = 1024;
@@ -22,7 +22,7 @@ after(async () => {
   await browser?.close();
 });
 
-// Counts what a page loads from now on: [{ url, type, bytes }], bytes 0 when it comes from the browser's cache.
+// Counts what a page loads from now on: [{ url, type, bytes }], bytes 0 when it comes from the cache.
 async function wire(page) {
   const log = await page.context().newCDPSession(page);
   const requests = new Map();
@@ -30,26 +30,29 @@ async function wire(page) {
     if (!request.url.startsWith('data:')) requests.set(requestId, { url: request.url, type, bytes: 0 });
   });
   log.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (requests.has(requestId)) requests.get(requestId).bytes = encodedDataLength;
+    if (requests.has(requestId)) Object.assign(requests.get(requestId), { bytes: encodedDataLength, done: true });
   });
   await log.send('Network.enable');
   return requests;
 }
 
-// One load of the page: the icon of the site, which a browser without a window does not ask for, is loaded by hand.
+// One load of the page with all that belongs to it, the icon of the site too.
 async function cost(page, load) {
   const requests = await wire(page);
   await load();
-  await page.evaluate(async () => {
-    const { href } = document.querySelector('link[rel=icon]');
-    await (await fetch(href)).text();
-  });
   await page.waitForLoadState('networkidle');
+  await poll('everything is loaded and counted', () => {
+    const types = [...requests.values()].filter(({ done }) => done).map(({ type }) => type);
+    return types.length === requests.size && types.includes('Stylesheet') && types.includes('Script');
+  });
   const all = [...requests.values()];
-  const bytes = (some) => some.reduce((sum, request) => sum + request.bytes, 0);
-  const type = (name) => Math.max(0, ...all.filter((request) => request.type === name).map((request) => request.bytes));
-  const sent = all.filter((request) => request.bytes > 0);
-  return { requests: sent.length, bytes: bytes(all), css: type('Stylesheet'), js: type('Script') };
+  const largest = (name) => Math.max(0, ...all.filter(({ type }) => type === name).map(({ bytes }) => bytes));
+  return {
+    requests: all.filter(({ bytes }) => bytes > 0).length,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    css: largest('Stylesheet'),
+    js: largest('Script'),
+  };
 }
 
 const rows = [];
