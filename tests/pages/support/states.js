@@ -8,11 +8,11 @@
 //   });
 //   await world.end();
 //
-// { name, path, as, status, post, type, elsewhere, before, act, trouble }: who (a name in the world; nobody: logged out)
-// comes where; status is the answer's (default 200); post: these fields, or this text of the type, are posted, as a form
-// of the page would do it, or a form elsewhere on the web; before, act: what happens before the page is asked for, and
-// before it is looked at; trouble: what has to be broken meanwhile (troubles.js). path and post may be functions of the
-// world.
+// { name, path, as, status, post, type, elsewhere, before, act, trouble }: who (a name in the world; nobody: logged
+// out) comes where; status is the answer's (default 200); post: these fields, or this text of the type, are posted, as a
+// form of the page would do it, or a form elsewhere on the web; before, act: what happens before the page is asked for,
+// and before it is looked at; trouble: what has to be broken meanwhile (troubles.js). path and post may be functions of
+// the world.
 import assert from 'node:assert/strict';
 import { Client, pooled, site, unique } from '../../e2e/support/site.js';
 import { LONGEST } from './world.js';
