@@ -80,7 +80,7 @@ struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
 
 int64_t clock_month_start_ms(int year, int month, int32_t tz_offset_s)
 {
-    assert(month >= 1 && month <= 12);
+    assert(month >= 1 && month <= MONTHS_PER_YEAR);
     return days_to_month(year, month) * MS_PER_DAY - (int64_t)tz_offset_s * MS_PER_S;
 }
 
@@ -189,4 +189,24 @@ int32_t clock_zone_offset_s(int64_t ms)
         zone_offsets[at].quarter = quarter;
     }
     return zone_offsets[at].offset_s;
+}
+
+struct clock_date clock_zone_date(int64_t ms)
+{
+    return clock_date(ms, clock_zone_offset_s(ms));
+}
+
+int64_t clock_zone_month_start_ms(int year, int month)
+{
+    /* Clocks may change in that very night. The earlier of the two midnights counts, when it is in that month. */
+    int64_t near_ms = clock_month_start_ms(year, month, 0);
+    int64_t one_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms - MS_PER_DAY));
+    int64_t other_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms + MS_PER_DAY));
+    int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
+    return clock_zone_date(earlier_ms).month == month ? earlier_ms : later_ms;
+}
+
+int64_t clock_zone_year_start_ms(int year)
+{
+    return clock_zone_month_start_ms(year, 1);
 }

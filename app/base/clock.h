@@ -36,4 +36,11 @@ bool clock_zone_set(const char *name);
 /* Offset of that zone at the instant, seconds east of UTC. */
 int32_t clock_zone_offset_s(int64_t ms);
 
+enum { MONTHS_PER_YEAR = 12 };
+/* The calendar date of an instant in that zone, and the first instant of a month (1 … 12) or year there, also where
+ * clocks change in the night it begins. */
+struct clock_date clock_zone_date(int64_t ms);
+int64_t clock_zone_month_start_ms(int year, int month);
+int64_t clock_zone_year_start_ms(int year);
+
 #endif

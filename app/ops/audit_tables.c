@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "packet/packet.h"
-#include "packet/store.h"
 
 enum { ROWS_PER_STRETCH = 2000 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
@@ -212,7 +212,7 @@ static const char *month_sql(struct arena *a, const char *column, int year)
     struct buf sql = { 0 };
     buf_printf(&sql, "(INTERVAL(%s", column);
     for (int month = 2; month <= MONTHS_PER_YEAR; month++)
-        buf_printf(&sql, ",%lld", (long long)zone_month_start_ms(year, month));
+        buf_printf(&sql, ",%lld", (long long)clock_zone_month_start_ms(year, month));
     buf_cstr(&sql, ") + 1)");
     const char *text = sql.failed ? NULL : arena_cstr(a, buf_view(&sql));
     buf_free(&sql);
@@ -225,8 +225,8 @@ static enum status year_check(struct audit *audit, struct db *db, struct arena *
     const char *grabbed = month_sql(a, "grabbed_at", year), *created = month_sql(a, "created_at", year);
     if (grabbed == NULL || created == NULL)
         return ST_NO_MEMORY;
-    struct str sql = arena_printf(a, YEAR_SQL, grabbed, created, year, (long long)zone_year_start_ms(year),
-                                  (long long)zone_year_start_ms(year + 1));
+    struct str sql = arena_printf(a, YEAR_SQL, grabbed, created, year, (long long)clock_zone_year_start_ms(year),
+                                  (long long)clock_zone_year_start_ms(year + 1));
     return sql.ptr == NULL ? ST_NO_MEMORY : db_each(db, collect_row, &c, sql.ptr, NULL, 0);
 }
 
@@ -255,8 +255,8 @@ static enum status years_check(struct audit *audit, struct db *db, struct arena 
         return st;
     int first = 1, last = 0; /* no year */
     if (db_cell(&rows, 0, 0).ptr != NULL) {
-        first = zone_date(db_cell_i64(&rows, 0, 0)).year;
-        last = zone_date(db_cell_i64(&rows, 0, 1)).year;
+        first = clock_zone_date(db_cell_i64(&rows, 0, 0)).year;
+        last = clock_zone_date(db_cell_i64(&rows, 0, 1)).year;
     }
     for (int year = first; st == ST_OK && year <= last; year++)
         st = year_check(audit, db, a, year);

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/random.h"
-#include "packet/store.h"
 
 enum {
     MIGRATIONS_MAX = 9999,
@@ -384,7 +383,7 @@ static enum status zone_months_make(struct migrate *m)
     for (int year = ZONE_YEAR_FIRST; year <= ZONE_YEAR_LAST; year++) {
         for (int month = 1; month <= MONTHS_PER_YEAR; month++) {
             db_comma(&sql, listed++);
-            buf_printf(&sql, "(%lld,%d)", (long long)zone_month_start_ms(year, month), year * 100 + month);
+            buf_printf(&sql, "(%lld,%d)", (long long)clock_zone_month_start_ms(year, month), year * 100 + month);
         }
     }
     st = db_exec_buf(m->db, NULL, &sql);

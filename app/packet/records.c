@@ -99,15 +99,15 @@ static bool page_read(const struct exchange *x, struct records_page *page)
     bool has_year, has_before;
     struct str year_text = form_get(&x->query, "year", &has_year);
     struct str before = form_get(&x->query, "before", &has_before);
-    page->year = zone_date(x->now_ms).year;
+    page->year = clock_zone_date(x->now_ms).year;
     if (has_year) {
         uint64_t year;
         if (year_text.len != 4 || !str_to_u64(year_text, &year) || year < YEAR_MIN || year >= YEAR_MAX)
             return false;
         page->year = (int)year;
     }
-    page->range.from_ms = zone_year_start_ms(page->year);
-    page->range.until_ms = zone_year_start_ms(page->year + 1);
+    page->range.from_ms = clock_zone_year_start_ms(page->year);
+    page->range.until_ms = clock_zone_year_start_ms(page->year + 1);
     page->range.has_cursor = has_before;
     return !has_before || cursor_read(x, before, &page->range.cursor);
 }

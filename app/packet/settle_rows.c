@@ -1,7 +1,7 @@
 #include "packet/settle_rows.h"
 
 #include "base/crash.h"
-#include "packet/store.h"
+#include "packet/packet.h"
 
 /* The statements' arguments are lists. JSON_TABLE is the one way to join a list of rows into an UPDATE that both
  * MariaDB and MySQL know; `./dev bench --only balances` measures what else would do. */
@@ -221,7 +221,7 @@ static enum status totals_add(struct settle_rows *k, struct db *db)
     size_t best_count;
     enum status st = best_find(k, db, &best, &best_count);
     if (st == ST_OK)
-        st = settle_batch_totals(k->arena, &k->batch, best, best_count, zone_date);
+        st = settle_batch_totals(k->arena, &k->batch, best, best_count, clock_zone_date);
     if (st == ST_OK)
         st = years_write(k, db);
     crash_point("settle-after-years");

@@ -125,7 +125,7 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)
 
 /* ---- grabs ---- */
 
-enum { GRAB_COLUMN_COUNT = 5, DAY_MS = 86400 * 1000 };
+enum { GRAB_COLUMN_COUNT = 5 };
 #define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount, grab.grabbed_at"
 
 static struct grab_row grab_from_row(const struct db_rows *rows, size_t row)
@@ -310,7 +310,7 @@ enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, i
 
 enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen)
 {
-    struct clock_date date = zone_date(sent_ms);
+    struct clock_date date = clock_zone_date(sent_ms);
     enum status st = db_exec(db, NULL,
                              "INSERT INTO user_year (user_id, year, sent_count, sent_amount) VALUES (?, ?, 1, ?) "
                              "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
@@ -322,24 +322,4 @@ enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_m
         "INSERT INTO user_month (user_id, year, month, sent_count, sent_amount) VALUES (?, ?, ?, 1, ?) "
         "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
         DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(amount_fen), DB_I64(amount_fen)));
-}
-
-struct clock_date zone_date(int64_t ms)
-{
-    return clock_date(ms, clock_zone_offset_s(ms));
-}
-
-int64_t zone_month_start_ms(int year, int month)
-{
-    /* Clocks may change in that very night. The earlier of the two midnights counts, when it is in that month. */
-    int64_t near_ms = clock_month_start_ms(year, month, 0);
-    int64_t one_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms - DAY_MS));
-    int64_t other_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms + DAY_MS));
-    int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
-    return zone_date(earlier_ms).month == month ? earlier_ms : later_ms;
-}
-
-int64_t zone_year_start_ms(int year)
-{
-    return zone_month_start_ms(year, 1);
 }

@@ -92,7 +92,6 @@ struct user_year {
 enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out,
                             size_t *out_count);
 
-enum { MONTHS_PER_YEAR = 12 };
 struct user_month {
     uint64_t sent_count, received_count;
     int64_t sent_fen, received_fen;
@@ -102,11 +101,5 @@ enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, i
                              struct user_month out[MONTHS_PER_YEAR]);
 /* One more packet sent at sent_ms, in the totals of its year and month. In the send's transaction. */
 enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);
-
-/* The calendar date of an instant, and the first instant of a month (1 … 12) or year, in the service's zone
- * (clock_zone_set). */
-struct clock_date zone_date(int64_t ms);
-int64_t zone_month_start_ms(int year, int month);
-int64_t zone_year_start_ms(int year);
 
 #endif

@@ -43,7 +43,7 @@ static enum status settle_body(struct db *db, void *ctx)
 {
     struct single *s = ctx;
     const struct live_event *e = &s->event;
-    const struct clock_date date = zone_date((int64_t)e->id.ms);
+    const struct clock_date date = clock_zone_date((int64_t)e->id.ms);
     enum status st = packet_advance(s, db);
     if (st == ST_OK)
         st = db_exec(db, NULL, "UPDATE account SET balance = balance - ? WHERE id = ?",

@@ -142,7 +142,7 @@ static enum status people_body(struct db *db, void *ctx)
     int64_t bank_fen = 0;
     size_t deposits = 0;
     /* All packets of a past lie in one month. */
-    const struct clock_date date = zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
+    const struct clock_date date = clock_zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
     begin(&w->user, "INSERT INTO user (id, username, nickname, created_at) VALUES ");
     begin(&w->wallet, "INSERT INTO account (id, kind, balance) VALUES ");
     begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount, created_at) VALUES ");

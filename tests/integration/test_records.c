@@ -93,7 +93,7 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
     assert_non_null(shares);
     assert_int_equal(split_packet(packet, shares), ST_OK);
     int64_t fen = shares[share_no];
-    struct clock_date date = zone_date(at_ms);
+    struct clock_date date = clock_zone_date(at_ms);
     free(shares);
     assert_int_equal(db_exec(app->db, NULL, "INSERT INTO grab VALUES (?, ?, ?, ?, ?, ?)",
                              DB_PARAMS(DB_U64(packet->id), DB_U64(share_no), DB_U64(by->id),
@@ -191,13 +191,13 @@ static void years_are_those_of_the_zone_and_have_their_own_totals(void **state)
     struct person p;
     struct visit v;
     person_new(app, &p, 0);
-    int64_t start = zone_year_start_ms(2025);
+    int64_t start = clock_zone_year_start_ms(2025);
     struct packet before = packet_of(&p, PACKET_EVEN, 100, 1, start - 1);
     (void)packet_of(&p, PACKET_EVEN, 200, 1, start);
-    (void)packet_of(&p, PACKET_EVEN, 400, 1, zone_year_start_ms(2026) - 1);
+    (void)packet_of(&p, PACKET_EVEN, 400, 1, clock_zone_year_start_ms(2026) - 1);
     assert_int_equal(before.created_ms, start - 1);
-    assert_int_equal(clock_date(start, clock_zone_offset_s(start)).year, 2025);
-    assert_int_equal(clock_date(start - 1, clock_zone_offset_s(start - 1)).year, 2024);
+    assert_int_equal(clock_zone_date(start).year, 2025);
+    assert_int_equal(clock_zone_date(start - 1).year, 2024);
 
     assert_int_equal(asked(&v, &p, "/records/sent?year=2025"), 200);
     assert_int_equal(visit_json_int(&v, "year"), 2025);
@@ -238,14 +238,14 @@ static void months_are_those_of_the_zone_and_of_the_shown_year(void **state)
     struct visit v;
     person_new(app, &p, 0);
     person_new(app, &other, 0);
-    int64_t march = zone_month_start_ms(2025, 3);
+    int64_t march = clock_zone_month_start_ms(2025, 3);
     (void)packet_of(&p, PACKET_EVEN, 100, 1, march - 1);
     struct packet packet = packet_of(&p, PACKET_EVEN, 600, 3, march);
-    (void)packet_of(&p, PACKET_EVEN, 400, 1, zone_month_start_ms(2025, 4) - 1);
-    (void)packet_of(&p, PACKET_EVEN, 7, 1, zone_year_start_ms(2026));
+    (void)packet_of(&p, PACKET_EVEN, 400, 1, clock_zone_month_start_ms(2025, 4) - 1);
+    (void)packet_of(&p, PACKET_EVEN, 7, 1, clock_zone_year_start_ms(2026));
     (void)packet_of(&other, PACKET_EVEN, 5000, 1, march);
-    grabbed(&packet, 0, &p, zone_month_start_ms(2025, 12));
-    grabbed(&packet, 1, &other, zone_month_start_ms(2025, 12));
+    grabbed(&packet, 0, &p, clock_zone_month_start_ms(2025, 12));
+    grabbed(&packet, 1, &other, clock_zone_month_start_ms(2025, 12));
 
     assert_int_equal(asked(&v, &p, "/records/sent?year=2025"), 200);
     assert_month(&v, 1, 0, 0);
@@ -268,9 +268,9 @@ static void the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_ye
     struct person p;
     struct visit v;
     person_new(app, &p, 0);
-    (void)packet_of(&p, PACKET_EVEN, 20000, 1, zone_month_start_ms(2025, 1));
-    (void)packet_of(&p, PACKET_EVEN, 10000, 1, zone_month_start_ms(2025, 6));
-    (void)packet_of(&p, PACKET_EVEN, 1, 1, zone_month_start_ms(2025, 12));
+    (void)packet_of(&p, PACKET_EVEN, 20000, 1, clock_zone_month_start_ms(2025, 1));
+    (void)packet_of(&p, PACKET_EVEN, 10000, 1, clock_zone_month_start_ms(2025, 6));
+    (void)packet_of(&p, PACKET_EVEN, 1, 1, clock_zone_month_start_ms(2025, 12));
     assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2025", NULL, 0, false), 200);
     assert_int_equal(visit_body_count(&v, "<rect "), 3); /* a month without packets has no bar */
     assert_true(visit_body_has(&v, "height=\"100\""));
@@ -293,7 +293,7 @@ static void the_year_left_out_is_the_current_one(void **state)
     struct visit v;
     person_new(app, &p, 0);
     assert_int_equal(asked(&v, &p, "/records/received"), 200);
-    assert_int_equal(visit_json_int(&v, "year"), zone_date(clock_now_ms()).year);
+    assert_int_equal(visit_json_int(&v, "year"), clock_zone_date(clock_now_ms()).year);
     assert_int_equal(visit_json_int(&v, "best_count"), 0);
     visit_end(&v);
 }

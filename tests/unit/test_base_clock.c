@@ -130,6 +130,28 @@ static void summer_begins_to_the_millisecond_however_often_it_is_asked(void **st
     assert_int_equal(clock_zone_offset_s(-quarter_ms), 3600);
 }
 
+static void a_month_begins_with_its_first_instant(void **state)
+{
+    (void)state;
+    /* Clocks changed at 00:00 on the first of a month: Asuncion 2023-10, Beirut 2012-04 (forward), Amman 1995-09, Lima
+     * 1994-04 (back); Apia had no 30 December in 2011. */
+    static const char *const zones[] = {
+        "Asia/Shanghai", "Europe/Berlin", "America/Asuncion", "America/Havana", "Asia/Beirut",
+        "Asia/Amman",    "America/Lima",  "Pacific/Apia",     "Africa/Cairo",   "UTC"
+    };
+    for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+        assert_true(clock_zone_set(zones[i]));
+        for (int month = 0; month < MONTHS_PER_YEAR * 60; month++) {
+            const int year = 1980 + month / MONTHS_PER_YEAR, no = month % MONTHS_PER_YEAR + 1;
+            const int64_t start = clock_zone_month_start_ms(year, no);
+            const struct clock_date first = clock_zone_date(start), before = clock_zone_date(start - 1);
+            assert_int_equal(first.year * 12 + first.month, year * 12 + no);
+            assert_int_equal(before.year * 12 + before.month, year * 12 + no - 1);
+        }
+    }
+    assert_true(clock_zone_set("UTC"));
+}
+
 static void unknown_zones_are_refused_and_change_nothing(void **state)
 {
     (void)state;
@@ -169,6 +191,7 @@ int main(void)
         cmocka_unit_test(new_years_grab_belongs_to_the_local_year),
         cmocka_unit_test(zones_come_from_the_database),
         cmocka_unit_test(summer_begins_to_the_millisecond_however_often_it_is_asked),
+        cmocka_unit_test(a_month_begins_with_its_first_instant),
         cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
         cmocka_unit_test(both_clocks_run),
     };
