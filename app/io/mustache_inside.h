@@ -4,7 +4,8 @@
  *   mustache_parse.c    tags → one tree a template: lines, standalone tags, indentation
  *   mustache_compile.c  trees → one flat program a template: partials, parents and blocks are expanded
  *   mustache_texts.c    a catalogue of texts → one small template each
- *   mustache.c          folders, sets, changes
+ *   mustache.c          sets of templates, their names
+ *   mustache_folder.c   sets from a folder, its changes
  *   mustache_render.c   program + context → bytes
  *
  * Trees live in an arena that dies when the set is compiled; the set keeps ops, a pool of bytes and names. */
@@ -107,6 +108,12 @@ struct workshop {
     size_t error_size;
 };
 
+/* Begins with an empty workshop that writes into error; false: no memory. */
+bool workshop_open(struct workshop *w, char *error, size_t error_size);
+/* Ends the work and returns st; when memory was the reason, says so, as nothing else did. */
+enum status workshop_close(struct workshop *w, enum status st);
+/* Makes a set of the sources in the workshop. */
+enum status workshop_finish(struct workshop *w, struct mustache_set **out);
 /* Writes "file:line:column: message" into the workshop's error; returns ST_INVALID. */
 enum status workshop_error(struct workshop *w, const struct source *src, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

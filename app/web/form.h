@@ -48,4 +48,5 @@ struct form_errors {
 void form_fail(struct form_errors *e, const char *field, const char *text);
 /* The same with a number or amount that the message tells. */
 void form_fail_with(struct form_errors *e, const char *field, const char *text, struct str value);
+
 #endif
