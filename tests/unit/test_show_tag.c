@@ -14,21 +14,21 @@ enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0, TAGS_M
 
 static struct arena *arena;
 static struct services services;
-static struct assets *assets, *no_assets;
+static struct assets *assets, *other_assets;
 
 static int setup(void **state)
 {
     (void)state;
     arena = arena_new(1 << 14, 1 << 20);
     return arena == NULL || assets_load(HB_SOURCE_DIR "/static", &assets) != ST_OK ||
-           assets_load(HB_SOURCE_DIR "/docs", &no_assets) != ST_OK;
+           assets_load(HB_SOURCE_DIR "/docs", &other_assets) != ST_OK;
 }
 
 static int teardown(void **state)
 {
     (void)state;
     assets_free(assets);
-    assets_free(no_assets);
+    assets_free(other_assets);
     arena_free(arena);
     return 0;
 }
@@ -161,7 +161,7 @@ static void change_templates(struct seen *s)
 }
 static void change_assets(struct seen *s)
 {
-    s->x.app->assets = no_assets;
+    s->x.app->assets = other_assets;
 }
 
 static void whatever_an_answer_depends_on_changes_its_tag(void **state)
