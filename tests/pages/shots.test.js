@@ -16,7 +16,7 @@ import { buildScene, freeze, withPastMonths } from './support/scene.js';
 // How far two colours may be apart (0 to 1; edges of letters don't count), and how much of a picture may be different.
 // A word that is gone is about 0.1 % of a phone's page.
 const COLOUR_DISTANCE = 0.1;
-const DIFFERENT_MAX = 0.001;
+const DIFFERENT_MAX = 0.0008;
 const BYTES_MAX = 1.5 * 1024 * 1024;
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
