@@ -264,7 +264,7 @@ static enum step handler_step(struct exchange *x)
             return STEP_DONE;
         }
     }
-    x->visitor_known = true;
+    x->visitor_known = (x->route->needs & WANT_VISITOR) != 0;
     if ((x->route->needs & NEED_USER) == NEED_USER && x->visitor.user_id == 0) {
         answer_login_needed(x);
         return STEP_DONE;

@@ -106,9 +106,12 @@ test('one address that logs in too often is told to wait, others of its requests
 
 test('a problem found before anybody looked who is there asks nobody to log in', async () => {
   const { client } = await newUser();
-  const links = async (path) => [...(await client.getHtml(path)).text.matchAll(/<nav[\s\S]*?<\/nav>/g)][0][0].match(/href="\/\w+/g);
-  assert.equal(await links('/nothing'), null);
-  assert.deepEqual(await links('/wallet'), ['href="/send', 'href="/records', 'href="/wallet']);
+  const links = ({ text }) => /<nav[\s\S]*?<\/nav>/.exec(text)[0].match(/href="\/\w+/g);
+  assert.equal(links(await client.getHtml('/nothing')), null);
+  const refused = await client.postHtml('/language', { language: 'xx' }); // nobody is looked for
+  assert.equal(refused.status, 400);
+  assert.equal(links(refused), null);
+  assert.deepEqual(links(await client.getHtml('/wallet')), ['href="/send', 'href="/records', 'href="/wallet']);
   assert.deepEqual((await new Client().getHtml('/')).text.match(/href="\/(login|register)"/g).slice(0, 2), ['href="/login"', 'href="/register"']);
 });
 
