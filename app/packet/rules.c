@@ -180,6 +180,8 @@ static void check_greeting(struct check *c)
     }
     c->order->greeting_by_default = clean.len == 0;
     c->order->greeting = clean.len > 0 ? clean : c->form->greeting_default;
+    if (c->order->greeting.ptr == NULL)
+        c->failed = ST_NO_MEMORY;
 }
 
 static void check_to(struct check *c)

@@ -13,14 +13,15 @@ enum { GREETING_CODE_POINTS_MAX = 400, USERNAME_TYPED_BYTES_MAX = 128 /* in full
 
 /* As typed; absent fields are empty. */
 struct send_form {
-    struct str kind;             /* empty = lucky */
-    struct str amount;           /* yuan text: the total for lucky, one share for even and exclusive */
-    struct str count;            /* ignored for exclusive */
-    struct str greeting;         /* empty = greeting_default */
-    struct str to;               /* username; exclusive only, ignored otherwise */
-    struct str split;            /* lucky only, ignored otherwise; empty = double-average */
-    struct str request_key;      /* empty = the caller makes one */
-    struct str greeting_default; /* not typed: what an empty greeting becomes, in the sender's language */
+    struct str kind;        /* empty = lucky */
+    struct str amount;      /* yuan text: the total for lucky, one share for even and exclusive */
+    struct str count;       /* ignored for exclusive */
+    struct str greeting;    /* empty = greeting_default */
+    struct str to;          /* username; exclusive only, ignored otherwise */
+    struct str split;       /* lucky only, ignored otherwise; empty = double-average */
+    struct str request_key; /* empty = the caller makes one */
+    struct str
+        greeting_default; /* not typed: what an empty greeting becomes, in the sender's language; STR_NONE: no memory */
 };
 
 /* What is to be done. All sums are within the limits and can be split. */

@@ -259,20 +259,6 @@ static enum status send_model(struct exchange *x, struct model *m, const struct 
     return ST_OK;
 }
 
-enum step send_form_get(struct exchange *x)
-{
-    struct send_form empty = { STR(""), STR(""), STR(""), STR(""), STR(""), STR(""), STR(""), STR("") };
-    struct model m;
-    struct str request_key = request_key_new(x->arena);
-    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, &empty, request_key);
-    if (st != ST_OK) {
-        respond_status(x, st);
-        return STEP_DONE;
-    }
-    respond_model(x, 200, "pages/send", &m);
-    return STEP_DONE;
-}
-
 static struct send_form form_read(struct exchange *x)
 {
     return (struct send_form){ .kind = form_get(&x->form, "kind", NULL),
@@ -283,6 +269,20 @@ static struct send_form form_read(struct exchange *x)
                                .split = form_get(&x->form, "split", NULL),
                                .request_key = form_get(&x->form, "request_key", NULL),
                                .greeting_default = text_of(x, "text/greeting_default") };
+}
+
+enum step send_form_get(struct exchange *x)
+{
+    struct send_form empty = form_read(x);
+    struct model m;
+    struct str request_key = request_key_new(x->arena);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, &empty, request_key);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    respond_model(x, 200, "pages/send", &m);
+    return STEP_DONE;
 }
 
 /* Looks up who may open an exclusive packet. ST_INVALID: told in errors. */
