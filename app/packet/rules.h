@@ -20,8 +20,8 @@ struct send_form {
     struct str to;          /* username; exclusive only, ignored otherwise */
     struct str split;       /* lucky only, ignored otherwise; empty = double-average */
     struct str request_key; /* empty = the caller makes one */
-    struct str
-        greeting_default; /* not typed: what an empty greeting becomes, in the sender's language; STR_NONE: no memory */
+    /* Not typed: what an empty greeting becomes, in the sender's language. STR_NONE: no memory. */
+    struct str greeting_default;
 };
 
 /* What is to be done. All sums are within the limits and can be split. */

@@ -246,7 +246,7 @@ static enum status send_model(struct exchange *x, struct model *m, const struct 
     view_money_model(m, &m->root, "balance_fen", "balance_text", balance_fen);
     value_text(m, &m->root, "request_key", request_key);
     limits_model(x, m);
-    value_page_text(m, &m->root, "greeting_default", text_of(x, "text/greeting_default"));
+    value_page_text(m, &m->root, "greeting_default", form->greeting_default);
     struct value *typed = value_page_object(m, &m->root, "form");
     value_text(m, typed, "kind", form->kind);
     value_text(m, typed, "amount", form->amount);
