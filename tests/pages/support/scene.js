@@ -1,25 +1,13 @@
 // The people and packets of the pictures, and how a page is made the same at every time and place: ids, times and QR
 // codes, which differ by nature, are replaced before the camera looks; amounts are the same because nothing is left to
 // chance: even shares, and lucky ones that are all as large as a share may be.
-import assert from 'node:assert/strict';
-import { newUser, poll, unique } from '../../e2e/support/site.js';
-import { sql } from './world.js';
+import { newUser, poll } from '../../e2e/support/site.js';
+import { grab, send, sql } from './world.js';
 
 const NAMES = {
   'zh-CN': { sender: '阿红', viewer: '小明', others: ['李雷', '韩梅梅', '王小虎'], greeting: '新年快乐，万事如意' },
   en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!' },
 };
-
-async function send({ client }, fields) {
-  const sent = await client.post('/send', { request_key: unique('k'), ...fields });
-  assert.equal(sent.status, 201, sent.text);
-  return `/p/${sent.json.id}`;
-}
-
-async function grab({ client }, path) {
-  const opened = await client.post(`${path}/open`);
-  assert.equal(opened.status, 200, opened.text);
-}
 
 // { sender, viewer: clients; open, opened, finished, draw: paths }. The viewer has got something of all but the open one.
 // draw is a lucky packet as it is in life, for pictures that are not compared; it is there when asked for.
@@ -30,16 +18,16 @@ export async function buildScene(language, { withDraw = false } = {}) {
   const others = [];
   for (const nickname of names.others) others.push(await newUser({ nickname }));
 
-  const single = await send(sender, { kind: 'exclusive', to: viewer.username, amount: '5.20' });
-  const finished = await send(sender, { kind: 'lucky', count: '3', amount: '600', greeting });
-  const draw = withDraw && await send(sender, { kind: 'lucky', count: '5', amount: '88.88', greeting });
-  const opened = await send(sender, { kind: 'even', count: '5', amount: '8.88', greeting });
-  const open = await send(sender, { kind: 'lucky', count: '5', amount: '66.66', greeting });
-  await grab(viewer, single);
-  for (const person of [others[0], viewer, others[1]]) await grab(person, finished);
-  for (const person of draw ? [others[0], others[1], viewer, others[2], sender] : []) await grab(person, draw);
-  for (const person of [others[1], others[0], viewer]) await grab(person, opened);
-  await send(viewer, { kind: 'even', count: '3', amount: '6.66', greeting });
+  const single = await send(sender.client, { kind: 'exclusive', to: viewer.username, amount: '5.20' });
+  const finished = await send(sender.client, { kind: 'lucky', count: '3', amount: '600', greeting });
+  const draw = withDraw && await send(sender.client, { kind: 'lucky', count: '5', amount: '88.88', greeting });
+  const opened = await send(sender.client, { kind: 'even', count: '5', amount: '8.88', greeting });
+  const open = await send(sender.client, { kind: 'lucky', count: '5', amount: '66.66', greeting });
+  await grab(viewer.client, single);
+  for (const person of [others[0], viewer, others[1]]) await grab(person.client, finished);
+  for (const person of draw ? [others[0], others[1], viewer, others[2], sender] : []) await grab(person.client, draw);
+  for (const person of [others[1], others[0], viewer]) await grab(person.client, opened);
+  await send(viewer.client, { kind: 'even', count: '3', amount: '6.66', greeting });
   for (const path of [single, finished, draw, opened].filter(Boolean)) {
     await poll(`${path} is settled`, async () => (await viewer.client.get(path)).json.mine.settled);
   }
