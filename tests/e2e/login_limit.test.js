@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { poll } from './support/instance.js';
+import { poll } from './support/poll.js';
 
 const run = promisify(execFile);
 const SITE = fileURLToPath(new URL('../../nginx', import.meta.url));

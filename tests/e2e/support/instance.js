@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
+export { poll } from './poll.js';
+
 const run = promisify(execFile);
 
 function readEnv(file) {
@@ -29,15 +31,4 @@ export function processes(name) {
   const first = readFileSync(`${env.HB_TEST_VAR}/run/${name}.pid`, 'utf8').trim();
   const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ').filter(Boolean);
   return (children.length ? children : [first]).map(Number);
-}
-
-// Polls until probe answers something true, and returns that. Never a fixed pause in a test.
-export async function poll(what, probe, seconds = 20) {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await probe();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`${what}: not within ${seconds} s`);
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
-  }
 }

@@ -1,0 +1,10 @@
+// Polls until probe answers something true, and returns that. Never a fixed pause in a test.
+export async function poll(what, probe, seconds = 20) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await probe();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what}: not within ${seconds} s`);
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+  }
+}
