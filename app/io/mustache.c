@@ -1,12 +1,12 @@
 /* Sets of templates: compiled as a whole, and looked up by name. */
 #include "io/mustache.h"
 
-#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "io/mustache_inside.h"
 
 enum { WORKSHOP_CHUNK_BYTES = 64 << 10 };
@@ -101,28 +101,20 @@ static enum status workshop_parse(struct workshop *w)
     return st;
 }
 
-static void content_add(crypto_generichash_state *state, struct str text)
-{
-    const uint64_t len = text.len; /* so that what ends here does not begin there */
-
-    crypto_generichash_update(state, (const uint8_t *)&len, sizeof len);
-    crypto_generichash_update(state, (const uint8_t *)text.ptr, text.len);
-}
-
 /* Of the sorted sources. */
 static uint64_t workshop_content(const struct workshop *w)
 {
-    crypto_generichash_state state;
-    uint8_t digest[crypto_generichash_BYTES_MIN];
+    struct digest digest;
+    uint8_t bytes[DIGEST_BYTES];
     uint64_t content;
 
-    crypto_generichash_init(&state, NULL, 0, sizeof digest);
+    digest_begin(&digest);
     for (size_t i = 0; i < w->count; i++) {
-        content_add(&state, w->sources[i].name);
-        content_add(&state, w->sources[i].text);
+        digest_text(&digest, w->sources[i].name);
+        digest_text(&digest, w->sources[i].text);
     }
-    crypto_generichash_final(&state, digest, sizeof digest);
-    memcpy(&content, digest, sizeof content);
+    digest_end(&digest, bytes);
+    memcpy(&content, bytes, sizeof content);
     return content;
 }
 

@@ -1,18 +1,8 @@
 #include "packet/show_tag.h"
 
-#include <sodium.h>
-
+#include "base/digest.h"
 #include "packet/present.h"
 #include "web/assets.h"
-
-enum { TAG_BYTES = crypto_generichash_BYTES_MIN };
-
-static void text_add(crypto_generichash_state *state, struct str text)
-{
-    const uint64_t len = text.len; /* so that what ends here does not begin there */
-    crypto_generichash_update(state, (const uint8_t *)&len, sizeof len);
-    crypto_generichash_update(state, (const uint8_t *)text.ptr, text.len);
-}
 
 struct str show_tag(struct exchange *x, const struct live_view *view)
 {
@@ -37,14 +27,14 @@ struct str show_tag(struct exchange *x, const struct live_view *view)
         view->has_mine ? (uint64_t)view->mine.share_no + 1 : 0,
         view->has_mine && view->mine.settled,
     };
-    crypto_generichash_state state;
-    uint8_t digest[TAG_BYTES];
+    struct digest digest;
+    uint8_t bytes[DIGEST_BYTES];
 
-    crypto_generichash_init(&state, NULL, 0, sizeof digest);
-    crypto_generichash_update(&state, (const uint8_t *)facts, sizeof facts);
-    text_add(&state, x->target);
-    text_add(&state, x->visitor.nickname);
-    crypto_generichash_final(&state, digest, sizeof digest);
-    struct str hex = present_hex(x->arena, digest, sizeof digest);
+    digest_begin(&digest);
+    digest_bytes(&digest, facts, sizeof facts);
+    digest_text(&digest, x->target);
+    digest_text(&digest, x->visitor.nickname);
+    digest_end(&digest, bytes);
+    struct str hex = present_hex(x->arena, bytes, sizeof bytes);
     return hex.ptr != NULL ? arena_printf(x->arena, "W/\"%.*s\"", STR_ARG(hex)) : STR_NONE;
 }
