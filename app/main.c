@@ -14,7 +14,7 @@
 #include "ops/demo.h"
 #include "ops/replay.h"
 #include "ops/serve.h"
-#include "packet/verify.h"
+#include "pages/verify.h"
 
 #ifndef HB_VERSION
 #define HB_VERSION "unknown"

@@ -1,5 +1,5 @@
 /* The verify page: draws the shares once more, in the visitor's own browser, from the seed alone. The rules stand in
- * app/packet/split.h and app/base/random.h; SHA-256 is the browser's. Without this file the page and its commands remain. */
+ * app/packet/split.h and app/packet/draw.h; SHA-256 is the browser's. Without this file the page and its commands remain. */
 (function () {
   'use strict';
   const said = document.querySelector('[data-seed]');

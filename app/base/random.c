@@ -2,12 +2,8 @@
 
 #include <assert.h>
 #include <sodium.h>
-#include <string.h>
 
-static_assert(crypto_hash_sha256_BYTES == HASH_BYTES && HASH_BYTES == DRAW_BLOCK_BYTES, "SHA-256");
-
-static const char DRAW_PURPOSE[] = "hongbao-draw-v1";
-enum { DRAW_PURPOSE_BYTES = sizeof DRAW_PURPOSE - 1, COUNTER_BYTES = 8, WORD_BYTES = 4 };
+static_assert(crypto_hash_sha256_BYTES == HASH_BYTES, "SHA-256");
 
 bool random_init(void)
 {
@@ -30,46 +26,4 @@ uint64_t random_u64(void)
 void hash_sha256(const void *bytes, size_t len, uint8_t *out)
 {
     (void)crypto_hash_sha256(out, len ? bytes : (const void *)"", len); /* always 0 */
-}
-
-void draw_init(struct draw *d, const uint8_t seed[SEED_BYTES])
-{
-    *d = (struct draw){ .used = DRAW_BLOCK_BYTES };
-    memcpy(d->seed, seed, SEED_BYTES);
-}
-
-static void draw_next_block(struct draw *d)
-{
-    uint8_t message[DRAW_PURPOSE_BYTES + SEED_BYTES + COUNTER_BYTES];
-
-    memcpy(message, DRAW_PURPOSE, DRAW_PURPOSE_BYTES);
-    memcpy(message + DRAW_PURPOSE_BYTES, d->seed, SEED_BYTES);
-    for (unsigned i = 0; i < COUNTER_BYTES; i++)
-        message[DRAW_PURPOSE_BYTES + SEED_BYTES + i] = (uint8_t)(d->next_block >> (8 * (COUNTER_BYTES - 1 - i)));
-    hash_sha256(message, sizeof message, d->block);
-    d->next_block++;
-    d->used = 0;
-}
-
-uint32_t draw_u32(struct draw *d)
-{
-    if (d->used == DRAW_BLOCK_BYTES)
-        draw_next_block(d);
-    assert(d->used <= DRAW_BLOCK_BYTES - WORD_BYTES);
-    const uint8_t *p = d->block + d->used;
-    d->used += WORD_BYTES;
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-uint32_t draw_below(struct draw *d, uint32_t bound)
-{
-    const uint64_t words = (uint64_t)1 << 32;
-    uint32_t word;
-
-    assert(bound >= 1);
-    const uint64_t fair = words - words % bound;
-    do {
-        word = draw_u32(d); /* refused with probability below one half each time */
-    } while (word >= fair);
-    return word % bound;
 }

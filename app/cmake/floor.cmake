@@ -1,19 +1,19 @@
-# hb_floor(NAME [BELOW hb_floor] [LIBRARIES lib…] [SOURCES file.c…]): one floor of the house as the library hb_NAME.
-# It links only the floor below (and with it all that are deeper) and what it needs from outside.
+# hb_floor(NAME [LIBRARIES lib…] SOURCES file.c…): one floor of the house as the library hb_NAME. It links the floor
+# below it in app/FLOORS.txt (and with it all that are deeper) and what it needs from outside.
+file(STRINGS "${PROJECT_SOURCE_DIR}/app/FLOORS.txt" HB_FLOORS REGEX "^[a-z]")
+
 function(hb_floor name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "BELOW" "LIBRARIES;SOURCES")
-    if(arg_UNPARSED_ARGUMENTS)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;SOURCES")
+    list(FIND HB_FLOORS ${name} place)
+    if(arg_UNPARSED_ARGUMENTS OR place LESS 0)
         message(FATAL_ERROR "hb_floor(${name}): unknown ${arg_UNPARSED_ARGUMENTS}")
     endif()
     set(below hb_flags)
-    if(arg_BELOW)
-        set(below ${arg_BELOW})
+    if(place GREATER 0)
+        math(EXPR place "${place} - 1")
+        list(GET HB_FLOORS ${place} floor_below)
+        set(below hb_${floor_below})
     endif()
-    if(arg_SOURCES)
-        add_library(hb_${name} STATIC ${arg_SOURCES})
-        target_link_libraries(hb_${name} PUBLIC ${below} ${arg_LIBRARIES})
-    else()
-        add_library(hb_${name} INTERFACE)
-        target_link_libraries(hb_${name} INTERFACE ${below} ${arg_LIBRARIES})
-    endif()
+    add_library(hb_${name} STATIC ${arg_SOURCES})
+    target_link_libraries(hb_${name} PUBLIC ${below} ${arg_LIBRARIES})
 endfunction()

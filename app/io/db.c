@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "io/db_sql.h"
+#include "io/db_sql_internal.h"
 #include "io/metrics.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "io/db_sql.h"
+#include "io/db_sql_internal.h"
 
 #include <assert.h>
 #include <sodium.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "io/redis_inside.h"
+#include "io/redis_internal.h"
 
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* memory above this is given back after the round */

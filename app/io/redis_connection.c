@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/metrics.h"
-#include "io/redis_inside.h"
+#include "io/redis_internal.h"
 
 enum { IDLE_CHECK_MS = 20 /* a connection unused for longer is looked at before it is trusted */ };
 

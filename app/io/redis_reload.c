@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/redis_inside.h"
+#include "io/redis_internal.h"
 
 static bool call_lacks_script(const struct pending *p)
 {

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "io/redis_inside.h"
+#include "io/redis_internal.h"
 
 enum { READ_BYTES = 16 << 10 };
 

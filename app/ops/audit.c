@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/public_id.h"
 #include "base/value.h"
-#include "ops/services.h"
-#include "packet/settle.h"
+#include "live/stores.h"
+#include "settle/settle.h"
 
 enum { ERROR_MAX = 1024, AUDIT_TIMEOUT_S = 600 };
 
@@ -42,12 +42,12 @@ static enum status tables_body(struct db *db, void *ctx)
     return audit_tables(ctx, db);
 }
 
-enum status audit_run(struct services *app, struct audit *out)
+enum status audit_run(struct stores *stores, struct audit *out)
 {
     *out = (struct audit){ .packet_id = out->packet_id, .stretch = out->stretch };
-    enum status st = db_snapshot(app->db, tables_body, out);
+    enum status st = db_snapshot(stores->db, tables_body, out);
     if (st == ST_OK)
-        st = audit_live(out, app);
+        st = audit_live(out, stores);
     return st;
 }
 
@@ -131,7 +131,7 @@ static int usage(void)
     return 2;
 }
 
-static int audit_and_print(struct services *app, uint64_t packet_id, bool json)
+static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
 {
     struct audit *audit = calloc(1, sizeof *audit);
     if (audit == NULL) {
@@ -139,10 +139,10 @@ static int audit_and_print(struct services *app, uint64_t packet_id, bool json)
         return 2;
     }
     audit->packet_id = packet_id;
-    db_set_timeout_s(app->db, AUDIT_TIMEOUT_S);
-    enum status st = settle_check(app);
+    db_set_timeout_s(stores->db, AUDIT_TIMEOUT_S);
+    enum status st = settle_check(stores);
     if (st == ST_OK)
-        st = audit_run(app, audit);
+        st = audit_run(stores, audit);
     int code = 2;
     if (st == ST_OK && !audit_print(audit, json, stdout))
         st = ST_NO_MEMORY;
@@ -164,13 +164,13 @@ int audit_command(const struct config *config, int argc, char **argv)
         else if (strcmp(argv[i], "--packet") != 0 || i + 1 == argc ||
                  !packet_id_read(config, str_from(argv[++i]), &packet_id))
             return usage();
-    struct services app;
+    struct stores stores;
     char error[ERROR_MAX];
-    if (services_open(&app, config, SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+    if (stores_open(&stores, config, true, error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "hongbao audit: %s\n", error);
         return 2;
     }
-    int code = audit_and_print(&app, packet_id, json);
-    services_close(&app);
+    int code = audit_and_print(&stores, packet_id, json);
+    stores_close(&stores);
     return code;
 }

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/config.h"
 #include "base/status.h"
-#include "web/exchange.h"
+#include "live/stores.h"
 
 /* X(identifier, id, sentence) */
 #define AUDIT_CHECKS(X)                                                                                                \
@@ -52,7 +52,7 @@ struct audit {
 
 /* Fills out (packet_id is set by the caller). ST_OK: it could look at everything; ST_UNAVAILABLE: a store is away;
  * ST_NO_MEMORY. */
-enum status audit_run(struct services *app, struct audit *out);
+enum status audit_run(struct stores *stores, struct audit *out);
 bool audit_clean(const struct audit *audit);
 /* False: there was no memory to write it, or out took not all of it. */
 bool audit_print(const struct audit *audit, bool json, FILE *out);
@@ -69,9 +69,9 @@ enum status audit_tables(struct audit *audit, struct db *db);
 /* The part of it that recomputes every packet's shares; a is reset. */
 enum status audit_promises(struct audit *audit, struct db *db, struct arena *a);
 /* Packets that Redis has or should have, against the tables. */
-enum status audit_live(struct audit *audit, struct services *app);
+enum status audit_live(struct audit *audit, struct stores *stores);
 /* One packet, one look: what is wrong may be so only because it changed meanwhile. Nothing when it is closed. */
-enum status audit_live_once(struct audit *audit, struct services *app, uint64_t packet_id);
+enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t packet_id);
 const char *audit_check_name(enum audit_check check); /* "I1" */
 
 #endif

@@ -9,8 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "packet/live.h"
-#include "packet/live_event.h"
+#include "live/live.h"
 #include "packet/split.h"
 #include "packet/store.h"
 
@@ -26,7 +25,7 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
 /* One packet under the glass. */
 struct look {
-    struct services *app;
+    struct stores *stores;
     struct audit *audit;
     struct arena *arena;
     struct packet p;
@@ -104,11 +103,11 @@ static enum status pending_check(struct look *k, const struct live_row *rows, si
     for (size_t i = 0; i < count; i++) {
         struct str at = live_event_id_text(id, rows[i].event);
         const struct str range[] = { STR("XRANGE"), k->keys.key[LIVE_KEY_EVENTS], at, at };
-        redis_queue(k->app->redis, &calls[i], range, 4);
+        redis_queue(k->stores->redis, &calls[i], range, 4);
     }
     const struct str get[] = { STR("GET"), k->keys.key[LIVE_KEY_SETTLED] };
-    redis_queue(k->app->redis, &calls[count], get, 2); /* last: the worker writes it before it trims */
-    redis_round(k->app->redis);
+    redis_queue(k->stores->redis, &calls[count], get, 2); /* last: the worker writes it before it trims */
+    redis_round(k->stores->redis);
     enum status st = ST_OK;
     for (size_t i = 0; i <= count; i++)
         if (st == ST_OK)
@@ -137,7 +136,7 @@ static enum status users_check(struct look *k, const struct live_row *rows, size
     args[1] = k->keys.key[LIVE_KEY_GRABS];
     for (size_t i = 0; i < count; i++)
         args[i + 2] = arena_printf(k->arena, "%" PRIu64, rows[i].user_id);
-    enum status st = look_status(redis_do(k->app->redis, &call, args, count + 2));
+    enum status st = look_status(redis_do(k->stores->redis, &call, args, count + 2));
     for (size_t i = 0; st == ST_OK && i < count; i++) {
         int64_t share_no = -1;
         (void)redis_reply_i64(redis_reply_at(call.reply, i), &share_no);
@@ -162,7 +161,7 @@ static enum status rows_check(struct look *k, const redisReply *list, uint32_t f
         return ST_NO_MEMORY;
     enum status st = ST_OK;
     if (first < p->grabbed_count)
-        st = packet_grabs_between(k->app->db, k->arena, p->id, first,
+        st = packet_grabs_between(k->stores->db, k->arena, p->id, first,
                                   p->grabbed_count - first < count ? p->grabbed_count : first + (uint32_t)count, &grabs,
                                   &grab_count);
     for (size_t i = 0; st == ST_OK && i < count; i++) {
@@ -209,7 +208,7 @@ static enum status order_check(struct look *k, uint32_t length)
         const struct str range[] = { STR("LRANGE"), k->keys.key[LIVE_KEY_ORDER], from, to };
         if (from.ptr == NULL || to.ptr == NULL)
             return ST_NO_MEMORY;
-        st = look_status(redis_do(k->app->redis, &call, range, 4));
+        st = look_status(redis_do(k->stores->redis, &call, range, 4));
         if (st == ST_OK && call.reply->type != REDIS_REPLY_ARRAY)
             st = ST_CORRUPT;
         if (st == ST_OK)
@@ -224,7 +223,7 @@ static enum status order_check(struct look *k, uint32_t length)
 static enum status live_check(struct look *k)
 {
     struct redis_call calls[4] = { 0 };
-    struct redis *redis = k->app->redis;
+    struct redis *redis = k->stores->redis;
     const struct str hmget[] = { STR("HMGET"),       k->keys.key[LIVE_KEY_PACKET],
                                  STR("state"),       STR("count"),
                                  STR("amount"),      STR("expires_ms"),
@@ -267,21 +266,21 @@ static enum status live_check(struct look *k)
 }
 
 /* Reads the packet anew and compares. Packets that are closed by now are the tables' business. */
-enum status audit_live_once(struct audit *audit, struct services *app, uint64_t packet_id)
+enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t packet_id)
 {
     struct db_rows rows;
-    struct look k = { .app = app, .audit = audit };
+    struct look k = { .stores = stores, .audit = audit };
     k.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (k.arena == NULL)
         return ST_NO_MEMORY;
-    enum status st = db_query(app->db, k.arena, &rows,
+    enum status st = db_query(stores->db, k.arena, &rows,
                               "SELECT " PACKET_COLUMNS ", stream_cursor.last_id FROM packet LEFT JOIN stream_cursor"
                               " ON stream_cursor.partition_no = packet.id % ? WHERE packet.id = ?"
                               " AND packet.state IN ('funding', 'open')",
-                              DB_PARAMS(DB_I64(app->config->partitions), DB_U64(packet_id)));
+                              DB_PARAMS(DB_I64(stores->config->partitions), DB_U64(packet_id)));
     if (st == ST_OK && rows.count == 1 && packet_from_row(&rows, 0, 0, &k.p) == ST_OK) {
         (void)live_event_id_parse(db_cell(&rows, 0, PACKET_COLUMN_COUNT), &k.cursor); /* no cursor yet: 0-0 */
-        live_keys(&k.keys, packet_id, app->config->partitions);
+        live_keys(&k.keys, packet_id, stores->config->partitions);
         if (k.p.state == PACKET_OPEN || k.p.created_ms + FUNDING_GRACE_MS < clock_now_ms())
             st = live_check(&k);
     }
@@ -290,43 +289,43 @@ enum status audit_live_once(struct audit *audit, struct services *app, uint64_t 
 }
 
 /* Looks a few times before it believes in a violation: between the two reads the packet may have changed. */
-static enum status packet_check(struct services *app, struct audit *audit, struct audit *scratch, uint64_t packet_id)
+static enum status packet_check(struct stores *stores, struct audit *audit, struct audit *scratch, uint64_t packet_id)
 {
     const struct timespec pause = { .tv_nsec = LOOK_AGAIN_MS * 1000000L };
     enum status st = ST_OK;
     for (int look = 1; st == ST_OK && look < LOOKS_MAX; look++) {
         memset(scratch, 0, sizeof *scratch);
-        st = audit_live_once(scratch, app, packet_id);
+        st = audit_live_once(scratch, stores, packet_id);
         if (st == ST_OK && audit_clean(scratch)) {
             audit->unsettled += scratch->unsettled;
             return ST_OK;
         }
         (void)nanosleep(&pause, NULL);
     }
-    return st == ST_OK ? audit_live_once(audit, app, packet_id) : st;
+    return st == ST_OK ? audit_live_once(audit, stores, packet_id) : st;
 }
 
-static enum status redis_ping(struct services *app)
+static enum status redis_ping(struct stores *stores)
 {
     struct redis_call call = { 0 };
     const struct str ping[] = { STR("PING") };
-    enum status st = look_status(redis_do(app->redis, &call, ping, 1));
+    enum status st = look_status(redis_do(stores->redis, &call, ping, 1));
     redis_call_free(&call);
     return st;
 }
 
-enum status audit_live(struct audit *audit, struct services *app)
+enum status audit_live(struct audit *audit, struct stores *stores)
 {
     uint64_t after = audit->packet_id == 0 ? 0 : audit->packet_id - 1;
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     struct audit *scratch = calloc(1, sizeof *scratch);
     enum status st = a == NULL || scratch == NULL ? ST_NO_MEMORY : ST_OK;
     if (st == ST_OK) /* with nothing to compare it would pass without having looked */
-        st = redis_ping(app);
+        st = redis_ping(stores);
     for (bool more = true; st == ST_OK && more;) {
         struct db_rows rows;
         arena_reset(a);
-        st = db_query(app->db, a, &rows,
+        st = db_query(stores->db, a, &rows,
                       "SELECT id FROM packet WHERE state IN ('funding', 'open') AND id > ? AND id <= ? ORDER BY id"
                       " LIMIT ?",
                       DB_PARAMS(DB_U64(after), DB_U64(audit->packet_id == 0 ? INT64_MAX : audit->packet_id),
@@ -334,7 +333,7 @@ enum status audit_live(struct audit *audit, struct services *app)
         more = st == ST_OK && rows.count == PACKETS_PER_QUERY;
         for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
             after = db_cell_u64(&rows, i, 0);
-            st = packet_check(app, audit, scratch, after);
+            st = packet_check(stores, audit, scratch, after);
         }
     }
     free(scratch);

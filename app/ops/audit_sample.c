@@ -54,15 +54,15 @@ static void violations_tell(const struct audit *audit)
                       log_quote(str_from(audit->checks[i].rows[0].detail), quoted, sizeof quoted));
 }
 
-enum status audit_sample_look(struct audit_sample *s, struct services *app)
+enum status audit_sample_look(struct audit_sample *s, struct stores *stores)
 {
     uint64_t packet_id = s->suspect_id;
-    enum status st = packet_id != 0 ? ST_OK : packet_draw(s, app->db, &packet_id);
+    enum status st = packet_id != 0 ? ST_OK : packet_draw(s, stores->db, &packet_id);
     s->audit = (struct audit){ .packet_id = packet_id };
     if (st == ST_OK)
-        st = db_snapshot(app->db, tables_body, &s->audit);
+        st = db_snapshot(stores->db, tables_body, &s->audit);
     if (st == ST_OK)
-        st = audit_live_once(&s->audit, app, packet_id);
+        st = audit_live_once(&s->audit, stores, packet_id);
     if (st != ST_OK)
         return st;
     s->looks = packet_id == s->suspect_id ? s->looks + 1 : 1;

@@ -23,6 +23,6 @@ struct audit_sample {
 
 /* Looks at one packet: the suspect again, or the next. A few short queries, never a pause. ST_OK · ST_NOT_FOUND: the
  * walk is at its end, the next call begins anew · a store's trouble: the next call looks again. */
-enum status audit_sample_look(struct audit_sample *s, struct services *app);
+enum status audit_sample_look(struct audit_sample *s, struct stores *stores);
 
 #endif

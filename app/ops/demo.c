@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "ops/services.h"
+#include "ledger/ledger.h"
+#include "live/stores.h"
 #include "user/session.h"
-#include "wallet/ledger.h"
 
 enum { ROWS_PER_STATEMENT = 500, USERNAME_MAX = 40, NICKNAME_MAX = 40, ERROR_MAX = 1024 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
@@ -26,7 +26,7 @@ struct person {
 };
 
 struct group {
-    struct services *app;
+    struct stores *stores;
     struct arena *arena;
     struct person *people;
     size_t count;
@@ -117,16 +117,16 @@ static enum status sessions_store(struct group *g)
         char key[SESSION_KEY_MAX], ttl[24];
         session_token_new(p->token);
         session_key_write(str_from(p->token), key);
-        (void)snprintf(ttl, sizeof ttl, "%" PRId64, session_ttl_ms(g->app->config, &session, g->now_ms));
+        (void)snprintf(ttl, sizeof ttl, "%" PRId64, session_ttl_ms(g->stores->config, &session, g->now_ms));
         struct str value = session_value_text(g->arena, &session);
         const struct str set[] = { STR("SET"), str_from(key), value, STR("PX"), str_from(ttl) };
         if (value.ptr == NULL)
             st = ST_NO_MEMORY;
         else
-            redis_queue(g->app->redis, &calls[i], set, 5);
+            redis_queue(g->stores->redis, &calls[i], set, 5);
     }
-    if (redis_queued(g->app->redis))
-        redis_round(g->app->redis);
+    if (redis_queued(g->stores->redis))
+        redis_round(g->stores->redis);
     for (size_t i = 0; calls != NULL && i < g->count; i++) {
         if (st == ST_OK)
             st = calls[i].status;
@@ -137,7 +137,7 @@ static enum status sessions_store(struct group *g)
 
 static enum status group_write(const struct group *g, FILE *out)
 {
-    const char *prefix = strncmp(g->app->config->base_url, "https://", 8) == 0 ? "__Host-" : "";
+    const char *prefix = strncmp(g->stores->config->base_url, "https://", 8) == 0 ? "__Host-" : "";
     for (size_t i = 0; i < g->count; i++) {
         const struct person *p = &g->people[i];
         if (fprintf(out, "%" PRIu64 "\t%s\t%ssid=%s\n", p->id, p->username, prefix, p->token) < 0)
@@ -158,9 +158,9 @@ static void group_name(struct group *g, uint64_t run, uint32_t first)
     }
 }
 
-enum status demo_make(struct services *app, uint32_t count, FILE *out)
+enum status demo_make(struct stores *stores, uint32_t count, FILE *out)
 {
-    struct group g = { .app = app };
+    struct group g = { .stores = stores };
     const uint64_t run = random_u64();
     enum status st = ST_OK;
     g.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
@@ -172,7 +172,7 @@ enum status demo_make(struct services *app, uint32_t count, FILE *out)
         g.count = count - first < ROWS_PER_STATEMENT ? count - first : ROWS_PER_STATEMENT;
         g.now_ms = clock_now_ms();
         group_name(&g, run, first);
-        st = db_transaction(app->db, group_body, &g);
+        st = db_transaction(stores->db, group_body, &g);
         if (st == ST_OK)
             st = sessions_store(&g);
         if (st == ST_OK)
@@ -211,23 +211,23 @@ int demo_command(const struct config *config, int argc, char **argv)
         (void)fputs("hongbao demo: only with demo = on\n", stderr);
         return 1;
     }
-    struct services app;
+    struct stores stores;
     char error[ERROR_MAX];
-    if (services_open(&app, config, SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+    if (stores_open(&stores, config, true, error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "hongbao demo: %s\n", error);
         return 1;
     }
     FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (out == NULL) {
         (void)fprintf(stderr, "hongbao demo: %s can't be written\n", path);
-        services_close(&app);
+        stores_close(&stores);
         return 1;
     }
-    enum status st = demo_make(&app, (uint32_t)count, out);
+    enum status st = demo_make(&stores, (uint32_t)count, out);
     if (out != stdout && fclose(out) != 0 && st == ST_OK)
         st = ST_UNAVAILABLE;
     if (st != ST_OK)
         (void)fprintf(stderr, "hongbao demo: %s\n", status_name(st));
-    services_close(&app);
+    stores_close(&stores);
     return st == ST_OK ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 #include "ops/health.h"
 
 #include "io/metrics.h"
+#include "live/live.h"
 #include "ops/migrate.h"
-#include "packet/live.h"
 #include "web/respond.h"
 
 #define TEXT_PLAIN      STR("text/plain; charset=utf-8")
@@ -25,16 +25,16 @@ enum step health_ready(struct exchange *x)
 {
     if (x->step == 0) {
         const struct str ping[] = { STR("PING") };
-        redis_queue(x->app->redis, &x->calls[0], ping, 1);
+        redis_queue(x->app->stores.redis, &x->calls[0], ping, 1);
         return STEP_WAIT;
     }
     struct buf out = BUF_EMPTY;
     if (x->calls[0].status != ST_OK)
         buf_printf(&out, "redis: %s\n", status_name(x->calls[0].status));
-    else if (!redis_is_vouched(x->app->redis))
+    else if (!redis_is_vouched(x->app->stores.redis))
         buf_cstr(&out, "redis: the settle worker has not looked at it yet, or has another number of partitions\n");
-    if (x->app->db != NULL) {
-        enum status st = migrate_check(x->app->db, x->app->config->sql_dir, NULL);
+    if (x->app->stores.db != NULL) {
+        enum status st = migrate_check(x->app->stores.db, x->app->stores.config->sql_dir, NULL);
         if (st != ST_OK)
             buf_printf(&out, "mysql: %s\n",
                        st == ST_CONFLICT  ? "migrations are missing"
@@ -53,7 +53,7 @@ enum step health_ready(struct exchange *x)
 /* One line per partition; the entry the cursor stands on is settled. Silent when Redis is away: the counters count. */
 static void lag_print(struct exchange *x, struct buf *out)
 {
-    const int64_t partitions = x->app->config->partitions;
+    const int64_t partitions = x->app->stores.config->partitions;
     struct redis_call *calls = arena_array(x->arena, 2 * (size_t)partitions, sizeof *calls);
     char events[LIVE_KEY_MAX], settled[LIVE_KEY_MAX];
     if (calls == NULL)
@@ -61,10 +61,10 @@ static void lag_print(struct exchange *x, struct buf *out)
     for (uint32_t i = 0; i < partitions; i++) {
         const struct str length[] = { STR("XLEN"), live_events_key(events, i) };
         const struct str exists[] = { STR("EXISTS"), live_settled_key(settled, i) };
-        redis_queue(x->app->redis, &calls[2 * i], length, 2);
-        redis_queue(x->app->redis, &calls[2 * i + 1], exists, 2);
+        redis_queue(x->app->stores.redis, &calls[2 * i], length, 2);
+        redis_queue(x->app->stores.redis, &calls[2 * i + 1], exists, 2);
     }
-    redis_round(x->app->redis);
+    redis_round(x->app->stores.redis);
     buf_cstr(out, "# HELP hongbao_unsettled_events Events waiting to be settled.\n"
                   "# TYPE hongbao_unsettled_events gauge\n");
     for (uint32_t i = 0; i < partitions; i++) {
@@ -82,8 +82,8 @@ static void lag_print(struct exchange *x, struct buf *out)
 static void letters_print(struct exchange *x, struct buf *out)
 {
     struct db_rows rows;
-    if (db_query(x->app->db, x->arena, &rows, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", NULL, 0) !=
-        ST_OK)
+    if (db_query(x->app->stores.db, x->arena, &rows, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", NULL,
+                 0) != ST_OK)
         return;
     buf_cstr(out, "# HELP hongbao_dead_letters Events that could not be settled and wait for a person.\n"
                   "# TYPE hongbao_dead_letters gauge\nhongbao_dead_letters ");

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ops/services.h"
-#include "packet/dead_letter.h"
-#include "packet/live.h"
-#include "packet/settle_write.h"
+#include "live/live.h"
+#include "live/stores.h"
+#include "settle/dead_letter.h"
+#include "settle/write.h"
 
 enum { LETTERS_PER_QUERY = 200, ERROR_MAX = 1024 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)64 << 10;
@@ -21,10 +21,10 @@ static void letter_print(const struct dead_letter *l, FILE *out)
                   l->packet_id, event, l->partition, STR_ARG(l->reason), STR_ARG(l->content));
 }
 
-typedef enum status letter_fn(struct services *app, const struct dead_letter *letter, FILE *out);
+typedef enum status letter_fn(struct stores *stores, const struct dead_letter *letter, FILE *out);
 
 /* Calls each with every unresolved letter, oldest first, until one is not ST_OK. */
-static enum status letters_walk(struct services *app, uint64_t packet_id, letter_fn *each, FILE *out)
+static enum status letters_walk(struct stores *stores, uint64_t packet_id, letter_fn *each, FILE *out)
 {
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     struct dead_letter *letters;
@@ -35,26 +35,26 @@ static enum status letters_walk(struct services *app, uint64_t packet_id, letter
     enum status st;
     do {
         arena_reset(a);
-        st = dead_letter_list(app->db, a, packet_id, after, LETTERS_PER_QUERY, &letters, &count);
+        st = dead_letter_list(stores->db, a, packet_id, after, LETTERS_PER_QUERY, &letters, &count);
         for (size_t i = 0; st == ST_OK && i < count; i++) {
             after = letters[i].id;
-            st = each(app, &letters[i], out);
+            st = each(stores, &letters[i], out);
         }
     } while (st == ST_OK && count == LETTERS_PER_QUERY);
     arena_free(a);
     return st;
 }
 
-static enum status each_print(struct services *app, const struct dead_letter *letter, FILE *out)
+static enum status each_print(struct stores *stores, const struct dead_letter *letter, FILE *out)
 {
-    (void)app;
+    (void)stores;
     letter_print(letter, out);
     return ST_OK;
 }
 
-enum status replay_list(struct services *app, uint64_t packet_id, FILE *out)
+enum status replay_list(struct stores *stores, uint64_t packet_id, FILE *out)
 {
-    return letters_walk(app, packet_id, each_print, out);
+    return letters_walk(stores, packet_id, each_print, out);
 }
 
 static void refusal_print(const struct settle_replay *r, FILE *out)
@@ -66,14 +66,13 @@ static void refusal_print(const struct settle_replay *r, FILE *out)
     (void)fprintf(out, "letter %" PRIu64 ": refused: %s\n", r->letter_id, why);
 }
 
-enum status replay_letter(struct services *app, uint64_t letter_id, struct str content, FILE *out)
+enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str content, FILE *out)
 {
-    struct live live;
     struct settle_replay r = { .letter_id = letter_id, .content = content, .now_ms = clock_now_ms() };
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st = settle_replay(app->db, a, &r);
+    enum status st = settle_replay(stores->db, a, &r);
     arena_free(a);
     if (st != ST_OK)
         return st;
@@ -83,24 +82,22 @@ enum status replay_letter(struct services *app, uint64_t letter_id, struct str c
     }
     (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
     /* MySQL shows a closed packet; the worker, which tells Redis otherwise, knows nothing of this. */
-    if (r.closed && (st = live_init(&live, app->redis, app->scripts, app->config)) == ST_OK)
-        st = live_remove(&live, r.packet_id);
-    return st;
+    return r.closed ? live_remove(&stores->live, r.packet_id) : ST_OK;
 }
 
-static enum status each_replay(struct services *app, const struct dead_letter *letter, FILE *out)
+static enum status each_replay(struct stores *stores, const struct dead_letter *letter, FILE *out)
 {
-    return replay_letter(app, letter->id, STR_NONE, out);
+    return replay_letter(stores, letter->id, STR_NONE, out);
 }
 
-enum status replay_packet(struct services *app, uint64_t packet_id, FILE *out)
+enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out)
 {
-    return letters_walk(app, packet_id, each_replay, out);
+    return letters_walk(stores, packet_id, each_replay, out);
 }
 
-enum status replay_drop(struct services *app, uint64_t letter_id, FILE *out)
+enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out)
 {
-    enum status st = dead_letter_resolve(app->db, letter_id, false, clock_now_ms());
+    enum status st = dead_letter_resolve(stores->db, letter_id, false, clock_now_ms());
     (void)fprintf(out, "letter %" PRIu64 ": %s\n", letter_id,
                   st == ST_OK          ? "dropped"
                   : st == ST_NOT_FOUND ? "refused: there is no such letter, or it is resolved"
@@ -139,22 +136,22 @@ static bool args_read(int argc, char **argv, struct replay_args *out)
 
 int replay_command(const struct config *config, int argc, char **argv)
 {
-    struct services app;
+    struct stores stores;
     struct replay_args args;
     char error[ERROR_MAX];
     if (!args_read(argc, argv, &args)) {
         (void)fputs("usage: hongbao replay [LETTER [--as CONTENT | --drop] | --packet ID]\n", stderr);
         return 2;
     }
-    if (services_open(&app, config, SERVICES_MYSQL, error, sizeof error) != ST_OK) {
+    if (stores_open(&stores, config, true, error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "hongbao replay: %s\n", error);
         return 2;
     }
-    enum status st = args.drop             ? replay_drop(&app, args.letter_id, stdout)
-                     : args.letter_id != 0 ? replay_letter(&app, args.letter_id, args.content, stdout)
-                     : args.packet_id != 0 ? replay_packet(&app, args.packet_id, stdout)
-                                           : replay_list(&app, 0, stdout);
-    services_close(&app);
+    enum status st = args.drop             ? replay_drop(&stores, args.letter_id, stdout)
+                     : args.letter_id != 0 ? replay_letter(&stores, args.letter_id, args.content, stdout)
+                     : args.packet_id != 0 ? replay_packet(&stores, args.packet_id, stdout)
+                                           : replay_list(&stores, 0, stdout);
+    stores_close(&stores);
     if (st != ST_OK && st != ST_INVALID)
         (void)fprintf(stderr, "hongbao replay: %s\n", status_name(st));
     return st == ST_OK ? 0 : st == ST_INVALID ? 1 : 2;

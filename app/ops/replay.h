@@ -7,17 +7,17 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "web/exchange.h"
+#include "live/stores.h"
 
 /* Prints the unresolved letters, oldest first; packet_id 0: of all packets. ST_OK or why not. */
-enum status replay_list(struct services *app, uint64_t packet_id, FILE *out);
+enum status replay_list(struct stores *stores, uint64_t packet_id, FILE *out);
 /* Settles the letter's event, with other content unless content is STR_NONE, and says on out what came of it.
  * ST_OK: settled · ST_INVALID: refused, and it stays · a store's trouble. */
-enum status replay_letter(struct services *app, uint64_t letter_id, struct str content, FILE *out);
+enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str content, FILE *out);
 /* Settles all letters of the packet in their order; stops at the first that is refused. */
-enum status replay_packet(struct services *app, uint64_t packet_id, FILE *out);
+enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out);
 /* Gives the letter up: its event is never settled. */
-enum status replay_drop(struct services *app, uint64_t letter_id, FILE *out);
+enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out);
 
 /* `replay [LETTER [--as CONTENT | --drop] | --packet ID]`. 0: done, 1: refused, 2: could not. */
 int replay_command(const struct config *config, int argc, char **argv);

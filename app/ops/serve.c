@@ -12,8 +12,8 @@
 #include "ops/health.h"
 #include "ops/migrate.h"
 #include "ops/services.h"
-#include "packet/routes.h"
-#include "packet/settle.h"
+#include "pages/routes.h"
+#include "settle/settle.h"
 #include "user/routes.h"
 #include "wallet/routes.h"
 #include "web/router.h"
@@ -94,9 +94,9 @@ static bool check_asked(int *argc, char **argv)
 }
 
 /* Whether the tables are those of this program, as far as they can be asked. */
-static enum status tables_check(struct services *app)
+static enum status tables_check(const struct stores *stores)
 {
-    enum status st = app->db == NULL ? ST_OK : migrate_check(app->db, app->config->sql_dir, stderr);
+    enum status st = stores->db == NULL ? ST_OK : migrate_check(stores->db, stores->config->sql_dir, stderr);
     return st == ST_CONFLICT || st == ST_INVALID ? ST_INVALID : ST_OK;
 }
 
@@ -116,7 +116,7 @@ int serve_command(const struct config *config, int argc, char **argv)
     router.routes = routes;
     if (kind->niceness > 0)
         process_be_nice(kind->niceness);
-    enum status st = routes == NULL ? ST_NO_MEMORY : check ? tables_check(&app) : router_serve(&router);
+    enum status st = routes == NULL ? ST_NO_MEMORY : check ? tables_check(&app.stores) : router_serve(&router);
     if (st != ST_OK)
         log_error("serving ended", "status=%s", status_name(st));
     free(routes);
@@ -124,9 +124,9 @@ int serve_command(const struct config *config, int argc, char **argv)
     return st == ST_OK ? 0 : 1;
 }
 
-static void standing_check(struct services *app, void *ctx)
+static void standing_check(struct stores *stores, void *ctx)
 {
-    (void)audit_sample_look(ctx, app); /* what a store's trouble hides is looked at later */
+    (void)audit_sample_look(ctx, stores); /* what a store's trouble hides is looked at later */
 }
 
 int settle_command(const struct config *config, int argc, char **argv)
@@ -140,9 +140,9 @@ int settle_command(const struct config *config, int argc, char **argv)
     if (process_start(config, "settle", SERVICES_MYSQL, &app) != ST_OK)
         return 1;
     struct audit_sample *sample = calloc(1, sizeof *sample);
-    enum status st = sample == NULL ? ST_NO_MEMORY : check ? tables_check(&app) : ST_OK;
+    enum status st = sample == NULL ? ST_NO_MEMORY : check ? tables_check(&app.stores) : ST_OK;
     if (st == ST_OK)
-        st = check ? settle_check(&app) : settle_run(&app, standing_check, sample);
+        st = check ? settle_check(&app.stores) : settle_run(&app.stores, standing_check, sample);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(sample);

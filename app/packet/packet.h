@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/str.h"
+#include "packet/draw.h"
 
 enum packet_kind {
     PACKET_LUCKY,    /* 拼手气: random shares */

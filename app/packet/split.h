@@ -1,5 +1,5 @@
 /* How a total becomes shares. Pure and integer only; all chance comes from the draw stream of a 32-byte seed
- * (struct draw in base/random.h), so that anyone with SHA-256 can recompute a packet. What follows is complete: a
+ * (struct draw in packet/draw.h), so that anyone with SHA-256 can recompute a packet. What follows is complete: a
  * browser's reimplementation needs nothing else.
  *
  * Words: `total`, `count`, `max` in fen (max: the limit of one share); `below(n)` = draw_below(n), the only way a word

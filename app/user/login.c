@@ -50,7 +50,7 @@ static void rehash_when_due(struct exchange *x, const struct user *user, struct 
         return;
     enum status st = password_hash(password, hash);
     if (st == ST_OK)
-        st = user_rehash(x->app->db, user->id, user->password_hash, str_from(hash));
+        st = user_rehash(x->app->stores.db, user->id, user->password_hash, str_from(hash));
     if (st != ST_OK)
         log_warn("password not hashed anew", "user_id=%" PRIu64 " status=%s", user->id, status_name(st));
 }
@@ -63,7 +63,7 @@ static enum status user_authenticate(struct exchange *x, struct str username, st
     enum status st = ST_NOT_FOUND;
 
     if (username_valid(username))
-        st = user_find_by_name(x->app->db, x->arena, username, &found);
+        st = user_find_by_name(x->app->stores.db, x->arena, username, &found);
     if (st != ST_OK && st != ST_NOT_FOUND)
         return st;
     st = password_verify(found.password_hash, password);

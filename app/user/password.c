@@ -5,7 +5,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "io/give_way.h"
+#include "io/cpu_yield.h"
 
 enum { PASSES = 2, MEMORY_BYTES = 19 << 20 };
 
@@ -27,10 +27,10 @@ static bool hash_pad(struct str hash, char *out)
 
 enum status password_hash(struct str password, char *out)
 {
-    give_way_begin();
+    cpu_yield_begin();
     int failed =
         crypto_pwhash_str_alg(out, password.ptr, password.len, PASSES, MEMORY_BYTES, crypto_pwhash_ALG_ARGON2ID13);
-    give_way_end();
+    cpu_yield_end();
     return failed ? ST_NO_MEMORY : ST_OK;
 }
 
@@ -41,10 +41,10 @@ enum status password_verify(struct str hash, struct str password)
 
     if (!known)
         (void)hash_pad(str_from(DUMMY_HASH), padded);
-    give_way_begin();
+    cpu_yield_begin();
     errno = 0;
     bool fits = crypto_pwhash_str_verify(padded, password.ptr, password.len) == 0;
-    give_way_end();
+    cpu_yield_end();
     if (!fits && errno == ENOMEM) /* a mismatch is EINVAL */
         return ST_NO_MEMORY;
     return known && fits ? ST_OK : ST_NOT_FOUND;

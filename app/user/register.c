@@ -52,7 +52,7 @@ static enum status register_ready(struct exchange *x, struct str username)
     enum status st = session_store_check(x);
 
     if (st == ST_OK)
-        st = user_find_by_name(x->app->db, x->arena, username, &found);
+        st = user_find_by_name(x->app->stores.db, x->arena, username, &found);
     return st == ST_OK ? ST_EXISTS : st == ST_NOT_FOUND ? ST_OK : st;
 }
 
@@ -86,7 +86,7 @@ enum step register_submit(struct exchange *x)
     }
 
     struct user user = { .username = account.username, .nickname = account.nickname, .password_hash = str_from(hash) };
-    st = user_insert(x->app->db, x->arena, &user, x->now_ms);
+    st = user_insert(x->app->stores.db, x->arena, &user, x->now_ms);
     if (st == ST_EXISTS)
         return register_refuse_taken(x, &e);
     if (st == ST_UNKNOWN) {

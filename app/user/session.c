@@ -116,7 +116,7 @@ bool session_visitor_queue(struct exchange *x)
     if (x->visitor.session_key.ptr == NULL)
         return false;
     const struct str args[] = { STR("GET"), x->visitor.session_key };
-    redis_queue(x->app->redis, &x->session_call, args, sizeof args / sizeof args[0]);
+    redis_queue(x->app->stores.redis, &x->session_call, args, sizeof args / sizeof args[0]);
     return true;
 }
 
@@ -124,7 +124,7 @@ bool session_visitor_queue(struct exchange *x)
 static void session_store_queue(struct exchange *x, struct redis_call *call, struct str key, const struct session *s,
                                 struct str only)
 {
-    int64_t ttl_ms = session_ttl_ms(x->app->config, s, x->now_ms);
+    int64_t ttl_ms = session_ttl_ms(x->app->stores.config, s, x->now_ms);
     struct str value = session_value_text(x->arena, s);
     struct str ttl = arena_printf(x->arena, "%" PRId64, ttl_ms);
 
@@ -134,7 +134,7 @@ static void session_store_queue(struct exchange *x, struct redis_call *call, str
         return;
     }
     const struct str args[] = { STR("SET"), key, value, only, STR("PX"), ttl };
-    redis_queue(x->app->redis, call, args, sizeof args / sizeof args[0]);
+    redis_queue(x->app->stores.redis, call, args, sizeof args / sizeof args[0]);
 }
 
 /* Rare (hourly for a session), but then for everybody who comes to an event: it goes with the round that comes next. A
@@ -162,12 +162,12 @@ enum status session_visitor_read(struct exchange *x)
         log_error("session value is not one of ours", "bytes=%zu", value.len);
         return ST_OK;
     }
-    if (session_ttl_ms(x->app->config, &s, x->now_ms) == 0)
+    if (session_ttl_ms(x->app->stores.config, &s, x->now_ms) == 0)
         return ST_OK;
     x->visitor.user_id = s.user_id;
     x->visitor.username = s.username; /* slices of the reply, which lives as long as the request */
     x->visitor.nickname = s.nickname;
-    if (session_refresh_due(x->app->config, &s, x->now_ms))
+    if (session_refresh_due(x->app->stores.config, &s, x->now_ms))
         session_renew(x, &s);
     return ST_OK;
 }
@@ -177,7 +177,7 @@ enum status session_visitor_read(struct exchange *x)
 enum status session_store_check(struct exchange *x)
 {
     struct redis_call call = { 0 };
-    enum status st = redis_do(x->app->redis, &call, &STR("PING"), 1);
+    enum status st = redis_do(x->app->stores.redis, &call, &STR("PING"), 1);
 
     redis_call_free(&call);
     return st == ST_OK ? ST_OK : ST_UNAVAILABLE;
@@ -196,9 +196,9 @@ enum status session_start(struct exchange *x, uint64_t user_id, struct str usern
         return ST_NO_MEMORY;
     if (x->visitor.session_key.len > 0) {
         const struct str args[] = { STR("DEL"), x->visitor.session_key };
-        redis_queue(x->app->redis, &del, args, sizeof args / sizeof args[0]);
+        redis_queue(x->app->stores.redis, &del, args, sizeof args / sizeof args[0]);
     }
-    redis_round(x->app->redis);
+    redis_round(x->app->stores.redis);
     enum status st = set.status;
     bool ended = x->visitor.session_key.len == 0 || del.status == ST_OK;
     redis_call_free(&set);
@@ -207,7 +207,7 @@ enum status session_start(struct exchange *x, uint64_t user_id, struct str usern
         return ST_UNAVAILABLE;
     if (!ended)
         log_warn("a replaced session could not be ended", "user_id=%" PRIu64, user_id);
-    respond_cookie(x, cookie_name(x), str_from(token), x->app->config->session_absolute_s);
+    respond_cookie(x, cookie_name(x), str_from(token), x->app->stores.config->session_absolute_s);
     return ST_OK;
 }
 
@@ -216,7 +216,7 @@ enum status session_end(struct exchange *x)
     if (x->visitor.session_key.len > 0) {
         struct redis_call call = { 0 };
         const struct str args[] = { STR("DEL"), x->visitor.session_key };
-        enum status st = redis_do(x->app->redis, &call, args, sizeof args / sizeof args[0]);
+        enum status st = redis_do(x->app->stores.redis, &call, args, sizeof args / sizeof args[0]);
         redis_call_free(&call);
         if (st != ST_OK)
             return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;

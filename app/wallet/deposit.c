@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/money.h"
 #include "base/utf8.h"
-#include "wallet/ledger.h"
+#include "ledger/ledger.h"
 #include "wallet/statement.h"
 #include "web/form.h"
 #include "web/respond.h"
@@ -144,7 +144,7 @@ enum step deposit_submit(struct exchange *x)
     struct deposit d = { .user_id = x->visitor.user_id, .request_key = form_get(&x->form, "request_key", NULL) };
     struct form_errors e = { .count = 0 };
 
-    if (!x->app->config->demo) {
+    if (!x->app->stores.config->demo) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
@@ -154,12 +154,12 @@ enum step deposit_submit(struct exchange *x)
         form_fail(&e, "request_key", "text/form_stale");
         d.request_key = request_key_new(x->arena);
     }
-    enum status st = deposit_amount_read(x->arena, x->app->config, typed_amount, &d.amount_fen, &e);
+    enum status st = deposit_amount_read(x->arena, x->app->stores.config, typed_amount, &d.amount_fen, &e);
     if (st != ST_NO_MEMORY && e.count > 0)
         return deposit_refuse(x, typed_amount, d.request_key, &e);
 
     if (st == ST_OK)
-        st = deposit_make(x->app->db, x->arena, &d, x->now_ms);
+        st = deposit_make(x->app->stores.db, x->arena, &d, x->now_ms);
     if (st == ST_OK) {
         log_info("deposit", "user_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d", d.user_id, d.amount_fen,
                  d.repeated);

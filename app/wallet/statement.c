@@ -95,7 +95,7 @@ enum status statement_model(struct exchange *x, struct model *m, uint64_t before
 {
     struct reading r = { .arena = x->arena, .account_id = x->visitor.user_id, .before = before };
     /* One instant for both: the newest entry is always in the balance. */
-    enum status st = db_snapshot(x->app->db, reading_body, &r);
+    enum status st = db_snapshot(x->app->stores.db, reading_body, &r);
     const struct statement *s = &r.statement;
 
     if (st != ST_OK)
@@ -111,7 +111,7 @@ enum status statement_model(struct exchange *x, struct model *m, uint64_t before
     } else {
         value_null(m, &m->root, "next");
     }
-    if (x->app->config->demo) {
+    if (x->app->stores.config->demo) {
         struct value *form = value_page_object(m, &m->root, "form");
         value_page_text(m, form, "amount", typed_amount);
         value_page_text(m, form, "request_key", request_key);

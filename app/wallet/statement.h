@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "io/db.h"
-#include "wallet/ledger.h"
+#include "ledger/ledger.h"
 #include "web/exchange.h"
 
 #define STATEMENT_PAGE_ENTRIES 20

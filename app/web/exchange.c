@@ -24,5 +24,5 @@ const struct mustache *exchange_template(const struct exchange *x, const char *n
 
 bool exchange_is_https(const struct exchange *x)
 {
-    return str_starts(str_from(x->app->config->base_url), STR("https://"));
+    return str_starts(str_from(x->app->stores.config->base_url), STR("https://"));
 }

@@ -9,9 +9,8 @@
 #include "base/config.h"
 #include "base/public_id.h"
 #include "base/str.h"
-#include "io/db.h"
 #include "io/fcgi.h"
-#include "io/redis.h"
+#include "live/stores.h"
 #include "web/form.h"
 #include "web/language.h"
 #include "web/templates.h"
@@ -30,14 +29,11 @@ struct visitor {
 
 /* What lives as long as the process. */
 struct services {
-    const struct config *config;
-    struct redis *redis;
-    struct redis_scripts *scripts;
-    struct db *db; /* NULL in the hot pool */
+    struct stores stores;
     struct templates templates;
-    struct finished *finished; /* packets that never change (packet/finished.h); NULL outside the hot pool */
+    struct finished *finished; /* answers that never change: the pages floor's; NULL outside the hot pool */
     struct assets *assets;
-    struct public_id_key id_key; /* of packet ids, derived from config->secret */
+    struct public_id_key id_key; /* of the ids in paths, derived from config->secret */
     /* Visitor hook, implemented in user/session.c (web/ can't see it): queue is called in the request's first step
      * and says whether it queued anything (no cookie: no I/O), read after the round: ST_OK (logged in or not),
      * ST_UNAVAILABLE / ST_UNKNOWN (Redis is away). */
@@ -65,8 +61,8 @@ struct exchange {
     enum language language;
     struct form query;  /* decoded query fields */
     struct form form;   /* decoded body fields of a POST */
-    struct str id;      /* what matched `:id` in the route's path, else empty */
-    uint64_t packet_id; /* the same, decoded: a forged or mistyped id was answered with 404 before any I/O */
+    struct str id_text; /* what matched `:id` in the route's path, else empty */
+    uint64_t id;        /* the same, decoded: a forged or mistyped id was answered with 404 before any I/O */
     struct visitor visitor;
     int64_t now_ms; /* when the request was read */
 

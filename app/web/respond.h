@@ -37,7 +37,7 @@ struct problem {
 };
 /* Answers with the problem: its status, Retry-After where it has one. */
 void respond_problem(struct exchange *x, const struct problem *p);
-/* The same with members of the caller's (e.g. `packet` for a link back); m must be initialised. */
+/* The same with members of the caller's (e.g. a link back); m must be initialised. */
 void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m);
 /* A refused form: 422; HTML shows template_name again (title begins 错误：), JSON is a problem with `errors`. The model
  * carries what was typed. */

@@ -108,7 +108,7 @@ static bool body_is_form(const struct exchange *x)
 static const struct problem *request_problem(const struct router *router, struct exchange *x)
 {
     bool path_known;
-    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id, &path_known);
+    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id_text, &path_known);
     if (x->route == NULL)
         return path_known ? &PROBLEM_METHOD : &PROBLEM_NOT_FOUND;
     if (x->fcgi->body_too_large)
@@ -129,12 +129,20 @@ static const struct problem *request_problem(const struct router *router, struct
         if (form_overlaps(&x->query, &x->form))
             return &PROBLEM_BAD_REQUEST;
     }
-    if (x->id.len > 0 && !public_id_decode(&x->app->id_key, x->id, &x->packet_id))
+    if (x->id_text.len > 0 && !public_id_decode(&x->app->id_key, x->id_text, &x->id))
         return &PROBLEM_NOT_FOUND;
     return NULL;
 }
 
 /* ---- answering ---- */
+
+/* The page of what the path names: the path up to its id, else home. */
+static struct str named_page(const struct exchange *x)
+{
+    if (x->id_text.len == 0)
+        return STR("/");
+    return (struct str){ x->path.ptr, (size_t)(x->id_text.ptr + x->id_text.len - x->path.ptr) };
+}
 
 static void answer_login_needed(struct exchange *x)
 {
@@ -142,10 +150,8 @@ static void answer_login_needed(struct exchange *x)
         respond_problem(x, &PROBLEM_UNAUTHORIZED);
         return;
     }
-    /* After login, a GET goes on where it was; a POST can't be repeated, so its packet's page comes next. */
-    struct str next = x->target;
-    if (x->method == METHOD_POST)
-        next = x->id.len > 0 ? arena_printf(x->arena, "/p/%.*s", STR_ARG(x->id)) : STR("/");
+    /* After login, a GET goes on where it was; a POST can't be repeated, so the page it belongs to comes next. */
+    struct str next = x->method == METHOD_POST ? named_page(x) : x->target;
     respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
 }
 
@@ -300,7 +306,7 @@ static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
         enum step step = x == NULL ? first_step(s->router, x = exchange_begin(s, r)) : handler_step(x);
         x->answered = step == STEP_DONE;
         /* A queued call has to get its answer before the request goes. */
-        bool open = x->renewal_queued && redis_queued(s->router->app->redis);
+        bool open = x->renewal_queued && redis_queued(s->router->app->stores.redis);
         x->renewal_queued = false; /* a round follows, or has been */
         if (step == STEP_WAIT || open)
             return FCGI_WAIT;
@@ -312,7 +318,7 @@ static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
 static void router_round(void *ctx)
 {
     struct serving *s = ctx;
-    redis_round(s->router->app->redis);
+    redis_round(s->router->app->stores.redis);
 }
 
 static void router_finish(void *ctx, struct fcgi_request *r)
@@ -330,8 +336,8 @@ static void router_idle(void *ctx)
 {
     struct serving *s = ctx;
     struct services *app = s->router->app;
-    if (app->config->reload)
-        templates_refresh(app->config->template_dir, &app->templates);
+    if (app->stores.config->reload)
+        templates_refresh(app->stores.config->template_dir, &app->templates);
 }
 
 enum status router_serve(const struct router *router)
@@ -339,7 +345,7 @@ enum status router_serve(const struct router *router)
     struct serving s = { .router = router };
     struct fcgi_options options = { .listen_fd = 0,
                                     .batch_max = router->pool == POOL_HOT ? FCGI_BATCH_MAX : 1,
-                                    .body_bytes_max = (size_t)router->app->config->body_bytes_max };
+                                    .body_bytes_max = (size_t)router->app->stores.config->body_bytes_max };
     struct fcgi_app app = { &s, router_step, router_round, router_finish, router_idle };
     struct exchange *exchanges = calloc((size_t)options.batch_max, sizeof *exchanges);
     if (exchanges == NULL)

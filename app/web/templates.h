@@ -3,7 +3,7 @@
 #ifndef HB_WEB_TEMPLATES_H
 #define HB_WEB_TEMPLATES_H
 
-#include "io/mustache.h"
+#include "mustache/mustache.h"
 #include "web/language.h"
 
 struct templates {

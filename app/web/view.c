@@ -37,9 +37,9 @@ void view_site_model(struct exchange *x, struct model *m)
 {
     struct value *site = value_page_object(m, &m->root, "site");
     assets_model(x->app->assets, m, site);
-    value_page_text(m, site, "base_url", str_from(x->app->config->base_url));
+    value_page_text(m, site, "base_url", str_from(x->app->stores.config->base_url));
     value_page_text(m, site, "path", x->method == METHOD_POST ? STR("") : x->target);
-    value_page_bool(m, site, "demo", x->app->config->demo);
+    value_page_bool(m, site, "demo", x->app->stores.config->demo);
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
     if (x->visitor.user_id == 0)
         return;

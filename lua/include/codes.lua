@@ -1,4 +1,4 @@
--- What a script answers first: enum live_code of app/packet/live.h, compared by a test.
+-- What a script answers first: enum live_code of app/live/live.h, compared by a test.
 local LIVE_BAD = 0
 local LIVE_MISSING = 1
 local LIVE_GRABBED = 2

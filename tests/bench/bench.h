@@ -8,7 +8,7 @@
 
 #include "base/config.h"
 #include "io/redis.h"
-#include "packet/live.h"
+#include "live/live.h"
 #include "packet/packet.h"
 
 enum {

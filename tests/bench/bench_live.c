@@ -1,4 +1,4 @@
-/* Live packets in Redis by the program's own code (packet/live.h), and what each call costs:
+/* Live packets in Redis by the program's own code (live/live.h), and what each call costs:
  *   bench_live load FIRST PACKETS SHARES        packets FIRST … FIRST + PACKETS - 1, nobody has grabbed yet
  *   bench_live grab FIRST STEP PACKETS SHARES PASSES
  *                                               PACKETS packets, STEP apart, are grabbed empty, share by share in turn;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "bench.h"
-#include "io/mustache.h"
+#include "mustache/mustache.h"
 #include "unit/mustache_json.h"
 
 static const size_t ARENA_CHUNK_BYTES = (size_t)64 << 10, ARENA_BYTES_MAX = (size_t)64 << 20;

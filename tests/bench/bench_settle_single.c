@@ -88,12 +88,12 @@ static enum status page_settle(struct single *s, uint32_t partition, bool *more)
     (void)snprintf(count, sizeof count, "%llu", (unsigned long long)(left < READ_MAX ? left : READ_MAX));
     struct str key = live_events_key(events, partition);
     const struct str range[] = { STR("XRANGE"), key, STR("-"), STR("+"), STR("COUNT"), str_from(count) };
-    enum status st = redis_do(s->app->redis, &read, range, 6);
+    enum status st = redis_do(s->app->stores.redis, &read, range, 6);
     for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(read.reply, found)) != NULL; found++) {
         arena_reset(s->arena);
         st = live_event_read(entry, &s->event);
         if (st == ST_OK && s->event.type == LIVE_EVENT_GRAB)
-            st = db_transaction(s->app->db, settle_body, s);
+            st = db_transaction(s->app->stores.db, settle_body, s);
         s->settled++;
     }
     redis_call_free(&read);
@@ -102,7 +102,7 @@ static enum status page_settle(struct single *s, uint32_t partition, bool *more)
         return st;
     struct live_event_id behind = { s->event.id.ms, s->event.id.seq + 1 };
     const struct str cut[] = { STR("XTRIM"), key, STR("MINID"), STR("="), live_event_id_text(last, behind) };
-    st = redis_do(s->app->redis, &trim, cut, 5);
+    st = redis_do(s->app->stores.redis, &trim, cut, 5);
     redis_call_free(&trim);
     return st;
 }
@@ -117,11 +117,11 @@ int main(int argc, char **argv)
     }
     s.app = test_services_open();
     s.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX);
-    if (s.app == NULL || s.arena == NULL || !clock_zone_set(s.app->config->timezone))
+    if (s.app == NULL || s.arena == NULL || !clock_zone_set(s.app->stores.config->timezone))
         return 1;
     int64_t started_ms = clock_monotonic_ms();
     const clock_t cpu = clock();
-    for (uint32_t p = 0; st == ST_OK && p < s.app->config->partitions && s.settled < s.wanted; p++)
+    for (uint32_t p = 0; st == ST_OK && p < s.app->stores.config->partitions && s.settled < s.wanted; p++)
         for (bool more = true; st == ST_OK && more;)
             st = page_settle(&s, p, &more);
     if (st == ST_OK && s.settled < s.wanted)

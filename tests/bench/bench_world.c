@@ -173,15 +173,14 @@ static enum status people_body(struct db *db, void *ctx)
 
 static enum status live_make(struct world *w)
 {
-    struct live live;
     struct packet p;
     enum live_code code = LIVE_LOADED;
-    enum status st = live_init(&live, w->app->redis, w->app->scripts, w->app->config);
+    enum status st = ST_OK;
     test_services_vouch(w->app); /* nobody has a share of any of these */
     for (uint64_t i = 0; st == ST_OK && i < w->packets; i++) {
         if (!packet_make(w, i, &p))
             return ST_INVALID;
-        st = live_load(&live, &p, w->fen, NULL, 0, LIVE_STATE_OPEN, &code);
+        st = live_load(&w->app->stores.live, &p, w->fen, NULL, 0, LIVE_STATE_OPEN, &code);
         if (st == ST_OK && code != LIVE_LOADED)
             st = ST_EXISTS;
     }
@@ -190,7 +189,7 @@ static enum status live_make(struct world *w)
 
 static enum status world_make(struct world *w)
 {
-    struct db *db = w->app->db;
+    struct db *db = w->app->stores.db;
     enum status st = db_exec(db, NULL, "SET SESSION foreign_key_checks = 0", NULL, 0);
     while (st == ST_OK && w->made < w->packets)
         st = db_transaction(db, packets_body, w);

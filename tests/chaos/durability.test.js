@@ -12,7 +12,7 @@ import { redis } from './redis.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const SERVERS_AT_ONCE = 3;
-const GRABBED = 2; // LIVE_GRABBED of app/packet/live.h
+const GRABBED = 2; // LIVE_GRABBED of app/live/live.h
 
 // strace must be allowed to look: a container may forbid it.
 const traces = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;

@@ -25,12 +25,12 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "io/metrics.h"
+#include "live/live.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
 #include "ops/migrate.h"
 #include "ops/serve.h"
 #include "ops/services.h"
-#include "packet/live.h"
 
 enum {
     RUN_SECONDS_MAX = 60,
@@ -101,7 +101,7 @@ static void phase(const char *name, command_fn *command, const char *pool, visit
 static void redis_say(struct services *app, const struct str *words, size_t count)
 {
     struct redis_call call;
-    expect(redis_do(app->redis, &call, words, count) == ST_OK, "Redis is away");
+    expect(redis_do(app->stores.redis, &call, words, count) == ST_OK, "Redis is away");
     redis_call_free(&call);
 }
 
@@ -132,7 +132,7 @@ static void expire_now(struct services *app, const struct told_packet *p)
     live_keys(&keys, p->number, config.partitions);
     const struct str eval[] = { STR("EVAL"), str_from(script), STR("1"), keys.key[LIVE_KEY_PACKET] };
     redis_say(app, eval, 4);
-    expect(db_exec(app->db, NULL, "UPDATE packet SET expires_at = created_at + 1 WHERE id = ?",
+    expect(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_at = created_at + 1 WHERE id = ?",
                    DB_PARAMS(DB_U64(p->number))) == ST_OK,
            "MySQL is away");
 }
@@ -142,7 +142,7 @@ static uint64_t number(struct services *app, struct arena *a, const char *sql, c
 {
     struct db_rows rows;
     arena_reset(a);
-    expect(db_query(app->db, a, &rows, sql, params, count) == ST_OK && rows.count == 1, "MySQL is away");
+    expect(db_query(app->stores.db, a, &rows, sql, params, count) == ST_OK && rows.count == 1, "MySQL is away");
     return db_cell(&rows, 0, 0).ptr == NULL ? UINT64_MAX : db_cell_u64(&rows, 0, 0);
 }
 
@@ -262,24 +262,25 @@ static void world_inside(void)
     struct redis_call call;
     char error[512], sql[128];
     expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
-    expect(migrate_run(app.db, config.sql_dir, NULL) == ST_OK, "no schema");
-    expect(db_exec(app.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is away");
+    expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
+    expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is away");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         (void)snprintf(sql, sizeof sql, "DELETE FROM `%s`", tables[i]);
-        expect(db_exec(app.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is away");
+        expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is away");
     }
-    expect(db_exec(app.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0) == ST_OK &&
-               db_exec(app.db, NULL, "UPDATE instance_lease SET leased_until = 0", NULL, 0) == ST_OK &&
-               db_exec(app.db, NULL, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)", NULL, 0) == ST_OK,
+    expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0) == ST_OK &&
+               db_exec(app.stores.db, NULL, "UPDATE instance_lease SET leased_until = 0", NULL, 0) == ST_OK &&
+               db_exec(app.stores.db, NULL, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)", NULL, 0) ==
+                   ST_OK,
            "MySQL is away");
-    expect(redis_do(app.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
+    expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
     redis_call_free(&call);
     /* People grab before a worker comes who would look at it. */
-    live_vouched_by(app.redis, &config);
-    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app.redis) };
+    live_vouched_by(app.stores.redis, &config);
+    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app.stores.redis) };
     redis_say(&app, vouch, 3);
     FILE *out = tmpfile();
-    expect(out != NULL && demo_make(&app, TORTURE_USERS, out) == ST_OK, "no users");
+    expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, out) == ST_OK, "no users");
     rewind(out);
     users_take(out);
     (void)fclose(out);

@@ -2,7 +2,7 @@
  * at its NUL bytes into the templates main, p, q and r, which can name each other. */
 #include <stdlib.h>
 
-#include "io/mustache.h"
+#include "mustache/mustache.h"
 
 enum { TEMPLATES = 4, ERROR_BYTES = 256, CHUNK_BYTES = 4096, MODEL_BYTES = 1 << 16 };
 static const size_t PAGE_BYTES_MAX = (size_t)1 << 20;

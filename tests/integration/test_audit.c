@@ -37,7 +37,7 @@ static void scene_begin(struct scene *s)
 static void look(struct scene *s, uint64_t packet_id)
 {
     s->audit.packet_id = packet_id;
-    assert_int_equal(audit_run(s->w.app, &s->audit), ST_OK);
+    assert_int_equal(audit_run(&s->w.app->stores, &s->audit), ST_OK);
 }
 
 /* Runs the audit and ends the world: the check must name the subject. */
@@ -58,7 +58,7 @@ static void scene_violates(struct scene *s, enum audit_check check, const char *
 
 static void sql(struct scene *s, const char *text, uint64_t id)
 {
-    assert_int_equal(db_exec(s->w.app->db, NULL, text, DB_PARAMS(DB_U64(id))), ST_OK);
+    assert_int_equal(db_exec(s->w.app->stores.db, NULL, text, DB_PARAMS(DB_U64(id))), ST_OK);
 }
 
 static void redis(struct scene *s, uint64_t packet_id, const char *words)
@@ -325,7 +325,7 @@ static void tables_looked_at_in_stretches_of_any_length_show_the_same(void **sta
                     " SELECT 'grab', 1, MIN(id), 5, 9223372036854775809, 0, 1 FROM user"); /* of no packet */
     for (uint32_t stretch = 0; stretch < 5; stretch++) {
         audits[stretch].stretch = stretch;
-        assert_int_equal(db_snapshot(s.w.auditor->db, tables_body, &audits[stretch]), ST_OK);
+        assert_int_equal(db_snapshot(s.w.auditor->stores.db, tables_body, &audits[stretch]), ST_OK);
         assert_int_equal(audits[stretch].packets, 3);
         for (size_t check = 0; check < AUDIT_CHECK_COUNT; check++)
             assert_int_equal(audits[stretch].checks[check].violations, audits[0].checks[check].violations);

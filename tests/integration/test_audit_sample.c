@@ -23,7 +23,7 @@ static struct audit_sample *sample_new(void)
 static void look_until(struct world *w, struct audit_sample *s, uint64_t packet_id)
 {
     for (int i = 0; i < DRAWS_MAX; i++) {
-        enum status st = audit_sample_look(s, w->settler);
+        enum status st = audit_sample_look(s, &w->settler->stores);
         assert_true(st == ST_OK || st == ST_NOT_FOUND); /* not found: the walk begins again */
         if (s->audit.packet_id == packet_id)
             return;
@@ -38,7 +38,7 @@ static void every_packet_is_looked_at_in_the_end_and_a_good_one_is_none_to_tell(
     (void)state;
     world_begin(&w, 4);
     struct audit_sample *s = sample_new();
-    assert_int_equal(audit_sample_look(s, w.settler), ST_NOT_FOUND);
+    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_NOT_FOUND);
     for (size_t i = 0; i < 5; i++)
         ids[i] = world_send(&w, 0, PACKET_LUCKY, 900, 3, HOUR_MS, -1);
     world_grab_all(&w, ids[0], 1, 3); /* finished */
@@ -66,10 +66,10 @@ static void what_stays_wrong_is_counted_after_some_looks_and_once(void **state)
     world_sql(&w, "UPDATE `grab` SET amount = amount + 1");
     uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED), sampled = metrics_get(METRIC_AUDIT_SAMPLED);
     for (int look = 1; look < AUDIT_SAMPLE_LOOKS; look++) {
-        assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+        assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
         assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
     }
-    assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
     assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated + 1);
     assert_int_equal(metrics_get(METRIC_AUDIT_SAMPLED), sampled + 1);
     free(s);
@@ -86,10 +86,10 @@ static void what_is_right_again_was_only_under_way(void **state)
     (void)world_redis(&w, id, "HSET {pk} state busy"); /* recovery is at it */
     uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED);
     for (int look = 1; look < AUDIT_SAMPLE_LOOKS; look++)
-        assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+        assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
     assert_int_equal(s->suspect_id, id);
     (void)world_redis(&w, id, "HSET {pk} state open");
-    assert_int_equal(audit_sample_look(s, w.settler), ST_OK);
+    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
     assert_int_equal(s->suspect_id, 0);
     assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
     free(s);
@@ -104,8 +104,8 @@ static void a_packet_too_large_for_the_worker_is_left_to_the_audit(void **state)
     w.config->packet_shares_max = AUDIT_SAMPLE_SHARES_MAX + 1;
     struct audit_sample *s = sample_new();
     (void)world_send(&w, 0, PACKET_EVEN, AUDIT_SAMPLE_SHARES_MAX + 1, AUDIT_SAMPLE_SHARES_MAX + 1, HOUR_MS, -1);
-    assert_int_equal(audit_sample_look(s, w.settler), ST_NOT_FOUND); /* walking */
-    assert_int_equal(audit_sample_look(s, w.settler), ST_NOT_FOUND); /* among the newest */
+    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_NOT_FOUND); /* walking */
+    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_NOT_FOUND); /* among the newest */
     free(s);
     world_end(&w);
 }

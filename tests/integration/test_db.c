@@ -30,8 +30,8 @@ static int setup(void **state)
     arena = arena_new(64 << 10, 64 << 20);
     if (app == NULL || arena == NULL)
         return 1;
-    db = app->db;
-    other = db_new(app->config);
+    db = app->stores.db;
+    other = db_new(app->stores.config);
     return other == NULL || db_exec(db, NULL, "DROP TABLE IF EXISTS test_child, test_item", NULL, 0) != ST_OK ||
            db_exec(db, NULL,
                    "CREATE TABLE test_item (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,"
@@ -466,7 +466,7 @@ static void exec_until_available(struct db *on)
 static void a_statement_that_never_ends_is_unknown_and_a_query_unavailable(void **state)
 {
     (void)state;
-    struct db *impatient = db_new(app->config);
+    struct db *impatient = db_new(app->stores.config);
     db_set_timeout_s(impatient, 1);
     struct db_rows rows;
     assert_int_equal(db_exec(impatient, NULL, "DO SLEEP(20)", NULL, 0), ST_UNKNOWN);
@@ -537,7 +537,7 @@ static enum status count_and_answer(struct db *on, void *ctx)
 static void a_commit_without_an_answer_is_unknown_and_what_comes_behind_does_not_wait_again(void **state)
 {
     (void)state;
-    struct db *impatient = db_new(app->config);
+    struct db *impatient = db_new(app->stores.config);
     struct plan plan = { .answer = ST_OK };
     db_set_timeout_s(impatient, 1);
     commit_stalls = true;
@@ -552,7 +552,7 @@ static void a_commit_without_an_answer_is_unknown_and_what_comes_behind_does_not
 static void without_a_server_nothing_was_done(void **state)
 {
     (void)state;
-    struct config config = *app->config;
+    struct config config = *app->stores.config;
     snprintf(config.mysql_socket, sizeof config.mysql_socket, "/tmp/hb-no-such-socket");
     struct db *nobody = db_new(&config);
     struct plan plan = { 0 };

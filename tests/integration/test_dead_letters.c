@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "ops/audit.h"
 #include "ops/replay.h"
-#include "packet/dead_letter.h"
-#include "packet/expire.h"
-#include "packet/finished.h"
-#include "packet/recover.h"
-#include "packet/settle_write.h"
+#include "pages/finished.h"
+#include "settle/dead_letter.h"
+#include "settle/expire.h"
+#include "settle/recover.h"
+#include "settle/write.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000, WORD_MAX = 200 };
@@ -33,7 +33,7 @@ static void damage_last_event(struct world *w, uint64_t id, const char *value)
     const struct str last[] = {
         STR("XREVRANGE"), keys.key[LIVE_KEY_EVENTS], STR("+"), STR("-"), STR("COUNT"), STR("1")
     };
-    assert_int_equal(redis_do(w->app->redis, &call, last, 6), ST_OK);
+    assert_int_equal(redis_do(w->app->stores.redis, &call, last, 6), ST_OK);
     struct str at = redis_reply_str(redis_reply_at(redis_reply_at(call.reply, 0), 0));
     assert_true(at.len > 0 && at.len < sizeof event);
     memcpy(event, at.ptr, at.len);
@@ -78,7 +78,7 @@ static int64_t waiting(struct world *w)
 static struct settle_replay replay(struct world *w, uint64_t letter, struct str content)
 {
     struct settle_replay r = { .letter_id = letter, .content = content, .now_ms = clock_now_ms() };
-    assert_int_equal(settle_replay(w->settler->db, w->arena, &r), ST_OK);
+    assert_int_equal(settle_replay(w->settler->stores.db, w->arena, &r), ST_OK);
     return r;
 }
 
@@ -93,7 +93,7 @@ static uint64_t violations(struct world *w, enum audit_check check)
 {
     static struct audit audit;
     audit.packet_id = 0;
-    assert_int_equal(audit_run(w->auditor, &audit), ST_OK);
+    assert_int_equal(audit_run(&w->auditor->stores, &audit), ST_OK);
     return audit.checks[check].violations;
 }
 
@@ -179,10 +179,10 @@ static void a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_c
     assert_int_equal(waiting(w), 3);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(replay_packet(w->settler, s.id, out), ST_INVALID); /* stops at the damaged one */
+    assert_int_equal(replay_packet(&w->settler->stores, s.id, out), ST_INVALID); /* stops at the damaged one */
     assert_int_equal(waiting(w), 3);
-    assert_int_equal(replay_letter(w->settler, letter_id(w, "ASC"), repaired(&s), out), ST_OK);
-    assert_int_equal(replay_packet(w->settler, s.id, out), ST_OK);
+    assert_int_equal(replay_letter(&w->settler->stores, letter_id(w, "ASC"), repaired(&s), out), ST_OK);
+    assert_int_equal(replay_packet(&w->settler->stores, s.id, out), ST_OK);
     (void)fclose(out);
     assert_int_equal(waiting(w), 0);
     assert_int_equal(world_packet(w, s.id).state, PACKET_CLOSED);
@@ -223,9 +223,9 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
     struct world *w = &s.w;
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(replay_drop(w->settler, letter_id(w, "DESC"), out), ST_OK);
-    assert_int_equal(replay_drop(w->settler, letter_id(w, "DESC"), out), ST_OK);
-    assert_int_equal(replay_drop(w->settler, 1000000, out), ST_INVALID);
+    assert_int_equal(replay_drop(&w->settler->stores, letter_id(w, "DESC"), out), ST_OK);
+    assert_int_equal(replay_drop(&w->settler->stores, letter_id(w, "DESC"), out), ST_OK);
+    assert_int_equal(replay_drop(&w->settler->stores, 1000000, out), ST_INVALID);
     (void)fclose(out);
     assert_int_equal(waiting(w), 0);
     assert_int_equal(violations(w, AUDIT_LETTERS), 0);
@@ -240,7 +240,7 @@ static bool kept(struct world *w, uint64_t id)
     struct redis_call call = { 0 };
     struct live_view view;
     live_view_queue(&w->live, &call, id, 0, PACKET_NO_SHARE, LIVE_ROWS_MAX);
-    redis_round(w->web->redis);
+    redis_round(w->web->stores.redis);
     assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
     redis_call_free(&call);
     for (size_t i = 0; i < view.row_count; i++)
@@ -277,7 +277,7 @@ static void a_late_worker_puts_nothing_aside_a_second_time(void **state)
     (void)world_redis_text(&w, id, "XADD {ev} * g nonsense");
     struct settle_partition *p = world_partition(&w, id);
     assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
-    assert_int_equal(settle_new(w.settler, &other), ST_OK);
+    assert_int_equal(settle_new(&w.settler->stores, &other), ST_OK);
     assert_int_equal(settle_drain(other, 10, &events), ST_OK);
     assert_int_equal(waiting(&w), 1);
     assert_int_equal(settle_commit(w.settle, p, &events), ST_OK);

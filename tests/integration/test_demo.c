@@ -30,7 +30,7 @@ static void every_user_has_a_thousand_yuan_and_a_session(void **state)
     world_begin(&w, 0);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(w.app, 1203, out), ST_OK);
+    assert_int_equal(demo_make(&w.app->stores, 1203, out), ST_OK);
     rewind(out);
     for (; line_read(out, &line); count++) {
         char key[SESSION_KEY_MAX];
@@ -59,7 +59,7 @@ static void a_second_run_makes_other_users(void **state)
     world_begin(&w, 600);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(w.app, 600, out), ST_OK);
+    assert_int_equal(demo_make(&w.app->stores, 600, out), ST_OK);
     (void)fclose(out);
     assert_int_equal(world_number(&w, "SELECT COUNT(DISTINCT username) FROM user", 0), 1200);
     world_audit_clean(&w);
@@ -75,7 +75,7 @@ static void a_demo_session_ends_like_any_other(void **state)
     world_begin(&w, 0);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(w.app, 1, out), ST_OK);
+    assert_int_equal(demo_make(&w.app->stores, 1, out), ST_OK);
     rewind(out);
     assert_true(line_read(out, &line));
     (void)fclose(out);

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "packet/expire.h"
+#include "settle/expire.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, RETRY_MS = 150, PASSES_MAX = 200 };

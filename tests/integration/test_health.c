@@ -26,7 +26,7 @@ static int ask(struct asked *a, struct services *app, handler_fn *handler)
     a->request.fcgx.envp = a->envp;
     a->x = (struct exchange){ .app = app, .fcgi = &a->request, .arena = a->arena };
     while (handler(&a->x) == STEP_WAIT) {
-        redis_round(app->redis);
+        redis_round(app->stores.redis);
         a->x.step++;
     }
     return a->x.status;
@@ -65,7 +65,7 @@ static void with_both_stores_and_a_look_at_redis_it_is_ready(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    redis_vouched_by(app->redis, STR("test:no-voucher"), 16);
+    redis_vouched_by(app->stores.redis, STR("test:no-voucher"), 16);
     assert_int_equal(ask(&a, app, health_ready), 503); /* no settle worker has looked at this Redis */
     assert_true(says(&a, "redis: "));
     asked_end(&a);
@@ -98,15 +98,15 @@ static void an_absent_database_is_named_where_it_is_needed(void **state)
     assert_non_null(app);
     test_services_vouch(app);
     strcpy(test_services_config(app)->mysql_socket, "/nowhere");
-    db_set_timeout_s(app->db, 1); /* connects anew */
+    db_set_timeout_s(app->stores.db, 1); /* connects anew */
     assert_int_equal(ask(&a, app, health_ready), 503);
     assert_true(says(&a, "mysql: "));
     asked_end(&a);
-    db = app->db;
-    app->db = NULL; /* the hot pool */
+    db = app->stores.db;
+    app->stores.db = NULL; /* the hot pool */
     assert_int_equal(ask(&a, app, health_ready), 200);
     asked_end(&a);
-    app->db = db;
+    app->stores.db = db;
     test_services_close(app);
 }
 

@@ -18,7 +18,7 @@ static int64_t now;
 /* Every test begins and ends with no lease running. Nobody else uses the database of the fixture meanwhile. */
 static enum status leases_clear(void)
 {
-    return db_exec(app->db, NULL, "UPDATE instance_lease SET holder = 0, leased_until = 0", NULL, 0);
+    return db_exec(app->stores.db, NULL, "UPDATE instance_lease SET holder = 0, leased_until = 0", NULL, 0);
 }
 
 static int setup(void **state)
@@ -40,7 +40,7 @@ static int teardown(void **state)
 /* Leaves one number that can be had. */
 static void only_instance(uint16_t instance)
 {
-    assert_int_equal(db_exec(app->db, NULL,
+    assert_int_equal(db_exec(app->stores.db, NULL,
                              "UPDATE instance_lease SET holder = 1, leased_until = ? WHERE instance_no <> ?",
                              DB_PARAMS(DB_I64(INT64_MAX), DB_U64(instance))),
                      ST_OK);
@@ -57,7 +57,7 @@ static void the_first_id_takes_a_lease(void **state)
     struct id_lease l;
     uint64_t id;
     id_lease_init(&l, 77);
-    assert_int_equal(id_lease_next(&l, app->db, now, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
     assert_int_equal(id_ms(id), now);
     assert_int_equal(leased_until(id_instance(id)), now + ID_LEASE_MS);
     assert_int_equal(sql_number(app, "SELECT holder FROM instance_lease WHERE instance_no = ?", id_instance(id)), 77);
@@ -70,8 +70,8 @@ static void two_holders_have_two_numbers(void **state)
     uint64_t id_a, id_b;
     id_lease_init(&a, 1);
     id_lease_init(&b, 2);
-    assert_int_equal(id_lease_next(&a, app->db, now, &id_a), ST_OK);
-    assert_int_equal(id_lease_next(&b, app->db, now, &id_b), ST_OK);
+    assert_int_equal(id_lease_next(&a, app->stores.db, now, &id_a), ST_OK);
+    assert_int_equal(id_lease_next(&b, app->stores.db, now, &id_b), ST_OK);
     assert_int_not_equal(id_instance(id_a), id_instance(id_b));
 }
 
@@ -81,12 +81,12 @@ static void a_busy_holder_keeps_its_number_by_renewing(void **state)
     struct id_lease l;
     uint64_t id;
     id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->db, now, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
     uint16_t instance = id_instance(id);
-    assert_int_equal(id_lease_next(&l, app->db, now + 1000, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now + 1000, &id), ST_OK);
     assert_int_equal(leased_until(instance), now + ID_LEASE_MS); /* early: nothing to do */
     for (int64_t later = 0; later < 10 * ID_LEASE_MS; later += 15000) {
-        assert_int_equal(id_lease_next(&l, app->db, now + later, &id), ST_OK);
+        assert_int_equal(id_lease_next(&l, app->stores.db, now + later, &id), ST_OK);
         assert_int_equal(id_instance(id), instance);
         assert_true(leased_until(instance) >= now + later + ID_LEASE_RENEW_MS);
     }
@@ -98,8 +98,8 @@ static void a_holder_that_slept_goes_on_when_nobody_took_its_number(void **state
     struct id_lease l;
     uint64_t first, second;
     id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->db, now, &first), ST_OK);
-    assert_int_equal(id_lease_next(&l, app->db, now + 5 * ID_LEASE_MS, &second), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &first), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now + 5 * ID_LEASE_MS, &second), ST_OK);
     assert_int_equal(id_instance(first), id_instance(second));
     assert_true(second > first);
 }
@@ -112,15 +112,15 @@ static void a_number_whose_lease_ran_out_changes_hands_and_never_repeats_an_id(v
     only_instance(9);
     id_lease_init(&old, 5);
     id_lease_init(&new, 6);
-    assert_int_equal(id_lease_next(&old, app->db, now, &last), ST_OK);
+    assert_int_equal(id_lease_next(&old, app->stores.db, now, &last), ST_OK);
     assert_int_equal(id_instance(last), 9);
     /* While it runs nobody else gets one. */
-    assert_int_equal(id_lease_next(&new, app->db, now + ID_LEASE_MS - 1, &id), ST_UNAVAILABLE);
-    assert_int_equal(id_lease_next(&new, app->db, now + ID_LEASE_MS, &first), ST_OK);
+    assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS - 1, &id), ST_UNAVAILABLE);
+    assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS, &first), ST_OK);
     assert_int_equal(id_instance(first), 9);
     assert_true(id_ms(first) >= now + ID_LEASE_MS);
     /* The old one wakes up: its number is gone, and there is no other. */
-    assert_int_equal(id_lease_next(&old, app->db, now + ID_LEASE_MS + 5, &id), ST_UNAVAILABLE);
+    assert_int_equal(id_lease_next(&old, app->stores.db, now + ID_LEASE_MS + 5, &id), ST_UNAVAILABLE);
     assert_false(old.held);
 }
 
@@ -132,10 +132,10 @@ static void a_holder_whose_clock_is_slow_can_not_outlive_its_lease(void **state)
     only_instance(4);
     id_lease_init(&old, 5);
     id_lease_init(&new, 6);
-    assert_int_equal(id_lease_next(&old, app->db, now, &id), ST_OK);
-    assert_int_equal(id_lease_next(&new, app->db, now + ID_LEASE_MS, &other), ST_OK);
+    assert_int_equal(id_lease_next(&old, app->stores.db, now, &id), ST_OK);
+    assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS, &other), ST_OK);
     /* The old holder believes that half of its lease is left: what it makes lies before the lease's end … */
-    assert_int_equal(id_lease_next(&old, app->db, now + ID_LEASE_MS / 2, &id), ST_OK);
+    assert_int_equal(id_lease_next(&old, app->stores.db, now + ID_LEASE_MS / 2, &id), ST_OK);
     assert_true(id_ms(id) < now + ID_LEASE_MS);
     /* … where the new one began. */
     assert_true(id_ms(other) >= now + ID_LEASE_MS);
@@ -148,33 +148,33 @@ static void a_clock_that_is_put_back_takes_another_number_and_goes_on(void **sta
     struct id_lease l;
     uint64_t before, back, mended;
     id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->db, now, &before), ST_OK);
-    assert_int_equal(id_lease_next(&l, app->db, now - hour_ms, &back), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &before), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_OK);
     assert_int_not_equal(id_instance(back), id_instance(before));
     assert_int_equal(id_ms(back), now - hour_ms);
-    assert_int_equal(id_lease_next(&l, app->db, now, &mended), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &mended), ST_OK);
     assert_true(mended != before && mended != back);
     /* The number of the future is nobody's until then. */
     only_instance(id_instance(before));
     id_lease_init(&l, 6);
-    assert_int_equal(id_lease_next(&l, app->db, now - hour_ms, &back), ST_UNAVAILABLE);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_UNAVAILABLE);
 }
 
 static void without_the_database_ids_flow_until_the_lease_ends(void **state)
 {
     (void)state;
     struct id_lease l;
-    struct config config = *app->config;
+    struct config config = *app->stores.config;
     uint64_t id;
     id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->db, now, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
     snprintf(config.mysql_socket, sizeof config.mysql_socket, "/nonexistent/mysql.sock");
     struct db *away = db_new(&config);
     assert_non_null(away);
     assert_int_equal(id_lease_next(&l, away, now + ID_LEASE_MS - 1, &id), ST_OK);
     assert_int_equal(id_lease_next(&l, away, now + ID_LEASE_MS, &id), ST_UNAVAILABLE);
     db_free(away);
-    assert_int_equal(id_lease_next(&l, app->db, now + ID_LEASE_MS, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, app->stores.db, now + ID_LEASE_MS, &id), ST_OK);
 }
 
 static void twenty_processes_lease_twenty_numbers(void **state)
@@ -190,7 +190,7 @@ static void twenty_processes_lease_twenty_numbers(void **state)
         if (pid == 0) {
             struct services *own = packet_services_open();
             uint64_t id = 0;
-            bool fine = own != NULL && packet_id_next(own->db, now, &id) == ST_OK &&
+            bool fine = own != NULL && packet_id_next(own->stores.db, now, &id) == ST_OK &&
                         write(results[1], &id, sizeof id) == (ssize_t)sizeof id;
             _exit(fine ? 0 : 1);
         }

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "packet/live.h"
+#include "live/live.h"
 #include "support/close_one.h"
 #include "support/test_services.h"
 
@@ -24,9 +24,10 @@ static int setup(void **state)
     (void)state;
     app = test_services_open();
     arena = arena_new(64 << 10, 64 << 20);
-    if (app == NULL || arena == NULL || live_init(&live, app->redis, app->scripts, app->config) != ST_OK)
+    if (app == NULL || arena == NULL)
         return 1;
     test_services_vouch(app);
+    live = app->stores.live;
     live.partitions = PARTITIONS;
     return 0;
 }
@@ -38,7 +39,7 @@ static int teardown(void **state)
     const struct str args[] = { STR("DEL"), live_events_key(events, PARTITIONS - 1),
                                 live_settled_key(settled, PARTITIONS - 1) };
     struct redis_call call;
-    (void)redis_do(app->redis, &call, args, 3);
+    (void)redis_do(app->stores.redis, &call, args, 3);
     redis_call_free(&call);
     arena_free(arena);
     test_services_close(app);
@@ -89,7 +90,7 @@ static struct live_grab grab(const struct sample *s, uint64_t user_id)
     struct redis_call call;
     struct live_grab g;
     live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"));
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     assert_int_equal(live_grab_read(&call, &g), ST_OK);
     redis_call_free(&call);
     return g;
@@ -100,7 +101,7 @@ static struct live_view view(const struct sample *s, uint64_t user_id, uint32_t 
     struct redis_call call;
     struct live_view v;
     live_view_queue(&live, &call, s->p.id, user_id, after, limit);
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s->p.id, &v), ST_OK);
     redis_call_free(&call);
     return v;
@@ -113,7 +114,7 @@ static void field_set(const struct sample *s, struct str field, struct str value
     live_keys(&keys, s->p.id, live.partitions);
     const struct str args[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, value };
     struct redis_call call;
-    assert_int_equal(redis_do(app->redis, &call, args, 4), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
     redis_call_free(&call);
 }
 
@@ -126,7 +127,7 @@ static void config_set(struct str name, struct str value)
 {
     const struct str args[] = { STR("CONFIG"), STR("SET"), name, value };
     struct redis_call call;
-    assert_int_equal(redis_do(app->redis, &call, args, 4), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
     redis_call_free(&call);
 }
 
@@ -139,7 +140,7 @@ static struct live_event last_event(const struct sample *s, struct redis_call *c
         STR("XREVRANGE"), keys.key[LIVE_KEY_EVENTS], STR("+"), STR("-"), STR("COUNT"), STR("1")
     };
     struct live_event e;
-    assert_int_equal(redis_do(app->redis, call, args, 6), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, call, args, 6), ST_OK);
     assert_int_equal(live_event_read(redis_reply_at(call->reply, 0), &e), ST_OK);
     return e;
 }
@@ -154,7 +155,7 @@ static int64_t memory_bytes(const struct sample *s)
         const struct str args[] = { STR("MEMORY"), STR("USAGE"), keys.key[k], STR("SAMPLES"), STR("0") };
         struct redis_call call;
         int64_t bytes = 0;
-        assert_int_equal(redis_do(app->redis, &call, args, 5), ST_OK);
+        assert_int_equal(redis_do(app->stores.redis, &call, args, 5), ST_OK);
         if (!redis_reply_is_nil(call.reply))
             assert_true(redis_reply_i64(call.reply, &bytes));
         sum += bytes;
@@ -196,7 +197,7 @@ static void an_unknown_packet_is_missing_to_every_script(void **state)
     struct redis_call call;
     struct live_view v;
     live_view_queue(&live, &call, s.p.id, FIRST_USER, PACKET_NO_SHARE, 10);
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
     redis_call_free(&call);
     struct live_close c;
@@ -290,7 +291,7 @@ static void a_full_memory_refuses_a_grab_before_its_first_write(void **state)
     config_set(STR("maxmemory"), STR("1"));
     struct live_grab g;
     live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"));
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
     struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     config_set(STR("maxmemory"), STR("0"));
@@ -316,7 +317,7 @@ static void ten_thousand_users_take_a_hundred_shares_exactly(void **state)
         struct redis_call calls[2 * BATCH];
         for (uint64_t i = 0; i < 2 * BATCH; i++) /* everyone taps twice */
             live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"));
-        redis_round(app->redis);
+        redis_round(app->stores.redis);
         for (size_t i = 0; i < 2 * BATCH; i++) {
             struct live_grab g;
             assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
@@ -419,14 +420,14 @@ static void a_grab_is_settled_when_the_worker_says_so(void **state)
     char id[LIVE_EVENT_ID_MAX];
     const struct str args[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, v.mine.event) };
     struct redis_call call;
-    assert_int_equal(redis_do(app->redis, &call, args, 3), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 3), ST_OK);
     redis_call_free(&call);
     v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     assert_true(v.mine.settled);
     assert_false(v.rows[0].settled);
     assert_true(v.rows[1].settled);
     const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
-    assert_int_equal(redis_do(app->redis, &call, del, 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
     redis_call_free(&call);
 }
 
@@ -518,7 +519,7 @@ static void expire_in_an_hour(const struct sample *s)
     live_keys(&keys, s->p.id, live.partitions);
     const struct str args[] = { STR("EXPIRE"), keys.key[LIVE_KEY_PACKET], STR("3600") };
     struct redis_call call;
-    assert_int_equal(redis_do(app->redis, &call, args, 3), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 3), ST_OK);
     redis_call_free(&call);
 }
 
@@ -529,7 +530,7 @@ static bool lives_for_ever(const struct sample *s)
     const struct str args[] = { STR("TTL"), keys.key[LIVE_KEY_PACKET] };
     struct redis_call call;
     int64_t ttl_s = 0;
-    assert_int_equal(redis_do(app->redis, &call, args, 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 2), ST_OK);
     assert_true(redis_reply_i64(call.reply, &ttl_s));
     redis_call_free(&call);
     return ttl_s == -1;
@@ -625,13 +626,13 @@ static enum status event_of(struct str field, struct str value)
     const struct str del[] = { STR("DEL"), STR("test:events") };
     struct redis_call call;
     struct live_event e;
-    assert_int_equal(redis_do(app->redis, &call, add, 5), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, add, 5), ST_OK);
     redis_call_free(&call);
-    assert_int_equal(redis_do(app->redis, &call, range, 4), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, range, 4), ST_OK);
     enum status st = live_event_read(redis_reply_at(call.reply, 0), &e);
     assert_true(e.id.ms > 0);
     redis_call_free(&call);
-    assert_int_equal(redis_do(app->redis, &call, del, 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
     redis_call_free(&call);
     return st;
 }

@@ -31,8 +31,8 @@ static int setup(void **state)
     arena = arena_new(64 << 10, 64 << 20);
     if (app == NULL || arena == NULL || mkdtemp(dir) == NULL)
         return 1;
-    config = *app->config;
-    snprintf(config.mysql_database, sizeof config.mysql_database, "%.200s_migrate", app->config->mysql_database);
+    config = *app->stores.config;
+    snprintf(config.mysql_database, sizeof config.mysql_database, "%.200s_migrate", app->stores.config->mysql_database);
     db = db_new(&config);
     return db == NULL;
 }
@@ -41,7 +41,7 @@ static enum status database(const char *what)
 {
     char sql[512];
     snprintf(sql, sizeof sql, "%s `%s`", what, config.mysql_database);
-    return db_exec(app->db, NULL, sql, NULL, 0);
+    return db_exec(app->stores.db, NULL, sql, NULL, 0);
 }
 
 static int teardown(void **state)
@@ -310,7 +310,7 @@ static void without_a_server_the_answer_is_unavailable(void **state)
 static void the_projects_own_migrations_make_the_bank_and_the_leases(void **state)
 {
     (void)state;
-    assert_int_equal(migrate_run(db, app->config->sql_dir, NULL), ST_OK);
+    assert_int_equal(migrate_run(db, app->stores.config->sql_dir, NULL), ST_OK);
     assert_int_equal(number("SELECT COUNT(*) FROM account WHERE id = 1 AND kind = 'bank' AND balance = 0"), 1);
     assert_int_equal(number("SELECT COUNT(*) FROM instance_lease WHERE instance_no BETWEEN 0 AND 1023"), 1024);
     assert_int_equal(db_exec(db, NULL, "UPDATE account SET balance = -1 WHERE id = 1", NULL, 0), ST_OK);
@@ -322,7 +322,7 @@ static void the_projects_own_migrations_make_the_bank_and_the_leases(void **stat
 static void folder_fill(const char *pattern)
 {
     char command[512];
-    snprintf(command, sizeof command, "cp %s/migrations/%s %s/migrations/", app->config->sql_dir, pattern, dir);
+    snprintf(command, sizeof command, "cp %s/migrations/%s %s/migrations/", app->stores.config->sql_dir, pattern, dir);
     assert_int_equal(system(command), 0);
 }
 

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "ledger/ledger.h"
 #include "support/test_services.h"
 #include "user/store.h"
 #include "wallet/deposit.h"
-#include "wallet/ledger.h"
 #include "web/assets.h"
 
 enum { FIXTURE_ARENA_BYTES = 16384, FIXTURE_ARENA_LIMIT = 64 << 20 };
@@ -33,9 +33,9 @@ struct services *packet_services_open(void)
     char error[512] = "";
     if (app == NULL)
         return NULL;
-    if (!clock_zone_set(app->config->timezone) ||
-        templates_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK ||
-        assets_load(app->config->static_dir, &assets) != ST_OK) {
+    if (!clock_zone_set(app->stores.config->timezone) ||
+        templates_load(app->stores.config->template_dir, &templates, error, sizeof error) != ST_OK ||
+        assets_load(app->stores.config->static_dir, &assets) != ST_OK) {
         fprintf(stderr, "packet_services: %s\n", error);
         templates_free(&templates);
         test_services_close(app);
@@ -68,12 +68,12 @@ void person_new(struct services *app, struct person *out, int64_t balance_fen)
     snprintf(out->username, sizeof out->username, "t%015" PRIx64, random_u64() >> 4);
     snprintf(out->nickname, sizeof out->nickname, "昵%.8s", out->username + 8);
     struct user user = { .username = str_from(out->username), .nickname = str_from(out->nickname) };
-    assert_int_equal(user_insert(app->db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, &user, clock_now_ms()), ST_OK);
     out->id = user.id;
     fresh_key(key);
     if (balance_fen > 0) {
         struct deposit d = { .user_id = user.id, .amount_fen = balance_fen, .request_key = str_from(key) };
-        assert_int_equal(deposit_make(app->db, a, &d, clock_now_ms()), ST_OK);
+        assert_int_equal(deposit_make(app->stores.db, a, &d, clock_now_ms()), ST_OK);
     }
     arena_free(a);
 }
@@ -82,7 +82,7 @@ int64_t person_balance(struct services *app, const struct person *p)
 {
     struct arena *a = fixture_arena();
     int64_t fen = -1;
-    assert_int_equal(ledger_balance(app->db, a, p->id, &fen), ST_OK);
+    assert_int_equal(ledger_balance(app->stores.db, a, p->id, &fen), ST_OK);
     arena_free(a);
     return fen;
 }
@@ -92,7 +92,7 @@ int person_request(struct visit *v, struct services *app, const struct person *p
 {
     visit_begin(v, app, uri, fields, NULL);
     v->x.wants_json = json;
-    v->x.packet_id = packet_id;
+    v->x.id = packet_id;
     if (p != NULL) {
         v->x.visitor.user_id = p->id;
         v->x.visitor.username = str_from(p->username);
@@ -134,7 +134,7 @@ int64_t sql_number(struct services *app, const char *sql, uint64_t id)
 {
     struct arena *a = fixture_arena();
     struct db_rows rows;
-    assert_int_equal(db_query(app->db, a, &rows, sql, DB_PARAMS(DB_U64(id))), ST_OK);
+    assert_int_equal(db_query(app->stores.db, a, &rows, sql, DB_PARAMS(DB_U64(id))), ST_OK);
     assert_int_equal(rows.count, 1);
     int64_t number = db_cell_i64(&rows, 0, 0);
     arena_free(a);

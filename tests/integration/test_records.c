@@ -9,12 +9,12 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "packet/home.h"
 #include "packet/id_lease.h"
-#include "packet/records.h"
 #include "packet/split.h"
 #include "packet/store.h"
-#include "packet/verify.h"
+#include "pages/home.h"
+#include "pages/records.h"
+#include "pages/verify.h"
 #include "test_packet_fixture.h"
 
 static struct services *app;
@@ -43,7 +43,7 @@ static int teardown(void **state)
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof clear / sizeof clear[0]; i++)
-        failed |= db_exec(app->db, NULL, clear[i], DB_PARAMS(DB_U64(sender.id))) != ST_OK;
+        failed |= db_exec(app->stores.db, NULL, clear[i], DB_PARAMS(DB_U64(sender.id))) != ST_OK;
     arena_free(arena);
     packet_services_close(app);
     return failed;
@@ -73,7 +73,7 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
                              .request_key = str_from(key) };
     random_bytes(packet.seed, sizeof packet.seed);
     split_commitment(packet.seed, packet.commitment);
-    assert_int_equal(packet_id_next(app->db, clock_now_ms(), &packet.id), ST_OK);
+    assert_int_equal(packet_id_next(app->stores.db, clock_now_ms(), &packet.id), ST_OK);
     if (kind == PACKET_LUCKY) {
         int64_t *shares = calloc(count, sizeof *shares);
         assert_non_null(shares);
@@ -81,8 +81,8 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
         packet.best_share_no = split_best_share_no(shares, count);
         free(shares);
     }
-    assert_int_equal(packet_insert(app->db, &packet), ST_OK);
-    assert_int_equal(user_totals_add_sent(app->db, p->id, created_ms, total_fen), ST_OK);
+    assert_int_equal(packet_insert(app->stores.db, &packet), ST_OK);
+    assert_int_equal(user_totals_add_sent(app->stores.db, p->id, created_ms, total_fen), ST_OK);
     return packet;
 }
 
@@ -95,25 +95,25 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
     int64_t fen = shares[share_no];
     struct clock_date date = clock_zone_date(at_ms);
     free(shares);
-    assert_int_equal(db_exec(app->db, NULL, "INSERT INTO grab VALUES (?, ?, ?, ?, ?, ?)",
+    assert_int_equal(db_exec(app->stores.db, NULL, "INSERT INTO grab VALUES (?, ?, ?, ?, ?, ?)",
                              DB_PARAMS(DB_U64(packet->id), DB_U64(share_no), DB_U64(by->id),
                                        DB_TEXT(str_from(by->nickname)), DB_I64(fen), DB_I64(at_ms))),
                      ST_OK);
     assert_int_equal(
-        db_exec(app->db, NULL,
+        db_exec(app->stores.db, NULL,
                 "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_amount = grabbed_amount + ?, "
                 "state = IF(grabbed_count = share_count, 'closed', state) WHERE id = ?",
                 DB_PARAMS(DB_I64(fen), DB_U64(packet->id))),
         ST_OK);
     assert_int_equal(
-        db_exec(app->db, NULL,
+        db_exec(app->stores.db, NULL,
                 "INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (?, ?, 1, ?) "
                 "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
                 "received_amount = received_amount + ?",
                 DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(fen), DB_I64(fen))),
         ST_OK);
     assert_int_equal(
-        db_exec(app->db, NULL,
+        db_exec(app->stores.db, NULL,
                 "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES (?, ?, ?, 1, ?) "
                 "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
                 "received_amount = received_amount + ?",
@@ -377,14 +377,15 @@ static void sent_items_tell_state_and_refund(void **state)
     person_new(app, &p, 0);
     (void)packet_of(&p, PACKET_EVEN, 200, 2, now);
     struct packet expired = packet_of(&p, PACKET_EVEN, 500, 2, now);
-    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET expires_at = created_at - 1 WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_at = created_at - 1 WHERE id = ?",
                              DB_PARAMS(DB_U64(expired.id))),
                      ST_OK);
     assert_int_equal(asked(&v, &p, "/records/sent"), 200);
     assert_int_equal(visit_body_count(&v, "\"state\":\"open\""), 1);
     assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1); /* its time is over, whoever has noticed */
     visit_end(&v);
-    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET state = 'closed', refund_amount = 500 WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET state = 'closed', refund_amount = 500 WHERE id = ?",
                              DB_PARAMS(DB_U64(expired.id))),
                      ST_OK);
     assert_int_equal(asked(&v, &p, "/records/sent"), 200);
@@ -463,7 +464,7 @@ static int verified(struct visit *v, const struct person *p, const struct packet
 
 static void packet_state_set(const struct packet *packet, const char *packet_state)
 {
-    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET state = ? WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET state = ? WHERE id = ?",
                              DB_PARAMS(DB_TEXT(str_from(packet_state)), DB_U64(packet->id))),
                      ST_OK);
 }
@@ -511,13 +512,13 @@ static void a_draw_that_was_tampered_with_is_told(void **state)
     assert_true(visit_body_has(&v, "\"commitment_ok\":true"));
     assert_true(visit_body_has(&v, "\"shares_ok\":true"));
     visit_end(&v);
-    assert_int_equal(
-        db_exec(app->db, NULL, "UPDATE grab SET amount = amount + 1 WHERE packet_id = ?", DB_PARAMS(DB_U64(packet.id))),
-        ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE grab SET amount = amount + 1 WHERE packet_id = ?",
+                             DB_PARAMS(DB_U64(packet.id))),
+                     ST_OK);
     assert_int_equal(verified(&v, &p, &packet, ""), 200);
     assert_true(visit_body_has(&v, "\"shares_ok\":false"));
     visit_end(&v);
-    assert_int_equal(db_exec(app->db, NULL, "UPDATE packet SET commitment = REPEAT('x', 32) WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET commitment = REPEAT('x', 32) WHERE id = ?",
                              DB_PARAMS(DB_U64(packet.id))),
                      ST_OK);
     assert_int_equal(verified(&v, &p, &packet, ""), 200);
@@ -569,19 +570,19 @@ static void grabs_are_paged_by_share_newest_first(void **state)
         person_new(app, &people[i], 0);
         grabbed(&packet, i, &people[i], now + i);
     }
-    assert_int_equal(packet_grabs(app->db, arena, packet.id, PACKET_NO_SHARE, 3, &rows, &count), ST_OK);
+    assert_int_equal(packet_grabs(app->stores.db, arena, packet.id, PACKET_NO_SHARE, 3, &rows, &count), ST_OK);
     assert_int_equal(count, 3);
     assert_int_equal(rows[0].share_no, 3);
     assert_int_equal(rows[2].share_no, 1);
-    assert_int_equal(packet_grabs(app->db, arena, packet.id, rows[2].share_no, 3, &rows, &count), ST_OK);
+    assert_int_equal(packet_grabs(app->stores.db, arena, packet.id, rows[2].share_no, 3, &rows, &count), ST_OK);
     assert_int_equal(count, 1);
     assert_int_equal(rows[0].user_id, people[0].id);
-    assert_int_equal(packet_grabs_between(app->db, arena, packet.id, 1, 3, &rows, &count), ST_OK);
+    assert_int_equal(packet_grabs_between(app->stores.db, arena, packet.id, 1, 3, &rows, &count), ST_OK);
     assert_int_equal(count, 2);
     assert_int_equal(rows[0].share_no, 1);
-    assert_int_equal(packet_grab_of(app->db, arena, packet.id, people[2].id, &own), ST_OK);
+    assert_int_equal(packet_grab_of(app->stores.db, arena, packet.id, people[2].id, &own), ST_OK);
     assert_int_equal(own.share_no, 2);
-    assert_int_equal(packet_grab_of(app->db, arena, packet.id, sender.id, &own), ST_NOT_FOUND);
+    assert_int_equal(packet_grab_of(app->stores.db, arena, packet.id, sender.id, &own), ST_NOT_FOUND);
 }
 
 static void a_packet_comes_back_from_its_row_as_it_went_in(void **state)
@@ -589,7 +590,7 @@ static void a_packet_comes_back_from_its_row_as_it_went_in(void **state)
     (void)state;
     struct packet in = packet_of(&sender, PACKET_LUCKY, 777, 7, 1767225600123);
     struct packet out;
-    assert_int_equal(packet_find(app->db, arena, in.id, &out), ST_OK);
+    assert_int_equal(packet_find(app->stores.db, arena, in.id, &out), ST_OK);
     assert_int_equal(out.amount_fen, 777);
     assert_int_equal(out.share_count, 7);
     assert_int_equal(out.share_max_fen, 20000);
@@ -601,10 +602,10 @@ static void a_packet_comes_back_from_its_row_as_it_went_in(void **state)
     assert_int_equal(out.finished_ms, 0);
     assert_int_equal(out.receiver_id, 0);
     assert_true(str_equal(out.greeting, in.greeting));
-    assert_int_equal(packet_find_by_key(app->db, arena, sender.id, in.request_key, &out), ST_OK);
+    assert_int_equal(packet_find_by_key(app->stores.db, arena, sender.id, in.request_key, &out), ST_OK);
     assert_int_equal(out.id, in.id);
-    assert_int_equal(packet_find_by_key(app->db, arena, sender.id + 1, in.request_key, &out), ST_NOT_FOUND);
-    assert_int_equal(packet_insert(app->db, &in), ST_EXISTS);
+    assert_int_equal(packet_find_by_key(app->stores.db, arena, sender.id + 1, in.request_key, &out), ST_NOT_FOUND);
+    assert_int_equal(packet_insert(app->stores.db, &in), ST_EXISTS);
 }
 
 int main(void)

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "packet/recover.h"
 #include "packet/split.h"
+#include "settle/recover.h"
 #include "support/close_one.h"
 #include "test_settle_fixture.h"
 
@@ -312,7 +312,7 @@ static void a_new_redis_is_vouched_for_only_with_its_doors_closed(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
     world_check_redis(&w);
-    assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), redis_voucher(w.web->redis)));
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), redis_voucher(w.web->stores.redis)));
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).amount_fen, second.amount_fen);
@@ -332,26 +332,26 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     world_begin_drained(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
-    assert_int_equal(settle_check(w.settler), ST_OK);
+    assert_int_equal(settle_check(&w.settler->stores), ST_OK);
     (void)world_redis(&w, id, "SET hb:checked nobody");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct recover r = { .whole = true };
         bool checked = true;
-        w.config->partitions = others[i];
+        world_partitions_set(&w, others[i]);
         world_restart_worker(&w);
         assert_int_equal(recover_check(&r, w.settle, &checked), ST_INVALID);
         assert_false(checked);
         assert_int_equal(settle_pass(w.settle, &events), ST_INVALID);
-        assert_int_equal(settle_check(w.settler), ST_INVALID);
+        assert_int_equal(settle_check(&w.settler->stores), ST_INVALID);
         assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), STR("nobody")));
         assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 16);
     }
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_restart_worker(&w);
     world_check_redis(&w);
     assert_int_equal(world_drain(&w), 1);
     world_sql(&w, "DELETE FROM stream_cursor");
-    assert_int_equal(settle_check(w.settler), ST_OK); /* nothing says otherwise, and a check makes nothing */
+    assert_int_equal(settle_check(&w.settler->stores), ST_OK); /* nothing says otherwise, and a check makes nothing */
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 0);
     world_end(&w);
 }
@@ -365,22 +365,22 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     world_begin_drained(&w, 4);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     struct live_grab first = world_grab(&w, id, 1);
-    w.config->partitions = w.live.partitions = 8;
-    live_vouched_by(w.web->redis, w.config);
+    world_partitions_set(&w, 8);
+    live_vouched_by(w.web->stores.redis, w.config);
     live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"));
-    redis_round(w.web->redis);
+    redis_round(w.web->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
     redis_call_free(&call);
     uint64_t sent = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     assert_int_equal(world_packet(&w, sent).state, PACKET_FUNDING); /* paid for: the worker loads it */
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
 
-    w.config->partitions = w.live.partitions = 16;
-    live_vouched_by(w.web->redis, w.config);
+    world_partitions_set(&w, 16);
+    live_vouched_by(w.web->stores.redis, w.config);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 1);
-    (void)redis_do(w.web->redis, &call, &STR("PING"), 1); /* a first round asks for the voucher */
+    (void)redis_do(w.web->stores.redis, &call, &STR("PING"), 1); /* a first round asks for the voucher */
     redis_call_free(&call);
     assert_int_equal(world_grab(&w, sent, 3).code, LIVE_GRABBED);
     assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
@@ -443,7 +443,7 @@ static void settler_reconnect(struct world *w)
     enum status st = ST_UNAVAILABLE;
     for (int i = 0; i < 500 && st != ST_OK; i++) {
         struct redis_call call;
-        st = redis_do(w->settler->redis, &call, &STR("PING"), 1);
+        st = redis_do(w->settler->stores.redis, &call, &STR("PING"), 1);
         redis_call_free(&call);
         if (st != ST_OK)
             usleep(10000);

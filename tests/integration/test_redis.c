@@ -123,7 +123,7 @@ static struct redis *fake_start(struct fake *f, size_t count, const char *const 
 {
     snprintf(f->dir, sizeof f->dir, "/tmp/hb-fake-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
-    f->config = *app->config;
+    f->config = *app->stores.config;
     f->config.redis_user[0] = '\0';
     f->config.redis_timeout_ms = 250;
     snprintf(f->config.redis_socket, sizeof f->config.redis_socket, "%s/s", f->dir);
@@ -164,15 +164,15 @@ static void answers_come_in_the_order_of_the_commands(void **state)
     enum { COUNT = 300 };
     static struct redis_call calls[COUNT];
     char out[64];
-    assert_int_equal(RUN(app->redis, out, "DEL", "test:counter"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:counter"), ST_OK);
     const struct str args[] = { STR("INCR"), STR("test:counter") };
     for (size_t i = 0; i < COUNT; i++) {
-        redis_queue(app->redis, &calls[i], args, 2);
+        redis_queue(app->stores.redis, &calls[i], args, 2);
         assert_int_equal(calls[i].status, ST_UNKNOWN);
     }
-    assert_true(redis_queued(app->redis));
-    redis_round(app->redis);
-    assert_false(redis_queued(app->redis));
+    assert_true(redis_queued(app->stores.redis));
+    redis_round(app->stores.redis);
+    assert_false(redis_queued(app->stores.redis));
     for (size_t i = 0; i < COUNT; i++) {
         int64_t n;
         assert_int_equal(calls[i].status, ST_OK);
@@ -191,9 +191,9 @@ static void a_value_can_hold_every_byte(void **state)
     const struct str set[] = { STR("SET"), STR("test:bytes"), { bytes, sizeof bytes } };
     const struct str get[] = { STR("GET"), STR("test:bytes") };
     struct redis_call call;
-    assert_int_equal(redis_do(app->redis, &call, set, 3), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, set, 3), ST_OK);
     redis_call_free(&call);
-    assert_int_equal(redis_do(app->redis, &call, get, 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, get, 2), ST_OK);
     assert_true(str_equal(redis_reply_str(call.reply), set[2]));
     redis_call_free(&call);
 }
@@ -204,10 +204,10 @@ static void an_error_answers_its_own_command_only(void **state)
     struct redis_call good, bad, last;
     const struct str ping[] = { STR("PING") };
     const struct str wrong[] = { STR("NOSUCHCOMMAND") };
-    redis_queue(app->redis, &good, ping, 1);
-    redis_queue(app->redis, &bad, wrong, 1);
-    redis_queue(app->redis, &last, ping, 1);
-    redis_round(app->redis);
+    redis_queue(app->stores.redis, &good, ping, 1);
+    redis_queue(app->stores.redis, &bad, wrong, 1);
+    redis_queue(app->stores.redis, &last, ping, 1);
+    redis_round(app->stores.redis);
     assert_int_equal(good.status, ST_OK);
     assert_int_equal(bad.status, ST_INVALID);
     assert_int_equal(bad.reply->type, REDIS_REPLY_ERROR);
@@ -221,10 +221,10 @@ static void a_full_memory_is_a_refusal_not_a_failure(void **state)
 {
     (void)state;
     char out[256];
-    assert_int_equal(RUN(app->redis, out, "CONFIG", "SET", "maxmemory", "1"), ST_OK);
-    enum status st = RUN(app->redis, out, "SET", "test:full", "x");
+    assert_int_equal(RUN(app->stores.redis, out, "CONFIG", "SET", "maxmemory", "1"), ST_OK);
+    enum status st = RUN(app->stores.redis, out, "SET", "test:full", "x");
     char restored[256];
-    assert_int_equal(RUN(app->redis, restored, "CONFIG", "SET", "maxmemory", "0"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, restored, "CONFIG", "SET", "maxmemory", "0"), ST_OK);
     assert_int_equal(st, ST_CONFLICT);
     assert_memory_equal(out, "OOM", 3);
 }
@@ -235,8 +235,8 @@ static void a_round_takes_a_limited_number_of_commands(void **state)
     struct redis_call *calls = calloc(REDIS_QUEUE_MAX + 1, sizeof *calls);
     const struct str ping[] = { STR("PING") };
     for (size_t i = 0; i <= REDIS_QUEUE_MAX; i++)
-        redis_queue(app->redis, &calls[i], ping, 1);
-    redis_round(app->redis);
+        redis_queue(app->stores.redis, &calls[i], ping, 1);
+    redis_round(app->stores.redis);
     for (size_t i = 0; i < REDIS_QUEUE_MAX; i++) {
         assert_int_equal(calls[i].status, ST_OK);
         redis_call_free(&calls[i]);
@@ -251,20 +251,20 @@ static void a_round_takes_a_limited_number_of_commands(void **state)
 static void a_flushed_script_is_loaded_again_in_the_same_round(void **state)
 {
     (void)state;
-    struct redis_script *busy = redis_script_find(app->scripts, "busy");
-    struct redis_script *view = redis_script_find(app->scripts, "view");
+    struct redis_script *busy = redis_script_find(app->stores.scripts, "busy");
+    struct redis_script *view = redis_script_find(app->stores.scripts, "view");
     char out[64];
-    assert_int_equal(RUN(app->redis, out, "SCRIPT", "FLUSH"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "SCRIPT", "FLUSH"), ST_OK);
     const struct str keys[] = { STR("test:none1"), STR("test:none2"), STR("test:none3"), STR("test:none4") };
     const struct str args[] = { STR(""), STR(""), STR("10") };
     const struct str ping[] = { STR("PING") };
     struct redis_call calls[5];
-    redis_queue_script(app->redis, &calls[0], busy, keys, 1, NULL, 0);
-    redis_queue_script(app->redis, &calls[1], view, keys, 4, args, 3);
-    redis_queue(app->redis, &calls[2], ping, 1);
-    redis_queue_script(app->redis, &calls[3], busy, keys + 1, 1, NULL, 0);
-    redis_queue_script(app->redis, &calls[4], view, keys, 4, args, 3);
-    redis_round(app->redis);
+    redis_queue_script(app->stores.redis, &calls[0], busy, keys, 1, NULL, 0);
+    redis_queue_script(app->stores.redis, &calls[1], view, keys, 4, args, 3);
+    redis_queue(app->stores.redis, &calls[2], ping, 1);
+    redis_queue_script(app->stores.redis, &calls[3], busy, keys + 1, 1, NULL, 0);
+    redis_queue_script(app->stores.redis, &calls[4], view, keys, 4, args, 3);
+    redis_round(app->stores.redis);
     for (size_t i = 0; i < 5; i++) {
         int64_t code;
         assert_int_equal(calls[i].status, ST_OK);
@@ -283,7 +283,7 @@ static int64_t noscript_count(void)
 {
     const struct str args[] = { STR("INFO"), STR("errorstats") };
     struct redis_call call;
-    assert_int_equal(redis_do(app->redis, &call, args, 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 2), ST_OK);
     const char *found = strstr(redis_reply_str(call.reply).ptr, "errorstat_NOSCRIPT:count=");
     int64_t count = found == NULL ? 0 : strtoll(strchr(found, '=') + 1, NULL, 10);
     redis_call_free(&call);
@@ -295,14 +295,14 @@ static void a_script_learns_its_name_at_its_first_use_and_costs_one_command_from
     (void)state;
     struct redis_scripts *set = NULL;
     char error[256];
-    assert_int_equal(redis_scripts_load(app->config->lua_dir, &set, error, sizeof error), ST_OK);
+    assert_int_equal(redis_scripts_load(app->stores.config->lua_dir, &set, error, sizeof error), ST_OK);
     struct redis_script *busy = redis_script_find(set, "busy");
     const struct str keys[] = { STR("test:none") };
     int64_t before = noscript_count();
     for (int use = 0; use < 3; use++) {
         struct redis_call call;
         int64_t code;
-        assert_int_equal(redis_do_script(app->redis, &call, busy, keys, 1, NULL, 0), ST_OK);
+        assert_int_equal(redis_do_script(app->stores.redis, &call, busy, keys, 1, NULL, 0), ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
         assert_int_equal(code, 1); /* LIVE_MISSING */
         redis_call_free(&call);
@@ -311,7 +311,7 @@ static void a_script_learns_its_name_at_its_first_use_and_costs_one_command_from
 
     const struct str args[] = { STR("SCRIPT"), STR("LOAD"), redis_script_text(busy) };
     struct redis_call load;
-    assert_int_equal(redis_do(app->redis, &load, args, 3), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &load, args, 3), ST_OK);
     assert_true(str_equal(redis_reply_str(load.reply), redis_script_hash(busy)));
     redis_call_free(&load);
     redis_scripts_free(set);
@@ -371,28 +371,28 @@ static void what_follows_a_killed_connection_is_unknown_and_the_next_round_works
     (void)state;
     char out[64], id[64];
     uint64_t lost = metrics_get(METRIC_REDIS_LOST);
-    assert_int_equal(RUN(app->redis, id, "CLIENT", "ID"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, id, "CLIENT", "ID"), ST_OK);
     struct redis_call kill_call, after;
     const struct str kill_self[] = { STR("CLIENT"), STR("KILL"), STR("ID"), str_from(id), STR("SKIPME"), STR("no") };
     const struct str ping[] = { STR("PING") };
-    redis_queue(app->redis, &kill_call, kill_self, 6);
-    redis_queue(app->redis, &after, ping, 1);
-    redis_round(app->redis);
+    redis_queue(app->stores.redis, &kill_call, kill_self, 6);
+    redis_queue(app->stores.redis, &after, ping, 1);
+    redis_round(app->stores.redis);
     assert_int_equal(kill_call.status, ST_OK);
     assert_int_equal(after.status, ST_UNKNOWN);
     assert_null(after.reply);
     redis_call_free(&kill_call);
     assert_int_equal(metrics_get(METRIC_REDIS_LOST), lost + 1);
-    ping_until_answered(app->redis, out, sizeof out);
+    ping_until_answered(app->stores.redis, out, sizeof out);
 }
 
 static void a_connection_that_died_while_idle_costs_nobody_an_answer(void **state)
 {
     (void)state;
     char out[64], id[64];
-    struct redis *other = redis_new(app->config);
+    struct redis *other = redis_new(app->stores.config);
     assert_int_equal(RUN(other, id, "CLIENT", "ID"), ST_OK);
-    assert_int_equal(RUN(app->redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
     /* What was used a moment ago is trusted unseen. */
     for (int64_t used_ms = clock_monotonic_ms(); clock_monotonic_ms() - used_ms <= TRUSTED_MS;)
         usleep(1000);
@@ -404,7 +404,7 @@ static void a_connection_that_died_while_idle_costs_nobody_an_answer(void **stat
 static void without_a_server_nothing_was_done(void **state)
 {
     (void)state;
-    struct config config = *app->config;
+    struct config config = *app->stores.config;
     snprintf(config.redis_socket, sizeof config.redis_socket, "/tmp/hb-no-such-socket");
     struct redis *r = redis_new(&config);
     char out[64];
@@ -480,11 +480,11 @@ static void a_server_that_takes_no_more_clients_did_nothing(void **state)
     assert_int_equal(RUN(r, out, "INCR", "x"), ST_UNAVAILABLE);
     fake_stop(&f, r);
 
-    assert_int_equal(RUN(app->redis, out, "CONFIG", "SET", "maxclients", "1"), ST_OK);
-    r = redis_new(app->config);
+    assert_int_equal(RUN(app->stores.redis, out, "CONFIG", "SET", "maxclients", "1"), ST_OK);
+    r = redis_new(app->stores.config);
     enum status st = RUN(r, out, "PING");
     char restored[64];
-    assert_int_equal(RUN(app->redis, restored, "CONFIG", "SET", "maxclients", "10000"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, restored, "CONFIG", "SET", "maxclients", "10000"), ST_OK);
     assert_int_equal(st, ST_UNAVAILABLE);
     redis_free(r);
 }
@@ -510,8 +510,8 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
     (void)state;
     char out[64], id[64];
     struct redis_call plain;
-    struct redis *r = redis_new(app->config);
-    assert_int_equal(RUN(app->redis, out, "DEL", "test:vouched", "test:voucher"), ST_OK);
+    struct redis *r = redis_new(app->stores.config);
+    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:vouched", "test:voucher"), ST_OK);
     redis_vouched_by(r, STR("test:voucher"), 16);
     assert_int_equal(redis_voucher(r).len, 0); /* it has never met a server */
     assert_int_equal(RUN(r, out, "PING"), ST_OK);
@@ -523,13 +523,13 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
     const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_terms, no_terms };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         if (wrong[i] != NULL)
-            assert_int_equal(RUN(app->redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
+            assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
         assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
         assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* the others get their own answer */
         redis_call_free(&plain);
         assert_false(redis_is_vouched(r));
     }
-    assert_int_equal(RUN(app->redis, out, "SET", "test:voucher", id), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", id), ST_OK);
     assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as the session is looked up before a grab */
     assert_true(redis_is_vouched(r));
     assert_int_equal(run_vouched(r, &plain), ST_OK);
@@ -538,7 +538,7 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
     /* It holds for this connection, not for the next. */
     uint64_t connection = redis_connection(r);
     assert_int_equal(RUN(r, id, "CLIENT", "ID"), ST_OK);
-    assert_int_equal(RUN(app->redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
     usleep(130000); /* longer than idle; and the next connection is allowed, 100 ms after the last */
     assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
@@ -546,7 +546,7 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
     assert_true(redis_connection(r) > connection);
     assert_int_equal(run_vouched(r, &plain), ST_OK);
     redis_call_free(&plain);
-    assert_int_equal(RUN(app->redis, out, "GET", "test:vouched"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "GET", "test:vouched"), ST_OK);
     assert_string_equal(out, "2");
     redis_free(r);
 }
@@ -555,15 +555,15 @@ static void a_wrong_password_runs_nothing_as_somebody_else(void **state)
 {
     (void)state;
     char out[64];
-    assert_int_equal(RUN(app->redis, out, "ACL", "SETUSER", "tester", "on", ">right", "~*", "+@all"), ST_OK);
-    assert_int_equal(RUN(app->redis, out, "DEL", "test:auth"), ST_OK);
-    struct config config = *app->config;
+    assert_int_equal(RUN(app->stores.redis, out, "ACL", "SETUSER", "tester", "on", ">right", "~*", "+@all"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:auth"), ST_OK);
+    struct config config = *app->stores.config;
     snprintf(config.redis_user, sizeof config.redis_user, "tester");
     snprintf(config.redis_password, sizeof config.redis_password, "wrong");
     struct redis *r = redis_new(&config);
     assert_int_equal(RUN(r, out, "SET", "test:auth", "1"), ST_UNAVAILABLE);
     redis_free(r);
-    assert_int_equal(RUN(app->redis, out, "EXISTS", "test:auth"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "EXISTS", "test:auth"), ST_OK);
     assert_string_equal(out, "0");
 
     snprintf(config.redis_password, sizeof config.redis_password, "right");
@@ -571,7 +571,7 @@ static void a_wrong_password_runs_nothing_as_somebody_else(void **state)
     assert_int_equal(RUN(r, out, "ACL", "WHOAMI"), ST_OK);
     assert_string_equal(out, "tester");
     redis_free(r);
-    assert_int_equal(RUN(app->redis, out, "ACL", "DELUSER", "tester"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "ACL", "DELUSER", "tester"), ST_OK);
 }
 
 static void a_reply_of_another_type_is_not_read(void **state)

@@ -39,7 +39,7 @@ static int roles_close(void **state)
 /* The server's own word on a statement; 0 when it ran. */
 static unsigned int sql_error(const struct services *role, const char *sql)
 {
-    const struct config *c = role->config;
+    const struct config *c = role->stores.config;
     MYSQL *mysql = mysql_init(NULL);
     assert_non_null(mysql);
     assert_non_null(
@@ -56,7 +56,7 @@ static void assert_denied(const struct services *role, const char *sql)
     unsigned int code = sql_error(role, sql);
     if (code != ER_TABLEACCESS_DENIED_ERROR && code != ER_COLUMNACCESS_DENIED_ERROR &&
         code != ER_DBACCESS_DENIED_ERROR && code != ER_SPECIFIC_ACCESS_DENIED_ERROR)
-        fail_msg("%s: code %u, not refused for want of rights: %s", role->config->mysql_user, code, sql);
+        fail_msg("%s: code %u, not refused for want of rights: %s", role->stores.config->mysql_user, code, sql);
 }
 
 static void the_ledger_is_only_ever_added_to(void **state)
@@ -157,7 +157,7 @@ static void the_audit_only_reads(void **state)
 static void the_pools_see_whether_the_tables_fit(void **state)
 {
     (void)state;
-    assert_int_equal(migrate_check(web->db, web->config->sql_dir, NULL), ST_OK);
+    assert_int_equal(migrate_check(web->stores.db, web->stores.config->sql_dir, NULL), ST_OK);
 }
 
 /* ---- Redis ---- */
@@ -171,7 +171,7 @@ static void redis_run(const struct services *role, const char *words, struct red
         args[count++] = str_cut(rest, ' ', &rest);
     }
     *call = (struct redis_call){ 0 };
-    (void)redis_do(role->redis, call, args, count);
+    (void)redis_do(role->stores.redis, call, args, count);
 }
 
 static void assert_no_permission(const struct services *role, const char *words)
@@ -180,7 +180,7 @@ static void assert_no_permission(const struct services *role, const char *words)
     redis_run(role, words, &call);
     if (call.reply == NULL || call.reply->type != REDIS_REPLY_ERROR ||
         strncmp(call.reply->str, "NOPERM", REDIS_NOPERM_LEN) != 0)
-        fail_msg("%s: not refused for want of rights: %s", role->config->redis_user, words);
+        fail_msg("%s: not refused for want of rights: %s", role->stores.config->redis_user, words);
     redis_call_free(&call);
 }
 
@@ -249,10 +249,10 @@ static void a_script_has_no_more_rights_than_its_caller(void **state)
     (void)state;
     const struct str load[] = { STR("SCRIPT"), STR("LOAD"), STR("return redis.call('FLUSHALL')") };
     struct redis_call loaded = { 0 };
-    assert_int_equal(redis_do(web->redis, &loaded, load, 3), ST_OK);
+    assert_int_equal(redis_do(web->stores.redis, &loaded, load, 3), ST_OK);
     const struct str run[] = { STR("EVALSHA"), redis_reply_str(loaded.reply), STR("0") };
     call = (struct redis_call){ 0 };
-    assert_int_not_equal(redis_do(web->redis, &call, run, 3), ST_OK);
+    assert_int_not_equal(redis_do(web->stores.redis, &call, run, 3), ST_OK);
     assert_non_null(call.reply);
     assert_non_null(strstr(call.reply->str, "can't run this command"));
     redis_call_free(&call);

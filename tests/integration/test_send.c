@@ -8,10 +8,11 @@
 
 #include <cmocka.h>
 
-#include "packet/live.h"
-#include "packet/send.h"
+#include "live/live.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "pages/send.h"
+#include "settle/fund.h"
 #include "test_packet_fixture.h"
 
 static struct services *app;
@@ -67,7 +68,7 @@ static struct packet sent(const struct person *p, const char *fields)
     assert_int_equal(posted(&v, p, fields), 201);
     visit_json_text(&v, "id", id_text, sizeof id_text);
     assert_true(public_id_decode(&app->id_key, str_from(id_text), &id));
-    assert_int_equal(packet_find(app->db, arena, id, &packet), ST_OK);
+    assert_int_equal(packet_find(app->stores.db, arena, id, &packet), ST_OK);
     visit_end(&v);
     return packet;
 }
@@ -87,9 +88,9 @@ static bool is_live(const struct packet *p)
 {
     struct live_keys keys;
     struct redis_call call = { 0 };
-    live_keys(&keys, p->id, app->config->partitions);
+    live_keys(&keys, p->id, app->stores.config->partitions);
     struct str get[] = { STR("GET"), keys.key[LIVE_KEY_SHARES] };
-    assert_int_equal(redis_do(app->redis, &call, get, 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, get, 2), ST_OK);
     struct str shares = redis_reply_str(call.reply);
     bool live = shares.ptr != NULL;
     if (live) {
@@ -122,7 +123,7 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_int_equal(packet.amount_fen, 1000);
     assert_true(str_equal(packet.greeting, STR("新年好")));
     assert_true(str_equal(packet.sender_name, str_from(p.nickname)));
-    assert_int_equal(packet.expires_ms - packet.created_ms, app->config->packet_lifetime_ms);
+    assert_int_equal(packet.expires_ms - packet.created_ms, app->stores.config->packet_lifetime_ms);
     assert_true(is_live(&packet));
     assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_year WHERE user_id = ?", p.id), 1000);
     assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_month WHERE user_id = ?", p.id), 1000);
@@ -146,12 +147,12 @@ static void the_answer_names_the_packet_and_binds_the_sender(void **state)
     visit_json_text(&v, "commitment", commitment, sizeof commitment);
     snprintf(wanted, sizeof wanted, "/p/%s", id);
     assert_true(str_equal(visit_header(&v, "Location"), str_from(wanted)));
-    snprintf(wanted, sizeof wanted, "%s/p/%s", app->config->base_url, id);
+    snprintf(wanted, sizeof wanted, "%s/p/%s", app->stores.config->base_url, id);
     assert_string_equal(url, wanted);
     assert_false(visit_body_has(&v, "seed"));
     visit_end(&v);
     assert_true(public_id_decode(&app->id_key, str_from(id), &packet_id));
-    assert_int_equal(packet_find(app->db, arena, packet_id, &packet), ST_OK);
+    assert_int_equal(packet_find(app->stores.db, arena, packet_id, &packet), ST_OK);
     split_commitment(packet.seed, hash);
     assert_memory_equal(hash, packet.commitment, sizeof hash);
     for (unsigned i = 0; i < HASH_BYTES; i++) {
@@ -328,7 +329,7 @@ static void the_form_shows_balance_limits_and_a_fresh_key(void **state)
     person_new(app, &p, 12345);
     assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
     assert_int_equal(visit_json_int(&v, "balance_fen"), 12345);
-    assert_int_equal(visit_json_int(&v, "share_fen_max"), app->config->share_fen_max);
+    assert_int_equal(visit_json_int(&v, "share_fen_max"), app->stores.config->share_fen_max);
     visit_json_text(&v, "request_key", once, sizeof once);
     visit_end(&v);
     assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
@@ -371,43 +372,41 @@ static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
 {
     (void)state;
     struct person p;
-    struct config config = *app->config;
-    struct redis *redis = app->redis;
+    struct config config = *app->stores.config;
+    struct redis *redis = app->stores.redis;
     person_new(app, &p, 10000);
     snprintf(config.redis_socket, sizeof config.redis_socket, "/nonexistent/redis.sock");
-    app->redis = redis_new(&config);
-    assert_non_null(app->redis);
+    app->stores.redis = app->stores.live.redis = redis_new(&config);
+    assert_non_null(app->stores.redis);
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-    redis_free(app->redis);
-    app->redis = redis;
+    redis_free(app->stores.redis);
+    app->stores.redis = app->stores.live.redis = redis;
     assert_int_equal(packet.state, PACKET_FUNDING);
     assert_int_equal(person_balance(app, &p), 9000);
     assert_false(is_live(&packet));
 
-    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK);
+    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK);
     assert_true(is_live(&packet));
-    assert_int_equal(packet_find(app->db, arena, packet.id, &packet), ST_OK);
+    assert_int_equal(packet_find(app->stores.db, arena, packet.id, &packet), ST_OK);
     assert_int_equal(packet.state, PACKET_OPEN);
-    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK); /* again: nothing to do */
+    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK); /* again: nothing to do */
 }
 
 static void a_late_load_does_not_bring_back_a_packet_whose_life_went_on(void **state)
 {
     (void)state;
     struct person p;
-    struct live live;
     person_new(app, &p, 10000);
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-    assert_int_equal(live_init(&live, app->redis, app->scripts, app->config), ST_OK);
-    assert_int_equal(live_remove(&live, packet.id), ST_OK); /* as after closing and its grace time */
-    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK);
+    assert_int_equal(live_remove(&app->stores.live, packet.id), ST_OK); /* as after closing and its grace time */
+    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK);
     assert_false(is_live(&packet));
-    assert_int_equal(packet_load_funded(app, arena, packet.id ^ 4095), ST_NOT_FOUND);
+    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id ^ 4095), ST_NOT_FOUND);
     /* Others' workers that look for lost packets shall find this one as it was. */
     assert_int_equal(
-        db_exec(app->db, NULL, "UPDATE packet SET state = 'funding' WHERE id = ?", DB_PARAMS(DB_U64(packet.id))),
+        db_exec(app->stores.db, NULL, "UPDATE packet SET state = 'funding' WHERE id = ?", DB_PARAMS(DB_U64(packet.id))),
         ST_OK);
-    assert_int_equal(packet_load_funded(app, arena, packet.id), ST_OK);
+    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK);
     assert_true(is_live(&packet));
 }
 
@@ -469,13 +468,13 @@ static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
 {
     (void)state;
     struct person p;
-    struct config config = *app->config;
-    const struct config *before = app->config;
+    struct config config = *app->stores.config;
+    const struct config *before = app->stores.config;
     config.packet_shares_max = 100000;
     person_new(app, &p, 2000000);
-    app->config = &config;
+    app->stores.config = &config;
     struct packet packet = sent(&p, "kind=lucky&amount=20000&count=100000&split=gaussian");
-    app->config = before;
+    app->stores.config = before;
     assert_int_equal(packet.share_count, 100000);
     assert_int_equal(packet.state, PACKET_OPEN);
     assert_true(is_live(&packet));
@@ -487,15 +486,15 @@ static void a_store_that_is_away_is_a_busy_answer_and_no_packet(void **state)
     (void)state;
     struct person p;
     struct visit v;
-    struct config config = *app->config;
-    struct db *db = app->db;
+    struct config config = *app->stores.config;
+    struct db *db = app->stores.db;
     person_new(app, &p, 10000);
     snprintf(config.mysql_socket, sizeof config.mysql_socket, "/nonexistent/mysql.sock");
-    app->db = db_new(&config);
-    assert_non_null(app->db);
+    app->stores.db = db_new(&config);
+    assert_non_null(app->stores.db);
     int status = posted(&v, &p, "kind=lucky&amount=10&count=5");
-    db_free(app->db);
-    app->db = db;
+    db_free(app->stores.db);
+    app->stores.db = db;
     assert_int_equal(status, 503);
     assert_true(visit_header(&v, "Retry-After").len > 0);
     visit_end(&v);

@@ -44,7 +44,7 @@ static void grabs_become_rows_money_and_totals(void **state)
                      world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]));
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
     struct grab_row row;
-    assert_int_equal(packet_grab_of(w.app->db, w.arena, id, w.users[1], &row), ST_OK);
+    assert_int_equal(packet_grab_of(w.app->stores.db, w.arena, id, w.users[1], &row), ST_OK);
     assert_true(str_equal(row.nickname, STR("小,强")));
     world_audit_clean(&w);
     world_end(&w);
@@ -96,7 +96,7 @@ static void a_worker_that_read_before_another_settled_writes_nothing(void **stat
     world_grab(&w, id, 2);
     struct settle_partition *p = world_partition(&w, id);
     assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
-    assert_int_equal(settle_new(w.app, &other), ST_OK);
+    assert_int_equal(settle_new(&w.app->stores, &other), ST_OK);
     uint64_t events;
     assert_int_equal(settle_drain(other, 10, &events), ST_OK);
     assert_int_equal(events, 2);
@@ -121,7 +121,7 @@ static void two_workers_share_the_partitions(void **state)
     uint64_t ids[20], mine = 0, theirs = 0, n;
     (void)state;
     world_begin(&w, 11);
-    assert_int_equal(settle_new(w.app, &other), ST_OK);
+    assert_int_equal(settle_new(&w.app->stores, &other), ST_OK);
     for (size_t i = 0; i < 20; i++)
         ids[i] = world_send(&w, 0, PACKET_LUCKY, 1000, 10, HOUR_MS, -1);
     for (size_t round = 0; round < 10; round++) {
@@ -151,7 +151,7 @@ static void a_late_worker_does_not_publish_an_older_position(void **state)
     world_grab(&w, id, 1);
     assert_int_equal(commit_only(&w, id), 1);
     world_grab(&w, id, 2);
-    assert_int_equal(settle_new(w.app, &other), ST_OK);
+    assert_int_equal(settle_new(&w.app->stores, &other), ST_OK);
     assert_int_equal(settle_drain(other, 10, &n), ST_OK);
     struct live_event_id newest = other->partitions[world_partition(&w, id)->no].last;
     assert_int_equal(settle_publish(w.settle, world_partition(&w, id)), ST_OK);
@@ -353,9 +353,9 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
     (void)state;
     world_begin(&w, SHARES + 1);
     world_sql(&w, "DELETE FROM stream_cursor");
-    w.config->partitions = w.live.partitions = 1;
+    world_partitions_set(&w, 1);
     world_restart_worker(&w);
-    live_vouched_by(w.web->redis, w.config);
+    live_vouched_by(w.web->stores.redis, w.config);
     world_check_redis(&w);
     for (size_t i = 0; i < BIG; i++) {
         ids[i] = world_send(&w, 0, PACKET_EVEN, SHARES, SHARES, HOUR_MS, -1);
@@ -370,7 +370,7 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
     for (size_t i = 0; i < BIG; i++)
         assert_true(world_redis(&w, ids[i], "PTTL {pk}") > 0);
     assert_int_equal(world_redis(&w, open, "PTTL {pk}"), -1);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 

@@ -11,9 +11,10 @@
 #include "base/clock.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
-#include "packet/recover.h"
-#include "packet/send.h"
 #include "packet/store.h"
+#include "pages/send.h"
+#include "settle/fund.h"
+#include "settle/recover.h"
 #include "support/test_services.h"
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
@@ -36,7 +37,7 @@ static struct services *role_open(struct world *w, const char *role)
 {
     struct services *app = test_services_open_as(role);
     assert_non_null(app);
-    app->config = w->config;
+    app->stores.config = w->config;
     return app;
 }
 
@@ -55,7 +56,7 @@ void world_begin(struct world *w, size_t user_count)
     tables_empty(w);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(w->web, (uint32_t)user_count, out), ST_OK); /* 0: none */
+    assert_int_equal(demo_make(&w->web->stores, (uint32_t)user_count, out), ST_OK); /* 0: none */
     rewind(out);
     for (size_t i = 0; i < user_count; i++) {
         unsigned long long id;
@@ -63,9 +64,9 @@ void world_begin(struct world *w, size_t user_count)
         w->users[i] = id;
     }
     (void)fclose(out);
-    assert_int_equal(live_init(&w->live, w->web->redis, w->app->scripts, w->config), ST_OK);
-    assert_int_equal(settle_new(w->settler, &w->settle), ST_OK);
-    live_vouched_by(w->web->redis, w->config); /* as the pools have it */
+    w->live = w->web->stores.live;
+    assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
+    live_vouched_by(w->web->stores.redis, w->config); /* as the pools have it */
     world_check_redis(w);
 }
 
@@ -76,7 +77,8 @@ void world_check_redis(struct world *w)
     bool checked;
     assert_int_equal(recover_check(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
-    assert_int_equal(redis_do(w->web->redis, &call, &STR("PING"), 1), ST_OK); /* the pool asks with its next round */
+    assert_int_equal(redis_do(w->web->stores.redis, &call, &STR("PING"), 1),
+                     ST_OK); /* the pool asks with its next round */
     redis_call_free(&call);
 }
 
@@ -109,7 +111,7 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
     struct send_party receiver = { 0 };
     if (to >= 0)
         receiver = (struct send_party){ .id = w->users[to], .name = STR("小红") };
-    assert_int_equal(packet_send(w->web, w->arena, from, receiver, &order, now_ms, &result), ST_OK);
+    assert_int_equal(packet_send(&w->web->stores, w->arena, from, receiver, &order, now_ms, &result), ST_OK);
     while (lifetime_ms <= 0 && clock_now_ms() <= result.packet.expires_ms)
         ;
     return result.packet.id;
@@ -120,7 +122,7 @@ struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)
     struct redis_call call = { 0 };
     struct live_grab grab;
     live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强")); /* a comma, as names have them */
-    redis_round(w->web->redis);
+    redis_round(w->web->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_OK);
     redis_call_free(&call);
     return grab;
@@ -132,7 +134,7 @@ void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t co
     assert_non_null(calls);
     for (size_t i = 0; i < count; i++)
         live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], STR("小强"));
-    redis_round(w->web->redis);
+    redis_round(w->web->stores.redis);
     for (size_t i = 0; i < count; i++) {
         struct live_grab grab;
         assert_int_equal(live_grab_read(&calls[i], &grab), ST_OK);
@@ -149,24 +151,33 @@ uint64_t world_drain(struct world *w)
     return events;
 }
 
+void world_partitions_set(struct world *w, int64_t partitions)
+{
+    struct services *all[] = { w->app, w->web, w->settler, w->auditor };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        all[i]->stores.live.partitions = partitions;
+    w->config->partitions = w->live.partitions = partitions;
+}
+
 void world_restart_worker(struct world *w)
 {
     settle_free(w->settle);
-    assert_int_equal(settle_new(w->settler, &w->settle), ST_OK);
+    assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
 }
 
 int64_t world_number(struct world *w, const char *sql, uint64_t id)
 {
     struct db_rows rows;
     const struct db_param param = DB_U64(id);
-    assert_int_equal(db_query(w->app->db, w->arena, &rows, sql, &param, strchr(sql, '?') == NULL ? 0 : 1), ST_OK);
+    assert_int_equal(db_query(w->app->stores.db, w->arena, &rows, sql, &param, strchr(sql, '?') == NULL ? 0 : 1),
+                     ST_OK);
     assert_true(rows.count >= 1);
     return db_cell(&rows, 0, 0).ptr == NULL ? 0 : db_cell_i64(&rows, 0, 0);
 }
 
 void world_sql(struct world *w, const char *sql)
 {
-    assert_int_equal(db_exec(w->app->db, NULL, sql, NULL, 0), ST_OK);
+    assert_int_equal(db_exec(w->app->stores.db, NULL, sql, NULL, 0), ST_OK);
 }
 
 static void redis_words(struct world *w, uint64_t packet_id, const char *words, struct redis_call *call)
@@ -185,7 +196,7 @@ static void redis_words(struct world *w, uint64_t packet_id, const char *words, 
         count++;
     }
     *call = (struct redis_call){ 0 };
-    assert_int_equal(redis_do(w->app->redis, call, args, count), ST_OK);
+    assert_int_equal(redis_do(w->app->stores.redis, call, args, count), ST_OK);
 }
 
 int64_t world_redis(struct world *w, uint64_t packet_id, const char *words)
@@ -229,7 +240,7 @@ int64_t world_balance(struct world *w, uint64_t account_id)
 struct packet world_packet(struct world *w, uint64_t packet_id)
 {
     struct packet p;
-    assert_int_equal(packet_find(w->app->db, w->arena, packet_id, &p), ST_OK);
+    assert_int_equal(packet_find(w->app->stores.db, w->arena, packet_id, &p), ST_OK);
     return p;
 }
 
@@ -237,7 +248,7 @@ void world_audit_clean(struct world *w)
 {
     static struct audit audit;
     audit.packet_id = 0;
-    assert_int_equal(audit_run(w->auditor, &audit), ST_OK);
+    assert_int_equal(audit_run(&w->auditor->stores, &audit), ST_OK);
     if (!audit_clean(&audit))
         audit_print(&audit, false, stderr);
     assert_true(audit_clean(&audit));

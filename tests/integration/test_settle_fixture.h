@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/config.h"
 #include "packet/packet.h"
-#include "packet/settle.h"
+#include "settle/settle.h"
 #include "web/exchange.h"
 
 #define WORLD_USERS_MAX 600
@@ -36,6 +36,8 @@ struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
 void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t count);
 /* Settles what there is; the number of events. Fails the test when a store is away. */
 uint64_t world_drain(struct world *w);
+/* All processes believe that there are so many partitions from now on. */
+void world_partitions_set(struct world *w, int64_t partitions);
 /* A worker that knows nothing yet, as after a crash. */
 void world_restart_worker(struct world *w);
 

@@ -24,8 +24,9 @@ struct services *site_open(void)
     if (app == NULL)
         return NULL;
     log_init("test", LOG_WARN);
-    if (!clock_zone_set(app->config->timezone) || assets_load(app->config->static_dir, &assets) != ST_OK ||
-        templates_load(app->config->template_dir, &templates, error, sizeof error) != ST_OK) {
+    if (!clock_zone_set(app->stores.config->timezone) ||
+        assets_load(app->stores.config->static_dir, &assets) != ST_OK ||
+        templates_load(app->stores.config->template_dir, &templates, error, sizeof error) != ST_OK) {
         fprintf(stderr, "site_open: %s\n", error);
         site_close(app);
         return NULL;
@@ -71,9 +72,9 @@ enum status visit_look_up(struct visit *v)
 {
     if (!session_visitor_queue(&v->x))
         return ST_OK;
-    redis_round(v->x.app->redis);
+    redis_round(v->x.app->stores.redis);
     enum status st = session_visitor_read(&v->x);
-    redis_round(v->x.app->redis); /* a renewal */
+    redis_round(v->x.app->stores.redis); /* a renewal */
     return st;
 }
 
@@ -160,17 +161,18 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct db_param id = DB_U64(ids[i]);
+        assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?",
+                                 DB_PARAMS(id, id)),
+                         ST_OK);
+        assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE account SET balance = 0 WHERE id = ?", DB_PARAMS(id)),
+                         ST_OK);
         assert_int_equal(
-            db_exec(app->db, NULL, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?", DB_PARAMS(id, id)),
-            ST_OK);
-        assert_int_equal(db_exec(app->db, NULL, "UPDATE account SET balance = 0 WHERE id = ?", DB_PARAMS(id)), ST_OK);
-        assert_int_equal(
-            db_exec(app->db, NULL,
+            db_exec(app->stores.db, NULL,
                     "DELETE FROM account WHERE id = ? AND NOT EXISTS (SELECT 1 FROM user WHERE user.id = ?)",
                     DB_PARAMS(id, id)),
             ST_OK);
     }
-    assert_int_equal(db_exec(app->db, NULL,
+    assert_int_equal(db_exec(app->stores.db, NULL,
                              "UPDATE account SET balance = (SELECT COALESCE(SUM(CASE WHEN credit_id = 1 THEN amount"
                              " ELSE -amount END), 0) FROM transfer WHERE credit_id = 1 OR debit_id = 1) WHERE id = 1",
                              NULL, 0),

@@ -34,7 +34,7 @@ static int64_t redis_int(struct str word, struct str key, const char *argument)
     struct redis_call call = { 0 };
     const struct str args[] = { word, key, str_from(argument) };
     int64_t n = -99;
-    assert_int_equal(redis_do(app->redis, &call, args, argument != NULL ? 3 : 2), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, argument != NULL ? 3 : 2), ST_OK);
     assert_true(redis_reply_i64(call.reply, &n));
     redis_call_free(&call);
     return n;
@@ -44,7 +44,7 @@ static void redis_set(struct str key, struct str value)
 {
     struct redis_call call = { 0 };
     const struct str args[] = { STR("SET"), key, value, STR("KEEPTTL") };
-    assert_int_equal(redis_do(app->redis, &call, args, 4), ST_OK);
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
     redis_call_free(&call);
 }
 
@@ -134,10 +134,10 @@ static void a_visit_in_flight_does_not_revive_an_ended_session(void **state)
     visit_begin(&v, app, "/", NULL, cookie);
     v.x.now_ms += 2 * HOUR_MS;
     assert_true(session_visitor_queue(&v.x));
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     assert_int_equal(redis_int(STR("DEL"), str_from(key), NULL), 1); /* logged out between the GET and its refresh */
     assert_int_equal(session_visitor_read(&v.x), ST_OK);
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     visit_end(&v);
     assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
 }
@@ -151,11 +151,11 @@ static void a_renewal_waits_for_the_round_that_comes_next(void **state)
     visit_begin(&v, app, "/", NULL, cookie);
     v.x.now_ms += 2 * HOUR_MS;
     assert_true(session_visitor_queue(&v.x));
-    redis_round(app->redis);
+    redis_round(app->stores.redis);
     assert_int_equal(session_visitor_read(&v.x), ST_OK);
     assert_int_equal(v.x.visitor.user_id, 10001);
-    assert_true(v.x.renewal_queued && redis_queued(app->redis));
-    redis_round(app->redis);
+    assert_true(v.x.renewal_queued && redis_queued(app->stores.redis));
+    redis_round(app->stores.redis);
     assert_int_equal(v.x.renewal_call.status, ST_OK);
     visit_end(&v);
 }
@@ -175,7 +175,7 @@ static void malformed_cookies_ask_no_store(void **state)
         struct visit v;
         visit_begin(&v, app, "/", NULL, cookies[i]);
         assert_false(session_visitor_queue(&v.x));
-        assert_false(redis_queued(app->redis));
+        assert_false(redis_queued(app->stores.redis));
         assert_int_equal(v.x.visitor.user_id, 0);
         visit_end(&v);
     }
@@ -203,20 +203,20 @@ static void without_redis_nobody_is_told_to_be_logged_out(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
-    struct config nowhere = *app->config;
+    struct config nowhere = *app->stores.config;
     struct services lost = *app;
     struct visit v;
     session_begin(cookie, key);
     snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
-    lost.config = &nowhere;
-    lost.redis = redis_new(&nowhere);
+    lost.stores.config = &nowhere;
+    lost.stores.redis = redis_new(&nowhere);
     visit_begin(&v, &lost, "/", NULL, cookie);
     assert_int_equal(visit_look_up(&v), ST_UNAVAILABLE);
     assert_int_equal(session_end(&v.x), ST_UNAVAILABLE);
     assert_int_equal(session_start(&v.x, 10001, STR("xiaoming"), STR("小明")), ST_UNAVAILABLE);
     assert_null(visit_header(&v, "Set-Cookie").ptr);
     visit_end(&v);
-    redis_free(lost.redis);
+    redis_free(lost.stores.redis);
     assert_int_equal(visitor_later(cookie, 0), 10001);
 }
 

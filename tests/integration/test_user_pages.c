@@ -84,7 +84,7 @@ static int64_t rows_of(const char *sql, struct str name)
 {
     struct arena *a = arena_new(4096, 1 << 20);
     struct db_rows rows;
-    assert_int_equal(db_query(app->db, a, &rows, sql, DB_PARAMS(DB_TEXT(name))), ST_OK);
+    assert_int_equal(db_query(app->stores.db, a, &rows, sql, DB_PARAMS(DB_TEXT(name))), ST_OK);
     int64_t n = db_cell_i64(&rows, 0, 0);
     arena_free(a);
     return n;
@@ -130,10 +130,10 @@ static void on_https_the_cookie_is_bound_to_the_host(void **state)
     (void)state;
     char name[33], cookie[VISIT_TEXT_MAX], fields[VISIT_TEXT_MAX];
     struct visit v;
-    struct config https = *app->config;
+    struct config https = *app->stores.config;
     struct services secure = *app;
     snprintf(https.base_url, sizeof https.base_url, "https://hongbao.example");
-    secure.config = &https;
+    secure.stores.config = &https;
     registered(name, NULL);
     snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
     assert_int_equal(visit_post(&v, &secure, login_submit, "/login", fields, NULL), 200);
@@ -176,7 +176,7 @@ static void of_many_who_take_a_username_at_once_one_gets_it(void **state)
         assert_true(racers[i] >= 0);
         if (racers[i] > 0)
             continue;
-        struct db *db = db_new(app->config);
+        struct db *db = db_new(app->stores.config);
         struct arena *a = arena_new(4096, 1 << 20);
         struct user user = { .username = str_from(name), .nickname = STR("racer") };
         _exit((int)user_insert(db, a, &user, clock_now_ms()));
@@ -259,7 +259,7 @@ static void a_user_without_a_password_cannot_log_in(void **state)
     struct arena *a = arena_new(4096, 1 << 20);
     fresh_name(name);
     struct user user = { .username = str_from(name), .nickname = STR("demo") };
-    assert_int_equal(user_insert(app->db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, &user, clock_now_ms()), ST_OK);
     refused_login(name, "long+enough", body, sizeof body);
     arena_free(a);
 }
@@ -273,9 +273,9 @@ static void a_cheap_hash_is_made_anew_at_login(void **state)
     assert_int_equal(crypto_pwhash_str(cheap, "long enough", 11, 1, 8192 * 1024), 0);
     fresh_name(name);
     struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(cheap) };
-    assert_int_equal(user_insert(app->db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, &user, clock_now_ms()), ST_OK);
     assert_int_equal(logged_in(name, "long+enough", NULL, cookie), 200);
-    assert_int_equal(user_find_by_name(app->db, a, user.username, &found), ST_OK);
+    assert_int_equal(user_find_by_name(app->stores.db, a, user.username, &found), ST_OK);
     assert_false(password_needs_rehash(found.password_hash));
     assert_int_equal(password_verify(found.password_hash, STR("long enough")), ST_OK);
     arena_free(a);
@@ -403,17 +403,17 @@ static void without_a_store_nobody_registers_or_logs_in(void **state)
 {
     (void)state;
     char name[33];
-    struct config nowhere = *app->config;
+    struct config nowhere = *app->stores.config;
     snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
     snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
     (void)registered(name, NULL);
     struct services without_redis = *app, without_mysql = *app;
-    without_redis.redis = redis_new(&nowhere);
-    without_mysql.db = db_new(&nowhere);
+    without_redis.stores.redis = redis_new(&nowhere);
+    without_mysql.stores.db = db_new(&nowhere);
     assert_both_refused(&without_redis, name);
     assert_both_refused(&without_mysql, name);
-    redis_free(without_redis.redis);
-    db_free(without_mysql.db);
+    redis_free(without_redis.stores.redis);
+    db_free(without_mysql.stores.db);
 }
 
 int main(void)

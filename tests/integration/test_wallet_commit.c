@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "ledger/ledger.h"
 #include "test_user_fixture.h"
 #include "user/store.h"
 #include "wallet/deposit.h"
-#include "wallet/ledger.h"
 
 static struct services *app;
 static struct arena *arena;
@@ -90,7 +90,7 @@ static struct user fresh_user(void)
 
 static enum status inserted(struct user *user)
 {
-    enum status st = user_insert(app->db, arena, user, clock_now_ms());
+    enum status st = user_insert(app->stores.db, arena, user, clock_now_ms());
     if (st == ST_OK) {
         assert_true(made_len < sizeof made / sizeof made[0]);
         made[made_len++] = user->id;
@@ -101,7 +101,7 @@ static enum status inserted(struct user *user)
 static int64_t balance_of(uint64_t id)
 {
     int64_t fen = -1;
-    assert_int_equal(ledger_balance(app->db, arena, id, &fen), ST_OK);
+    assert_int_equal(ledger_balance(app->stores.db, arena, id, &fen), ST_OK);
     return fen;
 }
 
@@ -112,7 +112,7 @@ static void a_registration_whose_answer_was_lost_is_found(void **state)
     transactions_meet(FATE_ANSWER_LOST, FATE_SOUND);
     assert_int_equal(inserted(&user), ST_OK);
     fates_left = 0;
-    assert_int_equal(user_find_by_name(app->db, arena, user.username, &found), ST_OK);
+    assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_OK);
     assert_int_equal(found.id, user.id);
     assert_int_equal(balance_of(user.id), 0);
 }
@@ -124,7 +124,7 @@ static void a_registration_that_may_not_have_happened_is_unknown(void **state)
     transactions_meet(FATE_COMMIT_LOST, FATE_SOUND);
     assert_int_equal(inserted(&user), ST_UNKNOWN);
     fates_left = 0;
-    assert_int_equal(user_find_by_name(app->db, arena, user.username, &found), ST_NOT_FOUND);
+    assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_NOT_FOUND);
 }
 
 static struct deposit deposit_of(uint64_t user_id)
@@ -141,7 +141,7 @@ static void a_deposit_is_made_once_wherever_the_connection_broke(void **state)
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
         transactions_meet(broken[i], FATE_SOUND);
-        assert_int_equal(deposit_make(app->db, arena, &d, clock_now_ms()), ST_OK);
+        assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         fates_left = 0;
         assert_int_equal(d.amount_fen, 700);
         assert_int_equal(d.balance_fen, 700);
@@ -158,8 +158,8 @@ static void a_deposit_that_cannot_be_decided_is_unknown_and_safe_to_repeat(void 
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
         transactions_meet(broken[i], FATE_AWAY);
-        assert_int_equal(deposit_make(app->db, arena, &d, clock_now_ms()), ST_UNKNOWN);
-        assert_int_equal(deposit_make(app->db, arena, &d, clock_now_ms()), ST_OK);
+        assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_UNKNOWN);
+        assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         assert_int_equal(balance_of(user.id), 700);
     }
 }
@@ -171,7 +171,7 @@ static void a_deposit_that_never_began_is_not_called_unknown(void **state)
     assert_int_equal(inserted(&user), ST_OK);
     struct deposit d = deposit_of(user.id);
     transactions_meet(FATE_AWAY, FATE_SOUND);
-    assert_int_equal(deposit_make(app->db, arena, &d, clock_now_ms()), ST_UNAVAILABLE);
+    assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_UNAVAILABLE);
     fates_left = 0;
     assert_int_equal(balance_of(user.id), 0);
 }

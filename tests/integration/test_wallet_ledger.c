@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "ledger/ledger.h"
 #include "test_user_fixture.h"
-#include "wallet/ledger.h"
 
 static struct services *app;
 static struct arena *arena;
@@ -40,7 +40,7 @@ static int teardown(void **state)
 static uint64_t fresh_account(void)
 {
     uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;
-    assert_int_equal(account_create(app->db, id, ACCOUNT_WALLET), ST_OK);
+    assert_int_equal(account_create(app->stores.db, id, ACCOUNT_WALLET), ST_OK);
     assert_true(made_len < sizeof made / sizeof made[0]);
     made[made_len++] = id;
     return id;
@@ -49,7 +49,7 @@ static uint64_t fresh_account(void)
 static int64_t balance_of(uint64_t id)
 {
     int64_t fen = -1;
-    assert_int_equal(ledger_balance(app->db, arena, id, &fen), ST_OK);
+    assert_int_equal(ledger_balance(app->stores.db, arena, id, &fen), ST_OK);
     return fen;
 }
 
@@ -69,14 +69,14 @@ static enum status moved(struct db *db, uint64_t from, uint64_t to, int64_t fen)
 static uint64_t funded_account(int64_t fen)
 {
     uint64_t id = fresh_account();
-    assert_int_equal(moved(app->db, ACCOUNT_BANK_ID, id, fen), ST_OK);
+    assert_int_equal(moved(app->stores.db, ACCOUNT_BANK_ID, id, fen), ST_OK);
     return id;
 }
 
 static int64_t number_from(const char *sql, uint64_t id)
 {
     struct db_rows rows;
-    assert_int_equal(db_query(app->db, arena, &rows, sql, DB_PARAMS(DB_U64(id), DB_U64(id))), ST_OK);
+    assert_int_equal(db_query(app->stores.db, arena, &rows, sql, DB_PARAMS(DB_U64(id), DB_U64(id))), ST_OK);
     return db_cell(&rows, 0, 0).ptr != NULL ? db_cell_i64(&rows, 0, 0) : 0;
 }
 
@@ -89,10 +89,10 @@ static void a_transfer_moves_money_both_ways_round(void **state)
         low = high;
         high = swap;
     }
-    assert_int_equal(moved(app->db, low, high, 300), ST_OK);
+    assert_int_equal(moved(app->stores.db, low, high, 300), ST_OK);
     assert_int_equal(balance_of(low), 700);
     assert_int_equal(balance_of(high), 1300);
-    assert_int_equal(moved(app->db, high, low, 1300), ST_OK);
+    assert_int_equal(moved(app->stores.db, high, low, 1300), ST_OK);
     assert_int_equal(balance_of(low), 2000);
     assert_int_equal(balance_of(high), 0);
 }
@@ -101,12 +101,12 @@ static void an_account_gives_no_more_than_it_holds(void **state)
 {
     (void)state;
     uint64_t poor = funded_account(100), other = fresh_account();
-    assert_int_equal(moved(app->db, poor, other, 101), ST_INVALID);
+    assert_int_equal(moved(app->stores.db, poor, other, 101), ST_INVALID);
     assert_int_equal(balance_of(poor), 100);
     assert_int_equal(balance_of(other), 0);
-    assert_int_equal(moved(app->db, poor, other, 100), ST_OK);
+    assert_int_equal(moved(app->stores.db, poor, other, 100), ST_OK);
     assert_int_equal(balance_of(poor), 0);
-    assert_int_equal(moved(app->db, poor, other, 1), ST_INVALID);
+    assert_int_equal(moved(app->stores.db, poor, other, 1), ST_INVALID);
 }
 
 static void the_bank_may_go_below_zero_and_nobody_else(void **state)
@@ -114,30 +114,31 @@ static void the_bank_may_go_below_zero_and_nobody_else(void **state)
     (void)state;
     uint64_t id = fresh_account();
     int64_t before = balance_of(ACCOUNT_BANK_ID);
-    assert_int_equal(moved(app->db, ACCOUNT_BANK_ID, id, 500), ST_OK);
+    assert_int_equal(moved(app->stores.db, ACCOUNT_BANK_ID, id, 500), ST_OK);
     assert_true(balance_of(ACCOUNT_BANK_ID) <= before - 500);
     assert_true(balance_of(ACCOUNT_BANK_ID) < 0);
     /* The table itself refuses what the code would have to forget first. */
-    assert_int_equal(db_exec(app->db, NULL, "UPDATE account SET balance = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),
-                     ST_INVALID);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "UPDATE account SET balance = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),
+        ST_INVALID);
 }
 
 static void a_missing_account_changes_nothing(void **state)
 {
     (void)state;
     uint64_t id = funded_account(100);
-    assert_int_equal(moved(app->db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
-    assert_int_equal(moved(app->db, (uint64_t)1 << 49, id, 50), ST_INVALID);
+    assert_int_equal(moved(app->stores.db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
+    assert_int_equal(moved(app->stores.db, (uint64_t)1 << 49, id, 50), ST_INVALID);
     assert_int_equal(balance_of(id), 100);
     int64_t fen;
-    assert_int_equal(ledger_balance(app->db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
+    assert_int_equal(ledger_balance(app->stores.db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
 }
 
 static void an_account_is_opened_once(void **state)
 {
     (void)state;
     uint64_t id = funded_account(100);
-    assert_int_equal(account_create(app->db, id, ACCOUNT_ESCROW), ST_EXISTS);
+    assert_int_equal(account_create(app->stores.db, id, ACCOUNT_ESCROW), ST_EXISTS);
     assert_int_equal(balance_of(id), 100);
 }
 
@@ -152,12 +153,12 @@ static void a_packets_transfer_happens_once(void **state)
                           .packet_id = from,
                           .seq = 0,
                           .created_ms = clock_now_ms() };
-    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
-    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_EXISTS);
+    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_OK);
+    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_EXISTS);
     t.seq = 1;
-    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
+    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_OK);
     t.kind = TRANSFER_REFUND;
-    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
+    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_OK);
     assert_int_equal(balance_of(to), 30);
     assert_int_equal(balance_of(from), 970);
 }
@@ -172,7 +173,7 @@ static void race(unsigned count, int (*child)(struct db *db, unsigned number), u
         pids[i] = fork();
         assert_true(pids[i] >= 0);
         if (pids[i] == 0)
-            _exit(child(db_new(app->config), i));
+            _exit(child(db_new(app->stores.config), i));
     }
     for (unsigned i = 0; i < count; i++) {
         int status;

@@ -11,11 +11,11 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "ledger/ledger.h"
 #include "test_user_fixture.h"
 #include "user/session.h"
 #include "user/store.h"
 #include "wallet/deposit.h"
-#include "wallet/ledger.h"
 #include "wallet/statement.h"
 
 static struct services *app;
@@ -39,10 +39,10 @@ static int setup(void **state)
     arena = arena_new(64 << 10, 16 << 20);
     if (app == NULL || arena == NULL)
         return 1;
-    demo_config = *app->config;
+    demo_config = *app->stores.config;
     demo_config.demo = true;
     demo_config.deposit_fen_max = 1000000;
-    app->config = &demo_config;
+    app->stores.config = &demo_config;
     return 0;
 }
 
@@ -61,7 +61,7 @@ static struct person person_new(void)
     struct visit v;
     struct str name = arena_printf(arena, "w%016" PRIx64, random_u64());
     struct user user = { .username = name, .nickname = name };
-    assert_int_equal(user_insert(app->db, arena, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, arena, &user, clock_now_ms()), ST_OK);
     p.id = user.id;
     assert_true(made_len < sizeof made / sizeof made[0]);
     made[made_len++] = p.id;
@@ -87,14 +87,14 @@ static int deposited(const struct person *p, const char *amount, const char *req
 static int64_t balance_of(uint64_t id)
 {
     int64_t fen = -1;
-    assert_int_equal(ledger_balance(app->db, arena, id, &fen), ST_OK);
+    assert_int_equal(ledger_balance(app->stores.db, arena, id, &fen), ST_OK);
     return fen;
 }
 
 static int64_t entry_count(uint64_t id)
 {
     struct db_rows rows;
-    assert_int_equal(db_query(app->db, arena, &rows,
+    assert_int_equal(db_query(app->stores.db, arena, &rows,
                               "SELECT COUNT(*) FROM transfer WHERE credit_id = ? OR debit_id = ?",
                               DB_PARAMS(DB_U64(id), DB_U64(id))),
                      ST_OK);
@@ -166,7 +166,7 @@ static void one_form_sent_many_times_at_once_deposits_once(void **state)
         assert_true(racers[i] >= 0);
         if (racers[i] > 0)
             continue;
-        struct db *db = db_new(app->config);
+        struct db *db = db_new(app->stores.config);
         struct deposit d = { .user_id = p.id, .amount_fen = 500, .request_key = STR("race") };
         bool right = deposit_make(db, arena, &d, clock_now_ms()) == ST_OK && d.amount_fen == 500;
         _exit(!right ? 2 : d.repeated ? 1 : 0);
@@ -233,19 +233,19 @@ static void without_a_database_nothing_is_claimed(void **state)
 {
     (void)state;
     struct person p = person_new();
-    struct config nowhere = *app->config;
+    struct config nowhere = *app->stores.config;
     struct services lost = *app;
     struct visit v;
     snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
-    lost.config = &nowhere;
-    lost.db = db_new(&nowhere);
+    lost.stores.config = &nowhere;
+    lost.stores.db = db_new(&nowhere);
     assert_int_equal(visit_post(&v, &lost, deposit_submit, "/wallet/deposit", "amount=1", p.cookie), 503);
     assert_true(visit_body_has(&v, "problem:busy"));
     assert_non_null(visit_header(&v, "Retry-After").ptr);
     visit_end(&v);
     assert_int_equal(visit_get(&v, &lost, statement_show, "/wallet", p.cookie), 503);
     visit_end(&v);
-    db_free(lost.db);
+    db_free(lost.stores.db);
     assert_int_equal(balance_of(p.id), 0);
 }
 
@@ -264,7 +264,7 @@ static void moved(enum transfer_kind kind, uint64_t from, uint64_t to, int64_t f
                           .amount_fen = fen,
                           .packet_id = packet_id,
                           .created_ms = 1800000000000 };
-    assert_int_equal(db_transaction(app->db, transfer_body, &t), ST_OK);
+    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_OK);
 }
 
 static void a_new_wallet_is_empty(void **state)
@@ -283,7 +283,7 @@ static void entries_show_what_they_did_to_the_balance(void **state)
     struct person p = person_new();
     struct visit v;
     uint64_t escrow = (uint64_t)1 << 60 | random_u64() >> 8;
-    assert_int_equal(account_create(app->db, escrow, ACCOUNT_ESCROW), ST_OK);
+    assert_int_equal(account_create(app->stores.db, escrow, ACCOUNT_ESCROW), ST_OK);
     made[made_len++] = escrow;
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
     moved(TRANSFER_SEND, p.id, escrow, 700, escrow);
@@ -334,7 +334,7 @@ static void pages_show_every_entry_once_newest_first(void **state)
         moved(TRANSFER_SEND, other.id, ACCOUNT_BANK_ID, 1, 0);
     }
     do {
-        assert_int_equal(statement_read(app->db, arena, p.id, before, &s), ST_OK);
+        assert_int_equal(statement_read(app->stores.db, arena, p.id, before, &s), ST_OK);
         for (size_t i = 0; i < s.count; i++) {
             int64_t fen = s.entries[i].amount_fen;
             size_t which = fen == 100000 ? 0 : (size_t)(fen < 0 ? -fen : fen);
@@ -362,7 +362,7 @@ static void a_full_last_page_has_no_next(void **state)
     struct statement s;
     for (int i = 0; i < STATEMENT_PAGE_ENTRIES; i++)
         moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1, 0);
-    assert_int_equal(statement_read(app->db, arena, p.id, STATEMENT_NEWEST, &s), ST_OK);
+    assert_int_equal(statement_read(app->stores.db, arena, p.id, STATEMENT_NEWEST, &s), ST_OK);
     assert_int_equal(s.count, STATEMENT_PAGE_ENTRIES);
     assert_int_equal(s.next, 0);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "live/live.h"
 #include "ops/migrate.h"
-#include "packet/live.h"
 
 struct opened {
     struct services app;
@@ -34,20 +34,14 @@ static bool open_all(struct opened *o, const char *role, char *error, size_t err
 {
     if (!settings_read(&o->config, role, error, error_size))
         return false;
-    if (redis_scripts_load(o->config.lua_dir, &o->app.scripts, error, error_size) != ST_OK)
-        return false;
-    (void)snprintf(error, error_size, "no memory");
-    o->app.config = &o->config;
-    o->app.redis = redis_new(&o->config);
-    o->app.db = db_new(&o->config);
-    if (o->app.redis == NULL || o->app.db == NULL)
+    if (stores_open(&o->app.stores, &o->config, true, error, error_size) != ST_OK)
         return false;
     public_id_key_derive(str_from(o->config.secret), &o->app.id_key);
     if (role != NULL)
         return true;
     (void)snprintf(error, error_size, "the schema can't be made");
-    enum status st = migrate_run(o->app.db, o->config.sql_dir, NULL);
-    db_set_timeout_s(o->app.db, o->config.mysql_timeout_s);
+    enum status st = migrate_run(o->app.stores.db, o->config.sql_dir, NULL);
+    db_set_timeout_s(o->app.stores.db, o->config.mysql_timeout_s);
     return st == ST_OK;
 }
 
@@ -77,20 +71,18 @@ void test_services_close(struct services *app)
     if (app == NULL)
         return;
     struct opened *o = (struct opened *)app; /* its first member */
-    redis_free(app->redis);
-    db_free(app->db);
-    redis_scripts_free(app->scripts);
+    stores_close(&app->stores);
     free(o);
 }
 
 void test_services_vouch(struct services *app)
 {
     struct redis_call call;
-    (void)redis_do(app->redis, &call, &STR("PING"), 1); /* connects */
+    (void)redis_do(app->stores.redis, &call, &STR("PING"), 1); /* connects */
     redis_call_free(&call);
-    live_vouched_by(app->redis, app->config);
-    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app->redis) };
-    (void)redis_do(app->redis, &call, set, 3);
+    live_vouched_by(app->stores.redis, app->stores.config);
+    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app->stores.redis) };
+    (void)redis_do(app->stores.redis, &call, set, 3);
     redis_call_free(&call);
 }
 

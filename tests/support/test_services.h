@@ -13,7 +13,7 @@ struct services *test_services_open(void);
 struct services *test_services_open_as(const char *role);
 void test_services_close(struct services *app); /* NULL is fine */
 
-/* Grabs may go to Redis as if a settle worker had looked at it (packet/recover.h). app: the administrator's. */
+/* Grabs may go to Redis as if a settle worker had looked at it (settle/recover.h). app: the administrator's. */
 void test_services_vouch(struct services *app);
 
 /* The configuration for a test to change before it opens something of its own. */

@@ -3,7 +3,8 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
-const FLOORS = ['base', 'io', 'web', 'user', 'wallet', 'packet', 'ops'];
+// The order of the floors stands in app/FLOORS.txt alone; CMake reads it there, too.
+const floors = (root) => read(root, 'app/FLOORS.txt').split('\n').filter((line) => /^[a-z]/.test(line));
 const FUNCTION_LINES_MAX = 70;
 const LINE_COLUMNS_MAX = 120;
 // Calls that can't be bounded, that lie about errors, or that start a shell.
@@ -37,9 +38,10 @@ function code(text, { strings = true } = {}) {
   });
 }
 
-// base ← io ← web ← user ← wallet ← packet ← ops ← main.c
+// A floor includes what lies below it. What only one folder may include is called NAME_internal.h.
 export function includes(root) {
   const problems = [];
+  const FLOORS = floors(root);
   for (const file of files(root, 'app', /\.[ch]$/)) {
     const folder = file.split('/')[1];
     const from = FLOORS.indexOf(folder);
@@ -51,9 +53,32 @@ export function includes(root) {
       if (!existsSync(join(root, 'app', match[1]))) problems.push(`${where}: there is no app/${match[1]}`);
       else if (to < 0) problems.push(`${where}: "${match[1]}" names no floor`);
       else if (from >= 0 && to > from) problems.push(`${where}: ${folder}/ must not know ${match[1]}`);
+      else if (/_internal\.h$/.test(match[1]) && match[1].split('/')[0] !== folder) {
+        problems.push(`${where}: ${match[1]} is for its own folder`);
+      }
     }
   }
   return problems;
+}
+
+// HTTP is nobody's domain: web/ has no word of what the service is about.
+export function domain(root) {
+  const problems = [];
+  const words = /packet|grab|escrow|wallet|refund|envelope|settle/i;
+  for (const file of files(root, 'app/web', /\.[ch]$/)) {
+    read(root, file).split('\n').forEach((line, i) => {
+      const match = words.exec(line);
+      if (match) problems.push(`${file}:${i + 1}: web/ does not know what a ${match[0]} is`);
+    });
+  }
+  return problems;
+}
+
+// The first file of every floor says what the floor holds and what it may know.
+export function rooms(root) {
+  return floors(root).map((floor) => `app/${floor}/CMakeLists.txt`)
+    .filter((file) => !existsSync(join(root, file)) || !/^# \S.*\n/.test(read(root, file)))
+    .map((file) => `${file}:1: what does this floor hold, and what may it know?`);
 }
 
 // A header says first what it is for, then guards itself: app/base/str.h with HB_BASE_STR_H.
@@ -189,17 +214,17 @@ export function lua(root) {
 
 // lua/include/codes.lua is the mirror of enum live_code.
 export function codes(root) {
-  const enumText = /enum live_code \{([\s\S]*?)\}/.exec(code(read(root, 'app/packet/live.h')));
-  if (!enumText) return ['app/packet/live.h:1: enum live_code is not there'];
+  const enumText = /enum live_code \{([\s\S]*?)\}/.exec(code(read(root, 'app/live/live.h')));
+  if (!enumText) return ['app/live/live.h:1: enum live_code is not there'];
   const pairs = (text, pattern) => new Map([...text.matchAll(pattern)].map(([, name, number]) => [name, number]));
   const c = pairs(enumText[1], /\b(LIVE_[A-Z_]+)\s*=\s*(\d+)/g);
   const l = pairs(luaCode(read(root, 'lua/include/codes.lua')), /^local (LIVE_[A-Z_]+) = (\d+)\s*$/gm);
   const problems = [];
-  if (c.size === 0) problems.push('app/packet/live.h:1: enum live_code gives no numbers');
-  if (new Set(c.values()).size !== c.size) problems.push('app/packet/live.h:1: two codes have one number');
+  if (c.size === 0) problems.push('app/live/live.h:1: enum live_code gives no numbers');
+  if (new Set(c.values()).size !== c.size) problems.push('app/live/live.h:1: two codes have one number');
   for (const name of new Set([...c.keys(), ...l.keys()])) {
     const [inC, inLua] = [c, l].map((codes) => codes.get(name) ?? 'missing');
-    if (inC !== inLua) problems.push(`lua/include/codes.lua:1: ${name} is ${inLua}, in app/packet/live.h ${inC}`);
+    if (inC !== inLua) problems.push(`lua/include/codes.lua:1: ${name} is ${inLua}, in app/live/live.h ${inC}`);
   }
   for (const file of files(root, 'lua', /-\d+\.lua$/)) {
     for (const [, name] of luaCode(read(root, file)).matchAll(/\b(LIVE_[A-Z_]+)\b/g)) {
@@ -346,7 +371,7 @@ export function references(root) {
   }
   for (const file of files(root, 'app', /\.[ch]$/)) {
     const text = read(root, file);
-    look(file, text, /(?<![\w/"])((?:base|io|web|user|wallet|packet|ops)\/\w+\.[ch])\b/g, 'app');
+    look(file, text, new RegExp(`(?<![\\w/"])((?:${floors(root).join('|')})/\\w+\\.[ch])\\b`, 'g'), 'app');
     look(file, text, /(?<![\w/])((?:app|docs|lua|sql)\/[\w/-]+\.(?:[ch]|md|lua|sql))\b/g, '.');
   }
   return problems;
@@ -374,5 +399,5 @@ export function map(root) {
 }
 
 export const checks = {
-  includes, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, problems, nginx, references, map,
+  includes, domain, rooms, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, problems, nginx, references, map,
 };

@@ -48,8 +48,25 @@ function accepts(check, file, change) {
 test('an include that points upward is found', () => {
   const upward = '#include "base/str.h"\n#include "packet/packet.h"\n';
   finds('includes', 'app/base/planted.c', upward, /planted\.c:2: base\/ must not know/);
+  finds('includes', 'app/settle/planted.c', '#include "web/router.h"\n', /settle\/ must not know web/);
   finds('includes', 'app/web/planted.c', '#include "../user/session.h"\n', /planted\.c:1:/);
   finds('includes', 'app/planted/x.c', '\n', /no floor/);
+});
+
+test('a header of another folder that is for that folder alone is found', () => {
+  finds('includes', 'app/pages/planted.c', '#include "live/live_internal.h"\n', /planted\.c:1: .*its own folder/);
+  accepts('includes', 'app/live/planted.c', '#include "live/live_internal.h"\n');
+});
+
+test('a word of the domain in web/ is found', () => {
+  finds('domain', 'app/web/planted.c', '\nuint64_t packet_id;\n', /planted\.c:2: .*packet/);
+  finds('domain', 'app/web/planted.h', '/* After a grab. */\n', /planted\.h:1: .*grab/);
+  accepts('domain', 'app/web/planted.c', 'uint64_t id; /* of the page */\n');
+});
+
+test('a floor that does not say what it is for is found', () => {
+  finds('rooms', 'app/web/CMakeLists.txt', 'hb_floor(web)\n', /app\/web\/CMakeLists\.txt:1:/);
+  finds('rooms', 'app/FLOORS.txt', (text) => `${text}planted\n`, /app\/planted\//);
 });
 
 test('an include in a comment is not taken for one', () => {
@@ -116,7 +133,7 @@ test('a script that disagrees with its name or header is found', () => {
 test('a code that differs between C and Lua is found', () => {
   const renumber = (text) => text.replace(/^local LIVE_GRABBED = \d+/m, 'local LIVE_GRABBED = 99');
   finds('codes', 'lua/include/codes.lua', renumber, /LIVE_GRABBED is 99/);
-  finds('codes', 'app/packet/live.h', (text) => text.replace(/LIVE_GRABBED = \d+,/, ''), /LIVE_GRABBED/);
+  finds('codes', 'app/live/live.h', (text) => text.replace(/LIVE_GRABBED = \d+,/, ''), /LIVE_GRABBED/);
   finds('codes', 'lua/planted-1.lua', 'return {LIVE_NONSENSE, KEYS[1]}\n', /LIVE_NONSENSE/);
 });
 

@@ -4,7 +4,7 @@
  * Names what failed, ends with the line `N passed, N failed`; exit 1 when a case failed or a file is no such file. */
 #include <stdio.h>
 
-#include "io/mustache.h"
+#include "mustache/mustache.h"
 #include "mustache_json.h"
 
 enum { PARTIALS_MAX = 64, ERROR_BYTES = 512 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/mustache.h"
+#include "mustache/mustache.h"
 #include "mustache_json.h"
 
 enum { ERROR_BYTES = 512 };

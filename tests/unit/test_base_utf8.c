@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "base/utf8.h"
+#include "packet/draw.h"
 
 static struct arena *arena;
 

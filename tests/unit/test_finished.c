@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "packet/finished.h"
+#include "pages/finished.h"
 
 enum { SENDER = 10001, FIRST_USER = 20000, STRANGER = 30000, SHARES = 7 };
 

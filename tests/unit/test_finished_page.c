@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "packet/show_model.h"
+#include "pages/show_model.h"
 #include "web/assets.h"
 #include "web/respond.h"
 
@@ -52,7 +52,7 @@ static int setup(void **state)
     config_defaults(&config);
     strcpy(config.base_url, "http://hongbao.example");
     public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
-    services.config = &config;
+    services.stores.config = &config;
     if (arena == NULL ||
         templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
         assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "io/mustache.h"
+#include "mustache/mustache.h"
 
 enum { ERROR_BYTES = 512, PATH_BYTES = 256, MODEL_CHUNK_BYTES = 16 << 10, MODEL_BYTES = 1 << 20 };
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "packet/draw.h"
 #include "packet/id.h"
 #include "support/id_parts.h"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "packet/rules.h"
 #include "packet/split.h"
+#include "pages/rules.h"
 #include "user/account.h"
 
 struct fixture {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "packet/settle_batch.h"
+#include "settle/batch.h"
 
 enum { PACKET_A = 7000, PACKET_B = 8000 };
 

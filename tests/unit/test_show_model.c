@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "packet/show_model.h"
+#include "pages/show_model.h"
 
 enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0 };
 
@@ -24,7 +24,7 @@ static int setup(void **state)
     config_defaults(&config);
     strcpy(config.base_url, "http://hongbao.example");
     public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
-    services.config = &config;
+    services.stores.config = &config;
     return arena == NULL ||
            templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK;
 }

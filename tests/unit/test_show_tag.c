@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "packet/show_model.h"
-#include "packet/show_tag.h"
+#include "pages/show_model.h"
+#include "pages/show_tag.h"
 #include "web/assets.h"
 
 enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0, TAGS_MAX = 32 };

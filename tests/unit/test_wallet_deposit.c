@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "ledger/ledger.h"
 #include "wallet/deposit.h"
-#include "wallet/ledger.h"
 
 static struct arena *arena;
 static struct config config;

@@ -1,0 +1,130 @@
+/* Stream ids, the entries of the order list and the events of the stream: reading what the scripts wrote. */
+#include "live/live_internal.h"
+
+#include <stdio.h>
+
+bool live_event_id_parse(struct str text, struct live_event_id *out)
+{
+    struct str seq;
+    struct str ms = str_cut(text, '-', &seq);
+    struct live_event_id id;
+    if (!str_to_u64(ms, &id.ms) || !str_to_u64(seq, &id.seq))
+        return false;
+    *out = id;
+    return true;
+}
+
+bool live_event_id_equal(struct live_event_id a, struct live_event_id b)
+{
+    return a.ms == b.ms && a.seq == b.seq;
+}
+
+int live_event_id_compare(struct live_event_id a, struct live_event_id b)
+{
+    if (a.ms != b.ms)
+        return a.ms < b.ms ? -1 : 1;
+    return a.seq < b.seq ? -1 : a.seq > b.seq;
+}
+
+struct str live_event_id_text(char *out, struct live_event_id id)
+{
+    int len = snprintf(out, LIVE_EVENT_ID_MAX, "%llu-%llu", (unsigned long long)id.ms, (unsigned long long)id.seq);
+    return (struct str){ out, (size_t)len };
+}
+
+struct str live_number_text(char *out, uint64_t n)
+{
+    char *at = out + LIVE_NUMBER_MAX;
+    *--at = '\0';
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return (struct str){ at, (size_t)(out + LIVE_NUMBER_MAX - 1 - at) };
+}
+
+/* Cuts a decimal number and its comma off *rest. */
+static bool number_cut(struct str *rest, uint64_t *out)
+{
+    struct str after;
+    struct str digits = str_cut(*rest, ',', &after);
+    *rest = after;
+    return str_to_u64(digits, out);
+}
+
+static bool share_no_cut(struct str *rest, uint32_t *out)
+{
+    uint64_t n;
+    if (!number_cut(rest, &n) || n >= PACKET_NO_SHARE)
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+static bool fen_cut(struct str *rest, int64_t *out)
+{
+    uint64_t n;
+    if (!number_cut(rest, &n) || n > INT64_MAX)
+        return false;
+    *out = (int64_t)n;
+    return true;
+}
+
+bool live_row_parse(struct str entry, struct live_row *out)
+{
+    struct str rest = entry;
+    if (!number_cut(&rest, &out->user_id) || !fen_cut(&rest, &out->amount_fen) || out->amount_fen < 1)
+        return false;
+    struct str id = str_cut(rest, ',', &out->nickname);
+    return out->nickname.ptr != NULL && live_event_id_parse(id, &out->event);
+}
+
+static bool grab_parse(struct str rest, struct live_event *out)
+{
+    if (!number_cut(&rest, &out->packet_id) || !share_no_cut(&rest, &out->share_no) ||
+        !number_cut(&rest, &out->user_id) || !fen_cut(&rest, &out->amount_fen) || out->amount_fen < 1)
+        return false;
+    out->type = LIVE_EVENT_GRAB;
+    out->nickname = rest;
+    return rest.ptr != NULL;
+}
+
+static bool close_parse(struct str rest, struct live_event *out)
+{
+    if (!number_cut(&rest, &out->packet_id) || !share_no_cut(&rest, &out->grabbed_count) ||
+        !fen_cut(&rest, &out->grabbed_fen) || !fen_cut(&rest, &out->rest_fen))
+        return false;
+    out->type = LIVE_EVENT_CLOSE;
+    return rest.ptr == NULL;
+}
+
+enum status live_event_read(const redisReply *entry, struct live_event *out)
+{
+    *out = (struct live_event){ 0 };
+    if (!live_event_id_parse(redis_reply_str(redis_reply_at(entry, 0)), &out->id))
+        return ST_CORRUPT;
+    struct live_event e = { .id = out->id };
+    const redisReply *fields = redis_reply_at(entry, 1);
+    struct str name = redis_reply_str(redis_reply_at(fields, 0));
+    struct str value = redis_reply_str(redis_reply_at(fields, 1));
+    if (value.ptr == NULL || redis_reply_at(fields, 2) != NULL)
+        return ST_CORRUPT;
+    bool ok =
+        (str_equal(name, STR("g")) && grab_parse(value, &e)) || (str_equal(name, STR("c")) && close_parse(value, &e));
+    if (!ok)
+        return ST_CORRUPT;
+    *out = e;
+    return ST_OK;
+}
+
+enum status live_stream_last_id(const struct redis_call *info, struct live_event_id *out)
+{
+    *out = LIVE_EVENT_NONE;
+    if (info->status == ST_INVALID) /* ERR no such key */
+        return ST_OK;
+    if (info->status != ST_OK)
+        return info->status;
+    for (size_t i = 0; i + 1 < info->reply->elements; i += 2)
+        if (str_equal(redis_reply_str(redis_reply_at(info->reply, i)), STR("last-generated-id")))
+            return live_event_id_parse(redis_reply_str(redis_reply_at(info->reply, i + 1)), out) ? ST_OK : ST_CORRUPT;
+    return ST_CORRUPT;
+}

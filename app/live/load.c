@@ -1,0 +1,140 @@
+/* Puts a packet into Redis, new or rebuilt: the arguments of lua/load-4.lua. */
+#include <assert.h>
+#include <sodium.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "live/live_internal.h"
+
+enum {
+    SHARE_BYTES = 4,
+    LOAD_GRABS_MAX = 1000, /* settled grabs in one call: some milliseconds of Redis */
+    LOAD_HEAD_ARGS = 19    /* before the grabs */
+};
+
+/* The shares as Redis keeps them; false when they are not this packet's. bytes: SHARE_BYTES each. */
+static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8_t *bytes)
+{
+    int64_t sum_fen = 0;
+    for (size_t i = 0; i < p->share_count; i++) {
+        int64_t fen = shares_fen[i];
+        if (fen < 1 || fen > UINT32_MAX || sum_fen > p->amount_fen - fen)
+            return false;
+        sum_fen += fen;
+        for (size_t b = 0; b < SHARE_BYTES; b++)
+            bytes[i * SHARE_BYTES + b] = (uint8_t)(fen >> (8 * (SHARE_BYTES - 1 - b)));
+    }
+    return sum_fen == p->amount_fen;
+}
+
+/* Memory of one load: the arguments of a call and the texts they point to. */
+struct load {
+    struct str args[LOAD_HEAD_ARGS + LOAD_GRABS_MAX];
+    char numbers[7][LIVE_NUMBER_MAX];
+    char commitment[2 * HASH_BYTES + 1], seed[2 * SEED_BYTES + 1];
+    struct buf entries;
+    bool rebuild;
+    uint8_t shares[];
+};
+
+static void load_head(struct load *l, const struct packet *p, enum live_state state)
+{
+    (void)sodium_bin2hex(l->commitment, sizeof l->commitment, p->commitment, sizeof p->commitment);
+    (void)sodium_bin2hex(l->seed, sizeof l->seed, p->seed, sizeof p->seed);
+    const struct str none = STR("");
+    struct str *args = l->args;
+    args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");
+    args[3] = live_number_text(l->numbers[0], p->sender_id);
+    args[4] = p->sender_name;
+    args[5] = packet_kind_name(p->kind);
+    args[6] = split_method_name(p->split);
+    args[7] = live_number_text(l->numbers[1], p->share_count);
+    args[8] = live_number_text(l->numbers[2], (uint64_t)p->amount_fen);
+    args[9] = p->greeting;
+    args[10] = p->receiver_id == 0 ? none : live_number_text(l->numbers[3], p->receiver_id);
+    args[11] = p->receiver_id == 0 ? none : p->receiver_name;
+    args[12] = live_number_text(l->numbers[4], (uint64_t)p->expires_ms);
+    args[13] = live_number_text(l->numbers[5], (uint64_t)p->created_ms);
+    args[14] = str_from(l->commitment);
+    args[15] = str_from(l->seed);
+    args[16] = p->best_share_no == PACKET_NO_SHARE ? none : live_number_text(l->numbers[6], p->best_share_no);
+}
+
+/* The grabs of one call as arguments. False without memory. */
+static bool load_grabs(struct load *l, const struct live_settled *settled, size_t count)
+{
+    size_t ends[LOAD_GRABS_MAX];
+    buf_reset(&l->entries);
+    for (size_t i = 0; i < count; i++) {
+        char id[LIVE_EVENT_ID_MAX];
+        buf_u64(&l->entries, settled[i].user_id);
+        buf_char(&l->entries, ',');
+        buf_i64(&l->entries, settled[i].amount_fen);
+        buf_char(&l->entries, ',');
+        buf_str(&l->entries, live_event_id_text(id, settled[i].event));
+        buf_char(&l->entries, ',');
+        buf_str(&l->entries, settled[i].nickname);
+        ends[i] = l->entries.len;
+    }
+    if (l->entries.failed)
+        return false;
+    for (size_t i = 0, start = 0; i < count; start = ends[i++])
+        l->args[LOAD_HEAD_ARGS + i] = (struct str){ l->entries.ptr + start, ends[i] - start };
+    return true;
+}
+
+static enum status load_call(const struct live *live, struct load *l, uint64_t packet_id, size_t grabs,
+                             enum live_code *code)
+{
+    struct live_keys keys;
+    live_keys(&keys, packet_id, live->partitions);
+    struct redis_call call;
+    redis_queue_script(live->redis, &call, live->load, keys.key, 4, l->args, LOAD_HEAD_ARGS + grabs);
+    if (!l->rebuild)
+        redis_queue_vouched(live->redis, &call);
+    redis_round(live->redis);
+    int64_t answer;
+    enum status st = ST_OK;
+    if (call.status == ST_OK && redis_reply_i64(redis_reply_at(call.reply, 0), &answer) && answer == LIVE_BAD)
+        *code = LIVE_BAD;
+    else
+        st = live_code_read(&call, "load", code);
+    redis_call_free(&call);
+    return st;
+}
+
+enum status live_load(const struct live *live, const struct packet *p, const int64_t *shares_fen,
+                      const struct live_settled *settled, uint32_t settled_count, enum live_state state,
+                      enum live_code *code)
+{
+    _Static_assert(LIVE_KEY_PACKET == 0 && LIVE_KEY_SHARES == 1 && LIVE_KEY_GRABS == 2 && LIVE_KEY_ORDER == 3,
+                   "load takes the first four keys in this order");
+    assert(state != LIVE_STATE_BUSY && p->amount_fen > 0 && p->expires_ms >= 0 && p->created_ms >= 0);
+    size_t share_bytes = (size_t)p->share_count * SHARE_BYTES;
+    struct load *l = calloc(1, sizeof *l + share_bytes);
+    if (l == NULL)
+        return ST_NO_MEMORY;
+    l->rebuild = settled != NULL;
+    *code = LIVE_BAD;
+    enum status st = ST_OK;
+    if (settled_count > p->share_count || !shares_pack(p, shares_fen, l->shares))
+        goto done;
+    load_head(l, p, state);
+
+    uint32_t first = 0;
+    do {
+        uint32_t left = settled_count - first;
+        uint32_t now = left < LOAD_GRABS_MAX ? left : LOAD_GRABS_MAX;
+        char first_text[LIVE_NUMBER_MAX];
+        l->args[1] = live_number_text(first_text, first);
+        l->args[2] = now < left ? STR("1") : STR("0");
+        l->args[17] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
+        l->args[18] = l->rebuild ? STR("1") : STR("0");
+        st = load_grabs(l, settled + first, now) ? load_call(live, l, p->id, now, code) : ST_NO_MEMORY;
+        first += now;
+    } while (st == ST_OK && *code == LIVE_LOADED && first < settled_count);
+done:
+    buf_free(&l->entries);
+    free(l);
+    return st;
+}

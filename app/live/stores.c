@@ -1,0 +1,34 @@
+#include "live/stores.h"
+
+#include <stdio.h>
+
+enum status stores_open(struct stores *s, const struct config *config, bool with_mysql, char *error, size_t error_size)
+{
+    *s = (struct stores){ .config = config };
+    (void)snprintf(error, error_size, "out of memory");
+    enum status st = redis_scripts_load(config->lua_dir, &s->scripts, error, error_size);
+    if (st == ST_OK)
+        s->redis = redis_new(config);
+    if (st == ST_OK && s->redis == NULL)
+        st = ST_NO_MEMORY;
+    if (st == ST_OK) {
+        st = live_init(&s->live, s->redis, s->scripts, config);
+        if (st != ST_OK)
+            (void)snprintf(error, error_size, "%s: a script is missing or takes other keys", config->lua_dir);
+    }
+    if (st == ST_OK && with_mysql) {
+        s->db = db_new(config);
+        st = s->db == NULL ? ST_NO_MEMORY : ST_OK;
+    }
+    if (st != ST_OK)
+        stores_close(s);
+    return st;
+}
+
+void stores_close(struct stores *s)
+{
+    db_free(s->db);
+    redis_free(s->redis);
+    redis_scripts_free(s->scripts);
+    *s = (struct stores){ .config = NULL };
+}

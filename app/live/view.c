@@ -1,0 +1,224 @@
+/* The page of a live packet: one call, read without trust. */
+#include <assert.h>
+#include <sodium.h>
+
+#include "live/live_internal.h"
+
+/* Places in the script's answer and in its list of fields. */
+enum { AT_NOW = 1, AT_SETTLED, AT_GRABBED, AT_LAST, AT_MY_SHARE, AT_MY_ENTRY, AT_FIRST, AT_ROWS, AT_FIELDS, AT_CLOSED };
+enum {
+    FIELD_SENDER,
+    FIELD_NICKNAME,
+    FIELD_KIND,
+    FIELD_SPLIT,
+    FIELD_COUNT,
+    FIELD_AMOUNT,
+    FIELD_GREETING,
+    FIELD_RECEIVER,
+    FIELD_RECEIVER_NAME,
+    FIELD_EXPIRES,
+    FIELD_CREATED,
+    FIELD_STATE,
+    FIELD_COMMITMENT,
+    FIELD_SEED,
+    FIELD_BEST,
+    FIELD_GRABBED_FEN,
+    FIELD_CLOSE_EVENT
+};
+
+void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
+                     uint32_t after, uint32_t limit)
+{
+    assert(limit <= LIVE_ROWS_MAX);
+    struct live_keys keys;
+    live_keys(&keys, packet_id, live->partitions);
+    const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER],
+                                       keys.key[LIVE_KEY_SETTLED] };
+    char user_text[LIVE_NUMBER_MAX], after_text[LIVE_NUMBER_MAX], limit_text[LIVE_NUMBER_MAX];
+    const struct str args[] = { user_id == 0 ? STR("") : live_number_text(user_text, user_id),
+                                after == PACKET_NO_SHARE ? STR("") : live_number_text(after_text, after),
+                                live_number_text(limit_text, limit) };
+    redis_queue_script(live->redis, call, live->view, script_keys, 4, args, 3);
+}
+
+/* ---- fields ---- */
+
+static bool field_u32(const redisReply *fields, size_t at, uint32_t *out)
+{
+    int64_t n;
+    if (!redis_reply_i64(redis_reply_at(fields, at), &n) || n < 0 || n >= PACKET_NO_SHARE)
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+static bool field_bytes(const redisReply *fields, size_t at, uint8_t *out, size_t size)
+{
+    struct str hex = redis_reply_str(redis_reply_at(fields, at));
+    size_t len;
+    return hex.ptr != NULL && hex.len == 2 * size &&
+           sodium_hex2bin(out, size, hex.ptr, hex.len, NULL, &len, NULL) == 0 && len == size;
+}
+
+/* False without memory; a text that is not there is empty. */
+static bool field_text(struct arena *a, const redisReply *fields, size_t at, struct str *out)
+{
+    *out = arena_str(a, redis_reply_str(redis_reply_at(fields, at)));
+    return out->ptr != NULL;
+}
+
+static bool receiver_read(const redisReply *fields, struct packet *p)
+{
+    struct str receiver = redis_reply_str(redis_reply_at(fields, FIELD_RECEIVER));
+    if (receiver.ptr == NULL)
+        return false;
+    return receiver.len == 0 || str_to_u64(receiver, &p->receiver_id);
+}
+
+static bool best_read(const redisReply *fields, struct packet *p)
+{
+    struct str best = redis_reply_str(redis_reply_at(fields, FIELD_BEST));
+    p->best_share_no = PACKET_NO_SHARE;
+    return best.ptr != NULL && (best.len == 0 || field_u32(fields, FIELD_BEST, &p->best_share_no));
+}
+
+static bool state_read(const redisReply *fields, struct live_view *out)
+{
+    struct str state = redis_reply_str(redis_reply_at(fields, FIELD_STATE));
+    out->busy = str_equal(state, STR("busy"));
+    out->packet.state = str_equal(state, STR("closed")) ? PACKET_CLOSED : PACKET_OPEN;
+    return out->busy || out->packet.state == PACKET_CLOSED || str_equal(state, STR("open"));
+}
+
+/* The rest of an expired packet is back with its sender once the close event has been settled. */
+static bool refund_read(const redisReply *fields, struct live_event_id settled, struct packet *p)
+{
+    struct live_event_id closed;
+    struct str text = redis_reply_str(redis_reply_at(fields, FIELD_CLOSE_EVENT));
+    if (text.ptr == NULL)
+        return false;
+    if (text.len == 0)
+        return true;
+    if (!live_event_id_parse(text, &closed))
+        return false;
+    if (live_event_id_compare(closed, settled) <= 0)
+        p->refund_fen = p->amount_fen - p->grabbed_fen;
+    return true;
+}
+
+/* Everything but the texts. */
+static bool packet_read(const redisReply *fields, struct live_view *out)
+{
+    struct packet *p = &out->packet;
+    return str_to_u64(redis_reply_str(redis_reply_at(fields, FIELD_SENDER)), &p->sender_id) &&
+           packet_kind_from(redis_reply_str(redis_reply_at(fields, FIELD_KIND)), &p->kind) &&
+           split_method_from(redis_reply_str(redis_reply_at(fields, FIELD_SPLIT)), &p->split) &&
+           field_u32(fields, FIELD_COUNT, &p->share_count) &&
+           redis_reply_i64(redis_reply_at(fields, FIELD_AMOUNT), &p->amount_fen) && receiver_read(fields, p) &&
+           redis_reply_i64(redis_reply_at(fields, FIELD_EXPIRES), &p->expires_ms) &&
+           redis_reply_i64(redis_reply_at(fields, FIELD_CREATED), &p->created_ms) && state_read(fields, out) &&
+           field_bytes(fields, FIELD_COMMITMENT, p->commitment, sizeof p->commitment) &&
+           field_bytes(fields, FIELD_SEED, p->seed, sizeof p->seed) && best_read(fields, p) &&
+           redis_reply_i64(redis_reply_at(fields, FIELD_GRABBED_FEN), &p->grabbed_fen);
+}
+
+/* ---- grabs ---- */
+
+static enum status row_read(struct arena *a, const redisReply *entry, int64_t share_no, struct live_event_id settled,
+                            struct live_row *out)
+{
+    if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_row_parse(redis_reply_str(entry), out))
+        return ST_CORRUPT;
+    out->share_no = (uint32_t)share_no;
+    out->settled = live_event_id_compare(out->event, settled) <= 0;
+    out->nickname = arena_str(a, out->nickname);
+    return out->nickname.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+}
+
+static enum status mine_read(const redisReply *reply, struct arena *a, struct live_event_id settled,
+                             struct live_view *out)
+{
+    const redisReply *share = redis_reply_at(reply, AT_MY_SHARE);
+    if (redis_reply_is_nil(share))
+        return ST_OK;
+    int64_t share_no;
+    if (!redis_reply_i64(share, &share_no))
+        return ST_CORRUPT;
+    out->has_mine = true;
+    return row_read(a, redis_reply_at(reply, AT_MY_ENTRY), share_no, settled, &out->mine);
+}
+
+/* The script sends the page in share order; people read the newest first. */
+static enum status rows_read(const redisReply *reply, struct arena *a, struct live_event_id settled,
+                             struct live_view *out)
+{
+    const redisReply *list = redis_reply_at(reply, AT_ROWS);
+    int64_t first;
+    if (list == NULL || list->type != REDIS_REPLY_ARRAY || list->elements > LIVE_ROWS_MAX ||
+        !redis_reply_i64(redis_reply_at(reply, AT_FIRST), &first) || first < 0)
+        return ST_CORRUPT;
+    out->row_count = list->elements;
+    out->rows = arena_array(a, out->row_count + 1, sizeof *out->rows);
+    if (out->rows == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < out->row_count; i++) {
+        size_t from_end = out->row_count - 1 - i;
+        enum status st = row_read(a, list->element[from_end], first + (int64_t)from_end, settled, &out->rows[i]);
+        if (st != ST_OK)
+            return st;
+    }
+    out->next = out->row_count > 0 ? (uint32_t)first : 0;
+    return ST_OK;
+}
+
+static enum status numbers_read(const redisReply *reply, struct live_view *out, struct live_event_id *settled)
+{
+    struct packet *p = &out->packet;
+    const redisReply *settled_reply = redis_reply_at(reply, AT_SETTLED);
+    int64_t grabbed;
+    if (!redis_reply_i64(redis_reply_at(reply, AT_NOW), &out->now_ms) ||
+        !redis_reply_i64(redis_reply_at(reply, AT_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->share_count)
+        return ST_CORRUPT;
+    if (!redis_reply_is_nil(settled_reply) && !live_event_id_parse(redis_reply_str(settled_reply), settled))
+        return ST_CORRUPT;
+    if (!refund_read(redis_reply_at(reply, AT_FIELDS), *settled, p))
+        return ST_CORRUPT;
+    p->grabbed_count = (uint32_t)grabbed;
+    if (p->grabbed_count == p->share_count) {
+        struct live_row last;
+        if (!live_row_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
+            return ST_CORRUPT;
+        p->finished_ms = (int64_t)last.event.ms;
+    }
+    out->over = packet_is_over(p);
+    out->closed = !redis_reply_is_nil(redis_reply_at(reply, AT_CLOSED));
+    p->state = packet_state_shown(p, out->now_ms);
+    return ST_OK;
+}
+
+enum status live_view_read(const struct redis_call *call, struct arena *a, uint64_t packet_id, struct live_view *out)
+{
+    *out = (struct live_view){ .packet = { .id = packet_id, .request_key = STR("") } };
+    enum live_code code;
+    enum status st = live_code_read(call, "view", &code);
+    if (st != ST_OK)
+        return st;
+    if (code == LIVE_MISSING)
+        return ST_NOT_FOUND;
+    const redisReply *reply = call->reply;
+    const redisReply *fields = redis_reply_at(reply, AT_FIELDS);
+    struct live_event_id settled = { 0, 0 };
+    if (code != LIVE_VIEW || !packet_read(fields, out))
+        st = ST_CORRUPT;
+    else
+        st = numbers_read(reply, out, &settled);
+    if (st == ST_OK)
+        st = mine_read(reply, a, settled, out);
+    if (st == ST_OK)
+        st = rows_read(reply, a, settled, out);
+    if (st == ST_OK && (!field_text(a, fields, FIELD_NICKNAME, &out->packet.sender_name) ||
+                        !field_text(a, fields, FIELD_GREETING, &out->packet.greeting) ||
+                        !field_text(a, fields, FIELD_RECEIVER_NAME, &out->packet.receiver_name)))
+        st = ST_NO_MEMORY;
+    return st == ST_CORRUPT ? live_reply_corrupt("view") : st;
+}

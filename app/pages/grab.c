@@ -1,0 +1,148 @@
+#include "pages/grab.h"
+
+#include "base/crash.h"
+#include "io/metrics.h"
+#include "live/live.h"
+#include "packet/store.h"
+#include "pages/present.h"
+#include "pages/show.h"
+#include "web/respond.h"
+
+static const struct problem PROBLEM_EMPTY = { 410, "empty", "text/sold_out", NULL, 0 };
+static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NULL, 0 };
+static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
+
+/* A browser is sent to the packet's page, which tells the outcome; JSON gets it right here. */
+static void answer_share(struct exchange *x, const char *result, uint32_t share_no, int64_t amount_fen)
+{
+    struct model m;
+    if (!x->wants_json) {
+        respond_see_other(x, present_packet_path(x, x->id));
+        return;
+    }
+    model_init(&m, x->arena);
+    value_text(&m, &m.root, "result", str_from(result));
+    value_int(&m, &m.root, "share_no", share_no);
+    value_int(&m, &m.root, "amount_fen", amount_fen);
+    respond_model(x, 200, "pages/packet", &m);
+}
+
+static void answer_refusal(struct exchange *x, const struct problem *p)
+{
+    metrics_add(p == &PROBLEM_EMPTY ? METRIC_EMPTY : METRIC_GRAB_REFUSED, 1);
+    if (x->wants_json)
+        respond_problem(x, p);
+    else
+        respond_see_other(x, present_packet_path(x, x->id));
+}
+
+/* 503 with the way back to the packet: never "failed", the page knows what happened. */
+static void answer_trouble(struct exchange *x, enum status st)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    value_page_text(&m, &m.root, "packet_url", present_packet_path(x, x->id));
+    if (st == ST_UNKNOWN)
+        metrics_add(METRIC_GRAB_UNKNOWN, 1);
+    if (st == ST_CORRUPT) {
+        respond_status(x, st);
+        return;
+    }
+    respond_problem_model(x, st == ST_UNKNOWN ? &PROBLEM_UNKNOWN : &PROBLEM_BUSY, &m);
+}
+
+static void answer_grab(struct exchange *x, const struct live_grab *grab)
+{
+    switch (grab->code) {
+    case LIVE_GRABBED:
+        metrics_add(METRIC_GRABBED, 1);
+        answer_share(x, "grabbed", grab->share_no, grab->amount_fen);
+        break;
+    case LIVE_ALREADY:
+        metrics_add(METRIC_ALREADY, 1);
+        answer_share(x, "already", grab->share_no, grab->amount_fen);
+        break;
+    case LIVE_EMPTY: answer_refusal(x, &PROBLEM_EMPTY); break;
+    case LIVE_EXPIRED: answer_refusal(x, &PROBLEM_EXPIRED); break;
+    case LIVE_NOT_FOR_YOU: answer_refusal(x, &PROBLEM_NOT_FOR_YOU); break;
+    case LIVE_MISSING: respond_to_page_pool(x); break;
+    case LIVE_BUSY: answer_trouble(x, ST_UNAVAILABLE); break;
+    default: respond_status(x, ST_CORRUPT);
+    }
+}
+
+static enum step grab_begin(struct exchange *x)
+{
+    const struct finished_packet *kept = packet_show_kept(x);
+    if (kept != NULL) {
+        struct live_grab grab = finished_grab(kept, x->visitor.user_id);
+        answer_grab(x, &grab);
+        return STEP_DONE;
+    }
+    crash_point("grab-before-script");
+    live_grab_queue(&x->app->stores.live, &x->calls[0], x->id, x->visitor.user_id, x->visitor.nickname);
+    return STEP_WAIT;
+}
+
+enum step packet_open_hot(struct exchange *x)
+{
+    struct live_grab grab;
+    if (x->step == 0)
+        return grab_begin(x);
+    if (x->step == 2) {
+        packet_show_looked(x);
+        answer_refusal(x, &PROBLEM_EMPTY);
+        return STEP_DONE;
+    }
+    enum status st = live_grab_read(&x->calls[0], &grab);
+    crash_point("grab-after-reply");
+    /* Now and then a losing grab looks whether the next ones can be answered without Redis. */
+    if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->finished != NULL &&
+        finished_look_due(x->app->finished, grab.share_count)) {
+        packet_show_look(x);
+        return STEP_WAIT;
+    }
+    if (st == ST_OK)
+        answer_grab(x, &grab);
+    else
+        answer_trouble(x, st);
+    return STEP_DONE;
+}
+
+/* Why a packet that Redis no longer has can't be opened by someone who has no share of it; NULL: it still could be,
+ * once the settle worker has loaded it. */
+static const struct problem *refusal_of(const struct packet *p, uint64_t user_id, int64_t now_ms)
+{
+    enum packet_state shown = packet_state_shown(p, now_ms);
+    if (p->kind == PACKET_EXCLUSIVE && p->receiver_id != user_id)
+        return &PROBLEM_NOT_FOR_YOU;
+    if (shown == PACKET_FINISHED)
+        return &PROBLEM_EMPTY;
+    if (shown == PACKET_EXPIRED)
+        return &PROBLEM_EXPIRED;
+    return NULL;
+}
+
+enum step packet_open_cold(struct exchange *x)
+{
+    struct grab_row mine;
+    struct packet packet;
+    enum status st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &mine);
+    if (st == ST_OK) {
+        metrics_add(METRIC_ALREADY, 1);
+        answer_share(x, "already", mine.share_no, mine.amount_fen);
+        return STEP_DONE;
+    }
+    if (st == ST_NOT_FOUND)
+        st = packet_find(x->app->stores.db, x->arena, x->id, &packet);
+    if (st == ST_NOT_FOUND) {
+        respond_problem(x, &PROBLEM_NOT_FOUND);
+        return STEP_DONE;
+    }
+    const struct problem *refusal = st == ST_OK ? refusal_of(&packet, x->visitor.user_id, x->now_ms) : NULL;
+    if (refusal != NULL)
+        answer_refusal(x, refusal);
+    else
+        answer_trouble(x, st == ST_OK ? ST_UNAVAILABLE : st);
+    return STEP_DONE;
+}

@@ -1,0 +1,48 @@
+#include "pages/present.h"
+
+#include <sodium.h>
+
+#include "web/view.h"
+
+struct str present_packet_id(struct exchange *x, uint64_t packet_id)
+{
+    return public_id_text(x->arena, &x->app->id_key, packet_id);
+}
+
+struct str present_packet_path(struct exchange *x, uint64_t packet_id)
+{
+    struct str id = present_packet_id(x, packet_id);
+    return id.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/p/%.*s", STR_ARG(id));
+}
+
+void present_kind(struct model *m, struct value *object, enum packet_kind kind)
+{
+    value_text(m, object, "kind", packet_kind_name(kind));
+    value_page_bool(m, object, "kind_lucky", kind == PACKET_LUCKY);
+    value_page_bool(m, object, "kind_even", kind == PACKET_EVEN);
+    value_page_bool(m, object, "kind_exclusive", kind == PACKET_EXCLUSIVE);
+}
+
+void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
+                    enum packet_kind kind, struct str greeting)
+{
+    value_text(m, object, "id", present_packet_id(x, packet_id));
+    present_kind(m, object, kind);
+    value_text(m, object, "greeting", greeting);
+    value_page_text(m, object, "url", present_packet_path(x, packet_id));
+}
+
+void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname)
+{
+    struct value *person = value_object(m, object, name);
+    value_int(m, person, "id", (int64_t)id);
+    value_text(m, person, "nickname", nickname);
+    view_avatar_model(m, person, id, nickname);
+}
+
+struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len)
+{
+    size_t size = 2 * len + 1;
+    char *text = arena_alloc(a, size);
+    return text == NULL ? STR_NONE : (struct str){ sodium_bin2hex(text, size, bytes, len), 2 * len };
+}

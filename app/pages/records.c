@@ -1,0 +1,278 @@
+#include "pages/records.h"
+
+#include "base/money.h"
+#include "pages/present.h"
+#include "web/respond.h"
+#include "web/text.h"
+#include "web/view.h"
+
+enum { YEAR_MIN = 2000, YEAR_MAX = 9999 };
+static const char *const MONTH_TEXTS[MONTHS_PER_YEAR] = {
+    "text/month_1", "text/month_2", "text/month_3", "text/month_4",  "text/month_5",  "text/month_6",
+    "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
+};
+
+/* The drawing of templates/pages/records: its bars grow up from the base. */
+enum {
+    CHART_MONTH_UNITS = 22,
+    CHART_GAP_UNITS = 8,
+    CHART_BASE_UNITS = 118,
+    CHART_BAR_UNITS_MAX = 100,
+    CHART_BAR_UNITS_MIN = 2
+};
+
+/* ---- items ---- */
+
+void records_received_model(struct exchange *x, struct model *m, struct value *list, const struct received_row *rows,
+                            size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct received_row *row = &rows[i];
+        struct value *item = value_add_object(m, list);
+        struct value *packet = value_object(m, item, "packet");
+        present_packet(x, m, packet, row->packet_id, row->kind, row->greeting);
+        present_person(m, packet, "sender", row->sender_id, row->sender_name);
+        value_int(m, item, "share_no", row->grab.share_no);
+        view_money_model(m, item, "amount_fen", "amount_text", row->grab.amount_fen);
+        view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->grab.grabbed_ms);
+        value_bool(m, item, "best", row->best);
+    }
+}
+
+void records_sent_model(struct exchange *x, struct model *m, struct value *list, const struct packet *packets,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct packet *p = &packets[i];
+        enum packet_state state = packet_state_shown(p, x->now_ms);
+        struct value *item = value_add_object(m, list);
+        present_packet(x, m, item, p->id, p->kind, p->greeting);
+        view_money_model(m, item, "amount_fen", "amount_text", p->amount_fen);
+        value_int(m, item, "count", p->share_count);
+        value_int(m, item, "grabbed_count", p->grabbed_count);
+        value_text(m, item, "state", packet_state_name(state));
+        view_time_model(m, item, "created_at", "created_at_text", p->created_ms);
+        if (p->refund_fen > 0)
+            view_money_model(m, item, "refund_fen", "refund_text", p->refund_fen);
+        else
+            value_int(m, item, "refund_fen", 0);
+        value_page_bool(m, item, "state_finished", state == PACKET_FINISHED);
+        value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED);
+    }
+}
+
+/* ---- the request ---- */
+
+/* One page of records as asked for. */
+struct records_page {
+    bool sent;
+    const char *path; /* "/records/sent" */
+    int year;
+    struct record_range range;
+    struct user_year totals;
+    struct user_year *years;
+    size_t years_count;
+    struct user_month months[MONTHS_PER_YEAR]; /* of year */
+    struct received_row *received_rows;
+    struct packet *sent_rows;
+    size_t count;    /* rows shown */
+    struct str next; /* STR_NONE: this is the last page */
+};
+
+/* `before` is "ms-ID", the id as people see it: neither internal ids nor forged ones. */
+static bool cursor_read(const struct exchange *x, struct str text, struct record_cursor *out)
+{
+    struct str id;
+    struct str ms = str_cut(text, '-', &id);
+    return str_to_i64(ms, &out->ms) && out->ms >= 0 && public_id_decode(&x->app->id_key, id, &out->packet_id);
+}
+
+static struct str cursor_text(struct exchange *x, int64_t ms, uint64_t packet_id)
+{
+    struct str id = present_packet_id(x, packet_id);
+    return id.ptr == NULL ? STR_NONE : arena_printf(x->arena, "%lld-%.*s", (long long)ms, STR_ARG(id));
+}
+
+/* False: a year or cursor that no page of ours links to. */
+static bool page_read(const struct exchange *x, struct records_page *page)
+{
+    bool has_year, has_before;
+    struct str year_text = form_get(&x->query, "year", &has_year);
+    struct str before = form_get(&x->query, "before", &has_before);
+    page->year = clock_zone_date(x->now_ms).year;
+    if (has_year) {
+        uint64_t year;
+        if (year_text.len != 4 || !str_to_u64(year_text, &year) || year < YEAR_MIN || year >= YEAR_MAX)
+            return false;
+        page->year = (int)year;
+    }
+    page->range.from_ms = clock_zone_year_start_ms(page->year);
+    page->range.until_ms = clock_zone_year_start_ms(page->year + 1);
+    page->range.has_cursor = has_before;
+    return !has_before || cursor_read(x, before, &page->range.cursor);
+}
+
+/* One row more than is shown tells whether there is another page. */
+static enum status rows_find(struct exchange *x, struct records_page *page)
+{
+    size_t limit = RECORDS_PAGE_ITEMS + 1;
+    uint64_t user_id = x->visitor.user_id;
+    enum status st = page->sent ? records_sent_find(x->app->stores.db, x->arena, user_id, &page->range, limit,
+                                                    &page->sent_rows, &page->count)
+                                : records_received_find(x->app->stores.db, x->arena, user_id, &page->range, limit,
+                                                        &page->received_rows, &page->count);
+    if (st != ST_OK || page->count < limit)
+        return st;
+    page->count = RECORDS_PAGE_ITEMS;
+    if (page->sent) {
+        const struct packet *last = &page->sent_rows[page->count - 1];
+        page->next = cursor_text(x, last->created_ms, last->id);
+    } else {
+        const struct received_row *last = &page->received_rows[page->count - 1];
+        page->next = cursor_text(x, last->grab.grabbed_ms, last->packet_id);
+    }
+    return page->next.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+}
+
+static enum status totals_find(struct exchange *x, struct records_page *page)
+{
+    enum status st = user_years_find(x->app->stores.db, x->arena, x->visitor.user_id, &page->years, &page->years_count);
+    page->totals = (struct user_year){ .year = page->year };
+    for (size_t i = 0; st == ST_OK && i < page->years_count; i++)
+        if (page->years[i].year == page->year)
+            page->totals = page->years[i];
+    return st == ST_OK ? user_months_find(x->app->stores.db, x->arena, x->visitor.user_id, page->year, page->months)
+                       : st;
+}
+
+static int64_t month_fen(const struct records_page *page, int i)
+{
+    return page->sent ? page->months[i].sent_fen : page->months[i].received_fen;
+}
+
+/* Whole units of the drawing; what there is is seen. */
+static int64_t bar_height(int64_t fen, int64_t max_fen)
+{
+    for (; max_fen > INT32_MAX; max_fen /= 2)
+        fen /= 2;
+    int64_t height = fen * CHART_BAR_UNITS_MAX / max_fen;
+    return height > CHART_BAR_UNITS_MIN ? height : CHART_BAR_UNITS_MIN;
+}
+
+/* The months, and where their bars stand in the template's drawing. */
+static void months_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    struct value *months = value_list(m, &m->root, "months");
+    int64_t max_fen = 0;
+    for (int i = 0; i < MONTHS_PER_YEAR; i++)
+        max_fen = month_fen(page, i) > max_fen ? month_fen(page, i) : max_fen;
+    for (int i = 0; i < MONTHS_PER_YEAR; i++) {
+        int64_t fen = month_fen(page, i);
+        const struct user_month *row = &page->months[i];
+        struct value *month = value_add_object(m, months);
+        value_int(m, month, "month", i + 1);
+        view_money_model(m, month, "total_fen", "total_text", fen);
+        value_int(m, month, "count", (int64_t)(page->sent ? row->sent_count : row->received_count));
+        value_page_text(m, month, "name", x->wants_json ? STR("") : text_of(x, MONTH_TEXTS[i]));
+        value_page_int(m, month, "middle", i * CHART_MONTH_UNITS + CHART_MONTH_UNITS / 2);
+        if (fen <= 0)
+            continue;
+        struct value *bar = value_page_object(m, month, "bar");
+        int64_t height = bar_height(fen, max_fen);
+        value_page_int(m, bar, "left", i * CHART_MONTH_UNITS + CHART_GAP_UNITS / 2);
+        value_page_int(m, bar, "top", CHART_BASE_UNITS - height);
+        value_page_int(m, bar, "height", height);
+    }
+    if (max_fen > 0)
+        value_page_text(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
+}
+
+static void year_link(struct exchange *x, struct model *m, struct value *list, const struct records_page *page,
+                      int year)
+{
+    struct value *item = value_add_object(m, list);
+    value_int(m, item, "year", year);
+    value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->path, year));
+    value_bool(m, item, "current", year == page->year);
+}
+
+/* The user's years newest first, with the shown one in its place even when it is empty. */
+static void years_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    struct value *list = value_page_list(m, &m->root, "years");
+    bool shown = false;
+    for (size_t i = 0; i < page->years_count; i++) {
+        int year = page->years[i].year;
+        if (!shown && year <= page->year) {
+            shown = true;
+            if (year < page->year)
+                year_link(x, m, list, page, page->year);
+        }
+        year_link(x, m, list, page, year);
+    }
+    if (!shown)
+        year_link(x, m, list, page, page->year);
+}
+
+static void records_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    struct value *root = &m->root;
+    value_int(m, root, "year", page->year);
+    view_money_model(m, root, "total_fen", "total_text",
+                     page->sent ? page->totals.sent_fen : page->totals.received_fen);
+    view_count_model(m, root, "count", "count_one",
+                     (int64_t)(page->sent ? page->totals.sent_count : page->totals.received_count));
+    view_count_model(m, root, "best_count", "best_count_one", page->sent ? 0 : (int64_t)page->totals.best_count);
+    months_model(x, m, page);
+    struct value *items = value_list(m, root, "items");
+    if (page->sent)
+        records_sent_model(x, m, items, page->sent_rows, page->count);
+    else
+        records_received_model(x, m, items, page->received_rows, page->count);
+    if (page->next.ptr != NULL) {
+        value_text(m, root, "next", page->next);
+        value_page_text(m, root, "next_url",
+                        arena_printf(x->arena, "%s?year=%d&before=%.*s", page->path, page->year, STR_ARG(page->next)));
+    } else {
+        value_null(m, root, "next");
+    }
+    value_page_bool(m, root, "received", !page->sent);
+    value_page_bool(m, root, "sent", page->sent);
+    value_page_bool(m, root, "empty", page->count == 0);
+    struct value *person = value_page_object(m, root, "person");
+    value_int(m, person, "id", (int64_t)x->visitor.user_id);
+    value_text(m, person, "nickname", x->visitor.nickname);
+    view_avatar_model(m, person, x->visitor.user_id, x->visitor.nickname);
+    years_model(x, m, page);
+}
+
+static enum step records_show(struct exchange *x, bool sent)
+{
+    struct records_page page = { .sent = sent, .path = sent ? "/records/sent" : "/records/received" };
+    if (!page_read(x, &page)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    enum status st = rows_find(x, &page);
+    if (st == ST_OK)
+        st = totals_find(x, &page);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    struct model m;
+    model_init(&m, x->arena);
+    records_model(x, &m, &page);
+    respond_model(x, 200, "pages/records", &m);
+    return STEP_DONE;
+}
+
+enum step records_received(struct exchange *x)
+{
+    return records_show(x, false);
+}
+
+enum step records_sent(struct exchange *x)
+{
+    return records_show(x, true);
+}

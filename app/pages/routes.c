@@ -1,0 +1,23 @@
+#include "pages/routes.h"
+
+#include "pages/grab.h"
+#include "pages/home.h"
+#include "pages/records.h"
+#include "pages/send.h"
+#include "pages/show.h"
+#include "pages/verify.h"
+
+/* The hot pool hands a packet that Redis does not know to the page pool, which answers the same paths. */
+const struct route packet_routes[] = {
+    { "GET", "/p/:id", WANT_VISITOR, POOL_HOT, packet_show_hot },
+    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, packet_open_hot },
+    { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, packet_show_cold },
+    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_PAGE, packet_open_cold },
+    { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
+    { "GET", "/", WANT_VISITOR, POOL_PAGE, home_show },
+    { "GET", "/send", NEED_USER, POOL_PAGE, send_form_get },
+    { "POST", "/send", NEED_USER | SAME_ORIGIN, POOL_PAGE, send_form_post },
+    { "GET", "/records/received", NEED_USER, POOL_PAGE, records_received },
+    { "GET", "/records/sent", NEED_USER, POOL_PAGE, records_sent },
+};
+const size_t packet_routes_count = sizeof packet_routes / sizeof packet_routes[0];

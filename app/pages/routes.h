@@ -1,0 +1,10 @@
+/* Every route of this floor, with what it needs. */
+#ifndef HB_PAGES_ROUTES_H
+#define HB_PAGES_ROUTES_H
+
+#include "web/router.h"
+
+extern const struct route packet_routes[];
+extern const size_t packet_routes_count;
+
+#endif

@@ -1,0 +1,27 @@
+/* GET and POST /send: a user puts money into a red packet. */
+#ifndef HB_PAGES_SEND_H
+#define HB_PAGES_SEND_H
+
+#include "web/exchange.h"
+
+/* GET /send → pages/send. NEED_USER.
+ *   balance_fen      (page: balance_text "12.34")
+ *   request_key      a fresh one: the form carries it as a hidden field
+ *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
+ *                    page: share_text "200", hours_text "24", hours_one
+ *   greeting_default page-only: the words of that name (placeholder; an empty greeting becomes them)
+ *   form             page-only: what was typed, "" at first: { kind, amount, count, greeting, to, split, request_key }
+ *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
+ *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
+ * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive), count
+ * (红包个数; ignored for exclusive), greeting (祝福语), to (谁可以领: a username; exclusive only), split (拆分方式:
+ * double-average|uniform|gaussian; lucky only), request_key. */
+enum step send_form_get(struct exchange *x);
+
+/* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.
+ * Refused: 422, pages/send again with the model above (form = everything typed) plus
+ *   errors           [{ field, message }]
+ *   error            page-only { FIELD: message } for kind, amount, count, greeting, to, split, request_key */
+enum step send_form_post(struct exchange *x);
+
+#endif

@@ -1,0 +1,191 @@
+#include "pages/show.h"
+
+#include "live/live.h"
+#include "packet/store.h"
+#include "pages/show_model.h"
+#include "pages/show_tag.h"
+#include "web/respond.h"
+
+/* ?after=N: rows below share N follow. Absent: from the newest. */
+static bool after_read(const struct exchange *x, uint32_t *after)
+{
+    bool present;
+    uint64_t number;
+    struct str text = form_get(&x->query, "after", &present);
+    *after = PACKET_NO_SHARE;
+    if (!present)
+        return true;
+    if (!str_to_u64(text, &number) || number >= PACKET_NO_SHARE)
+        return false;
+    *after = (uint32_t)number;
+    return true;
+}
+
+static void answer_view(struct exchange *x, const struct live_view *view, const struct finished_rows *ready)
+{
+    struct model m;
+    struct str tag = show_tag(x, view);
+    respond_header(x, "X-Robots-Tag", STR("noindex"));
+    if (respond_not_modified(x, tag))
+        return;
+    model_init(&m, x->arena);
+    show_model(x, view, ready, &m);
+    if (show_goes_on(view, x->visitor.user_id))
+        value_page_text(&m, &m.root, "refresh", tag);
+    respond_model(x, 200, "pages/packet", &m);
+}
+
+/* ---- kept in this process ---- */
+
+const struct finished_packet *packet_show_kept(struct exchange *x)
+{
+    struct finished *f = x->app->finished;
+    if (f == NULL)
+        return NULL;
+    finished_made_with(f, x->app->templates.made);
+    return finished_find(f, x->id);
+}
+
+static void view_keep(struct exchange *x, const struct live_view *view)
+{
+    if (x->app->finished == NULL || !finished_for_ever(view))
+        return;
+    struct finished_packet packet = { .view = *view };
+    struct live_view page = finished_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
+    if (show_rows(x, &page, &packet.rows) == ST_OK)
+        finished_keep(x->app->finished, &packet);
+}
+
+static void answer_kept(struct exchange *x, const struct finished_packet *packet, uint32_t after)
+{
+    struct live_view view = finished_view(packet, x->visitor.user_id, after, SHOW_ROWS);
+    answer_view(x, &view, after >= view.packet.share_count ? &packet->rows : NULL);
+}
+
+/* ---- from Redis ---- */
+
+static void view_queue(struct exchange *x, uint32_t after, uint32_t limit)
+{
+    redis_call_free(&x->calls[0]); /* of an earlier step */
+    live_view_queue(&x->app->stores.live, &x->calls[0], x->id, x->visitor.user_id, after, limit);
+}
+
+void packet_show_look(struct exchange *x)
+{
+    view_queue(x, PACKET_NO_SHARE, LIVE_ROWS_MAX);
+}
+
+void packet_show_looked(struct exchange *x)
+{
+    struct live_view view;
+    if (live_view_read(&x->calls[0], x->arena, x->id, &view) == ST_OK)
+        view_keep(x, &view);
+}
+
+/* True: the packet can be kept, once all of its grabs are read. */
+static bool view_goes_on(const struct exchange *x, const struct live_view *view)
+{
+    return x->step == 1 && x->app->finished != NULL && finished_but_partly(view);
+}
+
+enum step packet_show_hot(struct exchange *x)
+{
+    struct live_view view;
+    uint32_t after;
+    if (!after_read(x, &after)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    const struct finished_packet *kept = x->step == 0 ? packet_show_kept(x) : NULL;
+    if (kept != NULL) {
+        answer_kept(x, kept, after);
+        return STEP_DONE;
+    }
+    if (x->step == 0) {
+        view_queue(x, after, SHOW_ROWS);
+        return STEP_WAIT;
+    }
+    enum status st = live_view_read(&x->calls[0], x->arena, x->id, &view);
+    if (st == ST_OK && view_goes_on(x, &view)) {
+        packet_show_look(x);
+        return STEP_WAIT;
+    }
+    if (st == ST_OK) {
+        view_keep(x, &view);
+        if (x->step == 2) /* all rows: cut the page out of them */
+            view = finished_view(&(struct finished_packet){ .view = view }, x->visitor.user_id, after, SHOW_ROWS);
+        answer_view(x, &view, NULL);
+    } else if (st == ST_NOT_FOUND) {
+        respond_to_page_pool(x);
+    } else {
+        respond_status(x, status_looked(st)); /* a view changes nothing: it is merely away */
+    }
+    return STEP_DONE;
+}
+
+/* ---- from MySQL ---- */
+
+static struct live_row row_from(const struct grab_row *grab)
+{
+    return (struct live_row){ .share_no = grab->share_no,
+                              .user_id = grab->user_id,
+                              .nickname = grab->nickname,
+                              .amount_fen = grab->amount_fen,
+                              .event = { .ms = (uint64_t)grab->grabbed_ms },
+                              .settled = true };
+}
+
+static enum status view_rows_find(struct exchange *x, uint32_t after, struct live_view *view)
+{
+    struct grab_row *grabs;
+    size_t count;
+    enum status st = packet_grabs(x->app->stores.db, x->arena, x->id, after, SHOW_ROWS, &grabs, &count);
+    if (st != ST_OK)
+        return st;
+    view->rows = arena_array(x->arena, count + 1, sizeof *view->rows);
+    if (view->rows == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        view->rows[i] = row_from(&grabs[i]);
+    view->row_count = count;
+    view->next = count == SHOW_ROWS ? grabs[count - 1].share_no : 0;
+    return ST_OK;
+}
+
+static enum status view_find(struct exchange *x, uint32_t after, struct live_view *view)
+{
+    struct grab_row grab;
+    enum status st = packet_find(x->app->stores.db, x->arena, x->id, &view->packet);
+    if (st != ST_OK)
+        return st;
+    view->now_ms = x->now_ms;
+    /* MySQL says open, Redis does not know it: the settle worker is about to load or rebuild it. */
+    view->busy = view->packet.state == PACKET_OPEN || view->packet.state == PACKET_FUNDING;
+    view->over = packet_is_over(&view->packet);
+    view->packet.state = packet_state_shown(&view->packet, x->now_ms);
+    if (x->visitor.user_id != 0) {
+        st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &grab);
+        if (st != ST_OK && st != ST_NOT_FOUND)
+            return st;
+        view->has_mine = st == ST_OK;
+        if (view->has_mine)
+            view->mine = row_from(&grab);
+    }
+    return view_rows_find(x, after, view);
+}
+
+enum step packet_show_cold(struct exchange *x)
+{
+    struct live_view view = { 0 };
+    uint32_t after;
+    if (!after_read(x, &after)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    enum status st = view_find(x, after, &view);
+    if (st == ST_OK)
+        answer_view(x, &view, NULL);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}

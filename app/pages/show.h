@@ -1,0 +1,19 @@
+/* GET /p/ID: the envelope, the result or the list of grabs, by who looks and in which state the packet is. */
+#ifndef HB_PAGES_SHOW_H
+#define HB_PAGES_SHOW_H
+
+#include "pages/finished.h"
+#include "web/exchange.h"
+
+/* Hot pool: from Redis alone. A packet that Redis does not know is handed on to the page pool. */
+enum step packet_show_hot(struct exchange *x);
+/* The packet as kept in this process; NULL: it is not, or this is no hot pool. */
+const struct finished_packet *packet_show_kept(struct exchange *x);
+/* Queues a look at all of the packet's grabs, into calls[0]. After the round the second one keeps the packet, if it
+ * will never change. */
+void packet_show_look(struct exchange *x);
+void packet_show_looked(struct exchange *x);
+/* Page pool: the same page from MySQL, for packets whose live keys are gone. */
+enum step packet_show_cold(struct exchange *x);
+
+#endif

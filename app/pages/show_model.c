@@ -1,0 +1,208 @@
+#include "pages/show_model.h"
+
+#include "base/clock.h"
+#include "base/money.h"
+#include "pages/present.h"
+#include "web/qr.h"
+#include "web/view.h"
+
+bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id)
+{
+    if (visitor_id == 0)
+        return false;
+    return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
+}
+
+bool show_goes_on(const struct live_view *view, uint64_t visitor_id)
+{
+    const struct packet *p = &view->packet;
+    if (!show_list_allowed(p, view->has_mine, visitor_id))
+        return false;
+    bool settling = view->has_mine && !view->mine.settled;
+    bool refunding = p->state == PACKET_EXPIRED && visitor_id == p->sender_id && p->grabbed_fen < p->amount_fen &&
+                     p->refund_fen == 0;
+    return p->state == PACKET_OPEN || settling || refunding;
+}
+
+/* 手气最佳 is told only when nothing can change any more. */
+static bool row_is_best(const struct packet *p, const struct live_row *row)
+{
+    return p->kind == PACKET_LUCKY && p->state == PACKET_FINISHED && row->share_no == p->best_share_no;
+}
+
+static void row_model(struct model *m, struct value *object, const struct packet *p, const struct live_row *row)
+{
+    value_int(m, object, "share_no", row->share_no);
+    view_money_model(m, object, "amount_fen", "amount_text", row->amount_fen);
+    view_time_model(m, object, "grabbed_at", "time_text", (int64_t)row->event.ms);
+    value_bool(m, object, "best", row_is_best(p, row));
+}
+
+static void mine_model(struct model *m, const struct live_view *view)
+{
+    if (!view->has_mine) {
+        value_null(m, &m->root, "mine");
+        return;
+    }
+    struct value *mine = value_object(m, &m->root, "mine");
+    row_model(m, mine, &view->packet, &view->mine);
+    value_bool(m, mine, "settled", view->mine.settled);
+}
+
+static void grabs_model(struct model *m, struct value *grabs, const struct live_view *view)
+{
+    for (size_t i = 0; i < view->row_count; i++) {
+        const struct live_row *row = &view->rows[i];
+        struct value *object = value_add_object(m, grabs);
+        present_person(m, object, "user", row->user_id, row->nickname);
+        row_model(m, object, &view->packet, row);
+    }
+}
+
+/* In the request's arena; STR_NONE without memory or template. */
+static struct str rows_html(struct exchange *x, enum language language, const struct value *root)
+{
+    const struct mustache *rows = templates_find(&x->app->templates, language, STR("partials/packet_rows"));
+    struct buf html = BUF_EMPTY;
+    struct str copy = STR_NONE;
+    /* The page puts it on a line of its own. */
+    if (rows != NULL && mustache_render(rows, root, &html) == ST_OK)
+        copy = arena_str(x->arena, str_trim(buf_view(&html)));
+    buf_free(&html);
+    return copy;
+}
+
+enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out)
+{
+    struct buf json = BUF_EMPTY;
+    struct model m;
+    model_init(&m, x->arena);
+    struct value *grabs = value_list(&m, &m.root, "grabs");
+    grabs_model(&m, grabs, view);
+    value_json(&json, grabs);
+    out->json = arena_str(x->arena, buf_view(&json));
+    bool made = !m.failed && !json.failed && out->json.ptr != NULL;
+    buf_free(&json);
+    for (int i = 0; i < LANGUAGES && made; i++) {
+        out->html[i] = rows_html(x, (enum language)i, &m.root);
+        made = out->html[i].ptr != NULL;
+    }
+    return made ? ST_OK : ST_NO_MEMORY;
+}
+
+static void rows_model(struct exchange *x, struct model *m, const struct live_view *view,
+                       const struct finished_rows *ready, bool allowed, struct str path)
+{
+    if (allowed && ready != NULL) {
+        value_ready_json(m, &m->root, "grabs", ready->json);
+        value_page_text(m, &m->root, "html_rows", ready->html[x->language]);
+    } else {
+        struct value *grabs = value_list(m, &m->root, "grabs");
+        if (allowed)
+            grabs_model(m, grabs, view);
+    }
+    if (allowed && view->next != 0) {
+        value_text(m, &m->root, "next", arena_printf(m->arena, "%u", view->next));
+        value_page_text(m, &m->root, "next_url", arena_printf(m->arena, "%.*s?after=%u", STR_ARG(path), view->next));
+    } else {
+        value_null(m, &m->root, "next");
+    }
+}
+
+static void took_model(struct model *m, int64_t took_ms)
+{
+    static const struct {
+        int64_t unit_s;
+        const char *name;
+    } units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" }, { 1, "seconds" } };
+    int64_t seconds = took_ms > 1000 ? took_ms / 1000 : 1;
+    size_t i = 0;
+    while (seconds < units[i].unit_s)
+        i++;
+    struct value *took = value_page_object(m, &m->root, "took");
+    value_page_int(m, took, units[i].name, seconds / units[i].unit_s);
+    value_page_bool(m, took, "one", seconds / units[i].unit_s == 1);
+}
+
+/* What the packet is, for everyone. */
+static void packet_model(struct model *m, const struct live_view *view, struct str id)
+{
+    const struct packet *p = &view->packet;
+    struct value *root = &m->root;
+    value_text(m, root, "id", id);
+    value_text(m, root, "kind", packet_kind_name(p->kind));
+    present_person(m, root, "sender", p->sender_id, p->sender_name);
+    value_text(m, root, "greeting", p->greeting);
+    value_text(m, root, "state", packet_state_name(p->state));
+    view_count_model(m, root, "count", "count_one", p->share_count);
+    value_int(m, root, "grabbed_count", p->grabbed_count);
+    view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
+    if (p->state == PACKET_FINISHED)
+        value_text(m, root, "finished_at", clock_rfc3339(m->arena, p->finished_ms));
+    else
+        value_null(m, root, "finished_at");
+    value_text(m, root, "commitment", present_hex(m->arena, p->commitment, sizeof p->commitment));
+    if (view->over)
+        value_text(m, root, "seed", present_hex(m->arena, p->seed, sizeof p->seed));
+    else
+        value_null(m, root, "seed");
+    value_page_bool(m, root, "is_open", p->state == PACKET_OPEN);
+    value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
+    value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
+    if (p->state == PACKET_FINISHED)
+        took_model(m, p->finished_ms - p->created_ms);
+    value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
+    value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
+    value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
+    if (p->kind == PACKET_EXCLUSIVE)
+        value_page_text(m, root, "receiver_name", p->receiver_name);
+}
+
+/* What only the sender sees. */
+static void sender_model(struct model *m, const struct packet *p, struct str url)
+{
+    struct value *root = &m->root;
+    view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
+    view_money_model(m, root, "grabbed_fen", "grabbed_text", p->grabbed_fen);
+    if (p->state == PACKET_EXPIRED && p->refund_fen > 0)
+        value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
+    if (p->state == PACKET_OPEN)
+        value_page_text(m, root, "html_qr", qr_svg(m->arena, url));
+}
+
+/* What this visitor can do here. */
+static void visitor_model(struct model *m, const struct live_view *view, uint64_t visitor_id, bool is_sender)
+{
+    const struct packet *p = &view->packet;
+    struct value *root = &m->root;
+    bool meant = p->kind != PACKET_EXCLUSIVE || p->receiver_id == visitor_id;
+    bool open = p->state == PACKET_OPEN && !view->has_mine;
+    value_page_bool(m, root, "is_sender", is_sender);
+    value_page_bool(m, root, "busy", view->busy);
+    value_page_bool(m, root, "can_open", open && visitor_id != 0 && meant);
+    value_page_bool(m, root, "needs_login", open && visitor_id == 0);
+    value_page_bool(m, root, "not_for_you", visitor_id != 0 && !meant && !is_sender);
+    value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && meant);
+    value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && meant);
+}
+
+void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m)
+{
+    const struct packet *p = &view->packet;
+    struct arena *a = m->arena;
+    struct str path = present_packet_path(x, p->id);
+    struct str url = arena_printf(a, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path));
+    bool is_sender = x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id;
+    bool list_allowed = show_list_allowed(p, view->has_mine, x->visitor.user_id);
+
+    packet_model(m, view, present_packet_id(x, p->id));
+    if (is_sender)
+        sender_model(m, p, url);
+    mine_model(m, view);
+    rows_model(x, m, view, ready, list_allowed, path);
+    visitor_model(m, view, x->visitor.user_id, is_sender);
+    value_page_bool(m, &m->root, "show_list", list_allowed);
+    value_page_text(m, &m->root, "path", path);
+    value_page_text(m, &m->root, "url", url);
+    value_page_text(m, &m->root, "login_url", arena_printf(a, "/login?next=%.*s", STR_ARG(path)));
+}

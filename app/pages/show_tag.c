@@ -1,0 +1,40 @@
+#include "pages/show_tag.h"
+
+#include "base/digest.h"
+#include "pages/present.h"
+#include "web/assets.h"
+
+struct str show_tag(struct exchange *x, const struct live_view *view)
+{
+    const struct packet *p = &view->packet;
+    const struct live_row *newest = view->row_count > 0 ? view->rows : NULL;
+    /* What was written once (greeting, amounts, earlier grabs) follows from the id and the number of grabs. The newest
+     * grab is named because a Redis that lost its data may fill the same number of shares otherwise. */
+    const uint64_t facts[] = {
+        x->app->templates.content,
+        assets_content(x->app->assets),
+        (uint64_t)x->language,
+        x->wants_json,
+        x->visitor.user_id,
+        p->id,
+        (uint64_t)p->state,
+        p->grabbed_count,
+        (uint64_t)p->refund_fen,
+        view->busy,
+        view->over,
+        newest != NULL ? newest->user_id : 0,
+        newest != NULL ? newest->event.ms : 0,
+        view->has_mine ? (uint64_t)view->mine.share_no + 1 : 0,
+        view->has_mine && view->mine.settled,
+    };
+    struct digest digest;
+    uint8_t bytes[DIGEST_BYTES];
+
+    digest_begin(&digest);
+    digest_bytes(&digest, facts, sizeof facts);
+    digest_text(&digest, x->target);
+    digest_text(&digest, x->visitor.nickname);
+    digest_end(&digest, bytes);
+    struct str hex = present_hex(x->arena, bytes, sizeof bytes);
+    return hex.ptr != NULL ? arena_printf(x->arena, "W/\"%.*s\"", STR_ARG(hex)) : STR_NONE;
+}

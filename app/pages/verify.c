@@ -1,0 +1,271 @@
+#include "pages/verify.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/money.h"
+#include "packet/split.h"
+#include "packet/store.h"
+#include "pages/present.h"
+#include "web/respond.h"
+#include "web/view.h"
+
+/* ---- the page ---- */
+
+struct verification {
+    struct packet packet;
+    int64_t *shares_fen;    /* recomputed, share_count items */
+    uint32_t first, end;    /* shares of this page */
+    struct grab_row *grabs; /* of this page, in share order */
+    size_t grab_count;
+    bool commitment_ok, shares_ok;
+};
+
+/* ?after=N: the shares behind share N. */
+static bool page_read(const struct exchange *x, const struct packet *p, uint32_t *first)
+{
+    bool present;
+    uint64_t after;
+    struct str text = form_get(&x->query, "after", &present);
+    *first = 0;
+    if (!present)
+        return true;
+    if (!str_to_u64(text, &after) || after >= p->share_count)
+        return false;
+    *first = (uint32_t)after + 1;
+    return true;
+}
+
+static enum status verification_find(struct exchange *x, struct verification *v)
+{
+    const struct packet *p = &v->packet;
+    v->end = p->share_count - v->first > VERIFY_PAGE_SHARES ? v->first + VERIFY_PAGE_SHARES : p->share_count;
+    enum status st =
+        packet_grabs_between(x->app->stores.db, x->arena, p->id, v->first, v->end, &v->grabs, &v->grab_count);
+    if (st != ST_OK)
+        return st;
+    uint8_t commitment[HASH_BYTES];
+    split_commitment(p->seed, commitment);
+    v->commitment_ok = memcmp(commitment, p->commitment, sizeof commitment) == 0;
+    v->shares_fen = calloc(p->share_count, sizeof *v->shares_fen);
+    if (v->shares_fen == NULL)
+        return ST_NO_MEMORY;
+    st = split_packet(p, v->shares_fen);
+    v->shares_ok = st == ST_OK;
+    for (size_t i = 0; v->shares_ok && i < v->grab_count; i++)
+        v->shares_ok = v->grabs[i].amount_fen == v->shares_fen[v->grabs[i].share_no];
+    return st == ST_INVALID ? ST_CORRUPT : st;
+}
+
+static void shares_model(struct exchange *x, struct model *m, const struct verification *v)
+{
+    const struct packet *p = &v->packet;
+    struct value *shares = value_list(m, &m->root, "shares");
+    size_t next_grab = 0;
+    for (uint32_t i = v->first; i < v->end; i++) {
+        bool grabbed = next_grab < v->grab_count && v->grabs[next_grab].share_no == i;
+        struct value *share = value_add_object(m, shares);
+        value_int(m, share, "share_no", i);
+        view_money_model(m, share, "amount_fen", "amount_text", v->shares_fen[i]);
+        value_bool(m, share, "grabbed", grabbed);
+        if (grabbed)
+            view_money_model(m, share, "paid_fen", "paid_text", v->grabs[next_grab].amount_fen);
+        else
+            value_null(m, share, "paid_fen");
+        value_bool(m, share, "best", i == p->best_share_no && p->grabbed_count == p->share_count);
+        value_page_text(m, share, "number", arena_printf(x->arena, "%u", i + 1));
+        next_grab += grabbed ? 1 : 0;
+    }
+    if (v->end < p->share_count) {
+        struct str path = present_packet_path(x, p->id);
+        value_text(m, &m->root, "next", arena_printf(x->arena, "%u", v->end - 1));
+        value_page_text(m, &m->root, "next_url",
+                        arena_printf(x->arena, "%.*s/verify?after=%u", STR_ARG(path), v->end - 1));
+    } else {
+        value_null(m, &m->root, "next");
+    }
+}
+
+/* The command line that prints the same shares. */
+static struct str command_text(struct exchange *x, const struct packet *p, struct str seed)
+{
+    char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX];
+    (void)money_format(p->amount_fen, total);
+    (void)money_format(p->share_max_fen, share_max);
+    struct str kind = packet_kind_name(p->kind);
+    struct str split = split_method_name(p->split);
+    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s", STR_ARG(seed), STR_ARG(kind), total,
+                        p->share_count, STR_ARG(split), share_max);
+}
+
+static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
+{
+    struct value *root = &m->root;
+    value_text(m, root, "id", present_packet_id(x, p->id));
+    value_page_text(m, root, "url", present_packet_path(x, p->id));
+    present_kind(m, root, p->kind);
+    value_text(m, root, "split", split_method_name(p->split));
+    view_count_model(m, root, "count", "count_one", p->share_count);
+    value_text(m, root, "state", packet_state_name(packet_state_shown(p, x->now_ms)));
+    view_time_model(m, root, "expires_at", "expires_at_text", p->expires_ms);
+    value_text(m, root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));
+}
+
+static void sealed_model(struct model *m, bool login_hint)
+{
+    struct value *root = &m->root;
+    value_null(m, root, "seed");
+    value_null(m, root, "amount_fen");
+    value_null(m, root, "commitment_ok");
+    value_null(m, root, "shares_ok");
+    (void)value_list(m, root, "shares");
+    value_null(m, root, "next");
+    value_page_bool(m, root, "revealed", false);
+    value_page_bool(m, root, "login_hint", login_hint);
+}
+
+static void revealed_model(struct exchange *x, struct model *m, const struct verification *v)
+{
+    const struct packet *p = &v->packet;
+    struct value *root = &m->root;
+    struct str seed = present_hex(x->arena, p->seed, sizeof p->seed);
+    value_text(m, root, "seed", seed);
+    view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
+    value_int(m, root, "share_max_fen", p->share_max_fen);
+    value_bool(m, root, "commitment_ok", v->commitment_ok);
+    value_bool(m, root, "shares_ok", v->shares_ok);
+    shares_model(x, m, v);
+    value_page_text(m, root, "command", command_text(x, p, seed));
+    value_page_bool(m, root, "revealed", true);
+    value_page_bool(m, root, "login_hint", false);
+}
+
+enum step packet_verify(struct exchange *x)
+{
+    struct verification v = { 0 };
+    enum status st = packet_find(x->app->stores.db, x->arena, x->id, &v.packet);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    if (!page_read(x, &v.packet, &v.first)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    bool over = packet_is_over(&v.packet);
+    bool revealed = over && x->visitor.user_id != 0;
+    struct model m;
+    model_init(&m, x->arena);
+    packet_model(x, &m, &v.packet);
+    if (revealed)
+        st = verification_find(x, &v);
+    if (st == ST_OK) {
+        if (revealed)
+            revealed_model(x, &m, &v);
+        else
+            sealed_model(&m, over);
+        respond_header(x, "X-Robots-Tag", STR("noindex"));
+        respond_model(x, 200, "pages/verify", &m);
+    } else {
+        respond_status(x, st);
+    }
+    free(v.shares_fen);
+    return STEP_DONE;
+}
+
+/* ---- the command ---- */
+
+static const char VERIFY_USAGE[] =
+    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]\n"
+    "  SEED       64 hex digits, as the verify page shows it\n"
+    "  KIND       lucky, even, exclusive, or a split: double-average, uniform, gaussian\n"
+    "  TOTAL      yuan of the whole packet, like 10.00\n"
+    "  COUNT      number of shares\n"
+    "  SPLIT      of a lucky packet; double-average when left out\n"
+    "  SHARE_MAX  limit of one share in yuan when the packet was sent; 200 when left out\n";
+
+static bool seed_read(struct str hex, uint8_t *out)
+{
+    size_t len;
+    return hex.len == 2 * SEED_BYTES && sodium_hex2bin(out, SEED_BYTES, hex.ptr, hex.len, NULL, &len, NULL) == 0 &&
+           len == SEED_BYTES;
+}
+
+/* KIND and SPLIT as one method. split: STR_NONE when left out. */
+static bool method_read(struct str kind_text, struct str split, enum split_method *out)
+{
+    enum packet_kind kind;
+    if (!packet_kind_from(kind_text, &kind))
+        return split.ptr == NULL && split_method_from(kind_text, out);
+    if (kind != PACKET_LUCKY) {
+        *out = SPLIT_EVEN;
+        return split.ptr == NULL || str_equal(split, STR("even"));
+    }
+    *out = SPLIT_DOUBLE_AVERAGE;
+    return split.ptr == NULL || (split_method_from(split, out) && *out != SPLIT_EVEN);
+}
+
+struct verify_args {
+    uint8_t seed[SEED_BYTES];
+    enum split_method method;
+    int64_t total_fen;
+    uint32_t count;
+    int64_t share_fen_max;
+};
+
+static bool args_read(int argc, char **argv, struct verify_args *out)
+{
+    uint64_t count;
+    struct config config;
+    config_defaults(&config);
+    out->share_fen_max = config.share_fen_max;
+    if (argc < 5 || argc > 7 || !seed_read(str_from(argv[1]), out->seed) ||
+        !method_read(str_from(argv[2]), argc > 5 ? str_from(argv[5]) : STR_NONE, &out->method) ||
+        money_parse(str_from(argv[3]), &out->total_fen) != ST_OK || !str_to_u64(str_from(argv[4]), &count) ||
+        count < 1 || count > SPLIT_COUNT_MAX ||
+        (argc > 6 && money_parse(str_from(argv[6]), &out->share_fen_max) != ST_OK))
+        return false;
+    out->count = (uint32_t)count;
+    return true;
+}
+
+static void shares_print(const struct verify_args *args, const int64_t *shares_fen)
+{
+    uint8_t commitment[HASH_BYTES];
+    char hex[2 * HASH_BYTES + 1], text[MONEY_TEXT_MAX];
+    split_commitment(args->seed, commitment);
+    (void)printf("commitment %s\n", sodium_bin2hex(hex, sizeof hex, commitment, sizeof commitment));
+    for (uint32_t i = 0; i < args->count; i++) {
+        (void)money_format(shares_fen[i], text);
+        (void)puts(text);
+    }
+}
+
+int verify_command(int argc, char **argv)
+{
+    struct verify_args args;
+    if (!args_read(argc, argv, &args)) {
+        (void)fputs(VERIFY_USAGE, stderr);
+        return 2;
+    }
+    int64_t *shares_fen = calloc(args.count, sizeof *shares_fen);
+    if (shares_fen == NULL) {
+        (void)fputs("hongbao verify: out of memory\n", stderr);
+        return 1;
+    }
+    int code = 0;
+    if (split_shares(args.method, args.total_fen, args.count, args.share_fen_max, args.seed, shares_fen) == ST_OK) {
+        shares_print(&args, shares_fen);
+        code = fflush(stdout) == 0 ? 0 : 1;
+    } else {
+        (void)fputs("hongbao verify: there is no such split: every share is at least 0.01 yuan and at most "
+                    "SHARE_MAX\n",
+                    stderr);
+        code = 2;
+    }
+    free(shares_fen);
+    return code;
+}

@@ -1,0 +1,121 @@
+/* What a batch of events adds up to: the work of settling that needs neither MySQL nor Redis. Pure.
+ *
+ * One batch holds consecutive events of one partition. It is grouped into the rows that will be written: one change per
+ * account, packet, (user, year) and (user, month), each list in ascending key order, which is also the order in which
+ * the rows are locked: two workers can wait for each other, but never in a circle. */
+#ifndef HB_SETTLE_BATCH_H
+#define HB_SETTLE_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "live/live.h"
+
+/* All that a batch says about one packet, and what MySQL says about it. */
+struct settle_packet {
+    uint64_t id;
+    /* from the events */
+    uint32_t grabs;       /* grab events of this batch */
+    int64_t grabs_fen;    /* their sum */
+    uint32_t first_share; /* lowest and highest share number among them */
+    uint32_t last_share;
+    int64_t last_grab_ms;
+    bool has_close;
+    uint32_t close_count; /* as the closing script counted */
+    int64_t close_fen, close_rest_fen;
+    /* from the packet's row, filled by the caller before settle_packet_check */
+    bool found;
+    bool closed; /* state is closed */
+    uint64_t sender_id;
+    int64_t amount_fen;
+    uint32_t share_count;
+    uint32_t best_share_no; /* PACKET_NO_SHARE: none */
+    uint32_t row_grabs;
+    int64_t row_grabs_fen;
+    int64_t row_refund_fen;
+    /* what follows, by settle_packet_check */
+    bool finishes;      /* the last share is settled with this batch */
+    bool closes;        /* finished, or closed with a refund */
+    int64_t refund_fen; /* > 0: goes back to the sender with this batch */
+};
+
+struct settle_account {
+    uint64_t id;
+    int64_t change_fen; /* never 0 */
+};
+
+struct settle_year {
+    uint64_t user_id;
+    int year;
+    uint32_t count;
+    int64_t amount_fen;
+    uint32_t best_count;
+};
+
+struct settle_month {
+    uint64_t user_id;
+    int year, month;
+    uint32_t count;
+    int64_t amount_fen;
+};
+
+struct settle_batch {
+    const struct live_event *events; /* borrowed */
+    size_t event_count;
+    struct live_event **grabs; /* grab events by (packet, share), without repeats */
+    size_t grab_count;
+    struct settle_packet *packets; /* by id */
+    size_t packet_count;
+    struct settle_account *accounts; /* by id */
+    size_t account_count;
+    struct settle_year *years; /* by (user, year) */
+    size_t year_count;
+    struct settle_month *months; /* by (user, year, month) */
+    size_t month_count;
+};
+
+/* Why a batch contradicts itself or the tables. event or packet_id names the place; message is static. */
+struct settle_fault {
+    const char *message; /* NULL: no fault */
+    uint64_t packet_id;
+    struct live_event_id event; /* 0-0 when it is not about one event */
+};
+
+/* Groups events (ascending ids, one partition) by packet; everything is allocated in a. Identical repeats of a grab
+ * count once. ST_CORRUPT with fault set: the same share twice with different content, a grab behind its packet's close
+ * event, two different close events, or sums beyond 64 bits. ST_NO_MEMORY. */
+enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, struct settle_batch *out,
+                               struct settle_fault *fault);
+
+/* Drops a grab that an earlier batch has settled already: its packet's sums shrink with it. */
+void settle_batch_drop(struct settle_batch *b, size_t grab_index);
+
+/* The packet of the batch with this id; NULL when none. */
+struct settle_packet *settle_batch_packet(const struct settle_batch *b, uint64_t packet_id);
+
+/* Compares a packet's events with its row and decides what happens to it. ST_CORRUPT with fault set: no such packet, a
+ * grab of a closed packet, more money than the packet holds, all shares taken but money left, a close event whose
+ * numbers are not the row's, or a grab that does not follow the last settled one: shares are handed out in order, so
+ * a hole is an event that got lost. A repeated close event of a closed packet is fine. */
+enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fault);
+
+/* Fills accounts: grabs pay from escrow to wallet, refunds from escrow to the sender. After settle_packet_check. */
+enum status settle_batch_accounts(struct arena *a, struct settle_batch *b);
+
+/* The calendar date of an instant in the service's zone. */
+typedef struct clock_date settle_date_of(int64_t ms);
+
+/* One received best share. */
+struct settle_best {
+    uint64_t user_id;
+    int64_t grabbed_ms;
+};
+/* Fills months from the grabs, and years from the months and the best shares of the packets that finish. */
+enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const struct settle_best *best,
+                                size_t best_count, settle_date_of *date_of);
+
+#endif

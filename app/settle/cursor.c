@@ -1,0 +1,88 @@
+/* Where settlement stands, and whether the tables were made for as many partitions as there are. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "settle/settle.h"
+
+enum { CHECK_CHUNK_BYTES = 4096, MISFIT_LOG_INTERVAL_MS = 5000 };
+
+/* For how many partitions the tables were made, by their cursors, which are numbered from 0; 0: there is none yet. */
+static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
+{
+    struct db_rows rows;
+    enum status st = db_query(
+        db, a, &rows, "SELECT GREATEST(COUNT(*), COALESCE(MAX(partition_no) + 1, 0)) FROM stream_cursor", NULL, 0);
+    if (st == ST_OK)
+        *count = db_cell_i64(&rows, 0, 0);
+    return st;
+}
+
+static void misfit_log(int64_t tables, int64_t configured)
+{
+    log_error("the tables were made for another number of partitions: nothing is done", "tables=%lld configured=%lld",
+              (long long)tables, (long long)configured);
+}
+
+/* All of them in one statement: their number is the one thing that tells which partitions the data has. */
+static enum status cursors_make(struct settle *s)
+{
+    struct buf sql = BUF_EMPTY;
+    buf_cstr(&sql, "INSERT INTO stream_cursor (partition_no) VALUES (0)");
+    for (uint32_t i = 1; i < s->partition_count; i++)
+        buf_printf(&sql, ", (%u)", i);
+    enum status st = db_exec_buf(s->stores->db, NULL, &sql);
+    buf_free(&sql);
+    return st == ST_EXISTS ? ST_OK : st; /* another worker was faster */
+}
+
+static enum status cursors_fit(struct settle *s)
+{
+    int64_t count = 0;
+    enum status st = cursors_count(s->stores->db, s->arena, &count);
+    if (st == ST_OK && count == 0) {
+        st = cursors_make(s);
+        if (st == ST_OK)
+            st = cursors_count(s->stores->db, s->arena, &count);
+    }
+    if (st != ST_OK)
+        return st;
+    s->fits = count == s->partition_count;
+    if (s->fits)
+        return ST_OK;
+    if (clock_monotonic_ms() >= s->misfit_log_ms) {
+        misfit_log(count, s->partition_count);
+        s->misfit_log_ms = clock_monotonic_ms() + MISFIT_LOG_INTERVAL_MS;
+    }
+    return ST_INVALID;
+}
+
+enum status settle_check(struct stores *stores)
+{
+    int64_t count = 0;
+    struct arena *a = arena_new(CHECK_CHUNK_BYTES, CHECK_CHUNK_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    bool known = cursors_count(stores->db, a, &count) == ST_OK;
+    arena_free(a);
+    if (!known || count == 0 || count == stores->config->partitions)
+        return ST_OK;
+    misfit_log(count, stores->config->partitions);
+    return ST_INVALID;
+}
+
+enum status settle_refresh(struct settle *s, struct settle_partition *p)
+{
+    struct db_rows rows;
+    arena_reset(s->arena);
+    enum status st = s->fits ? ST_OK : cursors_fit(s);
+    if (st == ST_OK)
+        st = db_query(s->stores->db, s->arena, &rows, "SELECT last_id FROM stream_cursor WHERE partition_no = ?",
+                      DB_PARAMS(DB_U64(p->no)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &p->last))
+        return ST_CORRUPT;
+    st = settle_unpublished(s, p);
+    p->known = st == ST_OK;
+    p->published = LIVE_EVENT_NONE;
+    return st;
+}

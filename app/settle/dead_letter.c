@@ -1,0 +1,154 @@
+#include "settle/dead_letter.h"
+
+#include "base/buf.h"
+#include "packet/packet.h"
+
+#define LETTER_COLUMNS                                                                                                 \
+    "id, partition_no, event_id, COALESCE(packet_id, 0), content, reason, created_at, resolved_at IS NOT NULL"
+
+static struct str cut(struct str s, size_t len_max)
+{
+    if (s.len > len_max)
+        s.len = len_max;
+    return s;
+}
+
+struct str dead_letter_content(struct arena *a, const redisReply *entry)
+{
+    struct buf b = BUF_EMPTY;
+    const redisReply *fields = redis_reply_at(entry, 1), *one;
+    for (size_t i = 0; b.len < DEAD_LETTER_CONTENT_MAX && (one = redis_reply_at(fields, i)) != NULL; i++) {
+        if (i > 0)
+            buf_char(&b, ' ');
+        buf_str(&b, redis_reply_str(one));
+    }
+    struct str text = b.failed ? STR_NONE : arena_str(a, cut(buf_view(&b), DEAD_LETTER_CONTENT_MAX));
+    buf_free(&b);
+    return text;
+}
+
+uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t partitions)
+{
+    struct str value, rest;
+    uint64_t id;
+    (void)str_cut(content, ' ', &value);
+    if (value.ptr == NULL || !str_to_u64(str_cut(value, ',', &rest), &id) ||
+        packet_partition(id, partitions) != partition)
+        return 0;
+    return id;
+}
+
+bool dead_letter_event(struct str content, struct live_event_id id, struct live_event *out)
+{
+    char id_text[LIVE_EVENT_ID_MAX];
+    struct str value;
+    struct str name = str_cut(content, ' ', &value);
+    if (value.ptr == NULL)
+        return false;
+    /* The reader of the stream's entries is the only one: what it takes here, it takes there. hiredis's strings are not
+     * const, but nobody writes to them. */
+    redisReply texts[] = { { .type = REDIS_REPLY_STRING, .str = id_text, .len = live_event_id_text(id_text, id).len },
+                           { .type = REDIS_REPLY_STRING, .str = (char *)(uintptr_t)name.ptr, .len = name.len },
+                           { .type = REDIS_REPLY_STRING, .str = (char *)(uintptr_t)value.ptr, .len = value.len } };
+    redisReply *pair[] = { &texts[1], &texts[2] };
+    redisReply fields = { .type = REDIS_REPLY_ARRAY, .elements = 2, .element = pair };
+    redisReply *parts[] = { &texts[0], &fields };
+    const redisReply entry = { .type = REDIS_REPLY_ARRAY, .elements = 2, .element = parts };
+    return live_event_read(&entry, out) == ST_OK;
+}
+
+enum status dead_letter_add(struct db *db, const struct dead_letter *letter)
+{
+    char event[LIVE_EVENT_ID_MAX];
+    return db_exec(db, NULL,
+                   "INSERT INTO dead_letter (partition_no, event_id, packet_id, content, reason, created_at)"
+                   " VALUES (?, ?, ?, ?, ?, ?)",
+                   DB_PARAMS(DB_U64(letter->partition), DB_TEXT(live_event_id_text(event, letter->event)),
+                             letter->packet_id == 0 ? DB_NULL : DB_U64(letter->packet_id),
+                             DB_BYTES(cut(letter->content, DEAD_LETTER_CONTENT_MAX)),
+                             DB_TEXT(cut(letter->reason, DEAD_LETTER_REASON_MAX)), DB_I64(letter->created_ms)));
+}
+
+enum status dead_letter_packets(struct db *db, struct arena *a, uint32_t partition, uint64_t **out, size_t *count)
+{
+    struct db_rows rows;
+    *count = 0;
+    enum status st =
+        db_query(db, a, &rows,
+                 "SELECT DISTINCT packet_id FROM dead_letter WHERE partition_no = ? AND resolved_at IS NULL"
+                 " AND packet_id IS NOT NULL ORDER BY packet_id",
+                 DB_PARAMS(DB_U64(partition)));
+    if (st != ST_OK)
+        return st;
+    *out = arena_array(a, rows.count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (; *count < rows.count; (*count)++)
+        (*out)[*count] = db_cell_u64(&rows, *count, 0);
+    return ST_OK;
+}
+
+enum status dead_letter_holds(struct db *db, struct arena *a, uint32_t partition, uint64_t packet_id, uint64_t before,
+                              bool *out)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT 1 FROM dead_letter WHERE partition_no = ? AND resolved_at IS NULL"
+                              " AND packet_id = ? AND (? = 0 OR id < ?) LIMIT 1",
+                              DB_PARAMS(DB_U64(partition), DB_U64(packet_id), DB_U64(before), DB_U64(before)));
+    *out = st == ST_OK && rows.count > 0;
+    return st;
+}
+
+static bool letter_read(const struct db_rows *rows, size_t row, struct dead_letter *out)
+{
+    *out = (struct dead_letter){ .id = db_cell_u64(rows, row, 0),
+                                 .partition = (uint32_t)db_cell_u64(rows, row, 1),
+                                 .packet_id = db_cell_u64(rows, row, 3),
+                                 .content = db_cell(rows, row, 4),
+                                 .reason = db_cell(rows, row, 5),
+                                 .created_ms = db_cell_i64(rows, row, 6),
+                                 .resolved = db_cell_u64(rows, row, 7) != 0 };
+    return live_event_id_parse(db_cell(rows, row, 2), &out->event);
+}
+
+enum status dead_letter_find(struct db *db, struct arena *a, uint64_t id, struct dead_letter *out)
+{
+    struct db_rows rows;
+    enum status st =
+        db_query(db, a, &rows, "SELECT " LETTER_COLUMNS " FROM dead_letter WHERE id = ?", DB_PARAMS(DB_U64(id)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    return letter_read(&rows, 0, out) ? ST_OK : ST_CORRUPT;
+}
+
+enum status dead_letter_list(struct db *db, struct arena *a, uint64_t packet_id, uint64_t after, uint32_t limit,
+                             struct dead_letter **out, size_t *count)
+{
+    struct db_rows rows;
+    *count = 0;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT " LETTER_COLUMNS " FROM dead_letter WHERE resolved_at IS NULL AND id > ?"
+                              " AND (? = 0 OR packet_id = ?) ORDER BY id LIMIT ?",
+                              DB_PARAMS(DB_U64(after), DB_U64(packet_id), DB_U64(packet_id), DB_U64(limit)));
+    if (st != ST_OK)
+        return st;
+    *out = arena_array(a, rows.count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (; *count < rows.count; (*count)++)
+        if (!letter_read(&rows, *count, &(*out)[*count]))
+            return ST_CORRUPT;
+    return ST_OK;
+}
+
+enum status dead_letter_resolve(struct db *db, uint64_t id, bool replayed, int64_t now_ms)
+{
+    uint64_t changed = 0;
+    enum status st = db_exec(
+        db, &changed, "UPDATE dead_letter SET resolved_at = ?, resolution = ? WHERE id = ? AND resolved_at IS NULL",
+        DB_PARAMS(DB_I64(now_ms), DB_TEXT(replayed ? STR("replayed") : STR("dropped")), DB_U64(id)));
+    return st == ST_OK && changed == 0 ? ST_NOT_FOUND : st;
+}

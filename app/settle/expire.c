@@ -1,0 +1,63 @@
+#include "settle/expire.h"
+
+#include "base/crash.h"
+#include "base/log.h"
+
+enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
+static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
+
+/* The next due packets of one state behind the place of the walk. */
+static enum status due_find(const struct expire *e, struct settle *s, struct arena *a, enum packet_state state,
+                            int64_t now_ms, struct db_rows *rows)
+{
+    return db_query(s->stores->db, a, rows,
+                    "SELECT id, expires_at FROM packet WHERE state = ? AND expires_at <= ? AND expires_at >= ?"
+                    " AND (expires_at > ? OR id > ?) ORDER BY expires_at, id LIMIT ?",
+                    DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(now_ms), DB_I64(e->expires_ms),
+                              DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
+}
+
+/* Only a store that is away ends the pass; a packet of its own trouble is logged where it is found. */
+static enum status answer_read(struct settle *s, uint64_t packet_id, const struct live_close *answer, int64_t now_ms,
+                               uint64_t *closed, struct recover_done *done)
+{
+    enum status st = status_looked(answer->status); /* the next pass asks again and gets ALREADY */
+    if (st == ST_CORRUPT || st == ST_INVALID) {
+        log_error("a packet can't be closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
+        return ST_OK;
+    }
+    if (st != ST_OK)
+        return st;
+    if (answer->code == LIVE_CLOSED) {
+        crash_point("expire-after-close");
+        ++*closed;
+    }
+    if (answer->code == LIVE_MISSING || answer->code == LIVE_BUSY)
+        return recover_packet(s, packet_id, now_ms, done);
+    return ST_OK;
+}
+
+enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint64_t *closed, struct recover_done *done)
+{
+    struct db_rows rows = { 0 };
+    struct live_close answers[DUE_PACKETS_MAX];
+    uint64_t ids[DUE_PACKETS_MAX];
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    /* Funding packets are seen to by recovery: it opens them or, when they are due, gives the money back. */
+    enum status st = due_find(e, s, a, PACKET_OPEN, now_ms, &rows);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++)
+        ids[i] = db_cell_u64(&rows, i, 0);
+    if (st == ST_OK && rows.count > 0)
+        live_close_all(&s->stores->live, ids, rows.count, answers);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+        st = answer_read(s, ids[i], &answers[i], now_ms, closed, done);
+        if (st == ST_OK)
+            *e = (struct expire){ .packet_id = ids[i], .expires_ms = db_cell_i64(&rows, i, 1) };
+    }
+    if (st == ST_OK && rows.count < DUE_PACKETS_MAX)
+        *e = (struct expire){ 0 };
+    arena_free(a);
+    return st;
+}

@@ -1,0 +1,192 @@
+#include "settle/fund.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crash.h"
+#include "base/log.h"
+#include "ledger/ledger.h"
+#include "packet/id_lease.h"
+#include "packet/split.h"
+#include "packet/store.h"
+
+enum { COMMIT_REPLAYS_MAX = 3 };
+
+/* ---- money ---- */
+
+/* One transaction: the packet first, because its unique request_key tells a repeat apart before any money moves. */
+static enum status fund_body(struct db *db, void *ctx)
+{
+    const struct packet *p = ctx;
+    enum status st = packet_insert(db, p);
+    if (st == ST_INVALID)
+        return ST_CORRUPT; /* a foreign key: the session's user is not there */
+    if (st == ST_OK) {
+        st = account_create(db, p->id, ACCOUNT_ESCROW);
+        if (st == ST_EXISTS)
+            return ST_CORRUPT;
+    }
+    if (st == ST_OK) {
+        struct transfer pay = { .kind = TRANSFER_SEND,
+                                .debit_id = p->sender_id,
+                                .credit_id = p->id,
+                                .amount_fen = p->amount_fen,
+                                .packet_id = p->id,
+                                .created_ms = p->created_ms };
+        st = ledger_transfer(db, &pay);
+        if (st == ST_NOT_FOUND || st == ST_EXISTS)
+            return ST_CORRUPT; /* a user without a wallet, or an id used twice */
+    }
+    if (st == ST_OK)
+        st = user_totals_add_sent(db, p->sender_id, p->created_ms, p->amount_fen);
+    crash_point("send-before-commit");
+    return st;
+}
+
+/* A COMMIT without an answer is replayed: when the first one went through, the request_key says so.
+ * ST_OK, ST_EXISTS (the key is taken, perhaps by us), ST_INVALID (not enough money), ST_UNKNOWN, or an outcome without
+ * effect. */
+static enum status fund(struct db *db, struct packet *p)
+{
+    bool unknown = false;
+    for (int i = 0; i < COMMIT_REPLAYS_MAX; i++) {
+        enum status st = db_transaction(db, fund_body, p);
+        bool says_nothing = st == ST_UNAVAILABLE || st == ST_CONFLICT || st == ST_NO_MEMORY;
+        if (st != ST_UNKNOWN && !(unknown && says_nothing))
+            return st;
+        unknown = true;
+    }
+    return ST_UNKNOWN;
+}
+
+/* A greeting that nobody typed is in the language of the moment: it does not tell one order from another. */
+static bool same_order(const struct packet *p, const struct packet *wanted, bool any_greeting)
+{
+    return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
+           p->share_count == wanted->share_count && p->receiver_id == wanted->receiver_id &&
+           (any_greeting || str_equal(p->greeting, wanted->greeting));
+}
+
+/* ---- loading ---- */
+
+struct load_job {
+    const struct live *live;
+    struct arena *arena;
+    uint64_t packet_id;
+};
+
+static enum status load_shares(const struct live *live, const struct packet *p, enum live_code *code)
+{
+    int64_t *shares_fen = calloc(p->share_count, sizeof *shares_fen);
+    if (shares_fen == NULL)
+        return ST_NO_MEMORY;
+    enum status st = split_packet(p, shares_fen);
+    if (st == ST_OK)
+        st = live_load(live, p, shares_fen, NULL, 0, LIVE_STATE_OPEN, code);
+    free(shares_fen);
+    return st;
+}
+
+static enum status load_body(struct db *db, void *ctx)
+{
+    const struct load_job *job = ctx;
+    struct packet p;
+    enum status st = packet_find_locked(db, job->arena, job->packet_id, &p);
+    if (st != ST_OK || p.state != PACKET_FUNDING)
+        return st;
+    enum live_code code = LIVE_BAD;
+    st = load_shares(job->live, &p, &code);
+    if (st != ST_OK) {
+        /* Not ST_CONFLICT, which would run the body again at once. */
+        return st == ST_NO_MEMORY || st == ST_CORRUPT ? st : ST_UNAVAILABLE;
+    }
+    if (code != LIVE_LOADED && code != LIVE_EXISTS) {
+        log_error("packet refused by its load script", "packet=%llu code=%d", (unsigned long long)p.id, (int)code);
+        return ST_CORRUPT;
+    }
+    crash_point("send-after-load");
+    return packet_mark_open(db, p.id, NULL);
+}
+
+enum status packet_load_funded(struct stores *stores, struct arena *a, uint64_t packet_id)
+{
+    struct load_job job = { .live = &stores->live, .arena = a, .packet_id = packet_id };
+    return db_transaction(stores->db, load_body, &job);
+}
+
+/* The sender has paid: whatever happens from here on, the packet is sent. */
+static void load_after_send(struct stores *stores, struct arena *a, uint64_t packet_id)
+{
+    enum status st = packet_load_funded(stores, a, packet_id);
+    if (st != ST_OK) {
+        log_warn("packet not loaded yet, left to the settle worker", "packet=%llu status=%s",
+                 (unsigned long long)packet_id, status_name(st));
+    }
+}
+
+/* ---- sending ---- */
+
+static enum status best_share(struct packet *p)
+{
+    int64_t *shares_fen = calloc(p->share_count, sizeof *shares_fen);
+    if (shares_fen == NULL)
+        return ST_NO_MEMORY;
+    enum status st = split_packet(p, shares_fen);
+    if (st == ST_OK)
+        p->best_share_no = p->kind == PACKET_LUCKY ? split_best_share_no(shares_fen, p->share_count) : PACKET_NO_SHARE;
+    free(shares_fen);
+    return st == ST_INVALID ? ST_CORRUPT : st; /* the rules let nothing through that can't be split */
+}
+
+static enum status packet_prepare(struct stores *stores, struct send_party sender, struct send_party receiver,
+                                  const struct send_order *order, int64_t now_ms, struct packet *p)
+{
+    *p = (struct packet){ .sender_id = sender.id,
+                          .sender_name = sender.name,
+                          .receiver_id = receiver.id,
+                          .receiver_name = receiver.name,
+                          .kind = order->kind,
+                          .split = order->split,
+                          .amount_fen = order->total_fen,
+                          .share_count = order->count,
+                          .share_max_fen = order->share_fen_max,
+                          .greeting = order->greeting,
+                          .state = PACKET_FUNDING,
+                          .created_ms = now_ms,
+                          .expires_ms = now_ms + order->lifetime_ms,
+                          .request_key = order->request_key };
+    random_bytes(p->seed, sizeof p->seed);
+    split_commitment(p->seed, p->commitment);
+    enum status st = best_share(p);
+    return st == ST_OK ? packet_id_next(stores->db, now_ms, &p->id) : st;
+}
+
+enum status packet_send(struct stores *stores, struct arena *a, struct send_party sender, struct send_party receiver,
+                        const struct send_order *order, int64_t now_ms, struct send_result *out)
+{
+    assert(order->request_key.len > 0);
+    assert((order->kind == PACKET_EXCLUSIVE) == (receiver.id != 0) && receiver.id != sender.id);
+    struct packet *p = &out->packet;
+    out->repeated = false;
+    enum status st = packet_prepare(stores, sender, receiver, order, now_ms, p);
+    if (st != ST_OK)
+        return st;
+    st = fund(stores->db, p);
+    if (st == ST_EXISTS) {
+        struct packet found;
+        st = packet_find_by_key(stores->db, a, sender.id, order->request_key, &found);
+        if (st != ST_OK)
+            return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
+        bool same = same_order(&found, p, order->greeting_by_default);
+        out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose answer was lost */
+        *p = found;
+        if (!same)
+            return ST_EXISTS;
+    }
+    if (st != ST_OK)
+        return st;
+    crash_point("send-after-commit");
+    if (p->state == PACKET_FUNDING)
+        load_after_send(stores, a, p->id);
+    return ST_OK;
+}

@@ -1,0 +1,186 @@
+/* What Redis is told of a settled batch: the position, the trimmed stream, the time to live of closed packets. */
+#include "settle/settle.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash.h"
+
+enum { PUBLISH_QUEUE_MAX = 1024, UNPUBLISHED_PAGE = 1000 };
+
+static void queue_words(struct settle *s, struct redis_call *call, const struct str *args, size_t count)
+{
+    *call = (struct redis_call){ 0 };
+    redis_queue(s->stores->redis, call, args, count);
+}
+
+static enum status round_close(struct settle *s, struct redis_call *calls, size_t count)
+{
+    enum status st = ST_OK;
+    if (redis_queued(s->stores->redis))
+        redis_round(s->stores->redis);
+    for (size_t i = 0; i < count; i++) {
+        if (st == ST_OK && calls[i].status != ST_OK)
+            st = status_looked(calls[i].status); /* all of it can be repeated */
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
+/* Closed packets leave Redis by themselves, after a while in which people still look at them. NX: a packet that closed
+ * long ago does not stay longer because it is told again. */
+static enum status publish_closed(struct settle *s, struct settle_partition *p, struct redis_call *calls)
+{
+    static const enum live_key own[] = { LIVE_KEY_PACKET, LIVE_KEY_SHARES, LIVE_KEY_GRABS, LIVE_KEY_ORDER };
+    char grace[24];
+    int digits = snprintf(grace, sizeof grace, "%lld", (long long)s->stores->config->packet_grace_ms);
+    assert(digits > 0 && (size_t)digits < sizeof grace);
+    while (p->closed_count > 0) {
+        size_t queued = 0, told = 0;
+        for (; told < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; told++) {
+            struct live_keys keys;
+            live_keys(&keys, p->closed_ids[told], s->stores->config->partitions);
+            for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+                const struct str args[] = { STR("PEXPIRE"), keys.key[own[i]], { grace, (size_t)digits }, STR("NX") };
+                queue_words(s, &calls[queued++], args, 4);
+            }
+        }
+        enum status st = round_close(s, calls, queued);
+        if (st != ST_OK)
+            return st;
+        p->closed_count -= told;
+        memmove(p->closed_ids, p->closed_ids + told, p->closed_count * sizeof *p->closed_ids);
+    }
+    return ST_OK;
+}
+
+static enum status publish_position(struct settle *s, struct settle_partition *p, struct redis_call *calls)
+{
+    char settled[LIVE_KEY_MAX], events[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
+    struct str last = live_event_id_text(id, p->last), settled_key = live_settled_key(settled, p->no),
+               events_key = live_events_key(events, p->no), before;
+    struct live_event_id before_id = { 0, 0 };
+    const struct str set[] = { STR("SET"), settled_key, last, STR("GET") };
+    const struct str trim[] = { STR("XTRIM"), events_key, STR("MINID"), STR("="), last };
+    queue_words(s, &calls[0], set, 4);
+    queue_words(s, &calls[1], trim, 5);
+    redis_round(s->stores->redis);
+    before = redis_reply_str(calls[0].reply);
+    if (before.ptr != NULL && live_event_id_parse(before, &before_id) &&
+        live_event_id_compare(before_id, p->last) > 0) {
+        /* Another worker was faster: we are late, its word stands. */
+        const struct str again[] = { STR("SET"), settled_key, before };
+        queue_words(s, &calls[2], again, 3);
+        return round_close(s, calls, 3);
+    }
+    return round_close(s, calls, 2);
+}
+
+enum status settle_publish(struct settle *s, struct settle_partition *p)
+{
+    if (!p->known || (live_event_id_equal(p->published, p->last) && p->closed_count == 0))
+        return ST_OK;
+    arena_reset(s->arena);
+    struct redis_call *calls = arena_array(s->arena, PUBLISH_QUEUE_MAX, sizeof *calls);
+    if (calls == NULL)
+        return ST_NO_MEMORY;
+    /* The closed packets first: whoever comes after a crash finds them by the events behind the position. */
+    enum status st = publish_closed(s, p, calls);
+    if (st == ST_OK && !live_event_id_equal(p->last, LIVE_EVENT_NONE)) {
+        crash_point("settle-before-trim");
+        st = publish_position(s, p, calls);
+        crash_point("settle-after-trim");
+    }
+    if (st == ST_OK)
+        p->published = p->last;
+    /* Out of memory Redis refuses the position, and is told it again in the next pass. The money is settled, the other
+     * partitions wait for theirs, and the trimmed stream and the times to live make room. */
+    return st == ST_CONFLICT ? ST_OK : st;
+}
+
+/* ---- after a crash ---- */
+
+enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count)
+{
+    if (count == 0)
+        return ST_OK;
+    uint64_t *grown = realloc(p->closed_ids, (p->closed_count + count) * sizeof *grown);
+    if (grown == NULL)
+        return ST_NO_MEMORY;
+    memcpy(&grown[p->closed_count], ids, count * sizeof *ids);
+    p->closed_ids = grown;
+    p->closed_count += count;
+    return ST_OK;
+}
+
+/* Those of the listed packets that are closed. sql: their ids, a comma behind each. */
+static enum status closed_find(struct settle *s, struct settle_partition *p, struct str ids_text)
+{
+    struct db_rows rows;
+    struct str sql = arena_printf(s->arena, "SELECT id FROM packet WHERE state = 'closed' AND id IN (%.*s0)",
+                                  STR_ARG(ids_text)); /* no packet has the id 0 */
+    if (sql.ptr == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_query(s->stores->db, s->arena, &rows, sql.ptr, NULL, 0);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+        uint64_t id = db_cell_u64(&rows, i, 0);
+        st = settle_closed_add(p, &id, 1);
+    }
+    return st;
+}
+
+/* One page of the events behind *from up to the cursor; *from moves on. */
+static enum status unpublished_page(struct settle *s, struct settle_partition *p, struct live_event_id *from,
+                                    bool *more)
+{
+    char events[LIVE_KEY_MAX], first[LIVE_EVENT_ID_MAX + 1] = "(", last[LIVE_EVENT_ID_MAX], count[16];
+    struct redis_call call;
+    struct live_event event;
+    struct buf ids = BUF_EMPTY;
+    (void)live_event_id_text(first + 1, *from);
+    (void)snprintf(count, sizeof count, "%d", UNPUBLISHED_PAGE);
+    const struct str range[] = { STR("XRANGE"),   live_events_key(events, p->no),
+                                 str_from(first), live_event_id_text(last, p->last),
+                                 STR("COUNT"),    str_from(count) };
+    enum status st = redis_do(s->stores->redis, &call, range, sizeof range / sizeof range[0]);
+    size_t found = 0;
+    bool moved = false;
+    for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(call.reply, found)) != NULL; found++) {
+        if (live_event_read(entry, &event) == ST_OK) {
+            buf_u64(&ids, event.packet_id);
+            buf_char(&ids, ',');
+        }
+        if (live_event_id_compare(event.id, *from) > 0) {
+            *from = event.id;
+            moved = true;
+        }
+    }
+    *more = moved && found == UNPUBLISHED_PAGE;
+    redis_call_free(&call);
+    if (st == ST_OK)
+        st = ids.failed ? ST_NO_MEMORY : closed_find(s, p, buf_view(&ids));
+    buf_free(&ids);
+    return st;
+}
+
+enum status settle_unpublished(struct settle *s, struct settle_partition *p)
+{
+    char settled[LIVE_KEY_MAX];
+    struct redis_call call;
+    struct live_event_id from = LIVE_EVENT_NONE;
+    const struct str get[] = { STR("GET"), live_settled_key(settled, p->no) };
+    enum status st = redis_do(s->stores->redis, &call, get, 2);
+    if (st == ST_OK)
+        (void)live_event_id_parse(redis_reply_str(call.reply), &from);
+    redis_call_free(&call);
+    bool more = live_event_id_compare(from, p->last) < 0;
+    while (st == ST_OK && more) {
+        arena_reset(s->arena);
+        st = unpublished_page(s, p, &from, &more);
+    }
+    if (st == ST_INVALID) /* not a stream: reading it says so */
+        return ST_OK;
+    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
+}

@@ -1,0 +1,359 @@
+#include "settle/recover.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crash.h"
+#include "base/log.h"
+#include "io/metrics.h"
+#include "ledger/ledger.h"
+#include "packet/split.h"
+#include "packet/store.h"
+#include "settle/dead_letter.h"
+#include "settle/write.h"
+
+enum {
+    WALK_PACKETS_MAX = 1000,   /* looked at in one round */
+    PENDING_EVENTS_MAX = 2000, /* unsettled events looked through for a packet's own */
+    FUNDING_GRACE_MS = 2000,   /* a send under way loads its packet itself */
+    ARENA_CHUNK_BYTES = 65536
+};
+static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
+
+/* ---- what Redis says ---- */
+
+enum seen { SEEN_MISSING, SEEN_OPEN, SEEN_CLOSED, SEEN_BUSY };
+
+/* A packet and its partition's stream as Redis had them at one moment. */
+struct sight {
+    enum seen seen;
+    int64_t grabbed_fen; /* of a packet that is there */
+    bool settled;        /* the stream goes on at the cursor, and no event of this packet is behind it */
+};
+
+static void state_read(const redisReply *reply, enum seen *out)
+{
+    struct str state = redis_reply_str(reply);
+    *out = state.ptr == NULL               ? SEEN_MISSING
+           : str_equal(state, STR("open")) ? SEEN_OPEN
+           : str_equal(state, STR("busy")) ? SEEN_BUSY
+                                           : SEEN_CLOSED;
+}
+
+/* True when the events behind the cursor are all there and none is of this packet. */
+static bool events_settled(const redisReply *range, struct live_event_id cursor, struct live_event_id last,
+                           uint64_t packet_id)
+{
+    struct live_event event;
+    if (range == NULL || range->type != REDIS_REPLY_ARRAY || range->elements > PENDING_EVENTS_MAX)
+        return false;
+    size_t first = 0;
+    if (range->elements > 0) {
+        (void)live_event_read(range->element[0], &event);
+        first = live_event_id_equal(event.id, cursor) ? 1 : 0;
+    }
+    if (first == 0 && !live_event_id_equal(cursor, LIVE_EVENT_NONE) && !live_event_id_equal(cursor, last))
+        return false; /* a gap: recover_stream comes first */
+    for (size_t i = first; i < range->elements; i++)
+        if (live_event_read(range->element[i], &event) != ST_OK || event.packet_id == packet_id)
+            return false;
+    return true;
+}
+
+/* One round. The state is asked before the events: a packet that is missing or shut adds none after it was seen so. */
+static enum status packet_look(struct settle *s, uint64_t packet_id, struct live_event_id cursor, struct sight *out)
+{
+    struct live_keys keys;
+    char from[LIVE_EVENT_ID_MAX], count[16];
+    struct redis_call calls[3] = { 0 };
+    struct live_event_id last;
+    live_keys(&keys, packet_id, s->stores->config->partitions);
+    (void)snprintf(count, sizeof count, "%d", PENDING_EVENTS_MAX + 1);
+    const struct str hmget[] = { STR("HMGET"), keys.key[LIVE_KEY_PACKET], STR("state"), STR("grabbed_fen") };
+    const struct str info[] = { STR("XINFO"), STR("STREAM"), keys.key[LIVE_KEY_EVENTS] };
+    const struct str range[] = {
+        STR("XRANGE"),  keys.key[LIVE_KEY_EVENTS], live_event_id_text(from, cursor), STR("+"), STR("COUNT"),
+        str_from(count)
+    };
+    redis_queue(s->stores->redis, &calls[0], hmget, 4);
+    redis_queue(s->stores->redis, &calls[1], info, 3);
+    redis_queue(s->stores->redis, &calls[2], range, 6);
+    redis_round(s->stores->redis);
+    *out = (struct sight){ .seen = SEEN_MISSING };
+    enum status st = calls[0].status != ST_OK ? calls[0].status : calls[2].status;
+    if (st == ST_OK)
+        st = live_stream_last_id(&calls[1], &last);
+    if (st == ST_OK) {
+        const redisReply *fen = redis_reply_at(calls[0].reply, 1);
+        state_read(redis_reply_at(calls[0].reply, 0), &out->seen);
+        if (out->seen != SEEN_MISSING && (fen == NULL || !redis_reply_i64(fen, &out->grabbed_fen)))
+            out->grabbed_fen = 0; /* no grab yet */
+        out->settled = events_settled(calls[2].reply, cursor, last, packet_id);
+    }
+    for (size_t i = 0; i < 3; i++)
+        redis_call_free(&calls[i]);
+    return status_looked(st);
+}
+
+/* ---- one packet ---- */
+
+struct task {
+    struct settle *s;
+    struct arena *arena;
+    uint64_t packet_id;
+    int64_t now_ms;
+    const char *fault;
+    bool loaded, opened, refunded;
+    int64_t refund_fen;
+};
+
+/* Seed and settled grabs → live packet. */
+static enum status packet_rebuild(struct task *t, struct db *db, const struct packet *p)
+{
+    struct grab_row *grabs;
+    size_t grab_count;
+    enum live_code code;
+    int64_t *shares = arena_array(t->arena, p->share_count, sizeof *shares);
+    if (shares == NULL)
+        return ST_NO_MEMORY;
+    enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->share_count, &grabs, &grab_count);
+    if (st == ST_OK)
+        st = split_packet(p, shares);
+    if (st == ST_INVALID)
+        t->fault = "the shares can't be recomputed";
+    struct live_settled *settled = st == ST_OK ? arena_array(t->arena, grab_count + 1, sizeof *settled) : NULL;
+    if (settled == NULL)
+        return st == ST_OK ? ST_NO_MEMORY : st;
+    for (size_t i = 0; i < grab_count; i++) {
+        if (grabs[i].share_no != i || grabs[i].amount_fen != shares[i]) {
+            t->fault = "a settled grab is not the recomputed share";
+            return ST_CORRUPT;
+        }
+        settled[i] = (struct live_settled){ .user_id = grabs[i].user_id,
+                                            .nickname = grabs[i].nickname,
+                                            .amount_fen = grabs[i].amount_fen,
+                                            .event = { .ms = (uint64_t)grabs[i].grabbed_ms } };
+    }
+    st = live_load(&t->s->stores->live, p, shares, settled, (uint32_t)grab_count, LIVE_STATE_OPEN, &code);
+    if (st == ST_OK && code != LIVE_LOADED && code != LIVE_EXISTS) {
+        t->fault = "Redis refused the rebuilt packet";
+        return ST_CORRUPT;
+    }
+    crash_point("recover-after-load");
+    if (st == ST_OK) {
+        t->loaded = code == LIVE_LOADED;
+        if (p->state == PACKET_FUNDING)
+            st = packet_mark_open(db, p->id, NULL);
+    }
+    return st;
+}
+
+/* The rest goes back without an event: nothing in Redis can tell otherwise any more. The unique key (kind, packet, seq)
+ * is the one a refund through the stream would have. */
+static enum status packet_refund(struct task *t, struct db *db, const struct packet *p)
+{
+    int64_t rest_fen = p->amount_fen - p->grabbed_fen;
+    if (rest_fen <= 0 || p->grabbed_count >= p->share_count) {
+        t->fault = "every share is settled, but the packet is not closed";
+        return ST_CORRUPT;
+    }
+    crash_point("recover-before-refund");
+    enum status st = ledger_transfer(db, &(struct transfer){ .kind = TRANSFER_REFUND,
+                                                             .debit_id = p->id,
+                                                             .credit_id = p->sender_id,
+                                                             .amount_fen = rest_fen,
+                                                             .packet_id = p->id,
+                                                             .seq = 0,
+                                                             .created_ms = t->now_ms });
+    if (st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND) {
+        t->fault = "the ledger refuses the refund";
+        return ST_CORRUPT;
+    }
+    if (st != ST_OK)
+        return st;
+    crash_point("recover-after-refund");
+    t->refunded = true;
+    t->refund_fen = rest_fen;
+    return db_exec(db, NULL, "UPDATE packet SET state = 'closed', refund_amount = ?, closed_at = ? WHERE id = ?",
+                   DB_PARAMS(DB_I64(rest_fen), DB_I64(t->now_ms), DB_U64(p->id)));
+}
+
+static enum status packet_mend(struct task *t, struct db *db, const struct packet *p, const struct sight *sight)
+{
+    bool due = p->expires_ms <= t->now_ms;
+    if (sight->seen == SEEN_OPEN) {
+        if (p->state != PACKET_FUNDING)
+            return ST_OK;
+        return packet_mark_open(db, p->id, &t->opened);
+    }
+    if (!sight->settled)
+        return ST_OK; /* its events first */
+    if (sight->seen == SEEN_CLOSED) {
+        /* The close event is gone, yet nobody can grab any more. */
+        if (sight->grabbed_fen != p->grabbed_fen) {
+            t->fault = "closed in Redis with another sum than settled";
+            return ST_CORRUPT;
+        }
+        return packet_refund(t, db, p);
+    }
+    return due ? packet_refund(t, db, p) : packet_rebuild(t, db, p);
+}
+
+static enum status packet_body(struct db *db, void *ctx)
+{
+    struct task *t = ctx;
+    struct live_event_id cursor;
+    struct packet p;
+    struct sight sight;
+    t->loaded = t->opened = t->refunded = false;
+    t->fault = NULL;
+    uint32_t partition = packet_partition(t->packet_id, t->s->stores->config->partitions);
+    bool held = false;
+    enum status st = settle_cursor_lock(db, t->arena, partition, &cursor);
+    if (st == ST_NOT_FOUND)
+        return ST_OK; /* another worker is at it */
+    if (st == ST_OK)
+        st = packet_find_locked(db, t->arena, t->packet_id, &p);
+    if (st != ST_OK || p.state == PACKET_CLOSED)
+        return st;
+    /* What its dead letters say decides what is right: a person's business. */
+    st = dead_letter_holds(db, t->arena, partition, t->packet_id, 0, &held);
+    if (st != ST_OK || held)
+        return st;
+    st = packet_look(t->s, t->packet_id, cursor, &sight);
+    if (st == ST_OK)
+        st = packet_mend(t, db, &p, &sight);
+    if (st != ST_OK || !t->refunded)
+        return st;
+    /* Before the commit: nobody would come back for the keys of a closed packet. Without them the packet is merely one
+     * that Redis lost, so all of it can be repeated. */
+    crash_point("recover-before-remove");
+    st = live_bury(&t->s->stores->live, t->packet_id);
+    crash_point("recover-after-remove");
+    return st;
+}
+
+enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done)
+{
+    struct task t = { .s = s, .packet_id = packet_id, .now_ms = now_ms };
+    t.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (t.arena == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_transaction(s->stores->db, packet_body, &t);
+    if (t.refunded)
+        crash_point("recover-after-commit");
+    if (t.fault == NULL && (st == ST_CORRUPT || st == ST_INVALID || st == ST_NOT_FOUND))
+        t.fault = status_name(st);
+    if (t.fault != NULL) {
+        log_error("a packet can't be recovered", "packet=%llu reason=\"%s\"", (unsigned long long)packet_id, t.fault);
+        done->faults++;
+        st = ST_OK;
+    } else if (st == ST_OK) {
+        done->loaded += t.loaded;
+        done->opened += t.opened;
+        done->refunded += t.refunded;
+        if (t.refunded)
+            metrics_add(METRIC_REFUNDED_FEN, (uint64_t)t.refund_fen);
+    }
+    arena_free(t.arena);
+    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* looked at again in any case */
+}
+
+/* ---- the walk ---- */
+
+/* Asks Redis for the state of every listed packet and mends those that need it. */
+static enum status packets_look(struct settle *s, struct arena *a, const struct db_rows *rows, int64_t now_ms,
+                                struct recover_done *done)
+{
+    struct redis_call *calls = arena_array(a, rows->count + 1, sizeof *calls);
+    enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
+    for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
+        struct live_keys keys;
+        live_keys(&keys, db_cell_u64(rows, i, 0), s->stores->config->partitions);
+        const struct str hget[] = { STR("HGET"), keys.key[LIVE_KEY_PACKET], STR("state") };
+        redis_queue(s->stores->redis, &calls[i], hget, 3);
+    }
+    if (st == ST_OK && rows->count > 0)
+        redis_round(s->stores->redis);
+    for (size_t i = 0; calls != NULL && i < rows->count; i++) {
+        if (st == ST_OK)
+            st = status_looked(calls[i].status);
+        if (st == ST_OK) {
+            enum seen seen;
+            bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
+            state_read(calls[i].reply, &seen);
+            if (seen != SEEN_OPEN || funding)
+                st = recover_packet(s, db_cell_u64(rows, i, 0), now_ms, done);
+        }
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
+static enum status walk_open(struct recover *r, struct settle *s, struct arena *a, int64_t now_ms,
+                             struct recover_done *done, bool *more)
+{
+    struct db_rows rows;
+    enum status st = db_query(
+        s->stores->db, a, &rows,
+        "SELECT id, expires_at, state FROM packet WHERE state = 'open' AND expires_at >= ?"
+        " AND (expires_at > ? OR id > ?) ORDER BY expires_at, id LIMIT ?",
+        DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
+    if (st == ST_OK)
+        st = packets_look(s, a, &rows, now_ms, done);
+    if (st != ST_OK)
+        return st;
+    *more = rows.count == WALK_PACKETS_MAX;
+    r->packet_id = *more ? db_cell_u64(&rows, rows.count - 1, 0) : 0;
+    r->expires_ms = *more ? db_cell_i64(&rows, rows.count - 1, 1) : 0;
+    return ST_OK;
+}
+
+static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_ms, struct recover_done *done)
+{
+    struct db_rows rows;
+    enum status st = db_query(s->stores->db, a, &rows,
+                              "SELECT id, expires_at, state FROM packet WHERE state = 'funding' AND created_at <= ?"
+                              " ORDER BY expires_at, id LIMIT ?",
+                              DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
+    return st == ST_OK ? packets_look(s, a, &rows, now_ms, done) : st;
+}
+
+void recover_all_again(struct recover *r)
+{
+    r->whole = true;
+    r->expires_ms = 0;
+    r->packet_id = 0;
+}
+
+/* A Redis that was emptied while it runs has lost its voucher with all the rest: it is checked anew. */
+static enum status checked_look(struct recover *r, struct settle *s)
+{
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), LIVE_CHECKED_KEY };
+    enum status st = redis_do(s->stores->redis, &call, get, 2);
+    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->voucher)))
+        r->voucher[0] = '\0';
+    redis_call_free(&call);
+    return status_looked(st);
+}
+
+enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)
+{
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    bool more = true;
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st = checked_look(r, s);
+    if (s->mended)
+        recover_all_again(r);
+    s->mended = false;
+    if (st == ST_OK)
+        st = walk_funding(s, a, now_ms, done);
+    if (st == ST_OK)
+        st = walk_open(r, s, a, now_ms, done, &more);
+    if (st == ST_OK && !more)
+        r->whole = false;
+    arena_free(a);
+    return st;
+}

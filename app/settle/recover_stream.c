@@ -1,0 +1,221 @@
+/* A stream that does not go on where its cursor stands: one of the two stores has lost something. */
+#include "settle/recover.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/log.h"
+#include "settle/write.h"
+
+enum {
+    DOORS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
+    CLOSED_BACK_MS = 86400000,  /* a packet may be open longer by Redis's clock than by ours, or its load be late */
+    ARENA_CHUNK_BYTES = 65536
+};
+static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
+
+/* One of two ways to keep people out of all packets that a query lists. */
+typedef enum status doors_fn(const struct live *live, const uint64_t *packet_ids, size_t count);
+
+/* All packets of a partition in that state whose time ends at from_ms or later. */
+static enum status doors_each(struct settle *s, struct db *db, uint32_t partition, enum packet_state state,
+                              int64_t from_ms, doors_fn *close, uint64_t *done)
+{
+    uint64_t after = 0;
+    size_t count = DOORS_MAX;
+    enum status st = ST_OK;
+    while (st == ST_OK && count == DOORS_MAX) {
+        struct db_rows rows;
+        uint64_t ids[DOORS_MAX];
+        struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+        if (a == NULL)
+            return ST_NO_MEMORY;
+        st = db_query(db, a, &rows,
+                      "SELECT id, expires_at FROM packet WHERE state = ? AND expires_at >= ?"
+                      " AND (expires_at > ? OR id > ?) AND id % ? = ? ORDER BY expires_at, id LIMIT ?",
+                      DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(from_ms), DB_I64(from_ms), DB_U64(after),
+                                DB_I64(s->stores->config->partitions), DB_U64(partition), DB_I64(DOORS_MAX)));
+        count = st == ST_OK ? rows.count : 0;
+        for (size_t i = 0; i < count; i++)
+            ids[i] = after = db_cell_u64(&rows, i, 0);
+        if (count > 0) {
+            from_ms = db_cell_i64(&rows, count - 1, 1);
+            st = close(&s->stores->live, ids, count);
+        }
+        *done += count;
+        arena_free(a);
+    }
+    return st;
+}
+
+/* Grabs of this partition's packets are answered "busy" until each is built anew. A packet that is closed may be open
+ * in what Redis came back with, and nobody builds it anew: it goes for good, and its pages come from MySQL. */
+static enum status doors_close(struct settle *s, struct db *db, uint32_t partition)
+{
+    uint64_t shut = 0, gone = 0;
+    enum status st = doors_each(s, db, partition, PACKET_FUNDING, 0, live_busy, &shut);
+    if (st == ST_OK)
+        st = doors_each(s, db, partition, PACKET_OPEN, 0, live_busy, &shut);
+    if (st == ST_OK)
+        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOSED_BACK_MS, live_bury_all, &gone);
+    log_warn("doors closed", "partition=%u packets=%llu closed=%llu status=%s", partition, (unsigned long long)shut,
+             (unsigned long long)gone, status_name(st));
+    return st;
+}
+
+struct mending {
+    struct settle *s;
+    struct settle_partition *p;
+    struct arena *arena;
+    bool looked; /* with the cursor's row locked, where we thought it stands */
+    bool lost;   /* events were trimmed or lost that MySQL never saw */
+};
+
+static enum status stream_look(struct mending *m, struct str events_key, struct live_event_id *last, bool *has_cursor,
+                               bool *has_more)
+{
+    char from[LIVE_EVENT_ID_MAX];
+    struct redis_call calls[2] = { 0 };
+    const struct str info[] = { STR("XINFO"), STR("STREAM"), events_key };
+    const struct str range[] = { STR("XRANGE"), events_key,   live_event_id_text(from, m->p->last),
+                                 STR("+"),      STR("COUNT"), STR("2") };
+    redis_queue(m->s->stores->redis, &calls[0], info, 3);
+    redis_queue(m->s->stores->redis, &calls[1], range, 6);
+    redis_round(m->s->stores->redis);
+    enum status st = calls[1].status;
+    if (st == ST_OK)
+        st = live_stream_last_id(&calls[0], last);
+    if (st == ST_OK) {
+        struct live_event event = { 0 };
+        const redisReply *first = redis_reply_at(calls[1].reply, 0);
+        if (first != NULL)
+            (void)live_event_read(first, &event);
+        *has_cursor = first != NULL && live_event_id_equal(event.id, m->p->last);
+        *has_more = first != NULL && !*has_cursor;
+    }
+    redis_call_free(&calls[0]);
+    redis_call_free(&calls[1]);
+    return st;
+}
+
+static enum status stream_body(struct db *db, void *ctx)
+{
+    struct mending *m = ctx;
+    char key[LIVE_KEY_MAX];
+    struct str events_key = live_events_key(key, m->p->no);
+    struct live_event_id cursor, last;
+    bool has_cursor, has_more;
+    enum status st = settle_cursor_lock(db, m->arena, m->p->no, &cursor);
+    if (st == ST_NOT_FOUND)
+        return ST_OK; /* another worker is at it: the next pass looks again */
+    if (st != ST_OK)
+        return st;
+    if (!live_event_id_equal(cursor, m->p->last)) {
+        m->p->last = m->p->published = cursor; /* we are late: another worker moved and trimmed */
+        return ST_OK;
+    }
+    m->looked = true;
+    if (live_event_id_equal(cursor, LIVE_EVENT_NONE))
+        return ST_OK; /* nothing is settled, so nothing can be lost */
+    st = stream_look(m, events_key, &last, &has_cursor, &has_more);
+    if (st == ST_INVALID || st == ST_CORRUPT)
+        return doors_close(m->s, db, m->p->no); /* no stream: reading it says so */
+    if (st != ST_OK || has_cursor)
+        return st;
+    int order = live_event_id_compare(last, cursor);
+    if (order == 0) { /* someone trimmed the entry itself: nothing is lost */
+        m->p->gap_known = true;
+        return ST_OK;
+    }
+    if (order > 0 && !has_more) {
+        m->lost = true;
+        return ST_OK;
+    }
+    log_error("a stream does not go on at its cursor", "partition=%u behind=%d", m->p->no, order < 0);
+    m->s->mended = true;
+    st = doors_close(m->s, db, m->p->no);
+    crash_point("recover-after-doors");
+    if (st == ST_OK && order < 0) {
+        st = live_mark(&m->s->stores->live, m->p->no, cursor);
+        crash_point("recover-after-mark");
+        return st;
+    }
+    m->p->gap_known = st == ST_OK; /* what came after the lost stretch is settled where it does not contradict */
+    return st;
+}
+
+static enum status mending_run(struct mending *m)
+{
+    m->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (m->arena == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_transaction(m->s->stores->db, stream_body, m);
+    arena_free(m->arena);
+    return st;
+}
+
+enum status recover_stream(struct settle *s, struct settle_partition *p)
+{
+    struct mending m = { .s = s, .p = p };
+    enum status st = mending_run(&m);
+    if (st == ST_OK && m.lost)
+        settle_stop(p, &(struct settle_fault){ .message = "events were trimmed before they were settled" });
+    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+}
+
+/* ---- a Redis process that nobody has looked at yet ---- */
+
+static enum status partition_check(struct settle *s, struct settle_partition *p, bool *looked)
+{
+    struct mending m = { .s = s, .p = p };
+    enum status st = settle_refresh(s, p); /* ours may be the copy of a cursor that another worker has moved */
+    if (st != ST_OK)
+        return st;
+    p->gap_known = false;
+    st = mending_run(&m);
+    *looked = m.looked;
+    return st;
+}
+
+/* Connects, if need be, and reads the voucher. */
+static enum status redis_look(struct settle *s)
+{
+    struct redis_call call;
+    enum status st = redis_do(s->stores->redis, &call, &STR("PING"), 1);
+    redis_call_free(&call);
+    return st;
+}
+
+enum status recover_check(struct recover *r, struct settle *s, bool *checked)
+{
+    char voucher[sizeof r->voucher];
+    struct str now = redis_voucher(s->stores->redis);
+    enum status st = ST_OK;
+    *checked = now.len > 0 && str_equal(now, str_from(r->voucher));
+    if (*checked)
+        return ST_OK;
+    if (now.len == 0) {
+        st = redis_look(s);
+        now = redis_voucher(s->stores->redis);
+    }
+    (void)snprintf(voucher, sizeof voucher, "%.*s", STR_ARG(now));
+    bool looked = true;
+    for (uint32_t i = 0; st == ST_OK && looked && i < s->partition_count; i++)
+        st = partition_check(s, &s->partitions[i], &looked);
+    /* What we vouch for is the process that was there before the first look. When it was another one in between, it is
+     * no more, and its name helps nobody. */
+    if (st == ST_OK && looked)
+        st = live_vouch(&s->stores->live, str_from(voucher));
+    if (st == ST_OK && looked)
+        st = redis_look(s);
+    *checked = st == ST_OK && looked && redis_is_vouched(s->stores->redis) &&
+               str_equal(redis_voucher(s->stores->redis), str_from(voucher));
+    if (*checked) {
+        memcpy(r->voucher, voucher, sizeof voucher);
+        recover_all_again(r);
+        log_info("redis is vouched for", "voucher=\"%s\"", voucher);
+    }
+    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+}

@@ -1,0 +1,290 @@
+#include "settle/rows_internal.h"
+
+#include "base/crash.h"
+#include "packet/packet.h"
+
+/* The statements' arguments are lists. JSON_TABLE is the one way to join a list of rows into an UPDATE that both
+ * MariaDB and MySQL know; `./dev bench --only balances` measures what else would do. */
+
+static enum status fault_set(struct settle_rows *k, const char *message, uint64_t packet_id)
+{
+    k->w->fault = (struct settle_fault){ .message = message, .packet_id = packet_id };
+    return ST_CORRUPT;
+}
+
+/* Locks the packets' rows, in ascending order as the list, and reads what the check needs. */
+static enum status packets_lock(struct settle_rows *k, struct db *db)
+{
+    struct settle_batch *b = &k->batch;
+    struct db_rows rows;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount, p.share_count, p.best_share_no, p.grabbed_count,"
+                      " p.grabbed_amount, p.refund_amount FROM JSON_TABLE('[");
+    for (size_t i = 0; i < b->packet_count; i++) {
+        db_comma(&k->sql, i);
+        buf_u64(&k->sql, b->packets[i].id);
+    }
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS j STRAIGHT_JOIN packet AS p ON p.id = j.id"
+                      " FOR UPDATE");
+    enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
+    if (st != ST_OK)
+        return st;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct settle_packet *p = settle_batch_packet(b, db_cell_u64(&rows, i, 0));
+        if (p == NULL)
+            return ST_CORRUPT;
+        p->found = true;
+        p->sender_id = db_cell_u64(&rows, i, 1);
+        p->closed = str_equal(db_cell(&rows, i, 2), packet_state_name(PACKET_CLOSED));
+        p->amount_fen = db_cell_i64(&rows, i, 3);
+        p->share_count = (uint32_t)db_cell_u64(&rows, i, 4);
+        p->best_share_no = db_cell(&rows, i, 5).ptr == NULL ? PACKET_NO_SHARE : (uint32_t)db_cell_u64(&rows, i, 5);
+        p->row_grabs = (uint32_t)db_cell_u64(&rows, i, 6);
+        p->row_grabs_fen = db_cell_i64(&rows, i, 7);
+        p->row_refund_fen = db_cell_i64(&rows, i, 8);
+    }
+    return ST_OK;
+}
+
+/* Settled grabs among those of the batch drop out when they say the same, and are a fault when they don't. */
+static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
+{
+    struct settle_batch *b = &k->batch;
+    struct db_rows rows;
+    if (b->grab_count == 0)
+        return ST_OK;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "SELECT g.packet_id, g.share_no, g.user_id, g.amount FROM JSON_TABLE('[");
+    for (size_t i = 0; i < b->grab_count; i++) {
+        db_comma(&k->sql, i);
+        buf_printf(&k->sql, "[%llu,%u]", (unsigned long long)b->grabs[i]->packet_id, b->grabs[i]->share_no);
+    }
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (packet BIGINT UNSIGNED PATH '$[0]', share INT UNSIGNED PATH '$[1]')) AS j"
+                      " STRAIGHT_JOIN grab AS g ON g.packet_id = j.packet AND g.share_no = j.share"
+                      " ORDER BY g.packet_id, g.share_no");
+    enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
+    for (size_t row = 0, i = 0; st == ST_OK && row < rows.count; row++) {
+        uint64_t packet_id = db_cell_u64(&rows, row, 0), share_no = db_cell_u64(&rows, row, 1);
+        while (i < b->grab_count && (b->grabs[i]->packet_id != packet_id || b->grabs[i]->share_no != share_no))
+            i++;
+        if (i == b->grab_count)
+            return ST_CORRUPT;
+        if (b->grabs[i]->user_id != db_cell_u64(&rows, row, 2) || b->grabs[i]->amount_fen != db_cell_i64(&rows, row, 3))
+            return fault_set(k, "the share is settled with other content", packet_id);
+        settle_batch_drop(b, i);
+    }
+    return st;
+}
+
+/* Changes every account, locking the rows in ascending order: the list's own, which the join keeps. An account that
+ * would fall below zero is refused by the table. */
+static enum status accounts_change(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    uint64_t changed;
+    if (b->account_count == 0)
+        return ST_OK;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "UPDATE JSON_TABLE('[");
+    for (size_t i = 0; i < b->account_count; i++) {
+        db_comma(&k->sql, i);
+        buf_printf(&k->sql, "[%llu,%lld]", (unsigned long long)b->accounts[i].id, (long long)b->accounts[i].change_fen);
+    }
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j "
+                      "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance = a.balance + j.fen");
+    enum status st = db_exec_buf(db, &changed, &k->sql);
+    if (st == ST_OK && changed != b->account_count)
+        return fault_set(k, "an account is missing", 0);
+    return st == ST_INVALID ? fault_set(k, "an account would fall below zero", 0) : st;
+}
+
+static enum status grabs_insert(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    if (b->grab_count == 0)
+        return ST_OK;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount, grabbed_at) VALUES ");
+    for (size_t i = 0; i < b->grab_count; i++) {
+        const struct live_event *e = b->grabs[i];
+        db_comma(&k->sql, i);
+        buf_printf(&k->sql, "(%llu,%u,%llu,", (unsigned long long)e->packet_id, e->share_no,
+                   (unsigned long long)e->user_id);
+        db_append(db, &k->sql, &DB_TEXT(e->nickname));
+        buf_printf(&k->sql, ",%lld,%llu)", (long long)e->amount_fen, (unsigned long long)e->id.ms);
+    }
+    return db_exec_buf(db, NULL, &k->sql);
+}
+
+static enum status transfers_insert(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    size_t rows = 0;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at) VALUES ");
+    for (size_t i = 0; i < b->grab_count; i++, rows++) {
+        const struct live_event *e = b->grabs[i];
+        unsigned long long packet_id = e->packet_id;
+        db_comma(&k->sql, rows);
+        buf_printf(&k->sql, "('grab',%llu,%llu,%lld,%llu,%u,%llu)", packet_id, (unsigned long long)e->user_id,
+                   (long long)e->amount_fen, packet_id, e->share_no, (unsigned long long)e->id.ms);
+    }
+    for (size_t i = 0; i < b->packet_count; i++) {
+        const struct settle_packet *p = &b->packets[i];
+        if (p->refund_fen == 0)
+            continue;
+        db_comma(&k->sql, rows++);
+        buf_printf(&k->sql, "('refund',%llu,%llu,%lld,%llu,0,%lld)", (unsigned long long)p->id,
+                   (unsigned long long)p->sender_id, (long long)p->refund_fen, (unsigned long long)p->id,
+                   (long long)k->w->now_ms);
+        k->w->refunded_fen += p->refund_fen;
+    }
+    if (k->w->refunded_fen > 0)
+        crash_point("expire-before-refund");
+    return rows == 0 ? ST_OK : db_exec_buf(db, NULL, &k->sql);
+}
+
+/* Who took the best shares of the lucky packets that finish with this batch; an earlier batch may have settled them. */
+static enum status best_find(struct settle_rows *k, struct db *db, struct settle_best **out, size_t *out_count)
+{
+    const struct settle_batch *b = &k->batch;
+    struct db_rows rows;
+    size_t listed = 0;
+    *out = NULL;
+    *out_count = 0;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "SELECT g.user_id, g.grabbed_at FROM JSON_TABLE('[");
+    for (size_t i = 0; i < b->packet_count; i++) {
+        if (!b->packets[i].finishes || b->packets[i].best_share_no == PACKET_NO_SHARE)
+            continue;
+        db_comma(&k->sql, listed++);
+        buf_printf(&k->sql, "[%llu,%u]", (unsigned long long)b->packets[i].id, b->packets[i].best_share_no);
+    }
+    if (listed == 0)
+        return ST_OK;
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (packet BIGINT UNSIGNED PATH '$[0]', share INT UNSIGNED PATH '$[1]')) AS j"
+                      " STRAIGHT_JOIN grab AS g ON g.packet_id = j.packet AND g.share_no = j.share");
+    enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
+    if (st != ST_OK)
+        return st;
+    if (rows.count != listed)
+        return fault_set(k, "a finished packet without its best share", 0);
+    *out = arena_array(k->arena, listed, sizeof(**out));
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < listed; i++)
+        (*out)[i] = (struct settle_best){ .user_id = db_cell_u64(&rows, i, 0), .grabbed_ms = db_cell_i64(&rows, i, 1) };
+    *out_count = listed;
+    return ST_OK;
+}
+
+static enum status years_write(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    if (b->year_count == 0)
+        return ST_OK;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_amount, best_count) VALUES ");
+    for (size_t i = 0; i < b->year_count; i++) {
+        const struct settle_year *y = &b->years[i];
+        db_comma(&k->sql, i);
+        buf_printf(&k->sql, "(%llu,%d,%u,%lld,%u)", (unsigned long long)y->user_id, y->year, y->count,
+                   (long long)y->amount_fen, y->best_count);
+    }
+    buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
+                      " received_amount = received_amount + VALUES(received_amount),"
+                      " best_count = best_count + VALUES(best_count)");
+    return db_exec_buf(db, NULL, &k->sql);
+}
+
+static enum status months_write(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    if (b->month_count == 0)
+        return ST_OK;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES ");
+    for (size_t i = 0; i < b->month_count; i++) {
+        const struct settle_month *m = &b->months[i];
+        db_comma(&k->sql, i);
+        buf_printf(&k->sql, "(%llu,%d,%d,%u,%lld)", (unsigned long long)m->user_id, m->year, m->month, m->count,
+                   (long long)m->amount_fen);
+    }
+    buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
+                      " received_amount = received_amount + VALUES(received_amount)");
+    return db_exec_buf(db, NULL, &k->sql);
+}
+
+static enum status totals_add(struct settle_rows *k, struct db *db)
+{
+    struct settle_best *best;
+    size_t best_count;
+    enum status st = best_find(k, db, &best, &best_count);
+    if (st == ST_OK)
+        st = settle_batch_totals(k->arena, &k->batch, best, best_count, clock_zone_date);
+    if (st == ST_OK)
+        st = years_write(k, db);
+    crash_point("settle-after-years");
+    return st == ST_OK ? months_write(k, db) : st;
+}
+
+static enum status packets_update(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    size_t rows = 0;
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "UPDATE JSON_TABLE('[");
+    for (size_t i = 0; i < b->packet_count; i++) {
+        const struct settle_packet *p = &b->packets[i];
+        if (p->grabs == 0 && !p->closes)
+            continue;
+        db_comma(&k->sql, rows++);
+        buf_printf(&k->sql, "[%llu,%u,%lld,%lld,%lld,%d]", (unsigned long long)p->id, p->grabs, (long long)p->grabs_fen,
+                   (long long)p->refund_fen, (long long)(p->finishes ? p->last_grab_ms : 0), p->closes);
+        if (p->closes)
+            k->w->closed_ids[k->w->closed_count++] = p->id;
+    }
+    if (rows == 0)
+        return ST_OK;
+    buf_cstr(&k->sql,
+             "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', grabs INT PATH '$[1]', fen BIGINT PATH '$[2]',"
+             " refund BIGINT PATH '$[3]', finished BIGINT PATH '$[4]', closes INT PATH '$[5]')) AS j"
+             " STRAIGHT_JOIN packet AS p ON p.id = j.id SET p.grabbed_count = p.grabbed_count + j.grabs,"
+             " p.grabbed_amount = p.grabbed_amount + j.fen, p.refund_amount = p.refund_amount + j.refund,"
+             " p.finished_at = IF(j.finished > 0, j.finished, p.finished_at),"
+             " p.state = IF(j.closes, 'closed', 'open'), p.closed_at = IF(j.closes, ");
+    buf_i64(&k->sql, k->w->now_ms);
+    buf_cstr(&k->sql, ", p.closed_at)");
+    return db_exec_buf(db, NULL, &k->sql);
+}
+
+enum status settle_rows_write(struct settle_rows *k, struct db *db)
+{
+    struct settle_batch *b = &k->batch;
+    enum status st = settle_batch_group(k->arena, k->events, k->event_count, b, &k->w->fault);
+    if (st == ST_OK)
+        st = packets_lock(k, db);
+    crash_point("settle-after-packets-lock");
+    if (st == ST_OK && k->careful)
+        st = grabs_drop_settled(k, db);
+    for (size_t i = 0; st == ST_OK && i < b->packet_count; i++)
+        st = settle_packet_check(&b->packets[i], &k->w->fault);
+    if (st == ST_OK)
+        st = settle_batch_accounts(k->arena, b);
+    if (st == ST_OK)
+        st = accounts_change(k, db);
+    crash_point("settle-after-accounts");
+    if (st == ST_OK)
+        st = grabs_insert(k, db);
+    crash_point("settle-after-grabs");
+    if (st == ST_OK)
+        st = transfers_insert(k, db);
+    crash_point("settle-after-transfers");
+    if (st == ST_OK)
+        st = totals_add(k, db);
+    crash_point("settle-after-months");
+    if (st == ST_OK)
+        st = packets_update(k, db);
+    crash_point("settle-after-packets");
+    return st;
+}

@@ -1,0 +1,109 @@
+/* The settle worker: what happened in Redis becomes rows and money in MySQL, exactly once.
+ *
+ * The position in each partition's stream is kept in MySQL (stream_cursor), in the same transaction as the money it
+ * stands for. A crash anywhere replays the batch into a transaction that never committed; a worker that comes late
+ * finds the position moved and drops what it read. The unique keys of grab and transfer are the second lock.
+ *
+ * An event that can't be read, or that contradicts what is settled, becomes a dead letter (settle/dead_letter.h) and
+ * the partition flows on. Trouble that is no single event's fault (a stream that can't be read, events trimmed unseen,
+ * tables that answer nonsense) stops the partition, which tries again by itself.
+ *
+ * Trimming keeps the entry the cursor stands on. So every read begins at an entry both stores know, and a stream that
+ * does not have it tells at once that one of the stores lost data (settle/recover.h goes on from there). */
+#ifndef HB_SETTLE_SETTLE_H
+#define HB_SETTLE_SETTLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "live/stores.h"
+#include "settle/batch.h"
+
+enum {
+    SETTLE_DB_TIMEOUT_S = 10, /* connect, read and write, instead of the configured one */
+    SETTLE_PARTITIONS_MAX = 100,
+    SETTLE_BACKOFF_MS_MIN = 1000, /* of a stopped partition; doubles up to … */
+    SETTLE_BACKOFF_MS_MAX = 60000
+};
+
+struct settle_partition {
+    uint32_t no;
+    uint32_t batch_max; /* events of the next batch; shrinks to find the one that contradicts */
+    bool known;         /* last is what MySQL said when we looked */
+    bool gap_known;     /* the doors are closed: events after a lost stretch may be settled */
+    bool stopped;       /* by what a dead letter does not help */
+    int64_t retry_ms;   /* monotonic time; stopped until then */
+    int64_t backoff_ms;
+    struct live_event_id last;      /* our copy of the cursor */
+    struct live_event_id published; /* what Redis was told */
+    /* the batch that was read */
+    struct redis_call call;
+    uint64_t connection; /* it came over */
+    struct live_event *events;
+    size_t event_count;
+    redisReply *const *entries; /* of events, in call's reply */
+    const redisReply *damaged;  /* the first entry can't be read: nothing else of the batch counts */
+    struct live_event_id damaged_id;
+    uint64_t *closed_ids; /* packets this batch closed: their live keys get their time to live */
+    size_t closed_count;
+};
+
+struct settle {
+    struct stores *stores;
+    struct arena *arena; /* of the batch under way */
+    uint32_t partition_count;
+    bool again;            /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
+    bool fits;             /* the cursors are those of so many partitions */
+    int64_t misfit_log_ms; /* monotonic: when it is said again that they are not */
+    bool mended; /* a stream lost something: its packets are shut until recovery has looked at all of them */
+    struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
+};
+
+/* stores is borrowed; its database connection gets SETTLE_DB_TIMEOUT_S. ST_INVALID: there are too many partitions. */
+enum status settle_new(struct stores *stores, struct settle **out);
+void settle_free(struct settle *s); /* NULL is fine */
+
+/* One pass over all partitions: read, settle and publish what there is. *events: how many were settled.
+ * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again;
+ * ST_INVALID: as settle_refresh. */
+enum status settle_pass(struct settle *s, uint64_t *events);
+/* Passes until nothing is left that can be settled; at most passes_max. For commands and tests. */
+enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
+/* True while a partition is stopped. */
+bool settle_is_stopped(const struct settle *s);
+
+/* Stops a partition for its back-off time, logs why and counts it. */
+void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
+
+/* ---- the parts of a pass, for tests that stop between them as a crash would ---- */
+
+/* Reads the cursor; makes those of all partitions when there is none yet. ST_INVALID (logged): the tables were made for
+ * another number of partitions. Nothing may be settled or vouched for then: packets would be looked for where they are
+ * not, and be built anew without what is promised. */
+enum status settle_refresh(struct settle *s, struct settle_partition *p);
+/* Reads the next events of the partitions first … first + count - 1 in one round. *gap: a stream does not go on where
+ * its cursor stands: recover_stream is due for it, and nothing was read. */
+enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct settle_partition **gap);
+/* Settles what was read. *settled: events; 0 also when another worker was faster or the partition stopped. */
+enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled);
+/* Tells Redis: time to live of closed packets, position, trimmed stream; in this order. */
+enum status settle_publish(struct settle *s, struct settle_partition *p);
+/* Packets that are closed now: the next settle_publish tells of them. */
+enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count);
+/* The same for packets whose events are settled but not published: a worker died in between. */
+enum status settle_unpublished(struct settle *s, struct settle_partition *p);
+
+/* ---- the process ---- */
+
+/* What else the worker does about once a second, when the stores are there. Has to be quick. */
+typedef void settle_extra(struct stores *stores, void *ctx);
+/* Says whether the tables are there for that many partitions, as far as they can be asked. Writes nothing. ST_INVALID:
+ * no (logged). */
+enum status settle_check(struct stores *stores);
+/* Settles, expires and recovers until SIGTERM, SIGINT or SIGUSR1; a batch under way is finished. SIGHUP starts the
+ * program anew (io/process.h). Waits for absent stores. ST_INVALID when it can't work at all (scripts missing). */
+enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx);
+
+#endif

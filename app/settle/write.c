@@ -1,0 +1,259 @@
+#include "settle/write.h"
+
+#include <assert.h>
+
+#include "base/crash.h"
+#include "settle/rows_internal.h"
+
+enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out)
+{
+    struct db_rows rows;
+    enum status st =
+        db_query(db, a, &rows, "SELECT last_id FROM stream_cursor WHERE partition_no = ? FOR UPDATE SKIP LOCKED",
+                 DB_PARAMS(DB_U64(partition)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    return live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
+}
+
+static enum status cursor_move(struct db *db, const struct settle_write *w, struct live_event_id last)
+{
+    char text[LIVE_EVENT_ID_MAX];
+    return db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ?, updated_at = ? WHERE partition_no = ?",
+                   DB_PARAMS(DB_TEXT(live_event_id_text(text, last)), DB_I64(w->now_ms), DB_U64(w->partition)));
+}
+
+static bool listed(const uint64_t *ids, size_t count, uint64_t id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+/* Packets with a dead letter are not settled any further: their events follow it. */
+static enum status quarantine(struct settle_rows *k, struct db *db)
+{
+    struct settle_write *w = k->w;
+    uint64_t *ids;
+    size_t id_count;
+    k->events = w->events;
+    k->event_count = w->event_count;
+    enum status st = dead_letter_packets(db, k->arena, w->partition, &ids, &id_count);
+    if (st != ST_OK || id_count == 0)
+        return st;
+    k->events = arena_array(k->arena, w->event_count, sizeof *k->events);
+    if (k->events == NULL)
+        return ST_NO_MEMORY;
+    k->event_count = 0;
+    for (size_t i = 0; st == ST_OK && i < w->event_count; i++) {
+        const struct live_event *e = &w->events[i];
+        if (!listed(ids, id_count, e->packet_id)) {
+            k->events[k->event_count++] = *e;
+            continue;
+        }
+        w->put_aside++;
+        st =
+            dead_letter_add(db, &(struct dead_letter){ .partition = w->partition,
+                                                       .event = e->id,
+                                                       .packet_id = e->packet_id,
+                                                       .content = dead_letter_content(k->arena, w->entries[i]),
+                                                       .reason = STR("an earlier event of the packet is a dead letter"),
+                                                       .created_ms = w->now_ms });
+    }
+    return st;
+}
+
+/* With the cursor's row locked: who checks the next Redis process waits for us, or we for him. */
+static bool connection_stands(const struct settle_write *w)
+{
+    struct redis_call call;
+    enum status st = redis_do(w->redis, &call, &STR("PING"), 1);
+    redis_call_free(&call);
+    return st == ST_OK && redis_connection(w->redis) == w->connection;
+}
+
+/* *ours: the cursor's row is locked and stands where we think; else the outcome says what to do. */
+static enum status cursor_take(struct db *db, struct arena *a, struct settle_write *w, bool *ours)
+{
+    struct live_event_id cursor;
+    enum status st = settle_cursor_lock(db, a, w->partition, &cursor);
+    *ours = false;
+    if (st == ST_NOT_FOUND) {
+        w->outcome = SETTLE_BUSY;
+        return ST_OK;
+    }
+    if (st != ST_OK)
+        return st;
+    if (live_event_id_compare(cursor, w->cursor) != 0) {
+        w->cursor = cursor;
+        w->outcome = SETTLE_MOVED;
+        return ST_OK;
+    }
+    if (w->redis != NULL && !connection_stands(w))
+        return ST_UNAVAILABLE;
+    w->outcome = SETTLE_WRITTEN;
+    *ours = true;
+    return ST_OK;
+}
+
+static enum status write_body(struct db *db, void *ctx)
+{
+    struct settle_rows *k = ctx;
+    struct settle_write *w = k->w;
+    bool ours;
+    w->closed_count = 0;
+    w->refunded_fen = 0;
+    w->put_aside = 0;
+    enum status st = cursor_take(db, k->arena, w, &ours);
+    if (st != ST_OK || !ours)
+        return st;
+    crash_point("settle-after-cursor-lock");
+    st = quarantine(k, db);
+    if (st == ST_OK && k->event_count > 0)
+        st = settle_rows_write(k, db);
+    if (st == ST_OK)
+        st = cursor_move(db, w, w->events[w->event_count - 1].id);
+    crash_point("settle-before-commit");
+    return st;
+}
+
+/* What the server's refusal of a statement says about the batch. */
+static void refusal_read(enum status st, struct settle_write *w)
+{
+    w->outcome = SETTLE_FAULT;
+    if (w->fault.message != NULL)
+        return;
+    if (st == ST_CORRUPT)
+        w->outcome = SETTLE_BROKEN;
+    w->fault.message = st == ST_EXISTS    ? "a unique key is taken by other content"
+                       : st == ST_INVALID ? "a constraint of the tables refuses it"
+                                          : "the tables answer nonsense";
+}
+
+enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
+{
+    assert(w->event_count > 0);
+    struct settle_rows k = { .arena = a, .w = w };
+    w->fault = (struct settle_fault){ 0 };
+    w->closed_ids = arena_array(a, w->event_count, sizeof *w->closed_ids);
+    if (w->closed_ids == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_transaction(db, write_body, &k);
+    /* With the packets' rows locked a grab or a sum can only be there before us in two ways: the same event was
+     * settled before, or the stores contradict each other. Looking costs a query, so it is done when there is
+     * reason. */
+    if (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.message != NULL)) {
+        k.careful = true;
+        w->fault = (struct settle_fault){ 0 };
+        st = db_transaction(db, write_body, &k);
+    }
+    if (st == ST_CORRUPT || st == ST_EXISTS || st == ST_INVALID) {
+        refusal_read(st, w);
+        st = ST_OK;
+    }
+    buf_free(&k.sql);
+    return st;
+}
+
+/* ---- dead letters ---- */
+
+struct aside {
+    struct settle_write *w;
+    struct dead_letter *letter;
+    struct arena *arena;
+};
+
+static enum status put_aside_body(struct db *db, void *ctx)
+{
+    struct aside *k = ctx;
+    bool ours;
+    enum status st = cursor_take(db, k->arena, k->w, &ours);
+    if (st != ST_OK || !ours)
+        return st;
+    st = dead_letter_add(db, k->letter);
+    if (st == ST_OK)
+        st = cursor_move(db, k->w, k->letter->event);
+    crash_point("letter-before-commit");
+    return st;
+}
+
+enum status settle_put_aside(struct db *db, struct arena *a, struct settle_write *w, struct dead_letter *letter)
+{
+    struct aside k = { .w = w, .letter = letter, .arena = a };
+    letter->partition = w->partition;
+    letter->created_ms = w->now_ms;
+    return db_transaction(db, put_aside_body, &k);
+}
+
+struct replay {
+    struct settle_rows rows;
+    struct settle_replay *r;
+    struct settle_write w;
+    struct live_event event;
+};
+
+/* The letter, locked against the worker and against another replay. */
+static enum status letter_take(struct replay *k, struct db *db, struct dead_letter *letter)
+{
+    struct db_rows rows;
+    enum status st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
+    if (st == ST_OK) /* waits, unlike a worker */
+        st = db_query(db, k->rows.arena, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
+                      DB_PARAMS(DB_U64(letter->partition)));
+    if (st == ST_OK)
+        st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
+    return st == ST_OK && letter->resolved ? ST_NOT_FOUND : st;
+}
+
+static enum status replay_body(struct db *db, void *ctx)
+{
+    struct replay *k = ctx;
+    struct settle_replay *r = k->r;
+    struct dead_letter letter;
+    bool earlier;
+    k->w.closed_count = 0;
+    k->w.fault = (struct settle_fault){ 0 };
+    enum status st = letter_take(k, db, &letter);
+    r->outcome = st == ST_NOT_FOUND ? REPLAY_MISSING : REPLAY_DONE;
+    if (st != ST_OK)
+        return st;
+    if (!dead_letter_event(r->content.ptr == NULL ? letter.content : r->content, letter.event, &k->event)) {
+        r->outcome = REPLAY_UNREADABLE;
+        return ST_NOT_FOUND; /* rolls back */
+    }
+    r->packet_id = k->event.packet_id;
+    st = dead_letter_holds(db, k->rows.arena, letter.partition, r->packet_id, letter.id, &earlier);
+    if (st == ST_OK && earlier) {
+        r->outcome = REPLAY_EARLIER;
+        return ST_NOT_FOUND;
+    }
+    if (st == ST_OK)
+        st = settle_rows_write(&k->rows, db);
+    if (st == ST_OK)
+        st = dead_letter_resolve(db, letter.id, true, r->now_ms);
+    crash_point("replay-before-commit");
+    return st;
+}
+
+enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *r)
+{
+    uint64_t closed_id;
+    struct replay k = { .r = r, .w = { .now_ms = r->now_ms, .event_count = 1, .closed_ids = &closed_id } };
+    k.w.events = &k.event;
+    k.rows = (struct settle_rows){ .arena = a, .w = &k.w, .events = &k.event, .event_count = 1, .careful = true };
+    enum status st = db_transaction(db, replay_body, &k);
+    crash_point("replay-after-commit");
+    if (st == ST_OK)
+        r->closed = k.w.closed_count > 0;
+    if (st == ST_CORRUPT || st == ST_EXISTS || st == ST_INVALID) {
+        refusal_read(st, &k.w);
+        r->fault = k.w.fault;
+        r->outcome = REPLAY_FAULT;
+        st = ST_OK;
+    }
+    buf_free(&k.rows.sql);
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
