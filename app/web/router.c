@@ -89,9 +89,9 @@ static bool accept_wants_json(struct str accept)
 static void request_read(struct exchange *x)
 {
     x->method = method_of(exchange_param(x, "REQUEST_METHOD"));
-    x->target = exchange_param(x, "REQUEST_URI");
+    x->target = str_or_empty(exchange_param(x, "REQUEST_URI"));
     x->path = str_cut(x->target, '?', &x->query_text);
-    x->request_id = exchange_param(x, "REQUEST_ID");
+    x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
     x->wants_json = accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
     x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
     x->now_ms = clock_now_ms();
@@ -211,11 +211,6 @@ static void answer_head_write(struct exchange *x)
 
 static void answer_write(const struct router *router, struct exchange *x)
 {
-    if (x->headers.failed || x->body.failed) {
-        x->status = 503;
-        buf_reset(&x->headers);
-        buf_reset(&x->body);
-    }
     answer_head_write(x);
     fcgi_write(x->fcgi, buf_view(&x->headers));
     fcgi_write(x->fcgi, STR("\r\n"));
@@ -269,6 +264,10 @@ static enum step handler_step(struct exchange *x)
         answer_login_needed(x);
         return STEP_DONE;
     }
+    if (x->step == 0 && arena_failed(x->arena)) {
+        respond_status(x, ST_NO_MEMORY); /* nothing may happen by a request that was read in part */
+        return STEP_DONE;
+    }
     enum step step = x->route->handler(x);
     x->step++;
     return step;
@@ -292,12 +291,20 @@ static enum step first_step(const struct router *router, struct exchange *x)
     return handler_step(x);
 }
 
+enum step router_answer(const struct router *router, struct exchange *x)
+{
+    enum step step = x->route == NULL ? first_step(router, x) : handler_step(x);
+    if (step == STEP_DONE)
+        respond_finish(x);
+    return step;
+}
+
 static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
 {
     struct serving *s = ctx;
-    struct exchange *x = r->state;
-    if (x == NULL || !x->answered) {
-        enum step step = x == NULL ? first_step(s->router, x = exchange_begin(s, r)) : handler_step(x);
+    struct exchange *x = r->state != NULL ? r->state : exchange_begin(s, r);
+    if (!x->answered) {
+        enum step step = router_answer(s->router, x);
         x->answered = step == STEP_DONE;
         /* A queued call has to get its answer before the request goes. */
         bool open = x->renewal_queued && redis_queued(s->router->app->redis);

@@ -34,5 +34,8 @@ enum status router_serve(const struct router *router);
 /* The route for method and path; NULL: none. *path_known: another method would have matched (405). */
 const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
                                bool *path_known);
+/* One step of a request, the first or the next one. STEP_DONE: x holds the answer, to be written; STEP_WAIT: a round of
+ * Redis comes first. x: zeroed, with app, fcgi and arena set. */
+enum step router_answer(const struct router *router, struct exchange *x);
 
 #endif
