@@ -38,27 +38,6 @@ static bool path_matches(struct str pattern, struct str path, struct str *id)
     return pattern.len == 0 && path.len == 0;
 }
 
-const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
-                               bool *path_known)
-{
-    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
-    *path_known = false;
-    for (size_t i = 0; i < router->count; i++) {
-        const struct route *route = &router->routes[i];
-        struct str matched = STR("");
-        if ((route->pools & router->pool) == 0 || !path_matches(str_from(route->path), path, &matched))
-            continue;
-        *path_known = true;
-        if (!str_equal(str_from(route->method), wanted))
-            continue;
-        *id = matched;
-        return route;
-    }
-    return NULL;
-}
-
-/* ---- reading the request ---- */
-
 static enum method method_of(struct str name)
 {
     if (str_equal(name, STR("GET")))
@@ -69,6 +48,40 @@ static enum method method_of(struct str name)
         return METHOD_POST;
     return METHOD_OTHER;
 }
+
+const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
+                               unsigned *methods)
+{
+    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
+    bool path_known = false;
+    unsigned found = 0;
+    *methods = 0;
+    for (size_t i = 0; i < router->count; i++) {
+        const struct route *route = &router->routes[i];
+        struct str matched = STR("");
+        if (!path_matches(str_from(route->path), path, &matched))
+            continue;
+        found |= 1U << method_of(str_from(route->method));
+        if ((route->pools & router->pool) == 0)
+            continue;
+        path_known = true;
+        if (!str_equal(str_from(route->method), wanted))
+            continue;
+        *id = matched;
+        return route;
+    }
+    if (path_known)
+        *methods = found;
+    return NULL;
+}
+
+struct str route_allow_text(unsigned methods)
+{
+    bool get = (methods & 1U << METHOD_GET) != 0, post = (methods & 1U << METHOD_POST) != 0;
+    return get && post ? STR("GET, HEAD, POST") : get ? STR("GET, HEAD") : post ? STR("POST") : STR("");
+}
+
+/* ---- reading the request ---- */
 
 static size_t text_find(struct str s, struct str part)
 {
@@ -107,10 +120,14 @@ static bool body_is_form(const struct exchange *x)
 /* What is wrong with the request before any handler or store is asked; NULL: nothing. */
 static const struct problem *request_problem(const struct router *router, struct exchange *x)
 {
-    bool path_known;
-    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id, &path_known);
-    if (x->route == NULL)
-        return path_known ? &PROBLEM_METHOD : &PROBLEM_NOT_FOUND;
+    unsigned methods;
+    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id, &methods);
+    if (x->route == NULL && methods == 0)
+        return &PROBLEM_NOT_FOUND;
+    if (x->route == NULL) {
+        respond_header(x, "Allow", route_allow_text(methods));
+        return &PROBLEM_METHOD;
+    }
     if (x->fcgi->body_too_large)
         return &PROBLEM_TOO_LARGE;
     if (x->fcgi->body_broken)
@@ -278,8 +295,6 @@ static enum step first_step(const struct router *router, struct exchange *x)
     request_read(x);
     const struct problem *problem = request_problem(router, x);
     if (problem != NULL) {
-        if (problem == &PROBLEM_METHOD)
-            respond_header(x, "Allow", STR("GET, HEAD, POST"));
         respond_problem(x, problem);
         return STEP_DONE;
     }

@@ -149,9 +149,14 @@ test('a post from another site is refused, curl passes', async () => {
 test('a mutation by GET is 405 or a page, never a change', async () => {
   const { client } = await newUser({ yuan: '10' });
   const sent = await sendPacket({ client }, { kind: 'even', amount: '1', count: '1' });
-  assert.equal((await client.get(`/p/${sent.json.id}/open`)).status, 405);
-  assert.equal((await client.get('/wallet/deposit?amount=5')).status, 405);
-  assert.equal((await client.get('/logout')).status, 405);
+  for (const path of [`/p/${sent.json.id}/open`, '/wallet/deposit?amount=5', '/logout']) {
+    const refused = await client.get(path);
+    assert.equal(refused.status, 405);
+    assert.equal(refused.headers.get('allow'), 'POST');
+  }
+  const posted = await client.post('/wallet', {});
+  assert.equal(posted.status, 405);
+  assert.equal(posted.headers.get('allow'), 'GET, HEAD');
   assert.equal((await client.get(`/p/${sent.json.id}`)).json.grabbed_count, 0);
 });
 
