@@ -159,11 +159,15 @@ static void answer_login_needed(struct exchange *x)
         respond_problem(x, &PROBLEM_UNAUTHORIZED);
         return;
     }
-    /* After login, a GET goes on where it was; a POST can't be repeated, so its packet's page comes next. */
+    /* After login, a GET goes on where it was, or at home when that address is too long; a POST can't be repeated, so
+     * its packet's page comes next. */
     struct str next = x->target;
     if (x->method == METHOD_POST)
         next = x->id.len > 0 ? arena_printf(x->arena, "/p/%.*s", STR_ARG(x->id)) : STR("/");
-    respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
+    if (origin_own_path(next))
+        respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
+    else
+        respond_see_other(x, STR("/login"));
 }
 
 static enum metric pool_metric(enum pool pool)

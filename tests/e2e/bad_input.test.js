@@ -169,6 +169,17 @@ test('next leads only to this site', async () => {
   }
 });
 
+test('a long address and a long next are no trouble for a guest', async () => {
+  const guest = new Client();
+  const long = `/wallet?x=${'a'.repeat(6 << 10)}`;
+  const login = await guest.getHtml(long);
+  assert.equal(login.status, 303);
+  assert.equal(login.headers.get('location'), '/login');
+  const chosen = await guest.postHtml('/language', { language: 'en', next: long });
+  assert.equal(chosen.status, 303);
+  assert.equal(chosen.headers.get('location'), '/');
+});
+
 test('unknown user and wrong password get the same answer', async () => {
   const { username } = await newUser();
   const a = await new Client().post('/login', { username, password: 'wrong password' });

@@ -194,6 +194,39 @@ static void allow_names_the_methods_of_the_path(void **state)
     assert_allows(POOL_HOT, "POST", "/split", "GET, HEAD, POST");
 }
 
+/* GET uri leads a guest to location. */
+static void assert_leads_guest(const char *uri, const char *location)
+{
+    struct asked a;
+    static char line[3 * URI_MAX + 64];
+    answers = 0;
+    ask(&a, POOL_PAGE, "GET", uri);
+    snprintf(line, sizeof line, "Location: %s", location);
+    assert_int_equal(a.x.status, 303);
+    if (!has_header(&a, line))
+        fail_msg("not \"%s\" in\n%.*s", line, STR_ARG(buf_view(&a.x.headers)));
+    assert_int_equal(answers, 0);
+    asked_end(&a);
+}
+
+static void a_guest_comes_back_after_the_login_unless_the_address_is_too_long(void **state)
+{
+    (void)state;
+    static const char path[] = "/send?x=";
+    const size_t head = sizeof path - 1;
+    static char uri[URI_MAX], location[3 * URI_MAX];
+    assert_leads_guest("/send?to=a&x=%2F", "/login?next=/send%3Fto%3Da%26x%3D%252F");
+    memcpy(uri, path, head);
+    memset(uri + head, 'a', NEXT_BYTES_MAX - head);
+    uri[NEXT_BYTES_MAX] = '\0';
+    snprintf(location, sizeof location, "/login?next=/send%%3Fx%%3D%s", uri + head);
+    assert_leads_guest(uri, location);
+    uri[NEXT_BYTES_MAX] = 'a';
+    assert_leads_guest(uri, "/login");
+    memset(uri + head, 'a', 6 << 10);
+    assert_leads_guest(uri, "/login");
+}
+
 static void browsers_may_post_from_our_own_pages_only(void **state)
 {
     (void)state;
@@ -232,6 +265,16 @@ static void next_is_followed_only_on_this_site(void **state)
     assert_true(origin_own_path(STR("/records/received?year=2026")));
 }
 
+static void a_next_is_a_kilobyte_at_most(void **state)
+{
+    (void)state;
+    char next[NEXT_BYTES_MAX + 1];
+    memset(next, 'a', sizeof next);
+    next[0] = '/';
+    assert_true(origin_own_path((struct str){ next, NEXT_BYTES_MAX }));
+    assert_false(origin_own_path((struct str){ next, NEXT_BYTES_MAX + 1 }));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,9 +283,11 @@ int main(void)
         cmocka_unit_test(a_wrong_method_is_told_from_a_wrong_path),
         cmocka_unit_test(a_pool_serves_only_its_own_routes),
         cmocka_unit_test(allow_names_the_methods_of_the_path),
+        cmocka_unit_test(a_guest_comes_back_after_the_login_unless_the_address_is_too_long),
         cmocka_unit_test(browsers_may_post_from_our_own_pages_only),
         cmocka_unit_test(curl_sends_neither_header_and_passes),
         cmocka_unit_test(next_is_followed_only_on_this_site),
+        cmocka_unit_test(a_next_is_a_kilobyte_at_most),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
