@@ -34,6 +34,7 @@ struct arena {
     struct chunk *chunks;  /* newest; the first one is the last of the list */
     struct chunk *current; /* where the next allocation is tried */
     size_t chunk_bytes, limit_bytes, total_bytes;
+    bool failed; /* since the last reset */
 };
 
 static struct chunk *chunk_new(size_t size)
@@ -95,6 +96,18 @@ void arena_reset(struct arena *a)
     ASAN_POISON_MEMORY_REGION(c->bytes, c->size);
     a->chunks = a->current = c;
     a->total_bytes = c->size;
+    a->failed = false;
+}
+
+bool arena_failed(const struct arena *a)
+{
+    return a->failed;
+}
+
+static void *refuse(struct arena *a)
+{
+    a->failed = true;
+    return NULL;
 }
 
 /* A chunk with room for size bytes, or NULL. */
@@ -122,14 +135,14 @@ static struct chunk *arena_grow(struct arena *a, size_t size)
 void *arena_alloc(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX - ALIGNMENT - GAP_BYTES)
-        return NULL;
+        return refuse(a);
     size_t rounded = (size + GAP_BYTES + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     struct chunk *c = a->current;
 
     if (rounded > c->size - c->used) {
         c = arena_grow(a, rounded);
         if (c == NULL)
-            return NULL;
+            return refuse(a);
     }
     void *p = c->bytes + c->used;
     c->used += rounded;
@@ -141,12 +154,12 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 {
     size_t total;
 
-    return __builtin_mul_overflow(count, size, &total) ? NULL : arena_alloc(a, total);
+    return __builtin_mul_overflow(count, size, &total) ? refuse(a) : arena_alloc(a, total);
 }
 
 char *arena_cstr(struct arena *a, struct str s)
 {
-    char *copy = s.len < SIZE_MAX ? arena_alloc(a, s.len + 1) : NULL;
+    char *copy = s.len < SIZE_MAX ? arena_alloc(a, s.len + 1) : refuse(a);
 
     if (copy != NULL && s.len)
         memcpy(copy, s.ptr, s.len);
@@ -169,7 +182,7 @@ struct str arena_printf(struct arena *a, const char *format, ...)
     int n = vsnprintf(stack, sizeof stack, format, args);
     va_end(args);
     if (n < 0)
-        return STR_NONE;
+        return (struct str){ refuse(a), 0 };
     size_t len = (size_t)n;
     if (len < sizeof stack)
         return arena_str(a, (struct str){ stack, len });

@@ -1,8 +1,11 @@
 /* Memory that lives as long as one request: allocate freely, free all at once. The first chunk is kept
- * over resets, so a typical request never calls malloc. */
+ * over resets, so a typical request never calls malloc.
+ * A refused allocation is remembered until the next reset: whatever was made from this memory may lack a part then,
+ * also where nobody looked at the one result. */
 #ifndef HB_BASE_ARENA_H
 #define HB_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -15,6 +18,8 @@ struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes);
 void arena_free(struct arena *a); /* NULL is fine */
 /* Frees everything but the first chunk. Every pointer handed out dies. */
 void arena_reset(struct arena *a);
+/* True when an allocation was refused since the last reset. */
+bool arena_failed(const struct arena *a);
 
 /* size bytes, zeroed, aligned for any type; NULL without memory or over the limit. */
 void *arena_alloc(struct arena *a, size_t size);

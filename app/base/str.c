@@ -7,6 +7,11 @@ struct str str_from(const char *cstr)
     return cstr != NULL ? (struct str){ cstr, strlen(cstr) } : STR_NONE;
 }
 
+struct str str_or_empty(struct str s)
+{
+    return s.ptr != NULL ? s : STR("");
+}
+
 bool str_equal(struct str a, struct str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);

@@ -12,12 +12,14 @@ struct str {
 };
 
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
-#define STR_NONE     ((struct str){ NULL, 0 })
+#define STR_NONE     ((struct str){ NULL, 0 }) /* absent, or lost for want of memory */
 /* For printf("%.*s", STR_ARG(s)). Slices longer than INT_MAX do not occur: requests are limited. */
 #define STR_ARG(s) (int)(s).len, (s).ptr
 
 /* The slice of a NUL-terminated string; NULL gives STR_NONE. */
 struct str str_from(const char *cstr);
+/* The slice itself; STR("") for an absent one. */
+struct str str_or_empty(struct str s);
 bool str_equal(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII letters compare without case */
 bool str_starts(struct str s, struct str prefix);

@@ -40,8 +40,10 @@ static struct value *member_add(struct model *m, struct value *object, const cha
     struct str name = str_from(cname);
     uint32_t hash = value_hash(name);
 
-    if (m->failed)
+    if (m->failed || arena_failed(m->arena)) {
+        m->failed = true;
         return NULL;
+    }
     assert(object->type == VALUE_OBJECT && object != &dummy_object);
     assert(name.len > 0 && member_find(object, name, hash) == NULL);
     struct member *member = arena_alloc(m->arena, sizeof *member);
@@ -56,6 +58,14 @@ static struct value *member_add(struct model *m, struct value *object, const cha
         object->as.object.first = member;
     object->as.object.last = member;
     return &member->value;
+}
+
+static void text_add(struct model *m, struct value *object, const char *name, bool page_only, enum value_type type,
+                     struct str text)
+{
+    if (text.ptr == NULL)
+        m->failed = true;
+    (void)member_add(m, object, name, page_only, (struct value){ .type = type, .as.text = text });
 }
 
 static struct value *or_dummy(struct value *v, struct value *dummy)
@@ -83,12 +93,12 @@ void value_int(struct model *m, struct value *object, const char *name, int64_t 
 
 void value_text(struct model *m, struct value *object, const char *name, struct str text)
 {
-    (void)member_add(m, object, name, false, (struct value){ .type = VALUE_TEXT, .as.text = text });
+    text_add(m, object, name, false, VALUE_TEXT, text);
 }
 
 void value_ready_json(struct model *m, struct value *object, const char *name, struct str json)
 {
-    (void)member_add(m, object, name, false, (struct value){ .type = VALUE_JSON, .as.text = json });
+    text_add(m, object, name, false, VALUE_JSON, json);
 }
 
 struct value *value_object(struct model *m, struct value *object, const char *name)
@@ -113,7 +123,7 @@ void value_page_int(struct model *m, struct value *object, const char *name, int
 
 void value_page_text(struct model *m, struct value *object, const char *name, struct str text)
 {
-    (void)member_add(m, object, name, true, (struct value){ .type = VALUE_TEXT, .as.text = text });
+    text_add(m, object, name, true, VALUE_TEXT, text);
 }
 
 struct value *value_page_object(struct model *m, struct value *object, const char *name)

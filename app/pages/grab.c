@@ -16,6 +16,7 @@ static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/no
 static void answer_share(struct exchange *x, const char *result, uint32_t share_no, int64_t amount_fen)
 {
     struct model m;
+    x->if_lost = &PROBLEM_UNKNOWN;
     if (!x->wants_json) {
         respond_see_other(x, present_packet_path(x, x->id));
         return;

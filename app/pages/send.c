@@ -166,10 +166,7 @@ static enum step answer_sent(struct exchange *x, const struct packet *p)
 {
     struct str id = present_packet_id(x, p->id);
     struct str path = present_packet_path(x, p->id);
-    if (id.ptr == NULL || path.ptr == NULL) {
-        respond_status(x, ST_UNKNOWN); /* paid for, but the words are missing: the same request_key finds it */
-        return STEP_DONE;
-    }
+    x->if_lost = &PROBLEM_UNKNOWN; /* it is paid for: the same request_key finds it */
     if (!x->wants_json) {
         respond_see_other(x, path);
         return STEP_DONE;

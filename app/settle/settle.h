@@ -57,7 +57,7 @@ struct settle {
     bool again;            /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
     bool fits;             /* the cursors are those of so many partitions */
     int64_t misfit_log_ms; /* monotonic: when it is said again that they are not */
-    bool mended; /* a stream lost something: its packets are shut until recovery has looked at all of them */
+    bool mended;           /* a stream lost something: its packets are shut until recovery has looked at all of them */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };
 

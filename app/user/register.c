@@ -98,6 +98,7 @@ enum step register_submit(struct exchange *x)
         return STEP_DONE;
     }
     log_info("registered", "user_id=%" PRIu64, user.id);
+    x->if_lost = &REGISTER_UNKNOWN;
     struct str next = next_path(&x->form);
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)

@@ -113,8 +113,10 @@ bool session_visitor_queue(struct exchange *x)
         return false;
     session_key_write(token, key);
     x->visitor.session_key = arena_str(x->arena, (struct str){ key, SESSION_KEY_LEN });
-    if (x->visitor.session_key.ptr == NULL)
-        return false;
+    if (x->visitor.session_key.ptr == NULL) {
+        x->session_call.status = ST_NO_MEMORY; /* not logged out: session_visitor_read tells it */
+        return true;
+    }
     const struct str args[] = { STR("GET"), x->visitor.session_key };
     redis_queue(x->app->stores.redis, &x->session_call, args, sizeof args / sizeof args[0]);
     return true;
@@ -137,8 +139,8 @@ static void session_store_queue(struct exchange *x, struct redis_call *call, str
     redis_queue(x->app->stores.redis, call, args, sizeof args / sizeof args[0]);
 }
 
-/* Rare (hourly for a session), but then for everybody who comes to an event: it goes with the round that comes next. A
- * failure costs nothing but a little lifetime. */
+/* Rare (hourly for a session), but then for everybody who comes to an event: it goes with the round that comes next.
+ * When Redis fails, that costs nothing but a little lifetime. */
 static void session_renew(struct exchange *x, const struct session *s)
 {
     struct session seen = *s;

@@ -51,9 +51,11 @@ bool session_refresh_due(const struct config *config, const struct session *s, i
 
 /* ---- the hooks of struct services ---- */
 
-/* Queues the GET when the cookie holds a well-formed token; anything else is logged out without I/O: false. */
+/* Queues the GET when the cookie holds a well-formed token; anything else is logged out without I/O: false. Without
+ * memory it is true as well, and session_visitor_read tells it. */
 bool session_visitor_queue(struct exchange *x);
-/* Reads the answer into x->visitor. ST_OK, logged in or not; ST_UNAVAILABLE or ST_UNKNOWN when Redis is away. */
+/* Reads the answer into x->visitor. ST_OK, logged in or not; ST_UNAVAILABLE or ST_UNKNOWN when Redis is away or there
+ * was no memory to ask it. */
 enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */

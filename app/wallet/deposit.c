@@ -101,6 +101,8 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
     if (st == ST_EXISTS) {
         d->repeated = true;
         st = deposit_find(db, &run);
+        if (st == ST_NO_MEMORY || st == ST_UNAVAILABLE)
+            st = ST_UNKNOWN; /* it was made; only what it did can't be told */
     }
     return st;
 }
@@ -127,6 +129,7 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 {
     struct model m;
 
+    x->if_lost = &DEPOSIT_UNKNOWN;
     if (!x->wants_json) {
         respond_see_other(x, STR("/wallet"));
         return STEP_DONE;
@@ -158,6 +161,8 @@ enum step deposit_submit(struct exchange *x)
     if (st != ST_NO_MEMORY && e.count > 0)
         return deposit_refuse(x, typed_amount, d.request_key, &e);
 
+    if (st == ST_OK && d.request_key.ptr == NULL)
+        st = ST_NO_MEMORY; /* without its key it would be taken for another deposit that lost its own */
     if (st == ST_OK)
         st = deposit_make(x->app->stores.db, x->arena, &d, x->now_ms);
     if (st == ST_OK) {

@@ -26,7 +26,8 @@ struct deposit {
 };
 
 /* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. A lost COMMIT is
- * replayed, the unique key decides; ST_UNKNOWN only when that can't be done either. ST_NOT_FOUND: no such wallet. */
+ * replayed, the unique key decides; ST_UNKNOWN only when that can't be done either, or when a deposit that was made
+ * can't be read again. ST_NOT_FOUND: no such wallet. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
 /* POST /wallet/deposit, only with config demo (else 404): amount (yuan text), request_key (optional). HTML 303 /wallet,

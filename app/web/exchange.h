@@ -18,6 +18,7 @@
 struct exchange;
 struct route;
 struct finished;
+struct problem;
 
 /* Who is looking. Filled by the visitor hook from the session cookie. */
 struct visitor {
@@ -80,7 +81,9 @@ struct exchange {
 
     /* the answer: written by web/respond.h */
     int status;
-    struct buf headers; /* "Name: value\r\n" lines */
+    bool lost;                     /* a part of it found no memory */
+    const struct problem *if_lost; /* what a lost answer becomes: set once something has happened; NULL: busy */
+    struct buf headers;            /* "Name: value\r\n" lines */
     struct buf body;
 };
 

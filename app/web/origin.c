@@ -20,7 +20,7 @@ bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host
 
 bool origin_own_path(struct str next)
 {
-    if (next.len == 0 || next.ptr[0] != '/')
+    if (next.len == 0 || next.len > NEXT_BYTES_MAX || next.ptr[0] != '/')
         return false;
     if (next.len > 1 && next.ptr[1] == '/')
         return false;

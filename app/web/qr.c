@@ -25,7 +25,9 @@ static void svg_path(struct buf *out, const QRcode *code)
 struct str qr_svg(struct arena *a, struct str text)
 {
     struct buf svg = { .limit = QR_SVG_BYTES_MAX };
-    char *cstr = text.len <= QR_TEXT_MAX ? arena_cstr(a, text) : NULL;
+    if (text.len > QR_TEXT_MAX)
+        return STR("");
+    char *cstr = arena_cstr(a, text);
     QRcode *code = cstr != NULL ? QRcode_encodeString8bit(cstr, 0, QR_ECLEVEL_M) : NULL;
     if (code == NULL)
         return STR_NONE;

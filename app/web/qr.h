@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* text (ASCII, at most 200 bytes) as one <svg> element, hidden from screen readers: the template around it says what it
- * is. Error correction M, quiet zone of four modules. STR_NONE without memory. */
+ * is. Error correction M, quiet zone of four modules. STR("") for a longer text; STR_NONE without memory. */
 struct str qr_svg(struct arena *a, struct str text);
 
 #endif

@@ -8,6 +8,8 @@
 #include "web/text.h"
 #include "web/view.h"
 
+enum { LOST_ARENA_BYTES = 32 << 10 }; /* for the problem page of a lost answer */
+
 #define PROBLEM_URN "urn:hongbao:problem:"
 #define VARY        "Accept, Accept-Language, Cookie" /* page or JSON; the language; who looks */
 
@@ -26,6 +28,8 @@ const struct problem PROBLEM_UNKNOWN = { 503, "unknown", "text/problem_unknown",
 
 void respond_header(struct exchange *x, const char *name, struct str value)
 {
+    if (value.ptr == NULL)
+        x->lost = true;
     for (size_t i = 0; i < value.len; i++) {
         char c = value.ptr[i];
         if (c == '\r' || c == '\n' || c == '\0') {
@@ -68,8 +72,6 @@ void respond_empty(struct exchange *x, int status)
 
 bool respond_not_modified(struct exchange *x, struct str tag)
 {
-    if (tag.ptr == NULL)
-        return false;
     respond_header(x, "ETag", tag);
     if (!etag_matches(exchange_param(x, "HTTP_IF_NONE_MATCH"), tag))
         return false;
@@ -100,15 +102,9 @@ static void answer_json(struct exchange *x, int status, struct str content_type,
 {
     answer_begin(x, status, content_type);
     respond_header(x, "Vary", STR(VARY));
+    x->lost = x->lost || m->failed;
     value_json(&x->body, &m->root);
     buf_char(&x->body, '\n');
-}
-
-/* Without memory there is no page and no JSON either: a fixed answer that needs none. */
-static void answer_no_memory(struct exchange *x)
-{
-    x->status = 503;
-    buf_reset(&x->body);
 }
 
 static void answer_page(struct exchange *x, int status, const char *template_name, struct model *m)
@@ -123,15 +119,13 @@ static void answer_page(struct exchange *x, int status, const char *template_nam
         return;
     }
     if (m->failed || mustache_render(page, &m->root, &x->body) != ST_OK)
-        answer_no_memory(x);
+        x->lost = true;
 }
 
 void respond_model(struct exchange *x, int status, const char *template_name, struct model *m)
 {
     if (!x->wants_json)
         answer_page(x, status, template_name, m);
-    else if (m->failed)
-        answer_no_memory(x);
     else
         answer_json(x, status, STR("application/json"), m);
 }
@@ -155,13 +149,13 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
 
 void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
+    if (p->status >= 500)
+        x->if_lost = p;
     problem_model(x, p, m);
     if (p->retry_after_s > 0)
         respond_retry_after(x, p->retry_after_s);
     if (!x->wants_json)
         answer_page(x, p->status, "pages/problem", m);
-    else if (m->failed)
-        answer_no_memory(x);
     else
         answer_json(x, p->status, STR("application/problem+json"), m);
 }
@@ -202,10 +196,7 @@ void respond_form_errors(struct exchange *x, const char *template_name, struct m
     model_init(&problem, x->arena);
     problem_model(x, &refused, &problem);
     errors_model(x, &problem, e);
-    if (problem.failed)
-        answer_no_memory(x);
-    else
-        answer_json(x, refused.status, STR("application/problem+json"), &problem);
+    answer_json(x, refused.status, STR("application/problem+json"), &problem);
 }
 
 void respond_status(struct exchange *x, enum status st)
@@ -220,4 +211,36 @@ void respond_status(struct exchange *x, enum status st)
         log_error("unexpected outcome", "status=%s route=%s", status_name(st), x->route != NULL ? x->route->path : "-");
         respond_problem(x, &PROBLEM_INTERNAL);
     }
+}
+
+/* ---- lost answers ---- */
+
+static bool answer_lost(const struct exchange *x)
+{
+    return x->lost || x->headers.failed || x->body.failed || x->arena == NULL || arena_failed(x->arena);
+}
+
+static void answer_clear(struct exchange *x)
+{
+    x->status = 503;
+    x->lost = false;
+    buf_reset(&x->headers);
+    buf_reset(&x->body);
+}
+
+void respond_finish(struct exchange *x)
+{
+    if (!answer_lost(x))
+        return;
+    const struct problem *p = x->if_lost != NULL ? x->if_lost : &PROBLEM_BUSY;
+    struct arena *full = x->arena;
+    log_warn("answer lost: no memory", "status=%d route=%s", x->status, x->route != NULL ? x->route->path : "-");
+    answer_clear(x);
+    x->arena = arena_new(LOST_ARENA_BYTES, LOST_ARENA_BYTES);
+    if (x->arena != NULL)
+        respond_problem(x, p);
+    if (answer_lost(x))
+        answer_clear(x);
+    arena_free(x->arena);
+    x->arena = full;
 }

@@ -1,11 +1,15 @@
-/* Writing the answer. A handler calls one of these once (respond_header as often as it likes, before or after). */
+/* Writing the answer. A handler calls one of these once (respond_header as often as it likes, before or after).
+ *
+ * An answer is whole or it is 503: whatever lacks a part for want of memory, be it a text of the model, a header or
+ * anything else from the request's arena, is thrown away by respond_finish. So a handler need not look whether a text
+ * was lost, with two exceptions: before something happens by it, and after: then it sets x->if_lost. */
 #ifndef HB_WEB_RESPOND_H
 #define HB_WEB_RESPOND_H
 
 #include "base/value.h"
 #include "web/exchange.h"
 
-/* Adds a header. CR, LF or NUL in value: the header is left out and an error logged. */
+/* Adds a header. CR, LF or NUL in value: the header is left out and an error logged. STR_NONE: the answer is lost. */
 void respond_header(struct exchange *x, const char *name, struct str value);
 /* Sets a cookie of the whole site that no script can read (Secure on https). max_age_s 0 deletes it. */
 void respond_cookie(struct exchange *x, struct str name, struct str value, int64_t max_age_s);
@@ -16,9 +20,9 @@ void respond_retry_after(struct exchange *x, int seconds);
  * (`site`: see web/view.h) are added here. Sets Cache-Control: no-store. */
 void respond_model(struct exchange *x, int status, const char *template_name, struct model *m);
 /* Sets the answer's tag. True: the visitor has that answer already (If-None-Match), and 304 was answered. For GET and
- * HEAD, before the answer is made. tag: STR_NONE does nothing. */
+ * HEAD, before the answer is made. tag: STR_NONE: the answer is lost. */
 bool respond_not_modified(struct exchange *x, struct str tag);
-/* 303 to a path of ours. */
+/* 303 to a path of ours. STR_NONE: the answer is lost. */
 void respond_see_other(struct exchange *x, struct str path);
 /* Status without body (204). */
 void respond_empty(struct exchange *x, int status);
@@ -45,6 +49,10 @@ void respond_form_errors(struct exchange *x, const char *template_name, struct m
 /* Maps an operation's status: UNAVAILABLE → 503 busy, UNKNOWN → 503 unknown, NOT_FOUND → 404, NO_MEMORY → 503,
  * CONFLICT → 503 busy, else 500. */
 void respond_status(struct exchange *x, enum status st);
+
+/* The last step of every answer, by the router: one that was lost for want of memory becomes the problem x->if_lost,
+ * made in memory of its own, or a bare 503 when there is none either. Headers go with it, cookies and Location too. */
+void respond_finish(struct exchange *x);
 
 extern const struct problem PROBLEM_BAD_REQUEST, PROBLEM_UNAUTHORIZED, PROBLEM_FORBIDDEN_ORIGIN, PROBLEM_NOT_FOUND,
     PROBLEM_METHOD, PROBLEM_TOO_LARGE, PROBLEM_MEDIA_TYPE, PROBLEM_INTERNAL, PROBLEM_BUSY, PROBLEM_UNKNOWN;

@@ -38,27 +38,6 @@ static bool path_matches(struct str pattern, struct str path, struct str *id)
     return pattern.len == 0 && path.len == 0;
 }
 
-const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
-                               bool *path_known)
-{
-    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
-    *path_known = false;
-    for (size_t i = 0; i < router->count; i++) {
-        const struct route *route = &router->routes[i];
-        struct str matched = STR("");
-        if ((route->pools & router->pool) == 0 || !path_matches(str_from(route->path), path, &matched))
-            continue;
-        *path_known = true;
-        if (!str_equal(str_from(route->method), wanted))
-            continue;
-        *id = matched;
-        return route;
-    }
-    return NULL;
-}
-
-/* ---- reading the request ---- */
-
 static enum method method_of(struct str name)
 {
     if (str_equal(name, STR("GET")))
@@ -69,6 +48,40 @@ static enum method method_of(struct str name)
         return METHOD_POST;
     return METHOD_OTHER;
 }
+
+const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
+                               unsigned *methods)
+{
+    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
+    bool path_known = false;
+    unsigned found = 0;
+    *methods = 0;
+    for (size_t i = 0; i < router->count; i++) {
+        const struct route *route = &router->routes[i];
+        struct str matched = STR("");
+        if (!path_matches(str_from(route->path), path, &matched))
+            continue;
+        found |= 1U << method_of(str_from(route->method));
+        if ((route->pools & router->pool) == 0)
+            continue;
+        path_known = true;
+        if (!str_equal(str_from(route->method), wanted))
+            continue;
+        *id = matched;
+        return route;
+    }
+    if (path_known)
+        *methods = found;
+    return NULL;
+}
+
+struct str route_allow_text(unsigned methods)
+{
+    bool get = (methods & 1U << METHOD_GET) != 0, post = (methods & 1U << METHOD_POST) != 0;
+    return get && post ? STR("GET, HEAD, POST") : get ? STR("GET, HEAD") : post ? STR("POST") : STR("");
+}
+
+/* ---- reading the request ---- */
 
 static size_t text_find(struct str s, struct str part)
 {
@@ -89,9 +102,9 @@ static bool accept_wants_json(struct str accept)
 static void request_read(struct exchange *x)
 {
     x->method = method_of(exchange_param(x, "REQUEST_METHOD"));
-    x->target = exchange_param(x, "REQUEST_URI");
+    x->target = str_or_empty(exchange_param(x, "REQUEST_URI"));
     x->path = str_cut(x->target, '?', &x->query_text);
-    x->request_id = exchange_param(x, "REQUEST_ID");
+    x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
     x->wants_json = accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
     x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
     x->now_ms = clock_now_ms();
@@ -107,10 +120,14 @@ static bool body_is_form(const struct exchange *x)
 /* What is wrong with the request before any handler or store is asked; NULL: nothing. */
 static const struct problem *request_problem(const struct router *router, struct exchange *x)
 {
-    bool path_known;
-    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id_text, &path_known);
-    if (x->route == NULL)
-        return path_known ? &PROBLEM_METHOD : &PROBLEM_NOT_FOUND;
+    unsigned methods;
+    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id_text, &methods);
+    if (x->route == NULL && methods == 0)
+        return &PROBLEM_NOT_FOUND;
+    if (x->route == NULL) {
+        respond_header(x, "Allow", route_allow_text(methods));
+        return &PROBLEM_METHOD;
+    }
     if (x->fcgi->body_too_large)
         return &PROBLEM_TOO_LARGE;
     if (x->fcgi->body_broken)
@@ -150,9 +167,13 @@ static void answer_login_needed(struct exchange *x)
         respond_problem(x, &PROBLEM_UNAUTHORIZED);
         return;
     }
-    /* After login, a GET goes on where it was; a POST can't be repeated, so the page it belongs to comes next. */
+    /* After login, a GET goes on where it was, or at home when that address is too long; a POST can't be repeated, so
+     * the page it belongs to comes next. */
     struct str next = x->method == METHOD_POST ? named_page(x) : x->target;
-    respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
+    if (origin_own_path(next))
+        respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
+    else
+        respond_see_other(x, STR("/login"));
 }
 
 static enum metric pool_metric(enum pool pool)
@@ -217,11 +238,6 @@ static void answer_head_write(struct exchange *x)
 
 static void answer_write(const struct router *router, struct exchange *x)
 {
-    if (x->headers.failed || x->body.failed) {
-        x->status = 503;
-        buf_reset(&x->headers);
-        buf_reset(&x->body);
-    }
     answer_head_write(x);
     fcgi_write(x->fcgi, buf_view(&x->headers));
     fcgi_write(x->fcgi, STR("\r\n"));
@@ -275,6 +291,10 @@ static enum step handler_step(struct exchange *x)
         answer_login_needed(x);
         return STEP_DONE;
     }
+    if (x->step == 0 && arena_failed(x->arena)) {
+        respond_status(x, ST_NO_MEMORY); /* nothing may happen by a request that was read in part */
+        return STEP_DONE;
+    }
     enum step step = x->route->handler(x);
     x->step++;
     return step;
@@ -285,8 +305,6 @@ static enum step first_step(const struct router *router, struct exchange *x)
     request_read(x);
     const struct problem *problem = request_problem(router, x);
     if (problem != NULL) {
-        if (problem == &PROBLEM_METHOD)
-            respond_header(x, "Allow", STR("GET, HEAD, POST"));
         respond_problem(x, problem);
         return STEP_DONE;
     }
@@ -298,12 +316,20 @@ static enum step first_step(const struct router *router, struct exchange *x)
     return handler_step(x);
 }
 
+enum step router_answer(const struct router *router, struct exchange *x)
+{
+    enum step step = x->route == NULL ? first_step(router, x) : handler_step(x);
+    if (step == STEP_DONE)
+        respond_finish(x);
+    return step;
+}
+
 static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
 {
     struct serving *s = ctx;
-    struct exchange *x = r->state;
-    if (x == NULL || !x->answered) {
-        enum step step = x == NULL ? first_step(s->router, x = exchange_begin(s, r)) : handler_step(x);
+    struct exchange *x = r->state != NULL ? r->state : exchange_begin(s, r);
+    if (!x->answered) {
+        enum step step = router_answer(s->router, x);
         x->answered = step == STEP_DONE;
         /* A queued call has to get its answer before the request goes. */
         bool open = x->renewal_queued && redis_queued(s->router->app->stores.redis);

@@ -31,8 +31,14 @@ struct router {
 enum status router_serve(const struct router *router);
 
 /* ---- for tests and the loop ---- */
-/* The route for method and path; NULL: none. *path_known: another method would have matched (405). */
+/* The route for method and path; NULL: none. Then *methods tells what the path could be asked for with, in any pool, as
+ * bits 1 << enum method (405); 0: this pool does not know the path (404). */
 const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
-                               bool *path_known);
+                               unsigned *methods);
+/* Those methods as the value of Allow (RFC 9110, 10.2.1): "GET, HEAD, POST". GET implies HEAD. */
+struct str route_allow_text(unsigned methods);
+/* One step of a request, the first or the next one. STEP_DONE: x holds the answer, to be written; STEP_WAIT: a round of
+ * Redis comes first. x: zeroed, with app, fcgi and arena set. */
+enum step router_answer(const struct router *router, struct exchange *x);
 
 #endif

@@ -149,9 +149,14 @@ test('a post from another site is refused, curl passes', async () => {
 test('a mutation by GET is 405 or a page, never a change', async () => {
   const { client } = await newUser({ yuan: '10' });
   const sent = await sendPacket({ client }, { kind: 'even', amount: '1', count: '1' });
-  assert.equal((await client.get(`/p/${sent.json.id}/open`)).status, 405);
-  assert.equal((await client.get('/wallet/deposit?amount=5')).status, 405);
-  assert.equal((await client.get('/logout')).status, 405);
+  for (const path of [`/p/${sent.json.id}/open`, '/wallet/deposit?amount=5', '/logout']) {
+    const refused = await client.get(path);
+    assert.equal(refused.status, 405);
+    assert.equal(refused.headers.get('allow'), 'POST');
+  }
+  const posted = await client.post('/wallet', {});
+  assert.equal(posted.status, 405);
+  assert.equal(posted.headers.get('allow'), 'GET, HEAD');
   assert.equal((await client.get(`/p/${sent.json.id}`)).json.grabbed_count, 0);
 });
 
@@ -162,6 +167,17 @@ test('next leads only to this site', async () => {
     assert.equal(answer.status, 303);
     assert.equal(answer.headers.get('location'), '/', JSON.stringify(next));
   }
+});
+
+test('a long address and a long next are no trouble for a guest', async () => {
+  const guest = new Client();
+  const long = `/wallet?x=${'a'.repeat(6 << 10)}`;
+  const login = await guest.getHtml(long);
+  assert.equal(login.status, 303);
+  assert.equal(login.headers.get('location'), '/login');
+  const chosen = await guest.postHtml('/language', { language: 'en', next: long });
+  assert.equal(chosen.status, 303);
+  assert.equal(chosen.headers.get('location'), '/');
 });
 
 test('unknown user and wrong password get the same answer', async () => {

@@ -15,6 +15,7 @@
 #include "user/store.h"
 #include "wallet/deposit.h"
 #include "web/assets.h"
+#include "web/respond.h"
 
 enum { FIXTURE_ARENA_BYTES = 16384, FIXTURE_ARENA_LIMIT = 64 << 20 };
 
@@ -99,6 +100,7 @@ int person_request(struct visit *v, struct services *app, const struct person *p
         v->x.visitor.nickname = str_from(p->nickname);
     }
     assert_int_equal(handler(&v->x), STEP_DONE);
+    respond_finish(&v->x);
     return v->x.status;
 }
 

@@ -13,6 +13,7 @@
 #include "support/test_services.h"
 #include "user/session.h"
 #include "web/assets.h"
+#include "web/respond.h"
 
 static struct templates templates;
 static struct assets *assets;
@@ -59,7 +60,8 @@ void visit_begin(struct visit *v, struct services *app, const char *uri, const c
     x->fcgi = &v->request;
     x->arena = v->request.arena;
     x->method = fields != NULL ? METHOD_POST : METHOD_GET;
-    x->path = str_cut(str_from(uri), '?', &x->query_text);
+    x->target = str_from(uri);
+    x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = STR("test");
     x->wants_json = true;
     x->now_ms = clock_now_ms();
@@ -82,6 +84,7 @@ void visit_run(struct visit *v, handler_fn *handler)
 {
     assert_int_equal(visit_look_up(v), ST_OK);
     assert_int_equal(handler(&v->x), STEP_DONE);
+    respond_finish(&v->x);
 }
 
 void visit_end(struct visit *v)
@@ -145,7 +148,7 @@ bool visit_cookie(const struct visit *v, char *out)
 
 bool visit_body_has(const struct visit *v, const char *text)
 {
-    return memmem(v->x.body.ptr, v->x.body.len, text, strlen(text)) != NULL;
+    return v->x.body.len > 0 && memmem(v->x.body.ptr, v->x.body.len, text, strlen(text)) != NULL;
 }
 
 int64_t visit_json_int(const struct visit *v, const char *name)

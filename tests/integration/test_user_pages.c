@@ -17,6 +17,7 @@
 #include "user/password.h"
 #include "user/session.h"
 #include "user/store.h"
+#include "web/origin.h"
 
 static struct services *app;
 static unsigned name_count;
@@ -336,6 +337,37 @@ static void next_is_followed_to_own_paths_only(void **state)
     }
 }
 
+/* Where nginx would not take the Location any more. */
+static void too_long_a_next_leads_home(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t len;
+        bool followed;
+    } cases[] = { { NEXT_BYTES_MAX, true }, { NEXT_BYTES_MAX + 1, false }, { 6 << 10, false } };
+    static char name[33], fields[8192], next[7168];
+    struct visit v;
+    registered(name, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memset(next, 'a', cases[i].len);
+        next[0] = '/';
+        next[cases[i].len] = '\0';
+        const char *location = cases[i].followed ? next : "/";
+        snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, next);
+        assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
+        assert_true(str_equal(visit_header(&v, "Location"), str_from(location)));
+        visit_end(&v);
+        snprintf(fields, sizeof fields, "language=en&next=%s", next);
+        assert_int_equal(visit_page(&v, app, language_submit, "/language", fields, NULL), 303);
+        assert_true(str_equal(visit_header(&v, "Location"), str_from(location)));
+        visit_end(&v);
+        snprintf(fields, sizeof fields, "/login?next=%s", next);
+        assert_int_equal(visit_page(&v, app, login_show, fields, NULL, NULL), 200);
+        assert_true(visit_body_has(&v, cases[i].followed ? "href=\"/register?next=/aaa" : "href=\"/register\""));
+        visit_end(&v);
+    }
+}
+
 static void the_login_page_keeps_next_and_hands_it_to_register(void **state)
 {
     (void)state;
@@ -433,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_token_chosen_by_someone_else_is_never_taken_over),
         cmocka_unit_test(a_refused_login_leaves_the_present_session_alone),
         cmocka_unit_test(next_is_followed_to_own_paths_only),
+        cmocka_unit_test(too_long_a_next_leads_home),
         cmocka_unit_test(the_login_page_keeps_next_and_hands_it_to_register),
         cmocka_unit_test(who_is_logged_in_needs_no_login_page),
         cmocka_unit_test(logout_ends_the_session_and_clears_the_cookie),

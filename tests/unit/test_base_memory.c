@@ -154,6 +154,26 @@ static void printf_text_may_be_longer_than_the_first_guess(void **state)
     arena_free(a);
 }
 
+static void a_refused_allocation_is_remembered_until_the_reset(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(64, 512);
+    assert_false(arena_failed(a));
+    assert_non_null(arena_alloc(a, 10));
+    assert_false(arena_failed(a));
+    assert_null(arena_alloc(a, 1000));
+    assert_non_null(arena_alloc(a, 10)); /* a small one still finds room: what was lost stays lost */
+    assert_true(arena_failed(a));
+    arena_reset(a);
+    assert_false(arena_failed(a));
+    assert_null(arena_array(a, SIZE_MAX / 2, 3));
+    assert_true(arena_failed(a));
+    arena_reset(a);
+    assert_null(arena_printf(a, "%01000d", 1).ptr);
+    assert_true(arena_failed(a));
+    arena_free(a);
+}
+
 static void arena_without_memory_says_so_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -315,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup(overflowing_sizes_are_refused, reset_wraps),
         cmocka_unit_test_setup(copies_end_with_nul, reset_wraps),
         cmocka_unit_test_setup(printf_text_may_be_longer_than_the_first_guess, reset_wraps),
+        cmocka_unit_test_setup(a_refused_allocation_is_remembered_until_the_reset, reset_wraps),
         cmocka_unit_test_setup(arena_without_memory_says_so_and_leaks_nothing, reset_wraps),
         cmocka_unit_test_setup(buffer_takes_what_it_is_given, reset_wraps),
         cmocka_unit_test_setup(numbers_are_written_in_decimal, reset_wraps),

@@ -50,7 +50,7 @@ static void every_type_has_its_json(void **state)
     value_int(&m, &m.root, "least", INT64_MIN);
     value_int(&m, &m.root, "most", INT64_MAX);
     value_text(&m, &m.root, "text", STR("恭喜"));
-    value_text(&m, &m.root, "none", STR_NONE);
+    value_text(&m, &m.root, "none", STR(""));
     value_list(&m, &m.root, "empty");
     struct value *list = value_list(&m, &m.root, "list");
     value_int(&m, value_add_object(&m, list), "n", 1);
@@ -163,6 +163,41 @@ static void without_memory_building_goes_on_in_silence(void **state)
     arena_free(a);
 }
 
+static void a_lost_text_fails_the_model(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct arena *a = arena_new(4096, 4096);
+        struct model m;
+        model_init(&m, a);
+        value_text(&m, &m.root, "kept", STR(""));
+        assert_false(m.failed);
+        switch (i) {
+        case 0: value_text(&m, &m.root, "lost", STR_NONE); break;
+        case 1: value_page_text(&m, &m.root, "lost", STR_NONE); break;
+        default: value_ready_json(&m, &m.root, "lost", STR_NONE); break;
+        }
+        assert_true(m.failed);
+        arena_free(a);
+    }
+}
+
+/* Here the lost text is a part of one that found room. */
+static void what_is_made_of_a_lost_text_fails_the_model_as_well(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(4096, 4096);
+    struct model m;
+    model_init(&m, a);
+    struct str lost = arena_printf(a, "%05000d", 1);
+    struct str made = arena_printf(a, "/login?next=%.*s", STR_ARG(lost));
+    assert_null(lost.ptr);
+    assert_non_null(made.ptr);
+    value_text(&m, &m.root, "url", made);
+    assert_true(m.failed);
+    arena_free(a);
+}
+
 static void strings_are_safe_anywhere(void **state)
 {
     (void)state;
@@ -205,6 +240,8 @@ int main(void)
         cmocka_unit_test(the_hash_is_fnv_1a),
         cmocka_unit_test(a_name_set_twice_is_a_bug_of_ours),
         cmocka_unit_test(without_memory_building_goes_on_in_silence),
+        cmocka_unit_test(a_lost_text_fails_the_model),
+        cmocka_unit_test(what_is_made_of_a_lost_text_fails_the_model_as_well),
         cmocka_unit_test(strings_are_safe_anywhere),
         cmocka_unit_test(broken_utf8_becomes_the_replacement_character),
         cmocka_unit_test(names_are_escaped_as_well),

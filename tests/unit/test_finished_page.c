@@ -24,6 +24,7 @@ static struct exchange exchange_make(uint64_t user_id, bool wants_json, enum lan
 {
     return (struct exchange){ .app = &services,
                               .arena = arena,
+                              .target = STR("/p/abc"),
                               .wants_json = wants_json,
                               .language = language,
                               .visitor = { .user_id = user_id, .nickname = STR("<小 & 明>") } };
@@ -111,6 +112,7 @@ static void answer(struct exchange *x, const struct live_view *view, const struc
     model_init(&m, arena);
     show_model(x, view, ready, &m);
     respond_model(x, 200, "pages/packet", &m);
+    respond_finish(x);
     assert_int_equal(x->status, 200);
     assert_true(x->body.len > 200);
 }

@@ -254,6 +254,7 @@ static void a_packet_of_one_share_is_spoken_of_in_the_singular(void **state)
     (void)state;
     struct packet p = view_open(0).packet;
     p.kind = PACKET_EXCLUSIVE;
+    p.receiver_name = STR("小明");
     p.share_count = 1;
     p.grabbed_count = 0;
     p.amount_fen = 300;

@@ -157,6 +157,21 @@ static void a_short_idle_time_is_refreshed_sooner(void **state)
     assert_true(session_refresh_due(&c, &s, LOGIN_MS + 1000));
 }
 
+static void without_memory_a_visitor_is_not_a_guest(void **state)
+{
+    (void)state;
+    static char sid[] = "HTTP_COOKIE=sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    char *envp[] = { sid, NULL };
+    struct config c = seven_days();
+    struct services app = { .stores.config = &c };
+    struct fcgi_request request = { .fcgx.envp = envp, .arena = arena_new(16, 16) };
+    struct exchange x = { .app = &app, .fcgi = &request, .arena = request.arena };
+    assert_true(session_visitor_queue(&x));
+    assert_int_equal(session_visitor_read(&x), ST_UNAVAILABLE);
+    assert_int_equal(x.visitor.user_id, 0);
+    arena_free(request.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_clock_put_back_neither_ends_nor_lengthens_a_session),
         cmocka_unit_test(a_visit_is_written_down_once_an_hour),
         cmocka_unit_test(a_short_idle_time_is_refreshed_sooner),
+        cmocka_unit_test(without_memory_a_visitor_is_not_a_guest),
     };
     return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

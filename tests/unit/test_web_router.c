@@ -1,17 +1,57 @@
-/* web/router and web/origin: which handler answers a path, and whose posts are let in. */
+/* web/router and web/origin: which handler answers a path, what is answered without one, and whose posts are let in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "web/assets.h"
 #include "web/origin.h"
+#include "web/respond.h"
 #include "web/router.h"
+
+enum { URI_MAX = 8192 };
+
+static struct services services;
+static struct config config;
+static struct arena *arena;
+static unsigned answers;
+
+static bool nobody_queue(struct exchange *x)
+{
+    (void)x;
+    return false;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    char error[512];
+    arena = arena_new(4096, 1 << 20);
+    config_defaults(&config);
+    services.stores.config = &config;
+    services.visitor_queue = nobody_queue;
+    return arena == NULL ||
+           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
+           assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    templates_free(&services.templates);
+    assets_free(services.assets);
+    arena_free(arena);
+    return 0;
+}
 
 static enum step answer(struct exchange *x)
 {
-    (void)x;
+    answers++;
+    respond_empty(x, 204);
     return STEP_DONE;
 }
 
@@ -21,12 +61,64 @@ static const struct route routes[] = {
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, answer },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, answer },
     { "POST", "/logout", SAME_ORIGIN, POOL_AUTH, answer },
+    { "GET", "/send", NEED_USER, POOL_PAGE, answer },
+    { "POST", "/send", NEED_USER, POOL_PAGE, answer },
+    { "GET", "/split", 0, POOL_HOT, answer },
+    { "POST", "/split", 0, POOL_PAGE, answer },
 };
+
+static struct router router_of(enum pool pool)
+{
+    return (struct router){ routes, sizeof routes / sizeof routes[0], pool, &services };
+}
 
 static const struct route *find(enum pool pool, const char *method, const char *path, struct str *id, bool *known)
 {
-    const struct router router = { routes, sizeof routes / sizeof routes[0], pool, NULL };
-    return route_find(&router, str_from(method), str_from(path), id, known);
+    const struct router router = router_of(pool);
+    unsigned methods;
+    const struct route *route = route_find(&router, str_from(method), str_from(path), id, &methods);
+    *known = methods != 0;
+    return route;
+}
+
+/* ---- whole requests ---- */
+
+struct asked {
+    struct exchange x;
+    struct fcgi_request request;
+    char params[2][URI_MAX + 32];
+    char *envp[3];
+};
+
+/* A page for a browser; asked_end when done. */
+static void ask(struct asked *a, enum pool pool, const char *method, const char *uri)
+{
+    const struct router router = router_of(pool);
+    memset(a, 0, sizeof *a);
+    snprintf(a->params[0], sizeof a->params[0], "REQUEST_METHOD=%s", method);
+    snprintf(a->params[1], sizeof a->params[1], "REQUEST_URI=%s", uri);
+    a->envp[0] = a->params[0];
+    a->envp[1] = a->params[1];
+    a->request.fcgx.envp = a->envp;
+    a->request.arena = arena;
+    a->x.app = &services;
+    a->x.fcgi = &a->request;
+    a->x.arena = arena;
+    assert_int_equal(router_answer(&router, &a->x), STEP_DONE);
+}
+
+static bool has_header(const struct asked *a, const char *line)
+{
+    char wanted[3 * URI_MAX + 64];
+    snprintf(wanted, sizeof wanted, "%s\r\n", line);
+    return a->x.headers.len > 0 && memmem(a->x.headers.ptr, a->x.headers.len, wanted, strlen(wanted)) != NULL;
+}
+
+static void asked_end(struct asked *a)
+{
+    buf_free(&a->x.headers);
+    buf_free(&a->x.body);
+    arena_reset(arena);
 }
 
 static void a_path_finds_its_handler_and_id(void **state)
@@ -76,6 +168,65 @@ static void a_pool_serves_only_its_own_routes(void **state)
     assert_null(find(POOL_PAGE, "POST", "/p/abc/open", &id, &known));
 }
 
+static void assert_allows(enum pool pool, const char *method, const char *path, const char *allow)
+{
+    struct asked a;
+    char line[64];
+    ask(&a, pool, method, path);
+    snprintf(line, sizeof line, "Allow: %s", allow);
+    assert_int_equal(a.x.status, 405);
+    if (!has_header(&a, line))
+        fail_msg("%s %s: not \"%s\" in\n%.*s", method, path, line, STR_ARG(buf_view(&a.x.headers)));
+    asked_end(&a);
+}
+
+static void allow_names_the_methods_of_the_path(void **state)
+{
+    (void)state;
+    assert_allows(POOL_PAGE, "POST", "/", "GET, HEAD");
+    assert_allows(POOL_HOT, "DELETE", "/p/abc", "GET, HEAD");
+    assert_allows(POOL_HOT, "GET", "/p/abc/open", "POST");
+    assert_allows(POOL_HOT, "HEAD", "/p/abc/open", "POST");
+    assert_allows(POOL_AUTH, "GET", "/logout", "POST");
+    assert_allows(POOL_PAGE, "PUT", "/send", "GET, HEAD, POST");
+    assert_allows(POOL_PAGE, "OPTIONS", "/send", "GET, HEAD, POST");
+    /* What the path can be asked for, wherever that is served. */
+    assert_allows(POOL_HOT, "POST", "/split", "GET, HEAD, POST");
+}
+
+/* GET uri leads a guest to location. */
+static void assert_leads_guest(const char *uri, const char *location)
+{
+    struct asked a;
+    static char line[3 * URI_MAX + 64];
+    answers = 0;
+    ask(&a, POOL_PAGE, "GET", uri);
+    snprintf(line, sizeof line, "Location: %s", location);
+    assert_int_equal(a.x.status, 303);
+    if (!has_header(&a, line))
+        fail_msg("not \"%s\" in\n%.*s", line, STR_ARG(buf_view(&a.x.headers)));
+    assert_int_equal(answers, 0);
+    asked_end(&a);
+}
+
+static void a_guest_comes_back_after_the_login_unless_the_address_is_too_long(void **state)
+{
+    (void)state;
+    static const char path[] = "/send?x=";
+    const size_t head = sizeof path - 1;
+    static char uri[URI_MAX], location[3 * URI_MAX];
+    assert_leads_guest("/send?to=a&x=%2F", "/login?next=/send%3Fto%3Da%26x%3D%252F");
+    memcpy(uri, path, head);
+    memset(uri + head, 'a', NEXT_BYTES_MAX - head);
+    uri[NEXT_BYTES_MAX] = '\0';
+    snprintf(location, sizeof location, "/login?next=/send%%3Fx%%3D%s", uri + head);
+    assert_leads_guest(uri, location);
+    uri[NEXT_BYTES_MAX] = 'a';
+    assert_leads_guest(uri, "/login");
+    memset(uri + head, 'a', 6 << 10);
+    assert_leads_guest(uri, "/login");
+}
+
 static void browsers_may_post_from_our_own_pages_only(void **state)
 {
     (void)state;
@@ -114,6 +265,16 @@ static void next_is_followed_only_on_this_site(void **state)
     assert_true(origin_own_path(STR("/records/received?year=2026")));
 }
 
+static void a_next_is_a_kilobyte_at_most(void **state)
+{
+    (void)state;
+    char next[NEXT_BYTES_MAX + 1];
+    memset(next, 'a', sizeof next);
+    next[0] = '/';
+    assert_true(origin_own_path((struct str){ next, NEXT_BYTES_MAX }));
+    assert_false(origin_own_path((struct str){ next, NEXT_BYTES_MAX + 1 }));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,9 +282,12 @@ int main(void)
         cmocka_unit_test(other_paths_are_unknown),
         cmocka_unit_test(a_wrong_method_is_told_from_a_wrong_path),
         cmocka_unit_test(a_pool_serves_only_its_own_routes),
+        cmocka_unit_test(allow_names_the_methods_of_the_path),
+        cmocka_unit_test(a_guest_comes_back_after_the_login_unless_the_address_is_too_long),
         cmocka_unit_test(browsers_may_post_from_our_own_pages_only),
         cmocka_unit_test(curl_sends_neither_header_and_passes),
         cmocka_unit_test(next_is_followed_only_on_this_site),
+        cmocka_unit_test(a_next_is_a_kilobyte_at_most),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,213 @@
+/* web/respond: an answer that lost a part for want of memory is 503 and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "web/assets.h"
+#include "web/respond.h"
+
+enum { ARENA_BYTES = 1 << 16 };
+
+static struct services services;
+static struct config config;
+static char *no_params[] = { NULL };
+static struct fcgi_request request = { .fcgx.envp = no_params };
+static struct exchange x;
+
+static int group_setup(void **state)
+{
+    (void)state;
+    char error[512];
+    log_init("test", LOG_ERROR);
+    config_defaults(&config);
+    services.stores.config = &config;
+    return templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
+           assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK;
+}
+
+static int group_teardown(void **state)
+{
+    (void)state;
+    templates_free(&services.templates);
+    assets_free(services.assets);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    x = (struct exchange){ .app = &services,
+                           .fcgi = &request,
+                           .arena = arena_new(ARENA_BYTES, ARENA_BYTES),
+                           .method = METHOD_POST,
+                           .target = STR("/send"),
+                           .path = STR("/send"),
+                           .request_id = STR("0123"),
+                           .wants_json = true };
+    return x.arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    buf_free(&x.headers);
+    buf_free(&x.body);
+    arena_free(x.arena);
+    return 0;
+}
+
+static bool has(const struct buf *b, const char *text)
+{
+    return b->len > 0 && memmem(b->ptr, b->len, text, strlen(text)) != NULL;
+}
+
+static void assert_problem(const char *type)
+{
+    assert_int_equal(x.status, 503);
+    assert_true(has(&x.body, type));
+    assert_true(has(&x.headers, "Content-Type: application/problem+json"));
+    assert_true(has(&x.headers, "Retry-After: 1"));
+    assert_false(has(&x.headers, "Location"));
+    assert_false(has(&x.headers, "Set-Cookie"));
+    assert_false(has(&x.headers, "ETag"));
+}
+
+/* A text that did not fit. */
+static struct str lost_text(void)
+{
+    return arena_printf(x.arena, "%0*d", ARENA_BYTES, 1);
+}
+
+static void a_whole_answer_stays_as_it_is(void **state)
+{
+    (void)state;
+    respond_see_other(&x, STR("/p/abc"));
+    respond_cookie(&x, STR("sid"), STR(""), 0);
+    respond_finish(&x);
+    assert_int_equal(x.status, 303);
+    assert_true(has(&x.headers, "Location: /p/abc\r\n"));
+    assert_true(has(&x.headers, "Set-Cookie: sid=; Path=/"));
+}
+
+static void a_redirect_without_an_address_leads_nowhere(void **state)
+{
+    (void)state;
+    respond_see_other(&x, STR_NONE);
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:busy");
+}
+
+static void after_something_happened_its_outcome_is_unknown_not_refused(void **state)
+{
+    (void)state;
+    x.if_lost = &PROBLEM_UNKNOWN;
+    respond_see_other(&x, STR_NONE);
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:unknown");
+}
+
+static void a_lost_cookie_loses_the_answer(void **state)
+{
+    (void)state;
+    respond_empty(&x, 204);
+    while (arena_alloc(x.arena, 16) != NULL)
+        continue;
+    respond_cookie(&x, STR("sid"), STR("token"), 60);
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:busy");
+}
+
+static void a_lost_tag_loses_the_answer(void **state)
+{
+    (void)state;
+    respond_header(&x, "ETag", STR("\"kept\""));
+    assert_false(respond_not_modified(&x, STR_NONE));
+    respond_empty(&x, 204);
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:busy");
+}
+
+static void a_model_without_its_text_is_no_page_and_no_json(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct model m;
+        x.wants_json = i == 1;
+        x.lost = false;
+        model_init(&m, x.arena);
+        value_text(&m, &m.root, "type", STR_NONE);
+        respond_model(&x, 200, "pages/problem", &m);
+        respond_finish(&x);
+        assert_int_equal(x.status, 503);
+        assert_true(has(&x.body, i == 1 ? "urn:hongbao:problem:busy" : "太火爆啦，稍后再试试吧"));
+    }
+}
+
+/* Also where nobody looked at it: here the name of a user that did not fit looks like one that was not typed. */
+static void whatever_was_made_of_lost_memory_is_refused(void **state)
+{
+    (void)state;
+    struct form_errors e = { .count = 0 };
+    struct model m;
+    if (lost_text().len == 0)
+        form_fail(&e, "username", "text/username_missing");
+    model_init(&m, x.arena);
+    respond_form_errors(&x, "pages/login", &m, &e);
+    assert_int_equal(x.status, 422);
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:busy");
+}
+
+static void a_problem_that_is_unknown_stays_unknown(void **state)
+{
+    (void)state;
+    (void)lost_text();
+    respond_problem(&x, &PROBLEM_UNKNOWN);
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:unknown");
+}
+
+static void a_buffer_that_is_full_loses_the_answer(void **state)
+{
+    (void)state;
+    respond_text(&x, 200, STR("text/plain"), STR("ok"));
+    x.body.failed = true;
+    respond_finish(&x);
+    assert_problem("urn:hongbao:problem:busy");
+}
+
+static void a_problem_that_does_not_fit_is_a_bare_503(void **state)
+{
+    (void)state;
+    x.body.limit = 8;
+    respond_see_other(&x, STR_NONE);
+    respond_finish(&x);
+    assert_int_equal(x.status, 503);
+    assert_int_equal(x.headers.len, 0);
+    assert_int_equal(x.body.len, 0);
+    assert_false(x.body.failed);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_whole_answer_stays_as_it_is),
+        TEST(a_redirect_without_an_address_leads_nowhere),
+        TEST(after_something_happened_its_outcome_is_unknown_not_refused),
+        TEST(a_lost_cookie_loses_the_answer),
+        TEST(a_lost_tag_loses_the_answer),
+        TEST(a_model_without_its_text_is_no_page_and_no_json),
+        TEST(whatever_was_made_of_lost_memory_is_refused),
+        TEST(a_problem_that_is_unknown_stays_unknown),
+        TEST(a_buffer_that_is_full_loses_the_answer),
+        TEST(a_problem_that_does_not_fit_is_a_bare_503),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
