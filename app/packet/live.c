@@ -112,8 +112,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     char packet_text[LIVE_NUMBER_MAX], user_text[LIVE_NUMBER_MAX];
     const struct str args[] = { live_number_text(packet_text, packet_id), live_number_text(user_text, user_id),
                                 nickname };
-    redis_queue_script(live->redis, call, live->grab, script_keys, 5, args, 3);
-    redis_queue_vouched(live->redis, call);
+    redis_queue_script(live->redis, call, live->grab, REDIS_FENCED, script_keys, 5, args, 3);
 }
 
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
@@ -157,7 +156,7 @@ static enum status packets_each(const struct live *live, struct redis_script *sc
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
         live_keys(&keys, packet_ids[i], live->partitions);
-        redis_queue_script(live->redis, &calls[i], script, keys.key, key_count, NULL, 0);
+        redis_queue_script(live->redis, &calls[i], script, REDIS_ANY, keys.key, key_count, NULL, 0);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {
@@ -231,8 +230,7 @@ void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t 
         const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
                                            keys.key[LIVE_KEY_EVENTS] };
         const struct str args[] = { live_number_text(packet_text, packet_ids[i]) };
-        redis_queue_script(live->redis, &calls[i], live->close, script_keys, 3, args, 1);
-        redis_queue_vouched(live->redis, &calls[i]);
+        redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 1);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -38,7 +38,7 @@ void live_view_queue(const struct live *live, struct redis_call *call, uint64_t 
     const struct str args[] = { user_id == 0 ? STR("") : live_number_text(user_text, user_id),
                                 after == PACKET_NO_SHARE ? STR("") : live_number_text(after_text, after),
                                 live_number_text(limit_text, limit) };
-    redis_queue_script(live->redis, call, live->view, script_keys, 4, args, 3);
+    redis_queue_script(live->redis, call, live->view, REDIS_ANY, script_keys, 4, args, 3);
 }
 
 /* ---- fields ---- */
