@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "ops/services.h"
 #include "packet/dead_letter.h"
+#include "packet/held.h"
 #include "packet/live.h"
 #include "packet/settle_write.h"
 
@@ -66,25 +67,35 @@ static void refusal_print(const struct settle_replay *r, FILE *out)
     (void)fprintf(out, "letter %" PRIu64 ": refused: %s\n", r->letter_id, why);
 }
 
-enum status replay_letter(struct services *app, uint64_t letter_id, struct str content, FILE *out)
+/* The worker knows nothing of a letter that a person resolves: what Redis shows of its packet changes here. */
+static enum status redis_tell(struct services *app, struct arena *a, uint64_t packet_id, bool closed, FILE *out)
 {
     struct live live;
+    enum status st = live_init(&live, app->redis, app->scripts, app->config);
+    if (st == ST_OK && closed) /* MySQL shows it */
+        st = live_remove(&live, packet_id);
+    else if (st == ST_OK)
+        st = held_publish(app->db, &live, a, packet_partition(packet_id, app->config->partitions));
+    if (st != ST_OK)
+        (void)fprintf(out, "packet %" PRIu64 ": Redis was not told: %s\n", packet_id, status_name(st));
+    return st;
+}
+
+enum status replay_letter(struct services *app, uint64_t letter_id, struct str content, FILE *out)
+{
     struct settle_replay r = { .letter_id = letter_id, .content = content, .now_ms = clock_now_ms() };
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st = settle_replay(app->db, a, &r);
-    arena_free(a);
-    if (st != ST_OK)
-        return st;
-    if (r.outcome != REPLAY_DONE) {
+    if (st == ST_OK && r.outcome != REPLAY_DONE) {
         refusal_print(&r, out);
-        return ST_INVALID;
+        st = ST_INVALID;
+    } else if (st == ST_OK) {
+        (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
+        st = redis_tell(app, a, r.packet_id, r.closed, out);
     }
-    (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
-    /* MySQL shows a closed packet; the worker, which tells Redis otherwise, knows nothing of this. */
-    if (r.closed && (st = live_init(&live, app->redis, app->scripts, app->config)) == ST_OK)
-        st = live_remove(&live, r.packet_id);
+    arena_free(a);
     return st;
 }
 
@@ -95,16 +106,32 @@ static enum status each_replay(struct services *app, const struct dead_letter *l
 
 enum status replay_packet(struct services *app, uint64_t packet_id, FILE *out)
 {
-    return letters_walk(app, packet_id, each_replay, out);
+    enum status st = letters_walk(app, packet_id, each_replay, out);
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    if (st == ST_OK) /* a replay before this one may have died before it did */
+        st = redis_tell(app, a, packet_id, false, out);
+    arena_free(a);
+    return st;
 }
 
 enum status replay_drop(struct services *app, uint64_t letter_id, FILE *out)
 {
-    enum status st = dead_letter_resolve(app->db, letter_id, false, clock_now_ms());
+    struct dead_letter letter;
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st = dead_letter_find(app->db, a, letter_id, &letter);
+    if (st == ST_OK)
+        st = dead_letter_resolve(app->db, letter_id, false, clock_now_ms());
     (void)fprintf(out, "letter %" PRIu64 ": %s\n", letter_id,
                   st == ST_OK          ? "dropped"
                   : st == ST_NOT_FOUND ? "refused: there is no such letter, or it is resolved"
                                        : status_name(st));
+    if (st == ST_OK && letter.packet_id != 0)
+        st = redis_tell(app, a, letter.packet_id, false, out);
+    arena_free(a);
     return st == ST_NOT_FOUND ? ST_INVALID : st;
 }
 
