@@ -10,7 +10,8 @@
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* memory above this is given back after the round */
     ARG_HEAD_MAX = 32,          /* "$LEN\r\n" and "\r\n" of one argument */
-    PENDING_FIRST = 64
+    PENDING_FIRST = 64,
+    HASH_ARG = 1 /* EVALSHA HASH KEYS … */
 };
 
 struct redis *redis_new(const struct config *config)
@@ -53,7 +54,7 @@ static bool pending_reserve(struct redis *r)
 
 /* Queues three lists of arguments (a script's head, keys and args) as one command. */
 static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script,
-                          const struct str *const lists[3], const size_t counts[3])
+                          enum redis_target target, const struct str *const lists[3], const size_t counts[3])
 {
     *call = (struct redis_call){ .status = ST_NO_MEMORY };
     size_t args = 0, bytes = ARG_HEAD_MAX;
@@ -68,13 +69,17 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
         r->out.failed = false; /* what was queued before stays good */
         return;
     }
-    size_t start = r->out.len;
+    struct pending *p = &r->pending[r->count++];
+    *p = (struct pending){ .call = call, .script = script, .target = target, .start = r->out.len };
     redis_write_head(&r->out, args);
     for (size_t l = 0; l < 3; l++)
-        for (size_t i = 0; i < counts[l]; i++)
-            redis_write_arg(&r->out, lists[l][i]);
-    assert(!r->out.failed && r->out.len - start <= bytes);
-    r->pending[r->count++] = (struct pending){ .call = call, .script = script, .start = start, .end = r->out.len };
+        for (size_t i = 0; i < counts[l]; i++) {
+            size_t at = redis_write_arg(&r->out, lists[l][i]);
+            if (script != NULL && l == 0 && i == HASH_ARG)
+                p->hash_at = at - p->start;
+        }
+    p->end = r->out.len;
+    assert(!r->out.failed && p->end - p->start <= bytes);
     call->status = ST_UNKNOWN;
 }
 
@@ -83,11 +88,11 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
     assert(count > 0);
     const struct str *lists[3] = { args, NULL, NULL };
     const size_t counts[3] = { count, 0, 0 };
-    command_queue(r, call, NULL, lists, counts);
+    command_queue(r, call, NULL, REDIS_ANY, lists, counts);
 }
 
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, const struct str *keys,
-                        size_t key_count, const struct str *args, size_t arg_count)
+void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, enum redis_target target,
+                        const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
     assert(key_count == redis_script_key_count(script));
     char key_count_text[24];
@@ -95,15 +100,7 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
     const struct str head[3] = { STR("EVALSHA"), redis_script_hash(script), str_from(key_count_text) };
     const struct str *lists[3] = { head, keys, args };
     const size_t counts[3] = { 3, key_count, arg_count };
-    command_queue(r, call, script, lists, counts);
-}
-
-void redis_queue_vouched(struct redis *r, const struct redis_call *call)
-{
-    if (call->status == ST_NO_MEMORY)
-        return; /* not queued */
-    assert(r->count > 0 && r->pending[r->count - 1].call == call);
-    r->pending[r->count - 1].vouched = true;
+    command_queue(r, call, script, target, lists, counts);
 }
 
 bool redis_queued(const struct redis *r)
@@ -114,13 +111,13 @@ bool redis_queued(const struct redis *r)
 /* ---- rounds ---- */
 
 /* Takes out what only a server that is vouched for may get. */
-static void unvouched_drop(struct redis *r)
+static void fenced_drop(struct redis *r)
 {
     size_t kept = 0, len = 0;
     for (size_t i = 0; i < r->count; i++) {
         struct pending p = r->pending[i];
         size_t bytes = p.end - p.start;
-        if (p.vouched) {
+        if (p.target == REDIS_FENCED) {
             p.call->status = ST_UNAVAILABLE;
             continue;
         }
@@ -137,7 +134,7 @@ static void unvouched_drop(struct redis *r)
 static void voucher_queue(struct redis *r)
 {
     const struct str get[] = { STR("GET"), r->voucher_key };
-    unvouched_drop(r);
+    fenced_drop(r);
     if (r->voucher_key.len > 0)
         redis_queue(r, &r->voucher, get, 2);
 }
@@ -207,7 +204,7 @@ enum status redis_do(struct redis *r, struct redis_call *call, const struct str 
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
-    redis_queue_script(r, call, script, keys, key_count, args, arg_count);
+    redis_queue_script(r, call, script, REDIS_ANY, keys, key_count, args, arg_count);
     redis_round(r);
     return call->status;
 }

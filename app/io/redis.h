@@ -37,11 +37,12 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
 /* A script instead of a command: EVALSHA, keys, args. NOSCRIPT (also of a script whose name was not known yet) is
  * answered with one SCRIPT LOAD, which tells the name, and one repeat. */
 struct redis_script;
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, const struct str *keys,
-                        size_t key_count, const struct str *args, size_t arg_count);
-/* The command queued last, whose call this is, may only go to a server that is vouched for: else it is answered
- * ST_UNAVAILABLE without being sent. See redis_vouched_by. */
-void redis_queue_vouched(struct redis *r, const struct redis_call *call);
+enum redis_target {
+    REDIS_ANY,   /* sent to whatever server is there */
+    REDIS_FENCED /* sent only to a server that is vouched for (redis_vouched_by): else ST_UNAVAILABLE, not sent */
+};
+void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, enum redis_target target,
+                        const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 /* True when something is queued. */
 bool redis_queued(const struct redis *r);
 /* Sends all that is queued and waits until every call is answered or the deadline (config redis_timeout_ms from
@@ -49,6 +50,7 @@ bool redis_queued(const struct redis *r);
 void redis_round(struct redis *r);
 /* Queue + round for code that may block (page pool, settle, commands). Returns call->status. */
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
+/* The same for a script, whatever server is there. */
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 /* A server is vouched for when the string at key is its own run_id, a blank, and terms: a number on which we and

@@ -23,8 +23,9 @@ enum {
 struct pending {
     struct redis_call *call;
     struct redis_script *script; /* NULL: a plain command */
+    enum redis_target target;
     size_t start, end;
-    bool vouched; /* only for a server that is vouched for */
+    size_t hash_at; /* of a script: where its hash begins, behind start */
 };
 
 struct redis {
@@ -49,7 +50,7 @@ struct redis {
 
 /* A command's bytes: its head, then each of its args. */
 void redis_write_head(struct buf *out, size_t args);
-void redis_write_arg(struct buf *out, struct str arg);
+size_t redis_write_arg(struct buf *out, struct str arg); /* where its first byte is in out */
 /* A command of our own, sent beside the queue. */
 void redis_command_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
                           size_t count);

@@ -16,13 +16,15 @@ void redis_write_head(struct buf *out, size_t args)
     buf_cstr(out, "\r\n");
 }
 
-void redis_write_arg(struct buf *out, struct str arg)
+size_t redis_write_arg(struct buf *out, struct str arg)
 {
     buf_char(out, '$');
     buf_u64(out, arg.len);
     buf_cstr(out, "\r\n");
+    size_t at = out->len;
     buf_str(out, arg);
     buf_cstr(out, "\r\n");
+    return at;
 }
 
 void redis_command_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
@@ -32,7 +34,7 @@ void redis_command_append(struct buf *out, struct pending *p, struct redis_call 
     *call = (struct redis_call){ .status = ST_UNKNOWN };
     redis_write_head(out, count);
     for (size_t i = 0; i < count; i++)
-        redis_write_arg(out, args[i]);
+        (void)redis_write_arg(out, args[i]);
     p->end = out->len;
 }
 

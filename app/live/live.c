@@ -65,12 +65,13 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
                            .bury = redis_script_find(scripts, "bury"),
                            .mark = redis_script_find(scripts, "mark"),
                            .vouch = redis_script_find(scripts, "vouch"),
+                           .hold = redis_script_find(scripts, "hold"),
                            .partitions = config->partitions };
     const struct {
         const struct redis_script *script;
         uint32_t keys;
-    } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 }, { live->view, 4 },
-                   { live->busy, 1 }, { live->bury, 4 }, { live->mark, 1 },  { live->vouch, 1 } };
+    } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 }, { live->view, 4 }, { live->busy, 1 },
+                   { live->bury, 4 }, { live->mark, 1 }, { live->vouch, 1 }, { live->hold, 1 } };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;
@@ -112,8 +113,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     char packet_text[LIVE_NUMBER_MAX], user_text[LIVE_NUMBER_MAX];
     const struct str args[] = { live_number_text(packet_text, packet_id), live_number_text(user_text, user_id),
                                 nickname };
-    redis_queue_script(live->redis, call, live->grab, script_keys, 5, args, 3);
-    redis_queue_vouched(live->redis, call);
+    redis_queue_script(live->redis, call, live->grab, REDIS_FENCED, script_keys, 5, args, 3);
 }
 
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
@@ -147,19 +147,10 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
 
 /* ---- door, end, removal ---- */
 
-/* Runs a script without arguments, whose keys are a packet's first key_count, for several packets in one round. */
-static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
-                                size_t key_count, const uint64_t *packet_ids, size_t count)
+/* Reads and frees the answers of a round. ST_OK when each is a code, else the first error. */
+static enum status codes_read(struct redis_call *calls, size_t count, const char *name)
 {
-    struct redis_call calls[LIVE_BATCH_MAX];
     enum status st = ST_OK;
-    assert(count <= LIVE_BATCH_MAX);
-    for (size_t i = 0; i < count; i++) {
-        struct live_keys keys;
-        live_keys(&keys, packet_ids[i], live->partitions);
-        redis_queue_script(live->redis, &calls[i], script, keys.key, key_count, NULL, 0);
-    }
-    redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {
         enum live_code code;
         if (st == ST_OK)
@@ -169,9 +160,40 @@ static enum status packets_each(const struct live *live, struct redis_script *sc
     return st;
 }
 
+/* Runs a script without arguments, whose keys are a packet's first key_count, for several packets in one round. */
+static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
+                                size_t key_count, const uint64_t *packet_ids, size_t count)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        live_keys(&keys, packet_ids[i], live->partitions);
+        redis_queue_script(live->redis, &calls[i], script, REDIS_ANY, keys.key, key_count, NULL, 0);
+    }
+    redis_round(live->redis);
+    return codes_read(calls, count, name);
+}
+
 enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count)
 {
     return packets_each(live, live->busy, "busy", 1, packet_ids, count);
+}
+
+enum status live_hold_all(const struct live *live, const struct live_hold *holds, size_t count)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        char share_text[LIVE_NUMBER_MAX];
+        live_keys(&keys, holds[i].packet_id, live->partitions);
+        const struct str arg =
+            holds[i].from_share == PACKET_NO_SHARE ? STR("") : live_number_text(share_text, holds[i].from_share);
+        redis_queue_script(live->redis, &calls[i], live->hold, REDIS_ANY, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
+    }
+    redis_round(live->redis);
+    return codes_read(calls, count, "hold");
 }
 
 /* A script with one key and one argument. */
@@ -231,8 +253,7 @@ void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t 
         const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
                                            keys.key[LIVE_KEY_EVENTS] };
         const struct str args[] = { live_number_text(packet_text, packet_ids[i]) };
-        redis_queue_script(live->redis, &calls[i], live->close, script_keys, 3, args, 1);
-        redis_queue_vouched(live->redis, &calls[i]);
+        redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 1);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -4,7 +4,8 @@
  * Keys, all of one packet in one slot (NN: partition, ID: decimal id):
  *   hb:{pNN}:packet:ID   hash    sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name,
  *                                expires_ms, created_ms, state, commitment, seed, best, grabbed_fen,
- *                                close_event (id of its `c` event, empty before)
+ *                                close_event (id of its `c` event, empty before), held (share_no of the first grab that
+ *                                waits behind a dead letter: settle/held.h; not there or empty: none does)
  *   hb:{pNN}:shares:ID   string  one big-endian u32 fen a share
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
@@ -76,7 +77,7 @@ struct str live_settled_key(char *out, uint32_t partition);
 /* What the calls need; borrowed, lives as long as the process. Cheap to make anew for each request. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *bury, *mark, *vouch;
+    struct redis_script *load, *grab, *close, *view, *busy, *bury, *mark, *vouch, *hold;
     int64_t partitions;
 };
 /* ST_INVALID when a script is missing or takes another number of keys. */
@@ -118,7 +119,7 @@ struct live_row {
     struct str nickname;
     int64_t amount_fen;
     struct live_event_id event; /* .ms is the time of the grab */
-    bool settled;               /* its money is in the wallet */
+    bool settled;               /* its money is in the wallet: not as long as it waits behind a dead letter */
 };
 
 /* Reads `user,fen,ms-seq,nickname` into the row; share_no and settled are left alone. False: not one of ours. */
@@ -182,6 +183,15 @@ enum status live_mark(const struct live *live, uint32_t partition, struct live_e
 /* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted: voucher is redis_voucher. ST_OK, or as
  * live_grab_read. */
 enum status live_vouch(const struct live *live, struct str voucher);
+
+/* From which share on the grabs of a packet wait behind a dead letter; PACKET_NO_SHARE: none does. */
+struct live_hold {
+    uint64_t packet_id;
+    uint32_t from_share;
+};
+/* Says so in at most LIVE_BATCH_MAX packets, in one round; fine when Redis does not know one. ST_OK, or the first
+ * error, as live_grab_read. */
+enum status live_hold_all(const struct live *live, const struct live_hold *holds, size_t count);
 
 /* Ends packets whose time is over. Unavailable, and not sent, as long as nobody vouches for the server: an older copy
  * of a packet has fewer grabs, and its event would tell their count. */

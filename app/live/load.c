@@ -89,9 +89,8 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
-    redis_queue_script(live->redis, &call, live->load, keys.key, 4, l->args, LOAD_HEAD_ARGS + grabs);
-    if (!l->rebuild)
-        redis_queue_vouched(live->redis, &call);
+    redis_queue_script(live->redis, &call, live->load, l->rebuild ? REDIS_ANY : REDIS_FENCED, keys.key, 4, l->args,
+                       LOAD_HEAD_ARGS + grabs);
     redis_round(live->redis);
     int64_t answer;
     enum status st = ST_OK;

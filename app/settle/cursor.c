@@ -83,6 +83,7 @@ enum status settle_refresh(struct settle *s, struct settle_partition *p)
         return ST_CORRUPT;
     st = settle_unpublished(s, p);
     p->known = st == ST_OK;
+    p->held_due = true;
     p->published = LIVE_EVENT_NONE;
     return st;
 }

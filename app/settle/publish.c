@@ -1,4 +1,5 @@
-/* What Redis is told of a settled batch: the position, the trimmed stream, the time to live of closed packets. */
+/* What Redis is told of a settled batch: the position, the trimmed stream, the time to live of closed packets, and what
+ * waits behind dead letters. */
 #include "settle/settle.h"
 
 #include <assert.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "base/crash.h"
+#include "settle/held.h"
 
 enum { PUBLISH_QUEUE_MAX = 1024, UNPUBLISHED_PAGE = 1000 };
 
@@ -80,7 +82,7 @@ static enum status publish_position(struct settle *s, struct settle_partition *p
 
 enum status settle_publish(struct settle *s, struct settle_partition *p)
 {
-    if (!p->known || (live_event_id_equal(p->published, p->last) && p->closed_count == 0))
+    if (!p->known || (live_event_id_equal(p->published, p->last) && p->closed_count == 0 && !p->held_due))
         return ST_OK;
     arena_reset(s->arena);
     struct redis_call *calls = arena_array(s->arena, PUBLISH_QUEUE_MAX, sizeof *calls);
@@ -88,6 +90,11 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
         return ST_NO_MEMORY;
     /* The closed packets first: whoever comes after a crash finds them by the events behind the position. */
     enum status st = publish_closed(s, p, calls);
+    /* Then the grabs that wait behind dead letters: by the position alone they would be settled. */
+    if (st == ST_OK && p->held_due) {
+        st = held_publish(s->stores->db, &s->stores->live, s->arena, p->no);
+        p->held_due = st != ST_OK;
+    }
     if (st == ST_OK && !live_event_id_equal(p->last, LIVE_EVENT_NONE)) {
         crash_point("settle-before-trim");
         st = publish_position(s, p, calls);

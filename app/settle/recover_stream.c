@@ -114,6 +114,7 @@ static enum status stream_body(struct db *db, void *ctx)
         return st;
     if (!live_event_id_equal(cursor, m->p->last)) {
         m->p->last = m->p->published = cursor; /* we are late: another worker moved and trimmed */
+        m->p->held_due = true;
         return ST_OK;
     }
     m->looked = true;

@@ -205,12 +205,20 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
     metrics_add(METRIC_SETTLED, w->event_count - w->put_aside);
     if (w->put_aside > 0) {
         metrics_add(METRIC_DEAD_LETTERS, w->put_aside);
+        p->held_due = true;
         log_error("events follow a dead letter of their packet", "partition=%u events=%zu", p->no, w->put_aside);
         s->again = true;
     }
     metrics_add(METRIC_REFUNDED_FEN, (uint64_t)w->refunded_fen);
     partition_go_on(s, p);
     return settle_closed_add(p, w->closed_ids, w->closed_count);
+}
+
+/* Another worker was faster. It may have died before it told Redis of its letters. */
+static void cursor_moved(struct settle_partition *p, struct live_event_id cursor)
+{
+    p->last = cursor;
+    p->held_due = true;
 }
 
 /* The first entry behind the cursor becomes a dead letter. */
@@ -234,7 +242,7 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
         return ST_OK;
     }
     if (st == ST_OK && w.outcome == SETTLE_MOVED)
-        p->last = w.cursor;
+        cursor_moved(p, w.cursor);
     if (st != ST_OK || w.outcome != SETTLE_WRITTEN)
         return st;
     crash_point("letter-after-commit");
@@ -242,6 +250,7 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
     log_error("an event became a dead letter", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
               (unsigned long long)letter->packet_id, STR_ARG(letter->reason));
     metrics_add(METRIC_DEAD_LETTERS, 1);
+    p->held_due = true;
     p->last = letter->event;
     p->gap_known = false;
     partition_go_on(s, p);
@@ -283,7 +292,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
         *settled = p->event_count - w.put_aside;
         return commit_written(s, p, &w);
     case SETTLE_BUSY: break;
-    case SETTLE_MOVED: p->last = w.cursor; break;
+    case SETTLE_MOVED: cursor_moved(p, w.cursor); break;
     case SETTLE_FAULT: return fault_answer(s, p, &w.fault);
     case SETTLE_BROKEN: settle_stop(p, &w.fault); break;
     }

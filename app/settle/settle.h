@@ -34,6 +34,7 @@ struct settle_partition {
     bool known;         /* last is what MySQL said when we looked */
     bool gap_known;     /* the doors are closed: events after a lost stretch may be settled */
     bool stopped;       /* by what a dead letter does not help */
+    bool held_due;      /* there may be letters that Redis was not told of (settle/held.h): before the position */
     int64_t retry_ms;   /* monotonic time; stopped until then */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
@@ -88,7 +89,8 @@ enum status settle_refresh(struct settle *s, struct settle_partition *p);
 enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct settle_partition **gap);
 /* Settles what was read. *settled: events; 0 also when another worker was faster or the partition stopped. */
 enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled);
-/* Tells Redis: time to live of closed packets, position, trimmed stream; in this order. */
+/* Tells Redis: time to live of closed packets, what waits behind dead letters, position, trimmed stream; in this
+ * order. */
 enum status settle_publish(struct settle *s, struct settle_partition *p);
 /* Packets that are closed now: the next settle_publish tells of them. */
 enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count);

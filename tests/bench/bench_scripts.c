@@ -86,7 +86,7 @@ static void queue(struct contest *c, struct redis_call *call, uint64_t user)
     (void)snprintf(now, sizeof now, "%lld", (long long)clock_now_ms());
     (void)snprintf(chance, sizeof chance, "%u", (unsigned)(random_u64() >> 33));
     const struct str args[] = { str_from(user_text), str_from(now), str_from(chance) };
-    redis_queue_script(c->b.redis, call, c->script, c->keys, KEYS, args, 3);
+    redis_queue_script(c->b.redis, call, c->script, REDIS_ANY, c->keys, KEYS, args, 3);
 }
 
 /* Only a win counts: {1, fen} of the peers. */

@@ -405,6 +405,20 @@ static void the_list_is_newest_first_page_by_page(void **state)
     assert_int_equal(v.packet.finished_ms, (int64_t)v.rows[0].event.ms);
 }
 
+/* The position of the packet's partition; LIVE_EVENT_NONE: there is none. */
+static void position_set(const struct sample *s, struct live_event_id event)
+{
+    struct live_keys keys;
+    char id[LIVE_EVENT_ID_MAX];
+    struct redis_call call;
+    live_keys(&keys, s->p.id, live.partitions);
+    const struct str set[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, event) };
+    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
+    bool none = live_event_id_equal(event, LIVE_EVENT_NONE);
+    assert_int_equal(redis_do(app->stores.redis, &call, none ? del : set, none ? 2 : 3), ST_OK);
+    redis_call_free(&call);
+}
+
 static void a_grab_is_settled_when_the_worker_says_so(void **state)
 {
     (void)state;
@@ -415,20 +429,58 @@ static void a_grab_is_settled_when_the_worker_says_so(void **state)
     (void)grab(&s, FIRST_USER + 1);
     struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     assert_false(v.mine.settled);
-    struct live_keys keys;
-    live_keys(&keys, s.p.id, live.partitions);
-    char id[LIVE_EVENT_ID_MAX];
-    const struct str args[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, v.mine.event) };
-    struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 3), ST_OK);
-    redis_call_free(&call);
+    position_set(&s, v.mine.event);
     v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     assert_true(v.mine.settled);
     assert_false(v.rows[0].settled);
     assert_true(v.rows[1].settled);
-    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
-    assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
+    position_set(&s, LIVE_EVENT_NONE);
+}
+
+/* Looks as users[user] and compares with the list: shares below `settled` are, the others wait. */
+static void settled_expect(const struct sample *s, uint32_t user, uint32_t settled)
+{
+    struct live_view v = view(s, FIRST_USER + user, PACKET_NO_SHARE, 10);
+    assert_int_equal(v.mine.share_no, user);
+    assert_int_equal(v.mine.settled, user < settled);
+    for (size_t i = 0; i < v.row_count; i++)
+        assert_int_equal(v.rows[i].settled, v.rows[i].share_no < settled);
+}
+
+static void grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back(void **state)
+{
+    (void)state;
+    struct sample s, none;
+    struct redis_call call;
+    struct live_close c;
+    sample_make(&s, PACKET_LUCKY, 4);
+    (void)load(&s);
+    for (uint32_t i = 0; i < 3; i++)
+        (void)grab(&s, FIRST_USER + i);
+    time_runs_out(&s);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
+    position_set(&s, last_event(&s, &call).id);
     redis_call_free(&call);
+    settled_expect(&s, 2, 3);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
+
+    sample_make(&none, PACKET_LUCKY, 1); /* Redis does not know it */
+    struct live_hold holds[] = { { .packet_id = none.p.id, .from_share = 0 },
+                                 { .packet_id = s.p.id, .from_share = 1 } };
+    config_set(STR("maxmemory"), STR("1"));
+    enum status st = live_hold_all(&live, holds, 2);
+    config_set(STR("maxmemory"), STR("0"));
+    assert_int_equal(st, ST_OK);
+    settled_expect(&s, 0, 1);
+    settled_expect(&s, 1, 1);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, 0);
+    assert_int_equal(load(&none), LIVE_LOADED); /* nothing was left of it */
+
+    holds[1].from_share = PACKET_NO_SHARE;
+    assert_int_equal(live_hold_all(&live, &holds[1], 1), ST_OK);
+    settled_expect(&s, 1, 3);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
+    position_set(&s, LIVE_EVENT_NONE);
 }
 
 /* ---- close ---- */
@@ -693,6 +745,7 @@ int main(void)
         cmocka_unit_test(a_view_tells_all_of_the_packet),
         cmocka_unit_test(the_list_is_newest_first_page_by_page),
         cmocka_unit_test(a_grab_is_settled_when_the_worker_says_so),
+        cmocka_unit_test(grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back),
         cmocka_unit_test(a_packet_is_closed_once_after_its_time_with_the_rest),
         cmocka_unit_test(a_finished_packet_has_nothing_to_close),
         cmocka_unit_test(loading_twice_changes_nothing),

@@ -14,7 +14,7 @@ before(() => {
   copy = mkdtempSync(join(tmpdir(), 'hongbao-tidy-'));
   const filter = (path) => !path.endsWith('node_modules');
   const names = [
-    'app', 'lua', 'templates', 'nginx', 'sql', 'docs', 'tests', 'CMakeLists.txt', 'README.md', 'README.zh-CN.md',
+    'app', 'lua', 'templates', 'nginx', 'deploy', 'sql', 'docs', 'tests', 'CMakeLists.txt', 'README.md', 'README.zh-CN.md',
   ];
   for (const name of names) cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter });
 });
@@ -178,6 +178,14 @@ test('words of nginx that are missing or are not those of the program are found'
 test('a request header that the program reads but nginx does not pass is found', () => {
   finds('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_X_PLANTED");\n', /HTTP_X_PLANTED/);
   accepts('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_ORIGIN");\n');
+});
+
+test('a configuration of nginx that does not buffer is found', () => {
+  const off = (what) => (text) => `${text}\nlocation /x { ${what}  off; }\n`;
+  finds('nginx', 'nginx/site.conf', off('fastcgi_request_buffering'), /site\.conf:\d+: fastcgi_request_buffering/);
+  finds('nginx', 'nginx/snippets/planted.conf', 'fastcgi_buffering off;\n', /planted\.conf:1: fastcgi_buffering/);
+  finds('nginx', 'deploy/planted/site', '\nfastcgi_request_buffering off;\n', /planted\/site:2: /);
+  accepts('nginx', 'nginx/snippets/planted.conf', '# never fastcgi_buffering off\nfastcgi_request_buffering on;\n');
 });
 
 test('a name of a file that is not there is found, in documents and in comments', () => {
