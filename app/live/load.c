@@ -1,4 +1,6 @@
-/* Puts a packet into Redis, new or rebuilt: the arguments of lua/load-4.lua. */
+/* The arguments of lua/load-4.lua. */
+#include "live/load.h"
+
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>

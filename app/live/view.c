@@ -1,7 +1,10 @@
-/* The page of a live packet: one call, read without trust. */
+/* One call, read without trust. */
+#include "live/view.h"
+
 #include <assert.h>
 #include <sodium.h>
 
+#include "live/event.h"
 #include "live/live_internal.h"
 
 /* Places in the script's answer and in its list of fields. */
@@ -90,7 +93,7 @@ static bool best_read(const redisReply *fields, struct packet *p)
     return best.ptr != NULL && (best.len == 0 || field_u32(fields, FIELD_BEST, &p->best_share_no));
 }
 
-static bool state_read(const redisReply *fields, struct live_view *out)
+static bool state_read(const redisReply *fields, struct packet_view *out)
 {
     struct str state = redis_reply_str(redis_reply_at(fields, FIELD_STATE));
     out->busy = str_equal(state, STR("busy"));
@@ -125,7 +128,7 @@ static bool refund_read(const redisReply *fields, const struct settled_to *settl
 }
 
 /* Everything but the texts. */
-static bool packet_read(const redisReply *fields, struct live_view *out)
+static bool packet_read(const redisReply *fields, struct packet_view *out)
 {
     struct packet *p = &out->packet;
     return str_to_u64(redis_reply_str(redis_reply_at(fields, FIELD_SENDER)), &p->sender_id) &&
@@ -143,18 +146,23 @@ static bool packet_read(const redisReply *fields, struct live_view *out)
 /* ---- grabs ---- */
 
 static enum status row_read(struct arena *a, const redisReply *entry, int64_t share_no,
-                            const struct settled_to *settled, struct live_row *out)
+                            const struct settled_to *settled, struct grab *out)
 {
-    if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_row_parse(redis_reply_str(entry), out))
+    struct live_order_entry e;
+    if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_order_entry_parse(redis_reply_str(entry), &e))
         return ST_CORRUPT;
-    out->share_no = (uint32_t)share_no;
-    out->settled = live_event_id_compare(out->event, settled->event) <= 0 && out->share_no < settled->held_share;
-    out->nickname = arena_str(a, out->nickname);
+    *out = (struct grab){ .share_no = (uint32_t)share_no,
+                          .user_id = e.user_id,
+                          .nickname = arena_str(a, e.nickname),
+                          .amount_fen = e.amount_fen,
+                          .grabbed_ms = (int64_t)e.event.ms,
+                          .settled = live_event_id_compare(e.event, settled->event) <= 0 &&
+                                     (uint32_t)share_no < settled->held_share };
     return out->nickname.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
 static enum status mine_read(const redisReply *reply, struct arena *a, const struct settled_to *settled,
-                             struct live_view *out)
+                             struct packet_view *out)
 {
     const redisReply *share = redis_reply_at(reply, AT_MY_SHARE);
     if (redis_reply_is_nil(share))
@@ -168,7 +176,7 @@ static enum status mine_read(const redisReply *reply, struct arena *a, const str
 
 /* The script sends the page in share order; people read the newest first. */
 static enum status rows_read(const redisReply *reply, struct arena *a, const struct settled_to *settled,
-                             struct live_view *out)
+                             struct packet_view *out)
 {
     const redisReply *list = redis_reply_at(reply, AT_ROWS);
     int64_t first;
@@ -189,7 +197,7 @@ static enum status rows_read(const redisReply *reply, struct arena *a, const str
     return ST_OK;
 }
 
-static enum status numbers_read(const redisReply *reply, struct live_view *out, struct settled_to *settled)
+static enum status numbers_read(const redisReply *reply, struct packet_view *out, struct settled_to *settled)
 {
     struct packet *p = &out->packet;
     const redisReply *settled_reply = redis_reply_at(reply, AT_SETTLED);
@@ -204,8 +212,8 @@ static enum status numbers_read(const redisReply *reply, struct live_view *out, 
         return ST_CORRUPT;
     p->grabbed_count = (uint32_t)grabbed;
     if (p->grabbed_count == p->share_count) {
-        struct live_row last;
-        if (!live_row_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
+        struct live_order_entry last;
+        if (!live_order_entry_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
             return ST_CORRUPT;
         p->finished_ms = (int64_t)last.event.ms;
     }
@@ -215,9 +223,9 @@ static enum status numbers_read(const redisReply *reply, struct live_view *out, 
     return ST_OK;
 }
 
-enum status live_view_read(const struct redis_call *call, struct arena *a, uint64_t packet_id, struct live_view *out)
+enum status live_view_read(const struct redis_call *call, struct arena *a, uint64_t packet_id, struct packet_view *out)
 {
-    *out = (struct live_view){ .packet = { .id = packet_id, .request_key = STR("") } };
+    *out = (struct packet_view){ .packet = { .id = packet_id, .request_key = STR("") } };
     enum live_code code;
     enum status st = live_code_read(call, "view", &code);
     if (st != ST_OK)

@@ -1,7 +1,8 @@
 #include "ops/health.h"
 
 #include "io/metrics.h"
-#include "live/live.h"
+#include "live/event.h"
+#include "live/keys.h"
 #include "ops/migrate.h"
 #include "web/respond.h"
 

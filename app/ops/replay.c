@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "live/live.h"
+#include "live/event.h"
+#include "live/shut.h"
 #include "ops/services.h"
 #include "settle/dead_letter.h"
 #include "settle/held.h"

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/process.h"
+#include "live/stores.h"
 #include "ops/audit_sample.h"
 #include "ops/health.h"
 #include "ops/migrate.h"

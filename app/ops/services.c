@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "live/fence.h"
+#include "live/stores.h"
 #include "pages/finished.h"
 #include "user/session.h"
 #include "web/assets.h"

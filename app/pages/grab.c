@@ -2,7 +2,9 @@
 
 #include "base/crash.h"
 #include "io/metrics.h"
+#include "live/grab.h"
 #include "live/live.h"
+#include "packet/grab.h"
 #include "packet/store.h"
 #include "pages/present.h"
 #include "pages/show.h"
@@ -126,7 +128,7 @@ static const struct problem *refusal_of(const struct packet *p, uint64_t user_id
 
 enum step packet_open_cold(struct exchange *x)
 {
-    struct grab_row mine;
+    struct grab mine;
     struct packet packet;
     enum status st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &mine);
     if (st == ST_OK) {

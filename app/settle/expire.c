@@ -2,6 +2,8 @@
 
 #include "base/crash.h"
 #include "base/log.h"
+#include "live/close.h"
+#include "live/live.h"
 
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;

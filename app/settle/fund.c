@@ -6,6 +6,8 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "ledger/ledger.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"

@@ -1,5 +1,8 @@
 #include "settle/held.h"
 
+#include "live/shut.h"
+#include "packet/packet.h"
+
 struct held {
     const struct live *live;
     struct arena *arena;

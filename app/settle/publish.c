@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/crash.h"
+#include "live/event.h"
+#include "live/keys.h"
 #include "settle/held.h"
 
 enum { PUBLISH_QUEUE_MAX = 1024, UNPUBLISHED_PAGE = 1000 };

@@ -7,6 +7,14 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "ledger/ledger.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/keys.h"
+#include "live/live.h"
+#include "live/load.h"
+#include "live/shut.h"
+#include "live/stream.h"
+#include "packet/grab.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "settle/dead_letter.h"
@@ -110,7 +118,7 @@ struct task {
 /* Seed and settled grabs → live packet. */
 static enum status packet_rebuild(struct task *t, struct db *db, const struct packet *p)
 {
-    struct grab_row *grabs;
+    struct grab *grabs;
     size_t grab_count;
     enum live_code code;
     int64_t *shares = arena_array(t->arena, p->share_count, sizeof *shares);

@@ -7,6 +7,12 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/keys.h"
+#include "live/live.h"
+#include "live/shut.h"
+#include "live/stream.h"
 #include "settle/write.h"
 
 enum {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/process.h"
+#include "live/stores.h"
 #include "settle/expire.h"
 #include "settle/recover.h"
 

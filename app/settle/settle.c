@@ -8,6 +8,8 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "live/fence.h"
+#include "live/keys.h"
 #include "settle/dead_letter.h"
 #include "settle/recover.h"
 #include "settle/write.h"

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "live/event.h"
 #include "live/stores.h"
 #include "settle/batch.h"
 

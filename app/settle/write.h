@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/db.h"
-#include "live/live.h"
+#include "live/event.h"
 #include "settle/batch.h"
 #include "settle/dead_letter.h"
 

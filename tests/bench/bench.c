@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "base/random.h"
+#include "live/fence.h"
+#include "live/live.h"
 #include "packet/split.h"
 
 /* Grabs may go to this Redis: of what there is nobody has settled anything yet. The second round asks for the first

@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench.h"
+#include "live/grab.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/split.h"
 
 struct contest {

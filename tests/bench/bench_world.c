@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "bench.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "support/test_services.h"

@@ -19,7 +19,7 @@
 #include "base/public_id.h"
 #include "io/db.h"
 #include "io/redis.h"
-#include "live/live.h"
+#include "live/keys.h"
 #include "torture.h"
 
 enum {

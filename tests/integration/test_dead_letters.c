@@ -7,8 +7,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "live/event.h"
+#include "live/grab.h"
+#include "live/keys.h"
+#include "live/live.h"
+#include "live/view.h"
 #include "ops/audit.h"
 #include "ops/replay.h"
+#include "packet/view.h"
 #include "pages/finished.h"
 #include "settle/dead_letter.h"
 #include "settle/expire.h"
@@ -64,10 +70,10 @@ static void scene_begin(struct scene *s, bool readable_packet)
 }
 
 /* What users[user] sees of the packet now. */
-static struct live_view seen(struct world *w, uint64_t id, size_t user)
+static struct packet_view seen(struct world *w, uint64_t id, size_t user)
 {
     struct redis_call call = { 0 };
-    struct live_view view;
+    struct packet_view view;
     live_view_queue(&w->live, &call, id, w->users[user], PACKET_NO_SHARE, LIVE_ROWS_MAX);
     redis_round(w->web->stores.redis);
     assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
@@ -77,7 +83,7 @@ static struct live_view seen(struct world *w, uint64_t id, size_t user)
 
 static bool seen_settled(struct world *w, uint64_t id, size_t user)
 {
-    struct live_view view = seen(w, id, user);
+    struct packet_view view = seen(w, id, user);
     assert_true(view.has_mine);
     for (size_t i = 0; i < view.row_count; i++) /* the list tells the same */
         if (view.rows[i].share_no == view.mine.share_no)
@@ -380,7 +386,7 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
 /* What a hot process that sees the packet now would keep for ever. */
 static bool kept(struct world *w, uint64_t id)
 {
-    struct live_view view = seen(w, id, 0);
+    struct packet_view view = seen(w, id, 0);
     return finished_for_ever(&view);
 }
 

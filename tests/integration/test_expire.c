@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "live/event.h"
+#include "live/live.h"
 #include "settle/expire.h"
 #include "test_settle_fixture.h"
 

@@ -6,7 +6,15 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "live/close.h"
+#include "live/event.h"
+#include "live/grab.h"
+#include "live/keys.h"
 #include "live/live.h"
+#include "live/load.h"
+#include "live/shut.h"
+#include "live/view.h"
+#include "packet/view.h"
 #include "support/close_one.h"
 #include "support/test_services.h"
 
@@ -96,10 +104,10 @@ static struct live_grab grab(const struct sample *s, uint64_t user_id)
     return g;
 }
 
-static struct live_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
+static struct packet_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
 {
     struct redis_call call;
-    struct live_view v;
+    struct packet_view v;
     live_view_queue(&live, &call, s->p.id, user_id, after, limit);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s->p.id, &v), ST_OK);
@@ -195,7 +203,7 @@ static void an_unknown_packet_is_missing_to_every_script(void **state)
     sample_make(&s, PACKET_LUCKY, 3);
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
     struct redis_call call;
-    struct live_view v;
+    struct packet_view v;
     live_view_queue(&live, &call, s.p.id, FIRST_USER, PACKET_NO_SHARE, 10);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
@@ -293,7 +301,7 @@ static void a_full_memory_refuses_a_grab_before_its_first_write(void **state)
     live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"));
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
-    struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     config_set(STR("maxmemory"), STR("0"));
     assert_int_equal(st, ST_CONFLICT);
     assert_int_equal(v.packet.grabbed_count, 1); /* and looking still works */
@@ -348,7 +356,7 @@ static void a_view_tells_all_of_the_packet(void **state)
     struct sample s;
     sample_make(&s, PACKET_EXCLUSIVE, 1);
     (void)load(&s);
-    struct live_view v = view(&s, 0, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(&s, 0, PACKET_NO_SHARE, 10);
     const struct packet *p = &v.packet;
     assert_true(p->id == s.p.id);
     assert_int_equal(p->sender_id, SENDER);
@@ -385,7 +393,7 @@ static void the_list_is_newest_first_page_by_page(void **state)
         (void)grab(&s, FIRST_USER + i);
     uint32_t after = PACKET_NO_SHARE, want = 7, pages = 0;
     do {
-        struct live_view v = view(&s, FIRST_USER + 2, after, 3);
+        struct packet_view v = view(&s, FIRST_USER + 2, after, 3);
         assert_true(v.has_mine);
         assert_int_equal(v.mine.share_no, 2);
         assert_int_equal(v.mine.amount_fen, s.shares_fen[2]);
@@ -400,9 +408,9 @@ static void the_list_is_newest_first_page_by_page(void **state)
     } while (after != 0);
     assert_int_equal(want, 0);
     assert_int_equal(pages, 3);
-    struct live_view v = view(&s, 0, PACKET_NO_SHARE, 1);
+    struct packet_view v = view(&s, 0, PACKET_NO_SHARE, 1);
     assert_int_equal(v.packet.state, PACKET_FINISHED);
-    assert_int_equal(v.packet.finished_ms, (int64_t)v.rows[0].event.ms);
+    assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
 }
 
 /* The position of the packet's partition; LIVE_EVENT_NONE: there is none. */
@@ -425,11 +433,14 @@ static void a_grab_is_settled_when_the_worker_says_so(void **state)
     struct sample s;
     sample_make(&s, PACKET_LUCKY, 2);
     (void)load(&s);
+    struct redis_call call;
     (void)grab(&s, FIRST_USER);
+    struct live_event_id first = last_event(&s, &call).id;
+    redis_call_free(&call);
     (void)grab(&s, FIRST_USER + 1);
-    struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     assert_false(v.mine.settled);
-    position_set(&s, v.mine.event);
+    position_set(&s, first);
     v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     assert_true(v.mine.settled);
     assert_false(v.rows[0].settled);
@@ -440,7 +451,7 @@ static void a_grab_is_settled_when_the_worker_says_so(void **state)
 /* Looks as users[user] and compares with the list: shares below `settled` are, the others wait. */
 static void settled_expect(const struct sample *s, uint32_t user, uint32_t settled)
 {
-    struct live_view v = view(s, FIRST_USER + user, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(s, FIRST_USER + user, PACKET_NO_SHARE, 10);
     assert_int_equal(v.mine.share_no, user);
     assert_int_equal(v.mine.settled, user < settled);
     for (size_t i = 0; i < v.row_count; i++)
@@ -612,11 +623,11 @@ static void rebuild(uint32_t count, uint32_t settled_count)
     assert_int_equal(code, LIVE_LOADED);
 
     assert_true(lives_for_ever(&s));
-    struct live_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
+    struct packet_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
     assert_false(v.busy);
     assert_int_equal(v.packet.grabbed_count, settled_count);
     assert_int_equal(v.mine.share_no, settled_count - 1);
-    assert_int_equal(v.mine.event.ms, 1700000000000 + settled_count - 1);
+    assert_int_equal(v.mine.grabbed_ms, 1700000000000 + settled_count - 1);
     assert_true(str_equal(v.rows[0].nickname, STR("老,友")));
     int64_t sum_fen = 0;
     for (uint32_t i = 0; i < settled_count; i++)

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "packet/grab.h"
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"
@@ -561,9 +562,9 @@ static void grabs_are_paged_by_share_newest_first(void **state)
 {
     (void)state;
     struct person people[4];
-    struct grab_row *rows;
+    struct grab *rows;
     size_t count;
-    struct grab_row own;
+    struct grab own;
     int64_t now = clock_now_ms();
     struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, now);
     for (uint32_t i = 0; i < 4; i++) {

@@ -7,6 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "live/close.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/grab.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/split.h"
 #include "settle/recover.h"
 #include "support/close_one.h"

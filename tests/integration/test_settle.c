@@ -6,6 +6,10 @@
 #include <cmocka.h>
 
 #include "io/metrics.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/grab.h"
+#include "packet/grab.h"
 #include "packet/store.h"
 #include "test_settle_fixture.h"
 
@@ -43,7 +47,7 @@ static void grabs_become_rows_money_and_totals(void **state)
     assert_int_equal(world_number(&w, "SELECT received_amount FROM user_month WHERE user_id = ?", w.users[1]),
                      world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]));
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
-    struct grab_row row;
+    struct grab row;
     assert_int_equal(packet_grab_of(w.app->stores.db, w.arena, id, w.users[1], &row), ST_OK);
     assert_true(str_equal(row.nickname, STR("小,强")));
     world_audit_clean(&w);

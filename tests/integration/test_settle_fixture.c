@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "live/fence.h"
+#include "live/grab.h"
+#include "live/keys.h"
+#include "live/live.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
 #include "packet/store.h"

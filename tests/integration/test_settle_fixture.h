@@ -4,6 +4,8 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "live/grab.h"
+#include "live/live.h"
 #include "packet/packet.h"
 #include "settle/settle.h"
 #include "web/exchange.h"

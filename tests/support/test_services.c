@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "live/live.h"
+#include "live/fence.h"
+#include "live/stores.h"
 #include "ops/migrate.h"
 
 struct opened {

@@ -15,6 +15,7 @@
 #include "base/public_id.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "live/keys.h"
 #include "live/live.h"
 #include "user/session.h"
 #include "web/origin.h"
