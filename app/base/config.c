@@ -32,13 +32,9 @@ static_assert(sizeof(int64_t) == sizeof(long long), "printed with %lld");
 
 static bool valid_url(const char *text)
 {
-    struct str s = str_from(text), rest;
+    struct str rest = str_from(text);
 
-    if (str_starts(s, STR("http://")))
-        rest = (struct str){ s.ptr + 7, s.len - 7 };
-    else if (str_starts(s, STR("https://")))
-        rest = (struct str){ s.ptr + 8, s.len - 8 };
-    else
+    if (!str_skip_prefix(&rest, STR("http://")) && !str_skip_prefix(&rest, STR("https://")))
         return false;
     if (rest.len == 0 || rest.ptr[0] == '/' || rest.ptr[rest.len - 1] == '/')
         return false;

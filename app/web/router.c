@@ -70,20 +70,14 @@ static enum method method_of(struct str name)
     return METHOD_OTHER;
 }
 
-static size_t text_find(struct str s, struct str part)
-{
-    const char *found = s.len >= part.len ? memmem(s.ptr, s.len, part.ptr, part.len) : NULL;
-    return found != NULL ? (size_t)(found - s.ptr) : s.len;
-}
-
 /* JSON only for those who ask for it before HTML: browsers name text/html first, curl says anything will do. */
 static bool accept_wants_json(struct str accept)
 {
-    size_t json = text_find(accept, STR("application/json"));
-    size_t problem = text_find(accept, STR("application/problem+json"));
+    size_t json = str_find(accept, STR("application/json"));
+    size_t problem = str_find(accept, STR("application/problem+json"));
     if (problem < json)
         json = problem;
-    return json < accept.len && json < text_find(accept, STR("text/html"));
+    return json < accept.len && json < str_find(accept, STR("text/html"));
 }
 
 static void request_read(struct exchange *x)

@@ -34,7 +34,7 @@ static int ask(struct asked *a, struct services *app, handler_fn *handler)
 
 static bool says(const struct asked *a, const char *text)
 {
-    return memmem(a->x.body.ptr, a->x.body.len, text, strlen(text)) != NULL;
+    return str_after(buf_view(&a->x.body), str_from(text)).ptr != NULL;
 }
 
 static void asked_end(struct asked *a)

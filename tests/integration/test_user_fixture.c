@@ -145,16 +145,16 @@ bool visit_cookie(const struct visit *v, char *out)
 
 bool visit_body_has(const struct visit *v, const char *text)
 {
-    return memmem(v->x.body.ptr, v->x.body.len, text, strlen(text)) != NULL;
+    return str_after(buf_view(&v->x.body), str_from(text)).ptr != NULL;
 }
 
 int64_t visit_json_int(const struct visit *v, const char *name)
 {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "\"%s\":", name);
-    const char *at = memmem(v->x.body.ptr, v->x.body.len, wanted, strlen(wanted));
-    assert_non_null(at);
-    return strtoll(at + strlen(wanted), NULL, 10);
+    struct str number = str_after(buf_view(&v->x.body), str_from(wanted));
+    assert_non_null(number.ptr);
+    return strtoll(number.ptr, NULL, 10);
 }
 
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count)

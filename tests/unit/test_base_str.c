@@ -54,6 +54,53 @@ static void starts_compares_the_front(void **state)
     assert_false(str_starts(STR("/stat"), STR("/static/")));
 }
 
+static void ends_compares_the_back(void **state)
+{
+    (void)state;
+    assert_true(str_ends(STR("0001_user.sql"), STR(".sql")));
+    assert_true(str_ends(STR(".sql"), STR(".sql")));
+    assert_true(str_ends(STR_NONE, STR_NONE));
+    assert_false(str_ends(STR("sql"), STR(".sql")));
+    assert_false(str_ends(STR("a.sql~"), STR(".sql")));
+}
+
+static void parts_are_cut_by_position(void **state)
+{
+    (void)state;
+    assert_true(str_equal(str_slice(STR("abcd"), 1, 3), STR("bc")));
+    assert_int_equal(str_slice(STR("abcd"), 4, 4).len, 0);
+    assert_true(str_equal(str_skip(STR("abcd"), 1), STR("bcd")));
+    assert_int_equal(str_skip(STR("abcd"), 4).len, 0);
+    assert_null(str_skip(STR_NONE, 0).ptr);
+}
+
+static void a_prefix_is_skipped_only_when_it_is_there(void **state)
+{
+    (void)state;
+    struct str s = STR("https://a");
+
+    assert_false(str_skip_prefix(&s, STR("http://")));
+    assert_true(str_equal(s, STR("https://a")));
+    assert_true(str_skip_prefix(&s, STR("https://")));
+    assert_true(str_equal(s, STR("a")));
+}
+
+static void the_first_needle_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(str_find(STR("a\r\nb\r\n"), STR("\r\n")), 1);
+    assert_int_equal(str_find(STR("a\0bc"), STR("bc")), 2);
+    assert_int_equal(str_find(STR("abc"), STR("abc")), 0);
+    assert_int_equal(str_find(STR("abc"), STR("cd")), 3);
+    assert_int_equal(str_find(STR_NONE, STR("a")), 0);
+    assert_true(str_equal(str_after(STR("x: 1, x: 2"), STR("x: ")), STR("1, x: 2")));
+    assert_null(str_after(STR("abc"), STR("d")).ptr);
+    assert_null(str_after(STR_NONE, STR("d")).ptr);
+    struct str end = str_after(STR("abc"), STR("bc"));
+    assert_non_null(end.ptr); /* empty, but it is there */
+    assert_int_equal(end.len, 0);
+}
+
 static void cut_splits_at_the_first_byte(void **state)
 {
     (void)state;
@@ -167,6 +214,10 @@ int main(void)
         cmocka_unit_test(equal_means_every_byte),
         cmocka_unit_test(fold_knows_ascii_letters_only),
         cmocka_unit_test(starts_compares_the_front),
+        cmocka_unit_test(ends_compares_the_back),
+        cmocka_unit_test(parts_are_cut_by_position),
+        cmocka_unit_test(a_prefix_is_skipped_only_when_it_is_there),
+        cmocka_unit_test(the_first_needle_is_found),
         cmocka_unit_test(cut_splits_at_the_first_byte),
         cmocka_unit_test(a_word_is_letters_digits_underscores_and_hyphens),
         cmocka_unit_test(trim_takes_ascii_blanks_from_both_ends),
