@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -109,7 +110,7 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(settle_batch, 1, 10000, "1000", "events per transaction"),
 };
 
-enum { SETTING_COUNT = sizeof SETTINGS / sizeof SETTINGS[0] };
+enum { SETTING_COUNT = ARRAY_LEN(SETTINGS) };
 
 const struct config_setting *config_settings(size_t *count)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/crash.h"
@@ -249,7 +250,7 @@ static enum status applied_read(struct migrate *m)
 static bool statement_writes_rows(struct str statement)
 {
     static const char *const words[] = { "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH" };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         struct str word = str_from(words[i]);
         if (statement.len > word.len && (unsigned char)statement.ptr[word.len] <= ' ' &&
             str_equal_fold(str_slice(statement, 0, word.len), word))

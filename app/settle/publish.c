@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/crash.h"
 
 enum { PUBLISH_QUEUE_MAX = 1024, UNPUBLISHED_PAGE = 1000 };
@@ -42,7 +43,7 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
         for (; told < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; told++) {
             struct live_keys keys;
             live_keys(&keys, p->closed_ids[told], s->stores->config->partitions);
-            for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+            for (size_t i = 0; i < ARRAY_LEN(own); i++) {
                 const struct str args[] = { STR("PEXPIRE"), keys.key[own[i]], { grace, (size_t)digits }, STR("NX") };
                 queue_words(s, &calls[queued++], args, 4);
             }
@@ -144,7 +145,7 @@ static enum status unpublished_page(struct settle *s, struct settle_partition *p
     const struct str range[] = { STR("XRANGE"),   live_events_key(events, p->no),
                                  str_from(first), live_event_id_text(last, p->last),
                                  STR("COUNT"),    str_from(count) };
-    enum status st = redis_do(s->stores->redis, &call, range, sizeof range / sizeof range[0]);
+    enum status st = redis_do(s->stores->redis, &call, range, ARRAY_LEN(range));
     size_t found = 0;
     bool moved = false;
     for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(call.reply, found)) != NULL; found++) {

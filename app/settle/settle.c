@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -106,7 +107,7 @@ static enum status read_queue(struct settle *s, struct settle_partition *p)
     assert(digits > 0 && (size_t)digits < sizeof count);
     const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
                                 STR("COUNT"),  { count, (size_t)digits } };
-    redis_queue(s->stores->redis, &p->call, args, sizeof args / sizeof args[0]);
+    redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
     return p->call.status == ST_NO_MEMORY ? ST_NO_MEMORY : ST_OK;
 }
 

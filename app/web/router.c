@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -177,7 +178,7 @@ static const char *status_reason(int status)
         { 500, "Internal Server Error" },
         { 503, "Service Unavailable" },
     };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].reason;
     return "Other";
@@ -321,7 +322,7 @@ static void router_finish(void *ctx, struct fcgi_request *r)
     struct exchange *x = r->state;
     redis_call_free(&x->session_call);
     redis_call_free(&x->renewal_call);
-    for (size_t i = 0; i < sizeof x->calls / sizeof x->calls[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(x->calls); i++)
         redis_call_free(&x->calls[i]);
     s->free[s->free_len++] = x;
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "support/test_services.h"
@@ -88,7 +89,7 @@ void visit_end(struct visit *v)
 {
     redis_call_free(&v->x.session_call);
     redis_call_free(&v->x.renewal_call);
-    for (size_t i = 0; i < sizeof v->x.calls / sizeof v->x.calls[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(v->x.calls); i++)
         redis_call_free(&v->x.calls[i]);
     buf_free(&v->x.headers);
     buf_free(&v->x.body);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <sodium.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "test_user_fixture.h"
@@ -328,7 +329,7 @@ static void next_is_followed_to_own_paths_only(void **state)
     char name[33], fields[VISIT_TEXT_MAX];
     struct visit v;
     registered(name, NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, cases[i].next);
         assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
         assert_true(str_equal(visit_header(&v, "Location"), str_from(cases[i].location)));

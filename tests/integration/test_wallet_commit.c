@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
@@ -92,7 +93,7 @@ static enum status inserted(struct user *user)
 {
     enum status st = user_insert(app->stores.db, arena, user, clock_now_ms());
     if (st == ST_OK) {
-        assert_true(made_len < sizeof made / sizeof made[0]);
+        assert_true(made_len < ARRAY_LEN(made));
         made[made_len++] = user->id;
     }
     return st;

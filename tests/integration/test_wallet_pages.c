@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
@@ -63,7 +64,7 @@ static struct person person_new(void)
     struct user user = { .username = name, .nickname = name };
     assert_int_equal(user_insert(app->stores.db, arena, &user, clock_now_ms()), ST_OK);
     p.id = user.id;
-    assert_true(made_len < sizeof made / sizeof made[0]);
+    assert_true(made_len < ARRAY_LEN(made));
     made[made_len++] = p.id;
     visit_begin(&v, app, "/login", "", NULL);
     assert_int_equal(session_start(&v.x, user.id, name, name), ST_OK);
@@ -399,7 +400,7 @@ static void a_malformed_key_is_a_bad_request(void **state)
                                         "/wallet?before=0",  "/wallet?before=01",
                                         "/wallet?before=+1", "/wallet?before=99999999999999999999" };
     struct person p = person_new();
-    for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(uris); i++) {
         struct visit v;
         assert_int_equal(visit_get(&v, app, statement_show, uris[i], p.cookie), 400);
         visit_end(&v);

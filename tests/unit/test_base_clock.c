@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 static const int32_t SHANGHAI_S = 8 * 3600;
@@ -149,7 +150,7 @@ static void a_month_begins_with_its_first_instant(void **state)
         "Asia/Shanghai", "Europe/Berlin", "America/Asuncion", "America/Havana", "Asia/Beirut",
         "Asia/Amman",    "America/Lima",  "Pacific/Apia",     "Africa/Cairo",   "UTC"
     };
-    for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(zones); i++) {
         assert_true(clock_zone_set(zones[i]));
         for (int month = 0; month < MONTHS_PER_YEAR * 60; month++) {
             const int year = 1980 + month / MONTHS_PER_YEAR, no = month % MONTHS_PER_YEAR + 1;
@@ -178,7 +179,7 @@ static void unknown_zones_are_refused_and_change_nothing(void **state)
                                        "right/Asia/Shanghai" /* counts leap seconds */ };
 
     assert_true(clock_zone_set("Asia/Shanghai"));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         assert_false(clock_zone_known(bad[i]));
         assert_false(clock_zone_set(bad[i]));
     }

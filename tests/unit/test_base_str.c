@@ -6,6 +6,7 @@
 /* cmocka needs the four above. */
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -124,7 +125,7 @@ static void a_word_is_letters_digits_underscores_and_hyphens(void **state)
     assert_true(str_is_word(STR("")));
     static const struct str others[] = { STR("a b"),      STR("a+b"), STR("a/b"), STR("a="), STR("a:b"), STR("a\0"),
                                          STR("\xc3\xa4"), STR("@"),   STR("["),   STR("`"),  STR("{") };
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
         assert_false(str_is_word(others[i]));
 }
 
@@ -179,7 +180,7 @@ static void anything_but_a_plain_number_is_refused(void **state)
     uint64_t u = 77;
     int64_t i = 77;
 
-    for (size_t n = 0; n < sizeof bad / sizeof bad[0]; n++) {
+    for (size_t n = 0; n < ARRAY_LEN(bad); n++) {
         assert_false(str_to_u64(str_from(bad[n]), &u));
         assert_false(str_to_i64(str_from(bad[n]), &i));
     }
