@@ -24,7 +24,7 @@ static enum status round_close(struct settle *s, struct redis_call *calls, size_
         redis_round(s->stores->redis);
     for (size_t i = 0; i < count; i++) {
         if (st == ST_OK && calls[i].status != ST_OK)
-            st = status_looked(calls[i].status); /* all of it can be repeated */
+            st = status_idempotent(calls[i].status);
         redis_call_free(&calls[i]);
     }
     return st;
@@ -183,5 +183,5 @@ enum status settle_unpublished(struct settle *s, struct settle_partition *p)
     }
     if (st == ST_INVALID) /* not a stream: reading it says so */
         return ST_OK;
-    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
+    return status_retry(st);
 }

@@ -191,7 +191,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
         if (read == ST_OK && is_gap && *gap == NULL)
             *gap = asked[i];
         if (st == ST_OK)
-            st = status_looked(read); /* nothing was changed by reading */
+            st = status_idempotent(read);
     }
     crash_point("settle-after-read");
     return st;
@@ -336,9 +336,7 @@ enum status settle_pass(struct settle *s, uint64_t *events)
         uint32_t left = s->partition_count - first;
         st = pass_group(s, first, left < READ_PARTITIONS_MAX ? left : READ_PARTITIONS_MAX, events);
     }
-    if (st == ST_UNKNOWN || st == ST_CONFLICT)
-        st = ST_UNAVAILABLE; /* the next pass finds out */
-    return st;
+    return status_retry(st); /* the next pass finds out */
 }
 
 enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events)

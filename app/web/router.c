@@ -261,7 +261,7 @@ static enum step handler_step(struct exchange *x)
         x->visitor_pending = false;
         if (st != ST_OK) {
             /* Only the session was read: whatever the request wanted has not happened. */
-            respond_status(x, status_looked(st));
+            respond_status(x, status_idempotent(st));
             return STEP_DONE;
         }
     }

@@ -207,6 +207,16 @@ static void every_status_has_a_word_of_its_own(void **state)
     assert_string_equal(status_name((enum status)99), "no-such-status");
 }
 
+static void a_lost_reply_is_only_unavailable_to_those_who_ask_again(void **state)
+{
+    (void)state;
+    for (enum status st = ST_OK; st < ST_COUNT; st++) {
+        enum status lost = st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+        assert_int_equal(status_idempotent(st), lost);
+        assert_int_equal(status_retry(st), st == ST_CONFLICT ? ST_UNAVAILABLE : lost);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +235,7 @@ int main(void)
         cmocka_unit_test(numbers_are_read_up_to_the_type_limits),
         cmocka_unit_test(anything_but_a_plain_number_is_refused),
         cmocka_unit_test(every_status_has_a_word_of_its_own),
+        cmocka_unit_test(a_lost_reply_is_only_unavailable_to_those_who_ask_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
