@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/crash.h"
@@ -54,7 +55,7 @@ static const struct command {
     { "version", version, "", "print the version", NULL },
     { "help", help, "", "print this", NULL },
 };
-enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS) };
 
 static int verify(const struct config *config, int argc, char **argv)
 {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "io/redis_internal.h"
 
@@ -77,7 +78,7 @@ static bool error_is_refusal(struct str error)
                                          "NOPERM", "NOAUTH",      "NOSCRIPT", "NOREPLICAS", "MASTERDOWN",
                                          "MOVED",  "CLUSTERDOWN", "TRYAGAIN", "ASK",        "UNKILLABLE" };
     struct str word = str_cut(error, ' ', &(struct str){ 0 });
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_equal(word, str_from(words[i])))
             return true;
     return false;

@@ -1,5 +1,6 @@
 #include "live/live.h"
 
+#include "base/array.h"
 #include "base/log.h"
 #include "live/live_internal.h"
 
@@ -22,7 +23,7 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
         uint32_t keys;
     } wanted[] = { { live->load, 4 }, { live->grab, 5 }, { live->close, 3 }, { live->view, 4 }, { live->busy, 1 },
                    { live->bury, 4 }, { live->mark, 1 }, { live->vouch, 1 }, { live->hold, 1 } };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;
     return ST_OK;

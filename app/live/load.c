@@ -81,7 +81,7 @@ static bool load_grabs(struct load *l, const struct live_settled *settled, size_
     if (l->entries.failed)
         return false;
     for (size_t i = 0, start = 0; i < count; start = ends[i++])
-        l->args[LOAD_HEAD_ARGS + i] = (struct str){ l->entries.ptr + start, ends[i] - start };
+        l->args[LOAD_HEAD_ARGS + i] = str_slice(buf_view(&l->entries), start, ends[i]);
     return true;
 }
 

@@ -37,11 +37,6 @@ struct look {
     int64_t order_fen;
 };
 
-static enum status look_status(enum status st)
-{
-    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
-}
-
 /* ---- the hash and the shares ---- */
 
 static void hash_check(struct look *k, const redisReply *fields, uint32_t length, uint32_t users)
@@ -120,7 +115,7 @@ static enum status pending_check(struct look *k, const struct listed *rows, size
     enum status st = ST_OK;
     for (size_t i = 0; i <= count; i++)
         if (st == ST_OK)
-            st = look_status(calls[i].status);
+            st = status_retry(calls[i].status);
     if (st == ST_OK)
         (void)live_event_id_parse(redis_reply_str(calls[count].reply), &settled);
     for (size_t i = 0; i <= count; i++) {
@@ -145,7 +140,7 @@ static enum status users_check(struct look *k, const struct listed *rows, size_t
     args[1] = k->keys.key[LIVE_KEY_GRABS];
     for (size_t i = 0; i < count; i++)
         args[i + 2] = arena_printf(k->arena, "%" PRIu64, rows[i].entry.user_id);
-    enum status st = look_status(redis_do(k->stores->redis, &call, args, count + 2));
+    enum status st = status_retry(redis_do(k->stores->redis, &call, args, count + 2));
     for (size_t i = 0; st == ST_OK && i < count; i++) {
         int64_t share_no = -1;
         (void)redis_reply_i64(redis_reply_at(call.reply, i), &share_no);
@@ -218,7 +213,7 @@ static enum status order_check(struct look *k, uint32_t length)
         const struct str range[] = { STR("LRANGE"), k->keys.key[LIVE_KEY_ORDER], from, to };
         if (from.ptr == NULL || to.ptr == NULL)
             return ST_NO_MEMORY;
-        st = look_status(redis_do(k->stores->redis, &call, range, 4));
+        st = status_retry(redis_do(k->stores->redis, &call, range, 4));
         if (st == ST_OK && call.reply->type != REDIS_REPLY_ARRAY)
             st = ST_CORRUPT;
         if (st == ST_OK)
@@ -250,7 +245,7 @@ static enum status live_check(struct look *k)
     int64_t users = 0, length = 0, fen = 0;
     for (size_t i = 0; i < 4; i++)
         if (st == ST_OK)
-            st = look_status(calls[i].status);
+            st = status_retry(calls[i].status);
     if (st == ST_OK) {
         struct str state = redis_reply_str(redis_reply_at(calls[0].reply, 0));
         (void)redis_reply_i64(calls[2].reply, &users);
@@ -319,7 +314,7 @@ static enum status redis_ping(struct stores *stores)
 {
     struct redis_call call = { 0 };
     const struct str ping[] = { STR("PING") };
-    enum status st = look_status(redis_do(stores->redis, &call, ping, 1));
+    enum status st = status_retry(redis_do(stores->redis, &call, ping, 1));
     redis_call_free(&call);
     return st;
 }

@@ -1,5 +1,6 @@
 #include "ops/health.h"
 
+#include "base/array.h"
 #include "io/metrics.h"
 #include "live/event.h"
 #include "live/keys.h"
@@ -14,7 +15,7 @@ const struct route ops_routes[] = {
     { "GET", "/readyz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH, health_ready },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics },
 };
-const size_t ops_routes_count = sizeof ops_routes / sizeof ops_routes[0];
+const size_t ops_routes_count = ARRAY_LEN(ops_routes);
 
 enum step health_alive(struct exchange *x)
 {

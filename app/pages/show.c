@@ -120,7 +120,7 @@ enum step packet_show_hot(struct exchange *x)
     } else if (st == ST_NOT_FOUND) {
         respond_to_page_pool(x);
     } else {
-        respond_status(x, status_looked(st)); /* a view changes nothing: it is merely away */
+        respond_status(x, status_idempotent(st)); /* a view changes nothing */
     }
     return STEP_DONE;
 }

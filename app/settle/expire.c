@@ -23,7 +23,7 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
 static enum status answer_read(struct settle *s, uint64_t packet_id, const struct live_close *answer, int64_t now_ms,
                                uint64_t *closed, struct recover_done *done)
 {
-    enum status st = status_looked(answer->status); /* the next pass asks again and gets ALREADY */
+    enum status st = status_idempotent(answer->status); /* the next pass asks again and gets ALREADY */
     if (st == ST_CORRUPT || st == ST_INVALID) {
         log_error("a packet can't be closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
         return ST_OK;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/crash.h"
 #include "live/event.h"
 #include "live/keys.h"
@@ -27,7 +28,7 @@ static enum status round_close(struct settle *s, struct redis_call *calls, size_
         redis_round(s->stores->redis);
     for (size_t i = 0; i < count; i++) {
         if (st == ST_OK && calls[i].status != ST_OK)
-            st = status_looked(calls[i].status); /* all of it can be repeated */
+            st = status_idempotent(calls[i].status);
         redis_call_free(&calls[i]);
     }
     return st;
@@ -46,7 +47,7 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
         for (; told < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; told++) {
             struct live_keys keys;
             live_keys(&keys, p->closed_ids[told], s->stores->config->partitions);
-            for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+            for (size_t i = 0; i < ARRAY_LEN(own); i++) {
                 const struct str args[] = { STR("PEXPIRE"), keys.key[own[i]], { grace, (size_t)digits }, STR("NX") };
                 queue_words(s, &calls[queued++], args, 4);
             }
@@ -153,7 +154,7 @@ static enum status unpublished_page(struct settle *s, struct settle_partition *p
     const struct str range[] = { STR("XRANGE"),   live_events_key(events, p->no),
                                  str_from(first), live_event_id_text(last, p->last),
                                  STR("COUNT"),    str_from(count) };
-    enum status st = redis_do(s->stores->redis, &call, range, sizeof range / sizeof range[0]);
+    enum status st = redis_do(s->stores->redis, &call, range, ARRAY_LEN(range));
     size_t found = 0;
     bool moved = false;
     for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(call.reply, found)) != NULL; found++) {
@@ -191,5 +192,5 @@ enum status settle_unpublished(struct settle *s, struct settle_partition *p)
     }
     if (st == ST_INVALID) /* not a stream: reading it says so */
         return ST_OK;
-    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
+    return status_retry(st);
 }

@@ -100,7 +100,7 @@ static enum status packet_look(struct settle *s, uint64_t packet_id, struct live
     }
     for (size_t i = 0; i < 3; i++)
         redis_call_free(&calls[i]);
-    return status_looked(st);
+    return status_idempotent(st);
 }
 
 /* ---- one packet ---- */
@@ -264,7 +264,7 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
             metrics_add(METRIC_REFUNDED_FEN, (uint64_t)t.refund_fen);
     }
     arena_free(t.arena);
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* looked at again in any case */
+    return status_retry(st);
 }
 
 /* ---- the walk ---- */
@@ -285,7 +285,7 @@ static enum status packets_look(struct settle *s, struct arena *a, const struct 
         redis_round(s->stores->redis);
     for (size_t i = 0; calls != NULL && i < rows->count; i++) {
         if (st == ST_OK)
-            st = status_looked(calls[i].status);
+            st = status_idempotent(calls[i].status);
         if (st == ST_OK) {
             enum seen seen;
             bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
@@ -343,7 +343,7 @@ static enum status checked_look(struct recover *r, struct settle *s)
     if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->voucher)))
         r->voucher[0] = '\0';
     redis_call_free(&call);
-    return status_looked(st);
+    return status_idempotent(st);
 }
 
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)

@@ -169,7 +169,7 @@ enum status recover_stream(struct settle *s, struct settle_partition *p)
     enum status st = mending_run(&m);
     if (st == ST_OK && m.lost)
         settle_stop(p, &(struct settle_fault){ .message = "events were trimmed before they were settled" });
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+    return status_retry(st);
 }
 
 /* ---- a Redis process that nobody has looked at yet ---- */
@@ -224,5 +224,5 @@ enum status recover_check(struct recover *r, struct settle *s, bool *checked)
         recover_all_again(r);
         log_info("redis is vouched for", "voucher=\"%s\"", voucher);
     }
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+    return status_retry(st);
 }

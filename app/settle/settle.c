@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -108,7 +109,7 @@ static enum status read_queue(struct settle *s, struct settle_partition *p)
     assert(digits > 0 && (size_t)digits < sizeof count);
     const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
                                 STR("COUNT"),  { count, (size_t)digits } };
-    redis_queue(s->stores->redis, &p->call, args, sizeof args / sizeof args[0]);
+    redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
     return p->call.status == ST_NO_MEMORY ? ST_NO_MEMORY : ST_OK;
 }
 
@@ -192,7 +193,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
         if (read == ST_OK && is_gap && *gap == NULL)
             *gap = asked[i];
         if (st == ST_OK)
-            st = status_looked(read); /* nothing was changed by reading */
+            st = status_idempotent(read);
     }
     crash_point("settle-after-read");
     return st;
@@ -346,9 +347,7 @@ enum status settle_pass(struct settle *s, uint64_t *events)
         uint32_t left = s->partition_count - first;
         st = pass_group(s, first, left < READ_PARTITIONS_MAX ? left : READ_PARTITIONS_MAX, events);
     }
-    if (st == ST_UNKNOWN || st == ST_CONFLICT)
-        st = ST_UNAVAILABLE; /* the next pass finds out */
-    return st;
+    return status_retry(st); /* the next pass finds out */
 }
 
 enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events)

@@ -25,8 +25,8 @@ struct deposit {
     bool repeated;          /* out: the same key was there before, nothing was changed */
 };
 
-/* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. A lost COMMIT is
- * replayed, the unique key decides; ST_UNKNOWN only when that can't be done either, or when a deposit that was made
+/* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. An unanswered COMMIT
+ * is replayed (db_transaction_replay). ST_UNKNOWN when that does not decide it either, or when a deposit that was made
  * can't be read again. ST_NOT_FOUND: no such wallet. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 

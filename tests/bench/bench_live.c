@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/public_id.h"
 #include "bench.h"
@@ -176,7 +177,7 @@ static const struct command {
 static const struct command *task_parse(struct task *t, int argc, char **argv)
 {
     const struct command *c = NULL;
-    for (size_t i = 0; argc > 1 && i < sizeof COMMANDS / sizeof COMMANDS[0]; i++)
+    for (size_t i = 0; argc > 1 && i < ARRAY_LEN(COMMANDS); i++)
         if (strcmp(argv[1], COMMANDS[i].name) == 0)
             c = &COMMANDS[i];
     if (c == NULL || argc != 4 + c->has_step + c->has_shares + c->has_calls)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench.h"
@@ -172,7 +173,7 @@ int main(int argc, char **argv)
 {
     static struct contest c;
     const struct entrant *e = NULL;
-    for (size_t i = 0; argc == 4 && i < sizeof ENTRANTS / sizeof ENTRANTS[0]; i++)
+    for (size_t i = 0; argc == 4 && i < ARRAY_LEN(ENTRANTS); i++)
         if (strcmp(argv[1], ENTRANTS[i].name) == 0)
             e = &ENTRANTS[i];
     if (e == NULL || !bench_number(argv[2], 1, SPLIT_COUNT_MAX, &c.grabs)) {

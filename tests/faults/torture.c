@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -265,7 +266,7 @@ static void world_inside(void)
     expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
     expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is away");
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         (void)snprintf(sql, sizeof sql, "DELETE FROM `%s`", tables[i]);
         expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is away");
     }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "live/event.h"
 #include "live/grab.h"
@@ -299,7 +300,7 @@ static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **sta
                                arena_printf(w->arena, "g %llu,2,%llu,100,x", id, user),  /* leaves a hole */
                                arena_printf(w->arena, "g %llu,1,424242,100,x", id),      /* nobody */
                                arena_printf(w->arena, "c %llu,2,200,200", id) };         /* no such end */
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct settle_replay r = replay(w, letter_id(w, "ASC"), bad[i]);
         assert_int_equal(r.outcome, REPLAY_FAULT);
         assert_non_null(r.fault.message);

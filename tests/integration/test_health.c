@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "ops/health.h"
 #include "support/test_services.h"
 #include "test_settle_fixture.h"
@@ -34,12 +35,12 @@ static int ask(struct asked *a, struct services *app, handler_fn *handler)
 
 static bool says(const struct asked *a, const char *text)
 {
-    return memmem(a->x.body.ptr, a->x.body.len, text, strlen(text)) != NULL;
+    return str_after(buf_view(&a->x.body), str_from(text)).ptr != NULL;
 }
 
 static void asked_end(struct asked *a)
 {
-    for (size_t i = 0; i < sizeof a->x.calls / sizeof a->x.calls[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(a->x.calls); i++)
         redis_call_free(&a->x.calls[i]);
     buf_free(&a->x.headers);
     buf_free(&a->x.body);

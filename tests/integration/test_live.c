@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "live/close.h"
 #include "live/event.h"
@@ -716,7 +717,7 @@ static void a_damaged_event_is_recognised(void **state)
                                          "5,4294967295,1,1,n",
                                          "5,0,,100,n",
                                          "05,0,10001,100,n" };
-    for (size_t i = 0; i < sizeof grabs / sizeof *grabs; i++)
+    for (size_t i = 0; i < ARRAY_LEN(grabs); i++)
         assert_int_equal(event_of(STR("g"), str_from(grabs[i])), ST_CORRUPT);
     assert_int_equal(event_of(STR("c"), STR("5,1,100")), ST_CORRUPT);
     assert_int_equal(event_of(STR("c"), STR("5,1,100,20,9")), ST_CORRUPT);

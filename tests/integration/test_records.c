@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/grab.h"
@@ -43,7 +44,7 @@ static int teardown(void **state)
         "DELETE FROM user_month WHERE user_id >= ?"
     };
     int failed = 0;
-    for (size_t i = 0; i < sizeof clear / sizeof clear[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(clear); i++)
         failed |= db_exec(app->stores.db, NULL, clear[i], DB_PARAMS(DB_U64(sender.id))) != ST_OK;
     arena_free(arena);
     packet_services_close(app);
@@ -319,7 +320,7 @@ static void a_year_or_cursor_of_nobodys_making_is_a_bad_request(void **state)
                                        "before=1%27-1" };
     struct visit v;
     char uri[128];
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         snprintf(uri, sizeof uri, "/records/received?%s", bad[i]);
         assert_int_equal(asked(&v, &sender, uri), 400);
         visit_end(&v);

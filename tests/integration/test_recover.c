@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "live/close.h"
 #include "live/event.h"
@@ -181,7 +182,7 @@ static void a_lost_packet_waits_until_its_grabs_are_settled(void **state)
 static void a_packet_that_lost_one_key_gives_no_share_out_twice(void **state)
 {
     static const char *const lost[] = { "DEL {or}", "DEL {gr}", "DEL {sh}", "DEL {or} {gr}" };
-    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(lost); i++) {
         struct world w;
         (void)state;
         world_begin_drained(&w, 6);
@@ -340,7 +341,7 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     world_grab(&w, id, 1);
     assert_int_equal(settle_check(&w.settler->stores), ST_OK);
     (void)world_redis(&w, id, "SET hb:checked nobody");
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         struct recover r = { .whole = true };
         bool checked = true;
         world_partitions_set(&w, others[i]);

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics.h"
 #include "support/test_services.h"
@@ -487,7 +488,7 @@ static void a_hang_up_in_the_middle_of_an_answer_is_unknown(void **state)
 {
     (void)state;
     static const char *const answers[] = { "!", "!$10\r\nhal", "!hello\r\n" };
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         struct fake f;
         struct redis *r = FAKE_START(&f, answers[i]);
         char out[64];
@@ -566,7 +567,7 @@ static void what_is_fenced_is_sent_only_where_there_is_a_voucher(void **state)
     snprintf(other_terms, sizeof other_terms, "%.40s 8", id);
     snprintf(no_terms, sizeof no_terms, "%.40s", id);
     const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_terms, no_terms };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         if (wrong[i] != NULL)
             assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
         assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);

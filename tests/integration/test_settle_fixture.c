@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "live/fence.h"
 #include "live/grab.h"
@@ -28,7 +29,7 @@ static void tables_empty(struct world *w)
     static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
                                           "stream_cursor", "dead_letter", "account", "user" };
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         struct str sql = arena_printf(w->arena, "DELETE FROM %s", tables[i]);
         world_sql(w, sql.ptr);
     }
@@ -158,7 +159,7 @@ uint64_t world_drain(struct world *w)
 void world_partitions_set(struct world *w, int64_t partitions)
 {
     struct services *all[] = { w->app, w->web, w->settler, w->auditor };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
         all[i]->stores.live.partitions = partitions;
     w->config->partitions = w->live.partitions = partitions;
 }

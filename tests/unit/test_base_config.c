@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/config.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -174,7 +175,7 @@ static void bad_numbers_are_refused(void **state)
         "", "x", "1.5", "0x10", "1e2", "016", "+16", "16s", "1_000", "１６", "99999999999999999999", "- 1"
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         char text[128];
         snprintf(text, sizeof text, "partitions = %s\n", bad[i]);
         assert_refused(text, 1, "partitions must be a whole number");
@@ -228,7 +229,7 @@ static void bad_texts_are_refused(void **state)
                                         "http://a@b" };
     char text[512];
 
-    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
         snprintf(text, sizeof text, "base_url = %s\n", urls[i]);
         assert_refused(text, 1, "base_url must be http:// or https:// and a host, no trailing /");
     }

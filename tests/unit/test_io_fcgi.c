@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "io/fcgi.h"
 
 enum {
@@ -263,7 +264,7 @@ static void a_peer_that_is_silent_in_the_middle_of_a_request_is_closed_and_the_o
 {
     (void)state;
     static const enum part parts[][2] = { { PART_BEGIN, PART_PARAMS }, { PART_PARAMS, PART_HEAD } };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         struct server s;
         int fds[3];
         server_start(&s, false, 1024);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "packet/grab.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
@@ -286,7 +287,7 @@ static void durations_read_like_people_say_them(void **state)
     };
     struct packet p = view_open(0).packet;
     p.state = PACKET_FINISHED;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         p.finished_ms = p.created_ms + cases[i].ms;
         assert_list_says(&p, STRANGER, cases[i].chinese, cases[i].english);
     }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "packet/grab.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
@@ -174,7 +175,7 @@ static void whatever_an_answer_depends_on_changes_its_tag(void **state)
         change_busy,        change_over,     change_newest,  change_mine,     change_no_rows,
         change_newest_time, change_my_share, change_settled, change_assets,   change_templates,
     };
-    const size_t count = sizeof changes / sizeof changes[0];
+    const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];
     struct seen s;
     seen_make(&s);

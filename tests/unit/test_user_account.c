@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "user/account.h"
 
 static struct arena *arena;
@@ -69,9 +70,9 @@ static void usernames_keep_to_their_rule(void **state)
                                        "a%b",
                                        "a\tb",
                                        "abcdefghijklmnopqrstuvwxyz0123456" };
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_true(username_valid(str_from(good[i])));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(username_valid(str_from(bad[i])));
     assert_false(username_valid(STR("")));
     assert_false(username_valid(STR_NONE));
