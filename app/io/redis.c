@@ -31,7 +31,7 @@ void redis_free(struct redis *r)
     for (size_t i = 0; i < r->count; i++)
         r->pending[i].call->status = ST_UNAVAILABLE;
     redis_close(r);
-    redis_call_free(&r->voucher);
+    redis_call_free(&r->fence_reply);
     buf_free(&r->out);
     free(r->pending);
     free(r);
@@ -110,7 +110,7 @@ bool redis_queued(const struct redis *r)
 
 /* ---- rounds ---- */
 
-/* Takes out what only a server that is vouched for may get. */
+/* Takes the fenced commands out of the queue. */
 static void fenced_drop(struct redis *r)
 {
     size_t kept = 0, len = 0;
@@ -130,21 +130,21 @@ static void fenced_drop(struct redis *r)
     r->out.len = len;
 }
 
-/* The question goes along with every round until the answer is right. */
-static void voucher_queue(struct redis *r)
+/* While the fence is shut its key is read along with every round. */
+static void fence_queue(struct redis *r)
 {
-    const struct str get[] = { STR("GET"), r->voucher_key };
+    const struct str get[] = { STR("GET"), r->fence_key };
     fenced_drop(r);
-    if (r->voucher_key.len > 0)
-        redis_queue(r, &r->voucher, get, 2);
+    if (r->fence_key.len > 0)
+        redis_queue(r, &r->fence_reply, get, 2);
 }
 
-static void voucher_read(struct redis *r)
+static void fence_read(struct redis *r)
 {
-    struct str said = redis_reply_str(r->voucher.reply);
-    r->vouched = r->voucher.status == ST_OK && r->run_id[0] != '\0' && str_equal(said, redis_voucher(r));
-    redis_call_free(&r->voucher);
-    r->voucher.status = ST_UNAVAILABLE;
+    struct str text = redis_reply_str(r->fence_reply.reply);
+    r->fence_open = r->fence_reply.status == ST_OK && r->run_id[0] != '\0' && str_equal(text, redis_fence_text(r));
+    redis_call_free(&r->fence_reply);
+    r->fence_reply.status = ST_UNAVAILABLE;
 }
 
 void redis_round(struct redis *r)
@@ -152,9 +152,9 @@ void redis_round(struct redis *r)
     if (r->count == 0)
         return;
     int64_t deadline_ms = clock_monotonic_ms() + r->config->redis_timeout_ms;
-    bool ready = redis_connected(r, deadline_ms), ask = ready && !r->vouched;
+    bool ready = redis_connected(r, deadline_ms), ask = ready && !r->fence_open;
     if (ask)
-        voucher_queue(r);
+        fence_queue(r);
     if (!ready) {
         for (size_t i = 0; i < r->count; i++)
             r->pending[i].call->status = ST_UNAVAILABLE;
@@ -163,7 +163,7 @@ void redis_round(struct redis *r)
         r->used_ms = clock_monotonic_ms();
     }
     if (ask)
-        voucher_read(r);
+        fence_read(r);
     r->count = 0;
     if (r->out.cap > QUEUE_BYTES_KEPT)
         buf_free(&r->out);
@@ -171,22 +171,22 @@ void redis_round(struct redis *r)
         buf_reset(&r->out);
 }
 
-void redis_vouched_by(struct redis *r, struct str key, int64_t terms)
+void redis_fence_set(struct redis *r, struct str key, int64_t number)
 {
-    r->voucher_key = key;
-    r->voucher_terms = terms;
-    r->vouched = false;
-    redis_voucher_write(r);
+    r->fence_key = key;
+    r->fence_number = number;
+    r->fence_open = false;
+    redis_fence_write(r);
 }
 
-bool redis_is_vouched(const struct redis *r)
+bool redis_fence_is_open(const struct redis *r)
 {
-    return r->vouched;
+    return r->fence_open;
 }
 
-struct str redis_voucher(const struct redis *r)
+struct str redis_fence_text(const struct redis *r)
 {
-    return str_from(r->voucher_text);
+    return str_from(r->fence_text);
 }
 
 uint64_t redis_connection(const struct redis *r)

@@ -2,13 +2,13 @@
 
 #include "live/live_internal.h"
 
-void live_vouched_by(struct redis *redis, const struct config *config)
+void live_fence_set(struct redis *redis, const struct config *config)
 {
-    redis_vouched_by(redis, LIVE_CHECKED_KEY, config->partitions);
+    redis_fence_set(redis, LIVE_FENCE_KEY, config->partitions);
 }
 
-enum status live_vouch(const struct live *live, struct str voucher)
+enum status live_fence_open(const struct live *live, struct str text)
 {
     enum live_code code;
-    return live_key_set(live, live->vouch, "vouch", LIVE_CHECKED_KEY, voucher, &code);
+    return live_key_set(live, live->fence, "fence", LIVE_FENCE_KEY, text, &code);
 }

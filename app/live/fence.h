@@ -6,14 +6,13 @@
 #include "base/config.h"
 #include "live/live.h"
 
-/* Holds the run_id of the server that is vouched for and the number of partitions: new packets, grabs and ends of
- * packets go to no other, and from nobody with another number (settle/recover.h says why). */
-#define LIVE_CHECKED_KEY STR("hb:checked")
-/* Lets the connection ask for it: it has to name our number of partitions, too. */
-void live_vouched_by(struct redis *redis, const struct config *config);
+/* Holds the run_id of the process that was compared, a blank and the number of partitions it was compared for. */
+#define LIVE_FENCE_KEY STR("hb:fence")
+/* Puts the fence before the connection's server; it opens for our own number of partitions only. */
+void live_fence_set(struct redis *redis, const struct config *config);
 
-/* Says in LIVE_CHECKED_KEY that this process of Redis may be trusted: voucher is redis_voucher. ST_OK, or as
- * live_grab_read. */
-enum status live_vouch(const struct live *live, struct str voucher);
+/* Opens the fence for every process that is connected to this server: text is what redis_fence_text says of it. ST_OK,
+ * or as live_grab_read. */
+enum status live_fence_open(const struct live *live, struct str text);
 
 #endif

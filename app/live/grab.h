@@ -4,8 +4,7 @@
 
 #include "live/live.h"
 
-/* One grab. nickname: as of now, stored with the grab. Unavailable, and not sent, as long as nobody vouches for the
- * server. */
+/* One grab. nickname: as of now, stored with the grab. Unavailable, and not sent, while the fence is shut. */
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      struct str nickname);
 struct live_grab {

@@ -12,7 +12,7 @@
  *   hb:{pNN}:events      stream  g `packet,share,user,fen,nickname` · c `packet,grabbed_count,grabbed_fen,rest_fen`
  *   hb:{pNN}:settled     string  id of the last settled event
  * and one of the server:
- *   hb:checked           string  its run_id and the number of partitions, once the settle worker has compared every
+ *   hb:fence             string  its run_id and the number of partitions, once the settle worker has compared every
  *                                stream with its cursor */
 #ifndef HB_LIVE_LIVE_H
 #define HB_LIVE_LIVE_H
@@ -45,7 +45,7 @@ enum live_code {
 /* What the calls need; borrowed, lives as long as the process (struct stores holds it). */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *bury, *mark, *vouch, *hold;
+    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold;
     int64_t partitions;
 };
 /* ST_INVALID when a script is missing or takes another number of keys. */

@@ -19,10 +19,9 @@ struct live_settled {
 /* Puts a packet into Redis. shares_fen: share_count amounts. settled: the first settled_count grabs in share order, to
  * rebuild it; NULL: it is new. state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
  * *code: LIVE_LOADED · LIVE_EXISTS: was there, untouched · LIVE_BAD: amounts and shares disagree (nothing written).
- * A rebuild replaces a packet that is busy or gone (live_bury); a new one that is either is left alone. Grabs of a
+ * A rebuild replaces a packet that is busy or has a tombstone; a new one leaves both alone. Grabs of a
  * large packet go in several calls; until the last one its state is busy, and a rebuild that died halfway is simply
- * repeated. ST_OK, or as live_grab_read: a new packet is unavailable, and not sent, as long as nobody vouches for the
- * server. */
+ * repeated. ST_OK, or as live_grab_read: a new packet is unavailable, and not sent, while the fence is shut. */
 enum status live_load(const struct live *live, const struct packet *p, const int64_t *shares_fen,
                       const struct live_settled *settled, uint32_t settled_count, enum live_state state,
                       enum live_code *code);

@@ -53,12 +53,12 @@ enum status live_remove(const struct live *live, uint64_t packet_id)
     return st == ST_INVALID ? ST_CORRUPT : st;
 }
 
-enum status live_bury_all(const struct live *live, const uint64_t *packet_ids, size_t count)
+enum status live_tombstone_all(const struct live *live, const uint64_t *packet_ids, size_t count)
 {
-    return packets_each(live, live->bury, "bury", 4, packet_ids, count);
+    return packets_each(live, live->tombstone, "tombstone", 4, packet_ids, count);
 }
 
-enum status live_bury(const struct live *live, uint64_t packet_id)
+enum status live_tombstone(const struct live *live, uint64_t packet_id)
 {
-    return live_bury_all(live, &packet_id, 1);
+    return live_tombstone_all(live, &packet_id, 1);
 }

@@ -8,13 +8,13 @@
  * loaded by a rebuild from now on. ST_OK, or the first error, as live_grab_read. */
 enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count);
 
-/* Deletes the own keys of a packet (its events stay in the stream). Fine when they are gone. ST_OK, or as
+/* Deletes the own keys of a packet (its events stay in the stream). Fine when there are none. ST_OK, or as
  * live_grab_read. */
 enum status live_remove(const struct live *live, uint64_t packet_id);
-/* The same for packets that must not come back: a load by the sender that is still on its way finds them gone. ST_OK,
- * or the first error. */
-enum status live_bury(const struct live *live, uint64_t packet_id);
-enum status live_bury_all(const struct live *live, const uint64_t *packet_ids, size_t count);
+/* The same for packets that must not come back: a tombstone stays for a day, so that a load
+ * by the sender that is still on its way does nothing. ST_OK, or the first error. */
+enum status live_tombstone(const struct live *live, uint64_t packet_id);
+enum status live_tombstone_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* From which share on the grabs of a packet wait behind a dead letter; PACKET_NO_SHARE: none does. */
 struct live_hold {

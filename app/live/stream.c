@@ -15,11 +15,11 @@ enum status live_stream_last_id(const struct redis_call *info, struct live_event
     return ST_CORRUPT;
 }
 
-enum status live_mark(const struct live *live, uint32_t partition, struct live_event_id cursor)
+enum status live_stream_anchor(const struct live *live, uint32_t partition, struct live_event_id cursor)
 {
     char key[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
     enum live_code code;
-    enum status st =
-        live_key_set(live, live->mark, "mark", live_events_key(key, partition), live_event_id_text(id, cursor), &code);
+    enum status st = live_key_set(live, live->anchor, "anchor", live_events_key(key, partition),
+                                  live_event_id_text(id, cursor), &code);
     return st == ST_OK && code != LIVE_LOADED ? ST_CONFLICT : st;
 }

@@ -11,6 +11,6 @@ enum status live_stream_last_id(const struct redis_call *info, struct live_event
 
 /* Adds an entry with the id of the cursor to a stream that has lost its end. ST_CONFLICT: it went on meanwhile; else as
  * live_grab_read. */
-enum status live_mark(const struct live *live, uint32_t partition, struct live_event_id cursor);
+enum status live_stream_anchor(const struct live *live, uint32_t partition, struct live_event_id cursor);
 
 #endif

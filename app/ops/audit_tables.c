@@ -275,7 +275,7 @@ enum status audit_tables(struct audit *audit, struct db *db)
         st = stretches_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
                             accounts_check);
     if (st == ST_OK)
-        st = audit_promises(audit, db, a);
+        st = audit_draws(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)
         st = total_check(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)

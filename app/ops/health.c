@@ -33,7 +33,7 @@ enum step health_ready(struct exchange *x)
     struct buf out = BUF_EMPTY;
     if (x->calls[0].status != ST_OK)
         buf_printf(&out, "redis: %s\n", status_name(x->calls[0].status));
-    else if (!redis_is_vouched(x->app->stores.redis))
+    else if (!redis_fence_is_open(x->app->stores.redis))
         buf_cstr(&out, "redis: the settle worker has not looked at it yet, or has another number of partitions\n");
     if (x->app->stores.db != NULL) {
         enum status st = migrate_check(x->app->stores.db, x->app->stores.config->sql_dir, NULL);

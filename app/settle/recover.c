@@ -236,7 +236,7 @@ static enum status packet_body(struct db *db, void *ctx)
     /* Before the commit: nobody would come back for the keys of a closed packet. Without them the packet is merely one
      * that Redis lost, so all of it can be repeated. */
     crash_point("recover-before-remove");
-    st = live_bury(&t->s->stores->live, t->packet_id);
+    st = live_tombstone(&t->s->stores->live, t->packet_id);
     crash_point("recover-after-remove");
     return st;
 }
@@ -334,14 +334,14 @@ void recover_all_again(struct recover *r)
     r->packet_id = 0;
 }
 
-/* A Redis that was emptied while it runs has lost its voucher with all the rest: it is checked anew. */
+/* A Redis that was emptied while it runs has lost its fence key with all the rest: it is compared anew. */
 static enum status checked_look(struct recover *r, struct settle *s)
 {
     struct redis_call call;
-    const struct str get[] = { STR("GET"), LIVE_CHECKED_KEY };
+    const struct str get[] = { STR("GET"), LIVE_FENCE_KEY };
     enum status st = redis_do(s->stores->redis, &call, get, 2);
-    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->voucher)))
-        r->voucher[0] = '\0';
+    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->fence_text)))
+        r->fence_text[0] = '\0';
     redis_call_free(&call);
     return status_idempotent(st);
 }

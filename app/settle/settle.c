@@ -36,7 +36,7 @@ enum status settle_new(struct stores *stores, struct settle **out)
     }
     /* A batch that takes longer than a page may is better than one that is given up and tried again for ever. */
     db_set_timeout_s(stores->db, SETTLE_DB_TIMEOUT_S);
-    live_vouched_by(stores->redis, stores->config);
+    live_fence_set(stores->redis, stores->config);
     for (uint32_t i = 0; i < s->partition_count; i++)
         s->partitions[i] = (struct settle_partition){ .no = i,
                                                       .batch_max = (uint32_t)stores->config->settle_batch,

@@ -82,8 +82,8 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
 /* ---- the parts of a pass, for tests that stop between them as a crash would ---- */
 
 /* Reads the cursor; makes those of all partitions when there is none yet. ST_INVALID (logged): the tables were made for
- * another number of partitions. Nothing may be settled or vouched for then: packets would be looked for where they are
- * not, and be built anew without what is promised. */
+ * another number of partitions. Nothing may be settled then and no fence opened: packets would be looked for where they
+ * are not, and be built anew without what is promised. */
 enum status settle_refresh(struct settle *s, struct settle_partition *p);
 /* Reads the next events of the partitions first … first + count - 1 in one round. *gap: a stream does not go on where
  * its cursor stands: recover_stream is due for it, and nothing was read. */

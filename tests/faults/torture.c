@@ -278,9 +278,9 @@ static void world_inside(void)
     expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
     redis_call_free(&call);
     /* People grab before a worker comes who would look at it. */
-    live_vouched_by(app.stores.redis, &config);
-    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app.stores.redis) };
-    redis_say(&app, vouch, 3);
+    live_fence_set(app.stores.redis, &config);
+    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(app.stores.redis) };
+    redis_say(&app, set, 3);
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, out) == ST_OK, "no users");
     rewind(out);

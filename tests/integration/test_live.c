@@ -35,7 +35,7 @@ static int setup(void **state)
     arena = arena_new(64 << 10, 64 << 20);
     if (app == NULL || arena == NULL)
         return 1;
-    test_services_vouch(app);
+    test_services_fence_open(app);
     live = app->stores.live;
     live.partitions = PARTITIONS;
     return 0;

@@ -44,7 +44,7 @@ struct services *packet_services_open(void)
     }
     app->templates = templates;
     app->assets = assets;
-    test_services_vouch(app); /* new packets are loaded */
+    test_services_fence_open(app); /* new packets are loaded */
     return app;
 }
 

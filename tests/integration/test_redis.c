@@ -534,7 +534,7 @@ static void a_server_that_takes_no_more_clients_did_nothing(void **state)
     redis_free(r);
 }
 
-/* ---- the voucher ---- */
+/* ---- the fence ---- */
 
 static enum status run_fenced(struct redis *r, struct redis_script *script, struct redis_call *plain)
 {
@@ -549,7 +549,7 @@ static enum status run_fenced(struct redis *r, struct redis_script *script, stru
     return st;
 }
 
-static void what_is_fenced_is_sent_only_where_there_is_a_voucher(void **state)
+static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
 {
     (void)state;
     char out[64], id[64];
@@ -557,27 +557,27 @@ static void what_is_fenced_is_sent_only_where_there_is_a_voucher(void **state)
     struct redis *r = redis_new(app->stores.config);
     struct redis_scripts *set = NULL;
     struct redis_script *script = count_script_load(&set);
-    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:voucher"), ST_OK);
-    redis_vouched_by(r, STR("test:voucher"), 16);
-    assert_int_equal(redis_voucher(r).len, 0); /* it has never met a server */
+    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:fence"), ST_OK);
+    redis_fence_set(r, STR("test:fence"), 16);
+    assert_int_equal(redis_fence_text(r).len, 0); /* it has never met a server */
     assert_int_equal(RUN(r, out, "PING"), ST_OK);
-    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_voucher(r)));
+    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_fence_text(r)));
     assert_int_equal(strlen(id), 43);
-    char other_terms[64], no_terms[64];
-    snprintf(other_terms, sizeof other_terms, "%.40s 8", id);
-    snprintf(no_terms, sizeof no_terms, "%.40s", id);
-    const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_terms, no_terms };
+    char other_number[64], no_number[64];
+    snprintf(other_number, sizeof other_number, "%.40s 8", id);
+    snprintf(no_number, sizeof no_number, "%.40s", id);
+    const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_number, no_number };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         if (wrong[i] != NULL)
-            assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
+            assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", wrong[i]), ST_OK);
         assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
         assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* the others get their own answer */
         redis_call_free(&plain);
-        assert_false(redis_is_vouched(r));
+        assert_false(redis_fence_is_open(r));
     }
-    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", id), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", id), ST_OK);
     assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as the session is looked up before a grab */
-    assert_true(redis_is_vouched(r));
+    assert_true(redis_fence_is_open(r));
     assert_int_equal(run_fenced(r, script, &plain), ST_OK);
     redis_call_free(&plain);
 
@@ -664,7 +664,7 @@ int main(void)
         cmocka_unit_test(a_hang_up_in_the_middle_of_an_answer_is_unknown),
         cmocka_unit_test(a_command_that_was_not_written_to_its_end_did_not_happen),
         cmocka_unit_test(a_server_that_takes_no_more_clients_did_nothing),
-        cmocka_unit_test(what_is_fenced_is_sent_only_where_there_is_a_voucher),
+        cmocka_unit_test(a_fenced_call_is_sent_only_through_an_open_fence),
         cmocka_unit_test(a_wrong_password_runs_nothing_as_somebody_else),
         cmocka_unit_test(a_reply_of_another_type_is_not_read),
     };

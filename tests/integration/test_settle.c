@@ -359,7 +359,7 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
     world_sql(&w, "DELETE FROM stream_cursor");
     world_partitions_set(&w, 1);
     world_restart_worker(&w);
-    live_vouched_by(w.web->stores.redis, w.config);
+    live_fence_set(w.web->stores.redis, w.config);
     world_check_redis(&w);
     for (size_t i = 0; i < BIG; i++) {
         ids[i] = world_send(&w, 0, PACKET_EVEN, SHARES, SHARES, HOUR_MS, -1);

@@ -71,7 +71,7 @@ void world_begin(struct world *w, size_t user_count)
     (void)fclose(out);
     w->live = w->web->stores.live;
     assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
-    live_vouched_by(w->web->stores.redis, w->config); /* as the pools have it */
+    live_fence_set(w->web->stores.redis, w->config); /* as the pools have it */
     world_check_redis(w);
 }
 
@@ -80,7 +80,7 @@ void world_check_redis(struct world *w)
     struct recover r = { .whole = true };
     struct redis_call call;
     bool checked;
-    assert_int_equal(recover_check(&r, w->settle, &checked), ST_OK);
+    assert_int_equal(recover_fence(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
     assert_int_equal(redis_do(w->web->stores.redis, &call, &STR("PING"), 1),
                      ST_OK); /* the pool asks with its next round */
