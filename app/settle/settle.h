@@ -57,7 +57,7 @@ struct settle {
     bool again;            /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
     bool fits;             /* the cursors are those of so many partitions */
     int64_t misfit_log_ms; /* monotonic: when it is said again that they are not */
-    bool mended; /* a stream lost something: its packets are shut until recovery has looked at all of them */
+    bool mended;           /* a stream lost something: its packets are shut until recovery has looked at all of them */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };
 
@@ -69,10 +69,6 @@ void settle_free(struct settle *s); /* NULL is fine */
  * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again;
  * ST_INVALID: as settle_refresh. */
 enum status settle_pass(struct settle *s, uint64_t *events);
-/* Passes until nothing is left that can be settled; at most passes_max. For commands and tests. */
-enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
-/* True while a partition is stopped. */
-bool settle_is_stopped(const struct settle *s);
 
 /* Stops a partition for its back-off time, logs why and counts it. */
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
