@@ -95,7 +95,7 @@ static int command_run(const struct command *command, const char *config_path, i
     }
     config_defaults(&config);
     if (command->role != NULL) {
-        if (config_load_role(&config, config_path, command->role, error, sizeof error) != ST_OK) {
+        if (config_load(&config, config_path, command->role, error, sizeof error) != ST_OK) {
             (void)fprintf(stderr, "hongbao: %s\n", error);
             return 2;
         }

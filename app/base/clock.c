@@ -38,9 +38,10 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
+/* The date of an instant, offset_s seconds east of UTC. */
+static struct clock_date date_at(int64_t ms, int32_t offset_s)
 {
-    time_t local_s = (time_t)(floor_div(ms, MS_PER_S) + tz_offset_s);
+    time_t local_s = (time_t)(floor_div(ms, MS_PER_S) + offset_s);
     struct tm tm;
     const struct tm *done = gmtime_r(&local_s, &tm);
 
@@ -53,11 +54,12 @@ struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
                                 .second = tm.tm_sec };
 }
 
-int64_t clock_month_start_ms(int year, int month, int32_t tz_offset_s)
+/* The first instant of a month, offset_s seconds east of UTC. */
+static int64_t month_start_ms(int year, int month, int32_t offset_s)
 {
     assert(month >= 1 && month <= MONTHS_PER_YEAR);
     struct tm first = { .tm_year = year - TM_YEAR_0, .tm_mon = month - 1, .tm_mday = 1 };
-    return ((int64_t)timegm(&first) - tz_offset_s) * MS_PER_S;
+    return ((int64_t)timegm(&first) - offset_s) * MS_PER_S;
 }
 
 /* Writes n with so many digits; returns the place behind them. */
@@ -78,7 +80,7 @@ size_t clock_rfc3339_format(int64_t ms, char *out)
         ms = RFC3339_FIRST_MS;
     if (ms > RFC3339_LAST_MS)
         ms = RFC3339_LAST_MS;
-    struct clock_date d = clock_date(ms, 0);
+    struct clock_date d = date_at(ms, 0);
     at = digits_write(at, d.year, 4);
     *at++ = '-';
     at = digits_write(at, d.month, 2);
@@ -154,7 +156,8 @@ bool clock_zone_set(const char *name)
     return true;
 }
 
-int32_t clock_zone_offset_s(int64_t ms)
+/* Offset of the service's zone at an instant, seconds east of UTC. */
+static int32_t zone_offset_s(int64_t ms)
 {
     int64_t quarter = floor_div(ms, QUARTER_MS) + 1;
     size_t at = (uint64_t)quarter % ZONE_OFFSETS;
@@ -170,15 +173,15 @@ int32_t clock_zone_offset_s(int64_t ms)
 
 struct clock_date clock_zone_date(int64_t ms)
 {
-    return clock_date(ms, clock_zone_offset_s(ms));
+    return date_at(ms, zone_offset_s(ms));
 }
 
 int64_t clock_zone_month_start_ms(int year, int month)
 {
     /* Clocks may change in that very night. The earlier of the two midnights counts, when it is in that month. */
-    int64_t near_ms = clock_month_start_ms(year, month, 0);
-    int64_t one_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms - MS_PER_DAY));
-    int64_t other_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms + MS_PER_DAY));
+    int64_t near_ms = month_start_ms(year, month, 0);
+    int64_t one_ms = month_start_ms(year, month, zone_offset_s(near_ms - MS_PER_DAY));
+    int64_t other_ms = month_start_ms(year, month, zone_offset_s(near_ms + MS_PER_DAY));
     int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
     return clock_zone_date(earlier_ms).month == month ? earlier_ms : later_ms;
 }

@@ -313,7 +313,7 @@ static enum status role_read(struct config *c, const char *role, char *error, si
     return st == ST_OK ? environment_read(c, error, error_size) : st;
 }
 
-enum status config_load_role(struct config *c, const char *path, const char *role, char *error, size_t error_size)
+enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size)
 {
     enum status st = path != NULL ? file_read(c, path, error, error_size) : ST_OK;
 
@@ -324,9 +324,4 @@ enum status config_load_role(struct config *c, const char *path, const char *rol
     if (st == ST_OK)
         st = whole_check(c, &(struct source){ .file = path, .error = error, .error_size = error_size });
     return st;
-}
-
-enum status config_load(struct config *c, const char *path, char *error, size_t error_size)
-{
-    return config_load_role(c, path, NULL, error, error_size);
 }

@@ -27,12 +27,12 @@ enum step health_ready(struct exchange *x)
 {
     if (x->step == 0) {
         const struct str ping[] = { STR("PING") };
-        redis_queue(x->app->stores.redis, &x->calls[0], ping, 1);
+        redis_queue(x->app->stores.redis, &x->call, ping, 1);
         return STEP_WAIT;
     }
     struct buf out = BUF_EMPTY;
-    if (x->calls[0].status != ST_OK)
-        buf_printf(&out, "redis: %s\n", status_name(x->calls[0].status));
+    if (x->call.status != ST_OK)
+        buf_printf(&out, "redis: %s\n", status_name(x->call.status));
     else if (!redis_fence_is_open(x->app->stores.redis))
         buf_cstr(&out, "redis: the settle worker has not looked at it yet, or has another number of partitions\n");
     if (x->app->stores.db != NULL) {

@@ -54,11 +54,6 @@ static enum status each_print(struct stores *stores, const struct dead_letter *l
     return ST_OK;
 }
 
-enum status replay_list(struct stores *stores, uint64_t packet_id, FILE *out)
-{
-    return letters_walk(stores, packet_id, each_print, out);
-}
-
 static void refusal_print(const struct settle_replay *r, FILE *out)
 {
     const char *why = r->outcome == REPLAY_MISSING      ? "there is no such letter, or it is resolved"
@@ -178,7 +173,7 @@ int replay_command(const struct config *config, int argc, char **argv)
     enum status st = args.drop             ? replay_drop(&stores, args.letter_id, stdout)
                      : args.letter_id != 0 ? replay_letter(&stores, args.letter_id, args.content, stdout)
                      : args.packet_id != 0 ? replay_packet(&stores, args.packet_id, stdout)
-                                           : replay_list(&stores, 0, stdout);
+                                           : letters_walk(&stores, 0, each_print, stdout);
     stores_close(&stores);
     if (st != ST_OK && st != ST_INVALID)
         (void)fprintf(stderr, "hongbao replay: %s\n", status_name(st));

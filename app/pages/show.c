@@ -68,8 +68,8 @@ static void answer_kept(struct exchange *x, const struct finished_packet *packet
 
 static void view_queue(struct exchange *x, uint32_t after, uint32_t limit)
 {
-    redis_call_free(&x->calls[0]); /* of an earlier step */
-    live_view_queue(&x->app->stores.live, &x->calls[0], x->id, x->visitor.user_id, after, limit);
+    redis_call_free(&x->call); /* of an earlier step */
+    live_view_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, after, limit);
 }
 
 void packet_show_look(struct exchange *x)
@@ -80,7 +80,7 @@ void packet_show_look(struct exchange *x)
 void packet_show_looked(struct exchange *x)
 {
     struct packet_view view;
-    if (live_view_read(&x->calls[0], x->arena, x->id, &view) == ST_OK)
+    if (live_view_read(&x->call, x->arena, x->id, &view) == ST_OK)
         view_keep(x, &view);
 }
 
@@ -107,7 +107,7 @@ enum step packet_show_hot(struct exchange *x)
         view_queue(x, after, SHOW_ROWS);
         return STEP_WAIT;
     }
-    enum status st = live_view_read(&x->calls[0], x->arena, x->id, &view);
+    enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     if (st == ST_OK && view_goes_on(x, &view)) {
         packet_show_look(x);
         return STEP_WAIT;

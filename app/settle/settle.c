@@ -68,14 +68,6 @@ void settle_free(struct settle *s)
     free(s);
 }
 
-bool settle_is_stopped(const struct settle *s)
-{
-    for (uint32_t i = 0; i < s->partition_count; i++)
-        if (s->partitions[i].stopped)
-            return true;
-    return false;
-}
-
 /* ---- stopping and going on ---- */
 
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault)
@@ -348,19 +340,4 @@ enum status settle_pass(struct settle *s, uint64_t *events)
         st = pass_group(s, first, left < READ_PARTITIONS_MAX ? left : READ_PARTITIONS_MAX, events);
     }
     return status_retry(st); /* the next pass finds out */
-}
-
-enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events)
-{
-    *events = 0;
-    for (unsigned pass = 0; pass < passes_max; pass++) {
-        uint64_t settled;
-        enum status st = settle_pass(s, &settled);
-        if (st != ST_OK)
-            return st;
-        *events += settled;
-        if (settled == 0 && !s->again)
-            return ST_OK;
-    }
-    return ST_CONFLICT;
 }

@@ -71,10 +71,6 @@ void settle_free(struct settle *s); /* NULL is fine */
  * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again;
  * ST_INVALID: as settle_refresh. */
 enum status settle_pass(struct settle *s, uint64_t *events);
-/* Passes until nothing is left that can be settled; at most passes_max. For commands and tests. */
-enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
-/* True while a partition is stopped. */
-bool settle_is_stopped(const struct settle *s);
 
 /* Stops a partition for its back-off time, logs why and counts it. */
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault);

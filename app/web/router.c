@@ -348,8 +348,7 @@ static void router_finish(void *ctx, struct fcgi_request *r)
     struct exchange *x = r->state;
     redis_call_free(&x->session_call);
     redis_call_free(&x->renewal_call);
-    for (size_t i = 0; i < ARRAY_LEN(x->calls); i++)
-        redis_call_free(&x->calls[i]);
+    redis_call_free(&x->call);
     s->free[s->free_len++] = x;
 }
 

@@ -36,7 +36,7 @@ bool bench_open(struct bench *b)
     (void)signal(SIGPIPE, SIG_IGN);
     *b = (struct bench){ 0 };
     config_defaults(&b->config);
-    bool ok = random_init() && config_load(&b->config, getenv("HB_CONFIG"), error, sizeof error) == ST_OK &&
+    bool ok = random_init() && config_load(&b->config, getenv("HB_CONFIG"), NULL, error, sizeof error) == ST_OK &&
               redis_scripts_load(b->config.lua_dir, &b->scripts, error, sizeof error) == ST_OK;
     if (ok) {
         b->redis = redis_new(&b->config);

@@ -484,7 +484,7 @@ static void prepare(void)
     (void)signal(SIGPIPE, SIG_IGN);
     config_defaults(&config);
     expect(path != NULL && random_init(), "HB_CONFIG names no file");
-    if (config_load(&config, path, error, sizeof error) != ST_OK)
+    if (config_load(&config, path, NULL, error, sizeof error) != ST_OK)
         die(error);
     expect(clock_zone_set(config.timezone), "no time zone");
     torture = mmap(NULL, sizeof *torture, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

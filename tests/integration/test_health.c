@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
 #include "ops/health.h"
 #include "support/test_services.h"
 #include "test_settle_fixture.h"
@@ -40,8 +39,7 @@ static bool says(const struct asked *a, const char *text)
 
 static void asked_end(struct asked *a)
 {
-    for (size_t i = 0; i < ARRAY_LEN(a->x.calls); i++)
-        redis_call_free(&a->x.calls[i]);
+    redis_call_free(&a->x.call);
     buf_free(&a->x.headers);
     buf_free(&a->x.body);
     arena_free(a->arena);

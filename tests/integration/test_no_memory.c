@@ -276,7 +276,7 @@ static void look_at_outcome(const struct visit *refusal, bool happened)
 
 static void look_at_grab(const struct visit *refusal)
 {
-    const struct redis_call *grab = &refusal->x.calls[0];
+    const struct redis_call *grab = &refusal->x.call;
     look_at_outcome(refusal, grab->reply != NULL && grab->status == ST_OK);
 }
 

@@ -149,6 +149,29 @@ void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t co
     free(calls);
 }
 
+enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events)
+{
+    *events = 0;
+    for (unsigned pass = 0; pass < passes_max; pass++) {
+        uint64_t settled;
+        enum status st = settle_pass(s, &settled);
+        if (st != ST_OK)
+            return st;
+        *events += settled;
+        if (settled == 0 && !s->again)
+            return ST_OK;
+    }
+    return ST_CONFLICT;
+}
+
+bool settle_is_stopped(const struct settle *s)
+{
+    for (uint32_t i = 0; i < s->partition_count; i++)
+        if (s->partitions[i].stopped)
+            return true;
+    return false;
+}
+
 uint64_t world_drain(struct world *w)
 {
     uint64_t events;

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "support/test_services.h"
@@ -92,8 +91,7 @@ void visit_end(struct visit *v)
 {
     redis_call_free(&v->x.session_call);
     redis_call_free(&v->x.renewal_call);
-    for (size_t i = 0; i < ARRAY_LEN(v->x.calls); i++)
-        redis_call_free(&v->x.calls[i]);
+    redis_call_free(&v->x.call);
     buf_free(&v->x.headers);
     buf_free(&v->x.body);
     arena_free(v->request.arena);

@@ -25,10 +25,10 @@ static bool settings_read(struct config *config, const char *role, char *error, 
         return false;
     }
     if (role == NULL)
-        return config_load(config, path, error, error_size) == ST_OK;
+        return config_load(config, path, NULL, error, error_size) == ST_OK;
     char site[512];
     (void)snprintf(site, sizeof site, "%.*s/hongbao.conf", (int)(slash - path), path);
-    return config_load_role(config, site, role, error, error_size) == ST_OK;
+    return config_load(config, site, role, error, error_size) == ST_OK;
 }
 
 static bool open_all(struct opened *o, const char *role, char *error, size_t error_size)

@@ -181,7 +181,7 @@ int main(void)
     p.grab_hash = getenv("BENCH_GRAB_HASH");
     config_defaults(&p.config);
     if (p.grab_hash == NULL || !random_init() ||
-        config_load_role(&p.config, getenv("HB_CONFIG"), "web", error, sizeof error) != ST_OK) {
+        config_load(&p.config, getenv("HB_CONFIG"), "web", error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "grab_blocking: %s\n", p.grab_hash == NULL ? "BENCH_GRAB_HASH is not set" : error);
         return 1;
     }
