@@ -6,8 +6,14 @@ build_binary_path() {
     printf '%s\n' "${HB_BINARY:-$ROOT/build/${HB_BUILD:-release}/hongbao}"
 }
 
-# build_preset PRESET [TARGET...]: configures when needed and builds; what went wrong is shown, success is silent.
+# build_preset PRESET [TARGET...]: configures when needed and builds; what went wrong is shown.
 build_preset() {
+    say "dev: building ($1)"
+    build_targets "$@"
+}
+
+# The same without a word when all goes well.
+build_targets() {
     local preset=$1 dir=$ROOT/build/$1 log=$ROOT/build/$1.log
     shift
     if ! mkdir -p -- "$dir" 2>/dev/null || ! [ -w "$dir" ] || ! [ -w "$ROOT/build" ]; then
@@ -21,7 +27,6 @@ build_preset() {
             rm -rf -- "$dir"
         fi
         cd -- "$ROOT"
-        say "dev: building ($preset)"
         if { [ -f "$dir/build.ninja" ] || cmake --preset "$preset"; } >"$log" 2>&1 8>&- &&
             cmake --build "$dir" ${1+--target "$@"} >>"$log" 2>&1 8>&-; then
             exit 0
@@ -29,6 +34,17 @@ build_preset() {
         tail -n 60 -- "$log" >&2
         exit 1
     ) 8>"$ROOT/build/$preset.lock" || die "the build failed; the whole log is $log"
+}
+
+# ./dev build [PRESET]
+build_run() {
+    local preset=${1:-${HB_BUILD:-dev}}
+    [ $# -le 1 ] || die "build takes one preset"
+    packages_install run
+    (cd -- "$ROOT" && cmake --list-presets=build) | grep -q "^ *\"$preset\"" ||
+        die "there is no preset '$preset' in CMakePresets.json"
+    [ "$preset" != fuzz ] || packages_install fuzz
+    build_preset "$preset"
 }
 
 # Makes sure that the program of the instance is there and up to date.

@@ -1,25 +1,5 @@
 # shellcheck shell=bash
-# Tests, fuzzing, lint, layout.
-
-checks_test() {
-    local preset=${HB_BUILD:-dev} label pattern=
-    for label; do
-        [[ $label =~ ^[a-z0-9]+$ ]] || die "'$label' is not a label; there are: unit integration e2e pages tidy faults chaos"
-        pattern+="${pattern:+|}$label"
-    done
-    packages_install run test
-    build_preset "$preset"
-    checks_npm tests/e2e
-    [[ ${pattern:-pages} != *pages* ]] || checks_npm tests/pages
-    # Whatever ctest's own clean-up could not do, because ctest itself was ended.
-    trap '"$ROOT/tests/support/servers" stop-all "$ROOT/build/'"$preset"'/servers" >&2' EXIT
-    trap 'exit 130' INT TERM HUP
-    unset HB_BUILD
-    local status=0
-    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(cpu_count)" \
-        ${pattern:+-L "^($pattern)\$"} </dev/null || status=$?
-    return "$status"
-}
+# npm packages of the tests, fuzzing, lint, layout.
 
 # checks_npm FOLDER: what the folder's lock file names, fetched by npm when it is newer than what is there.
 checks_npm() {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { env, poll, url } from './support/instance.js';
@@ -170,6 +170,26 @@ test('run reads templates anew, keeps the last good ones, and takes all with it 
   }
   assert.deepEqual(await heard.ended, { code: 0, signal: null });
   await nothingLeft(instance);
+});
+
+test('a test that is not there is told with those near it, and nothing runs', async () => {
+  const build = basename(dirname(env.HB_TEST_BINARY));
+  const told = async (...args) => {
+    const refused = await failure(run(env.HB_TEST_DEV, args, { env: { ...process.env, HB_BUILD: build } }));
+    assert.equal(refused.stdout, '');
+    return [refused.code, refused.stderr];
+  };
+  const expect = async (args, code, message) => {
+    const [status, text] = await told(...args);
+    assert.equal(status, code, text);
+    assert.match(text, message);
+  };
+  await expect(['test', 'unit/base_srt'], 2, /no test 'unit\/base_srt'; near it: .*unit\/base_str /);
+  await expect(['test', 'unit', 'integration/setle'], 2, /near it: integration\/settle /);
+  await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos e2e faults integration pages tidy unit /);
+  await expect(['test', '../unit'], 2, /no label '\.\.'/);
+  await expect(['build', 'no-such-preset'], 1, /no preset 'no-such-preset'/);
+  await expect(['mutants', 'no-such-mutant'], 1, /no mutant is called, .* no-such-mutant/);
 });
 
 test('an interrupt while it starts leaves nothing behind', async () => {

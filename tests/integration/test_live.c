@@ -655,6 +655,39 @@ static void a_large_packet_is_rebuilt_in_several_calls(void **state)
     rebuild(SHARES_MAX, 1001);
 }
 
+/* Two workers that rebuild one packet, or a piece that was on its way for long. */
+static void a_piece_of_a_rebuild_that_comes_again_is_refused(void **state)
+{
+    (void)state;
+    static struct sample s;
+    enum { ARGS = 20 };
+    sample_make(&s, PACKET_LUCKY, 3);
+    (void)load(&s);
+    assert_int_equal(grab(&s, FIRST_USER).share_no, 0);
+    assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
+    struct live_keys keys;
+    struct str args[ARGS] = { STR("open"), STR("1"), STR("1") }; /* one grab from share 1 on, more to come */
+    for (size_t i = 3; i < ARGS; i++)
+        args[i] = STR("");
+    args[7] = STR("3");
+    args[18] = STR("1");
+    args[19] = STR("20001,101,1700000000000-0,名");
+    live_keys(&keys, s.p.id, PARTITIONS);
+    for (int64_t wanted = LIVE_LOADED;; wanted = LIVE_BAD) {
+        struct redis_call call;
+        int64_t code;
+        assert_int_equal(redis_do_script(app->stores.redis, &call, redis_script_find(app->stores.scripts, "load"),
+                                         keys.key, 4, args, ARGS),
+                         ST_OK);
+        assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
+        assert_int_equal(code, wanted);
+        redis_call_free(&call);
+        if (wanted == LIVE_BAD)
+            break;
+    }
+    assert_int_equal(live_remove(&live, s.p.id), ST_OK);
+}
+
 static void a_closed_packet_can_be_shown_again(void **state)
 {
     (void)state;
@@ -764,6 +797,7 @@ int main(void)
         cmocka_unit_test(shares_that_do_not_add_up_are_not_loaded),
         cmocka_unit_test(a_busy_packet_is_rebuilt_from_its_settled_grabs),
         cmocka_unit_test(a_large_packet_is_rebuilt_in_several_calls),
+        cmocka_unit_test(a_piece_of_a_rebuild_that_comes_again_is_refused),
         cmocka_unit_test(a_closed_packet_can_be_shown_again),
         cmocka_unit_test(keys_of_a_packet_lie_in_one_slot),
         cmocka_unit_test(a_damaged_event_is_recognised),

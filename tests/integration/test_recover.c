@@ -590,6 +590,23 @@ static void a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly(vo
     world_end(&w);
 }
 
+static void a_packet_closed_in_redis_with_another_sum_is_left_to_a_person(void **state)
+{
+    struct world w;
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    (void)world_redis(&w, id, "HSET {pk} state closed grabbed_fen 150"); /* 50 of them MySQL has never seen */
+    assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.refunded, 0);
+    assert_int_equal(done.faults, 1);
+    assert_int_equal(world_balance(&w, id), 100);
+    world_end(&w);
+}
+
 static void more_packets_than_one_look_takes_come_back(void **state)
 {
     struct world w;
@@ -703,6 +720,7 @@ int main(void)
         cmocka_unit_test(a_stream_whose_settled_entries_were_trimmed_goes_on),
         cmocka_unit_test(a_closed_packet_never_comes_back),
         cmocka_unit_test(a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly),
+        cmocka_unit_test(a_packet_closed_in_redis_with_another_sum_is_left_to_a_person),
         cmocka_unit_test(more_packets_than_one_look_takes_come_back),
         cmocka_unit_test(a_mended_stream_makes_recovery_look_at_everything),
         cmocka_unit_test(a_refund_leaves_no_keys_that_nobody_would_come_back_for),

@@ -281,6 +281,25 @@ static void the_same_key_with_another_order_is_refused(void **state)
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
+static void the_same_key_for_another_receiver_is_refused(void **state)
+{
+    (void)state;
+    struct person p, first, second;
+    struct visit v;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 10000);
+    person_new(app, &first, 0);
+    person_new(app, &second, 0);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=exclusive&amount=5&to=%s&request_key=%s", first.username, key);
+    assert_int_equal(sent(&p, fields).receiver_id, first.id);
+    snprintf(fields, sizeof fields, "kind=exclusive&amount=5&to=%s&request_key=%s", second.username, key);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+}
+
 static void an_empty_wallet_sends_nothing(void **state)
 {
     (void)state;
@@ -514,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_repeat_works_even_when_the_wallet_is_empty_by_now),
         cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
         cmocka_unit_test(the_same_key_with_another_order_is_refused),
+        cmocka_unit_test(the_same_key_for_another_receiver_is_refused),
         cmocka_unit_test(an_empty_wallet_sends_nothing),
         cmocka_unit_test(a_refused_form_keeps_what_was_typed),
         cmocka_unit_test(the_form_shows_balance_limits_and_a_fresh_key),

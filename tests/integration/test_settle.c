@@ -5,12 +5,14 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "io/metrics.h"
 #include "live/event.h"
 #include "live/fence.h"
 #include "live/grab.h"
 #include "packet/grab.h"
 #include "packet/store.h"
+#include "pages/grab.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000 };
@@ -196,6 +198,37 @@ static int64_t letters_of(struct world *w, uint64_t packet_id)
     return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_at IS NULL", packet_id);
 }
 
+static void a_settled_share_that_comes_again_with_another_amount_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    event_add(&w, id, "*", 0, w.users[1], 99);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters_of(&w, id), 1);
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    assert_int_equal(world_balance(&w, id), 200);
+    world_end(&w);
+}
+
+static void a_second_share_of_one_user_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    event_add(&w, id, "*", 1, w.users[1], 100);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters_of(&w, id), 1);
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    world_end(&w);
+}
+
 static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(void **state)
 {
     struct world w;
@@ -304,6 +337,39 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(letters_of(&w, id), 1);
     assert_int_equal(world_balance(&w, w.users[1]), 100000);
+
+    /* The packet's row says that there is enough, its account knows better. */
+    id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    struct str sql = arena_printf(w.arena, "UPDATE account SET balance = 99 WHERE id = %llu", (unsigned long long)id);
+    world_sql(&w, sql.ptr);
+    world_grab(&w, id, 1);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters_of(&w, id), 1);
+    assert_int_equal(world_balance(&w, id), 99);
+    assert_int_equal(world_balance(&w, w.users[1]), 100000);
+    world_end(&w);
+}
+
+/* What the program would have to forget first. */
+static void the_tables_refuse_sums_that_can_not_be(void **state)
+{
+    static const char *const refused[] = { "UPDATE packet SET grabbed_amount = 301 WHERE id = ?",
+                                           "UPDATE packet SET grabbed_amount = 200, refund_amount = 101 WHERE id = ?",
+                                           "UPDATE packet SET grabbed_count = 4 WHERE id = ?",
+                                           "UPDATE grab SET amount = 0 WHERE packet_id = ?",
+                                           "UPDATE transfer SET amount = -1 WHERE packet_id = ?",
+                                           "UPDATE transfer SET debit_id = credit_id WHERE packet_id = ?",
+                                           "UPDATE account SET balance = -1 WHERE id = ?" };
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        if (db_exec(w.app->stores.db, NULL, refused[i], DB_PARAMS(DB_U64(id))) != ST_INVALID)
+            fail_msg("not refused: %s", refused[i]);
+    world_audit_clean(&w);
     world_end(&w);
 }
 
@@ -545,6 +611,8 @@ int main(void)
         cmocka_unit_test(two_workers_share_the_partitions),
         cmocka_unit_test(a_late_worker_does_not_publish_an_older_position),
         cmocka_unit_test(the_same_event_again_changes_nothing),
+        cmocka_unit_test(a_settled_share_that_comes_again_with_another_amount_is_put_aside),
+        cmocka_unit_test(a_second_share_of_one_user_is_put_aside),
         cmocka_unit_test(an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on),
         cmocka_unit_test(an_event_of_an_unknown_packet_is_put_aside),
         cmocka_unit_test(a_damaged_event_is_put_aside_behind_what_was_good),
@@ -552,6 +620,7 @@ int main(void)
         cmocka_unit_test(a_grab_that_skips_a_share_is_put_aside),
         cmocka_unit_test(tables_that_answer_nonsense_stop_the_partition_and_no_event_is_put_aside),
         cmocka_unit_test(money_that_the_escrow_lacks_is_never_paid),
+        cmocka_unit_test(the_tables_refuse_sums_that_can_not_be),
         cmocka_unit_test(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live),
         cmocka_unit_test(however_much_was_not_published_the_next_worker_tells_of_every_closed_packet),
         cmocka_unit_test(a_stream_of_another_type_stops_its_partition_and_no_other),

@@ -392,6 +392,17 @@ static void who_is_logged_in_needs_no_login_page(void **state)
     visit_end(&v);
 }
 
+static void a_session_is_found_among_cookies_of_like_names(void **state)
+{
+    (void)state;
+    char name[33], cookie[VISIT_TEXT_MAX], header[2 * VISIT_TEXT_MAX];
+    uint64_t id = (uint64_t)registered(name, cookie);
+    snprintf(header, sizeof header, "sidebar=1; sid2=x; s=y; xsid=z; %s; sid3=w", cookie);
+    assert_int_equal(visitor_of(header), id);
+    snprintf(header, sizeof header, "x%s", cookie);
+    assert_int_equal(visitor_of(header), 0);
+}
+
 static void logout_ends_the_session_and_clears_the_cookie(void **state)
 {
     (void)state;
@@ -469,6 +480,7 @@ int main(void)
         cmocka_unit_test(too_long_a_next_leads_home),
         cmocka_unit_test(the_login_page_keeps_next_and_hands_it_to_register),
         cmocka_unit_test(who_is_logged_in_needs_no_login_page),
+        cmocka_unit_test(a_session_is_found_among_cookies_of_like_names),
         cmocka_unit_test(logout_ends_the_session_and_clears_the_cookie),
         cmocka_unit_test(logout_without_a_session_is_fine),
         cmocka_unit_test(without_a_store_nobody_registers_or_logs_in),

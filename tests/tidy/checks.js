@@ -2,6 +2,7 @@
 // lines `file:line: why`. tidy.test.js plants one violation of each kind and sees it found.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { mutantsRead } from '../mutants/list.js';
 
 // The order of the floors stands in app/FLOORS.txt alone; CMake reads it there, too.
 const floors = (root) => read(root, 'app/FLOORS.txt').split('\n').filter((line) => /^[a-z]/.test(line));
@@ -405,6 +406,10 @@ export function map(root) {
   return problems;
 }
 
+// What a mutant replaces is still there, once: a list that nobody runs for a while stays true.
+export const mutants = (root) => mutantsRead(root).problems;
+
 export const checks = {
-  includes, domain, rooms, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, problems, nginx, references, map,
+  includes, domain, rooms, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, problems, nginx,
+  references, map, mutants,
 };

@@ -203,3 +203,9 @@ test('a map that is not true is found', () => {
   finds('map', 'app/main.c', (text) => text.replace('    { "help"', '    { "planted"'), /lacks the command planted/);
   finds('map', 'tests/planted/CMakeLists.txt', '\n', /lacks the folder of tests\/ planted/);
 });
+
+test('a mutant that can not be planted any more is found', () => {
+  finds('mutants', 'app/web/origin.c', (text) => text.replace('str_equal_fold(authority, host)', 'false'), /host-as-prefix: .* 0 times/);
+  finds('mutants', 'tests/mutants/mutants.txt', (text) => `${text}\nplanted  app/main.c  unit/x\n    why\n    - #\n`, /planted: .* \d+ times/);
+  finds('mutants', 'tests/mutants/mutants.txt', (text) => `${text}\nplanted  app/planted.c  unit/x\n    why\n    - x\n`, /no app\/planted\.c/);
+});

@@ -234,6 +234,8 @@ static void the_limits_in_the_words_come_from_the_configuration(void **state)
     assert_refused(f, "amount", "text/share_max 12.50");
     form_amount(f, "lucky", "1000.02", "5000");
     assert_refused(f, "amount", "text/total_max 1000.01");
+    form_amount(f, "even", "12.50", "81"); /* each share is fine */
+    assert_refused(f, "amount", "text/total_max 1000.01");
     form_amount(f, "lucky", "1000.01", "5001");
     assert_refused(f, "count", "text/count_max 5000");
     form_amount(f, "lucky", "1000.01", "5000");

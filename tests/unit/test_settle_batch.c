@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "live/event.h"
 #include "settle/batch.h"
 
@@ -172,6 +173,14 @@ static void one_share_with_two_stories_is_a_fault(void **state)
     assert_int_equal(b->fault.event.ms, 1001);
 }
 
+static void one_share_with_two_amounts_is_a_fault(void **state)
+{
+    struct bench *b = *state;
+    grab(b, PACKET_A, 0, 11, 60);
+    grab(b, PACKET_A, 0, 11, 61);
+    assert_int_equal(group(b), ST_CORRUPT);
+}
+
 static void a_grab_behind_the_close_event_is_a_fault(void **state)
 {
     struct bench *b = *state;
@@ -224,6 +233,20 @@ static void a_share_that_does_not_follow_the_last_settled_one_is_a_fault(void **
     assert_int_equal(check_one(*state, 2, 10, 1, 100), ST_CORRUPT);
 }
 
+static void a_hole_between_two_shares_is_a_fault(void **state)
+{
+    struct bench *b = *state;
+    grab(b, PACKET_A, 1, 11, 10);
+    grab(b, PACKET_A, 3, 12, 10);
+    assert_int_equal(group(b), ST_OK);
+    assert_int_equal(settle_packet_check(row(b, PACKET_A, 1, 100), &b->fault), ST_CORRUPT);
+}
+
+static void a_share_more_than_there_are_is_a_fault(void **state)
+{
+    assert_int_equal(check_one(*state, 10, 10, 10, 900), ST_CORRUPT);
+}
+
 static void all_the_money_before_the_last_share_is_a_fault(void **state)
 {
     assert_int_equal(check_one(*state, 1, 900, 1, 100), ST_CORRUPT);
@@ -265,6 +288,27 @@ static void a_close_event_repeated_after_closing_changes_nothing(void **state)
     assert_int_equal(p->refund_fen, 0);
     p->row_refund_fen = 799;
     assert_int_equal(settle_packet_check(p, &b->fault), ST_CORRUPT);
+    p->row_refund_fen = 800;
+    p->row_grabs = 3;
+    assert_int_equal(settle_packet_check(p, &b->fault), ST_CORRUPT);
+}
+
+static void a_close_event_that_counted_otherwise_is_a_fault(void **state)
+{
+    static const struct {
+        uint32_t count;
+        int64_t fen, rest_fen;
+        enum status wanted;
+    } cases[] = {
+        { 2, 200, 800, ST_OK }, { 3, 200, 800, ST_CORRUPT }, { 2, 201, 800, ST_CORRUPT }, { 2, 200, 799, ST_CORRUPT }
+    };
+    struct bench *b = *state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        b->count = 0;
+        close_event(b, PACKET_A, cases[i].count, cases[i].fen, cases[i].rest_fen);
+        assert_int_equal(group(b), ST_OK);
+        assert_int_equal(settle_packet_check(row(b, PACKET_A, 2, 200), &b->fault), cases[i].wanted);
+    }
 }
 
 static void a_dropped_grab_leaves_the_sums_right(void **state)
@@ -363,17 +407,21 @@ int main(void)
         BATCH_TEST(the_last_share_finishes_the_packet),
         BATCH_TEST(a_repeated_event_counts_once),
         BATCH_TEST(one_share_with_two_stories_is_a_fault),
+        BATCH_TEST(one_share_with_two_amounts_is_a_fault),
         BATCH_TEST(a_grab_behind_the_close_event_is_a_fault),
         BATCH_TEST(two_different_close_events_are_a_fault_and_two_equal_ones_are_not),
         BATCH_TEST(sums_beyond_64_bits_are_a_fault),
         BATCH_TEST(amounts_of_nothing_are_a_fault),
         BATCH_TEST(more_money_than_the_packet_holds_is_a_fault),
         BATCH_TEST(a_share_that_does_not_follow_the_last_settled_one_is_a_fault),
+        BATCH_TEST(a_hole_between_two_shares_is_a_fault),
+        BATCH_TEST(a_share_more_than_there_are_is_a_fault),
         BATCH_TEST(all_the_money_before_the_last_share_is_a_fault),
         BATCH_TEST(the_last_share_with_money_left_is_a_fault),
         BATCH_TEST(an_unknown_packet_is_a_fault),
         BATCH_TEST(a_grab_of_a_closed_packet_is_a_fault),
         BATCH_TEST(a_close_event_repeated_after_closing_changes_nothing),
+        BATCH_TEST(a_close_event_that_counted_otherwise_is_a_fault),
         BATCH_TEST(a_dropped_grab_leaves_the_sums_right),
         BATCH_TEST(years_are_summed_per_user_and_year_with_the_best_shares),
         BATCH_TEST(months_are_summed_per_user_and_month_in_ascending_order),

@@ -1,0 +1,106 @@
+/* packet/grab without Redis: what the page pool answers to a grab of a packet that Redis does not have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "pages/grab.h"
+#include "pages/send.h"
+#include "test_packet_fixture.h"
+
+static struct services *app;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    return app == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    packet_services_close(app);
+    return 0;
+}
+
+/* Sends and returns the packet's id. */
+static uint64_t sent(const struct person *p, const char *fields)
+{
+    struct visit v;
+    char text[64];
+    uint64_t id = 0;
+    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
+    visit_json_text(&v, "id", text, sizeof text);
+    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
+    visit_end(&v);
+    return id;
+}
+
+static void assert_opened(const struct person *p, uint64_t packet_id, int status, const char *problem)
+{
+    struct visit v;
+    assert_int_equal(person_request(&v, app, p, packet_open_cold, "/p/x/open", "", packet_id, true), status);
+    assert_true(visit_body_has(&v, problem));
+    visit_end(&v);
+}
+
+/* By so much, and back again: the tables are shared with other tests. */
+static void expiry_move(uint64_t packet_id, int64_t ms)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_at = expires_at + ? WHERE id = ?",
+                             DB_PARAMS(DB_I64(ms), DB_U64(packet_id))),
+                     ST_OK);
+}
+
+static void a_packet_that_is_not_there_is_not_found(void **state)
+{
+    (void)state;
+    struct person p;
+    person_new(app, &p, 0);
+    assert_opened(&p, UINT64_C(1) << 62, 404, "urn:hongbao:problem:not-found");
+}
+
+static void a_packet_that_redis_will_have_again_is_busy_and_one_whose_time_is_over_is_late(void **state)
+{
+    (void)state;
+    enum { TWO_DAYS_MS = 2 * 86400000 };
+    struct person sender, visitor;
+    person_new(app, &sender, 1000);
+    person_new(app, &visitor, 0);
+    uint64_t id = sent(&sender, "kind=even&amount=1&count=2");
+    assert_opened(&visitor, id, 503, "urn:hongbao:problem:busy");
+    expiry_move(id, -TWO_DAYS_MS);
+    assert_opened(&visitor, id, 410, "urn:hongbao:problem:expired");
+    expiry_move(id, TWO_DAYS_MS);
+}
+
+static void a_stranger_hears_only_that_an_exclusive_packet_is_not_for_him(void **state)
+{
+    (void)state;
+    enum { TWO_DAYS_MS = 2 * 86400000 };
+    struct person sender, receiver, stranger;
+    char fields[128];
+    person_new(app, &sender, 1000);
+    person_new(app, &receiver, 0);
+    person_new(app, &stranger, 0);
+    (void)snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", receiver.username);
+    uint64_t id = sent(&sender, fields);
+    assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
+    expiry_move(id, -TWO_DAYS_MS);
+    assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
+    assert_opened(&receiver, id, 410, "urn:hongbao:problem:expired");
+    expiry_move(id, TWO_DAYS_MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packet_that_is_not_there_is_not_found),
+        cmocka_unit_test(a_packet_that_redis_will_have_again_is_busy_and_one_whose_time_is_over_is_late),
+        cmocka_unit_test(a_stranger_hears_only_that_an_exclusive_packet_is_not_for_him),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

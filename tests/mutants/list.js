@@ -1,0 +1,47 @@
+// Reads mutants.txt, the list of bugs to plant. An entry:
+//
+//   NAME  FILE  TESTS
+//       what is wrong then
+//       - the text, which FILE has exactly once
+//       + what stands there instead; no such line: nothing
+//
+// TESTS, with commas between, are tried first: those that should notice. A text of several lines has a '- ' or '+ ' on
+// each; blanks behind it belong to the text. Lines that begin with # are comments.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LIST = 'tests/mutants/mutants.txt';
+
+// { mutants: [{ name, file, tests, why, old, new, line }], problems: [`mutants.txt:LINE: why`] }
+export function mutantsRead(root) {
+  const mutants = [];
+  const problems = [];
+  readFileSync(join(root, LIST), 'utf8').split('\n').forEach((text, i) => {
+    const line = i + 1;
+    const head = /^(\w\S*) +(\S+) +(\S+)$/.exec(text);
+    const body = /^ {4}(?:([-+]) )?(.*)$/.exec(text);
+    const last = mutants.at(-1);
+    if (head) mutants.push({ name: head[1], file: head[2], tests: head[3].split(','), why: '', old: [], new: [], line });
+    else if (body && last && body[1] === '-') last.old.push(body[2]);
+    else if (body && last && body[1] === '+') last.new.push(body[2]);
+    else if (body && last) last.why += (last.why && ' ') + body[2];
+    else if (text !== '' && !text.startsWith('#')) problems.push(`${LIST}:${line}: neither a head nor a part of an entry`);
+  });
+  const names = new Set();
+  for (const mutant of mutants) {
+    const say = (why) => problems.push(`${LIST}:${mutant.line}: ${mutant.name}: ${why}`);
+    mutant.old = mutant.old.join('\n');
+    mutant.new = mutant.new.join('\n');
+    if (names.has(mutant.name)) say('the name is taken');
+    names.add(mutant.name);
+    if (!mutant.why) say('it does not say what is wrong');
+    if (!existsSync(join(root, mutant.file))) {
+      say(`there is no ${mutant.file}`);
+      continue;
+    }
+    const found = mutant.old === '' ? 0 : readFileSync(join(root, mutant.file), 'utf8').split(mutant.old).length - 1;
+    if (found !== 1) say(`${mutant.file} has "${mutant.old}" ${found} times`);
+    if (mutant.old === mutant.new) say('it changes nothing');
+  }
+  return { mutants, problems };
+}

@@ -1,0 +1,157 @@
+// node mutants.js FOLDER [FILTER]: plants the bugs of mutants.txt whose name or file contains FILTER, one at a time, in
+// a copy of the project in FOLDER, and runs the unit and integration tests there. Exit 1 when one survives them or can't
+// be planted. The copy and its build stay, so that the next run is quick.
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { mutantsRead } from './list.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const FIRST_LIMIT_MS = 60_000; // the tests that should notice
+const ALL_LIMIT_MS = 300_000;
+const [folder, filter = ''] = process.argv.slice(2);
+const SOURCE = join(folder, 'source');
+const BUILD = join(folder, 'build');
+const JOBS = String(availableParallelism());
+
+let child = null;
+for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) {
+  process.on(signal, () => {
+    if (child) process.kill(-child.pid, 'SIGKILL');
+    process.exit(status);
+  });
+}
+
+// { status, text } of a command in a process group of its own; status null: it took longer than the limit.
+function run(command, args, limitMs = 0) {
+  return new Promise((resolve, reject) => {
+    child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const chunks = [];
+    let late = false;
+    const timer = limitMs && setTimeout(() => {
+      late = true;
+      process.kill(-child.pid, 'SIGKILL');
+    }, limitMs);
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      child = null;
+      clearTimeout(timer);
+      resolve({ status: late ? null : code ?? 1, text: Buffer.concat(chunks).toString() });
+    });
+  });
+}
+
+async function runOrEnd(command, args) {
+  const { status, text } = await run(command, args);
+  if (status === 0) return text;
+  process.stderr.write(text.slice(-6000));
+  console.error(`mutants: ${command} ${args.join(' ')} failed`);
+  return process.exit(1);
+}
+
+function filesBelow(dir) {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile()).map((entry) => relative(dir, join(entry.parentPath ?? entry.path, entry.name)));
+}
+
+// The project as it stands, without what git ignores. Files that are the same keep their time, so ninja leaves them alone.
+async function copyProject() {
+  const listed = await runOrEnd('git', ['-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  const files = new Set(listed.split('\0').filter((file) => file && existsSync(join(ROOT, file))));
+  for (const file of filesBelow(SOURCE)) if (!files.has(file)) rmSync(join(SOURCE, file));
+  for (const file of files) {
+    const [from, to] = [join(ROOT, file), join(SOURCE, file)];
+    if (!statSync(from).isFile()) continue;
+    if (existsSync(to) && readFileSync(from).equals(readFileSync(to))) continue;
+    mkdirSync(dirname(to), { recursive: true });
+    copyFileSync(from, to);
+  }
+}
+
+// Quick to compile and to link: no sanitizers, no debugger.
+async function configure() {
+  const ccache = process.env.CMAKE_C_COMPILER_LAUNCHER === undefined && (await run('which', ['ccache'])).status === 0;
+  await runOrEnd('cmake', ['-S', SOURCE, '-B', BUILD, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Debug', '-DHB_DEV=ON',
+    '-DHB_SANITIZE=', '-DCMAKE_EXE_LINKER_FLAGS=-Wl,--strip-debug', ...(ccache ? ['-DCMAKE_C_COMPILER_LAUNCHER=ccache'] : [])]);
+}
+
+const build = (tests) => run('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...tests]);
+
+// What the tests say: null when all pass, else which one does not.
+async function failure(tests, limitMs) {
+  const { status, text } = await run('ctest', ['--test-dir', BUILD, '-j', JOBS, '--output-on-failure',
+    '--stop-on-failure', '--no-tests=error', '-R', `^(${tests.join('|')})$`], limitMs);
+  if (status === 0) return null;
+  if (status === null) {
+    await run(join(SOURCE, 'tests/support/servers'), ['stop-all', join(BUILD, 'servers')]);
+    return `no end within ${limitMs / 1000} s`;
+  }
+  const test = /^\s*\d+ - (\S+) \((.*)\)/m.exec(text);
+  const sentence = /^\[ {2}FAILED {2}\] (?:\S+: )?([a-z]\w+)$/m.exec(text);
+  return [test?.[1] ?? text.slice(-2000), test && test[2] !== 'Failed' ? test[2] : '', sentence?.[1]].filter(Boolean).join(' ');
+}
+
+// unit/base_money → unit.test_base_money
+function testNamed(word, all) {
+  const [label, name] = word.split('/');
+  return [`${label}.${name}`, `${label}.test_${name}`].find((test) => all.includes(test));
+}
+
+// What became of a mutant: [status, words], status one of caught, SURVIVED, error.
+async function judge(mutant, all) {
+  for (const [tests, limitMs] of [
+    [mutant.tests, FIRST_LIMIT_MS], [all.filter((test) => !mutant.tests.includes(test)), ALL_LIMIT_MS],
+  ]) {
+    const built = await build(tests);
+    if (built.status !== 0) return ['error', `does not build\n${built.text.slice(-2000)}`];
+    const failed = await failure(tests, limitMs);
+    if (failed) return ['caught', failed];
+  }
+  return ['SURVIVED', mutant.why];
+}
+
+const { mutants, problems } = mutantsRead(ROOT);
+const chosen = mutants.filter(({ name, file }) => name.includes(filter) || file.includes(filter));
+if (chosen.length === 0) problems.push(`no mutant is called, or in a file called, ${filter}`);
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exit(1);
+
+console.log(`mutants: a copy of the project in ${SOURCE}`);
+await copyProject();
+await configure();
+const all = (await runOrEnd('ctest', ['--test-dir', BUILD, '-N', '-L', '^(unit|integration)$', '-FA', '.']))
+  .split('\n').map((line) => /^ *Test *#\d+: (\S+)/.exec(line)?.[1]).filter(Boolean);
+for (const mutant of chosen) {
+  mutant.tests = mutant.tests.map((word) => {
+    const test = testNamed(word, all);
+    if (test) return test;
+    console.error(`mutants.txt:${mutant.line}: ${mutant.name}: there is no test ${word}`);
+    return process.exit(1);
+  });
+}
+await runOrEnd('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...all]);
+const broken = await failure([...new Set(chosen.flatMap(({ tests }) => tests))], ALL_LIMIT_MS);
+if (broken) {
+  console.error(`mutants: without a mutant, too, this fails: ${broken}`);
+  process.exit(1);
+}
+
+const counts = { caught: 0, SURVIVED: 0, error: 0 };
+const begun = Date.now();
+for (const [i, mutant] of chosen.entries()) {
+  const path = join(SOURCE, mutant.file);
+  const text = readFileSync(path, 'utf8');
+  const since = Date.now();
+  writeFileSync(path, text.split(mutant.old).join(mutant.new));
+  const [status, words] = await judge(mutant, all);
+  writeFileSync(path, text);
+  counts[status]++;
+  console.log(`${i + 1}/${chosen.length} ${status}  ${mutant.name}  ${((Date.now() - since) / 1000).toFixed(1)} s  ${words}`);
+}
+console.log(`mutants: ${counts.caught} caught, ${counts.SURVIVED} survived, ${counts.error} can't be built; `
+  + `${Math.round((Date.now() - begun) / 1000)} s`);
+process.exit(counts.SURVIVED + counts.error === 0 ? 0 : 1);

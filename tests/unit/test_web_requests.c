@@ -1,0 +1,170 @@
+/* web/router: what a handler never sees. Whole requests; the loop and its connection are wrapped by the linker. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "web/respond.h"
+#include "web/router.h"
+
+enum { ENV_MAX = 8, ANSWER_MAX = 4096, USER = 10001 };
+
+enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app);
+void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes);
+
+static struct asked {
+    struct fcgi_request request;
+    char *env[ENV_MAX + 1]; /* "NAME=value" */
+    struct buf answer;
+    unsigned handled;
+    uint64_t visitor; /* who the session says it is; 0: a guest */
+} asked;
+
+enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
+{
+    (void)options;
+    while (app->step(app->ctx, &asked.request) == FCGI_WAIT)
+        continue;
+    app->finish(app->ctx, &asked.request);
+    return ST_OK;
+}
+
+void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes)
+{
+    (void)r;
+    buf_str(&asked.answer, bytes);
+}
+
+static bool visitor_queue(struct exchange *x)
+{
+    (void)x;
+    return true;
+}
+
+static enum status visitor_read(struct exchange *x)
+{
+    x->visitor.user_id = asked.visitor;
+    return ST_OK;
+}
+
+static enum step handle(struct exchange *x)
+{
+    asked.handled++;
+    respond_empty(x, 204);
+    return STEP_DONE;
+}
+
+/* Asks for a path with POST, or GET without a body, as user USER from a page of ours; more: further "NAME=value", or
+ * those that replace what is said here. Returns the status. */
+static int ask(const char *path, const char *body, const char *const *more, size_t count)
+{
+    static const struct route site[] = {
+        { "GET", "/wallet", NEED_USER, POOL_PAGE, handle },
+        { "POST", "/send", NEED_USER | SAME_ORIGIN, POOL_PAGE, handle },
+        { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, handle },
+    };
+    static struct services app;
+    static struct config config;
+    char error[512], uri[128] = "REQUEST_URI=";
+    const char *said[ENV_MAX] = { body == NULL ? "REQUEST_METHOD=GET" : "REQUEST_METHOD=POST", uri,
+                                  "HTTP_ACCEPT=application/json", "CONTENT_TYPE=application/x-www-form-urlencoded",
+                                  "HTTP_SEC_FETCH_SITE=same-origin" };
+    size_t env_count = 0;
+    (void)strncat(uri, path, sizeof uri - strlen(uri) - 1);
+    assert_true(5 + count <= ENV_MAX);
+    for (size_t i = 0; i < count; i++) /* the first one counts */
+        asked.env[env_count++] = strdup(more[i]);
+    for (size_t i = 0; i < 5; i++)
+        asked.env[env_count++] = strdup(said[i]);
+    config_defaults(&config);
+    app = (struct services){ .stores.config = &config, .visitor_queue = visitor_queue, .visitor_read = visitor_read };
+    assert_int_equal(templates_load(HB_SOURCE_DIR "/templates", &app.templates, error, sizeof error), ST_OK);
+    asked.request.fcgx.envp = asked.env;
+    asked.request.arena = arena_new(4096, 1 << 20);
+    asked.request.body = body == NULL ? STR("") : str_from(body);
+    asked.handled = 0;
+    asked.answer = BUF_EMPTY;
+    assert_int_equal(router_serve(&(struct router){ site, ARRAY_LEN(site), POOL_PAGE, &app }), ST_OK);
+    assert_true(str_starts(buf_view(&asked.answer), STR("Status: ")));
+    int status = atoi(asked.answer.ptr + sizeof "Status: " - 1);
+    for (size_t i = 0; i < env_count; i++)
+        free(asked.env[i]);
+    buf_free(&asked.answer);
+    arena_free(asked.request.arena);
+    templates_free(&app.templates);
+    memset(asked.env, 0, sizeof asked.env);
+    memset(&asked.request, 0, sizeof asked.request);
+    return status;
+}
+
+#define ASK(path, body, ...)                                                                                           \
+    ask(path, body, (const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *))
+
+static void a_foreign_post_reaches_no_handler(void **state)
+{
+    (void)state;
+    asked.visitor = USER;
+    assert_int_equal(ASK("/send", "amount=1", "HTTP_SEC_FETCH_SITE=same-origin"), 204);
+    assert_int_equal(asked.handled, 1);
+    assert_int_equal(ASK("/send", "amount=1", "HTTP_SEC_FETCH_SITE=cross-site"), 403);
+    assert_int_equal(asked.handled, 0);
+    assert_int_equal(ASK("/wallet", NULL, "HTTP_SEC_FETCH_SITE=cross-site"), 204); /* a link from elsewhere */
+}
+
+static void a_guest_reaches_nothing_that_needs_a_user(void **state)
+{
+    (void)state;
+    asked.visitor = 0;
+    assert_int_equal(ASK("/wallet", NULL, "HTTP_ACCEPT=application/json"), 401);
+    assert_int_equal(asked.handled, 0);
+    assert_int_equal(ASK("/wallet", NULL, "HTTP_ACCEPT=text/html"), 303);
+    assert_int_equal(asked.handled, 0);
+    assert_int_equal(ASK("/send", "amount=1", "HTTP_ACCEPT=application/json"), 401);
+    assert_int_equal(asked.handled, 0);
+}
+
+static void a_body_that_is_no_form_reaches_no_handler(void **state)
+{
+    (void)state;
+    asked.visitor = USER;
+    assert_int_equal(ASK("/send", "amount=1", "CONTENT_TYPE=text/plain"), 415);
+    assert_int_equal(asked.handled, 0);
+    assert_int_equal(ASK("/send", "amount=1", "CONTENT_TYPE=Application/X-WWW-Form-Urlencoded; charset=UTF-8"), 204);
+    assert_int_equal(ASK("/send", "", "CONTENT_TYPE="), 204); /* curl -d '' */
+    assert_int_equal(ASK("/send", "amount=%", "HTTP_ACCEPT=application/json"), 400);
+    assert_int_equal(asked.handled, 0);
+}
+
+static void a_field_in_query_and_body_reaches_no_handler(void **state)
+{
+    (void)state;
+    asked.visitor = USER;
+    assert_int_equal(ASK("/send?amount=2", "amount=1", "HTTP_ACCEPT=application/json"), 400);
+    assert_int_equal(asked.handled, 0);
+    assert_int_equal(ASK("/send?count=2", "amount=1", "HTTP_ACCEPT=application/json"), 204);
+}
+
+static void a_made_up_packet_id_reaches_no_handler(void **state)
+{
+    (void)state;
+    asked.visitor = USER;
+    assert_int_equal(ASK("/p/00000000000000000000000000", NULL, "HTTP_ACCEPT=application/json"), 404);
+    assert_int_equal(asked.handled, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_foreign_post_reaches_no_handler),
+        cmocka_unit_test(a_guest_reaches_nothing_that_needs_a_user),
+        cmocka_unit_test(a_body_that_is_no_form_reaches_no_handler),
+        cmocka_unit_test(a_field_in_query_and_body_reaches_no_handler),
+        cmocka_unit_test(a_made_up_packet_id_reaches_no_handler),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
