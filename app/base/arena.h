@@ -1,5 +1,5 @@
-/* Memory that lives as long as one request: allocate freely, free all at once. The first chunk is kept
- * over resets, so a typical request never calls malloc. */
+/* Memory that lives as long as one request: many allocations, freed all at once. The first chunk is kept over resets,
+ * so a typical request never calls malloc. */
 #ifndef HB_BASE_ARENA_H
 #define HB_BASE_ARENA_H
 
@@ -13,7 +13,7 @@ struct arena;
  * allocations fail. NULL without memory. Free with arena_free. */
 struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes);
 void arena_free(struct arena *a); /* NULL is fine */
-/* Frees everything but the first chunk. Every pointer handed out dies. */
+/* Frees everything but the first chunk. Every pointer handed out becomes invalid. */
 void arena_reset(struct arena *a);
 
 /* size bytes, zeroed, aligned for any type; NULL without memory or over the limit. */
