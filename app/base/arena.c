@@ -31,7 +31,7 @@ struct chunk {
 };
 
 struct arena {
-    struct chunk *chunks;  /* newest; the first one is the last of the list */
+    struct chunk *chunks;  /* newest first; the first one made is the last of the list */
     struct chunk *current; /* where the next allocation is tried */
     size_t chunk_bytes, limit_bytes, total_bytes;
     bool failed; /* since the last reset */

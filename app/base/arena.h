@@ -1,7 +1,7 @@
-/* Memory that lives as long as one request: allocate freely, free all at once. The first chunk is kept
- * over resets, so a typical request never calls malloc.
- * A refused allocation is remembered until the next reset: whatever was made from this memory may lack a part then,
- * also where nobody looked at the one result. */
+/* Memory that lives as long as one request: many allocations, freed all at once. The first chunk is kept over resets,
+ * so a typical request never calls malloc.
+ * A refused allocation is remembered until the next reset, because whatever was made from this memory may lack a part
+ * then, also where nobody checked the one result. */
 #ifndef HB_BASE_ARENA_H
 #define HB_BASE_ARENA_H
 
@@ -16,7 +16,7 @@ struct arena;
  * allocations fail. NULL without memory. Free with arena_free. */
 struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes);
 void arena_free(struct arena *a); /* NULL is fine */
-/* Frees everything but the first chunk. Every pointer handed out dies. */
+/* Frees everything but the first chunk. Every pointer handed out becomes invalid. */
 void arena_reset(struct arena *a);
 /* True when an allocation was refused since the last reset. */
 bool arena_failed(const struct arena *a);

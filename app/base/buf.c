@@ -82,7 +82,7 @@ void buf_printf(struct buf *b, const char *format, ...)
         return;
     }
     size_t len = (size_t)n;
-    if (len >= room) { /* vsnprintf wants a place for its NUL, too */
+    if (len >= room) { /* vsnprintf needs one more byte, for its NUL */
         if (!buf_reserve(b, len + 1))
             return;
         va_start(args, format);

@@ -1,5 +1,5 @@
-/* A growable byte buffer. Appending never reports: a failed growth sets `failed`, later appends do nothing, and
- * the owner looks once at the end. */
+/* A growable byte buffer. Appending returns no error: when the buffer can't grow, `failed` is set and later appends do
+ * nothing; the owner checks `failed` once at the end. */
 #ifndef HB_BASE_BUF_H
 #define HB_BASE_BUF_H
 
@@ -24,7 +24,7 @@ struct buf {
 
 void buf_free(struct buf *b);  /* frees the bytes and zeroes all but limit */
 void buf_reset(struct buf *b); /* len = 0, failed = false, memory kept */
-/* Room for more bytes behind len, or false and failed. */
+/* Makes room for `more` bytes behind len. False, and failed is set: there is no memory or the limit is reached. */
 bool buf_reserve(struct buf *b, size_t more);
 void buf_u64(struct buf *b, uint64_t n); /* decimal */
 void buf_i64(struct buf *b, int64_t n);
@@ -33,7 +33,7 @@ void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(pr
  * than the limit or there is no memory, failed is set. */
 enum status buf_file(struct buf *b, const char *path);
 
-/* Appending is what rendering a page mostly does, so the common case is inline. */
+/* Rendering a page is mostly appending, so the common case is inline. */
 static inline void buf_bytes(struct buf *b, const void *bytes, size_t len)
 {
     if (len == 0)
@@ -61,7 +61,7 @@ static inline void buf_char(struct buf *b, char c)
     b->ptr[b->len++] = c;
 }
 
-/* A view of the content; dies with the next append. */
+/* A view of the content, valid until the next append. */
 static inline struct str buf_view(const struct buf *b)
 {
     return (struct str){ b->ptr, b->len };

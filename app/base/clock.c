@@ -62,7 +62,7 @@ static int64_t month_start_ms(int year, int month, int32_t offset_s)
     return ((int64_t)timegm(&first) - offset_s) * MS_PER_S;
 }
 
-/* Writes n with so many digits; returns the place behind them. */
+/* Writes n with that many digits; returns the place behind them. */
 static char *digits_write(char *out, int n, int digits)
 {
     for (int i = digits - 1; i >= 0; i--) {
@@ -178,7 +178,8 @@ struct clock_date clock_zone_date(int64_t ms)
 
 int64_t clock_zone_month_start_ms(int year, int month)
 {
-    /* Clocks may change in that very night. The earlier of the two midnights counts, when it is in that month. */
+    /* Clocks may change in that night, so there are two midnights: by the offset of the day before, and of the day
+     * after. The earlier one counts when it is in that month. */
     int64_t near_ms = month_start_ms(year, month, 0);
     int64_t one_ms = month_start_ms(year, month, zone_offset_s(near_ms - MS_PER_DAY));
     int64_t other_ms = month_start_ms(year, month, zone_offset_s(near_ms + MS_PER_DAY));

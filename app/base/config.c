@@ -89,8 +89,8 @@ static const struct config_setting SETTINGS[] = {
                  "the site as browsers see it: links, QR codes, cookie prefix"),
     SETTING_TEXT(secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
                  "keys the MAC of packet ids; must be set; changing it breaks every link"),
-    SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known, "a name of the system's tz database",
-                 "whose years and days records use"),
+    SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known,
+                 "a name of the system's tz database, none below right/", "whose years and days records use"),
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
     SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
     SETTING_INT(body_bytes_max, 1024, 1048576, "16384", "longest request body"),
@@ -207,7 +207,7 @@ void config_defaults(struct config *c)
     memset(c, 0, sizeof *c);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const struct config_setting *s = &SETTINGS[i];
-        if (s->type == CONFIG_TEXT) /* not checked: a default zone may be missing here, and the secret is empty */
+        if (s->type == CONFIG_TEXT) /* not checked: the default zone may be missing, and the secret is empty */
             memcpy((char *)c + s->offset, s->preset, strlen(s->preset) + 1);
         else if (setting_set(c, s, str_from(s->preset), &from) != ST_OK)
             assert(false);
@@ -288,7 +288,7 @@ static enum status environment_read(struct config *c, char *error, size_t error_
     return ST_OK;
 }
 
-/* Rules between settings, and what has no usable default. */
+/* Checks the rules between settings, and the settings without a usable default. */
 static enum status whole_check(const struct config *c, const struct source *from)
 {
     if (strlen(c->secret) < SECRET_BYTES_MIN)
@@ -302,7 +302,7 @@ static enum status whole_check(const struct config *c, const struct source *from
     return ST_OK;
 }
 
-/* What the role's file says about its users goes over the settings of all. */
+/* Reads the role's file over the settings of all roles, and the environment again, which wins. */
 static enum status role_read(struct config *c, const char *role, char *error, size_t error_size)
 {
     char path[2 * CONFIG_TEXT_MAX];

@@ -1,8 +1,8 @@
-/* Settings: built-in defaults, then a file of `name = value` lines, then the file of the process's role (who it
- * is to the stores), then the environment (HB_NAME in capitals; other HB_ variables are not settings and stay alone).
+/* Settings: built-in defaults, then a file of `name = value` lines, then the file of the process's role (its
+ * users in both stores), then the environment (HB_NAME in capitals; other HB_ variables are ignored).
  * `#` starts a comment at the start of a line or behind a blank. An unknown or repeated name, a bad value or a value
- * out of its range is refused with file and line: nothing starts on a half-understood configuration.
- * docs/reference/config.md lists them; a test compares. */
+ * out of its range is refused with file and line: no process starts on a configuration that is only partly understood.
+ * docs/reference/config.md lists all settings; a test compares it with the table. */
 #ifndef HB_BASE_CONFIG_H
 #define HB_BASE_CONFIG_H
 
@@ -26,7 +26,7 @@ struct config {
     int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
     int64_t mysql_timeout_s;          /* connect, read and write, each */
     int64_t partitions;               /* fixed for the life of the data; 1–100 */
-    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users of both stores; empty: none */
+    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users in both stores; empty: none */
 
     /* folders of the installation */
     char template_dir[CONFIG_TEXT_MAX];
@@ -61,14 +61,14 @@ struct config {
     int64_t settle_batch;       /* events per transaction */
 };
 
-/* One row of the table behind it all. */
+/* One row of the table of settings. */
 struct config_setting {
     const char *name;
     enum config_type { CONFIG_INT, CONFIG_BOOL, CONFIG_TEXT } type; /* bool: on | off */
     size_t offset;                                                  /* in struct config */
     int64_t min, max;                                               /* of the number; of the text's length in bytes */
     const char *preset;                                             /* the default, as it would stand in the file */
-    bool (*valid)(const char *text);                                /* further rule for a text, or NULL */
+    bool (*valid)(const char *text);                                /* another rule for a text, or NULL */
     const char *wanted;                                             /* the rule in words, for the message */
     const char *summary;                                            /* for the reference */
 };

@@ -35,7 +35,7 @@ void crash_now(const char *name)
     char line[128];
     int len = snprintf(line, sizeof line, "crash point %s\n", name);
     ssize_t written = write(STDERR_FILENO, line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1);
-    (void)written; /* nobody is left to tell */
+    (void)written; /* nothing can be done about a failure */
     (void)raise(SIGKILL);
     abort(); /* not reached: SIGKILL can't be blocked */
 }
@@ -49,7 +49,7 @@ bool crash_points_print(FILE *out)
 {
     const char *names[POINTS_MAX];
     size_t count = 0;
-    /* cppcheck-suppress comparePointers ; to the linker they are one array */
+    /* cppcheck-suppress comparePointers ; the linker makes them the ends of one array */
     for (const char *const *p = __start_hb_crash_points; p < __stop_hb_crash_points; p++) {
         assert(count < POINTS_MAX);
         names[count++] = *p;

@@ -1,10 +1,10 @@
 /* Crash points for fault tests: in a build with HB_CRASH_POINTS (CMake: HB_DEV) the process with HB_CRASH=NAME:N in
- * its environment is killed (SIGKILL) the N-th time it passes crash_point("NAME"); without :N the first time. Its last
- * words on stderr name the point. Elsewhere the points cost nothing and leave no trace in the program.
+ * its environment is killed (SIGKILL) the N-th time it passes crash_point("NAME"); without :N the first time. It names
+ * the point on stderr before. In other builds the points compile to nothing.
  *
- * A point stands in the table by being written: each call puts its name into a section of the program, and
- * `hongbao crash-points` prints what the linker collected there. tests/faults walks through that list. A name is
- * noun-verb words in [a-z0-9-]; its first word says who passes it (send, grab, settle …). */
+ * The table of points makes itself: each call puts its name into a section of the program, and `hongbao crash-points`
+ * prints what the linker collected there. tests/faults goes through that list. A name is words of [a-z0-9-]; the first
+ * word says what the program does there (send, grab, settle …). */
 #ifndef HB_BASE_CRASH_H
 #define HB_BASE_CRASH_H
 
@@ -13,7 +13,7 @@
 
 #ifdef HB_CRASH_POINTS
 
-/* Not called directly: a call of it alone would not be in the table. */
+/* Called by crash_point only: a direct call would not be in the table. */
 bool crash_is_due(const char *name);
 _Noreturn void crash_now(const char *name);
 
@@ -23,7 +23,7 @@ _Noreturn void crash_now(const char *name);
 
 /* name: a string literal, used nowhere else. */
 #define crash_point(name) crash_point_after(name, (void)0)
-/* The same for a moment that has to be made: action runs only when the process is to die behind it. */
+/* The same, but runs action first when the process is going to be killed here: for a state that only lasts a moment. */
 #define crash_point_after(name, action)                                                                                \
     do {                                                                                                               \
         CRASH_POINT_ENTRY(name);                                                                                       \
@@ -38,7 +38,7 @@ _Noreturn void crash_now(const char *name);
 #define crash_point_after(name, action) ((void)0)
 #endif
 
-/* Prints the name of every point, a line each, sorted; none in a build without them. False when out takes no more. */
+/* Prints the name of every point, a line each, sorted; none in a build without them. False when writing fails. */
 bool crash_points_print(FILE *out);
 
 #endif

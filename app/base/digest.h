@@ -1,4 +1,4 @@
-/* A hash of several things, one after the other: equal exactly when all of them are (BLAKE2b, 128 bits). */
+/* A hash over several values in a row (BLAKE2b, 128 bits): two digests are equal when all their values are. */
 #ifndef HB_BASE_DIGEST_H
 #define HB_BASE_DIGEST_H
 
@@ -15,9 +15,9 @@ struct digest {
 };
 
 void digest_begin(struct digest *d);
-/* Something whose size is always the same. */
+/* Adds a value of a fixed size. */
 void digest_bytes(struct digest *d, const void *bytes, size_t len);
-/* Its length goes in as well, so that what ends here does not begin there. */
+/* Adds a text. Its length is hashed as well, so that "ab" and "c" differ from "a" and "bc". */
 void digest_text(struct digest *d, struct str text);
 void digest_end(struct digest *d, uint8_t out[DIGEST_BYTES]);
 

@@ -66,14 +66,14 @@ void log_write(enum log_level level, const char *msg, const char *format, ...)
         va_end(args);
     }
     line[len++] = '\n';
-    /* One write, so that lines of several processes never mix. Nobody to tell when it fails. */
+    /* One write, so that lines of several processes never mix. A failure can't be reported anywhere. */
     ssize_t written = write(STDERR_FILENO, line, len);
     (void)written;
     errno = errno_kept;
 }
 
-/* Could the sequence change how a terminal or an editor shows the line? Controls, C1 controls, zero-width, line
- * separators and bidi controls. */
+/* True for what can change how a terminal or an editor shows the line: controls, C1 controls, zero-width characters,
+ * line separators and bidi controls. */
 static bool is_unsafe(const unsigned char *p, size_t len)
 {
     if (len == 1)
@@ -100,7 +100,7 @@ const char *log_quote(struct str s, char *out, size_t out_size)
         size_t len = utf8_sequence(s);
         bool escape = len == 0 || is_unsafe(p, len);
         if (len == 0)
-            len = 1; /* a broken byte stands for itself */
+            len = 1; /* a byte that is not UTF-8 is escaped alone */
         if (escape) {
             if (n + len * ESCAPE_BYTES > room)
                 break;

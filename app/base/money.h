@@ -1,4 +1,4 @@
-/* Money is int64_t fen (1 yuan = 100 fen). Text like "12.34" exists only at the edges. */
+/* Money is int64_t fen (1 yuan = 100 fen). Text like "12.34" exists only in input and output. */
 #ifndef HB_BASE_MONEY_H
 #define HB_BASE_MONEY_H
 

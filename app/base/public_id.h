@@ -20,7 +20,7 @@ struct public_id_key {
     uint8_t bytes[PUBLIC_ID_KEY_BYTES];
 };
 
-/* The key that belongs to the configured secret: BLAKE2b-128 over a purpose string, keyed with BLAKE2b-256 of the
+/* The key for the configured secret: BLAKE2b-128 over a purpose string, keyed with BLAKE2b-256 of the
  * secret, so that no other use of the same secret shares it. Costs about a microsecond. */
 void public_id_key_derive(struct str secret, struct public_id_key *out);
 
@@ -30,7 +30,7 @@ void public_id_encode(const struct public_id_key *key, uint64_t id, char *out);
 struct str public_id_text(struct arena *a, const struct public_id_key *key, uint64_t id);
 
 /* Reads a text in any case, with i and l for 1 and o for 0. False, *out_id untouched: wrong length, another
- * character, one of the two top bits set, or a MAC that does not fit (compared in constant time). */
+ * character, one of the two top bits set, or a wrong MAC (compared in constant time). */
 bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id);
 
 #endif

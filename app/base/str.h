@@ -12,6 +12,7 @@ struct str {
     size_t len;
 };
 
+/* The slice of a string literal. */
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
 #define STR_NONE     ((struct str){ NULL, 0 }) /* absent, or lost for want of memory */
 /* For printf("%.*s", STR_ARG(s)). Slices longer than INT_MAX do not occur: requests are limited. */

@@ -123,13 +123,13 @@ static bool is_joiner(utf8proc_int32_t code)
 
 static bool is_invisible(const utf8proc_property_t *property)
 {
-    /* Some Arabic, Syriac and Kaithi format characters are shown: those that enclose the digits behind them. */
+    /* Some Arabic, Syriac and Kaithi format characters are visible: they enclose the digits behind them. */
     return property->ignorable ||
            (property->category == UTF8PROC_CATEGORY_CF && property->boundclass != UTF8PROC_BOUNDCLASS_PREPEND);
 }
 
-/* Copies s to out (room for s.len bytes) without the invisible and with single blanks between words; returns the
- * length. s is valid. *plain: nothing in it that NFC could change. */
+/* Copies s to out (room for s.len bytes) without invisible characters and with single blanks between words; returns
+ * the length. s is valid. *plain: it has nothing that NFC could change. */
 static size_t copy_visible(struct str s, char *out, bool *plain)
 {
     size_t n = 0, marks = 0;

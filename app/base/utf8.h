@@ -1,4 +1,4 @@
-/* Unicode text from people: validity, length as people count it, and what may be shown. Uses utf8proc. */
+/* Unicode text that people typed: validity, length as people count it, and what is kept of it. Uses utf8proc. */
 #ifndef HB_BASE_UTF8_H
 #define HB_BASE_UTF8_H
 

@@ -21,7 +21,7 @@ void model_init(struct model *m, struct arena *a)
     *m = (struct model){ .arena = a, .root = { .type = VALUE_OBJECT } };
 }
 
-/* What building gives after a failure; never written, because later calls do nothing. */
+/* Returned after a failure. Never written: later calls do nothing. */
 static struct value dummy_object = { .type = VALUE_OBJECT };
 static struct value dummy_list = { .type = VALUE_LIST };
 
@@ -33,7 +33,7 @@ static struct member *member_find(const struct value *object, struct str name, u
     return NULL;
 }
 
-/* The place for a new member's value, or NULL after a failure. */
+/* Adds a member; returns the place of its value, or NULL after a failure. */
 static struct value *member_add(struct model *m, struct value *object, const char *cname, bool page_only,
                                 struct value value)
 {

@@ -1,7 +1,7 @@
 /* The model of a page: a tree of values in a request's arena. One tree becomes HTML (mustache/) or JSON
  * (value_json). A member can be marked page-only: it is there for templates and left out of JSON.
- * Building never reports: a failed allocation sets model->failed, later calls do nothing and return a shared dummy,
- * and the owner looks once at the end. A text that was lost (its .ptr is NULL) fails the model as well, and so does any
+ * Building returns no error: a failed allocation sets model->failed, later calls do nothing and return a shared dummy;
+ * the owner checks `failed` once at the end. A lost text (its .ptr is NULL) fails the model as well, and so does any
  * allocation that the arena refused before: a page without its text must not look whole. A text that is legitimately
  * absent is STR("") or value_null. */
 #ifndef HB_BASE_VALUE_H
@@ -59,7 +59,7 @@ void value_null(struct model *m, struct value *object, const char *name);
 void value_bool(struct model *m, struct value *object, const char *name, bool b);
 void value_int(struct model *m, struct value *object, const char *name, int64_t n);
 void value_text(struct model *m, struct value *object, const char *name, struct str text);
-/* A value that is JSON already; templates see nothing. */
+/* A value that is JSON already; templates do not see it. */
 void value_ready_json(struct model *m, struct value *object, const char *name, struct str json);
 struct value *value_object(struct model *m, struct value *object, const char *name);
 struct value *value_list(struct model *m, struct value *object, const char *name);
@@ -77,7 +77,7 @@ const struct value *value_get(const struct value *v, struct str name, uint32_t n
 
 /* Appends JSON (RFC 8259, UTF-8, no blanks, page-only members left out). */
 void value_json(struct buf *out, const struct value *v);
-/* Appends s as a JSON string with its quotes; `<`, `>`, `&`, U+2028/9 as \u escapes, so that it is safe anywhere. */
+/* Appends s as a JSON string with its quotes; `<`, `>`, `&`, U+2028/9 as \u escapes, so that it is safe within HTML. */
 void value_json_string(struct buf *out, struct str s);
 
 #endif

@@ -80,7 +80,8 @@ enum status visit_look_up(struct visit *v)
     return st;
 }
 
-void visit_run(struct visit *v, handler_fn *handler)
+/* Looks the session up and runs the handler, which must be done in one step. */
+static void visit_run(struct visit *v, handler_fn *handler)
 {
     assert_int_equal(visit_look_up(v), ST_OK);
     assert_int_equal(handler(&v->x), STEP_DONE);

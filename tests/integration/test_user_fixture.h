@@ -22,8 +22,6 @@ struct visit {
 void visit_begin(struct visit *v, struct services *app, const char *uri, const char *fields, const char *cookie);
 /* Looks the session up as the router does; its status. */
 enum status visit_look_up(struct visit *v);
-/* Looks the session up and runs the handler, which must be done in one step. */
-void visit_run(struct visit *v, handler_fn *handler);
 void visit_end(struct visit *v);
 
 /* All of it at once, wanting JSON: returns the status. */
