@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/crash.h"
@@ -54,7 +55,7 @@ static const struct command {
     { "version", version, "", "print the version", NULL },
     { "help", help, "", "print this", NULL },
 };
-enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS) };
 
 static int verify(const struct config *config, int argc, char **argv)
 {
@@ -94,7 +95,7 @@ static int command_run(const struct command *command, const char *config_path, i
     }
     config_defaults(&config);
     if (command->role != NULL) {
-        if (config_load_role(&config, config_path, command->role, error, sizeof error) != ST_OK) {
+        if (config_load(&config, config_path, command->role, error, sizeof error) != ST_OK) {
             (void)fprintf(stderr, "hongbao: %s\n", error);
             return 2;
         }

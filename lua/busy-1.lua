@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- Closes the door of a packet before it is rebuilt; a load that rebuilds opens it again. A packet that is not there is
--- kept from being loaded as a new one: it may have been given out, and be lost. Out of memory, too, as vouch.
+-- Shuts a packet before it is rebuilt; the rebuild opens it again. A packet that is not there gets a tombstone, so that
+-- it is not loaded as a new one: its shares may have been given out, and be lost. Out of memory, too, as fence.
 --
 -- KEYS[1] packet
 -- returns {LIVE_BUSY}, {LIVE_MISSING}
 -- @include "codes"
--- @include "gone"
+-- @include "tombstone"
 
 if redis.call('HEXISTS', KEYS[1], 'state') == 0 then
-    leave_gone(KEYS[1])
+    tombstone_set(KEYS[1])
     return {LIVE_MISSING}
 end
 redis.call('HSET', KEYS[1], 'state', 'busy')

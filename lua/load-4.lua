@@ -1,8 +1,8 @@
 #!lua
--- Puts a packet into Redis: a new one, or one that is rebuilt from the database with the grabs already settled.
--- A packet that is there, or was (its sender's load may come late), is left alone. A rebuild replaces one that is busy
--- or gone. Grabs of a large packet come in several calls; the state stays busy until the last one, so a rebuild that
--- died halfway is simply repeated.
+-- Puts a packet into Redis: a new one, or one that is rebuilt from the database with the grabs already settled. A
+-- packet that is there, or was (its sender's load may come late), is left alone. A rebuild replaces one that is busy or
+-- has a tombstone. Grabs of a large packet come in several calls; the state stays busy until the last one, so a rebuild
+-- that died halfway is simply repeated.
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order
 -- ARGV[1] state when all is there: open or closed

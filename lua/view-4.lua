@@ -8,8 +8,9 @@
 -- returns {LIVE_MISSING} or {LIVE_VIEW, now_ms, settled id or false, count of grabs, last entry once finished or false,
 --   my share_no or false, my entry or false, share_no of the first row, {entries in share order},
 --   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
---   commitment, seed, best, grabbed_fen, close_event (empty until it is closed)}, 1 once it is finished and the
---   database has closed it, or false}; an entry is `user,fen,ms-seq,nickname`
+--   commitment, seed, best, grabbed_fen, close_event (empty until it is closed), held (share_no of the first grab that
+--   waits behind a dead letter; empty or false: none)}, 1 once it is finished and the database has closed it, or
+--   false}; an entry is `user,fen,ms-seq,nickname`
 -- @include "codes"
 -- @include "clock"
 -- @include "whole"
@@ -18,7 +19,7 @@ local user, after, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local packet = redis.call('HMGET', KEYS[1], 'sender', 'nickname', 'kind', 'split', 'count', 'amount', 'greeting',
     'receiver', 'receiver_name', 'expires_ms', 'created_ms', 'state', 'commitment', 'seed', 'best', 'grabbed_fen',
-    'close_event')
+    'close_event', 'held')
 if not packet[1] then
     return {LIVE_MISSING}
 end

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { MS_PER_S = 1000, S_PER_DAY = 86400, ZONE_PATH_MAX = 256, ZONE_OFFSETS = 64 };
+enum { MS_PER_S = 1000, TM_YEAR_0 = 1900, ZONE_PATH_MAX = 256, ZONE_OFFSETS = 64 };
 
 static const int64_t QUARTER_MS = INT64_C(15) * 60 * MS_PER_S;
-static const int64_t MS_PER_DAY = (int64_t)S_PER_DAY * MS_PER_S;
+static const int64_t MS_PER_DAY = INT64_C(24) * 60 * 60 * MS_PER_S;
 static const int64_t RFC3339_FIRST_MS = -62167219200000; /* 0000-01-01T00:00:00.000Z */
 static const int64_t RFC3339_LAST_MS = 253402300799999;  /* 9999-12-31T23:59:59.999Z */
 
@@ -38,50 +38,28 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* The proleptic Gregorian calendar after Howard Hinnant, "chrono-compatible low-level date algorithms": years begin
- * in March, so that the leap day comes last; eras have 400 years. */
-static void date_from_days(int64_t days, struct clock_date *out)
+/* The date of an instant, offset_s seconds east of UTC. */
+static struct clock_date date_at(int64_t ms, int32_t offset_s)
 {
-    days += 719468; /* from 0000-03-01 */
-    int64_t era = floor_div(days, 146097);
-    int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t month = (5 * day_of_year + 2) / 153; /* 0 is March */
+    time_t local_s = (time_t)(floor_div(ms, MS_PER_S) + offset_s);
+    struct tm tm;
+    const struct tm *done = gmtime_r(&local_s, &tm);
 
-    out->day = (int)(day_of_year - (153 * month + 2) / 5 + 1);
-    out->month = (int)(month < 10 ? month + 3 : month - 9);
-    out->year = (int)(year_of_era + era * 400 + (out->month <= 2));
+    assert(done != NULL); /* milliseconds in 64 bits reach the year 292 million, which fits an int */
+    return (struct clock_date){ .year = tm.tm_year + TM_YEAR_0,
+                                .month = tm.tm_mon + 1,
+                                .day = tm.tm_mday,
+                                .hour = tm.tm_hour,
+                                .minute = tm.tm_min,
+                                .second = tm.tm_sec };
 }
 
-/* Days from 1970-01-01 to the first of a month. */
-static int64_t days_to_month(int year, int month)
-{
-    int64_t y = (int64_t)year - (month <= 2); /* January and February belong to the year that began in March before */
-    int64_t era = floor_div(y, 400);
-    int64_t year_of_era = y - era * 400;
-    int64_t day_of_year = (153 * (month <= 2 ? month + 9 : month - 3) + 2) / 5;
-
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
-struct clock_date clock_date(int64_t ms, int32_t tz_offset_s)
-{
-    int64_t local_s = floor_div(ms, MS_PER_S) + tz_offset_s;
-    int64_t days = floor_div(local_s, S_PER_DAY);
-    int second_of_day = (int)(local_s - days * S_PER_DAY);
-    struct clock_date date = { .hour = second_of_day / 3600,
-                               .minute = second_of_day / 60 % 60,
-                               .second = second_of_day % 60 };
-
-    date_from_days(days, &date);
-    return date;
-}
-
-int64_t clock_month_start_ms(int year, int month, int32_t tz_offset_s)
+/* The first instant of a month, offset_s seconds east of UTC. */
+static int64_t month_start_ms(int year, int month, int32_t offset_s)
 {
     assert(month >= 1 && month <= MONTHS_PER_YEAR);
-    return days_to_month(year, month) * MS_PER_DAY - (int64_t)tz_offset_s * MS_PER_S;
+    struct tm first = { .tm_year = year - TM_YEAR_0, .tm_mon = month - 1, .tm_mday = 1 };
+    return ((int64_t)timegm(&first) - offset_s) * MS_PER_S;
 }
 
 /* Writes n with so many digits; returns the place behind them. */
@@ -102,7 +80,7 @@ size_t clock_rfc3339_format(int64_t ms, char *out)
         ms = RFC3339_FIRST_MS;
     if (ms > RFC3339_LAST_MS)
         ms = RFC3339_LAST_MS;
-    struct clock_date d = clock_date(ms, 0);
+    struct clock_date d = date_at(ms, 0);
     at = digits_write(at, d.year, 4);
     *at++ = '-';
     at = digits_write(at, d.month, 2);
@@ -135,8 +113,9 @@ bool clock_zone_known(const char *name)
     const char *folder = getenv("TZDIR");
     char path[ZONE_PATH_MAX];
 
-    /* Only names below the folder: no dots, and no '/' in front. */
-    if (name[0] == '\0' || name[0] == '/' || name[strspn(name, name_chars)] != '\0')
+    /* Only names below the folder: no dots, and no '/' in front. The zones below right/ count leap seconds, which the
+     * system's time does not. */
+    if (name[0] == '\0' || name[0] == '/' || name[strspn(name, name_chars)] != '\0' || strncmp(name, "right/", 6) == 0)
         return false;
     if (strcmp(name, "UTC") == 0)
         return true;
@@ -152,8 +131,8 @@ bool clock_zone_known(const char *name)
     return known;
 }
 
-/* Offsets asked for before: the library reads the zone's rule anew for each time. Those of a page lie in few quarters
- * of an hour, and zones change on a quarter. One thread a process. */
+/* A cache of offsets: localtime_r computes the zone's rule anew for each instant. The instants of a page lie in few
+ * quarters of an hour, and a zone changes its offset only at a quarter. Not thread-safe; a process has one thread. */
 static struct {
     int64_t quarter; /* since 1970, plus 1; 0: unused */
     int32_t offset_s;
@@ -177,7 +156,8 @@ bool clock_zone_set(const char *name)
     return true;
 }
 
-int32_t clock_zone_offset_s(int64_t ms)
+/* Offset of the service's zone at an instant, seconds east of UTC. */
+static int32_t zone_offset_s(int64_t ms)
 {
     int64_t quarter = floor_div(ms, QUARTER_MS) + 1;
     size_t at = (uint64_t)quarter % ZONE_OFFSETS;
@@ -193,15 +173,15 @@ int32_t clock_zone_offset_s(int64_t ms)
 
 struct clock_date clock_zone_date(int64_t ms)
 {
-    return clock_date(ms, clock_zone_offset_s(ms));
+    return date_at(ms, zone_offset_s(ms));
 }
 
 int64_t clock_zone_month_start_ms(int year, int month)
 {
     /* Clocks may change in that very night. The earlier of the two midnights counts, when it is in that month. */
-    int64_t near_ms = clock_month_start_ms(year, month, 0);
-    int64_t one_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms - MS_PER_DAY));
-    int64_t other_ms = clock_month_start_ms(year, month, clock_zone_offset_s(near_ms + MS_PER_DAY));
+    int64_t near_ms = month_start_ms(year, month, 0);
+    int64_t one_ms = month_start_ms(year, month, zone_offset_s(near_ms - MS_PER_DAY));
+    int64_t other_ms = month_start_ms(year, month, zone_offset_s(near_ms + MS_PER_DAY));
     int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
     return clock_zone_date(earlier_ms).month == month ? earlier_ms : later_ms;
 }

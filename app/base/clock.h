@@ -1,5 +1,5 @@
-/* Time. Instants are int64_t milliseconds since 1970 UTC (`…_ms`). Only io/ and above read the clock; pure rules
- * take the time as an argument. */
+/* Time. Instants are int64_t milliseconds since 1970 UTC (`…_ms`). Pure rules take the time as an argument; only io/
+ * and above read the clock. */
 #ifndef HB_BASE_CLOCK_H
 #define HB_BASE_CLOCK_H
 
@@ -20,25 +20,19 @@ size_t clock_rfc3339_format(int64_t ms, char *out);
 /* The same in the arena; STR_NONE without memory. */
 struct str clock_rfc3339(struct arena *a, int64_t ms);
 
-/* Calendar fields of an instant in the service's time zone. */
-struct clock_date {
-    int year, month, day, hour, minute, second;
-};
-/* tz_offset_s: seconds east of UTC at that instant (config resolves the zone's name). Pure. */
-struct clock_date clock_date(int64_t ms, int32_t tz_offset_s);
-/* First instant of a calendar month (1 … 12) in the zone. Pure. */
-int64_t clock_month_start_ms(int year, int month, int32_t tz_offset_s);
-/* True when the system's tz database has the zone ("Asia/Shanghai"); "UTC" always is known. */
+/* True when the system's tz database has the zone ("Asia/Shanghai"). "UTC" is always known; the zones with leap seconds
+ * ("right/…") never are. */
 bool clock_zone_known(const char *name);
-/* Sets the service's zone, once at start, before there are threads: it lives in the environment (TZ). False, and
- * nothing changed, when the zone is not known. */
+/* Sets the service's zone: the variable TZ of the process. Called once at start, before there are threads. False when
+ * the zone is not known; nothing is changed then. */
 bool clock_zone_set(const char *name);
-/* Offset of that zone at the instant, seconds east of UTC. */
-int32_t clock_zone_offset_s(int64_t ms);
 
 enum { MONTHS_PER_YEAR = 12 };
-/* The calendar date of an instant in that zone, and the first instant of a month (1 … 12) or year there, also where
- * clocks change in the night it begins. */
+struct clock_date {
+    int year, month, day, hour, minute, second; /* month and day from 1 */
+};
+/* The calendar date of an instant in the service's zone, and the first instant of a month (1 … 12) or year there, also
+ * where clocks change in the night in which it begins. */
 struct clock_date clock_zone_date(int64_t ms);
 int64_t clock_zone_month_start_ms(int year, int month);
 int64_t clock_zone_year_start_ms(int year);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -32,13 +33,9 @@ static_assert(sizeof(int64_t) == sizeof(long long), "printed with %lld");
 
 static bool valid_url(const char *text)
 {
-    struct str s = str_from(text), rest;
+    struct str rest = str_from(text);
 
-    if (str_starts(s, STR("http://")))
-        rest = (struct str){ s.ptr + 7, s.len - 7 };
-    else if (str_starts(s, STR("https://")))
-        rest = (struct str){ s.ptr + 8, s.len - 8 };
-    else
+    if (!str_skip_prefix(&rest, STR("http://")) && !str_skip_prefix(&rest, STR("https://")))
         return false;
     if (rest.len == 0 || rest.ptr[0] == '/' || rest.ptr[rest.len - 1] == '/')
         return false;
@@ -113,7 +110,7 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(settle_batch, 1, 10000, "1000", "events per transaction"),
 };
 
-enum { SETTING_COUNT = sizeof SETTINGS / sizeof SETTINGS[0] };
+enum { SETTING_COUNT = ARRAY_LEN(SETTINGS) };
 
 const struct config_setting *config_settings(size_t *count)
 {
@@ -316,7 +313,7 @@ static enum status role_read(struct config *c, const char *role, char *error, si
     return st == ST_OK ? environment_read(c, error, error_size) : st;
 }
 
-enum status config_load_role(struct config *c, const char *path, const char *role, char *error, size_t error_size)
+enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size)
 {
     enum status st = path != NULL ? file_read(c, path, error, error_size) : ST_OK;
 
@@ -327,9 +324,4 @@ enum status config_load_role(struct config *c, const char *path, const char *rol
     if (st == ST_OK)
         st = whole_check(c, &(struct source){ .file = path, .error = error, .error_size = error_size });
     return st;
-}
-
-enum status config_load(struct config *c, const char *path, char *error, size_t error_size)
-{
-    return config_load_role(c, path, NULL, error, error_size);
 }

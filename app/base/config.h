@@ -77,12 +77,10 @@ const struct config_setting *config_settings(size_t *count);
 
 /* The built-in values. */
 void config_defaults(struct config *c);
-/* Reads the file (NULL: none) and the environment over what is in c, then checks the whole. ST_INVALID with a message
- * "file:line: …" (or "HB_NAME: …" for the environment) in error (error_size bytes, caller's); c is undefined then.
- * ST_NO_MEMORY. A missing secret is refused as well. Values are never part of a message: they may be passwords. */
-enum status config_load(struct config *c, const char *path, char *error, size_t error_size);
-/* The same for a process of that role ("web"; NULL: of none): rights_dir/ROLE.conf is read over the file. Where
- * rights_dir is set, the role's file has to be there. */
-enum status config_load_role(struct config *c, const char *path, const char *role, char *error, size_t error_size);
+/* Reads over what is in c: the file (path NULL: none), the role's file rights_dir/ROLE.conf (role NULL, or rights_dir
+ * empty: none; otherwise it must exist), and the environment, which wins. Then checks the whole. ST_INVALID with a
+ * message "file:line: …" (or "HB_NAME: …" for the environment) in error (error_size bytes, caller's); c is undefined
+ * then. ST_NO_MEMORY. A missing secret is refused as well. A message never has a value in it: it may be a password. */
+enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
 
 #endif

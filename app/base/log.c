@@ -119,8 +119,7 @@ const char *log_quote(struct str s, char *out, size_t out_size)
             memcpy(out + n, p, len);
             n += len;
         }
-        s.ptr += len;
-        s.len -= len;
+        s = str_skip(s, len);
     }
     out[n++] = '"';
     out[n] = '\0';

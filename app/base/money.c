@@ -24,7 +24,7 @@ enum status money_parse(struct str yuan, int64_t *out_fen)
     fen *= FEN_PER_YUAN;
 
     if (whole < yuan.len) {
-        struct str fraction = { yuan.ptr + whole + 1, yuan.len - whole - 1 };
+        struct str fraction = str_skip(yuan, whole + 1);
         if (yuan.ptr[whole] != '.' || fraction.len == 0 || fraction.len > FRACTION_DIGITS_MAX ||
             digit_run(fraction) != fraction.len)
             return ST_INVALID;

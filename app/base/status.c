@@ -17,7 +17,12 @@ const char *status_name(enum status st)
     return "no-such-status";
 }
 
-enum status status_looked(enum status st)
+enum status status_idempotent(enum status st)
 {
     return st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+}
+
+enum status status_retry(enum status st)
+{
+    return st == ST_CONFLICT ? ST_UNAVAILABLE : status_idempotent(st);
 }

@@ -1,5 +1,4 @@
-/* The outcomes of an operation. Broken invariants assert; everything that can happen to a correct
- * program is one of these. */
+/* The outcomes of an operation: all that can happen to a correct program. A broken invariant is an assert instead. */
 #ifndef HB_BASE_STATUS_H
 #define HB_BASE_STATUS_H
 
@@ -8,19 +7,22 @@ enum status {
     ST_INVALID,     /* the input breaks a rule; nothing was changed */
     ST_NOT_FOUND,   /* no such thing, or not for this caller */
     ST_EXISTS,      /* a unique key is taken */
-    ST_CONFLICT,    /* the state does not allow it (or a lock was lost five times) */
-    ST_UNAVAILABLE, /* a store is away; nothing was changed */
-    ST_UNKNOWN,     /* sent, but the answer was lost: it may or may not have happened */
-    ST_NO_MEMORY,   /* an allocation failed or a limit of ours was reached */
+    ST_CONFLICT,    /* the state does not allow it, or a lock was lost five times */
+    ST_UNAVAILABLE, /* a store can't be reached; nothing was changed */
+    ST_UNKNOWN,     /* sent, but the reply was lost: it may or may not have happened */
+    ST_NO_MEMORY,   /* an allocation failed or one of our limits was reached */
     ST_CORRUPT,     /* a store answered what it must never answer */
     ST_COUNT
 };
 
-/* What became of something that only looked, or that can be repeated without harm: an answer that was lost is no
- * riddle then, the store is merely away. ST_UNKNOWN → ST_UNAVAILABLE, all others as they are. */
-enum status status_looked(enum status st);
+/* The outcome of a read or of an idempotent call, for which a lost reply only means unavailable: ST_UNKNOWN becomes
+ * ST_UNAVAILABLE, all others stay. */
+enum status status_idempotent(enum status st);
+/* The same for callers that try again later after a conflict as well: ST_UNKNOWN and ST_CONFLICT become ST_UNAVAILABLE,
+ * all others stay. */
+enum status status_retry(enum status st);
 
-/* A word for logs: "ok", "invalid" … Static storage; never NULL. */
+/* The word for logs: "ok", "invalid" … Static storage; never NULL. */
 const char *status_name(enum status st);
 
 #endif

@@ -34,7 +34,12 @@ bool str_equal_fold(struct str a, struct str b)
 
 bool str_starts(struct str s, struct str prefix)
 {
-    return s.len >= prefix.len && str_equal((struct str){ s.ptr, prefix.len }, prefix);
+    return s.len >= prefix.len && str_equal(str_slice(s, 0, prefix.len), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+    return s.len >= suffix.len && str_equal(str_skip(s, s.len - suffix.len), suffix);
 }
 
 size_t str_index(struct str s, char c)
@@ -43,12 +48,34 @@ size_t str_index(struct str s, char c)
     return at != NULL ? (size_t)(at - s.ptr) : s.len;
 }
 
+size_t str_find(struct str s, struct str needle)
+{
+    assert(needle.len > 0);
+    const char *at = s.len ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
+    return at != NULL ? (size_t)(at - s.ptr) : s.len;
+}
+
+bool str_skip_prefix(struct str *s, struct str prefix)
+{
+    if (!str_starts(*s, prefix))
+        return false;
+    *s = str_skip(*s, prefix.len);
+    return true;
+}
+
+struct str str_after(struct str s, struct str mark)
+{
+    size_t at = str_find(s, mark);
+
+    return at < s.len ? str_skip(s, at + mark.len) : STR_NONE;
+}
+
 struct str str_cut(struct str s, char c, struct str *rest)
 {
     size_t at = str_index(s, c);
 
-    *rest = at < s.len ? (struct str){ s.ptr + at + 1, s.len - at - 1 } : STR_NONE;
-    return (struct str){ s.ptr, at };
+    *rest = at < s.len ? str_skip(s, at + 1) : STR_NONE;
+    return str_slice(s, 0, at);
 }
 
 static bool is_blank(char c)
@@ -58,10 +85,8 @@ static bool is_blank(char c)
 
 struct str str_trim(struct str s)
 {
-    while (s.len && is_blank(s.ptr[0])) {
-        s.ptr++;
-        s.len--;
-    }
+    while (s.len && is_blank(s.ptr[0]))
+        s = str_skip(s, 1);
     while (s.len && is_blank(s.ptr[s.len - 1]))
         s.len--;
     return s;
@@ -100,10 +125,8 @@ bool str_to_i64(struct str s, int64_t *out)
     bool negative = s.len && s.ptr[0] == '-';
     uint64_t n;
 
-    if (negative) {
-        s.ptr++;
-        s.len--;
-    }
+    if (negative)
+        s = str_skip(s, 1);
     if (!str_to_u64(s, &n) || n > magnitude_max + negative || (negative && n == 0))
         return false;
     /* -(n - 1) - 1 reaches INT64_MIN without overflow. */

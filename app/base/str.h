@@ -1,7 +1,8 @@
-/* A borrowed slice of bytes. Not NUL-terminated; never owns its memory. */
+/* A borrowed slice of bytes. Not NUL-terminated; never owns its memory. Positions and lengths are in bytes. */
 #ifndef HB_BASE_STR_H
 #define HB_BASE_STR_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,15 +24,37 @@ struct str str_or_empty(struct str s);
 bool str_equal(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII letters compare without case */
 bool str_starts(struct str s, struct str prefix);
-/* Position of byte c, or s.len. */
+bool str_ends(struct str s, struct str suffix);
+/* Position of the first byte c, or s.len. */
 size_t str_index(struct str s, char c);
+/* Position of the first needle, or s.len. needle is not empty. */
+size_t str_find(struct str s, struct str needle);
+
+/* The bytes from position `from` up to, but not including, `to`; from <= to <= s.len. */
+static inline struct str str_slice(struct str s, size_t from, size_t to)
+{
+    assert(from <= to && to <= s.len);
+    return (struct str){ from > 0 ? s.ptr + from : s.ptr, to - from };
+}
+
+/* s without its first n bytes; n <= s.len. */
+static inline struct str str_skip(struct str s, size_t n)
+{
+    return str_slice(s, n, s.len);
+}
+
+/* When *s starts with prefix, skips it. Returns whether it did. */
+bool str_skip_prefix(struct str *s, struct str prefix);
+/* What follows the first mark in s (empty, but not NULL, at the end of s); STR_NONE when there is none. mark is not
+ * empty. */
+struct str str_after(struct str s, struct str mark);
 /* Cuts s at the first c: returns what is before it; *rest is what follows (STR_NONE when c is absent). */
 struct str str_cut(struct str s, char c, struct str *rest);
 struct str str_trim(struct str s); /* ASCII blanks on both ends */
-/* Only A–Z, a–z, 0–9, '_' and '-' (base64url, keys of forms); true for the empty slice. */
+/* True when s holds only A–Z, a–z, 0–9, '_' and '-' (base64url, keys of forms), or nothing. */
 bool str_is_word(struct str s);
 
-/* Whole slice as a decimal number without sign, blanks or leading zeros (except "0"). False on anything else
+/* Reads the whole slice as a decimal number without sign, blanks or leading zeros (except "0"). False on anything else
  * or on overflow; *out is untouched then. */
 bool str_to_u64(struct str s, uint64_t *out);
 bool str_to_i64(struct str s, int64_t *out); /* as above, with an optional leading '-'; "-0" is no number */

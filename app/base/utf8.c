@@ -19,34 +19,21 @@ enum {
     MARKS_MAX = 32,          /* in a row; more than any cluster keeps */
 };
 
-static bool is_tail(unsigned char c)
+/* Bytes of the code point at the start of s, and the code point; 0 when s is empty or its start is broken. */
+static size_t decode(struct str s, utf8proc_int32_t *code)
 {
-    return (c & 0xc0) == 0x80;
-}
-
-/* Table 3-7 of the Unicode standard: the second byte's range depends on the first. */
-size_t utf8_sequence(struct str s)
-{
-    const unsigned char *p = (const unsigned char *)s.ptr;
-
     if (s.len == 0)
         return 0;
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] < 0xc2 || p[0] > 0xf4)
-        return 0;
-    if (p[0] < 0xe0)
-        return s.len >= 2 && is_tail(p[1]) ? 2 : 0;
-    if (p[0] < 0xf0) {
-        if (s.len < 3 || !is_tail(p[1]) || !is_tail(p[2]))
-            return 0;
-        /* too long for its code point; a surrogate */
-        return (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ? 0 : 3;
-    }
-    if (s.len < 4 || !is_tail(p[1]) || !is_tail(p[2]) || !is_tail(p[3]))
-        return 0;
-    /* too long for its code point; above U+10FFFF */
-    return (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) ? 0 : 4;
+    size_t bytes = s.len < SEQUENCE_BYTES_MAX ? s.len : SEQUENCE_BYTES_MAX;
+    utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s.ptr, (utf8proc_ssize_t)bytes, code);
+    return n > 0 ? (size_t)n : 0;
+}
+
+size_t utf8_sequence(struct str s)
+{
+    utf8proc_int32_t code;
+
+    return decode(s, &code);
 }
 
 bool utf8_valid(struct str s)
@@ -55,21 +42,18 @@ bool utf8_valid(struct str s)
 
     while (s.len) {
         uint64_t word;
-        size_t step;
         if (s.len >= sizeof word) {
             memcpy(&word, s.ptr, sizeof word);
-            /* eight bytes of ASCII, none of them NUL */
+            /* skips eight bytes of ASCII without a NUL at once */
             if (((word | ((word - ones) & ~word)) & tops) == 0) {
-                s.ptr += sizeof word;
-                s.len -= sizeof word;
+                s = str_skip(s, sizeof word);
                 continue;
             }
         }
-        step = utf8_sequence(s);
+        size_t step = utf8_sequence(s);
         if (step == 0 || s.ptr[0] == '\0')
             return false;
-        s.ptr += step;
-        s.len -= step;
+        s = str_skip(s, step);
     }
     return true;
 }
@@ -78,12 +62,10 @@ bool utf8_valid(struct str s)
 static utf8proc_int32_t take(struct str *s)
 {
     utf8proc_int32_t code;
-    utf8proc_ssize_t n =
-        utf8proc_iterate((const utf8proc_uint8_t *)s->ptr, (utf8proc_ssize_t)(s->len < 4 ? s->len : 4), &code);
+    size_t n = decode(*s, &code);
 
     assert(n > 0);
-    s->ptr += n;
-    s->len -= (size_t)n;
+    *s = str_skip(*s, n);
     return code;
 }
 
@@ -92,7 +74,7 @@ size_t utf8_codepoints(struct str s)
     size_t count = 0;
 
     for (size_t i = 0; i < s.len; i++)
-        count += !is_tail((unsigned char)s.ptr[i]);
+        count += ((unsigned char)s.ptr[i] & 0xc0) != 0x80; /* all bytes but those that continue a sequence */
     return count;
 }
 

@@ -204,7 +204,7 @@ void value_json_string(struct buf *out, struct str s)
             i++;
             continue;
         }
-        size_t n = utf8_sequence((struct str){ s.ptr + i, s.len - i });
+        size_t n = utf8_sequence(str_skip(s, i));
         /* U+2028 and U+2029 end a line in old JavaScript. */
         bool line_end = n == 3 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9);
         if (n > 1 && !line_end) {

@@ -1,4 +1,4 @@
-/* The model of a page: a tree of values in a request's arena. One tree becomes HTML (io/mustache) or JSON
+/* The model of a page: a tree of values in a request's arena. One tree becomes HTML (mustache/) or JSON
  * (value_json). A member can be marked page-only: it is there for templates and left out of JSON.
  * Building never reports: a failed allocation sets model->failed, later calls do nothing and return a shared dummy,
  * and the owner looks once at the end. A text that was lost (its .ptr is NULL) fails the model as well, and so does any

@@ -75,10 +75,15 @@ enum status db_query_buf(struct db *db, struct arena *a, struct db_rows *rows, s
  * in one of its statements (ST_CONFLICT): then body runs again, at most 5 times in all, with jitter. A body's own
  * ST_CONFLICT is returned as it is. After a lost lock or connection the statements that follow in body do nothing but
  * repeat that status, so nothing runs outside of the transaction. A connection lost before COMMIT: ST_UNAVAILABLE. Lost
- * at COMMIT: ST_UNKNOWN; the caller asks the unique keys. Never nested.
+ * at COMMIT: ST_UNKNOWN; the unique keys tell what happened. Never nested.
  * The isolation is READ COMMITTED: a decision rests on what a conditional UPDATE, a unique key or FOR UPDATE says. */
 enum status db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
-/* The same for reading: every query of body sees one and the same instant. Writing is refused (ST_CORRUPT). */
+/* The same for a body that inserts a row with a unique key. When its COMMIT goes unanswered, the transaction is run
+ * again, 3 times in all, and the key tells whether the first run was committed. Before the key, body must not refuse
+ * (ST_INVALID, ST_NOT_FOUND) what its own first run may have caused.
+ * ST_EXISTS: the key is taken, perhaps by the unanswered COMMIT · ST_UNKNOWN: the replays could not tell either. */
+enum status db_transaction_replay(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
+/* db_transaction for reading: every query of body sees one and the same instant. Writing is refused (ST_CORRUPT). */
 enum status db_snapshot(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 
 /* Connect, read and write timeout from the next statement on, instead of the configured one: migrations and audits

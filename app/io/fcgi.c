@@ -1,11 +1,14 @@
 #include "io/fcgi.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -45,16 +48,23 @@ struct str fcgi_param(const struct fcgi_request *r, const char *name)
     return str_from(FCGX_GetParam(name, r->fcgx.envp));
 }
 
+/* Writes fail from now on without waiting again; the connection is closed when the request is finished. */
+static void peer_give_up(const struct fcgi_request *r)
+{
+    (void)shutdown(r->fcgx.ipcFd, SHUT_RDWR);
+}
+
 void fcgi_write(struct fcgi_request *r, struct str bytes)
 {
     assert(bytes.len <= INT32_MAX);
-    if (bytes.len > 0)
-        (void)FCGX_PutStr(bytes.ptr, (int)bytes.len, r->fcgx.out);
+    if (bytes.len > 0 && FCGX_PutStr(bytes.ptr, (int)bytes.len, r->fcgx.out) < 0)
+        peer_give_up(r);
 }
 
 void fcgi_flush(struct fcgi_request *r)
 {
-    (void)FCGX_FFlush(r->fcgx.out);
+    if (FCGX_FFlush(r->fcgx.out) < 0)
+        peer_give_up(r);
 }
 
 /* Reads and forgets what is left of the body. False when it is too long to be worth it or the peer is gone. */
@@ -95,7 +105,8 @@ static void body_read(struct fcgi_request *r, size_t limit)
         r->fcgx.keepConnection = 0;
 }
 
-/* Reads the next request of a connection that has something to say. False: it had nothing but its end. */
+/* Reads the next request of a connection that has something to say, and waits for the rest of one that has begun.
+ * False: the peer closed the connection, or was silent for too long; the connection is closed. */
 static bool request_accept(struct loop *loop, struct fcgi_request *r)
 {
     if (FCGX_Accept_r(&r->fcgx) != 0) {
@@ -140,8 +151,19 @@ static void batch_run(struct loop *loop)
     }
 }
 
+/* Idle connections are polled; these limits count in the middle of a request and of an answer, for each read and write.
+ * libfcgi takes EAGAIN for a broken connection, and closes it. */
+static void peer_timeout_set(int fd)
+{
+    const struct timeval timeout = { .tv_sec = FCGI_PEER_TIMEOUT_S };
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0)
+        log_warn("a connection has no time limit", "error=\"%s\"", strerror(errno));
+}
+
 static void connection_take(struct loop *loop, struct fcgi_request *r, int fd)
 {
+    peer_timeout_set(fd);
     r->fcgx.ipcFd = fd;
     r->fcgx.keepConnection = 1; /* or FCGX_Accept_r would close it before it reads */
     loop->open_len++;
@@ -297,7 +319,8 @@ static struct loop *loop_new(const struct fcgi_options *options, const struct fc
     size_t spare = loop->slots_len > 2 * FCGI_SPARE_MAX ? FCGI_SPARE_MAX : (loop->slots_len + 1) / 2;
     loop->kept_max = loop->slots_len - spare;
     for (size_t i = 0; i < FCGI_CONNECTIONS_MAX; i++) {
-        FCGX_InitRequest(&loop->slots[i].fcgx, options->listen_fd, 0);
+        /* No listening socket: behind a broken connection libfcgi would accept the next one itself, without limits. */
+        FCGX_InitRequest(&loop->slots[i].fcgx, -1, 0);
         loop->slots[i].fcgx.ipcFd = -1;
     }
     return loop;

@@ -1,5 +1,9 @@
 /* The loop: FastCGI requests in batches, each advanced step by step; between the steps one Redis round for all of
- * them. One process serves many kept connections and none of them ever pins it. docs/ARCHITECTURE.md tells why. */
+ * them. One process serves many kept connections and none of them ever pins it. docs/ARCHITECTURE.md tells why.
+ *
+ * Requests are read and answers are written blocking (libfcgi). The loop relies on nginx for that: nginx sends a
+ * request only when it has all of it (fastcgi_request_buffering) and takes an answer without waiting for its visitor
+ * (fastcgi_buffering). A peer that does otherwise holds up the process for FCGI_PEER_TIMEOUT_S, and is closed then. */
 #ifndef HB_IO_FCGI_H
 #define HB_IO_FCGI_H
 
@@ -13,6 +17,7 @@
 #define FCGI_CONNECTIONS_MAX 4096 /* per process, fewer when it may not open that many files */
 #define FCGI_SPARE_MAX       64   /* of them are not kept: somebody new always gets in */
 #define FCGI_BATCH_MAX       64   /* requests per batch in the hot pool */
+#define FCGI_PEER_TIMEOUT_S  2    /* silence in the middle of a request, or an answer that is not read */
 
 /* One request on one connection. */
 struct fcgi_request {

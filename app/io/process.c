@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -63,7 +64,7 @@ static const struct {
 } SIGNALS[] = {
     { SIGTERM, on_stop }, { SIGINT, on_stop }, { SIGUSR1, on_stop }, { SIGHUP, on_restart }, { SIGCHLD, on_child },
 };
-enum { SIGNAL_COUNT = sizeof SIGNALS / sizeof SIGNALS[0] };
+enum { SIGNAL_COUNT = ARRAY_LEN(SIGNALS) };
 
 void process_init(char **argv)
 {

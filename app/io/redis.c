@@ -10,7 +10,8 @@
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* memory above this is given back after the round */
     ARG_HEAD_MAX = 32,          /* "$LEN\r\n" and "\r\n" of one argument */
-    PENDING_FIRST = 64
+    PENDING_FIRST = 64,
+    HASH_ARG = 1 /* EVALSHA HASH KEYS … */
 };
 
 struct redis *redis_new(const struct config *config)
@@ -30,7 +31,7 @@ void redis_free(struct redis *r)
     for (size_t i = 0; i < r->count; i++)
         r->pending[i].call->status = ST_UNAVAILABLE;
     redis_close(r);
-    redis_call_free(&r->voucher);
+    redis_call_free(&r->fence_reply);
     buf_free(&r->out);
     free(r->pending);
     free(r);
@@ -53,7 +54,7 @@ static bool pending_reserve(struct redis *r)
 
 /* Queues three lists of arguments (a script's head, keys and args) as one command. */
 static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script,
-                          const struct str *const lists[3], const size_t counts[3])
+                          enum redis_target target, const struct str *const lists[3], const size_t counts[3])
 {
     *call = (struct redis_call){ .status = ST_NO_MEMORY };
     size_t args = 0, bytes = ARG_HEAD_MAX;
@@ -68,13 +69,17 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
         r->out.failed = false; /* what was queued before stays good */
         return;
     }
-    size_t start = r->out.len;
+    struct pending *p = &r->pending[r->count++];
+    *p = (struct pending){ .call = call, .script = script, .target = target, .start = r->out.len };
     redis_write_head(&r->out, args);
     for (size_t l = 0; l < 3; l++)
-        for (size_t i = 0; i < counts[l]; i++)
-            redis_write_arg(&r->out, lists[l][i]);
-    assert(!r->out.failed && r->out.len - start <= bytes);
-    r->pending[r->count++] = (struct pending){ .call = call, .script = script, .start = start, .end = r->out.len };
+        for (size_t i = 0; i < counts[l]; i++) {
+            size_t at = redis_write_arg(&r->out, lists[l][i]);
+            if (script != NULL && l == 0 && i == HASH_ARG)
+                p->hash_at = at - p->start;
+        }
+    p->end = r->out.len;
+    assert(!r->out.failed && p->end - p->start <= bytes);
     call->status = ST_UNKNOWN;
 }
 
@@ -83,11 +88,11 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
     assert(count > 0);
     const struct str *lists[3] = { args, NULL, NULL };
     const size_t counts[3] = { count, 0, 0 };
-    command_queue(r, call, NULL, lists, counts);
+    command_queue(r, call, NULL, REDIS_ANY, lists, counts);
 }
 
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, const struct str *keys,
-                        size_t key_count, const struct str *args, size_t arg_count)
+void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, enum redis_target target,
+                        const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
     assert(key_count == redis_script_key_count(script));
     char key_count_text[24];
@@ -95,15 +100,7 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
     const struct str head[3] = { STR("EVALSHA"), redis_script_hash(script), str_from(key_count_text) };
     const struct str *lists[3] = { head, keys, args };
     const size_t counts[3] = { 3, key_count, arg_count };
-    command_queue(r, call, script, lists, counts);
-}
-
-void redis_queue_vouched(struct redis *r, const struct redis_call *call)
-{
-    if (call->status == ST_NO_MEMORY)
-        return; /* not queued */
-    assert(r->count > 0 && r->pending[r->count - 1].call == call);
-    r->pending[r->count - 1].vouched = true;
+    command_queue(r, call, script, target, lists, counts);
 }
 
 bool redis_queued(const struct redis *r)
@@ -113,14 +110,14 @@ bool redis_queued(const struct redis *r)
 
 /* ---- rounds ---- */
 
-/* Takes out what only a server that is vouched for may get. */
-static void unvouched_drop(struct redis *r)
+/* Takes the fenced commands out of the queue. */
+static void fenced_drop(struct redis *r)
 {
     size_t kept = 0, len = 0;
     for (size_t i = 0; i < r->count; i++) {
         struct pending p = r->pending[i];
         size_t bytes = p.end - p.start;
-        if (p.vouched) {
+        if (p.target == REDIS_FENCED) {
             p.call->status = ST_UNAVAILABLE;
             continue;
         }
@@ -133,21 +130,21 @@ static void unvouched_drop(struct redis *r)
     r->out.len = len;
 }
 
-/* The question goes along with every round until the answer is right. */
-static void voucher_queue(struct redis *r)
+/* While the fence is shut its key is read along with every round. */
+static void fence_queue(struct redis *r)
 {
-    const struct str get[] = { STR("GET"), r->voucher_key };
-    unvouched_drop(r);
-    if (r->voucher_key.len > 0)
-        redis_queue(r, &r->voucher, get, 2);
+    const struct str get[] = { STR("GET"), r->fence_key };
+    fenced_drop(r);
+    if (r->fence_key.len > 0)
+        redis_queue(r, &r->fence_reply, get, 2);
 }
 
-static void voucher_read(struct redis *r)
+static void fence_read(struct redis *r)
 {
-    struct str said = redis_reply_str(r->voucher.reply);
-    r->vouched = r->voucher.status == ST_OK && r->run_id[0] != '\0' && str_equal(said, redis_voucher(r));
-    redis_call_free(&r->voucher);
-    r->voucher.status = ST_UNAVAILABLE;
+    struct str text = redis_reply_str(r->fence_reply.reply);
+    r->fence_open = r->fence_reply.status == ST_OK && r->run_id[0] != '\0' && str_equal(text, redis_fence_text(r));
+    redis_call_free(&r->fence_reply);
+    r->fence_reply.status = ST_UNAVAILABLE;
 }
 
 void redis_round(struct redis *r)
@@ -155,9 +152,9 @@ void redis_round(struct redis *r)
     if (r->count == 0)
         return;
     int64_t deadline_ms = clock_monotonic_ms() + r->config->redis_timeout_ms;
-    bool ready = redis_connected(r, deadline_ms), ask = ready && !r->vouched;
+    bool ready = redis_connected(r, deadline_ms), ask = ready && !r->fence_open;
     if (ask)
-        voucher_queue(r);
+        fence_queue(r);
     if (!ready) {
         for (size_t i = 0; i < r->count; i++)
             r->pending[i].call->status = ST_UNAVAILABLE;
@@ -166,7 +163,7 @@ void redis_round(struct redis *r)
         r->used_ms = clock_monotonic_ms();
     }
     if (ask)
-        voucher_read(r);
+        fence_read(r);
     r->count = 0;
     if (r->out.cap > QUEUE_BYTES_KEPT)
         buf_free(&r->out);
@@ -174,22 +171,22 @@ void redis_round(struct redis *r)
         buf_reset(&r->out);
 }
 
-void redis_vouched_by(struct redis *r, struct str key, int64_t terms)
+void redis_fence_set(struct redis *r, struct str key, int64_t number)
 {
-    r->voucher_key = key;
-    r->voucher_terms = terms;
-    r->vouched = false;
-    redis_voucher_write(r);
+    r->fence_key = key;
+    r->fence_number = number;
+    r->fence_open = false;
+    redis_fence_write(r);
 }
 
-bool redis_is_vouched(const struct redis *r)
+bool redis_fence_is_open(const struct redis *r)
 {
-    return r->vouched;
+    return r->fence_open;
 }
 
-struct str redis_voucher(const struct redis *r)
+struct str redis_fence_text(const struct redis *r)
 {
-    return str_from(r->voucher_text);
+    return str_from(r->fence_text);
 }
 
 uint64_t redis_connection(const struct redis *r)
@@ -207,7 +204,7 @@ enum status redis_do(struct redis *r, struct redis_call *call, const struct str 
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
-    redis_queue_script(r, call, script, keys, key_count, args, arg_count);
+    redis_queue_script(r, call, script, REDIS_ANY, keys, key_count, args, arg_count);
     redis_round(r);
     return call->status;
 }

@@ -37,11 +37,12 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
 /* A script instead of a command: EVALSHA, keys, args. NOSCRIPT (also of a script whose name was not known yet) is
  * answered with one SCRIPT LOAD, which tells the name, and one repeat. */
 struct redis_script;
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, const struct str *keys,
-                        size_t key_count, const struct str *args, size_t arg_count);
-/* The command queued last, whose call this is, may only go to a server that is vouched for: else it is answered
- * ST_UNAVAILABLE without being sent. See redis_vouched_by. */
-void redis_queue_vouched(struct redis *r, const struct redis_call *call);
+enum redis_target {
+    REDIS_ANY,   /* sent to whatever server is there */
+    REDIS_FENCED /* sent only to a server whose fence is open (redis_fence_set); else ST_UNAVAILABLE, not sent */
+};
+void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, enum redis_target target,
+                        const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 /* True when something is queued. */
 bool redis_queued(const struct redis *r);
 /* Sends all that is queued and waits until every call is answered or the deadline (config redis_timeout_ms from
@@ -49,17 +50,17 @@ bool redis_queued(const struct redis *r);
 void redis_round(struct redis *r);
 /* Queue + round for code that may block (page pool, settle, commands). Returns call->status. */
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
+/* The same for a script, whatever server is there. */
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
-/* A server is vouched for when the string at key is its own run_id, a blank, and terms: a number on which we and
- * whoever vouches have to agree. It is asked with the first round over a connection, and again with each until it is;
- * from then on it holds for the life of the connection, as does the process at its other end. Without a key nobody
- * vouches. key is borrowed. */
-void redis_vouched_by(struct redis *r, struct str key, int64_t terms);
-bool redis_is_vouched(const struct redis *r);
-/* What the key has to say for the server at the other end, learned when connecting; empty while there is no
- * connection. */
-struct str redis_voucher(const struct redis *r);
+/* Puts a fence before the server: it is open when the string at key is the server's own run_id, a blank and number
+ * (decimal). The key is read along with the first round over a connection, and with each round until the fence is open;
+ * it then stays open for the life of the connection, which is never longer than that of the server's process. Without a
+ * key the fence is shut. key is borrowed. */
+void redis_fence_set(struct redis *r, struct str key, int64_t number);
+bool redis_fence_is_open(const struct redis *r);
+/* The text at the key that opens the fence before the server at the other end; empty while there is no connection. */
+struct str redis_fence_text(const struct redis *r);
 /* The number of the connection, counted from 1; 0 while there is none. */
 uint64_t redis_connection(const struct redis *r);
 void redis_call_free(struct redis_call *call); /* frees the reply; fine on an unused or freed call */

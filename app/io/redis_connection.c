@@ -19,8 +19,8 @@ void redis_close(struct redis *r)
         redisFree(r->context);
     r->context = NULL;
     r->run_id[0] = '\0';
-    r->voucher_text[0] = '\0';
-    r->vouched = false;
+    r->fence_text[0] = '\0';
+    r->fence_open = false;
 }
 
 void redis_drop(struct redis *r, const char *why)
@@ -30,11 +30,11 @@ void redis_drop(struct redis *r, const char *why)
     redis_close(r);
 }
 
-void redis_voucher_write(struct redis *r)
+void redis_fence_write(struct redis *r)
 {
-    r->voucher_text[0] = '\0';
+    r->fence_text[0] = '\0';
     if (r->run_id[0] != '\0')
-        (void)snprintf(r->voucher_text, sizeof r->voucher_text, "%s %lld", r->run_id, (long long)r->voucher_terms);
+        (void)snprintf(r->fence_text, sizeof r->fence_text, "%s %lld", r->run_id, (long long)r->fence_number);
 }
 
 /* Takes the run_id out of the answer to INFO. False: it has none. */
@@ -75,7 +75,7 @@ static bool connection_greet(struct redis *r, int64_t deadline_ms)
     for (size_t i = 0; i < count; i++)
         ok = ok && calls[i].status == ST_OK;
     ok = ok && run_id_read(calls[count - 1].reply, r->run_id);
-    redis_voucher_write(r);
+    redis_fence_write(r);
     for (size_t i = 0; i < count; i++)
         redis_call_free(&calls[i]);
     buf_free(&out);

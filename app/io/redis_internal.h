@@ -16,15 +16,16 @@ enum {
     REDIS_QUEUE_BYTES_MAX = 64 << 20, /* of one round */
     REDIS_RETRY_PAUSE_MS = 100,       /* before the next attempt to connect; who queued up meanwhile doesn't wait */
     REDIS_RUN_ID_MAX = 41,
-    REDIS_VOUCHER_MAX = REDIS_RUN_ID_MAX + 21
+    REDIS_FENCE_MAX = REDIS_RUN_ID_MAX + 21
 };
 
 /* A queued command: where its bytes lie and who waits for the answer. */
 struct pending {
     struct redis_call *call;
     struct redis_script *script; /* NULL: a plain command */
+    enum redis_target target;
     size_t start, end;
-    bool vouched; /* only for a server that is vouched for */
+    size_t hash_at; /* of a script: where its hash begins, behind start */
 };
 
 struct redis {
@@ -35,11 +36,11 @@ struct redis {
     bool down_logged;
     uint64_t connection;           /* counts them */
     char run_id[REDIS_RUN_ID_MAX]; /* of the server at the other end */
-    struct str voucher_key;        /* borrowed; empty: nobody vouches */
-    int64_t voucher_terms;
-    char voucher_text[REDIS_VOUCHER_MAX]; /* what it has to say */
-    struct redis_call voucher;            /* what the key held */
-    bool vouched;                         /* it was voucher_text, over this connection */
+    struct str fence_key;          /* borrowed; empty: the fence is shut */
+    int64_t fence_number;
+    char fence_text[REDIS_FENCE_MAX]; /* the text at the key that opens it */
+    struct redis_call fence_reply;    /* what the key held */
+    bool fence_open;                  /* it was fence_text, over this connection */
     struct buf out;
     struct pending *pending;
     size_t count, cap;
@@ -49,7 +50,7 @@ struct redis {
 
 /* A command's bytes: its head, then each of its args. */
 void redis_write_head(struct buf *out, size_t args);
-void redis_write_arg(struct buf *out, struct str arg);
+size_t redis_write_arg(struct buf *out, struct str arg); /* where its first byte is in out */
 /* A command of our own, sent beside the queue. */
 void redis_command_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
                           size_t count);
@@ -66,8 +67,8 @@ bool redis_connected(struct redis *r, int64_t deadline_ms);
 void redis_close(struct redis *r);
 /* Closes and says why. What it had in flight is decided by the caller. */
 void redis_drop(struct redis *r, const char *why);
-/* What the voucher has to say for the server at the other end. */
-void redis_voucher_write(struct redis *r);
+/* Writes the text that opens the fence before the server at the other end. */
+void redis_fence_write(struct redis *r);
 
 /* ---- redis_reload.c ---- */
 

@@ -39,16 +39,17 @@ static bool scripts_load(struct redis *r, const struct pending *list, size_t cou
     return ok;
 }
 
-/* An EVALSHA once more, with the name its script has by now. */
-static void evalsha_append(struct buf *out, struct str command, struct str hash)
+/* An EVALSHA of the queue once more, with the name its script has by now. */
+static void evalsha_append(struct buf *out, struct pending *p, const struct buf *queue)
 {
-    static const char head[] = "$7\r\nEVALSHA\r\n$40\r\n";
-    const char *found = memmem(command.ptr, command.len, head, sizeof head - 1);
-    assert(found != NULL);
-    size_t hash_at = (size_t)(found - command.ptr) + sizeof head - 1;
-    buf_bytes(out, command.ptr, hash_at);
+    struct str hash = redis_script_hash(p->script);
+    struct str command = { queue->ptr + p->start, p->end - p->start };
+    assert(p->hash_at > 0 && p->hash_at + hash.len < command.len);
+    p->start = out->len;
+    buf_bytes(out, command.ptr, p->hash_at);
     buf_str(out, hash);
-    buf_bytes(out, command.ptr + hash_at + hash.len, command.len - hash_at - hash.len);
+    buf_bytes(out, command.ptr + p->hash_at + hash.len, command.len - p->hash_at - hash.len);
+    p->end = out->len;
 }
 
 void redis_scripts_reload(struct redis *r, int64_t deadline_ms)
@@ -64,12 +65,8 @@ void redis_scripts_reload(struct redis *r, int64_t deadline_ms)
             again[n++] = r->pending[i];
     struct buf out = { .limit = REDIS_QUEUE_BYTES_MAX };
     bool loaded = scripts_load(r, again, lacking, deadline_ms);
-    for (size_t i = 0; i < lacking; i++) {
-        struct str command = { r->out.ptr + again[i].start, again[i].end - again[i].start };
-        again[i].start = out.len;
-        evalsha_append(&out, command, redis_script_hash(again[i].script));
-        again[i].end = out.len;
-    }
+    for (size_t i = 0; i < lacking; i++)
+        evalsha_append(&out, &again[i], &r->out);
     if (loaded && !out.failed) {
         for (size_t i = 0; i < lacking; i++)
             redis_call_free(again[i].call);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "io/redis_internal.h"
 
@@ -16,13 +17,15 @@ void redis_write_head(struct buf *out, size_t args)
     buf_cstr(out, "\r\n");
 }
 
-void redis_write_arg(struct buf *out, struct str arg)
+size_t redis_write_arg(struct buf *out, struct str arg)
 {
     buf_char(out, '$');
     buf_u64(out, arg.len);
     buf_cstr(out, "\r\n");
+    size_t at = out->len;
     buf_str(out, arg);
     buf_cstr(out, "\r\n");
+    return at;
 }
 
 void redis_command_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
@@ -32,7 +35,7 @@ void redis_command_append(struct buf *out, struct pending *p, struct redis_call 
     *call = (struct redis_call){ .status = ST_UNKNOWN };
     redis_write_head(out, count);
     for (size_t i = 0; i < count; i++)
-        redis_write_arg(out, args[i]);
+        (void)redis_write_arg(out, args[i]);
     p->end = out->len;
 }
 
@@ -75,7 +78,7 @@ static bool error_is_refusal(struct str error)
                                          "NOPERM", "NOAUTH",      "NOSCRIPT", "NOREPLICAS", "MASTERDOWN",
                                          "MOVED",  "CLUSTERDOWN", "TRYAGAIN", "ASK",        "UNKILLABLE" };
     struct str word = str_cut(error, ' ', &(struct str){ 0 });
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_equal(word, str_from(words[i])))
             return true;
     return false;

@@ -1,5 +1,4 @@
-/* Stream ids, the entries of the order list and the events of the stream: reading what the scripts wrote. */
-#include "live/live_internal.h"
+#include "live/event.h"
 
 #include <stdio.h>
 
@@ -32,16 +31,6 @@ struct str live_event_id_text(char *out, struct live_event_id id)
     return (struct str){ out, (size_t)len };
 }
 
-struct str live_number_text(char *out, uint64_t n)
-{
-    char *at = out + LIVE_NUMBER_MAX;
-    *--at = '\0';
-    do
-        *--at = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    return (struct str){ at, (size_t)(out + LIVE_NUMBER_MAX - 1 - at) };
-}
-
 /* Cuts a decimal number and its comma off *rest. */
 static bool number_cut(struct str *rest, uint64_t *out)
 {
@@ -69,9 +58,9 @@ static bool fen_cut(struct str *rest, int64_t *out)
     return true;
 }
 
-bool live_row_parse(struct str entry, struct live_row *out)
+bool live_order_entry_parse(struct str text, struct live_order_entry *out)
 {
-    struct str rest = entry;
+    struct str rest = text;
     if (!number_cut(&rest, &out->user_id) || !fen_cut(&rest, &out->amount_fen) || out->amount_fen < 1)
         return false;
     struct str id = str_cut(rest, ',', &out->nickname);
@@ -97,34 +86,25 @@ static bool close_parse(struct str rest, struct live_event *out)
     return rest.ptr == NULL;
 }
 
-enum status live_event_read(const redisReply *entry, struct live_event *out)
+bool live_event_parse(struct live_event_id id, struct str field, struct str value, struct live_event *out)
 {
-    *out = (struct live_event){ 0 };
-    if (!live_event_id_parse(redis_reply_str(redis_reply_at(entry, 0)), &out->id))
-        return ST_CORRUPT;
-    struct live_event e = { .id = out->id };
-    const redisReply *fields = redis_reply_at(entry, 1);
-    struct str name = redis_reply_str(redis_reply_at(fields, 0));
-    struct str value = redis_reply_str(redis_reply_at(fields, 1));
-    if (value.ptr == NULL || redis_reply_at(fields, 2) != NULL)
-        return ST_CORRUPT;
-    bool ok =
-        (str_equal(name, STR("g")) && grab_parse(value, &e)) || (str_equal(name, STR("c")) && close_parse(value, &e));
-    if (!ok)
-        return ST_CORRUPT;
+    struct live_event e = { .id = id };
+    if (!(str_equal(field, STR("g")) && grab_parse(value, &e)) &&
+        !(str_equal(field, STR("c")) && close_parse(value, &e)))
+        return false;
     *out = e;
-    return ST_OK;
+    return true;
 }
 
-enum status live_stream_last_id(const struct redis_call *info, struct live_event_id *out)
+enum status live_event_read(const redisReply *entry, struct live_event *out)
 {
-    *out = LIVE_EVENT_NONE;
-    if (info->status == ST_INVALID) /* ERR no such key */
-        return ST_OK;
-    if (info->status != ST_OK)
-        return info->status;
-    for (size_t i = 0; i + 1 < info->reply->elements; i += 2)
-        if (str_equal(redis_reply_str(redis_reply_at(info->reply, i)), STR("last-generated-id")))
-            return live_event_id_parse(redis_reply_str(redis_reply_at(info->reply, i + 1)), out) ? ST_OK : ST_CORRUPT;
-    return ST_CORRUPT;
+    *out = (struct live_event){ .id = LIVE_EVENT_NONE };
+    if (!live_event_id_parse(redis_reply_str(redis_reply_at(entry, 0)), &out->id))
+        return ST_CORRUPT;
+    const redisReply *fields = redis_reply_at(entry, 1);
+    struct str field = redis_reply_str(redis_reply_at(fields, 0));
+    struct str value = redis_reply_str(redis_reply_at(fields, 1));
+    if (redis_reply_at(fields, 2) != NULL || !live_event_parse(out->id, field, value, out))
+        return ST_CORRUPT;
+    return ST_OK;
 }

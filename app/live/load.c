@@ -1,4 +1,6 @@
-/* Puts a packet into Redis, new or rebuilt: the arguments of lua/load-4.lua. */
+/* The arguments of lua/load-4.lua. */
+#include "live/load.h"
+
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -79,7 +81,7 @@ static bool load_grabs(struct load *l, const struct live_settled *settled, size_
     if (l->entries.failed)
         return false;
     for (size_t i = 0, start = 0; i < count; start = ends[i++])
-        l->args[LOAD_HEAD_ARGS + i] = (struct str){ l->entries.ptr + start, ends[i] - start };
+        l->args[LOAD_HEAD_ARGS + i] = str_slice(buf_view(&l->entries), start, ends[i]);
     return true;
 }
 
@@ -89,9 +91,8 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
-    redis_queue_script(live->redis, &call, live->load, keys.key, 4, l->args, LOAD_HEAD_ARGS + grabs);
-    if (!l->rebuild)
-        redis_queue_vouched(live->redis, &call);
+    redis_queue_script(live->redis, &call, live->load, l->rebuild ? REDIS_ANY : REDIS_FENCED, keys.key, 4, l->args,
+                       LOAD_HEAD_ARGS + grabs);
     redis_round(live->redis);
     int64_t answer;
     enum status st = ST_OK;

@@ -1,7 +1,10 @@
-/* The page of a live packet: one call, read without trust. */
+/* One call, read without trust. */
+#include "live/view.h"
+
 #include <assert.h>
 #include <sodium.h>
 
+#include "live/event.h"
 #include "live/live_internal.h"
 
 /* Places in the script's answer and in its list of fields. */
@@ -23,7 +26,15 @@ enum {
     FIELD_SEED,
     FIELD_BEST,
     FIELD_GRABBED_FEN,
-    FIELD_CLOSE_EVENT
+    FIELD_CLOSE_EVENT,
+    FIELD_HELD
+};
+
+/* How far a packet is settled: up to this event (the published position), without the grabs from held_share on and the
+ * end, which wait behind a dead letter. PACKET_NO_SHARE: nothing waits. */
+struct settled_to {
+    struct live_event_id event;
+    uint32_t held_share;
 };
 
 void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
@@ -38,7 +49,7 @@ void live_view_queue(const struct live *live, struct redis_call *call, uint64_t 
     const struct str args[] = { user_id == 0 ? STR("") : live_number_text(user_text, user_id),
                                 after == PACKET_NO_SHARE ? STR("") : live_number_text(after_text, after),
                                 live_number_text(limit_text, limit) };
-    redis_queue_script(live->redis, call, live->view, script_keys, 4, args, 3);
+    redis_queue_script(live->redis, call, live->view, REDIS_ANY, script_keys, 4, args, 3);
 }
 
 /* ---- fields ---- */
@@ -82,7 +93,7 @@ static bool best_read(const redisReply *fields, struct packet *p)
     return best.ptr != NULL && (best.len == 0 || field_u32(fields, FIELD_BEST, &p->best_share_no));
 }
 
-static bool state_read(const redisReply *fields, struct live_view *out)
+static bool state_read(const redisReply *fields, struct packet_view *out)
 {
     struct str state = redis_reply_str(redis_reply_at(fields, FIELD_STATE));
     out->busy = str_equal(state, STR("busy"));
@@ -90,8 +101,18 @@ static bool state_read(const redisReply *fields, struct live_view *out)
     return out->busy || out->packet.state == PACKET_CLOSED || str_equal(state, STR("open"));
 }
 
+static bool held_read(const redisReply *fields, struct settled_to *out)
+{
+    const redisReply *reply = redis_reply_at(fields, FIELD_HELD);
+    struct str held = redis_reply_str(reply);
+    out->held_share = PACKET_NO_SHARE;
+    if (redis_reply_is_nil(reply))
+        return true;
+    return held.ptr != NULL && (held.len == 0 || field_u32(fields, FIELD_HELD, &out->held_share));
+}
+
 /* The rest of an expired packet is back with its sender once the close event has been settled. */
-static bool refund_read(const redisReply *fields, struct live_event_id settled, struct packet *p)
+static bool refund_read(const redisReply *fields, const struct settled_to *settled, struct packet *p)
 {
     struct live_event_id closed;
     struct str text = redis_reply_str(redis_reply_at(fields, FIELD_CLOSE_EVENT));
@@ -101,13 +122,13 @@ static bool refund_read(const redisReply *fields, struct live_event_id settled, 
         return true;
     if (!live_event_id_parse(text, &closed))
         return false;
-    if (live_event_id_compare(closed, settled) <= 0)
+    if (live_event_id_compare(closed, settled->event) <= 0 && settled->held_share == PACKET_NO_SHARE)
         p->refund_fen = p->amount_fen - p->grabbed_fen;
     return true;
 }
 
 /* Everything but the texts. */
-static bool packet_read(const redisReply *fields, struct live_view *out)
+static bool packet_read(const redisReply *fields, struct packet_view *out)
 {
     struct packet *p = &out->packet;
     return str_to_u64(redis_reply_str(redis_reply_at(fields, FIELD_SENDER)), &p->sender_id) &&
@@ -124,19 +145,24 @@ static bool packet_read(const redisReply *fields, struct live_view *out)
 
 /* ---- grabs ---- */
 
-static enum status row_read(struct arena *a, const redisReply *entry, int64_t share_no, struct live_event_id settled,
-                            struct live_row *out)
+static enum status row_read(struct arena *a, const redisReply *entry, int64_t share_no,
+                            const struct settled_to *settled, struct grab *out)
 {
-    if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_row_parse(redis_reply_str(entry), out))
+    struct live_order_entry e;
+    if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_order_entry_parse(redis_reply_str(entry), &e))
         return ST_CORRUPT;
-    out->share_no = (uint32_t)share_no;
-    out->settled = live_event_id_compare(out->event, settled) <= 0;
-    out->nickname = arena_str(a, out->nickname);
+    *out = (struct grab){ .share_no = (uint32_t)share_no,
+                          .user_id = e.user_id,
+                          .nickname = arena_str(a, e.nickname),
+                          .amount_fen = e.amount_fen,
+                          .grabbed_ms = (int64_t)e.event.ms,
+                          .settled = live_event_id_compare(e.event, settled->event) <= 0 &&
+                                     (uint32_t)share_no < settled->held_share };
     return out->nickname.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-static enum status mine_read(const redisReply *reply, struct arena *a, struct live_event_id settled,
-                             struct live_view *out)
+static enum status mine_read(const redisReply *reply, struct arena *a, const struct settled_to *settled,
+                             struct packet_view *out)
 {
     const redisReply *share = redis_reply_at(reply, AT_MY_SHARE);
     if (redis_reply_is_nil(share))
@@ -149,8 +175,8 @@ static enum status mine_read(const redisReply *reply, struct arena *a, struct li
 }
 
 /* The script sends the page in share order; people read the newest first. */
-static enum status rows_read(const redisReply *reply, struct arena *a, struct live_event_id settled,
-                             struct live_view *out)
+static enum status rows_read(const redisReply *reply, struct arena *a, const struct settled_to *settled,
+                             struct packet_view *out)
 {
     const redisReply *list = redis_reply_at(reply, AT_ROWS);
     int64_t first;
@@ -171,7 +197,7 @@ static enum status rows_read(const redisReply *reply, struct arena *a, struct li
     return ST_OK;
 }
 
-static enum status numbers_read(const redisReply *reply, struct live_view *out, struct live_event_id *settled)
+static enum status numbers_read(const redisReply *reply, struct packet_view *out, struct settled_to *settled)
 {
     struct packet *p = &out->packet;
     const redisReply *settled_reply = redis_reply_at(reply, AT_SETTLED);
@@ -179,14 +205,15 @@ static enum status numbers_read(const redisReply *reply, struct live_view *out, 
     if (!redis_reply_i64(redis_reply_at(reply, AT_NOW), &out->now_ms) ||
         !redis_reply_i64(redis_reply_at(reply, AT_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->share_count)
         return ST_CORRUPT;
-    if (!redis_reply_is_nil(settled_reply) && !live_event_id_parse(redis_reply_str(settled_reply), settled))
+    if (!redis_reply_is_nil(settled_reply) && !live_event_id_parse(redis_reply_str(settled_reply), &settled->event))
         return ST_CORRUPT;
-    if (!refund_read(redis_reply_at(reply, AT_FIELDS), *settled, p))
+    const redisReply *fields = redis_reply_at(reply, AT_FIELDS);
+    if (!held_read(fields, settled) || !refund_read(fields, settled, p))
         return ST_CORRUPT;
     p->grabbed_count = (uint32_t)grabbed;
     if (p->grabbed_count == p->share_count) {
-        struct live_row last;
-        if (!live_row_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
+        struct live_order_entry last;
+        if (!live_order_entry_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
             return ST_CORRUPT;
         p->finished_ms = (int64_t)last.event.ms;
     }
@@ -196,9 +223,9 @@ static enum status numbers_read(const redisReply *reply, struct live_view *out, 
     return ST_OK;
 }
 
-enum status live_view_read(const struct redis_call *call, struct arena *a, uint64_t packet_id, struct live_view *out)
+enum status live_view_read(const struct redis_call *call, struct arena *a, uint64_t packet_id, struct packet_view *out)
 {
-    *out = (struct live_view){ .packet = { .id = packet_id, .request_key = STR("") } };
+    *out = (struct packet_view){ .packet = { .id = packet_id, .request_key = STR("") } };
     enum live_code code;
     enum status st = live_code_read(call, "view", &code);
     if (st != ST_OK)
@@ -207,15 +234,15 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
         return ST_NOT_FOUND;
     const redisReply *reply = call->reply;
     const redisReply *fields = redis_reply_at(reply, AT_FIELDS);
-    struct live_event_id settled = { 0, 0 };
+    struct settled_to settled = { .event = LIVE_EVENT_NONE };
     if (code != LIVE_VIEW || !packet_read(fields, out))
         st = ST_CORRUPT;
     else
         st = numbers_read(reply, out, &settled);
     if (st == ST_OK)
-        st = mine_read(reply, a, settled, out);
+        st = mine_read(reply, a, &settled, out);
     if (st == ST_OK)
-        st = rows_read(reply, a, settled, out);
+        st = rows_read(reply, a, &settled, out);
     if (st == ST_OK && (!field_text(a, fields, FIELD_NICKNAME, &out->packet.sender_name) ||
                         !field_text(a, fields, FIELD_GREETING, &out->packet.greeting) ||
                         !field_text(a, fields, FIELD_RECEIVER_NAME, &out->packet.receiver_name)))

@@ -1,31 +1,31 @@
 /* Turns trees into flat programs. A template's program is its tree with every partial, parent and block expanded in
- * place, so that a page with its layout is one run of ops, and texts that meet are one op.
+ * place: a page with its layout is one sequence of operations, and adjacent texts are one operation.
  *
- * Blocks: an environment maps block names to argument bodies. A parent adds its arguments to the environment it is
- * expanded in, but what is there already stays: the outermost template wins. A partial is a parent without arguments.
- * A block expands to the body the environment has for it, else to its default content; a body that comes upon its own
- * block again, before another template begins, takes the default content.
+ * Blocks: an environment maps block names to arguments. A parent adds its arguments to the environment in which it is
+ * expanded; a name that the environment has already keeps its argument, so the outermost template decides. A partial
+ * is a parent without arguments. A block expands to its argument in the environment, or without one to its default
+ * content. An argument that contains its own block, in the same template, gets the default content there.
  *
- * Recursion: a template that is already being expanded with the same environment becomes a call. What is called is
- * compiled on its own, once per template and environment. Environments only grow and names are finite, so this ends;
- * should it take too long, MUSTACHE_STEPS_MAX stops it.
+ * Recursion: a template that is already being expanded in the same environment becomes a call of a routine. A routine
+ * is a program of its own, compiled once per template and environment. Environments only grow and the number of names
+ * is finite, so compiling ends; MUSTACHE_STEPS_MAX bounds how long it takes.
  *
- * Indents are known while compiling and become text at each line's start, except in a called program: there
- * OP_INDENT writes what the calls have brought along. */
+ * Indents are known at compile time and become text at the start of each line. Only a routine gets its indents from
+ * its callers at run time: OP_INDENT. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mustache/mustache_internal.h"
 
-/* An argument: the node of a block in a parent. */
+/* The arguments in effect: nodes of blocks in parents. */
 struct env {
     size_t count;
-    const struct node **blocks; /* by position; each name once */
-    struct env *next;           /* all that exist, each content once */
+    const struct node **blocks; /* in the order they were added; each name once */
+    struct env *next;           /* in the list of all environments; no two have the same blocks */
 };
 
-/* A template compiled to be called. */
+/* A recursive template, compiled to be called. */
 struct routine {
     const struct source *source;
     const struct env *env;
@@ -34,7 +34,7 @@ struct routine {
     struct routine *next;
 };
 
-/* Templates being expanded around the current place. */
+/* A template that is being expanded; outer is the one that includes it. */
 struct expansion {
     const struct source *source;
     const struct env *env;
@@ -42,31 +42,31 @@ struct expansion {
     unsigned depth;
 };
 
-/* Argument bodies being expanded since the last template began. */
+/* An argument that is being expanded, in the innermost expansion. */
 struct active {
     const struct node *body;
     const struct active *outer;
 };
 
-/* Where a node is expanded. */
+/* Where and how a node is expanded. */
 struct place {
     const struct expansion *expansion;
     const struct active *active;
     const struct env *env;
-    struct str indent; /* of every line */
-    bool called;       /* OP_INDENT before it */
+    struct str indent; /* before every line */
+    bool called;       /* in a routine: OP_INDENT goes before indent */
 };
 
 struct compiler {
-    struct workshop *w;
+    struct builder *builder;
     struct mustache_set *set;
     struct env *envs;
     struct routine *routines, *routines_last;
     uint32_t routine_count;
-    uint32_t text_barrier;       /* ops before it may be jumped behind: text does not join them */
+    uint32_t text_barrier;       /* a jump may lead to this op: text must not join the op before it */
     uint32_t expanded;           /* templates and blocks so far */
-    const struct source *source; /* whose program is written */
-    enum status status;          /* sticky */
+    const struct source *source; /* the template whose program is written */
+    enum status status;          /* the first error; nothing is written after it */
 };
 
 static void fail(struct compiler *c, enum status st)
@@ -78,20 +78,20 @@ static void fail(struct compiler *c, enum status st)
 static void fail_too_large(struct compiler *c)
 {
     if (c->status == ST_OK)
-        c->status = workshop_error(c->w, c->source, 0, "with its partials and parents it is too large");
+        c->status = builder_error(c->builder, c->source, 0, "with its partials and parents it is too large");
 }
 
 static void fail_too_deep(struct compiler *c)
 {
     if (c->status == ST_OK)
-        c->status = workshop_error(c->w, c->source, 0, "more than %d partials and parents within each other",
-                                   MUSTACHE_DEPTH_MAX);
+        c->status = builder_error(c->builder, c->source, 0, "more than %d partials and parents within each other",
+                                  MUSTACHE_DEPTH_MAX);
 }
 
 /* ---- writing ops ---- */
 
-/* Room for one more item of an array of at most MUSTACHE_STEPS_MAX. The array's new address, or NULL. */
-static void *grown(struct compiler *c, void *items, uint32_t count, uint32_t *cap, size_t item_bytes)
+/* Makes room for one more item in an array of at most MUSTACHE_STEPS_MAX. The array's address; NULL: failed. */
+static void *array_grow(struct compiler *c, void *items, uint32_t count, uint32_t *cap, size_t item_bytes)
 {
     if (count < *cap)
         return items;
@@ -109,7 +109,7 @@ static void *grown(struct compiler *c, void *items, uint32_t count, uint32_t *ca
     return bigger;
 }
 
-/* Copies s into the pool; its offset. */
+/* Copies s into the pool and returns its offset there. */
 static uint32_t pool_add(struct compiler *c, struct str s)
 {
     size_t at = c->set->pool.len;
@@ -120,14 +120,14 @@ static uint32_t pool_add(struct compiler *c, struct str s)
     return (uint32_t)at;
 }
 
-/* A new op, or NULL when compiling has failed. */
+/* Appends an op; NULL: failed. */
 static struct op *op_add(struct compiler *c, enum op_kind kind)
 {
     struct mustache_set *set = c->set;
 
     if (c->status != ST_OK)
         return NULL;
-    struct op *ops = grown(c, set->ops, set->op_count, &set->op_cap, sizeof *ops);
+    struct op *ops = array_grow(c, set->ops, set->op_count, &set->op_cap, sizeof *ops);
     if (ops == NULL)
         return NULL;
     set->ops = ops;
@@ -144,7 +144,7 @@ static void write_text(struct compiler *c, struct str text)
     struct op *last = set->op_count > c->text_barrier ? &set->ops[set->op_count - 1] : NULL;
     bool joins = last != NULL && last->kind == OP_TEXT;
     uint32_t at = pool_add(c, text);
-    if (joins) { /* nothing else was put into the pool since */
+    if (joins) { /* the pool has only grown by this text since */
         assert(last->text + last->text_len == at);
         last->text_len += (uint32_t)text.len;
         return;
@@ -159,7 +159,7 @@ static void write_text(struct compiler *c, struct str text)
 static void name_add(struct compiler *c, struct str part)
 {
     struct mustache_set *set = c->set;
-    struct op_name *names = grown(c, set->names, set->name_count, &set->name_cap, sizeof *names);
+    struct op_name *names = array_grow(c, set->names, set->name_count, &set->name_cap, sizeof *names);
 
     if (names == NULL)
         return;
@@ -167,7 +167,7 @@ static void name_add(struct compiler *c, struct str part)
     names[set->name_count++] = (struct op_name){ pool_add(c, part), (uint32_t)part.len, value_hash(part) };
 }
 
-/* An op that looks up a name. Its index. */
+/* Appends an op that looks up a name, and returns its index. */
 static uint32_t write_lookup(struct compiler *c, enum op_kind kind, struct str name)
 {
     struct op *op = op_add(c, kind);
@@ -206,7 +206,8 @@ static const struct node *env_get(const struct env *env, struct str name)
     return NULL;
 }
 
-/* env with the arguments of a parent that it lacks. The same content is the same pointer. NULL: failed. */
+/* The environment env plus those arguments of the parent that env lacks. Equal environments are one object, so that
+ * they can be compared as pointers. NULL: failed. */
 static const struct env *env_with(struct compiler *c, const struct env *env, const struct node *parent)
 {
     size_t more = 0;
@@ -215,8 +216,8 @@ static const struct env *env_with(struct compiler *c, const struct env *env, con
         more += env_get(env, n->text) == NULL;
     if (more == 0)
         return env;
-    struct env *e = arena_alloc(c->w->arena, sizeof *e);
-    const struct node **blocks = arena_array(c->w->arena, env->count + more, sizeof(struct node *));
+    struct env *e = arena_alloc(c->builder->arena, sizeof *e);
+    const struct node **blocks = arena_array(c->builder->arena, env->count + more, sizeof(struct node *));
     if (e == NULL || blocks == NULL) {
         fail(c, ST_NO_MEMORY);
         return NULL;
@@ -250,7 +251,7 @@ static struct str indent_join(struct compiler *c, struct str a, struct str b)
 {
     if (a.len == 0 || b.len == 0)
         return a.len ? a : b;
-    char *both = arena_alloc(c->w->arena, a.len + b.len);
+    char *both = arena_alloc(c->builder->arena, a.len + b.len);
     if (both == NULL) {
         fail(c, ST_NO_MEMORY);
         return STR_NONE;
@@ -260,7 +261,8 @@ static struct str indent_join(struct compiler *c, struct str a, struct str b)
     return (struct str){ both, a.len + b.len };
 }
 
-/* The place of what is put at `place`: with its lines indented further, or inside a line, where nothing is. */
+/* The place of content that is put in at place. own_line: its lines are indented by indent as well; otherwise it stands
+ * inside a line, and none is indented. */
 static struct place place_of_content(struct compiler *c, const struct place *place, bool own_line, struct str indent)
 {
     struct place inner = *place;
@@ -275,7 +277,7 @@ static struct routine *routine_get(struct compiler *c, const struct source *sour
     for (struct routine *r = c->routines; r != NULL; r = r->next)
         if (r->source == source && r->env == env)
             return r;
-    struct routine *r = arena_alloc(c->w->arena, sizeof *r);
+    struct routine *r = arena_alloc(c->builder->arena, sizeof *r);
     if (r == NULL) {
         fail(c, ST_NO_MEMORY);
         return NULL;
@@ -289,7 +291,7 @@ static struct routine *routine_get(struct compiler *c, const struct source *sour
     return r;
 }
 
-/* jump is the routine's number until all entries are known. */
+/* jump is the number of the routine; link_calls replaces it with the entry. */
 static void write_call(struct compiler *c, const struct source *source, const struct place *place)
 {
     struct routine *r = routine_get(c, source, place->env);
@@ -303,7 +305,7 @@ static void write_call(struct compiler *c, const struct source *source, const st
     op->text = pool_add(c, place->indent);
 }
 
-/* A whole template at a place whose env and indents are the template's already. */
+/* Expands a template; env and indents of place are already those of the template. */
 static void write_template(struct compiler *c, const struct source *source, const struct place *place)
 {
     if (source == NULL || c->status != ST_OK)
@@ -332,18 +334,18 @@ static void write_template(struct compiler *c, const struct source *source, cons
 
 static void write_partial(struct compiler *c, const struct node *n, const struct place *place)
 {
-    struct place inner = place_of_content(c, place, n->whole, n->indent);
+    struct place inner = place_of_content(c, place, n->standalone, n->indent);
 
     write_template(c, n->target, &inner);
 }
 
 static void write_parent(struct compiler *c, const struct node *n, const struct place *place)
 {
-    if (n->own_line && !n->whole) { /* it only begins the line */
+    if (n->own_line && !n->standalone) { /* the line goes on behind it */
         write_line_start(c, place);
         write_text(c, n->indent);
     }
-    struct place inner = place_of_content(c, place, n->whole, n->indent);
+    struct place inner = place_of_content(c, place, n->standalone, n->indent);
     inner.env = env_with(c, place->env, n);
     if (inner.env != NULL)
         write_template(c, n->target, &inner);
@@ -411,7 +413,7 @@ static void write_nodes(struct compiler *c, const struct node *first, const stru
     }
 }
 
-/* A program of its own: a template's (called false) or a routine's. Its entry. */
+/* Writes the program of a template, or of a routine (called), and returns its entry. */
 static uint32_t write_program(struct compiler *c, const struct source *source, const struct env *env, bool called)
 {
     uint32_t entry = c->set->op_count;
@@ -425,7 +427,7 @@ static uint32_t write_program(struct compiler *c, const struct source *source, c
 
 static void link_calls(struct compiler *c)
 {
-    uint32_t *entries = arena_array(c->w->arena, c->routine_count + 1, sizeof *entries);
+    uint32_t *entries = arena_array(c->builder->arena, c->routine_count + 1, sizeof *entries);
 
     if (entries == NULL) {
         fail(c, ST_NO_MEMORY);
@@ -440,14 +442,14 @@ static void link_calls(struct compiler *c)
     }
 }
 
-enum status compile_sources(struct workshop *w, struct mustache_set *set)
+enum status compile_sources(struct builder *b, struct mustache_set *set)
 {
-    static const struct env nothing = { 0 };
-    struct compiler c = { .w = w, .set = set };
+    static const struct env no_arguments = { 0 };
+    struct compiler c = { .builder = b, .set = set };
 
-    for (size_t i = 0; i < w->count && c.status == ST_OK; i++)
-        set->templates[i].entry = write_program(&c, &w->sources[i], &nothing, false);
-    /* Routines find further routines; those are appended and their turn comes. */
+    for (size_t i = 0; i < b->count && c.status == ST_OK; i++)
+        set->templates[i].entry = write_program(&c, &b->sources[i], &no_arguments, false);
+    /* Compiling a routine may append further routines to the list. */
     for (struct routine *r = c.routines; r != NULL && c.status == ST_OK; r = r->next)
         r->entry = write_program(&c, r->source, r->env, true);
     if (c.status == ST_OK)

@@ -1,4 +1,4 @@
-/* Sets from a folder: reading all of it, and knowing when it has changed. */
+/* Sets from a folder: reads all of its templates, and tells later when one of them has changed. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -33,7 +33,7 @@ static enum status walk_problem(struct walk *w, enum status st, const char *prob
 
 static enum status walk_folder(struct walk *w, size_t path_len, unsigned depth);
 
-/* One entry of the folder that is path[0 … folder_len); path gets it and is cut again by the next one. */
+/* One entry of the folder path[0 … folder_len). Its name is appended to path; the next entry overwrites it. */
 static enum status walk_entry(struct walk *w, size_t folder_len, const char *entry, unsigned depth)
 {
     struct stat info;
@@ -43,7 +43,7 @@ static enum status walk_entry(struct walk *w, size_t folder_len, const char *ent
         return walk_problem(w, ST_UNAVAILABLE, "a path below is too long");
     w->path[folder_len] = '/';
     memcpy(w->path + folder_len + 1, entry, strlen(entry) + 1);
-    if (stat(w->path, &info) != 0) /* removed meanwhile, or a link to nowhere */
+    if (stat(w->path, &info) != 0) /* removed since readdir, or a broken link */
         return errno == ENOENT ? ST_OK : walk_problem(w, ST_UNAVAILABLE, strerror(errno));
     if (S_ISDIR(info.st_mode))
         return walk_folder(w, len, depth + 1);
@@ -71,7 +71,7 @@ static enum status walk_folder(struct walk *w, size_t path_len, unsigned depth)
     return st;
 }
 
-/* Calls visit for each template file below dir, in no order. path and name die with the call. */
+/* Calls visit for each template file below dir, in any order. path and name are valid only during the call. */
 static enum status walk(const char *dir, visit_fn *visit, void *ctx, char *error, size_t error_size)
 {
     struct walk w = { .visit = visit, .ctx = ctx, .error = error, .error_size = error_size };
@@ -96,7 +96,7 @@ static uint64_t mix(uint64_t hash, uint64_t n)
     return hash ^ (hash >> 32);
 }
 
-/* Adds a file to a fingerprint of a folder; the order of the files does not count. */
+/* Adds a file to the fingerprint of its folder. A sum, because readdir has no fixed order. */
 static void fingerprint_add(uint64_t *fingerprint, struct str name, const struct stat *info)
 {
     uint64_t hash = mix(1, value_hash(name));
@@ -120,134 +120,84 @@ static enum status fingerprint_visit(void *ctx, const char *path, struct str nam
 /* ---- loading ---- */
 
 struct load {
-    struct workshop workshop;
+    struct builder builder;
     uint64_t fingerprint;
 };
 
-/* The whole file in the arena. */
-static enum status file_read(struct workshop *w, const char *path, struct str *out)
+/* Reads a whole file into the builder's arena. */
+static enum status file_read(struct builder *b, const char *path, struct str *out)
 {
     struct buf bytes = { .limit = MUSTACHE_SOURCE_BYTES_MAX };
     enum status st = buf_file(&bytes, path);
 
     if (st == ST_UNAVAILABLE)
-        snprintf(w->error, w->error_size, "%s: %s", path, strerror(errno));
+        snprintf(b->error, b->error_size, "%s: %s", path, strerror(errno));
     if (st == ST_OK) {
-        *out = arena_str(w->arena, buf_view(&bytes));
+        *out = arena_str(b->arena, buf_view(&bytes));
         st = out->ptr != NULL ? ST_OK : ST_NO_MEMORY;
     }
     buf_free(&bytes);
     return st;
 }
 
-/* Reads a file of the set: its bytes and its path, in the workshop's arena. */
-static enum status load_file(struct load *load, const char *path, struct str name, const struct stat *info,
-                             struct source *out)
-{
-    struct workshop *w = &load->workshop;
-
-    if (info->st_size > (off_t)MUSTACHE_SOURCE_BYTES_MAX) {
-        snprintf(w->error, w->error_size, "%s:1:1: the file is larger than %zu bytes", path, MUSTACHE_SOURCE_BYTES_MAX);
-        return ST_INVALID;
-    }
-    *out = (struct source){ .name = arena_str(w->arena, name), .file = arena_str(w->arena, str_from(path)) };
-    if (out->name.ptr == NULL || out->file.ptr == NULL)
-        return ST_NO_MEMORY;
-    fingerprint_add(&load->fingerprint, name, info); /* before reading: what changes while we read will be told */
-    return file_read(w, path, &out->text);
-}
-
 static enum status load_visit(void *ctx, const char *path, struct str name, const struct stat *info)
 {
     struct load *load = ctx;
-    struct source src;
-    enum status st = load_file(load, path, name, info, &src);
+    struct builder *b = &load->builder;
+    struct mustache_source given = { .name = arena_str(b->arena, name), .file = arena_str(b->arena, str_from(path)) };
 
-    return st == ST_OK ? workshop_add(&load->workshop, src) : st;
+    if (given.name.ptr == NULL || given.file.ptr == NULL)
+        return ST_NO_MEMORY;
+    if (info->st_size > (off_t)MUSTACHE_SOURCE_BYTES_MAX) {
+        snprintf(b->error, b->error_size, "%s:1:1: the file is larger than %zu bytes", path, MUSTACHE_SOURCE_BYTES_MAX);
+        return ST_INVALID;
+    }
+    /* The file's times were taken before it is read: a change during the reading is noticed later. */
+    fingerprint_add(&load->fingerprint, name, info);
+    enum status st = file_read(b, path, &given.text);
+    return st == ST_OK ? builder_add(b, &given, 1) : st;
 }
 
-/* The path of a language's catalogue. False: too long, or not there, as error says. */
-static bool catalogue_find(const char *dir, const char *language, char path[PATH_MAX], struct stat *info, char *error,
-                           size_t error_size)
-{
-    int len = snprintf(path, PATH_MAX, "%s/text/%s.txt", dir, language);
-
-    if (len < PATH_MAX && stat(path, info) == 0)
-        return true;
-    snprintf(error, error_size, "%s: %s", path, len < PATH_MAX ? strerror(errno) : "the path is too long");
-    return false;
-}
-
-static enum status load_texts(struct load *load, const char *dir, const char *language)
-{
-    char path[PATH_MAX];
-    struct workshop *w = &load->workshop;
-    struct source catalogue;
-    struct stat info;
-
-    if (language == NULL)
-        return ST_OK;
-    if (!catalogue_find(dir, language, path, &info, w->error, w->error_size))
-        return ST_UNAVAILABLE;
-    enum status st = load_file(load, path, str_from(language), &info, &catalogue);
-    return st == ST_OK ? texts_add(w, catalogue.file, catalogue.text) : st;
-}
-
-/* Remembers where the set came from, to see changes. */
-static enum status set_origin(struct mustache_set *set, const char *dir, const char *language)
-{
-    set->dir = strdup(dir);
-    set->language = language != NULL ? strdup(language) : NULL;
-    return set->dir != NULL && (language == NULL || set->language != NULL) ? ST_OK : ST_NO_MEMORY;
-}
-
-enum status mustache_set_load(const char *dir, const char *language, struct mustache_set **out, char *error,
-                              size_t error_size)
+enum status mustache_set_load(const char *dir, const struct mustache_source *extra, size_t extra_count,
+                              struct mustache_set **out, char *error, size_t error_size)
 {
     struct load load = { .fingerprint = 0 };
-    struct workshop *w = &load.workshop;
+    struct builder *b = &load.builder;
     struct mustache_set *set = NULL;
     enum status st = ST_NO_MEMORY;
 
-    if (workshop_open(w, error, error_size))
+    if (builder_open(b, error, error_size))
         st = walk(dir, load_visit, &load, error, error_size);
     if (st == ST_OK)
-        st = load_texts(&load, dir, language);
+        st = builder_add(b, extra, extra_count);
     if (st == ST_OK)
-        st = workshop_finish(w, &set);
+        st = builder_finish(b, &set);
     if (st == ST_OK) {
         set->fingerprint = load.fingerprint;
-        st = set_origin(set, dir, language);
+        set->dir = strdup(dir);
+        st = set->dir != NULL ? ST_OK : ST_NO_MEMORY;
     }
     if (st == ST_OK)
         *out = set;
     else
         mustache_set_free(set);
-    return workshop_close(w, st);
+    return builder_close(b, st);
 }
 
 /* ---- changes ---- */
 
-/* 0: it can't be told, because something can't be read. */
-static uint64_t set_fingerprint(const struct mustache_set *set)
+/* The fingerprint of the folder as it is now; 0 when a part of it can't be read. */
+static uint64_t folder_fingerprint(const char *dir)
 {
-    char path[PATH_MAX], error[1];
-    struct stat info;
+    char error[1];
     uint64_t fingerprint = 0;
 
-    if (walk(set->dir, fingerprint_visit, &fingerprint, error, sizeof error) != ST_OK)
-        return 0;
-    if (set->language == NULL)
-        return fingerprint;
-    if (!catalogue_find(set->dir, set->language, path, &info, error, sizeof error))
-        return 0;
-    fingerprint_add(&fingerprint, str_from(set->language), &info);
-    return fingerprint;
+    return walk(dir, fingerprint_visit, &fingerprint, error, sizeof error) == ST_OK ? fingerprint : 0;
 }
 
 bool mustache_set_changed(struct mustache_set *set)
 {
-    uint64_t fingerprint = set->dir != NULL ? set_fingerprint(set) : set->fingerprint;
+    uint64_t fingerprint = set->dir != NULL ? folder_fingerprint(set->dir) : set->fingerprint;
     bool changed = fingerprint != set->fingerprint;
 
     set->fingerprint = fingerprint;

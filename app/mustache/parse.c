@@ -1,16 +1,17 @@
-/* Turns a template's tags into a tree. Here every question about lines is settled, so that the compiler only has to
- * know where a line starts (NODE_LINE) and what indents it:
+/* Turns a template's tags into a tree. The parser applies all rules about lines; for the compiler only the starts of
+ * lines (NODE_LINE) and their indents are left:
  *
- * - A section, inverted section, comment, set delimiter tag or partial that is alone on its line takes the whole line
- *   with it; a partial keeps the blanks before it as its indent. A parent is alone when nothing but blanks is before
- *   its opening tag and behind its closing tag on their lines; what is between them does not count.
- * - A block that defines a parameter: its opening and closing tag take their lines with them likewise. Its indent is
- *   the margin of its first line of default content if it has such a line, else the blanks before its tag. If it
- *   fills its last line, the line break behind it is its tail.
- * - A block that gives an argument (directly in a parent): content begins behind the rest of the opening tag's line
- *   if that is blank; the margin of its first line is taken off all its lines; blanks before the closing tag vanish.
+ * - A section, inverted section, comment, set delimiter tag or partial that is alone on its line is standalone: the
+ *   rest of the line, blanks and line break, is removed. The blanks before a partial become its indent. A parent is
+ *   standalone when only blanks are before its opening tag and behind its closing tag on their lines.
+ * - A block outside a parent is a parameter: it can be replaced, and its content is the default. Lines of its opening
+ *   and closing tag are removed in the same way. Its indent is the margin of the first line of its content; without
+ *   such a line it is the blanks before the opening tag. The line break behind the last line is its tail.
+ * - A block directly in a parent is an argument: it replaces a parameter. If the rest of the opening tag's line is
+ *   blank, the content begins on the next line. The margin of its first line is removed from all its lines. Blanks
+ *   before a closing tag that begins its line are removed.
  *
- * All offsets are bytes of the source; nodes borrow from it. */
+ * A margin is the blanks at the beginning of a line. All offsets are bytes of the source; nodes borrow from it. */
 #include <string.h>
 
 #include "mustache/mustache_internal.h"
@@ -18,25 +19,25 @@
 /* An open section, parent or block. */
 struct level {
     struct node *node;
-    struct str margin;     /* taken off the lines inside */
-    size_t content;        /* offset where it begins */
+    struct str margin;     /* removed from the lines inside */
+    size_t content;        /* offset where the content begins */
     struct str tag_blanks; /* blocks: the blanks before the tag… */
-    size_t first_at;       /* …and where the first line's margin ends */
+    size_t first_at;       /* …and the offset where the first line's margin ends */
 };
 
 struct parser {
-    struct workshop *w;
+    struct builder *builder;
     struct source *src;
     struct scanner scan;
-    size_t from; /* text before it is in the tree */
+    size_t from; /* the text before this offset is in the tree */
     struct level levels[MUSTACHE_DEPTH_MAX + 1];
-    unsigned depth; /* levels[depth] is where nodes go; 0 is the template */
+    unsigned depth; /* nodes are added to levels[depth]; level 0 is the template */
 };
 
-/* What is around a tag on its line. */
-struct surroundings {
-    bool before, after; /* only blanks there */
-    size_t line_start, next_line;
+/* The line of a tag. */
+struct tag_line {
+    bool blank_before, blank_after; /* the tag has only blanks before it, behind it */
+    size_t start, next;             /* offsets where the line and the next line begin */
     struct str line_break;
 };
 
@@ -45,10 +46,11 @@ static struct level *top(struct parser *p)
     return &p->levels[p->depth];
 }
 
-/* Appends a node to the innermost level; in a parent all but blocks are made but not kept. NULL without memory. */
+/* Appends a new node to the innermost level. Directly in a parent only blocks are appended; any other node is created
+ * and stays outside the tree. NULL: no memory. */
 static struct node *node_add(struct parser *p, enum node_kind kind, struct str text, size_t at)
 {
-    struct node *n = arena_alloc(p->w->arena, sizeof *n);
+    struct node *n = arena_alloc(p->builder->arena, sizeof *n);
     struct node *up = top(p)->node;
 
     if (n == NULL)
@@ -64,7 +66,7 @@ static struct node *node_add(struct parser *p, enum node_kind kind, struct str t
     return n;
 }
 
-/* s without what it shares with the margin of the block it is in. */
+/* s without the beginning that it has in common with the margin of its block. */
 static struct str margin_off(struct parser *p, struct str s)
 {
     struct str margin = top(p)->margin;
@@ -75,8 +77,8 @@ static struct str margin_off(struct parser *p, struct str s)
     return (struct str){ s.ptr + i, s.len - i };
 }
 
-/* Puts the source from p->from to `to` into the tree, line by line. tag_follows: a tag that stays on its line comes
- * next, so an unfinished line has begun even if it is empty so far. */
+/* Adds the text from p->from to `to` to the tree, line by line. tag_follows: a tag follows that is not standalone, so
+ * a line starts at `to` even if no text of it has been seen. */
 static enum status text_add(struct parser *p, size_t to, bool tag_follows)
 {
     struct str text = p->src->text;
@@ -103,27 +105,28 @@ static enum status text_add(struct parser *p, size_t to, bool tag_follows)
     }
 }
 
-static struct surroundings look_around(const struct parser *p, const struct tag *tag)
+static struct tag_line tag_line_of(const struct parser *p, const struct tag *tag)
 {
-    struct surroundings s;
+    struct tag_line s;
 
-    s.before = scan_blank_before(p->src->text, tag->start, &s.line_start);
-    s.after = scan_blank_after(p->src->text, tag->end, &s.next_line, &s.line_break);
+    s.blank_before = scan_blank_before(p->src->text, tag->start, &s.start);
+    s.blank_after = scan_blank_after(p->src->text, tag->end, &s.next, &s.line_break);
     return s;
 }
 
-static struct str blanks_before(const struct parser *p, const struct surroundings *around, const struct tag *tag)
+static struct str blanks_before(const struct parser *p, const struct tag_line *line, const struct tag *tag)
 {
-    return (struct str){ p->src->text.ptr + around->line_start, tag->start - around->line_start };
+    return (struct str){ p->src->text.ptr + line->start, tag->start - line->start };
 }
 
-/* Adds the text before a tag that takes its line with it if it is alone there; says whether it was. */
-static enum status text_add_standalone(struct parser *p, const struct tag *tag, const struct surroundings *around,
+/* Adds the text before a tag and moves behind the tag. *alone: the tag is alone on its line, and the whole line is
+ * removed. */
+static enum status text_add_standalone(struct parser *p, const struct tag *tag, const struct tag_line *line,
                                        bool *alone)
 {
-    *alone = around->before && around->after;
-    enum status st = text_add(p, *alone ? around->line_start : tag->start, !*alone);
-    p->from = *alone ? around->next_line : tag->end;
+    *alone = line->blank_before && line->blank_after;
+    enum status st = text_add(p, *alone ? line->start : tag->start, !*alone);
+    p->from = *alone ? line->next : tag->end;
     return st;
 }
 
@@ -134,98 +137,98 @@ static enum status level_open(struct parser *p, struct node *n)
     if (n == NULL)
         return ST_NO_MEMORY;
     if (p->depth == MUSTACHE_DEPTH_MAX)
-        return workshop_error(p->w, p->src, n->at, "more than %d sections within each other", MUSTACHE_DEPTH_MAX);
+        return builder_error(p->builder, p->src, n->at, "more than %d sections within each other", MUSTACHE_DEPTH_MAX);
     p->levels[++p->depth] = (struct level){ .node = n, .margin = margin, .content = p->from };
     return ST_OK;
 }
 
 static enum status open_section(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     bool alone;
-    enum status st = text_add_standalone(p, tag, &around, &alone);
+    enum status st = text_add_standalone(p, tag, &line, &alone);
 
     if (st != ST_OK)
         return st;
     return level_open(p, node_add(p, tag->kind == TAG_SECTION ? NODE_SECTION : NODE_INVERTED, tag->name, tag->start));
 }
 
-/* Finds the template a partial or parent names. */
+/* Finds the template that a partial or parent names. */
 static enum status node_resolve(struct parser *p, struct node *n)
 {
-    n->target = workshop_find(p->w, n->text);
-    if (n->target != NULL || p->w->missing_ok)
+    n->target = builder_find(p->builder, n->text);
+    if (n->target != NULL || p->builder->missing_ok)
         return ST_OK;
-    return workshop_error(p->w, p->src, n->at, "there is no template %.*s", STR_ARG(n->text));
+    return builder_error(p->builder, p->src, n->at, "there is no template %.*s", STR_ARG(n->text));
 }
 
 static enum status add_partial(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     bool alone;
-    enum status st = text_add_standalone(p, tag, &around, &alone);
+    enum status st = text_add_standalone(p, tag, &line, &alone);
     struct node *n = st == ST_OK ? node_add(p, NODE_PARTIAL, tag->name, tag->start) : NULL;
 
     if (n == NULL)
         return ST_NO_MEMORY;
-    n->whole = alone;
+    n->standalone = alone;
     if (alone)
-        n->indent = margin_off(p, blanks_before(p, &around, tag));
+        n->indent = margin_off(p, blanks_before(p, &line, tag));
     return node_resolve(p, n);
 }
 
 static enum status open_parent(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
-    enum status st = text_add(p, around.before ? around.line_start : tag->start, !around.before);
+    struct tag_line line = tag_line_of(p, tag);
+    enum status st = text_add(p, line.blank_before ? line.start : tag->start, !line.blank_before);
     struct node *n = st == ST_OK ? node_add(p, NODE_PARENT, tag->name, tag->start) : NULL;
 
     if (n == NULL)
         return ST_NO_MEMORY;
-    n->own_line = around.before;
-    if (around.before)
-        n->indent = margin_off(p, blanks_before(p, &around, tag));
+    n->own_line = line.blank_before;
+    if (line.blank_before)
+        n->indent = margin_off(p, blanks_before(p, &line, tag));
     p->from = tag->end;
     st = node_resolve(p, n);
     return st == ST_OK ? level_open(p, n) : st;
 }
 
-/* A block directly in a parent: an argument. */
+/* A block directly in a parent. */
 static enum status open_argument(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
 
     for (const struct node *n = top(p)->node->first; n != NULL; n = n->next)
         if (str_equal(n->text, tag->name))
-            return workshop_error(p->w, p->src, tag->start, "block %.*s is given twice", STR_ARG(tag->name));
+            return builder_error(p->builder, p->src, tag->start, "block %.*s is given twice", STR_ARG(tag->name));
     struct node *n = node_add(p, NODE_BLOCK, tag->name, tag->start);
-    p->from = around.after ? around.next_line : tag->end;
+    p->from = line.blank_after ? line.next : tag->end;
     enum status st = level_open(p, n);
     if (st != ST_OK)
         return st;
-    n->starts_line = around.after;
+    n->starts_line = line.blank_after;
     size_t at;
     top(p)->margin = n->starts_line ? scan_margin(p->src->text, p->from, &at) : STR_NONE;
     return ST_OK;
 }
 
-/* A block elsewhere: a parameter with its default content. */
+/* A block outside a parent. */
 static enum status open_parameter(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
-    enum status st = text_add(p, around.before ? around.line_start : tag->start, !around.before);
+    struct tag_line line = tag_line_of(p, tag);
+    enum status st = text_add(p, line.blank_before ? line.start : tag->start, !line.blank_before);
     struct node *n = st == ST_OK ? node_add(p, NODE_BLOCK, tag->name, tag->start) : NULL;
 
     if (n == NULL)
         return ST_NO_MEMORY;
-    n->own_line = around.before;
-    n->starts_line = around.before && around.after;
-    p->from = n->starts_line ? around.next_line : tag->end;
+    n->own_line = line.blank_before;
+    n->starts_line = line.blank_before && line.blank_after;
+    p->from = n->starts_line ? line.next : tag->end;
     st = level_open(p, n);
     if (st != ST_OK)
         return st;
     struct level *level = top(p);
-    level->tag_blanks = around.before ? margin_off(p, blanks_before(p, &around, tag)) : STR_NONE;
+    level->tag_blanks = line.blank_before ? margin_off(p, blanks_before(p, &line, tag)) : STR_NONE;
     level->first_at = SIZE_MAX;
     n->indent =
         n->starts_line ? margin_off(p, scan_margin(p->src->text, p->from, &level->first_at)) : level->tag_blanks;
@@ -234,9 +237,9 @@ static enum status open_parameter(struct parser *p, const struct tag *tag)
 
 static enum status close_section(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     bool alone;
-    enum status st = text_add_standalone(p, tag, &around, &alone);
+    enum status st = text_add_standalone(p, tag, &line, &alone);
 
     p->depth--;
     return st;
@@ -244,22 +247,22 @@ static enum status close_section(struct parser *p, const struct tag *tag)
 
 static enum status close_parent(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     struct node *n = top(p)->node;
 
-    n->whole = n->own_line && around.after;
-    p->from = n->whole ? around.next_line : tag->end;
+    n->standalone = n->own_line && line.blank_after;
+    p->from = n->standalone ? line.next : tag->end;
     p->depth--;
     return ST_OK;
 }
 
 static enum status close_argument(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     struct level *level = top(p);
 
-    level->node->ends_line = around.before && around.line_start >= level->content;
-    enum status st = text_add(p, level->node->ends_line ? around.line_start : tag->start, false);
+    level->node->ends_line = line.blank_before && line.start >= level->content;
+    enum status st = text_add(p, level->node->ends_line ? line.start : tag->start, false);
     p->from = tag->end;
     p->depth--;
     return st;
@@ -267,17 +270,17 @@ static enum status close_argument(struct parser *p, const struct tag *tag)
 
 static enum status close_parameter(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     struct level *level = top(p);
     struct node *n = level->node;
 
     if (level->first_at == tag->start)
-        n->indent = level->tag_blanks; /* no default content to take the margin from */
-    n->ends_line = around.before && around.after;
-    enum status st = text_add(p, n->ends_line ? around.line_start : tag->start, !n->ends_line);
-    bool fills = n->ends_line || (n->own_line && around.after);
-    n->tail = fills ? around.line_break : STR_NONE;
-    p->from = fills ? around.next_line : tag->end;
+        n->indent = level->tag_blanks; /* there is no content whose margin could be used */
+    n->ends_line = line.blank_before && line.blank_after;
+    enum status st = text_add(p, n->ends_line ? line.start : tag->start, !n->ends_line);
+    bool fills = n->ends_line || (n->own_line && line.blank_after);
+    n->tail = fills ? line.line_break : STR_NONE;
+    p->from = fills ? line.next : tag->end;
     p->depth--;
     return st;
 }
@@ -297,10 +300,10 @@ static enum status close_level(struct parser *p, const struct tag *tag)
     const struct node *n = top(p)->node;
 
     if (p->depth == 0)
-        return workshop_error(p->w, p->src, tag->start, "{{/%.*s}} closes nothing", STR_ARG(tag->name));
+        return builder_error(p->builder, p->src, tag->start, "{{/%.*s}} closes nothing", STR_ARG(tag->name));
     if (!str_equal(n->text, tag->name))
-        return workshop_error(p->w, p->src, tag->start, "{{/%.*s}} where {{%s%.*s}} is open", STR_ARG(tag->name),
-                              sigil_of(n), STR_ARG(n->text));
+        return builder_error(p->builder, p->src, tag->start, "{{/%.*s}} where {{%s%.*s}} is open", STR_ARG(tag->name),
+                             sigil_of(n), STR_ARG(n->text));
     switch (n->kind) {
     case NODE_PARENT: return close_parent(p, tag);
     case NODE_BLOCK:
@@ -319,12 +322,12 @@ static enum status add_variable(struct parser *p, const struct tag *tag)
     return st;
 }
 
-static enum status add_nothing(struct parser *p, const struct tag *tag)
+static enum status skip_tag(struct parser *p, const struct tag *tag)
 {
-    struct surroundings around = look_around(p, tag);
+    struct tag_line line = tag_line_of(p, tag);
     bool alone;
 
-    return text_add_standalone(p, tag, &around, &alone);
+    return text_add_standalone(p, tag, &line, &alone);
 }
 
 static enum status parse_tag(struct parser *p, const struct tag *tag)
@@ -339,15 +342,15 @@ static enum status parse_tag(struct parser *p, const struct tag *tag)
     case TAG_BLOCK: return top(p)->node->kind == NODE_PARENT ? open_argument(p, tag) : open_parameter(p, tag);
     case TAG_CLOSE: return close_level(p, tag);
     case TAG_COMMENT:
-    case TAG_DELIMITERS: return add_nothing(p, tag);
-    case TAG_NONE: break; /* the caller's loop ends there */
+    case TAG_DELIMITERS: return skip_tag(p, tag);
+    case TAG_NONE: break; /* the caller has left its loop */
     }
     return ST_OK;
 }
 
-enum status parse_source(struct workshop *w, struct source *src)
+enum status parse_source(struct builder *b, struct source *src)
 {
-    struct parser p = { .w = w, .src = src };
+    struct parser p = { .builder = b, .src = src };
     struct tag tag;
 
     scan_init(&p.scan, src->text);
@@ -356,7 +359,7 @@ enum status parse_source(struct workshop *w, struct source *src)
     p.levels[0].node = &src->root;
     for (;;) {
         if (scan_tag(&p.scan, &tag) != ST_OK)
-            return workshop_error(w, src, p.scan.problem_at, "%s", p.scan.problem);
+            return builder_error(b, src, p.scan.problem_at, "%s", p.scan.problem);
         if (tag.kind == TAG_NONE)
             break;
         enum status st = parse_tag(&p, &tag);
@@ -365,7 +368,7 @@ enum status parse_source(struct workshop *w, struct source *src)
     }
     if (p.depth > 0) {
         const struct node *n = top(&p)->node;
-        return workshop_error(w, src, n->at, "{{%s%.*s}} is never closed", sigil_of(n), STR_ARG(n->text));
+        return builder_error(b, src, n->at, "{{%s%.*s}} is never closed", sigil_of(n), STR_ARG(n->text));
     }
     return text_add(&p, src->text.len, false);
 }

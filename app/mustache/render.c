@@ -1,17 +1,17 @@
-/* Runs a program over a context. The machine has two stacks of fixed size: the contexts of the open sections, and the
- * calls of recursive partials; together they hold at most MUSTACHE_DEPTH_MAX. Names are looked up from the innermost
- * context outwards by their hash; clean runs of text are copied whole. */
+/* Runs a program over a context. The machine has two stacks of fixed size, one for open sections and one for calls of
+ * recursive templates; together they hold at most MUSTACHE_DEPTH_MAX entries. Names are compared by their hash first,
+ * from the innermost context outwards. Bytes that need no escape are copied in runs. */
 #include "mustache/mustache_internal.h"
 
-/* An open section. Slot 0 is the page's own context. */
+/* An open section. The first one is the context of the whole template. */
 struct scope {
     const struct value *value;
-    bool in_list; /* value->next is the section's next turn */
+    bool in_list; /* the section is repeated for value->next */
 };
 
 struct call {
     uint32_t back;      /* the op after the call */
-    unsigned inherited; /* the call (from 1) whose indents go before this one's; 0: none */
+    unsigned inherited; /* the number of the call whose indents go before this one's; 0: none */
     struct str indent;
 };
 
@@ -20,12 +20,13 @@ struct machine {
     struct buf *out;
     unsigned scope_count, call_count;
     struct scope scopes[MUSTACHE_DEPTH_MAX + 1];
-    struct call calls[MUSTACHE_DEPTH_MAX + 1]; /* from 1 */
+    struct call calls[MUSTACHE_DEPTH_MAX + 1]; /* numbered from 1 */
 };
 
 /* ---- values ---- */
 
-/* The value of an op's name, or NULL. The first part is searched outwards, the others only in what was found. */
+/* The value of an op's name, or NULL. The first part of a dotted name is searched from the innermost context outwards,
+ * each further part only in the value found before. */
 static const struct value *lookup(const struct machine *m, const struct op *op)
 {
     const struct mustache_set *set = m->set;
@@ -61,7 +62,7 @@ static bool is_true(const struct value *v)
 
 /* ---- writing ---- */
 
-/* What a byte is written as: 0 is itself, else entities[n]. */
+/* The entity that a byte is written as: an index of entities; 0: the byte as it is. */
 static const uint8_t entity_of[256] = { ['&'] = 1, ['<'] = 2, ['>'] = 3, ['"'] = 4, ['\''] = 5, ['`'] = 6 };
 static const struct str entities[] = {
     { "", 0 }, { "&amp;", 5 }, { "&lt;", 4 }, { "&gt;", 4 }, { "&quot;", 6 }, { "&#39;", 5 }, { "&#96;", 5 },
@@ -70,7 +71,7 @@ static const struct str entities[] = {
 static void write_escaped(struct buf *out, struct str text)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;
-    size_t clean = 0; /* where the run of bytes that are themselves began */
+    size_t clean = 0; /* where the run of bytes without escapes began */
 
     for (size_t i = 0; i < text.len; i++) {
         uint8_t entity = entity_of[p[i]];
@@ -118,7 +119,7 @@ static void write_indents(struct machine *m)
 
 /* ---- stacks ---- */
 
-static bool full(const struct machine *m)
+static bool stacks_full(const struct machine *m)
 {
     return m->scope_count - 1 + m->call_count == MUSTACHE_DEPTH_MAX;
 }
@@ -128,14 +129,14 @@ static bool section_open(struct machine *m, const struct value *v)
 {
     bool list = v->type == VALUE_LIST;
 
-    if (full(m))
+    if (stacks_full(m))
         return false;
     m->scopes[m->scope_count++] = (struct scope){ list ? v->as.list.first : v, list };
     return true;
 }
 
-/* True when the innermost section takes another turn; else it is closed. */
-static bool section_turn(struct machine *m)
+/* Moves the innermost section to the next item of its list: true; without a next item closes it: false. */
+static bool section_next(struct machine *m)
 {
     struct scope *s = &m->scopes[m->scope_count - 1];
 
@@ -149,7 +150,7 @@ static bool section_turn(struct machine *m)
 
 static bool call_enter(struct machine *m, const struct op *op, uint32_t back)
 {
-    if (full(m))
+    if (stacks_full(m))
         return false;
     struct call call = { .back = back, .inherited = op->inherit ? m->call_count : 0 };
     call.indent = (struct str){ m->set->pool.ptr + op->text, op->text_len };
@@ -177,7 +178,7 @@ static enum status run(struct machine *m, uint32_t at)
             break;
         }
         case OP_END:
-            if (section_turn(m))
+            if (section_next(m))
                 at = op->jump;
             break;
         case OP_INVERTED:

@@ -1,6 +1,6 @@
-/* Finds the tags of a template. A tag is the opening delimiter, at most one sigil, a name between blanks, and the
- * closing delimiter; {{{name}}} has a brace more on each side, a comment holds anything but the closing delimiter,
- * {{=<% %>=}} changes the delimiters for what follows. */
+/* Finds the tags of a template. A tag is the opening delimiter, at most one sigil, a name with blanks around it, and
+ * the closing delimiter. {{{name}}} has one more brace on each side, a comment contains any text but the closing
+ * delimiter, and {{=<% %>=}} changes the delimiters of the tags after it. */
 #include <string.h>
 
 #include "mustache/mustache_internal.h"
@@ -32,7 +32,7 @@ static bool has_blank(struct str s)
     return false;
 }
 
-/* Where needle begins at or after from; text.len when it does not. */
+/* The offset of the first needle at or after from; text.len: there is none. */
 static size_t find(struct str text, size_t from, struct str needle)
 {
     const char *at = memmem(text.ptr + from, text.len - from, needle.ptr, needle.len);
@@ -52,7 +52,7 @@ static enum status scan_problem(struct scanner *s, size_t at, const char *proble
     return ST_INVALID;
 }
 
-/* "<% %>" between the equals signs. */
+/* The name of the tag is what stands between the equals signs: "<% %>". */
 static enum status scan_delimiters(struct scanner *s, const struct tag *tag)
 {
     struct str inside = trim(tag->name);
@@ -71,8 +71,8 @@ static enum status scan_delimiters(struct scanner *s, const struct tag *tag)
     return ST_OK;
 }
 
-/* Dots part the names of variables and sections; each part must have a letter. */
-static bool dots_are_well_placed(struct str name)
+/* False: a part of a dotted name is empty. */
+static bool dots_valid(struct str name)
 {
     if (str_equal(name, STR(".")))
         return true;
@@ -82,7 +82,7 @@ static bool dots_are_well_placed(struct str name)
     return true;
 }
 
-/* The kind a sigil stands for; TAG_ESCAPED when c is none. */
+/* The kind of tag that a sigil begins; TAG_ESCAPED: c is no sigil. */
 static enum tag_kind sigil_kind(char c)
 {
     switch (c) {
@@ -112,12 +112,13 @@ static enum status scan_name(struct scanner *s, struct tag *tag)
         return scan_problem(s, tag->start, "a name must not hold blanks (is the tag closed?)");
     if (tag->kind == TAG_ESCAPED && sigil_kind(tag->name.ptr[0]) != TAG_ESCAPED)
         return scan_problem(s, tag->start, "a sigil must follow the delimiter at once");
-    if (dotted && !dots_are_well_placed(tag->name))
+    if (dotted && !dots_valid(tag->name))
         return scan_problem(s, tag->start, "a dotted name has an empty part");
     return ST_OK;
 }
 
-/* Where the closing delimiter, with the character extra (if not NUL) before it, begins; the text's end if nowhere. */
+/* The offset of the closing delimiter or, if extra is not NUL, of the character extra directly before it. text.len:
+ * there is none. */
 static size_t find_close(const struct scanner *s, size_t from, char extra)
 {
     size_t at = find(s->text, from, s->close);

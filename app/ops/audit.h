@@ -67,7 +67,7 @@ void audit_note(struct audit *audit, enum audit_check check, const char *kind, u
 /* Everything that the tables alone can tell. Inside db_snapshot. */
 enum status audit_tables(struct audit *audit, struct db *db);
 /* The part of it that recomputes every packet's shares; a is reset. */
-enum status audit_promises(struct audit *audit, struct db *db, struct arena *a);
+enum status audit_draws(struct audit *audit, struct db *db, struct arena *a);
 /* Packets that Redis has or should have, against the tables. */
 enum status audit_live(struct audit *audit, struct stores *stores);
 /* One packet, one look: what is wrong may be so only because it changed meanwhile. Nothing when it is closed. */

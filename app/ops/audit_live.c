@@ -9,7 +9,10 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "live/live.h"
+#include "live/event.h"
+#include "live/keys.h"
+#include "live/stores.h"
+#include "packet/grab.h"
 #include "packet/split.h"
 #include "packet/store.h"
 
@@ -33,11 +36,6 @@ struct look {
     struct live_keys keys;
     int64_t order_fen;
 };
-
-static enum status look_status(enum status st)
-{
-    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
-}
 
 /* ---- the hash and the shares ---- */
 
@@ -92,8 +90,14 @@ static enum status shares_check(struct look *k, struct str bytes)
 
 /* ---- the grabs ---- */
 
+/* An entry of Redis's list of grabs. */
+struct listed {
+    uint32_t share_no;
+    struct live_order_entry entry;
+};
+
 /* Grabs that MySQL does not have must wait behind the cursor, in the stream, or have been settled since. */
-static enum status pending_check(struct look *k, const struct live_row *rows, size_t count)
+static enum status pending_check(struct look *k, const struct listed *rows, size_t count)
 {
     struct redis_call *calls = arena_array(k->arena, count + 1, sizeof *calls);
     char id[LIVE_EVENT_ID_MAX];
@@ -101,7 +105,7 @@ static enum status pending_check(struct look *k, const struct live_row *rows, si
     if (calls == NULL)
         return ST_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        struct str at = live_event_id_text(id, rows[i].event);
+        struct str at = live_event_id_text(id, rows[i].entry.event);
         const struct str range[] = { STR("XRANGE"), k->keys.key[LIVE_KEY_EVENTS], at, at };
         redis_queue(k->stores->redis, &calls[i], range, 4);
     }
@@ -111,22 +115,22 @@ static enum status pending_check(struct look *k, const struct live_row *rows, si
     enum status st = ST_OK;
     for (size_t i = 0; i <= count; i++)
         if (st == ST_OK)
-            st = look_status(calls[i].status);
+            st = status_retry(calls[i].status);
     if (st == ST_OK)
         (void)live_event_id_parse(redis_reply_str(calls[count].reply), &settled);
     for (size_t i = 0; i <= count; i++) {
         if (st == ST_OK && i < count && redis_reply_at(calls[i].reply, 0) == NULL &&
-            live_event_id_compare(rows[i].event, settled) > 0)
+            live_event_id_compare(rows[i].entry.event, settled) > 0)
             audit_note(k->audit, AUDIT_I4, "packet", k->p.id,
                        "share %" PRIu32 " of user %" PRIu64 " is neither settled nor in the stream", rows[i].share_no,
-                       rows[i].user_id);
+                       rows[i].entry.user_id);
         redis_call_free(&calls[i]);
     }
     return st;
 }
 
 /* share_no of every listed user in the hash of grabs. */
-static enum status users_check(struct look *k, const struct live_row *rows, size_t count)
+static enum status users_check(struct look *k, const struct listed *rows, size_t count)
 {
     struct str *args = arena_array(k->arena, count + 2, sizeof *args);
     struct redis_call call = { 0 };
@@ -135,14 +139,14 @@ static enum status users_check(struct look *k, const struct live_row *rows, size
     args[0] = STR("HMGET");
     args[1] = k->keys.key[LIVE_KEY_GRABS];
     for (size_t i = 0; i < count; i++)
-        args[i + 2] = arena_printf(k->arena, "%" PRIu64, rows[i].user_id);
-    enum status st = look_status(redis_do(k->stores->redis, &call, args, count + 2));
+        args[i + 2] = arena_printf(k->arena, "%" PRIu64, rows[i].entry.user_id);
+    enum status st = status_retry(redis_do(k->stores->redis, &call, args, count + 2));
     for (size_t i = 0; st == ST_OK && i < count; i++) {
         int64_t share_no = -1;
         (void)redis_reply_i64(redis_reply_at(call.reply, i), &share_no);
         if (share_no != (int64_t)rows[i].share_no)
             audit_note(k->audit, AUDIT_I7, "packet", k->p.id,
-                       "user %" PRIu64 " holds share %" PRId64 ", listed as %" PRIu32, rows[i].user_id, share_no,
+                       "user %" PRIu64 " holds share %" PRId64 ", listed as %" PRIu32, rows[i].entry.user_id, share_no,
                        rows[i].share_no);
     }
     redis_call_free(&call);
@@ -154,9 +158,9 @@ static enum status rows_check(struct look *k, const redisReply *list, uint32_t f
 {
     const struct packet *p = &k->p;
     size_t count = list->elements, settled = 0;
-    struct grab_row *grabs = NULL;
+    struct grab *grabs = NULL;
     size_t grab_count = 0, pending = count;
-    struct live_row *rows = arena_array(k->arena, count + 1, sizeof *rows);
+    struct listed *rows = arena_array(k->arena, count + 1, sizeof *rows);
     if (rows == NULL)
         return ST_NO_MEMORY;
     enum status st = ST_OK;
@@ -165,28 +169,29 @@ static enum status rows_check(struct look *k, const redisReply *list, uint32_t f
                                   p->grabbed_count - first < count ? p->grabbed_count : first + (uint32_t)count, &grabs,
                                   &grab_count);
     for (size_t i = 0; st == ST_OK && i < count; i++) {
-        if (!live_row_parse(redis_reply_str(list->element[i]), &rows[i])) {
+        if (!live_order_entry_parse(redis_reply_str(list->element[i]), &rows[i].entry)) {
             audit_note(k->audit, AUDIT_I8, "packet", p->id, "entry %zu of Redis's list can't be read", first + i);
             return ST_OK;
         }
         rows[i].share_no = first + (uint32_t)i;
-        k->order_fen += rows[i].amount_fen;
+        k->order_fen += rows[i].entry.amount_fen;
         if (settled < grab_count && grabs[settled].share_no == rows[i].share_no) {
-            if (grabs[settled].user_id != rows[i].user_id || grabs[settled].amount_fen != rows[i].amount_fen)
+            if (grabs[settled].user_id != rows[i].entry.user_id ||
+                grabs[settled].amount_fen != rows[i].entry.amount_fen)
                 audit_note(k->audit, AUDIT_I7, "packet", p->id,
                            "share %" PRIu32 ": user %" PRIu64 " %" PRId64 " fen settled, user %" PRIu64 " %" PRId64
                            " fen shown",
-                           rows[i].share_no, grabs[settled].user_id, grabs[settled].amount_fen, rows[i].user_id,
-                           rows[i].amount_fen);
+                           rows[i].share_no, grabs[settled].user_id, grabs[settled].amount_fen, rows[i].entry.user_id,
+                           rows[i].entry.amount_fen);
             settled++;
             continue;
         }
         if (pending == count)
             pending = i;
-        if (live_event_id_compare(rows[i].event, k->cursor) <= 0)
+        if (live_event_id_compare(rows[i].entry.event, k->cursor) <= 0)
             audit_note(k->audit, AUDIT_I4, "packet", p->id,
                        "share %" PRIu32 " of user %" PRIu64 " is before the cursor, but not settled", rows[i].share_no,
-                       rows[i].user_id);
+                       rows[i].entry.user_id);
     }
     if (st == ST_OK && count > 0)
         st = users_check(k, rows, count);
@@ -208,7 +213,7 @@ static enum status order_check(struct look *k, uint32_t length)
         const struct str range[] = { STR("LRANGE"), k->keys.key[LIVE_KEY_ORDER], from, to };
         if (from.ptr == NULL || to.ptr == NULL)
             return ST_NO_MEMORY;
-        st = look_status(redis_do(k->stores->redis, &call, range, 4));
+        st = status_retry(redis_do(k->stores->redis, &call, range, 4));
         if (st == ST_OK && call.reply->type != REDIS_REPLY_ARRAY)
             st = ST_CORRUPT;
         if (st == ST_OK)
@@ -240,7 +245,7 @@ static enum status live_check(struct look *k)
     int64_t users = 0, length = 0, fen = 0;
     for (size_t i = 0; i < 4; i++)
         if (st == ST_OK)
-            st = look_status(calls[i].status);
+            st = status_retry(calls[i].status);
     if (st == ST_OK) {
         struct str state = redis_reply_str(redis_reply_at(calls[0].reply, 0));
         (void)redis_reply_i64(calls[2].reply, &users);
@@ -309,7 +314,7 @@ static enum status redis_ping(struct stores *stores)
 {
     struct redis_call call = { 0 };
     const struct str ping[] = { STR("PING") };
-    enum status st = look_status(redis_do(stores->redis, &call, ping, 1));
+    enum status st = status_retry(redis_do(stores->redis, &call, ping, 1));
     redis_call_free(&call);
     return st;
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "live/stores.h"
 #include "ops/audit.h"
 
 enum {

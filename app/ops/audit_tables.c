@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "packet/packet.h"
 
@@ -154,7 +155,7 @@ static enum status packets_check(struct audit *audit, struct db *db, const struc
 {
     const struct db_param range[] = { DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high) };
     enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < sizeof TABLE_CHECKS / sizeof TABLE_CHECKS[0]; i++) {
+    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(TABLE_CHECKS); i++) {
         const struct table_check *t = &TABLE_CHECKS[i];
         struct collect c = { audit, t->check, t->kind };
         st = db_each(db, collect_row, &c, t->sql, range, (size_t)t->ranges * 2);
@@ -274,7 +275,7 @@ enum status audit_tables(struct audit *audit, struct db *db)
         st = stretches_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
                             accounts_check);
     if (st == ST_OK)
-        st = audit_promises(audit, db, a);
+        st = audit_draws(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)
         st = total_check(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
@@ -153,8 +154,8 @@ static void group_name(struct group *g, uint64_t run, uint32_t first)
         struct person *p = &g->people[i];
         uint32_t number = first + (uint32_t)i;
         (void)snprintf(p->username, sizeof p->username, "demo%08" PRIx32 "-%07" PRIu32, (uint32_t)run, number + 1);
-        (void)snprintf(p->nickname, sizeof p->nickname, "%s%" PRIu32,
-                       GIVEN_NAMES[number % (sizeof GIVEN_NAMES / sizeof GIVEN_NAMES[0])], number + 1);
+        (void)snprintf(p->nickname, sizeof p->nickname, "%s%" PRIu32, GIVEN_NAMES[number % ARRAY_LEN(GIVEN_NAMES)],
+                       number + 1);
     }
 }
 

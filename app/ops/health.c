@@ -1,7 +1,9 @@
 #include "ops/health.h"
 
+#include "base/array.h"
 #include "io/metrics.h"
-#include "live/live.h"
+#include "live/event.h"
+#include "live/keys.h"
 #include "ops/migrate.h"
 #include "web/respond.h"
 
@@ -13,7 +15,7 @@ const struct route ops_routes[] = {
     { "GET", "/readyz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH, health_ready },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics },
 };
-const size_t ops_routes_count = sizeof ops_routes / sizeof ops_routes[0];
+const size_t ops_routes_count = ARRAY_LEN(ops_routes);
 
 enum step health_alive(struct exchange *x)
 {
@@ -25,13 +27,13 @@ enum step health_ready(struct exchange *x)
 {
     if (x->step == 0) {
         const struct str ping[] = { STR("PING") };
-        redis_queue(x->app->stores.redis, &x->calls[0], ping, 1);
+        redis_queue(x->app->stores.redis, &x->call, ping, 1);
         return STEP_WAIT;
     }
     struct buf out = BUF_EMPTY;
-    if (x->calls[0].status != ST_OK)
-        buf_printf(&out, "redis: %s\n", status_name(x->calls[0].status));
-    else if (!redis_is_vouched(x->app->stores.redis))
+    if (x->call.status != ST_OK)
+        buf_printf(&out, "redis: %s\n", status_name(x->call.status));
+    else if (!redis_fence_is_open(x->app->stores.redis))
         buf_cstr(&out, "redis: the settle worker has not looked at it yet, or has another number of partitions\n");
     if (x->app->stores.db != NULL) {
         enum status st = migrate_check(x->app->stores.db, x->app->stores.config->sql_dir, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/crash.h"
@@ -65,8 +66,8 @@ static size_t span_skip(struct str s, bool *comment)
     if (c == '#' || (str_starts(s, STR("--")) && (s.len == 2 || (unsigned char)s.ptr[2] <= ' ')))
         return str_index(s, '\n');
     if (str_starts(s, STR("/*"))) {
-        const char *end = memmem(s.ptr + 2, s.len - 2, "*/", 2);
-        return end == NULL ? s.len : (size_t)(end - s.ptr) + 2;
+        struct str behind = str_after(str_skip(s, 2), STR("*/"));
+        return behind.ptr == NULL ? s.len : s.len - behind.len;
     }
     *comment = false;
     if (c != '\'' && c != '"' && c != '`')
@@ -84,7 +85,7 @@ struct str migrate_statement_next(struct str *rest)
     bool begun = false;
     while (i < s.len && !(begun && s.ptr[i] == ';')) {
         bool comment;
-        size_t skip = span_skip((struct str){ s.ptr + i, s.len - i }, &comment);
+        size_t skip = span_skip(str_skip(s, i), &comment);
         bool blank = comment ? skip > 0 : (unsigned char)s.ptr[i] <= ' ' || s.ptr[i] == ';';
         if (!begun && !blank) {
             begun = true;
@@ -93,8 +94,8 @@ struct str migrate_statement_next(struct str *rest)
         i += skip > 0 ? skip : 1;
     }
     size_t end = i < s.len ? i : s.len;
-    *rest = (struct str){ s.ptr + (i < s.len ? i + 1 : s.len), i < s.len ? s.len - i - 1 : 0 };
-    return begun ? str_trim((struct str){ s.ptr + start, end - start }) : STR("");
+    *rest = str_skip(s, i < s.len ? i + 1 : s.len);
+    return begun ? str_trim(str_slice(s, start, end)) : STR("");
 }
 
 /* ---- the folder ---- */
@@ -116,12 +117,13 @@ static enum status file_read(struct migrate *m, const char *file, struct str *ou
     return st;
 }
 
+static const struct str ENDING = STR(".sql");
+
 /* NNNN_name.sql; false for any other name. */
 static bool file_name_parse(struct str file, struct migration *out)
 {
-    struct str end = STR(".sql");
-    if (file.len <= VERSION_DIGITS + 1 + end.len || file.len > NAME_BYTES_MAX || file.ptr[VERSION_DIGITS] != '_' ||
-        memcmp(file.ptr + file.len - end.len, end.ptr, end.len) != 0)
+    if (file.len <= VERSION_DIGITS + 1 + ENDING.len || file.len > NAME_BYTES_MAX || file.ptr[VERSION_DIGITS] != '_' ||
+        !str_ends(file, ENDING))
         return false;
     out->version = 0;
     for (size_t i = 0; i < VERSION_DIGITS; i++) {
@@ -129,7 +131,7 @@ static bool file_name_parse(struct str file, struct migration *out)
             return false;
         out->version = out->version * 10 + (uint32_t)(file.ptr[i] - '0');
     }
-    out->name = (struct str){ file.ptr + VERSION_DIGITS + 1, file.len - VERSION_DIGITS - 1 - end.len };
+    out->name = str_slice(file, VERSION_DIGITS + 1, file.len - ENDING.len);
     out->file = file;
     return true;
 }
@@ -168,8 +170,7 @@ static enum status folder_scan(struct migrate *m)
     enum status st = ST_OK;
     const struct dirent *entry;
     while (st == ST_OK && (entry = readdir(d)) != NULL) {
-        size_t len = strlen(entry->d_name);
-        if (entry->d_name[0] == '.' || len < 4 || strcmp(entry->d_name + len - 4, ".sql") != 0)
+        if (entry->d_name[0] == '.' || !str_ends(str_from(entry->d_name), ENDING))
             continue;
         st = m->count == MIGRATIONS_MAX ? ST_INVALID : folder_add(m, entry->d_name);
     }
@@ -249,10 +250,10 @@ static enum status applied_read(struct migrate *m)
 static bool statement_writes_rows(struct str statement)
 {
     static const char *const words[] = { "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH" };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         struct str word = str_from(words[i]);
         if (statement.len > word.len && (unsigned char)statement.ptr[word.len] <= ' ' &&
-            str_equal_fold((struct str){ statement.ptr, word.len }, word))
+            str_equal_fold(str_slice(statement, 0, word.len), word))
             return true;
     }
     return false;

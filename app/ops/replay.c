@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "live/live.h"
-#include "live/stores.h"
+#include "live/event.h"
+#include "live/shut.h"
+#include "ops/services.h"
 #include "settle/dead_letter.h"
+#include "settle/held.h"
 #include "settle/write.h"
 
 enum { LETTERS_PER_QUERY = 200, ERROR_MAX = 1024 };
@@ -52,11 +54,6 @@ static enum status each_print(struct stores *stores, const struct dead_letter *l
     return ST_OK;
 }
 
-enum status replay_list(struct stores *stores, uint64_t packet_id, FILE *out)
-{
-    return letters_walk(stores, packet_id, each_print, out);
-}
-
 static void refusal_print(const struct settle_replay *r, FILE *out)
 {
     const char *why = r->outcome == REPLAY_MISSING      ? "there is no such letter, or it is resolved"
@@ -66,6 +63,17 @@ static void refusal_print(const struct settle_replay *r, FILE *out)
     (void)fprintf(out, "letter %" PRIu64 ": refused: %s\n", r->letter_id, why);
 }
 
+/* The worker knows nothing of a letter that a person resolves: what Redis shows of its packet changes here. */
+static enum status redis_tell(struct stores *stores, struct arena *a, uint64_t packet_id, bool closed, FILE *out)
+{
+    enum status st =
+        closed ? live_remove(&stores->live, packet_id) /* MySQL shows it */
+               : held_publish(stores->db, &stores->live, a, packet_partition(packet_id, stores->config->partitions));
+    if (st != ST_OK)
+        (void)fprintf(out, "packet %" PRIu64 ": Redis was not told: %s\n", packet_id, status_name(st));
+    return st;
+}
+
 enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str content, FILE *out)
 {
     struct settle_replay r = { .letter_id = letter_id, .content = content, .now_ms = clock_now_ms() };
@@ -73,16 +81,15 @@ enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str 
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st = settle_replay(stores->db, a, &r);
-    arena_free(a);
-    if (st != ST_OK)
-        return st;
-    if (r.outcome != REPLAY_DONE) {
+    if (st == ST_OK && r.outcome != REPLAY_DONE) {
         refusal_print(&r, out);
-        return ST_INVALID;
+        st = ST_INVALID;
+    } else if (st == ST_OK) {
+        (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
+        st = redis_tell(stores, a, r.packet_id, r.closed, out);
     }
-    (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
-    /* MySQL shows a closed packet; the worker, which tells Redis otherwise, knows nothing of this. */
-    return r.closed ? live_remove(&stores->live, r.packet_id) : ST_OK;
+    arena_free(a);
+    return st;
 }
 
 static enum status each_replay(struct stores *stores, const struct dead_letter *letter, FILE *out)
@@ -92,16 +99,32 @@ static enum status each_replay(struct stores *stores, const struct dead_letter *
 
 enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out)
 {
-    return letters_walk(stores, packet_id, each_replay, out);
+    enum status st = letters_walk(stores, packet_id, each_replay, out);
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    if (st == ST_OK) /* a replay before this one may have died before it did */
+        st = redis_tell(stores, a, packet_id, false, out);
+    arena_free(a);
+    return st;
 }
 
 enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out)
 {
-    enum status st = dead_letter_resolve(stores->db, letter_id, false, clock_now_ms());
+    struct dead_letter letter;
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st = dead_letter_find(stores->db, a, letter_id, &letter);
+    if (st == ST_OK)
+        st = dead_letter_resolve(stores->db, letter_id, false, clock_now_ms());
     (void)fprintf(out, "letter %" PRIu64 ": %s\n", letter_id,
                   st == ST_OK          ? "dropped"
                   : st == ST_NOT_FOUND ? "refused: there is no such letter, or it is resolved"
                                        : status_name(st));
+    if (st == ST_OK && letter.packet_id != 0)
+        st = redis_tell(stores, a, letter.packet_id, false, out);
+    arena_free(a);
     return st == ST_NOT_FOUND ? ST_INVALID : st;
 }
 
@@ -150,7 +173,7 @@ int replay_command(const struct config *config, int argc, char **argv)
     enum status st = args.drop             ? replay_drop(&stores, args.letter_id, stdout)
                      : args.letter_id != 0 ? replay_letter(&stores, args.letter_id, args.content, stdout)
                      : args.packet_id != 0 ? replay_packet(&stores, args.packet_id, stdout)
-                                           : replay_list(&stores, 0, stdout);
+                                           : letters_walk(&stores, 0, each_print, stdout);
     stores_close(&stores);
     if (st != ST_OK && st != ST_INVALID)
         (void)fprintf(stderr, "hongbao replay: %s\n", status_name(st));

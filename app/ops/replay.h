@@ -9,12 +9,11 @@
 #include "base/str.h"
 #include "live/stores.h"
 
-/* Prints the unresolved letters, oldest first; packet_id 0: of all packets. ST_OK or why not. */
-enum status replay_list(struct stores *stores, uint64_t packet_id, FILE *out);
-/* Settles the letter's event, with other content unless content is STR_NONE, and says on out what came of it.
- * ST_OK: settled · ST_INVALID: refused, and it stays · a store's trouble. */
+/* Settles the letter's event, with other content unless content is STR_NONE, and says on out what came of it; tells
+ * Redis. ST_OK: settled · ST_INVALID: refused, and it stays · a store's trouble. */
 enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str content, FILE *out);
-/* Settles all letters of the packet in their order; stops at the first that is refused. */
+/* Settles all letters of the packet in their order; stops at the first that is refused. Then, or when there is none,
+ * tells Redis once more what waits and what does not. */
 enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out);
 /* Gives the letter up: its event is never settled. */
 enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out);

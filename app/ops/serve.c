@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/process.h"
+#include "live/stores.h"
 #include "ops/audit_sample.h"
 #include "ops/health.h"
 #include "ops/migrate.h"
@@ -39,7 +41,7 @@ static const struct pool_kind {
 
 static const struct pool_kind *pool_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof POOLS / sizeof POOLS[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(POOLS); i++)
         if (strcmp(POOLS[i].name, name) == 0)
             return &POOLS[i];
     return NULL;
@@ -55,7 +57,7 @@ static struct route *routes_join(size_t *count)
                    { wallet_routes, wallet_routes_count },
                    { packet_routes, packet_routes_count },
                    { ops_routes, ops_routes_count } };
-    const size_t floor_count = sizeof floors / sizeof floors[0];
+    const size_t floor_count = ARRAY_LEN(floors);
     *count = 0;
     for (size_t i = 0; i < floor_count; i++)
         *count += floors[i].count;

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "live/fence.h"
+#include "live/stores.h"
 #include "pages/finished.h"
 #include "user/session.h"
 #include "web/assets.h"
@@ -30,7 +32,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
         return st;
     (void)snprintf(error, error_size, "out of memory");
     if ((parts & SERVICES_PAGES) != 0) {
-        live_vouched_by(s->stores.redis, config);
+        live_fence_set(s->stores.redis, config);
         st = pages_open(s, config, error, error_size);
     }
     if (st == ST_OK && (parts & SERVICES_FINISHED) != 0) {

@@ -88,7 +88,7 @@ enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uin
         if (st == ST_NOT_FOUND)
             l->held = false;
         else if (st != ST_OK && now_ms >= l->until_ms)
-            return status_looked(st);
+            return status_idempotent(st);
     }
     bool was_held = l->held;
     enum status st = l->held ? ST_OK : lease_take(l, db, now_ms);

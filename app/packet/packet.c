@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "base/array.h"
+
 static const struct str kind_names[] = {
     [PACKET_LUCKY] = STR("lucky"), [PACKET_EVEN] = STR("even"), [PACKET_EXCLUSIVE] = STR("exclusive")
 };
@@ -16,8 +18,6 @@ static const struct str state_names[] = { [PACKET_FUNDING] = STR("funding"),
                                           [PACKET_EXPIRED] = STR("expired"),
                                           [PACKET_CLOSED] = STR("closed") };
 
-#define COUNT_OF(names) (sizeof(names) / sizeof *(names))
-
 /* The place of name in names, or count. */
 static size_t name_find(const struct str *names, size_t count, struct str name)
 {
@@ -29,26 +29,26 @@ static size_t name_find(const struct str *names, size_t count, struct str name)
 
 struct str packet_kind_name(enum packet_kind kind)
 {
-    assert((size_t)kind < COUNT_OF(kind_names));
+    assert((size_t)kind < ARRAY_LEN(kind_names));
     return kind_names[kind];
 }
 
 struct str split_method_name(enum split_method method)
 {
-    assert((size_t)method < COUNT_OF(split_names));
+    assert((size_t)method < ARRAY_LEN(split_names));
     return split_names[method];
 }
 
 struct str packet_state_name(enum packet_state state)
 {
-    assert((size_t)state < COUNT_OF(state_names));
+    assert((size_t)state < ARRAY_LEN(state_names));
     return state_names[state];
 }
 
 bool packet_kind_from(struct str name, enum packet_kind *out)
 {
-    size_t i = name_find(kind_names, COUNT_OF(kind_names), name);
-    if (i == COUNT_OF(kind_names))
+    size_t i = name_find(kind_names, ARRAY_LEN(kind_names), name);
+    if (i == ARRAY_LEN(kind_names))
         return false;
     *out = (enum packet_kind)i;
     return true;
@@ -56,8 +56,8 @@ bool packet_kind_from(struct str name, enum packet_kind *out)
 
 bool split_method_from(struct str name, enum split_method *out)
 {
-    size_t i = name_find(split_names, COUNT_OF(split_names), name);
-    if (i == COUNT_OF(split_names))
+    size_t i = name_find(split_names, ARRAY_LEN(split_names), name);
+    if (i == ARRAY_LEN(split_names))
         return false;
     *out = (enum split_method)i;
     return true;
@@ -65,8 +65,8 @@ bool split_method_from(struct str name, enum split_method *out)
 
 bool packet_state_from(struct str name, enum packet_state *out)
 {
-    size_t i = name_find(state_names, COUNT_OF(state_names), name);
-    if (i == COUNT_OF(state_names))
+    size_t i = name_find(state_names, ARRAY_LEN(state_names), name);
+    if (i == ARRAY_LEN(state_names))
         return false;
     *out = (enum packet_state)i;
     return true;

@@ -128,23 +128,24 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)
 enum { GRAB_COLUMN_COUNT = 5 };
 #define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount, grab.grabbed_at"
 
-static struct grab_row grab_from_row(const struct db_rows *rows, size_t row)
+static struct grab grab_from_row(const struct db_rows *rows, size_t row)
 {
-    return (struct grab_row){ .share_no = (uint32_t)db_cell_u64(rows, row, 0),
-                              .user_id = db_cell_u64(rows, row, 1),
-                              .nickname = db_cell(rows, row, 2),
-                              .amount_fen = db_cell_i64(rows, row, 3),
-                              .grabbed_ms = db_cell_i64(rows, row, 4) };
+    return (struct grab){ .share_no = (uint32_t)db_cell_u64(rows, row, 0),
+                          .user_id = db_cell_u64(rows, row, 1),
+                          .nickname = db_cell(rows, row, 2),
+                          .amount_fen = db_cell_i64(rows, row, 3),
+                          .grabbed_ms = db_cell_i64(rows, row, 4),
+                          .settled = true };
 }
 
-static enum status grabs_list(struct db *db, struct arena *a, struct grab_row **out, size_t *out_count, const char *sql,
+static enum status grabs_list(struct db *db, struct arena *a, struct grab **out, size_t *out_count, const char *sql,
                               const struct db_param *params, size_t count)
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows, sql, params, count);
     if (st != ST_OK)
         return st;
-    struct grab_row *list = arena_array(a, rows.count, sizeof *list);
+    struct grab *list = arena_array(a, rows.count, sizeof *list);
     if (list == NULL && rows.count > 0)
         return ST_NO_MEMORY;
     for (size_t i = 0; i < rows.count; i++)
@@ -155,7 +156,7 @@ static enum status grabs_list(struct db *db, struct arena *a, struct grab_row **
 }
 
 enum status packet_grabs(struct db *db, struct arena *a, uint64_t packet_id, uint32_t before, size_t limit,
-                         struct grab_row **out, size_t *out_count)
+                         struct grab **out, size_t *out_count)
 {
     return grabs_list(db, a, out, out_count,
                       "SELECT " GRAB_COLUMNS " FROM grab WHERE packet_id = ? AND share_no < ? "
@@ -164,7 +165,7 @@ enum status packet_grabs(struct db *db, struct arena *a, uint64_t packet_id, uin
 }
 
 enum status packet_grabs_between(struct db *db, struct arena *a, uint64_t packet_id, uint32_t first, uint32_t end,
-                                 struct grab_row **out, size_t *out_count)
+                                 struct grab **out, size_t *out_count)
 {
     return grabs_list(db, a, out, out_count,
                       "SELECT " GRAB_COLUMNS " FROM grab WHERE packet_id = ? AND share_no >= ? AND share_no < ? "
@@ -172,7 +173,7 @@ enum status packet_grabs_between(struct db *db, struct arena *a, uint64_t packet
                       DB_PARAMS(DB_U64(packet_id), DB_U64(first), DB_U64(end)));
 }
 
-enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab_row *out)
+enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab *out)
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows, "SELECT " GRAB_COLUMNS " FROM grab WHERE packet_id = ? AND user_id = ?",

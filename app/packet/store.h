@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "io/db.h"
+#include "packet/grab.h"
 #include "packet/packet.h"
 
 /* The columns packet_from_row reads, in its order, of a table named or aliased packet. */
@@ -38,21 +39,14 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed);
 
 /* ---- grabs ---- */
 
-struct grab_row {
-    uint32_t share_no;
-    uint64_t user_id;
-    struct str nickname; /* when grabbed */
-    int64_t amount_fen;
-    int64_t grabbed_ms;
-};
 /* Settled grabs with share_no < before (PACKET_NO_SHARE: from the newest), newest first, at most limit. */
 enum status packet_grabs(struct db *db, struct arena *a, uint64_t packet_id, uint32_t before, size_t limit,
-                         struct grab_row **out, size_t *out_count);
+                         struct grab **out, size_t *out_count);
 /* Settled grabs with first <= share_no < end, in share order. */
 enum status packet_grabs_between(struct db *db, struct arena *a, uint64_t packet_id, uint32_t first, uint32_t end,
-                                 struct grab_row **out, size_t *out_count);
+                                 struct grab **out, size_t *out_count);
 /* The user's own grab. ST_NOT_FOUND. */
-enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab_row *out);
+enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab *out);
 
 /* ---- records ---- */
 
@@ -69,7 +63,7 @@ struct record_range {
 };
 
 struct received_row {
-    struct grab_row grab;
+    struct grab grab;
     uint64_t packet_id;
     enum packet_kind kind;
     struct str greeting;

@@ -1,6 +1,9 @@
 /* A table of fixed size with chained buckets. Room is made by the clock: the hand passes over what was asked for since
  * it last came by, and takes the first that was not. */
 #include "pages/finished.h"
+#include "live/live.h"
+#include "live/view.h"
+#include "packet/grab.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -45,12 +48,12 @@ struct finished *finished_new(size_t packets_max, size_t bytes_max)
 
 /* ---- which packets ---- */
 
-static bool never_changes(const struct live_view *view)
+static bool never_changes(const struct packet_view *view)
 {
     return !view->busy && view->over && view->closed && view->packet.state == PACKET_FINISHED && view->row_count > 0;
 }
 
-bool finished_for_ever(const struct live_view *view)
+bool finished_for_ever(const struct packet_view *view)
 {
     if (!never_changes(view) || view->row_count != view->packet.share_count)
         return false;
@@ -60,7 +63,7 @@ bool finished_for_ever(const struct live_view *view)
     return true;
 }
 
-bool finished_but_partly(const struct live_view *view)
+bool finished_but_partly(const struct packet_view *view)
 {
     return never_changes(view) && view->rows[0].settled && view->row_count < view->packet.share_count &&
            view->packet.share_count <= LIVE_ROWS_MAX;
@@ -148,7 +151,7 @@ static void text_move(char **to, struct str *text)
 
 static size_t packet_bytes(const struct finished_packet *packet)
 {
-    const struct live_view *view = &packet->view;
+    const struct packet_view *view = &packet->view;
     size_t bytes = view->row_count * sizeof *view->rows + packet->rows.json.len + view->packet.sender_name.len +
                    view->packet.receiver_name.len + view->packet.greeting.len;
     for (int i = 0; i < LANGUAGES; i++)
@@ -161,8 +164,8 @@ static size_t packet_bytes(const struct finished_packet *packet)
 /* Moves what packet points to into memory, packet_bytes long. */
 static void packet_move(struct finished_packet *packet, void *memory)
 {
-    struct live_view *view = &packet->view;
-    struct live_row *rows = memory;
+    struct packet_view *view = &packet->view;
+    struct grab *rows = memory;
     char *to = (char *)(rows + view->row_count);
     memcpy(rows, view->rows, view->row_count * sizeof *rows);
     view->rows = rows;
@@ -176,7 +179,7 @@ static void packet_move(struct finished_packet *packet, void *memory)
     text_move(&to, &packet->rows.json);
     view->packet.request_key = STR("");
     view->has_mine = false;
-    view->mine = (struct live_row){ 0 };
+    view->mine = (struct grab){ 0 };
     view->next = 0;
 }
 
@@ -209,7 +212,7 @@ const struct finished_packet *finished_find(struct finished *f, uint64_t packet_
 
 /* ---- answers ---- */
 
-static const struct live_row *row_of(const struct live_view *view, uint64_t user_id)
+static const struct grab *row_of(const struct packet_view *view, uint64_t user_id)
 {
     for (size_t i = 0; user_id != 0 && i < view->row_count; i++)
         if (view->rows[i].user_id == user_id)
@@ -220,17 +223,17 @@ static const struct live_row *row_of(const struct live_view *view, uint64_t user
 struct live_grab finished_grab(const struct finished_packet *packet, uint64_t user_id)
 {
     const struct packet *p = &packet->view.packet;
-    const struct live_row *mine = row_of(&packet->view, user_id);
+    const struct grab *mine = row_of(&packet->view, user_id);
     if (mine != NULL)
         return (struct live_grab){ .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen };
     bool meant = p->kind != PACKET_EXCLUSIVE || p->receiver_id == user_id;
     return (struct live_grab){ .code = meant ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .share_count = p->share_count };
 }
 
-struct live_view finished_view(const struct finished_packet *packet, uint64_t user_id, uint32_t after, uint32_t limit)
+struct packet_view finished_view(const struct finished_packet *packet, uint64_t user_id, uint32_t after, uint32_t limit)
 {
-    struct live_view view = packet->view;
-    const struct live_row *mine = row_of(&view, user_id);
+    struct packet_view view = packet->view;
+    const struct grab *mine = row_of(&view, user_id);
     view.has_mine = mine != NULL;
     if (mine != NULL)
         view.mine = *mine;

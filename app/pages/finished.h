@@ -5,7 +5,8 @@
 #ifndef HB_PAGES_FINISHED_H
 #define HB_PAGES_FINISHED_H
 
-#include "live/live.h"
+#include "live/grab.h"
+#include "packet/view.h"
 #include "web/language.h"
 
 #define FINISHED_PACKETS_MAX 1024               /* in one process */
@@ -19,7 +20,7 @@ struct finished_rows {
 };
 
 struct finished_packet {
-    struct live_view view; /* every grab, newest first; nobody's: has_mine is false */
+    struct packet_view view; /* every grab, newest first; nobody's: has_mine is false */
     struct finished_rows rows;
 };
 
@@ -30,9 +31,9 @@ struct finished *finished_new(size_t packets_max, size_t bytes_max);
 void finished_free(struct finished *f); /* NULL is fine */
 
 /* True when a packet as Redis shows it will never change and view has all of its grabs. Pure. */
-bool finished_for_ever(const struct live_view *view);
+bool finished_for_ever(const struct packet_view *view);
 /* True when it will never change, but view has only some of the grabs, and all of them would fit one view. Pure. */
-bool finished_but_partly(const struct live_view *view);
+bool finished_but_partly(const struct packet_view *view);
 
 /* Keeps a copy; view must be finished_for_ever. Does nothing when the packet is there, too large, or without memory. */
 void finished_keep(struct finished *f, const struct finished_packet *packet);
@@ -47,6 +48,7 @@ bool finished_look_due(struct finished *f, uint32_t share_count);
 struct live_grab finished_grab(const struct finished_packet *packet, uint64_t user_id);
 /* What the view script would show; rows point into packet. user_id, after and limit as for live_view_queue. Of packet
  * only the view is read, and all it needs is every grab. */
-struct live_view finished_view(const struct finished_packet *packet, uint64_t user_id, uint32_t after, uint32_t limit);
+struct packet_view finished_view(const struct finished_packet *packet, uint64_t user_id, uint32_t after,
+                                 uint32_t limit);
 
 #endif

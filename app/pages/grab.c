@@ -2,7 +2,9 @@
 
 #include "base/crash.h"
 #include "io/metrics.h"
+#include "live/grab.h"
 #include "live/live.h"
+#include "packet/grab.h"
 #include "packet/store.h"
 #include "pages/present.h"
 #include "pages/show.h"
@@ -81,7 +83,7 @@ static enum step grab_begin(struct exchange *x)
         return STEP_DONE;
     }
     crash_point("grab-before-script");
-    live_grab_queue(&x->app->stores.live, &x->calls[0], x->id, x->visitor.user_id, x->visitor.nickname);
+    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, x->visitor.nickname);
     return STEP_WAIT;
 }
 
@@ -95,7 +97,7 @@ enum step packet_open_hot(struct exchange *x)
         answer_refusal(x, &PROBLEM_EMPTY);
         return STEP_DONE;
     }
-    enum status st = live_grab_read(&x->calls[0], &grab);
+    enum status st = live_grab_read(&x->call, &grab);
     crash_point("grab-after-reply");
     /* Now and then a losing grab looks whether the next ones can be answered without Redis. */
     if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->finished != NULL &&
@@ -126,7 +128,7 @@ static const struct problem *refusal_of(const struct packet *p, uint64_t user_id
 
 enum step packet_open_cold(struct exchange *x)
 {
-    struct grab_row mine;
+    struct grab mine;
     struct packet packet;
     enum status st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &mine);
     if (st == ST_OK) {

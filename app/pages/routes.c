@@ -1,5 +1,6 @@
 #include "pages/routes.h"
 
+#include "base/array.h"
 #include "pages/grab.h"
 #include "pages/home.h"
 #include "pages/records.h"
@@ -20,4 +21,4 @@ const struct route packet_routes[] = {
     { "GET", "/records/received", NEED_USER, POOL_PAGE, records_received },
     { "GET", "/records/sent", NEED_USER, POOL_PAGE, records_sent },
 };
-const size_t packet_routes_count = sizeof packet_routes / sizeof packet_routes[0];
+const size_t packet_routes_count = ARRAY_LEN(packet_routes);

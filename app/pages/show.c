@@ -1,7 +1,9 @@
 #include "pages/show.h"
 
-#include "live/live.h"
+#include "live/view.h"
+#include "packet/grab.h"
 #include "packet/store.h"
+#include "packet/view.h"
 #include "pages/show_model.h"
 #include "pages/show_tag.h"
 #include "web/field_types.h"
@@ -21,7 +23,7 @@ static bool after_read(struct exchange *x, uint32_t *after)
     return fine;
 }
 
-static void answer_view(struct exchange *x, const struct live_view *view, const struct finished_rows *ready)
+static void answer_view(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready)
 {
     struct model m;
     struct str tag = show_tag(x, view);
@@ -46,19 +48,19 @@ const struct finished_packet *packet_show_kept(struct exchange *x)
     return finished_find(f, x->id);
 }
 
-static void view_keep(struct exchange *x, const struct live_view *view)
+static void view_keep(struct exchange *x, const struct packet_view *view)
 {
     if (x->app->finished == NULL || !finished_for_ever(view))
         return;
     struct finished_packet packet = { .view = *view };
-    struct live_view page = finished_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
+    struct packet_view page = finished_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
     if (show_rows(x, &page, &packet.rows) == ST_OK)
         finished_keep(x->app->finished, &packet);
 }
 
 static void answer_kept(struct exchange *x, const struct finished_packet *packet, uint32_t after)
 {
-    struct live_view view = finished_view(packet, x->visitor.user_id, after, SHOW_ROWS);
+    struct packet_view view = finished_view(packet, x->visitor.user_id, after, SHOW_ROWS);
     answer_view(x, &view, after >= view.packet.share_count ? &packet->rows : NULL);
 }
 
@@ -66,8 +68,8 @@ static void answer_kept(struct exchange *x, const struct finished_packet *packet
 
 static void view_queue(struct exchange *x, uint32_t after, uint32_t limit)
 {
-    redis_call_free(&x->calls[0]); /* of an earlier step */
-    live_view_queue(&x->app->stores.live, &x->calls[0], x->id, x->visitor.user_id, after, limit);
+    redis_call_free(&x->call); /* of an earlier step */
+    live_view_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, after, limit);
 }
 
 void packet_show_look(struct exchange *x)
@@ -77,20 +79,20 @@ void packet_show_look(struct exchange *x)
 
 void packet_show_looked(struct exchange *x)
 {
-    struct live_view view;
-    if (live_view_read(&x->calls[0], x->arena, x->id, &view) == ST_OK)
+    struct packet_view view;
+    if (live_view_read(&x->call, x->arena, x->id, &view) == ST_OK)
         view_keep(x, &view);
 }
 
 /* True: the packet can be kept, once all of its grabs are read. */
-static bool view_goes_on(const struct exchange *x, const struct live_view *view)
+static bool view_goes_on(const struct exchange *x, const struct packet_view *view)
 {
     return x->step == 1 && x->app->finished != NULL && finished_but_partly(view);
 }
 
 enum step packet_show_hot(struct exchange *x)
 {
-    struct live_view view;
+    struct packet_view view;
     uint32_t after;
     if (!after_read(x, &after)) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
@@ -105,7 +107,7 @@ enum step packet_show_hot(struct exchange *x)
         view_queue(x, after, SHOW_ROWS);
         return STEP_WAIT;
     }
-    enum status st = live_view_read(&x->calls[0], x->arena, x->id, &view);
+    enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     if (st == ST_OK && view_goes_on(x, &view)) {
         packet_show_look(x);
         return STEP_WAIT;
@@ -118,43 +120,23 @@ enum step packet_show_hot(struct exchange *x)
     } else if (st == ST_NOT_FOUND) {
         respond_to_page_pool(x);
     } else {
-        respond_status(x, status_looked(st)); /* a view changes nothing: it is merely away */
+        respond_status(x, status_idempotent(st)); /* a view changes nothing */
     }
     return STEP_DONE;
 }
 
 /* ---- from MySQL ---- */
 
-static struct live_row row_from(const struct grab_row *grab)
+static enum status view_rows_find(struct exchange *x, uint32_t after, struct packet_view *view)
 {
-    return (struct live_row){ .share_no = grab->share_no,
-                              .user_id = grab->user_id,
-                              .nickname = grab->nickname,
-                              .amount_fen = grab->amount_fen,
-                              .event = { .ms = (uint64_t)grab->grabbed_ms },
-                              .settled = true };
+    enum status st = packet_grabs(x->app->stores.db, x->arena, x->id, after, SHOW_ROWS, &view->rows, &view->row_count);
+    if (st == ST_OK)
+        view->next = view->row_count == SHOW_ROWS ? view->rows[SHOW_ROWS - 1].share_no : 0;
+    return st;
 }
 
-static enum status view_rows_find(struct exchange *x, uint32_t after, struct live_view *view)
+static enum status view_find(struct exchange *x, uint32_t after, struct packet_view *view)
 {
-    struct grab_row *grabs;
-    size_t count;
-    enum status st = packet_grabs(x->app->stores.db, x->arena, x->id, after, SHOW_ROWS, &grabs, &count);
-    if (st != ST_OK)
-        return st;
-    view->rows = arena_array(x->arena, count + 1, sizeof *view->rows);
-    if (view->rows == NULL)
-        return ST_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        view->rows[i] = row_from(&grabs[i]);
-    view->row_count = count;
-    view->next = count == SHOW_ROWS ? grabs[count - 1].share_no : 0;
-    return ST_OK;
-}
-
-static enum status view_find(struct exchange *x, uint32_t after, struct live_view *view)
-{
-    struct grab_row grab;
     enum status st = packet_find(x->app->stores.db, x->arena, x->id, &view->packet);
     if (st != ST_OK)
         return st;
@@ -164,19 +146,17 @@ static enum status view_find(struct exchange *x, uint32_t after, struct live_vie
     view->over = packet_is_over(&view->packet);
     view->packet.state = packet_state_shown(&view->packet, x->now_ms);
     if (x->visitor.user_id != 0) {
-        st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &grab);
+        st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &view->mine);
         if (st != ST_OK && st != ST_NOT_FOUND)
             return st;
         view->has_mine = st == ST_OK;
-        if (view->has_mine)
-            view->mine = row_from(&grab);
     }
     return view_rows_find(x, after, view);
 }
 
 enum step packet_show_cold(struct exchange *x)
 {
-    struct live_view view = { 0 };
+    struct packet_view view = { 0 };
     uint32_t after;
     if (!after_read(x, &after)) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);

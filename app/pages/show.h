@@ -9,7 +9,7 @@
 enum step packet_show_hot(struct exchange *x);
 /* The packet as kept in this process; NULL: it is not, or this is no hot pool. */
 const struct finished_packet *packet_show_kept(struct exchange *x);
-/* Queues a look at all of the packet's grabs, into calls[0]. After the round the second one keeps the packet, if it
+/* Queues a look at all of the packet's grabs, into x->call. After the round the second one keeps the packet, if it
  * will never change. */
 void packet_show_look(struct exchange *x);
 void packet_show_looked(struct exchange *x);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/money.h"
+#include "packet/grab.h"
 #include "pages/present.h"
 #include "web/qr.h"
 #include "web/view.h"
@@ -13,7 +14,7 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
     return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
 }
 
-bool show_goes_on(const struct live_view *view, uint64_t visitor_id)
+bool show_goes_on(const struct packet_view *view, uint64_t visitor_id)
 {
     const struct packet *p = &view->packet;
     if (!show_list_allowed(p, view->has_mine, visitor_id))
@@ -25,20 +26,20 @@ bool show_goes_on(const struct live_view *view, uint64_t visitor_id)
 }
 
 /* 手气最佳 is told only when nothing can change any more. */
-static bool row_is_best(const struct packet *p, const struct live_row *row)
+static bool row_is_best(const struct packet *p, const struct grab *row)
 {
     return p->kind == PACKET_LUCKY && p->state == PACKET_FINISHED && row->share_no == p->best_share_no;
 }
 
-static void row_model(struct model *m, struct value *object, const struct packet *p, const struct live_row *row)
+static void row_model(struct model *m, struct value *object, const struct packet *p, const struct grab *row)
 {
     value_int(m, object, "share_no", row->share_no);
     view_money_model(m, object, "amount_fen", "amount_text", row->amount_fen);
-    view_time_model(m, object, "grabbed_at", "time_text", (int64_t)row->event.ms);
+    view_time_model(m, object, "grabbed_at", "time_text", row->grabbed_ms);
     value_bool(m, object, "best", row_is_best(p, row));
 }
 
-static void mine_model(struct model *m, const struct live_view *view)
+static void mine_model(struct model *m, const struct packet_view *view)
 {
     if (!view->has_mine) {
         value_null(m, &m->root, "mine");
@@ -49,10 +50,10 @@ static void mine_model(struct model *m, const struct live_view *view)
     value_bool(m, mine, "settled", view->mine.settled);
 }
 
-static void grabs_model(struct model *m, struct value *grabs, const struct live_view *view)
+static void grabs_model(struct model *m, struct value *grabs, const struct packet_view *view)
 {
     for (size_t i = 0; i < view->row_count; i++) {
-        const struct live_row *row = &view->rows[i];
+        const struct grab *row = &view->rows[i];
         struct value *object = value_add_object(m, grabs);
         present_person(m, object, "user", row->user_id, row->nickname);
         row_model(m, object, &view->packet, row);
@@ -72,7 +73,7 @@ static struct str rows_html(struct exchange *x, enum language language, const st
     return copy;
 }
 
-enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out)
+enum status show_rows(struct exchange *x, const struct packet_view *view, struct finished_rows *out)
 {
     struct buf json = BUF_EMPTY;
     struct model m;
@@ -90,7 +91,7 @@ enum status show_rows(struct exchange *x, const struct live_view *view, struct f
     return made ? ST_OK : ST_NO_MEMORY;
 }
 
-static void rows_model(struct exchange *x, struct model *m, const struct live_view *view,
+static void rows_model(struct exchange *x, struct model *m, const struct packet_view *view,
                        const struct finished_rows *ready, bool allowed, struct str path)
 {
     if (allowed && ready != NULL) {
@@ -125,7 +126,7 @@ static void took_model(struct model *m, int64_t took_ms)
 }
 
 /* What the packet is, for everyone. */
-static void packet_model(struct model *m, const struct live_view *view, struct str id)
+static void packet_model(struct model *m, const struct packet_view *view, struct str id)
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
@@ -171,7 +172,7 @@ static void sender_model(struct model *m, const struct packet *p, struct str url
 }
 
 /* What this visitor can do here. */
-static void visitor_model(struct model *m, const struct live_view *view, uint64_t visitor_id, bool is_sender)
+static void visitor_model(struct model *m, const struct packet_view *view, uint64_t visitor_id, bool is_sender)
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
@@ -186,7 +187,7 @@ static void visitor_model(struct model *m, const struct live_view *view, uint64_
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && meant);
 }
 
-void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m)
+void show_model(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready, struct model *m)
 {
     const struct packet *p = &view->packet;
     struct arena *a = m->arena;

@@ -1,8 +1,9 @@
 /* The model of a packet's page: one for all visitors, states and stores. Redis (hot) and MySQL (cold) both fill a
- * struct live_view; who looks decides what of it is shown. */
+ * struct packet_view; who looks decides what of it is shown. */
 #ifndef HB_PAGES_SHOW_MODEL_H
 #define HB_PAGES_SHOW_MODEL_H
 
+#include "packet/view.h"
 #include "pages/finished.h"
 #include "web/exchange.h"
 
@@ -14,7 +15,7 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
 
 /* True when what the visitor sees of the list, or of the own share, may change by itself: shares are left, the
  * visitor's is not settled, or the sender waits for the rest. Pure. */
-bool show_goes_on(const struct live_view *view, uint64_t visitor_id);
+bool show_goes_on(const struct packet_view *view, uint64_t visitor_id);
 
 /* Members, JSON and page:
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count (page:
@@ -37,10 +38,10 @@ bool show_goes_on(const struct live_view *view, uint64_t visitor_id);
  *   html_rows: what partials/packet_rows would make of grabs, when that is at hand
  *   refresh: the answer's tag, when show_goes_on; the handler adds it
  * ready: the view's rows as show_rows made them, borrowed; NULL: they are made anew. */
-void show_model(struct exchange *x, const struct live_view *view, const struct finished_rows *ready, struct model *m);
+void show_model(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready, struct model *m);
 
 /* The view's rows as page and JSON show them to whoever may read the list: the same for all. Texts live in x's arena.
  * ST_NO_MEMORY: also when the template is missing. */
-enum status show_rows(struct exchange *x, const struct live_view *view, struct finished_rows *out);
+enum status show_rows(struct exchange *x, const struct packet_view *view, struct finished_rows *out);
 
 #endif

@@ -1,13 +1,15 @@
 #include "pages/show_tag.h"
 
 #include "base/digest.h"
+#include "packet/grab.h"
+#include "packet/view.h"
 #include "pages/present.h"
 #include "web/assets.h"
 
-struct str show_tag(struct exchange *x, const struct live_view *view)
+struct str show_tag(struct exchange *x, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
-    const struct live_row *newest = view->row_count > 0 ? view->rows : NULL;
+    const struct grab *newest = view->row_count > 0 ? view->rows : NULL;
     /* What was written once (greeting, amounts, earlier grabs) follows from the id and the number of grabs. The newest
      * grab is named because a Redis that lost its data may fill the same number of shares otherwise. */
     const uint64_t facts[] = {
@@ -23,7 +25,7 @@ struct str show_tag(struct exchange *x, const struct live_view *view)
         view->busy,
         view->over,
         newest != NULL ? newest->user_id : 0,
-        newest != NULL ? newest->event.ms : 0,
+        newest != NULL ? (uint64_t)newest->grabbed_ms : 0,
         view->has_mine ? (uint64_t)view->mine.share_no + 1 : 0,
         view->has_mine && view->mine.settled,
     };

@@ -2,7 +2,7 @@
 #ifndef HB_PAGES_SHOW_TAG_H
 #define HB_PAGES_SHOW_TAG_H
 
-#include "live/live.h"
+#include "packet/view.h"
 #include "web/exchange.h"
 
 /* A weak entity tag, made of all that the answer depends on: the packet as view shows it to the visitor, who that is,
@@ -10,6 +10,6 @@
  * and the same in every process, whether the view came from memory, Redis or MySQL. Weak, because it says what the
  * answer tells and not which bytes do; nginx sends the same answer compressed, too. In the request's arena; STR_NONE
  * without memory. */
-struct str show_tag(struct exchange *x, const struct live_view *view);
+struct str show_tag(struct exchange *x, const struct packet_view *view);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/money.h"
+#include "packet/grab.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/present.h"
@@ -18,9 +19,9 @@
 
 struct verification {
     struct packet packet;
-    int64_t *shares_fen;    /* recomputed, share_count items */
-    uint32_t first, end;    /* shares of this page */
-    struct grab_row *grabs; /* of this page, in share order */
+    int64_t *shares_fen; /* recomputed, share_count items */
+    uint32_t first, end; /* shares of this page */
+    struct grab *grabs;  /* of this page, in share order */
     size_t grab_count;
     bool commitment_ok, shares_ok;
 };

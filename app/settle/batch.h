@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "live/live.h"
+#include "live/event.h"
 
 /* All that a batch says about one packet, and what MySQL says about it. */
 struct settle_packet {

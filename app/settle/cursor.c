@@ -1,6 +1,8 @@
 /* Where settlement stands, and whether the tables were made for as many partitions as there are. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "live/event.h"
+#include "live/stores.h"
 #include "settle/settle.h"
 
 enum { CHECK_CHUNK_BYTES = 4096, MISFIT_LOG_INTERVAL_MS = 5000 };
@@ -83,6 +85,7 @@ enum status settle_refresh(struct settle *s, struct settle_partition *p)
         return ST_CORRUPT;
     st = settle_unpublished(s, p);
     p->known = st == ST_OK;
+    p->held_due = true;
     p->published = LIVE_EVENT_NONE;
     return st;
 }

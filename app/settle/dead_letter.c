@@ -1,6 +1,7 @@
 #include "settle/dead_letter.h"
 
 #include "base/buf.h"
+#include "live/event.h"
 #include "packet/packet.h"
 
 #define LETTER_COLUMNS                                                                                                 \
@@ -40,21 +41,9 @@ uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t part
 
 bool dead_letter_event(struct str content, struct live_event_id id, struct live_event *out)
 {
-    char id_text[LIVE_EVENT_ID_MAX];
     struct str value;
-    struct str name = str_cut(content, ' ', &value);
-    if (value.ptr == NULL)
-        return false;
-    /* The reader of the stream's entries is the only one: what it takes here, it takes there. hiredis's strings are not
-     * const, but nobody writes to them. */
-    redisReply texts[] = { { .type = REDIS_REPLY_STRING, .str = id_text, .len = live_event_id_text(id_text, id).len },
-                           { .type = REDIS_REPLY_STRING, .str = (char *)(uintptr_t)name.ptr, .len = name.len },
-                           { .type = REDIS_REPLY_STRING, .str = (char *)(uintptr_t)value.ptr, .len = value.len } };
-    redisReply *pair[] = { &texts[1], &texts[2] };
-    redisReply fields = { .type = REDIS_REPLY_ARRAY, .elements = 2, .element = pair };
-    redisReply *parts[] = { &texts[0], &fields };
-    const redisReply entry = { .type = REDIS_REPLY_ARRAY, .elements = 2, .element = parts };
-    return live_event_read(&entry, out) == ST_OK;
+    struct str field = str_cut(content, ' ', &value);
+    return live_event_parse(id, field, value, out);
 }
 
 enum status dead_letter_add(struct db *db, const struct dead_letter *letter)

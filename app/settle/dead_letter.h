@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/db.h"
-#include "live/live.h"
+#include "live/event.h"
 
 enum { DEAD_LETTER_CONTENT_MAX = 4000, DEAD_LETTER_REASON_MAX = 160 }; /* bytes; what is longer is cut */
 

@@ -2,6 +2,8 @@
 
 #include "base/crash.h"
 #include "base/log.h"
+#include "live/close.h"
+#include "live/live.h"
 
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
@@ -21,7 +23,7 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
 static enum status answer_read(struct settle *s, uint64_t packet_id, const struct live_close *answer, int64_t now_ms,
                                uint64_t *closed, struct recover_done *done)
 {
-    enum status st = status_looked(answer->status); /* the next pass asks again and gets ALREADY */
+    enum status st = status_idempotent(answer->status); /* the next pass asks again and gets ALREADY */
     if (st == ST_CORRUPT || st == ST_INVALID) {
         log_error("a packet can't be closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
         return ST_OK;

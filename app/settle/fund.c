@@ -6,15 +6,15 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "ledger/ledger.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"
 
-enum { COMMIT_REPLAYS_MAX = 3 };
-
 /* ---- money ---- */
 
-/* One transaction: the packet first, because its unique request_key tells a repeat apart before any money moves. */
+/* The packet comes first: its unique request_key tells a repeat before the balance can refuse it. */
 static enum status fund_body(struct db *db, void *ctx)
 {
     const struct packet *p = ctx;
@@ -41,22 +41,6 @@ static enum status fund_body(struct db *db, void *ctx)
         st = user_totals_add_sent(db, p->sender_id, p->created_ms, p->amount_fen);
     crash_point("send-before-commit");
     return st;
-}
-
-/* A COMMIT without an answer is replayed: when the first one went through, the request_key says so.
- * ST_OK, ST_EXISTS (the key is taken, perhaps by us), ST_INVALID (not enough money), ST_UNKNOWN, or an outcome without
- * effect. */
-static enum status fund(struct db *db, struct packet *p)
-{
-    bool unknown = false;
-    for (int i = 0; i < COMMIT_REPLAYS_MAX; i++) {
-        enum status st = db_transaction(db, fund_body, p);
-        bool says_nothing = st == ST_UNAVAILABLE || st == ST_CONFLICT || st == ST_NO_MEMORY;
-        if (st != ST_UNKNOWN && !(unknown && says_nothing))
-            return st;
-        unknown = true;
-    }
-    return ST_UNKNOWN;
 }
 
 /* A greeting that nobody typed is in the language of the moment: it does not tell one order from another. */
@@ -171,7 +155,7 @@ enum status packet_send(struct stores *stores, struct arena *a, struct send_part
     enum status st = packet_prepare(stores, sender, receiver, order, now_ms, p);
     if (st != ST_OK)
         return st;
-    st = fund(stores->db, p);
+    st = db_transaction_replay(stores->db, fund_body, p);
     if (st == ST_EXISTS) {
         struct packet found;
         st = packet_find_by_key(stores->db, a, sender.id, order->request_key, &found);

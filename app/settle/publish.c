@@ -1,4 +1,5 @@
-/* What Redis is told of a settled batch: the position, the trimmed stream, the time to live of closed packets. */
+/* What Redis is told of a settled batch: the position, the trimmed stream, the time to live of closed packets, and what
+ * waits behind dead letters. */
 #include "settle/settle.h"
 
 #include <assert.h>
@@ -6,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/crash.h"
+#include "live/event.h"
+#include "live/keys.h"
+#include "settle/held.h"
 
 enum { PUBLISH_QUEUE_MAX = 1024, UNPUBLISHED_PAGE = 1000 };
 
@@ -23,7 +28,7 @@ static enum status round_close(struct settle *s, struct redis_call *calls, size_
         redis_round(s->stores->redis);
     for (size_t i = 0; i < count; i++) {
         if (st == ST_OK && calls[i].status != ST_OK)
-            st = status_looked(calls[i].status); /* all of it can be repeated */
+            st = status_idempotent(calls[i].status);
         redis_call_free(&calls[i]);
     }
     return st;
@@ -42,7 +47,7 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
         for (; told < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; told++) {
             struct live_keys keys;
             live_keys(&keys, p->closed_ids[told], s->stores->config->partitions);
-            for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+            for (size_t i = 0; i < ARRAY_LEN(own); i++) {
                 const struct str args[] = { STR("PEXPIRE"), keys.key[own[i]], { grace, (size_t)digits }, STR("NX") };
                 queue_words(s, &calls[queued++], args, 4);
             }
@@ -80,7 +85,7 @@ static enum status publish_position(struct settle *s, struct settle_partition *p
 
 enum status settle_publish(struct settle *s, struct settle_partition *p)
 {
-    if (!p->known || (live_event_id_equal(p->published, p->last) && p->closed_count == 0))
+    if (!p->known || (live_event_id_equal(p->published, p->last) && p->closed_count == 0 && !p->held_due))
         return ST_OK;
     arena_reset(s->arena);
     struct redis_call *calls = arena_array(s->arena, PUBLISH_QUEUE_MAX, sizeof *calls);
@@ -88,6 +93,11 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
         return ST_NO_MEMORY;
     /* The closed packets first: whoever comes after a crash finds them by the events behind the position. */
     enum status st = publish_closed(s, p, calls);
+    /* Then the grabs that wait behind dead letters: by the position alone they would be settled. */
+    if (st == ST_OK && p->held_due) {
+        st = held_publish(s->stores->db, &s->stores->live, s->arena, p->no);
+        p->held_due = st != ST_OK;
+    }
     if (st == ST_OK && !live_event_id_equal(p->last, LIVE_EVENT_NONE)) {
         crash_point("settle-before-trim");
         st = publish_position(s, p, calls);
@@ -144,7 +154,7 @@ static enum status unpublished_page(struct settle *s, struct settle_partition *p
     const struct str range[] = { STR("XRANGE"),   live_events_key(events, p->no),
                                  str_from(first), live_event_id_text(last, p->last),
                                  STR("COUNT"),    str_from(count) };
-    enum status st = redis_do(s->stores->redis, &call, range, sizeof range / sizeof range[0]);
+    enum status st = redis_do(s->stores->redis, &call, range, ARRAY_LEN(range));
     size_t found = 0;
     bool moved = false;
     for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(call.reply, found)) != NULL; found++) {
@@ -182,5 +192,5 @@ enum status settle_unpublished(struct settle *s, struct settle_partition *p)
     }
     if (st == ST_INVALID) /* not a stream: reading it says so */
         return ST_OK;
-    return st == ST_UNKNOWN || st == ST_CONFLICT ? ST_UNAVAILABLE : st; /* only looked */
+    return status_retry(st);
 }

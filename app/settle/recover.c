@@ -7,6 +7,14 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "ledger/ledger.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/keys.h"
+#include "live/live.h"
+#include "live/load.h"
+#include "live/shut.h"
+#include "live/stream.h"
+#include "packet/grab.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "settle/dead_letter.h"
@@ -92,7 +100,7 @@ static enum status packet_look(struct settle *s, uint64_t packet_id, struct live
     }
     for (size_t i = 0; i < 3; i++)
         redis_call_free(&calls[i]);
-    return status_looked(st);
+    return status_idempotent(st);
 }
 
 /* ---- one packet ---- */
@@ -110,7 +118,7 @@ struct task {
 /* Seed and settled grabs → live packet. */
 static enum status packet_rebuild(struct task *t, struct db *db, const struct packet *p)
 {
-    struct grab_row *grabs;
+    struct grab *grabs;
     size_t grab_count;
     enum live_code code;
     int64_t *shares = arena_array(t->arena, p->share_count, sizeof *shares);
@@ -228,7 +236,7 @@ static enum status packet_body(struct db *db, void *ctx)
     /* Before the commit: nobody would come back for the keys of a closed packet. Without them the packet is merely one
      * that Redis lost, so all of it can be repeated. */
     crash_point("recover-before-remove");
-    st = live_bury(&t->s->stores->live, t->packet_id);
+    st = live_tombstone(&t->s->stores->live, t->packet_id);
     crash_point("recover-after-remove");
     return st;
 }
@@ -256,7 +264,7 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
             metrics_add(METRIC_REFUNDED_FEN, (uint64_t)t.refund_fen);
     }
     arena_free(t.arena);
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* looked at again in any case */
+    return status_retry(st);
 }
 
 /* ---- the walk ---- */
@@ -277,7 +285,7 @@ static enum status packets_look(struct settle *s, struct arena *a, const struct 
         redis_round(s->stores->redis);
     for (size_t i = 0; calls != NULL && i < rows->count; i++) {
         if (st == ST_OK)
-            st = status_looked(calls[i].status);
+            st = status_idempotent(calls[i].status);
         if (st == ST_OK) {
             enum seen seen;
             bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
@@ -326,16 +334,16 @@ void recover_all_again(struct recover *r)
     r->packet_id = 0;
 }
 
-/* A Redis that was emptied while it runs has lost its voucher with all the rest: it is checked anew. */
+/* A Redis that was emptied while it runs has lost its fence key with all the rest: it is compared anew. */
 static enum status checked_look(struct recover *r, struct settle *s)
 {
     struct redis_call call;
-    const struct str get[] = { STR("GET"), LIVE_CHECKED_KEY };
+    const struct str get[] = { STR("GET"), LIVE_FENCE_KEY };
     enum status st = redis_do(s->stores->redis, &call, get, 2);
-    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->voucher)))
-        r->voucher[0] = '\0';
+    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->fence_text)))
+        r->fence_text[0] = '\0';
     redis_call_free(&call);
-    return status_looked(st);
+    return status_idempotent(st);
 }
 
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)

@@ -7,12 +7,12 @@
  *   is made to go on behind the cursor, and every packet is built anew and opened.
  *
  * Between the start of a Redis that has lost something and the discovery there must be no grab, or a share would be
- * promised that is settled for somebody else. So a Redis process has to be vouched for before grabs reach it: a worker
- * that meets a new run_id compares every stream with its cursor (recover_check), and then writes that run_id and the
- * number of partitions under LIVE_CHECKED_KEY; who is configured with another number grabs and loads nothing. A copy
- * that comes back vouches for the process it was taken from, which is no more. What a worker read from the old process
- * can't be settled after the check of the new one: settling asks, under the lock of the cursor, whether the connection
- * it was read over still stands; the check takes the same lock.
+ * promised that is settled for somebody else. So there is a fence before every Redis process (live/fence.h): a worker
+ * that meets a new run_id compares every stream with its cursor (recover_fence), and then opens the fence by writing
+ * that run_id and the number of partitions under LIVE_FENCE_KEY; a process that is configured with another number grabs
+ * and loads nothing. A copy that comes back names the process it was taken from, which no longer runs. What a worker
+ * read from the old process can't be settled after the check of the new one: settling asks, under the lock of the
+ * cursor, whether the connection it was read over still stands; the check takes the same lock.
  *
  * A packet is built or refunded only under the lock of its partition's cursor and only when no event of it waits in the
  * stream: what was promised is settled first. A closed packet never comes back. */
@@ -37,8 +37,8 @@ struct recover {
     bool whole; /* all of them are to be looked at without a pause: at start, after Redis was restarted, after a stream
                    was mended; false again when the walk has come to its end */
     int64_t expires_ms;
-    uint64_t packet_id; /* where it stands */
-    char voucher[64];   /* of the Redis server that was checked last */
+    uint64_t packet_id;  /* where it stands */
+    char fence_text[64]; /* of the Redis server that was checked last */
 };
 
 /* The walk begins again, without a pause. */
@@ -52,11 +52,11 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
  * its events or contradicts itself (logged, counted in done). */
 enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done);
 
-/* Vouches for Redis, when that has not been done since it started: compares every partition's stream with its cursor
+/* Opens the fence, when that has not been done since Redis started: compares every partition's stream with its cursor
  * first, and closes the doors where it does not go on. Asks nothing when the connection leads to the process that was
- * checked last. *checked: it is vouched for; false: another worker is at a partition, try again soon.
+ * checked last. *checked: the fence is open; false: another worker is at a partition, try again soon.
  * ST_UNAVAILABLE: a store is away. ST_INVALID: as settle_refresh. */
-enum status recover_check(struct recover *r, struct settle *s, bool *checked);
+enum status recover_fence(struct recover *r, struct settle *s, bool *checked);
 
 /* The stream of a partition does not have the entry its cursor stands on. Finds out why and mends it. */
 enum status recover_stream(struct settle *s, struct settle_partition *p);

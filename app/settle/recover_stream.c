@@ -7,6 +7,12 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/keys.h"
+#include "live/live.h"
+#include "live/shut.h"
+#include "live/stream.h"
 #include "settle/write.h"
 
 enum {
@@ -54,14 +60,14 @@ static enum status doors_each(struct settle *s, struct db *db, uint32_t partitio
  * in what Redis came back with, and nobody builds it anew: it goes for good, and its pages come from MySQL. */
 static enum status doors_close(struct settle *s, struct db *db, uint32_t partition)
 {
-    uint64_t shut = 0, gone = 0;
+    uint64_t shut = 0, removed = 0;
     enum status st = doors_each(s, db, partition, PACKET_FUNDING, 0, live_busy, &shut);
     if (st == ST_OK)
         st = doors_each(s, db, partition, PACKET_OPEN, 0, live_busy, &shut);
     if (st == ST_OK)
-        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOSED_BACK_MS, live_bury_all, &gone);
+        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOSED_BACK_MS, live_tombstone_all, &removed);
     log_warn("doors closed", "partition=%u packets=%llu closed=%llu status=%s", partition, (unsigned long long)shut,
-             (unsigned long long)gone, status_name(st));
+             (unsigned long long)removed, status_name(st));
     return st;
 }
 
@@ -114,6 +120,7 @@ static enum status stream_body(struct db *db, void *ctx)
         return st;
     if (!live_event_id_equal(cursor, m->p->last)) {
         m->p->last = m->p->published = cursor; /* we are late: another worker moved and trimmed */
+        m->p->held_due = true;
         return ST_OK;
     }
     m->looked = true;
@@ -138,7 +145,7 @@ static enum status stream_body(struct db *db, void *ctx)
     st = doors_close(m->s, db, m->p->no);
     crash_point("recover-after-doors");
     if (st == ST_OK && order < 0) {
-        st = live_mark(&m->s->stores->live, m->p->no, cursor);
+        st = live_stream_anchor(&m->s->stores->live, m->p->no, cursor);
         crash_point("recover-after-mark");
         return st;
     }
@@ -162,7 +169,7 @@ enum status recover_stream(struct settle *s, struct settle_partition *p)
     enum status st = mending_run(&m);
     if (st == ST_OK && m.lost)
         settle_stop(p, &(struct settle_fault){ .message = "events were trimmed before they were settled" });
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+    return status_retry(st);
 }
 
 /* ---- a Redis process that nobody has looked at yet ---- */
@@ -179,7 +186,7 @@ static enum status partition_check(struct settle *s, struct settle_partition *p,
     return st;
 }
 
-/* Connects, if need be, and reads the voucher. */
+/* Connects, if need be, and reads the fence key. */
 static enum status redis_look(struct settle *s)
 {
     struct redis_call call;
@@ -188,34 +195,34 @@ static enum status redis_look(struct settle *s)
     return st;
 }
 
-enum status recover_check(struct recover *r, struct settle *s, bool *checked)
+enum status recover_fence(struct recover *r, struct settle *s, bool *checked)
 {
-    char voucher[sizeof r->voucher];
-    struct str now = redis_voucher(s->stores->redis);
+    char text[sizeof r->fence_text];
+    struct str now = redis_fence_text(s->stores->redis);
     enum status st = ST_OK;
-    *checked = now.len > 0 && str_equal(now, str_from(r->voucher));
+    *checked = now.len > 0 && str_equal(now, str_from(r->fence_text));
     if (*checked)
         return ST_OK;
     if (now.len == 0) {
         st = redis_look(s);
-        now = redis_voucher(s->stores->redis);
+        now = redis_fence_text(s->stores->redis);
     }
-    (void)snprintf(voucher, sizeof voucher, "%.*s", STR_ARG(now));
+    (void)snprintf(text, sizeof text, "%.*s", STR_ARG(now));
     bool looked = true;
     for (uint32_t i = 0; st == ST_OK && looked && i < s->partition_count; i++)
         st = partition_check(s, &s->partitions[i], &looked);
-    /* What we vouch for is the process that was there before the first look. When it was another one in between, it is
-     * no more, and its name helps nobody. */
+    /* The text names the process that was there before the first look. If another one took its place in between, the
+     * text opens nothing. */
     if (st == ST_OK && looked)
-        st = live_vouch(&s->stores->live, str_from(voucher));
+        st = live_fence_open(&s->stores->live, str_from(text));
     if (st == ST_OK && looked)
         st = redis_look(s);
-    *checked = st == ST_OK && looked && redis_is_vouched(s->stores->redis) &&
-               str_equal(redis_voucher(s->stores->redis), str_from(voucher));
+    *checked = st == ST_OK && looked && redis_fence_is_open(s->stores->redis) &&
+               str_equal(redis_fence_text(s->stores->redis), str_from(text));
     if (*checked) {
-        memcpy(r->voucher, voucher, sizeof voucher);
+        memcpy(r->fence_text, text, sizeof text);
         recover_all_again(r);
-        log_info("redis is vouched for", "voucher=\"%s\"", voucher);
+        log_info("fence opened", "redis=\"%s\"", text);
     }
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+    return status_retry(st);
 }

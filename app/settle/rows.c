@@ -1,6 +1,7 @@
 #include "settle/rows_internal.h"
 
 #include "base/crash.h"
+#include "live/event.h"
 #include "packet/packet.h"
 
 /* The statements' arguments are lists. JSON_TABLE is the one way to join a list of rows into an UPDATE that both

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "io/db.h"
-#include "live/live.h"
+#include "live/event.h"
 #include "settle/batch.h"
 #include "settle/write.h"
 

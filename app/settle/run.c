@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/process.h"
+#include "live/stores.h"
 #include "settle/expire.h"
 #include "settle/recover.h"
 
@@ -50,7 +51,7 @@ enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
     while (!process_stop_asked()) {
         uint64_t events = 0;
         bool checked = false;
-        st = recover_check(&recover, s, &checked);
+        st = recover_fence(&recover, s, &checked);
         if (st == ST_OK)
             st = settle_pass(s, &events);
         s->again = s->again || !checked;

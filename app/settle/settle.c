@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "live/fence.h"
+#include "live/keys.h"
 #include "settle/dead_letter.h"
 #include "settle/recover.h"
 #include "settle/write.h"
@@ -33,7 +36,7 @@ enum status settle_new(struct stores *stores, struct settle **out)
     }
     /* A batch that takes longer than a page may is better than one that is given up and tried again for ever. */
     db_set_timeout_s(stores->db, SETTLE_DB_TIMEOUT_S);
-    live_vouched_by(stores->redis, stores->config);
+    live_fence_set(stores->redis, stores->config);
     for (uint32_t i = 0; i < s->partition_count; i++)
         s->partitions[i] = (struct settle_partition){ .no = i,
                                                       .batch_max = (uint32_t)stores->config->settle_batch,
@@ -63,14 +66,6 @@ void settle_free(struct settle *s)
     }
     arena_free(s->arena);
     free(s);
-}
-
-bool settle_is_stopped(const struct settle *s)
-{
-    for (uint32_t i = 0; i < s->partition_count; i++)
-        if (s->partitions[i].stopped)
-            return true;
-    return false;
 }
 
 /* ---- stopping and going on ---- */
@@ -106,7 +101,7 @@ static enum status read_queue(struct settle *s, struct settle_partition *p)
     assert(digits > 0 && (size_t)digits < sizeof count);
     const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
                                 STR("COUNT"),  { count, (size_t)digits } };
-    redis_queue(s->stores->redis, &p->call, args, sizeof args / sizeof args[0]);
+    redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
     return p->call.status == ST_NO_MEMORY ? ST_NO_MEMORY : ST_OK;
 }
 
@@ -190,7 +185,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
         if (read == ST_OK && is_gap && *gap == NULL)
             *gap = asked[i];
         if (st == ST_OK)
-            st = status_looked(read); /* nothing was changed by reading */
+            st = status_idempotent(read);
     }
     crash_point("settle-after-read");
     return st;
@@ -205,12 +200,20 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
     metrics_add(METRIC_SETTLED, w->event_count - w->put_aside);
     if (w->put_aside > 0) {
         metrics_add(METRIC_DEAD_LETTERS, w->put_aside);
+        p->held_due = true;
         log_error("events follow a dead letter of their packet", "partition=%u events=%zu", p->no, w->put_aside);
         s->again = true;
     }
     metrics_add(METRIC_REFUNDED_FEN, (uint64_t)w->refunded_fen);
     partition_go_on(s, p);
     return settle_closed_add(p, w->closed_ids, w->closed_count);
+}
+
+/* Another worker was faster. It may have died before it told Redis of its letters. */
+static void cursor_moved(struct settle_partition *p, struct live_event_id cursor)
+{
+    p->last = cursor;
+    p->held_due = true;
 }
 
 /* The first entry behind the cursor becomes a dead letter. */
@@ -234,7 +237,7 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
         return ST_OK;
     }
     if (st == ST_OK && w.outcome == SETTLE_MOVED)
-        p->last = w.cursor;
+        cursor_moved(p, w.cursor);
     if (st != ST_OK || w.outcome != SETTLE_WRITTEN)
         return st;
     crash_point("letter-after-commit");
@@ -242,6 +245,7 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
     log_error("an event became a dead letter", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
               (unsigned long long)letter->packet_id, STR_ARG(letter->reason));
     metrics_add(METRIC_DEAD_LETTERS, 1);
+    p->held_due = true;
     p->last = letter->event;
     p->gap_known = false;
     partition_go_on(s, p);
@@ -283,7 +287,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
         *settled = p->event_count - w.put_aside;
         return commit_written(s, p, &w);
     case SETTLE_BUSY: break;
-    case SETTLE_MOVED: p->last = w.cursor; break;
+    case SETTLE_MOVED: cursor_moved(p, w.cursor); break;
     case SETTLE_FAULT: return fault_answer(s, p, &w.fault);
     case SETTLE_BROKEN: settle_stop(p, &w.fault); break;
     }
@@ -335,22 +339,5 @@ enum status settle_pass(struct settle *s, uint64_t *events)
         uint32_t left = s->partition_count - first;
         st = pass_group(s, first, left < READ_PARTITIONS_MAX ? left : READ_PARTITIONS_MAX, events);
     }
-    if (st == ST_UNKNOWN || st == ST_CONFLICT)
-        st = ST_UNAVAILABLE; /* the next pass finds out */
-    return st;
-}
-
-enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events)
-{
-    *events = 0;
-    for (unsigned pass = 0; pass < passes_max; pass++) {
-        uint64_t settled;
-        enum status st = settle_pass(s, &settled);
-        if (st != ST_OK)
-            return st;
-        *events += settled;
-        if (settled == 0 && !s->again)
-            return ST_OK;
-    }
-    return ST_CONFLICT;
+    return status_retry(st); /* the next pass finds out */
 }

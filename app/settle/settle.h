@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "live/event.h"
 #include "live/stores.h"
 #include "settle/batch.h"
 
@@ -34,6 +35,7 @@ struct settle_partition {
     bool known;         /* last is what MySQL said when we looked */
     bool gap_known;     /* the doors are closed: events after a lost stretch may be settled */
     bool stopped;       /* by what a dead letter does not help */
+    bool held_due;      /* there may be letters that Redis was not told of (settle/held.h): before the position */
     int64_t retry_ms;   /* monotonic time; stopped until then */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
@@ -69,10 +71,6 @@ void settle_free(struct settle *s); /* NULL is fine */
  * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again;
  * ST_INVALID: as settle_refresh. */
 enum status settle_pass(struct settle *s, uint64_t *events);
-/* Passes until nothing is left that can be settled; at most passes_max. For commands and tests. */
-enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
-/* True while a partition is stopped. */
-bool settle_is_stopped(const struct settle *s);
 
 /* Stops a partition for its back-off time, logs why and counts it. */
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
@@ -80,15 +78,16 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
 /* ---- the parts of a pass, for tests that stop between them as a crash would ---- */
 
 /* Reads the cursor; makes those of all partitions when there is none yet. ST_INVALID (logged): the tables were made for
- * another number of partitions. Nothing may be settled or vouched for then: packets would be looked for where they are
- * not, and be built anew without what is promised. */
+ * another number of partitions. Nothing may be settled then and no fence opened: packets would be looked for where they
+ * are not, and be built anew without what is promised. */
 enum status settle_refresh(struct settle *s, struct settle_partition *p);
 /* Reads the next events of the partitions first … first + count - 1 in one round. *gap: a stream does not go on where
  * its cursor stands: recover_stream is due for it, and nothing was read. */
 enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct settle_partition **gap);
 /* Settles what was read. *settled: events; 0 also when another worker was faster or the partition stopped. */
 enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled);
-/* Tells Redis: time to live of closed packets, position, trimmed stream; in this order. */
+/* Tells Redis: time to live of closed packets, what waits behind dead letters, position, trimmed stream; in this
+ * order. */
 enum status settle_publish(struct settle *s, struct settle_partition *p);
 /* Packets that are closed now: the next settle_publish tells of them. */
 enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count);

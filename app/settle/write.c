@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/crash.h"
+#include "live/event.h"
 #include "settle/rows_internal.h"
 
 enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out)

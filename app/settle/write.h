@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/db.h"
-#include "live/live.h"
+#include "live/event.h"
 #include "settle/batch.h"
 #include "settle/dead_letter.h"
 
@@ -37,7 +37,7 @@ struct settle_write {
 };
 
 /* Writes nothing (ST_UNAVAILABLE) when the connection the events came over stands no more: the next Redis process may
- * not have them, and may be vouched for by now.
+ * not have them, and its fence may be open by now.
  * ST_OK: see outcome · ST_UNAVAILABLE, ST_CONFLICT: nothing was written, try again · ST_UNKNOWN: the connection was
  * lost at COMMIT: read the cursor · ST_NO_MEMORY. */
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w);

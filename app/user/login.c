@@ -116,7 +116,7 @@ enum step login_submit(struct exchange *x)
     }
     if (st != ST_OK) {
         /* Nothing a login does is in doubt afterwards: it simply has to be done again. */
-        respond_status(x, status_looked(st));
+        respond_status(x, status_idempotent(st));
         return STEP_DONE;
     }
     return answer_user(x, 200, &user, form.next.len > 0 ? form.next : STR("/"));

@@ -1,5 +1,6 @@
 #include "user/routes.h"
 
+#include "base/array.h"
 #include "user/pages.h"
 
 const struct route user_routes[] = {
@@ -10,4 +11,4 @@ const struct route user_routes[] = {
     { "POST", "/logout", WANT_VISITOR | SAME_ORIGIN, POOL_AUTH | POOL_PAGE, logout_submit },
     { "POST", "/language", SAME_ORIGIN, POOL_PAGE, language_submit },
 };
-const size_t user_routes_count = sizeof user_routes / sizeof user_routes[0];
+const size_t user_routes_count = ARRAY_LEN(user_routes);

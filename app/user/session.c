@@ -5,6 +5,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/utf8.h"
@@ -118,7 +119,7 @@ bool session_visitor_queue(struct exchange *x)
         return true;
     }
     const struct str args[] = { STR("GET"), x->visitor.session_key };
-    redis_queue(x->app->stores.redis, &x->session_call, args, sizeof args / sizeof args[0]);
+    redis_queue(x->app->stores.redis, &x->session_call, args, ARRAY_LEN(args));
     return true;
 }
 
@@ -136,7 +137,7 @@ static void session_store_queue(struct exchange *x, struct redis_call *call, str
         return;
     }
     const struct str args[] = { STR("SET"), key, value, only, STR("PX"), ttl };
-    redis_queue(x->app->stores.redis, call, args, sizeof args / sizeof args[0]);
+    redis_queue(x->app->stores.redis, call, args, ARRAY_LEN(args));
 }
 
 /* Rare (hourly for a session), but then for everybody who comes to an event: it goes with the round that comes next.
@@ -198,7 +199,7 @@ enum status session_start(struct exchange *x, uint64_t user_id, struct str usern
         return ST_NO_MEMORY;
     if (x->visitor.session_key.len > 0) {
         const struct str args[] = { STR("DEL"), x->visitor.session_key };
-        redis_queue(x->app->stores.redis, &del, args, sizeof args / sizeof args[0]);
+        redis_queue(x->app->stores.redis, &del, args, ARRAY_LEN(args));
     }
     redis_round(x->app->stores.redis);
     enum status st = set.status;
@@ -218,7 +219,7 @@ enum status session_end(struct exchange *x)
     if (x->visitor.session_key.len > 0) {
         struct redis_call call = { 0 };
         const struct str args[] = { STR("DEL"), x->visitor.session_key };
-        enum status st = redis_do(x->app->stores.redis, &call, args, sizeof args / sizeof args[0]);
+        enum status st = redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args));
         redis_call_free(&call);
         if (st != ST_OK)
             return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;

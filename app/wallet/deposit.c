@@ -46,6 +46,7 @@ struct deposit_run {
     int64_t now_ms;
 };
 
+/* Refuses nothing but a repeat and a wallet that does not exist; no wallet is ever deleted. */
 static enum status deposit_body(struct db *db, void *ctx)
 {
     const struct deposit_run *run = ctx;
@@ -87,13 +88,7 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
     if (run.ledger_key.ptr == NULL)
         return ST_NO_MEMORY;
     d->repeated = false;
-    enum status st = db_transaction(db, deposit_body, &run);
-    if (st == ST_UNKNOWN) {
-        /* The COMMIT was sent and not answered. Once more: either the key is taken, or now it is done. */
-        st = db_transaction(db, deposit_body, &run);
-        if (st != ST_OK && st != ST_EXISTS)
-            return ST_UNKNOWN;
-    }
+    enum status st = db_transaction_replay(db, deposit_body, &run);
     if (st == ST_EXISTS) {
         d->repeated = true;
         st = deposit_find(db, &run);

@@ -22,8 +22,8 @@ struct deposit {
 /* The form of /wallet/deposit: amount_fen and request_key of struct deposit. */
 extern const struct field deposit_fields[];
 
-/* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. A lost COMMIT is
- * replayed, the unique key decides; ST_UNKNOWN only when that can't be done either, or when a deposit that was made
+/* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. An unanswered COMMIT
+ * is replayed (db_transaction_replay). ST_UNKNOWN when that does not decide it either, or when a deposit that was made
  * can't be read again. ST_NOT_FOUND: no such wallet. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 

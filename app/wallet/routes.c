@@ -1,5 +1,6 @@
 #include "wallet/routes.h"
 
+#include "base/array.h"
 #include "wallet/deposit.h"
 #include "wallet/statement.h"
 
@@ -7,4 +8,4 @@ const struct route wallet_routes[] = {
     { "GET", "/wallet", NEED_USER, POOL_PAGE, statement_show },
     { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN, POOL_PAGE, deposit_submit },
 };
-const size_t wallet_routes_count = sizeof wallet_routes / sizeof wallet_routes[0];
+const size_t wallet_routes_count = ARRAY_LEN(wallet_routes);

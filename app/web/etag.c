@@ -1,28 +1,24 @@
 #include "web/etag.h"
 
-static struct str skipped(struct str s, size_t bytes)
-{
-    return (struct str){ s.ptr + bytes, s.len - bytes };
-}
-
 static struct str without_weakness(struct str tag)
 {
-    return str_starts(tag, STR("W/")) ? skipped(tag, 2) : tag;
+    (void)str_skip_prefix(&tag, STR("W/"));
+    return tag;
 }
 
 /* Cuts the first tag off, quotes and all. False: there is none, or it is malformed. A comma may be part of a tag. */
 static bool tag_cut(struct str *list, struct str *tag)
 {
     while (list->len > 0 && (*list->ptr == ',' || *list->ptr == ' ' || *list->ptr == '\t'))
-        *list = skipped(*list, 1);
+        *list = str_skip(*list, 1);
     struct str rest = without_weakness(*list);
     if (rest.len < 2 || *rest.ptr != '"')
         return false;
-    size_t len = str_index(skipped(rest, 1), '"') + 2;
+    size_t len = str_index(str_skip(rest, 1), '"') + 2;
     if (len > rest.len)
         return false;
-    *tag = (struct str){ rest.ptr, len };
-    *list = skipped(rest, len);
+    *tag = str_slice(rest, 0, len);
+    *list = str_skip(rest, len);
     return true;
 }
 

@@ -76,7 +76,7 @@ struct exchange {
     struct redis_call session_call;
     struct redis_call renewal_call; /* of the session: goes with the next round, nobody waits for its answer */
     bool renewal_queued;            /* and that round has not come yet */
-    struct redis_call calls[3];     /* the handler's; freed with the request */
+    struct redis_call call;         /* the handler's; freed with the request */
     bool answered;                  /* only to be written */
 
     /* the answer: written by web/respond.h */

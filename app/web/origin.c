@@ -9,13 +9,9 @@ bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host
 
     /* "scheme://host[:port]"; "null" and anything else has no "://" and is foreign. The scheme is not compared: a
      * proxy may end TLS before us. */
-    struct str rest = origin;
-    size_t colon = str_index(rest, ':');
-    if (rest.len < colon + 3 || rest.ptr[colon + 1] != '/' || rest.ptr[colon + 2] != '/')
-        return false;
-    rest.ptr += colon + 3;
-    rest.len -= colon + 3;
-    return host.len > 0 && str_equal_fold(rest, host);
+    struct str authority;
+    (void)str_cut(origin, ':', &authority);
+    return str_skip_prefix(&authority, STR("//")) && host.len > 0 && str_equal_fold(authority, host);
 }
 
 bool origin_own_path(struct str next)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
@@ -83,20 +84,14 @@ struct str route_allow_text(unsigned methods)
 
 /* ---- reading the request ---- */
 
-static size_t text_find(struct str s, struct str part)
-{
-    const char *found = s.len >= part.len ? memmem(s.ptr, s.len, part.ptr, part.len) : NULL;
-    return found != NULL ? (size_t)(found - s.ptr) : s.len;
-}
-
 /* JSON only for those who ask for it before HTML: browsers name text/html first, curl says anything will do. */
 static bool accept_wants_json(struct str accept)
 {
-    size_t json = text_find(accept, STR("application/json"));
-    size_t problem = text_find(accept, STR("application/problem+json"));
+    size_t json = str_find(accept, STR("application/json"));
+    size_t problem = str_find(accept, STR("application/problem+json"));
     if (problem < json)
         json = problem;
-    return json < accept.len && json < text_find(accept, STR("text/html"));
+    return json < accept.len && json < str_find(accept, STR("text/html"));
 }
 
 static void request_read(struct exchange *x)
@@ -204,7 +199,7 @@ static const char *status_reason(int status)
         { 500, "Internal Server Error" },
         { 503, "Service Unavailable" },
     };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].reason;
     return "Other";
@@ -282,7 +277,7 @@ static enum step handler_step(struct exchange *x)
         x->visitor_pending = false;
         if (st != ST_OK) {
             /* Only the session was read: whatever the request wanted has not happened. */
-            respond_status(x, status_looked(st));
+            respond_status(x, status_idempotent(st));
             return STEP_DONE;
         }
     }
@@ -353,8 +348,7 @@ static void router_finish(void *ctx, struct fcgi_request *r)
     struct exchange *x = r->state;
     redis_call_free(&x->session_call);
     redis_call_free(&x->renewal_call);
-    for (size_t i = 0; i < sizeof x->calls / sizeof x->calls[0]; i++)
-        redis_call_free(&x->calls[i]);
+    redis_call_free(&x->call);
     s->free[s->free_len++] = x;
 }
 

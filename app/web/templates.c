@@ -4,13 +4,27 @@
 
 enum { ERROR_MAX = 512 };
 
+static enum status set_load(const char *dir, enum language language, struct templates *t, char *error,
+                            size_t error_size)
+{
+    struct catalogue c;
+    enum status st = catalogue_read(dir, language, &c, error, error_size);
+
+    if (st != ST_OK)
+        return st;
+    t->catalogues[language] = c.stamp;
+    st = mustache_set_load(dir, c.texts, c.count, &t->sets[language], error, error_size);
+    catalogue_free(&c);
+    return st;
+}
+
 enum status templates_load(const char *dir, struct templates *t, char *error, size_t error_size)
 {
     struct templates fresh = { .made = t->made + 1 };
     enum status st = ST_OK;
 
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
-        st = mustache_set_load(dir, language_tag((enum language)i), &fresh.sets[i], error, error_size);
+        st = set_load(dir, (enum language)i, &fresh, error, error_size);
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
         fresh.content = fresh.content * 31 + mustache_set_content(fresh.sets[i]);
     if (st == ST_OK)
@@ -20,16 +34,27 @@ enum status templates_load(const char *dir, struct templates *t, char *error, si
     return st;
 }
 
-void templates_refresh(const char *dir, struct templates *t)
+/* True once for each change of a template or of a catalogue. */
+static bool files_changed(const char *dir, struct templates *t)
 {
-    struct templates old = *t;
-    char error[ERROR_MAX], quoted[ERROR_MAX];
     bool changed = false;
 
-    for (int i = 0; i < LANGUAGES; i++)
+    for (int i = 0; i < LANGUAGES; i++) {
+        struct catalogue_stamp now = catalogue_stamp(dir, (enum language)i);
         changed |= mustache_set_changed(t->sets[i]);
-    if (!changed)
+        changed |= !catalogue_stamp_equal(&now, &t->catalogues[i]);
+        t->catalogues[i] = now;
+    }
+    return changed;
+}
+
+void templates_refresh(const char *dir, struct templates *t)
+{
+    char error[ERROR_MAX], quoted[ERROR_MAX];
+
+    if (!files_changed(dir, t))
         return;
+    struct templates old = *t;
     if (templates_load(dir, t, error, sizeof error) != ST_OK) {
         log_error("templates not reloaded", "error=%s", log_quote(str_from(error), quoted, sizeof quoted));
         return;

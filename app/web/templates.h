@@ -1,21 +1,24 @@
-/* All pages in all languages: one compiled set of templates each, with that language's texts already in place, so that
- * a request only chooses its set. */
+/* The templates of all pages, compiled once per language: each set has the texts of its language (web/catalogue.h) in
+ * place, so a request only chooses its set. */
 #ifndef HB_WEB_TEMPLATES_H
 #define HB_WEB_TEMPLATES_H
 
 #include "mustache/mustache.h"
+#include "web/catalogue.h"
 #include "web/language.h"
 
 struct templates {
     struct mustache_set *sets[LANGUAGES];
-    unsigned made;    /* how often they were compiled */
-    uint64_t content; /* a hash of all of them: other templates, other pages */
+    struct catalogue_stamp catalogues[LANGUAGES]; /* of the files whose texts the sets have */
+    unsigned made;                                /* how often they were compiled */
+    uint64_t content;                             /* a hash of all names and texts */
 };
 
-/* Compiles the folder (mustache_set_load) with each language's catalogue. On anything but ST_OK *t is untouched and
- * error says why. */
+/* Compiles the templates below dir with the texts of each language; errors are those of catalogue_read and
+ * mustache_set_load. On an error *t is unchanged, and error (error_size bytes) holds a message. */
 enum status templates_load(const char *dir, struct templates *t, char *error, size_t error_size);
-/* Compiles anew when a file has changed (./dev run); a broken one is logged once and the old sets stay in use. */
+/* Compiles them again when a file below dir has changed. If that fails, the error is logged once, and the old sets stay
+ * in use. */
 void templates_refresh(const char *dir, struct templates *t);
 void templates_free(struct templates *t); /* all NULL is fine */
 

@@ -9,23 +9,25 @@
 #include <time.h>
 
 #include "base/random.h"
+#include "live/fence.h"
+#include "live/live.h"
 #include "packet/split.h"
 
 /* Grabs may go to this Redis: of what there is nobody has settled anything yet. The second round asks for the first
  * one's word, and then the connection keeps it. */
-static bool server_vouch(struct bench *b)
+static bool server_fence_open(struct bench *b)
 {
     struct redis_call call;
     const struct str ping[] = { STR("PING") };
-    live_vouched_by(b->redis, &b->config);
+    live_fence_set(b->redis, &b->config);
     enum status st = redis_do(b->redis, &call, ping, 1);
     redis_call_free(&call);
-    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(b->redis) };
-    for (int i = 0; st == ST_OK && !redis_is_vouched(b->redis) && i < 2; i++) {
+    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(b->redis) };
+    for (int i = 0; st == ST_OK && !redis_fence_is_open(b->redis) && i < 2; i++) {
         st = redis_do(b->redis, &call, set, 3);
         redis_call_free(&call);
     }
-    return st == ST_OK && redis_is_vouched(b->redis);
+    return st == ST_OK && redis_fence_is_open(b->redis);
 }
 
 bool bench_open(struct bench *b)
@@ -34,12 +36,12 @@ bool bench_open(struct bench *b)
     (void)signal(SIGPIPE, SIG_IGN);
     *b = (struct bench){ 0 };
     config_defaults(&b->config);
-    bool ok = random_init() && config_load(&b->config, getenv("HB_CONFIG"), error, sizeof error) == ST_OK &&
+    bool ok = random_init() && config_load(&b->config, getenv("HB_CONFIG"), NULL, error, sizeof error) == ST_OK &&
               redis_scripts_load(b->config.lua_dir, &b->scripts, error, sizeof error) == ST_OK;
     if (ok) {
         b->redis = redis_new(&b->config);
         (void)snprintf(error, sizeof error, "Redis does not answer");
-        ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config) == ST_OK && server_vouch(b);
+        ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config) == ST_OK && server_fence_open(b);
     }
     if (!ok)
         (void)fprintf(stderr, "%s\n", error);

@@ -12,10 +12,17 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/public_id.h"
 #include "bench.h"
+#include "live/grab.h"
+#include "live/live.h"
+#include "live/load.h"
+#include "live/shut.h"
+#include "live/view.h"
 #include "packet/split.h"
+#include "packet/view.h"
 
 enum { VIEW_ROWS = 50 };
 static const uint64_t NUMBER_MAX = 100000000;
@@ -124,7 +131,7 @@ static enum status view(struct task *t)
                             PACKET_NO_SHARE, VIEW_ROWS);
         redis_round(t->b.redis);
         for (size_t i = 0; i < BENCH_PIPELINE; i++) {
-            struct live_view answer;
+            struct packet_view answer;
             if (st == ST_OK)
                 st = live_view_read(&calls[i], a, BENCH_PACKET_FIRST + packet_index(t, t->done + i), &answer);
             redis_call_free(&calls[i]);
@@ -170,7 +177,7 @@ static const struct command {
 static const struct command *task_parse(struct task *t, int argc, char **argv)
 {
     const struct command *c = NULL;
-    for (size_t i = 0; argc > 1 && i < sizeof COMMANDS / sizeof COMMANDS[0]; i++)
+    for (size_t i = 0; argc > 1 && i < ARRAY_LEN(COMMANDS); i++)
         if (strcmp(argv[1], COMMANDS[i].name) == 0)
             c = &COMMANDS[i];
     if (c == NULL || argc != 4 + c->has_step + c->has_shares + c->has_calls)

@@ -1,12 +1,12 @@
-/* Our template engine alone: bench_mustache FOLDER NAME CONTEXT COUNT OUT compiles the templates of FOLDER, renders
- * NAME COUNT times with the JSON of the file CONTEXT, writes the last page to OUT and prints what it cost. */
+/* Our template engine alone: bench_mustache FOLDER NAME CONTEXT COUNT OUT compiles the templates of FOLDER, renders the
+ * Chinese NAME COUNT times with the JSON of the file CONTEXT, writes the last page to OUT and prints what it cost. */
 #include <stdio.h>
 #include <time.h>
 
 #include "base/arena.h"
 #include "bench.h"
-#include "mustache/mustache.h"
-#include "unit/mustache_json.h"
+#include "unit/mustache/mustache_json.h"
+#include "web/templates.h"
 
 static const size_t ARENA_CHUNK_BYTES = (size_t)64 << 10, ARENA_BYTES_MAX = (size_t)64 << 20;
 
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 {
     char error[512] = "";
     uint64_t count;
-    struct mustache_set *set = NULL;
+    struct templates templates = { 0 };
     struct buf out = BUF_EMPTY;
     int64_t ns = 0;
     if (argc != 6 || !bench_number(argv[4], 1, UINT32_MAX, &count)) {
@@ -52,9 +52,9 @@ int main(int argc, char **argv)
     json_t *json = json_load_file(argv[3], 0, NULL);
     if (a == NULL || json == NULL)
         return bench_fail(argv[3], ST_INVALID);
-    if (mustache_set_load(argv[1], "zh-CN", &set, error, sizeof error) != ST_OK)
+    if (templates_load(argv[1], &templates, error, sizeof error) != ST_OK)
         return bench_fail(error, ST_INVALID);
-    const struct mustache *page = mustache_find(set, str_from(argv[2]));
+    const struct mustache *page = templates_find(&templates, LANGUAGE_ZH_CN, str_from(argv[2]));
     const struct value *context = value_from_json(a, json);
     enum status st = page == NULL ? ST_NOT_FOUND : context == NULL ? ST_NO_MEMORY : ST_OK;
     if (st == ST_OK)
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     if (st == ST_OK)
         (void)printf("{\"count\":%llu,\"own_ns\":%lld}\n", (unsigned long long)count, (long long)ns);
     buf_free(&out);
-    mustache_set_free(set);
+    templates_free(&templates);
     json_decref(json);
     arena_free(a);
     return st == ST_OK ? 0 : bench_fail(argv[2], st);

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench.h"
+#include "live/grab.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/split.h"
 
 struct contest {
@@ -86,7 +90,7 @@ static void queue(struct contest *c, struct redis_call *call, uint64_t user)
     (void)snprintf(now, sizeof now, "%lld", (long long)clock_now_ms());
     (void)snprintf(chance, sizeof chance, "%u", (unsigned)(random_u64() >> 33));
     const struct str args[] = { str_from(user_text), str_from(now), str_from(chance) };
-    redis_queue_script(c->b.redis, call, c->script, c->keys, KEYS, args, 3);
+    redis_queue_script(c->b.redis, call, c->script, REDIS_ANY, c->keys, KEYS, args, 3);
 }
 
 /* Only a win counts: {1, fen} of the peers. */
@@ -169,7 +173,7 @@ int main(int argc, char **argv)
 {
     static struct contest c;
     const struct entrant *e = NULL;
-    for (size_t i = 0; argc == 4 && i < sizeof ENTRANTS / sizeof ENTRANTS[0]; i++)
+    for (size_t i = 0; argc == 4 && i < ARRAY_LEN(ENTRANTS); i++)
         if (strcmp(argv[1], ENTRANTS[i].name) == 0)
             e = &ENTRANTS[i];
     if (e == NULL || !bench_number(argv[2], 1, SPLIT_COUNT_MAX, &c.grabs)) {

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "bench.h"
+#include "live/event.h"
+#include "live/keys.h"
 #include "packet/store.h"
 #include "support/test_services.h"
 

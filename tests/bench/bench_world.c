@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "bench.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "support/test_services.h"
@@ -165,7 +168,7 @@ static enum status people_body(struct db *db, void *ctx)
     }
     struct buf *all[] = { &w->user, &w->wallet, &w->deposit, &w->year, &w->month };
     enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(all); i++)
         st = db_exec_buf(db, NULL, all[i]);
     return st == ST_OK ? db_exec(db, NULL, "UPDATE account SET balance = ? WHERE id = 1", DB_PARAMS(DB_I64(bank_fen)))
                        : st;
@@ -176,7 +179,7 @@ static enum status live_make(struct world *w)
     struct packet p;
     enum live_code code = LIVE_LOADED;
     enum status st = ST_OK;
-    test_services_vouch(w->app); /* nobody has a share of any of these */
+    test_services_fence_open(w->app); /* nobody has a share of any of these */
     for (uint64_t i = 0; st == ST_OK && i < w->packets; i++) {
         if (!packet_make(w, i, &p))
             return ST_INVALID;
@@ -229,7 +232,7 @@ int main(int argc, char **argv)
     w.fen = calloc(w.shares, sizeof *w.fen);
     enum status st = w.people == NULL || w.fen == NULL ? ST_NO_MEMORY : world_make(&w);
     struct buf *all[] = { &w.packet, &w.account, &w.transfer, &w.grab, &w.user, &w.wallet, &w.deposit, &w.year };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
         buf_free(all[i]);
     free(w.people);
     free(w.fen);

@@ -27,7 +27,7 @@ export function flatten(folder, name, { given = new Map(), insideLine = false } 
     .replace(PARTIAL, (_, line, word) => flatten(folder, line ?? word, { insideLine: line === undefined }));
 }
 
-// The context of a page's first line.
+// The example of a page.
 export function example(folder, name) {
-  return JSON.parse(/^\{\{! example:([\s\S]*?)\}\}\n/.exec(readFileSync(join(folder, `${name}.mustache`), 'utf8'))[1]);
+  return JSON.parse(readFileSync(join(folder, 'examples', `${name}.json`), 'utf8'));
 }

@@ -34,9 +34,18 @@ async function damaged() {
       await redis('XADD', key, entries[i], entries[i + 1], i + 2 === at ? entries[i + 2].replace(/^(\d+),1,.*/, '$1,1') : entries[i + 2]);
     }
     await site.dev('start', 'settle');
-    return { sender, users, fen, partition: key.slice(5, 7), event: entries[at - 2], packet: entries[at].split(',')[0] };
+    return { id: sent.json.id, sender, users, fen, partition: key.slice(5, 7), event: entries[at - 2], packet: entries[at].split(',')[0] };
   }
   throw new Error('the event is not there');
+}
+
+// What the packet's page and its JSON say of somebody's own share: is its money in the wallet?
+async function settled({ client }, id) {
+  const { json } = await client.get(`/p/${id}`);
+  const { text } = await client.getHtml(`/p/${id}`);
+  assert.equal(/已存入零钱/.test(text), json.mine.settled);
+  assert.equal(/入账中/.test(text), !json.mine.settled);
+  return json.mine.settled;
 }
 
 const balance = async ({ client }) => (await client.get('/wallet')).json.balance_fen;
@@ -46,6 +55,7 @@ test('a damaged event is seen, repaired and replayed by the commands of the page
   await poll('both letters are there', async () => /hongbao_dead_letters 2\b/.test((await s.sender.client.getHtml('/metrics')).text));
   assert.equal(await balance(s.users[0]), s.fen[0]);
   assert.equal(await balance(s.users[2]), 0);
+  assert.deepEqual(await Promise.all(s.users.map((user) => settled(user, s.id))), [true, false, false]);
   const unclean = await hongbao('audit', '--json').catch((error) => error);
   assert.equal(unclean.code, 1);
   assert.equal(JSON.parse(unclean.stdout).checks.find((check) => check.id === 'letters').violations, 2);
@@ -60,7 +70,10 @@ test('a damaged event is seen, repaired and replayed by the commands of the page
   await page.step('Repair', 1, { ...ids, SHARE, USER_ID, FEN, NICKNAME: name.join(',') });
   await page.step('Repair', 2, ids);
   await page.step('Repair', 3);
-  for (const [i, user] of s.users.entries()) assert.equal(await balance(user), s.fen[i]);
+  for (const [i, user] of s.users.entries()) {
+    assert.equal(await balance(user), s.fen[i]);
+    assert.equal(await settled(user, s.id), true);
+  }
   await audit();
 });
 

@@ -21,11 +21,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "io/metrics.h"
-#include "live/live.h"
+#include "live/fence.h"
+#include "live/keys.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
 #include "ops/migrate.h"
@@ -264,7 +266,7 @@ static void world_inside(void)
     expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
     expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is away");
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         (void)snprintf(sql, sizeof sql, "DELETE FROM `%s`", tables[i]);
         expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is away");
     }
@@ -276,9 +278,9 @@ static void world_inside(void)
     expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
     redis_call_free(&call);
     /* People grab before a worker comes who would look at it. */
-    live_vouched_by(app.stores.redis, &config);
-    const struct str vouch[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app.stores.redis) };
-    redis_say(&app, vouch, 3);
+    live_fence_set(app.stores.redis, &config);
+    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(app.stores.redis) };
+    redis_say(&app, set, 3);
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, out) == ST_OK, "no users");
     rewind(out);
@@ -482,7 +484,7 @@ static void prepare(void)
     (void)signal(SIGPIPE, SIG_IGN);
     config_defaults(&config);
     expect(path != NULL && random_init(), "HB_CONFIG names no file");
-    if (config_load(&config, path, error, sizeof error) != ST_OK)
+    if (config_load(&config, path, NULL, error, sizeof error) != ST_OK)
         die(error);
     expect(clock_zone_set(config.timezone), "no time zone");
     torture = mmap(NULL, sizeof *torture, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

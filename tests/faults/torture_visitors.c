@@ -19,7 +19,7 @@
 #include "base/public_id.h"
 #include "io/db.h"
 #include "io/redis.h"
-#include "live/live.h"
+#include "live/keys.h"
 #include "torture.h"
 
 enum {
@@ -153,18 +153,17 @@ static bool answer_read(int fd, struct buf *out)
 static void answer_parse(struct answer *a)
 {
     struct str all = buf_view(&a->bytes);
-    const char *gap = all.len > 0 ? memmem(all.ptr, all.len, "\r\n\r\n", 4) : NULL;
+    size_t gap = str_find(all, STR("\r\n\r\n"));
     uint64_t length;
-    if (gap == NULL || !str_starts(all, STR("Status: ")))
+    if (gap == all.len || !str_starts(all, STR("Status: ")))
         fail("not an answer: %.*s", STR_ARG(all));
-    a->head = (struct str){ all.ptr, (size_t)(gap - all.ptr) + 2 };
-    a->body = (struct str){ gap + 4, all.len - a->head.len - 2 };
+    a->head = str_slice(all, 0, gap + 2);
+    a->body = str_skip(all, gap + 4);
     a->status = (int)strtol(all.ptr + strlen("Status: "), NULL, 10);
-    const char *announced = memmem(a->head.ptr, a->head.len, "Content-Length: ", 16);
-    if (announced == NULL)
+    struct str announced = str_after(a->head, STR("Content-Length: "));
+    if (announced.ptr == NULL)
         return;
-    struct str digits = str_cut((struct str){ announced + 16, a->head.len - (size_t)(announced + 16 - a->head.ptr) },
-                                '\r', &(struct str){ 0 });
+    struct str digits = str_cut(announced, '\r', &(struct str){ 0 });
     if (!str_to_u64(digits, &length) || length != a->body.len)
         fail("%zu bytes instead of %.*s", a->body.len, STR_ARG(digits));
 }
@@ -207,7 +206,7 @@ static void ask(struct answer *a, int user, const char *uri, const char *fields,
 
 static bool has(struct str s, const char *text)
 {
-    return s.len > 0 && memmem(s.ptr, s.len, text, strlen(text)) != NULL;
+    return str_after(s, str_from(text)).ptr != NULL;
 }
 
 /* What an answer promises. */
@@ -235,10 +234,10 @@ static int64_t number_of(const struct answer *a, const char *name)
 {
     char wanted[40];
     (void)snprintf(wanted, sizeof wanted, "\"%s\":", name);
-    const char *at = a->body.len > 0 ? memmem(a->body.ptr, a->body.len, wanted, strlen(wanted)) : NULL;
-    if (at == NULL)
+    struct str number = str_after(a->body, str_from(wanted));
+    if (number.ptr == NULL)
         fail("no %s in %.*s", name, STR_ARG(a->body));
-    return strtoll(at + strlen(wanted), NULL, 10);
+    return strtoll(number.ptr, NULL, 10);
 }
 
 /* ---- the truth ---- */
@@ -337,8 +336,8 @@ static void packet_id_take(const struct config *config, struct told_packet *p, s
 {
     struct public_id_key key;
     public_id_key_derive(str_from(config->secret), &key);
-    struct str id = { text.ptr, PUBLIC_ID_LEN };
-    if (text.len < PUBLIC_ID_LEN || !public_id_decode(&key, id, &p->number))
+    struct str id = str_slice(text, 0, text.len < PUBLIC_ID_LEN ? text.len : PUBLIC_ID_LEN);
+    if (!public_id_decode(&key, id, &p->number))
         fail("no packet id: %.*s", STR_ARG(text));
     (void)snprintf(p->id, sizeof p->id, "%.*s", STR_ARG(id));
 }
@@ -352,13 +351,7 @@ static void send_packet(const struct config *config, struct told_packet *p, cons
     truth.happened = send_happened;
     insist(&a, json ? 201 : 303, SENDER, "/send", with_key, json);
     truth.happened = NULL;
-    const char *mark = json ? "\"id\":\"" : "Location: /p/";
-    struct str part = json ? a.body : a.head;
-    const char *at = part.len > 0 ? memmem(part.ptr, part.len, mark, strlen(mark)) : NULL;
-    if (at == NULL)
-        fail("no packet in %.*s", STR_ARG(part));
-    at += strlen(mark);
-    packet_id_take(config, p, (struct str){ at, part.len - (size_t)(at - part.ptr) });
+    packet_id_take(config, p, json ? str_after(a.body, STR("\"id\":\"")) : str_after(a.head, STR("Location: /p/")));
     buf_free(&a.bytes);
 }
 
@@ -540,14 +533,11 @@ static bool register_happened(void)
 
 static void cookie_take(const struct answer *a)
 {
-    static const char mark[] = "Set-Cookie: ";
-    const char *at = a->head.len > 0 ? memmem(a->head.ptr, a->head.len, mark, strlen(mark)) : NULL;
-    if (at == NULL)
+    struct str cookie = str_after(a->head, STR("Set-Cookie: "));
+    if (cookie.ptr == NULL)
         fail("no cookie in %.*s", STR_ARG(a->head));
-    at += strlen(mark);
-    struct str rest = { at, a->head.len - (size_t)(at - a->head.ptr) };
     (void)snprintf(torture->users[TORTURE_NEWCOMER].cookie, TORTURE_COOKIE_MAX, "%.*s",
-                   STR_ARG(str_cut(rest, ';', &(struct str){ 0 })));
+                   STR_ARG(str_cut(cookie, ';', &(struct str){ 0 })));
 }
 
 void visit_newcomers(const struct config *config, const char *socket)

@@ -28,13 +28,15 @@ static void model_fill(struct model *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct str names[TEMPLATES] = { { "main", 4 }, { "p", 1 }, { "q", 1 }, { "r", 1 } };
-    struct str sources[TEMPLATES] = { { NULL, 0 } }, rest = { (const char *)data, size };
+    struct mustache_source sources[TEMPLATES] = { 0 };
+    struct str rest = { (const char *)data, size };
     struct mustache_set *set = NULL;
     char error[ERROR_BYTES] = "";
 
     for (size_t i = 0; i < TEMPLATES; i++)
-        sources[i] = i + 1 < TEMPLATES ? str_cut(rest, '\0', &rest) : rest;
-    if (mustache_set_compile(names, sources, TEMPLATES, true, &set, error, sizeof error) != ST_OK) {
+        sources[i] =
+            (struct mustache_source){ .name = names[i], .text = i + 1 < TEMPLATES ? str_cut(rest, '\0', &rest) : rest };
+    if (mustache_set_compile(sources, TEMPLATES, true, &set, error, sizeof error) != ST_OK) {
         if (error[0] == '\0')
             abort();
         return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "ops/audit.h"
 #include "test_settle_fixture.h"
@@ -272,7 +273,7 @@ static void a_wrong_monthly_total_is_named(void **state)
         "INSERT INTO user_year (user_id, year, sent_count) VALUES (?, 2000, 1)",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         struct scene s;
         scene_begin(&s);
         sql(&s, wrong[i], s.w.users[i == 2 || i == 3 ? 0 : 1]);

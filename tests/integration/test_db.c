@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "io/metrics.h"
 #include "support/test_services.h"
 
@@ -220,7 +221,7 @@ static void an_error_says_what_it_means(void **state)
         { "INSERT INTO no_such_table VALUES (1)", ST_CORRUPT },
         { "SELEKT", ST_CORRUPT },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(db_exec(db, NULL, cases[i].sql, NULL, 0), cases[i].want);
     must(db, "INSERT INTO test_child (item_id) VALUES (1)");
     assert_int_equal(db_exec(db, NULL, "DELETE FROM test_item WHERE id = 1", NULL, 0), ST_INVALID);

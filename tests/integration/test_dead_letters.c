@@ -6,9 +6,16 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "live/event.h"
+#include "live/grab.h"
+#include "live/keys.h"
+#include "live/live.h"
+#include "live/view.h"
 #include "ops/audit.h"
 #include "ops/replay.h"
+#include "packet/view.h"
 #include "pages/finished.h"
 #include "settle/dead_letter.h"
 #include "settle/expire.h"
@@ -63,6 +70,28 @@ static void scene_begin(struct scene *s, bool readable_packet)
     assert_int_equal(world_drain(&s->w), 0);
 }
 
+/* What users[user] sees of the packet now. */
+static struct packet_view seen(struct world *w, uint64_t id, size_t user)
+{
+    struct redis_call call = { 0 };
+    struct packet_view view;
+    live_view_queue(&w->live, &call, id, w->users[user], PACKET_NO_SHARE, LIVE_ROWS_MAX);
+    redis_round(w->web->stores.redis);
+    assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
+    redis_call_free(&call);
+    return view;
+}
+
+static bool seen_settled(struct world *w, uint64_t id, size_t user)
+{
+    struct packet_view view = seen(w, id, user);
+    assert_true(view.has_mine);
+    for (size_t i = 0; i < view.row_count; i++) /* the list tells the same */
+        if (view.rows[i].share_no == view.mine.share_no)
+            assert_int_equal(view.rows[i].settled, view.mine.settled);
+    return view.mine.settled;
+}
+
 static uint64_t letter_id(struct world *w, const char *order)
 {
     struct str sql =
@@ -73,6 +102,16 @@ static uint64_t letter_id(struct world *w, const char *order)
 static int64_t waiting(struct world *w)
 {
     return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", 0);
+}
+
+/* The letter by the command, in the whole: the tables, then Redis. */
+static enum status replay_by_hand(struct world *w, uint64_t letter, struct str content)
+{
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    enum status st = replay_letter(&w->settler->stores, letter, content, out);
+    (void)fclose(out);
+    return st;
 }
 
 static struct settle_replay replay(struct world *w, uint64_t letter, struct str content)
@@ -118,6 +157,8 @@ static void a_letter_that_names_no_packet_is_followed_once_the_hole_shows(void *
     assert_int_equal(waiting(&s.w), 2);
     assert_int_equal(world_number(&s.w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id IS NULL", 0), 1);
     assert_int_equal(world_balance(&s.w, s.w.users[3]), 100000);
+    assert_false(seen_settled(&s.w, s.id, 2)); /* its own letter does not name the packet, but shares go in order */
+    assert_false(seen_settled(&s.w, s.id, 3));
     world_end(&s.w);
 }
 
@@ -144,6 +185,108 @@ static void a_repaired_letter_and_those_behind_it_are_settled_in_order(void **st
     world_end(w);
 }
 
+static void a_grab_waits_behind_a_letter_until_it_is_settled_by_hand(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    assert_true(seen_settled(w, s.id, 1)); /* before the letter */
+    assert_false(seen_settled(w, s.id, 2));
+    assert_false(seen_settled(w, s.id, 3));
+    assert_int_equal(replay_by_hand(w, letter_id(w, "ASC"), repaired(&s)), ST_OK);
+    assert_true(seen_settled(w, s.id, 2));
+    assert_false(seen_settled(w, s.id, 3));
+    assert_int_equal(replay_by_hand(w, letter_id(w, "ASC"), STR_NONE), ST_OK);
+    assert_true(seen_settled(w, s.id, 3));
+    world_grab(w, s.id, 4);
+    assert_false(seen_settled(w, s.id, 4));
+    assert_int_equal(world_drain(w), 1);
+    assert_true(seen_settled(w, s.id, 4));
+    world_end(w);
+}
+
+static void a_letter_of_another_partition_holds_no_grab(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    uint32_t partition = (world_partition(&w, id)->no + 1) % (uint32_t)w.config->partitions;
+    world_sql(&w, arena_printf(w.arena,
+                               "INSERT INTO dead_letter (partition_no, event_id, packet_id, content, reason,"
+                               " created_at) VALUES (%u, '1-1', %llu, 'g', 'x', 0)",
+                               partition, (unsigned long long)id)
+                      .ptr);
+    world_restart_worker(&w);
+    world_grab(&w, id, 1);
+    assert_int_equal(world_drain(&w), 1);
+    assert_true(seen_settled(&w, id, 1));
+    world_end(&w);
+}
+
+/* The letter is committed, and its worker dies before it tells Redis anything. */
+static void who_tells_the_position_tells_what_waits_first(void **state)
+{
+    struct scene s;
+    struct settle *other;
+    struct settle_partition *gap;
+    uint64_t events;
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        world_begin(&s.w, 3);
+        struct world *w = &s.w;
+        s.id = world_send(w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+        world_grab(w, s.id, 1);
+        assert_int_equal(world_drain(w), 1);
+        world_grab(w, s.id, 2);
+        damage_last_event(w, s.id, arena_printf(w->arena, "%llu,one,?", (unsigned long long)s.id).ptr);
+        struct settle_partition *p = world_partition(w, s.id);
+        assert_int_equal(settle_new(&w->settler->stores, &other), ST_OK);
+        if (late) /* it has read the event as well, and finds the cursor moved */
+            assert_int_equal(settle_read(other, p->no, 1, &gap), ST_OK);
+        assert_int_equal(settle_read(w->settle, p->no, 1, &gap), ST_OK);
+        assert_int_equal(settle_commit(w->settle, p, &events), ST_OK);
+        assert_int_equal(waiting(w), 1);
+        if (late)
+            assert_int_equal(settle_commit(other, &other->partitions[p->no], &events), ST_OK);
+        else
+            assert_int_equal(settle_read(other, p->no, 1, &gap), ST_OK);
+        assert_int_equal(settle_publish(other, &other->partitions[p->no]), ST_OK);
+        assert_int_equal(live_event_id_compare(other->partitions[p->no].published, p->last), 0);
+        assert_true(seen_settled(w, s.id, 1));
+        assert_false(seen_settled(w, s.id, 2));
+        settle_free(other);
+        world_end(w);
+    }
+}
+
+/* The letters are settled, and the command dies before it tells Redis. */
+static void a_grab_that_waits_for_nothing_any_more_is_told_by_the_next_worker_or_replay(void **state)
+{
+    struct scene s;
+    (void)state;
+    for (int by_worker = 0; by_worker < 2; by_worker++) {
+        scene_begin(&s, true);
+        struct world *w = &s.w;
+        assert_int_equal(replay(w, letter_id(w, "ASC"), repaired(&s)).outcome, REPLAY_DONE);
+        assert_int_equal(replay(w, letter_id(w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
+        assert_false(seen_settled(w, s.id, 2)); /* not yet */
+        if (by_worker) {
+            world_restart_worker(w);
+            assert_int_equal(world_drain(w), 0);
+        } else {
+            FILE *out = tmpfile();
+            assert_non_null(out);
+            assert_int_equal(replay_packet(&w->settler->stores, s.id, out), ST_OK);
+            (void)fclose(out);
+        }
+        assert_true(seen_settled(w, s.id, 2));
+        assert_true(seen_settled(w, s.id, 3));
+        world_end(w);
+    }
+}
+
 static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **state)
 {
     struct scene s;
@@ -157,7 +300,7 @@ static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **sta
                                arena_printf(w->arena, "g %llu,2,%llu,100,x", id, user),  /* leaves a hole */
                                arena_printf(w->arena, "g %llu,1,424242,100,x", id),      /* nobody */
                                arena_printf(w->arena, "c %llu,2,200,200", id) };         /* no such end */
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct settle_replay r = replay(w, letter_id(w, "ASC"), bad[i]);
         assert_int_equal(r.outcome, REPLAY_FAULT);
         assert_non_null(r.fault.message);
@@ -204,6 +347,9 @@ static void recovery_and_expiry_leave_a_packet_in_quarantine_alone(void **state)
     assert_int_equal(done.loaded, 0); /* share 1 would go out twice */
     assert_int_equal(recover_packet(w->settle, s.id, clock_now_ms() + 2 * (int64_t)HOUR_MS, &done), ST_OK);
     assert_int_equal(done.refunded, 0); /* money that users[2] was shown would go back */
+    world_restart_worker(w);
+    assert_int_equal(world_drain(w), 0);
+    assert_int_equal(world_redis(w, s.id, "EXISTS {pk}"), 0); /* nor does what waits make a packet of its own */
     assert_int_equal(replay(w, letter_id(w, "ASC"), repaired(&s)).outcome, REPLAY_DONE);
     assert_int_equal(replay(w, letter_id(w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
     assert_int_equal(recover_packet(w->settle, s.id, clock_now_ms(), &done), ST_OK);
@@ -211,6 +357,8 @@ static void recovery_and_expiry_leave_a_packet_in_quarantine_alone(void **state)
     struct live_grab again = world_grab(w, s.id, 2);
     assert_int_equal(again.code, LIVE_ALREADY);
     assert_int_equal(again.share_no, 1);
+    assert_true(seen_settled(w, s.id, 2));
+    assert_true(seen_settled(w, s.id, 3));
     world_audit_clean(w);
     world_end(w);
 }
@@ -224,12 +372,14 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
     FILE *out = tmpfile();
     assert_non_null(out);
     assert_int_equal(replay_drop(&w->settler->stores, letter_id(w, "DESC"), out), ST_OK);
+    assert_false(seen_settled(w, s.id, 2));
     assert_int_equal(replay_drop(&w->settler->stores, letter_id(w, "DESC"), out), ST_OK);
     assert_int_equal(replay_drop(&w->settler->stores, 1000000, out), ST_INVALID);
     (void)fclose(out);
     assert_int_equal(waiting(w), 0);
     assert_int_equal(violations(w, AUDIT_LETTERS), 0);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolution = 'dropped'", 0), 2);
+    assert_true(seen_settled(w, s.id, 2)); /* nothing waits any more */
     assert_int_equal(world_balance(w, w->users[2]), 100000);
     world_end(w);
 }
@@ -237,14 +387,7 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
 /* What a hot process that sees the packet now would keep for ever. */
 static bool kept(struct world *w, uint64_t id)
 {
-    struct redis_call call = { 0 };
-    struct live_view view;
-    live_view_queue(&w->live, &call, id, 0, PACKET_NO_SHARE, LIVE_ROWS_MAX);
-    redis_round(w->web->stores.redis);
-    assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
-    redis_call_free(&call);
-    for (size_t i = 0; i < view.row_count; i++)
-        assert_true(view.rows[i].settled); /* as far as the position tells */
+    struct packet_view view = seen(w, id, 0);
     return finished_for_ever(&view);
 }
 
@@ -303,6 +446,7 @@ static void a_damaged_end_of_a_packet_is_repaired_into_a_refund(void **state)
     damage_last_event(&w, id, arena_printf(w.arena, "%llu,?", (unsigned long long)id).ptr);
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(waiting(&w), 1);
+    assert_int_equal(seen(&w, id, 0).packet.refund_fen, 0); /* nor does its page say so */
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 0);
     struct settle_replay r =
@@ -320,6 +464,10 @@ int main(void)
         cmocka_unit_test(later_events_of_the_packet_follow_and_the_audit_names_them),
         cmocka_unit_test(a_letter_that_names_no_packet_is_followed_once_the_hole_shows),
         cmocka_unit_test(a_repaired_letter_and_those_behind_it_are_settled_in_order),
+        cmocka_unit_test(a_grab_waits_behind_a_letter_until_it_is_settled_by_hand),
+        cmocka_unit_test(a_letter_of_another_partition_holds_no_grab),
+        cmocka_unit_test(who_tells_the_position_tells_what_waits_first),
+        cmocka_unit_test(a_grab_that_waits_for_nothing_any_more_is_told_by_the_next_worker_or_replay),
         cmocka_unit_test(a_repair_that_contradicts_is_refused_and_the_letter_stays),
         cmocka_unit_test(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_closes),
         cmocka_unit_test(recovery_and_expiry_leave_a_packet_in_quarantine_alone),

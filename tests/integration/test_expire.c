@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "live/event.h"
+#include "live/live.h"
 #include "settle/expire.h"
 #include "test_settle_fixture.h"
 
@@ -229,7 +231,7 @@ static void an_older_copy_ends_no_packet_by_its_own_count(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     time_runs_out(&w, id);
-    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
     assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
     const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L }; /* then the worker may connect again */
     nanosleep(&pause, NULL);

@@ -34,13 +34,12 @@ static int ask(struct asked *a, struct services *app, handler_fn *handler)
 
 static bool says(const struct asked *a, const char *text)
 {
-    return memmem(a->x.body.ptr, a->x.body.len, text, strlen(text)) != NULL;
+    return str_after(buf_view(&a->x.body), str_from(text)).ptr != NULL;
 }
 
 static void asked_end(struct asked *a)
 {
-    for (size_t i = 0; i < sizeof a->x.calls / sizeof a->x.calls[0]; i++)
-        redis_call_free(&a->x.calls[i]);
+    redis_call_free(&a->x.call);
     buf_free(&a->x.headers);
     buf_free(&a->x.body);
     arena_free(a->arena);
@@ -65,11 +64,11 @@ static void with_both_stores_and_a_look_at_redis_it_is_ready(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    redis_vouched_by(app->stores.redis, STR("test:no-voucher"), 16);
+    redis_fence_set(app->stores.redis, STR("test:no-fence"), 16);
     assert_int_equal(ask(&a, app, health_ready), 503); /* no settle worker has looked at this Redis */
     assert_true(says(&a, "redis: "));
     asked_end(&a);
-    test_services_vouch(app);
+    test_services_fence_open(app);
     assert_int_equal(ask(&a, app, health_ready), 200);
     asked_end(&a);
     test_services_close(app);
@@ -96,7 +95,7 @@ static void an_absent_database_is_named_where_it_is_needed(void **state)
     struct db *db;
     (void)state;
     assert_non_null(app);
-    test_services_vouch(app);
+    test_services_fence_open(app);
     strcpy(test_services_config(app)->mysql_socket, "/nowhere");
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
     assert_int_equal(ask(&a, app, health_ready), 503);

@@ -5,8 +5,17 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "live/close.h"
+#include "live/event.h"
+#include "live/grab.h"
+#include "live/keys.h"
 #include "live/live.h"
+#include "live/load.h"
+#include "live/shut.h"
+#include "live/view.h"
+#include "packet/view.h"
 #include "support/close_one.h"
 #include "support/test_services.h"
 
@@ -26,7 +35,7 @@ static int setup(void **state)
     arena = arena_new(64 << 10, 64 << 20);
     if (app == NULL || arena == NULL)
         return 1;
-    test_services_vouch(app);
+    test_services_fence_open(app);
     live = app->stores.live;
     live.partitions = PARTITIONS;
     return 0;
@@ -96,10 +105,10 @@ static struct live_grab grab(const struct sample *s, uint64_t user_id)
     return g;
 }
 
-static struct live_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
+static struct packet_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
 {
     struct redis_call call;
-    struct live_view v;
+    struct packet_view v;
     live_view_queue(&live, &call, s->p.id, user_id, after, limit);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s->p.id, &v), ST_OK);
@@ -195,7 +204,7 @@ static void an_unknown_packet_is_missing_to_every_script(void **state)
     sample_make(&s, PACKET_LUCKY, 3);
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
     struct redis_call call;
-    struct live_view v;
+    struct packet_view v;
     live_view_queue(&live, &call, s.p.id, FIRST_USER, PACKET_NO_SHARE, 10);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
@@ -293,7 +302,7 @@ static void a_full_memory_refuses_a_grab_before_its_first_write(void **state)
     live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"));
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
-    struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     config_set(STR("maxmemory"), STR("0"));
     assert_int_equal(st, ST_CONFLICT);
     assert_int_equal(v.packet.grabbed_count, 1); /* and looking still works */
@@ -348,7 +357,7 @@ static void a_view_tells_all_of_the_packet(void **state)
     struct sample s;
     sample_make(&s, PACKET_EXCLUSIVE, 1);
     (void)load(&s);
-    struct live_view v = view(&s, 0, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(&s, 0, PACKET_NO_SHARE, 10);
     const struct packet *p = &v.packet;
     assert_true(p->id == s.p.id);
     assert_int_equal(p->sender_id, SENDER);
@@ -385,7 +394,7 @@ static void the_list_is_newest_first_page_by_page(void **state)
         (void)grab(&s, FIRST_USER + i);
     uint32_t after = PACKET_NO_SHARE, want = 7, pages = 0;
     do {
-        struct live_view v = view(&s, FIRST_USER + 2, after, 3);
+        struct packet_view v = view(&s, FIRST_USER + 2, after, 3);
         assert_true(v.has_mine);
         assert_int_equal(v.mine.share_no, 2);
         assert_int_equal(v.mine.amount_fen, s.shares_fen[2]);
@@ -400,9 +409,23 @@ static void the_list_is_newest_first_page_by_page(void **state)
     } while (after != 0);
     assert_int_equal(want, 0);
     assert_int_equal(pages, 3);
-    struct live_view v = view(&s, 0, PACKET_NO_SHARE, 1);
+    struct packet_view v = view(&s, 0, PACKET_NO_SHARE, 1);
     assert_int_equal(v.packet.state, PACKET_FINISHED);
-    assert_int_equal(v.packet.finished_ms, (int64_t)v.rows[0].event.ms);
+    assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
+}
+
+/* The position of the packet's partition; LIVE_EVENT_NONE: there is none. */
+static void position_set(const struct sample *s, struct live_event_id event)
+{
+    struct live_keys keys;
+    char id[LIVE_EVENT_ID_MAX];
+    struct redis_call call;
+    live_keys(&keys, s->p.id, live.partitions);
+    const struct str set[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, event) };
+    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
+    bool none = live_event_id_equal(event, LIVE_EVENT_NONE);
+    assert_int_equal(redis_do(app->stores.redis, &call, none ? del : set, none ? 2 : 3), ST_OK);
+    redis_call_free(&call);
 }
 
 static void a_grab_is_settled_when_the_worker_says_so(void **state)
@@ -411,24 +434,65 @@ static void a_grab_is_settled_when_the_worker_says_so(void **state)
     struct sample s;
     sample_make(&s, PACKET_LUCKY, 2);
     (void)load(&s);
-    (void)grab(&s, FIRST_USER);
-    (void)grab(&s, FIRST_USER + 1);
-    struct live_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
-    assert_false(v.mine.settled);
-    struct live_keys keys;
-    live_keys(&keys, s.p.id, live.partitions);
-    char id[LIVE_EVENT_ID_MAX];
-    const struct str args[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, v.mine.event) };
     struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 3), ST_OK);
+    (void)grab(&s, FIRST_USER);
+    struct live_event_id first = last_event(&s, &call).id;
     redis_call_free(&call);
+    (void)grab(&s, FIRST_USER + 1);
+    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    assert_false(v.mine.settled);
+    position_set(&s, first);
     v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     assert_true(v.mine.settled);
     assert_false(v.rows[0].settled);
     assert_true(v.rows[1].settled);
-    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
-    assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
+    position_set(&s, LIVE_EVENT_NONE);
+}
+
+/* Looks as users[user] and compares with the list: shares below `settled` are, the others wait. */
+static void settled_expect(const struct sample *s, uint32_t user, uint32_t settled)
+{
+    struct packet_view v = view(s, FIRST_USER + user, PACKET_NO_SHARE, 10);
+    assert_int_equal(v.mine.share_no, user);
+    assert_int_equal(v.mine.settled, user < settled);
+    for (size_t i = 0; i < v.row_count; i++)
+        assert_int_equal(v.rows[i].settled, v.rows[i].share_no < settled);
+}
+
+static void grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back(void **state)
+{
+    (void)state;
+    struct sample s, none;
+    struct redis_call call;
+    struct live_close c;
+    sample_make(&s, PACKET_LUCKY, 4);
+    (void)load(&s);
+    for (uint32_t i = 0; i < 3; i++)
+        (void)grab(&s, FIRST_USER + i);
+    time_runs_out(&s);
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
+    position_set(&s, last_event(&s, &call).id);
     redis_call_free(&call);
+    settled_expect(&s, 2, 3);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
+
+    sample_make(&none, PACKET_LUCKY, 1); /* Redis does not know it */
+    struct live_hold holds[] = { { .packet_id = none.p.id, .from_share = 0 },
+                                 { .packet_id = s.p.id, .from_share = 1 } };
+    config_set(STR("maxmemory"), STR("1"));
+    enum status st = live_hold_all(&live, holds, 2);
+    config_set(STR("maxmemory"), STR("0"));
+    assert_int_equal(st, ST_OK);
+    settled_expect(&s, 0, 1);
+    settled_expect(&s, 1, 1);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, 0);
+    assert_int_equal(load(&none), LIVE_LOADED); /* nothing was left of it */
+
+    holds[1].from_share = PACKET_NO_SHARE;
+    assert_int_equal(live_hold_all(&live, &holds[1], 1), ST_OK);
+    settled_expect(&s, 1, 3);
+    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
+    position_set(&s, LIVE_EVENT_NONE);
 }
 
 /* ---- close ---- */
@@ -560,11 +624,11 @@ static void rebuild(uint32_t count, uint32_t settled_count)
     assert_int_equal(code, LIVE_LOADED);
 
     assert_true(lives_for_ever(&s));
-    struct live_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
+    struct packet_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
     assert_false(v.busy);
     assert_int_equal(v.packet.grabbed_count, settled_count);
     assert_int_equal(v.mine.share_no, settled_count - 1);
-    assert_int_equal(v.mine.event.ms, 1700000000000 + settled_count - 1);
+    assert_int_equal(v.mine.grabbed_ms, 1700000000000 + settled_count - 1);
     assert_true(str_equal(v.rows[0].nickname, STR("老,友")));
     int64_t sum_fen = 0;
     for (uint32_t i = 0; i < settled_count; i++)
@@ -653,7 +717,7 @@ static void a_damaged_event_is_recognised(void **state)
                                          "5,4294967295,1,1,n",
                                          "5,0,,100,n",
                                          "05,0,10001,100,n" };
-    for (size_t i = 0; i < sizeof grabs / sizeof *grabs; i++)
+    for (size_t i = 0; i < ARRAY_LEN(grabs); i++)
         assert_int_equal(event_of(STR("g"), str_from(grabs[i])), ST_CORRUPT);
     assert_int_equal(event_of(STR("c"), STR("5,1,100")), ST_CORRUPT);
     assert_int_equal(event_of(STR("c"), STR("5,1,100,20,9")), ST_CORRUPT);
@@ -693,6 +757,7 @@ int main(void)
         cmocka_unit_test(a_view_tells_all_of_the_packet),
         cmocka_unit_test(the_list_is_newest_first_page_by_page),
         cmocka_unit_test(a_grab_is_settled_when_the_worker_says_so),
+        cmocka_unit_test(grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back),
         cmocka_unit_test(a_packet_is_closed_once_after_its_time_with_the_rest),
         cmocka_unit_test(a_finished_packet_has_nothing_to_close),
         cmocka_unit_test(loading_twice_changes_nothing),

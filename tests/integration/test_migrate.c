@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
@@ -237,7 +238,7 @@ static void a_killed_migrator_is_followed_by_one_that_goes_on(void **state)
     skip();
 #endif
     unsigned deaths = 0;
-    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(points); i++) {
         for (unsigned n = 1;; n++) {
             begin(state);
             file_write("0003_third.sql",
@@ -378,7 +379,7 @@ static void statements_end_at_their_own_semicolons(void **state)
     assert_int_equal(migrate_statement_next(&rest).len, 0);
     assert_int_equal(migrate_statement_next(&rest).len, 0);
     static const char *const broken[] = { "", ";", "'", "--", "/*", "'\\", "`a;b", "-- only" };
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
         rest = str_from(broken[i]);
         while (migrate_statement_next(&rest).len > 0)
             ;

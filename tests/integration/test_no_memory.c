@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "pages/routes.h"
@@ -117,7 +118,7 @@ static void ask(struct visit *v, const struct question *q, enum failing how, int
                                       { "HTTP_ACCEPT_LANGUAGE", "en" },
                                       { "CONTENT_TYPE", "application/x-www-form-urlencoded" } };
     size_t count = 0;
-    for (; count < sizeof params / sizeof params[0]; count++) {
+    for (; count < ARRAY_LEN(params); count++) {
         snprintf(env[count], sizeof env[count], "%s=%s", params[count][0], params[count][1]);
         envp[count] = env[count];
     }
@@ -275,7 +276,7 @@ static void look_at_outcome(const struct visit *refusal, bool happened)
 
 static void look_at_grab(const struct visit *refusal)
 {
-    const struct redis_call *grab = &refusal->x.calls[0];
+    const struct redis_call *grab = &refusal->x.call;
     look_at_outcome(refusal, grab->reply != NULL && grab->status == ST_OK);
 }
 

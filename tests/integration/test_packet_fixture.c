@@ -44,7 +44,7 @@ struct services *packet_services_open(void)
     }
     app->templates = templates;
     app->assets = assets;
-    test_services_vouch(app); /* new packets are loaded */
+    test_services_fence_open(app); /* new packets are loaded */
     return app;
 }
 
@@ -108,28 +108,20 @@ void visit_json_text(const struct visit *v, const char *name, char *out, size_t 
 {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
-    const char *at = memmem(v->x.body.ptr, v->x.body.len, wanted, strlen(wanted));
-    assert_non_null(at);
-    at += strlen(wanted);
-    const char *end = memchr(at, '"', v->x.body.len - (size_t)(at - v->x.body.ptr));
-    assert_non_null(end);
-    assert_true((size_t)(end - at) < out_size);
-    memcpy(out, at, (size_t)(end - at));
-    out[end - at] = '\0';
+    struct str rest, text = str_cut(str_after(buf_view(&v->x.body), str_from(wanted)), '"', &rest);
+    assert_non_null(rest.ptr);
+    assert_true(text.len < out_size);
+    memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
 }
 
 size_t visit_body_count(const struct visit *v, const char *text)
 {
     size_t count = 0;
     struct str rest = buf_view(&v->x.body);
-    for (;;) {
-        const char *at = rest.len > 0 ? memmem(rest.ptr, rest.len, text, strlen(text)) : NULL;
-        if (at == NULL)
-            return count;
+    while ((rest = str_after(rest, str_from(text))).ptr != NULL)
         count++;
-        at += strlen(text);
-        rest = (struct str){ at, rest.len - (size_t)(at - rest.ptr) };
-    }
+    return count;
 }
 
 int64_t sql_number(struct services *app, const char *sql, uint64_t id)

@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "packet/grab.h"
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"
@@ -42,7 +44,7 @@ static int teardown(void **state)
         "DELETE FROM user_month WHERE user_id >= ?"
     };
     int failed = 0;
-    for (size_t i = 0; i < sizeof clear / sizeof clear[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(clear); i++)
         failed |= db_exec(app->stores.db, NULL, clear[i], DB_PARAMS(DB_U64(sender.id))) != ST_OK;
     arena_free(arena);
     packet_services_close(app);
@@ -318,7 +320,7 @@ static void a_year_or_cursor_of_nobodys_making_is_a_bad_request(void **state)
                                        "before=1%27-1" };
     struct visit v;
     char uri[128];
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         snprintf(uri, sizeof uri, "/records/received?%s", bad[i]);
         assert_int_equal(asked(&v, &sender, uri), 400);
         visit_end(&v);
@@ -564,9 +566,9 @@ static void grabs_are_paged_by_share_newest_first(void **state)
 {
     (void)state;
     struct person people[4];
-    struct grab_row *rows;
+    struct grab *rows;
     size_t count;
-    struct grab_row own;
+    struct grab own;
     int64_t now = clock_now_ms();
     struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, now);
     for (uint32_t i = 0; i < 4; i++) {

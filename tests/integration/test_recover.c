@@ -6,7 +6,14 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "live/close.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/grab.h"
+#include "live/live.h"
+#include "live/load.h"
 #include "packet/split.h"
 #include "settle/recover.h"
 #include "support/close_one.h"
@@ -175,7 +182,7 @@ static void a_lost_packet_waits_until_its_grabs_are_settled(void **state)
 static void a_packet_that_lost_one_key_gives_no_share_out_twice(void **state)
 {
     static const char *const lost[] = { "DEL {or}", "DEL {gr}", "DEL {sh}", "DEL {or} {gr}" };
-    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(lost); i++) {
         struct world w;
         (void)state;
         world_begin_drained(&w, 6);
@@ -300,7 +307,7 @@ static void a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back(voi
     world_end(&w);
 }
 
-static void a_new_redis_is_vouched_for_only_with_its_doors_closed(void **state)
+static void the_fence_opens_only_with_the_doors_closed(void **state)
 {
     struct world w;
     (void)state;
@@ -310,9 +317,9 @@ static void a_new_redis_is_vouched_for_only_with_its_doors_closed(void **state)
     struct live_grab second = world_grab(&w, id, 2);
     world_drain(&w);
     world_lose_tail(&w, id);
-    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
     world_check_redis(&w);
-    assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), redis_voucher(w.web->stores.redis)));
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), redis_fence_text(w.web->stores.redis)));
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).amount_fen, second.amount_fen);
@@ -333,17 +340,17 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
     assert_int_equal(settle_check(&w.settler->stores), ST_OK);
-    (void)world_redis(&w, id, "SET hb:checked nobody");
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    (void)world_redis(&w, id, "SET hb:fence nobody");
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         struct recover r = { .whole = true };
         bool checked = true;
         world_partitions_set(&w, others[i]);
         world_restart_worker(&w);
-        assert_int_equal(recover_check(&r, w.settle, &checked), ST_INVALID);
+        assert_int_equal(recover_fence(&r, w.settle, &checked), ST_INVALID);
         assert_false(checked);
         assert_int_equal(settle_pass(w.settle, &events), ST_INVALID);
         assert_int_equal(settle_check(&w.settler->stores), ST_INVALID);
-        assert_true(str_equal(world_redis_text(&w, id, "GET hb:checked"), STR("nobody")));
+        assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), STR("nobody")));
         assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 16);
     }
     world_partitions_set(&w, 16);
@@ -366,7 +373,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     struct live_grab first = world_grab(&w, id, 1);
     world_partitions_set(&w, 8);
-    live_vouched_by(w.web->stores.redis, w.config);
+    live_fence_set(w.web->stores.redis, w.config);
     live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"));
     redis_round(w.web->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
@@ -376,11 +383,11 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
 
     world_partitions_set(&w, 16);
-    live_vouched_by(w.web->stores.redis, w.config);
+    live_fence_set(w.web->stores.redis, w.config);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 1);
-    (void)redis_do(w.web->stores.redis, &call, &STR("PING"), 1); /* a first round asks for the voucher */
+    (void)redis_do(w.web->stores.redis, &call, &STR("PING"), 1); /* a first round reads the fence key */
     redis_call_free(&call);
     assert_int_equal(world_grab(&w, sent, 3).code, LIVE_GRABBED);
     assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
@@ -401,9 +408,9 @@ static void a_full_redis_is_checked_and_mended_too(void **state)
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
     world_lose_tail(&w, id);
-    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
     (void)world_redis(&w, id, "CONFIG SET maxmemory 1");
-    enum status st = recover_check(&r, w.settle, &checked);
+    enum status st = recover_fence(&r, w.settle, &checked);
     int64_t marked = world_redis(&w, id, "XLEN {ev}");
     (void)world_redis(&w, id, "CONFIG SET maxmemory 0");
     assert_int_equal(st, ST_OK);
@@ -463,14 +470,14 @@ static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_tha
     world_sql(&w, "UPDATE packet SET expires_at = expires_at - 72000000"); /* 19 hours ago */
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
-    (void)world_redis(&w, id, "SET hb:checked the-process-it-was-taken-from");
+    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
     world_check_redis(&w);
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
     assert_int_equal(world_drain(&w), 0);
     world_end(&w);
 }
 
-/* Another worker may have vouched for the next process meanwhile, which never had these events. */
+/* Another worker may have opened the fence of the next process meanwhile, which never had these events. */
 static void what_was_read_from_a_redis_that_is_gone_is_not_settled(void **state)
 {
     struct world w;
@@ -624,11 +631,11 @@ static void a_mended_stream_makes_recovery_look_at_everything(void **state)
 }
 
 static bool remove_fails;
-enum status __real_live_bury(const struct live *live, uint64_t packet_id);
-enum status __wrap_live_bury(const struct live *live, uint64_t packet_id);
-enum status __wrap_live_bury(const struct live *live, uint64_t packet_id)
+enum status __real_live_tombstone(const struct live *live, uint64_t packet_id);
+enum status __wrap_live_tombstone(const struct live *live, uint64_t packet_id);
+enum status __wrap_live_tombstone(const struct live *live, uint64_t packet_id)
 {
-    return remove_fails ? ST_UNAVAILABLE : __real_live_bury(live, packet_id);
+    return remove_fails ? ST_UNAVAILABLE : __real_live_tombstone(live, packet_id);
 }
 
 static void a_refund_leaves_no_keys_that_nobody_would_come_back_for(void **state)
@@ -684,7 +691,7 @@ int main(void)
         cmocka_unit_test(a_large_packet_comes_back_whole),
         cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_goes_on),
         cmocka_unit_test(a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back),
-        cmocka_unit_test(a_new_redis_is_vouched_for_only_with_its_doors_closed),
+        cmocka_unit_test(the_fence_opens_only_with_the_doors_closed),
         cmocka_unit_test(another_number_of_partitions_is_refused_by_the_worker),
         cmocka_unit_test(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing),
         cmocka_unit_test(a_full_redis_is_checked_and_mended_too),

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics.h"
 #include "support/test_services.h"
@@ -259,11 +260,11 @@ static void a_flushed_script_is_loaded_again_in_the_same_round(void **state)
     const struct str args[] = { STR(""), STR(""), STR("10") };
     const struct str ping[] = { STR("PING") };
     struct redis_call calls[5];
-    redis_queue_script(app->stores.redis, &calls[0], busy, keys, 1, NULL, 0);
-    redis_queue_script(app->stores.redis, &calls[1], view, keys, 4, args, 3);
+    redis_queue_script(app->stores.redis, &calls[0], busy, REDIS_ANY, keys, 1, NULL, 0);
+    redis_queue_script(app->stores.redis, &calls[1], view, REDIS_ANY, keys, 4, args, 3);
     redis_queue(app->stores.redis, &calls[2], ping, 1);
-    redis_queue_script(app->stores.redis, &calls[3], busy, keys + 1, 1, NULL, 0);
-    redis_queue_script(app->stores.redis, &calls[4], view, keys, 4, args, 3);
+    redis_queue_script(app->stores.redis, &calls[3], busy, REDIS_ANY, keys + 1, 1, NULL, 0);
+    redis_queue_script(app->stores.redis, &calls[4], view, REDIS_ANY, keys, 4, args, 3);
     redis_round(app->stores.redis);
     for (size_t i = 0; i < 5; i++) {
         int64_t code;
@@ -364,6 +365,50 @@ static void includes_are_resolved_once_and_mistakes_are_named(void **state)
     scripts_expect("one-x.lua", "#!lua\n", "", "NAME-KEYS");
 }
 
+/* A script that counts its calls under KEYS[1] and says what it was given. The set is the caller's. */
+static struct redis_script *count_script_load(struct redis_scripts **set)
+{
+    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
+    assert_non_null(mkdtemp(dir));
+    file_write(dir, "count-1.lua", "#!lua\nreturn {redis.call('INCR', KEYS[1]), KEYS[1], ARGV[1]}\n");
+    assert_int_equal(redis_scripts_load(dir, set, error, sizeof error), ST_OK);
+    snprintf(path, sizeof path, "%s/count-1.lua", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+    return redis_script_find(*set, "count");
+}
+
+/* The key and the argument hold what a repeat of the command changes: the script's hash, as it is now. */
+static void count_script_expect(struct redis_script *script)
+{
+    char hash[41], key_text[64], arg_text[128], out[64];
+    snprintf(hash, sizeof hash, "%.*s", STR_ARG(redis_script_hash(script)));
+    snprintf(key_text, sizeof key_text, "test:%s", hash);
+    snprintf(arg_text, sizeof arg_text, "$7\r\nEVALSHA\r\n$40\r\n%s\r\n%s", hash, hash);
+    const struct str key = str_from(key_text), arg = str_from(arg_text);
+    struct redis_call call;
+    int64_t before = noscript_count();
+    assert_int_equal(RUN(app->stores.redis, out, "DEL", key_text), ST_OK);
+    assert_int_equal(redis_do_script(app->stores.redis, &call, script, &key, 1, &arg, 1), ST_OK);
+    assert_int_equal(noscript_count(), before + 1); /* it was repeated */
+    assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 1)), key));
+    assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 2)), arg));
+    redis_call_free(&call);
+}
+
+static void a_repeated_script_gets_its_keys_and_args_unchanged(void **state)
+{
+    (void)state;
+    char out[64];
+    struct redis_scripts *set = NULL;
+    struct redis_script *script = count_script_load(&set);
+    assert_int_equal(RUN(app->stores.redis, out, "SCRIPT", "FLUSH"), ST_OK);
+    count_script_expect(script); /* its hash is not known yet */
+    assert_int_equal(RUN(app->stores.redis, out, "SCRIPT", "FLUSH"), ST_OK);
+    count_script_expect(script);
+    redis_scripts_free(set);
+}
+
 /* ---- faults ---- */
 
 static void what_follows_a_killed_connection_is_unknown_and_the_next_round_works(void **state)
@@ -443,7 +488,7 @@ static void a_hang_up_in_the_middle_of_an_answer_is_unknown(void **state)
 {
     (void)state;
     static const char *const answers[] = { "!", "!$10\r\nhal", "!hello\r\n" };
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         struct fake f;
         struct redis *r = FAKE_START(&f, answers[i]);
         char out[64];
@@ -489,15 +534,14 @@ static void a_server_that_takes_no_more_clients_did_nothing(void **state)
     redis_free(r);
 }
 
-/* ---- the voucher ---- */
+/* ---- the fence ---- */
 
-static enum status run_vouched(struct redis *r, struct redis_call *plain)
+static enum status run_fenced(struct redis *r, struct redis_script *script, struct redis_call *plain)
 {
     const struct str ping[] = { STR("PING") };
-    const struct str incr[] = { STR("INCR"), STR("test:vouched") };
+    const struct str key = STR("test:fenced"), arg = STR("");
     struct redis_call call;
-    redis_queue(r, &call, incr, 2);
-    redis_queue_vouched(r, &call);
+    redis_queue_script(r, &call, script, REDIS_FENCED, &key, 1, &arg, 1);
     redis_queue(r, plain, ping, 1);
     redis_round(r);
     enum status st = call.status;
@@ -505,34 +549,36 @@ static enum status run_vouched(struct redis *r, struct redis_call *plain)
     return st;
 }
 
-static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
+static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
 {
     (void)state;
     char out[64], id[64];
     struct redis_call plain;
     struct redis *r = redis_new(app->stores.config);
-    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:vouched", "test:voucher"), ST_OK);
-    redis_vouched_by(r, STR("test:voucher"), 16);
-    assert_int_equal(redis_voucher(r).len, 0); /* it has never met a server */
+    struct redis_scripts *set = NULL;
+    struct redis_script *script = count_script_load(&set);
+    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:fence"), ST_OK);
+    redis_fence_set(r, STR("test:fence"), 16);
+    assert_int_equal(redis_fence_text(r).len, 0); /* it has never met a server */
     assert_int_equal(RUN(r, out, "PING"), ST_OK);
-    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_voucher(r)));
+    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_fence_text(r)));
     assert_int_equal(strlen(id), 43);
-    char other_terms[64], no_terms[64];
-    snprintf(other_terms, sizeof other_terms, "%.40s 8", id);
-    snprintf(no_terms, sizeof no_terms, "%.40s", id);
-    const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_terms, no_terms };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    char other_number[64], no_number[64];
+    snprintf(other_number, sizeof other_number, "%.40s 8", id);
+    snprintf(no_number, sizeof no_number, "%.40s", id);
+    const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_number, no_number };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         if (wrong[i] != NULL)
-            assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", wrong[i]), ST_OK);
-        assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
+            assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", wrong[i]), ST_OK);
+        assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
         assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* the others get their own answer */
         redis_call_free(&plain);
-        assert_false(redis_is_vouched(r));
+        assert_false(redis_fence_is_open(r));
     }
-    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:voucher", id), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", id), ST_OK);
     assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as the session is looked up before a grab */
-    assert_true(redis_is_vouched(r));
-    assert_int_equal(run_vouched(r, &plain), ST_OK);
+    assert_true(redis_fence_is_open(r));
+    assert_int_equal(run_fenced(r, script, &plain), ST_OK);
     redis_call_free(&plain);
 
     /* It holds for this connection, not for the next. */
@@ -540,14 +586,15 @@ static void what_needs_a_voucher_is_sent_only_where_there_is_one(void **state)
     assert_int_equal(RUN(r, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
     usleep(130000); /* longer than idle; and the next connection is allowed, 100 ms after the last */
-    assert_int_equal(run_vouched(r, &plain), ST_UNAVAILABLE);
+    assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
     redis_call_free(&plain);
     assert_true(redis_connection(r) > connection);
-    assert_int_equal(run_vouched(r, &plain), ST_OK);
+    assert_int_equal(run_fenced(r, script, &plain), ST_OK);
     redis_call_free(&plain);
-    assert_int_equal(RUN(app->stores.redis, out, "GET", "test:vouched"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, out, "GET", "test:fenced"), ST_OK);
     assert_string_equal(out, "2");
+    redis_scripts_free(set);
     redis_free(r);
 }
 
@@ -608,6 +655,7 @@ int main(void)
         cmocka_unit_test(a_flushed_script_is_loaded_again_in_the_same_round),
         cmocka_unit_test(a_script_learns_its_name_at_its_first_use_and_costs_one_command_from_then_on),
         cmocka_unit_test(includes_are_resolved_once_and_mistakes_are_named),
+        cmocka_unit_test(a_repeated_script_gets_its_keys_and_args_unchanged),
         cmocka_unit_test(what_follows_a_killed_connection_is_unknown_and_the_next_round_works),
         cmocka_unit_test(a_connection_that_died_while_idle_costs_nobody_an_answer),
         cmocka_unit_test(without_a_server_nothing_was_done),
@@ -616,7 +664,7 @@ int main(void)
         cmocka_unit_test(a_hang_up_in_the_middle_of_an_answer_is_unknown),
         cmocka_unit_test(a_command_that_was_not_written_to_its_end_did_not_happen),
         cmocka_unit_test(a_server_that_takes_no_more_clients_did_nothing),
-        cmocka_unit_test(what_needs_a_voucher_is_sent_only_where_there_is_one),
+        cmocka_unit_test(a_fenced_call_is_sent_only_through_an_open_fence),
         cmocka_unit_test(a_wrong_password_runs_nothing_as_somebody_else),
         cmocka_unit_test(a_reply_of_another_type_is_not_read),
     };

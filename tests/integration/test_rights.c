@@ -9,6 +9,7 @@
 #include <mysqld_error.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
 
@@ -77,7 +78,7 @@ static void the_ledger_is_only_ever_added_to(void **state)
         "DROP TABLE `grab`"
     };
     (void)state;
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         assert_denied(web, statements[i]);
         assert_denied(settle, statements[i]);
         assert_denied(audit, statements[i]);
@@ -107,7 +108,7 @@ static void what_a_packet_promised_can_not_be_changed(void **state)
                                               "SET GLOBAL read_only = 1",
                                               "SELECT * FROM mysql.global_priv" };
     (void)state;
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         assert_denied(web, statements[i]);
         assert_denied(settle, statements[i]);
         assert_denied(audit, statements[i]);
@@ -141,7 +142,7 @@ static void the_audit_only_reads(void **state)
                                           "`grab`",         "user_year",       "user_month", "stream_cursor",
                                           "instance_lease", "schema_migration" };
     (void)state;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         char sql[128];
         (void)snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
         assert_denied(audit, sql);
@@ -212,7 +213,7 @@ static void nobody_empties_searches_or_sets_up_redis(void **state)
                                             "GET other",
                                             "SET other 1" };
     (void)state;
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         assert_no_permission(web, commands[i]);
         assert_no_permission(settle, commands[i]);
         assert_no_permission(audit, commands[i]);

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "live/live.h"
+#include "live/keys.h"
+#include "live/shut.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/send.h"

@@ -6,6 +6,10 @@
 #include <cmocka.h>
 
 #include "io/metrics.h"
+#include "live/event.h"
+#include "live/fence.h"
+#include "live/grab.h"
+#include "packet/grab.h"
 #include "packet/store.h"
 #include "test_settle_fixture.h"
 
@@ -43,7 +47,7 @@ static void grabs_become_rows_money_and_totals(void **state)
     assert_int_equal(world_number(&w, "SELECT received_amount FROM user_month WHERE user_id = ?", w.users[1]),
                      world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]));
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
-    struct grab_row row;
+    struct grab row;
     assert_int_equal(packet_grab_of(w.app->stores.db, w.arena, id, w.users[1], &row), ST_OK);
     assert_true(str_equal(row.nickname, STR("小,强")));
     world_audit_clean(&w);
@@ -355,7 +359,7 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
     world_sql(&w, "DELETE FROM stream_cursor");
     world_partitions_set(&w, 1);
     world_restart_worker(&w);
-    live_vouched_by(w.web->stores.redis, w.config);
+    live_fence_set(w.web->stores.redis, w.config);
     world_check_redis(&w);
     for (size_t i = 0; i < BIG; i++) {
         ids[i] = world_send(&w, 0, PACKET_EVEN, SHARES, SHARES, HOUR_MS, -1);

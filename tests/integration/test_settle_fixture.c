@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "live/fence.h"
+#include "live/grab.h"
+#include "live/keys.h"
+#include "live/live.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
 #include "packet/store.h"
@@ -24,7 +29,7 @@ static void tables_empty(struct world *w)
     static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
                                           "stream_cursor", "dead_letter", "account", "user" };
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         struct str sql = arena_printf(w->arena, "DELETE FROM %s", tables[i]);
         world_sql(w, sql.ptr);
     }
@@ -66,7 +71,7 @@ void world_begin(struct world *w, size_t user_count)
     (void)fclose(out);
     w->live = w->web->stores.live;
     assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
-    live_vouched_by(w->web->stores.redis, w->config); /* as the pools have it */
+    live_fence_set(w->web->stores.redis, w->config); /* as the pools have it */
     world_check_redis(w);
 }
 
@@ -75,7 +80,7 @@ void world_check_redis(struct world *w)
     struct recover r = { .whole = true };
     struct redis_call call;
     bool checked;
-    assert_int_equal(recover_check(&r, w->settle, &checked), ST_OK);
+    assert_int_equal(recover_fence(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
     assert_int_equal(redis_do(w->web->stores.redis, &call, &STR("PING"), 1),
                      ST_OK); /* the pool asks with its next round */
@@ -144,6 +149,29 @@ void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t co
     free(calls);
 }
 
+enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events)
+{
+    *events = 0;
+    for (unsigned pass = 0; pass < passes_max; pass++) {
+        uint64_t settled;
+        enum status st = settle_pass(s, &settled);
+        if (st != ST_OK)
+            return st;
+        *events += settled;
+        if (settled == 0 && !s->again)
+            return ST_OK;
+    }
+    return ST_CONFLICT;
+}
+
+bool settle_is_stopped(const struct settle *s)
+{
+    for (uint32_t i = 0; i < s->partition_count; i++)
+        if (s->partitions[i].stopped)
+            return true;
+    return false;
+}
+
 uint64_t world_drain(struct world *w)
 {
     uint64_t events;
@@ -154,7 +182,7 @@ uint64_t world_drain(struct world *w)
 void world_partitions_set(struct world *w, int64_t partitions)
 {
     struct services *all[] = { w->app, w->web, w->settler, w->auditor };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
         all[i]->stores.live.partitions = partitions;
     w->config->partitions = w->live.partitions = partitions;
 }

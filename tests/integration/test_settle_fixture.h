@@ -4,6 +4,8 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "live/grab.h"
+#include "live/live.h"
 #include "packet/packet.h"
 #include "settle/settle.h"
 #include "web/exchange.h"
@@ -34,6 +36,10 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
 /* users[first] … users[first + count - 1] open it; each must get a share. */
 void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t count);
+/* Passes of a worker until nothing is left that can be settled; ST_CONFLICT when passes_max are not enough. */
+enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
+/* True while a partition of the worker is stopped. */
+bool settle_is_stopped(const struct settle *s);
 /* Settles what there is; the number of events. Fails the test when a store is away. */
 uint64_t world_drain(struct world *w);
 /* All processes believe that there are so many partitions from now on. */

@@ -91,8 +91,7 @@ void visit_end(struct visit *v)
 {
     redis_call_free(&v->x.session_call);
     redis_call_free(&v->x.renewal_call);
-    for (size_t i = 0; i < sizeof v->x.calls / sizeof v->x.calls[0]; i++)
-        redis_call_free(&v->x.calls[i]);
+    redis_call_free(&v->x.call);
     buf_free(&v->x.headers);
     buf_free(&v->x.body);
     arena_free(v->request.arena);
@@ -148,16 +147,16 @@ bool visit_cookie(const struct visit *v, char *out)
 
 bool visit_body_has(const struct visit *v, const char *text)
 {
-    return v->x.body.len > 0 && memmem(v->x.body.ptr, v->x.body.len, text, strlen(text)) != NULL;
+    return str_after(buf_view(&v->x.body), str_from(text)).ptr != NULL;
 }
 
 int64_t visit_json_int(const struct visit *v, const char *name)
 {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "\"%s\":", name);
-    const char *at = memmem(v->x.body.ptr, v->x.body.len, wanted, strlen(wanted));
-    assert_non_null(at);
-    return strtoll(at + strlen(wanted), NULL, 10);
+    struct str number = str_after(buf_view(&v->x.body), str_from(wanted));
+    assert_non_null(number.ptr);
+    return strtoll(number.ptr, NULL, 10);
 }
 
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count)

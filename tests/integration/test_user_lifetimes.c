@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "test_user_fixture.h"
 #include "user/session.h"
 
@@ -171,7 +172,7 @@ static void malformed_cookies_ask_no_store(void **state)
                                            "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA*",
                                            "__Host-sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
                                            "other=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" };
-    for (size_t i = 0; i < sizeof cookies / sizeof cookies[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cookies); i++) {
         struct visit v;
         visit_begin(&v, app, "/", NULL, cookies[i]);
         assert_false(session_visitor_queue(&v.x));

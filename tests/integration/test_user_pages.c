@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <sodium.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "test_user_fixture.h"
@@ -329,7 +330,7 @@ static void next_is_followed_to_own_paths_only(void **state)
     char name[33], fields[VISIT_TEXT_MAX];
     struct visit v;
     registered(name, NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, cases[i].next);
         assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
         assert_true(str_equal(visit_header(&v, "Location"), str_from(cases[i].location)));
@@ -348,7 +349,7 @@ static void too_long_a_next_leads_home(void **state)
     static char name[33], fields[8192], next[7168];
     struct visit v;
     registered(name, NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         memset(next, 'a', cases[i].len);
         next[0] = '/';
         next[cases[i].len] = '\0';

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
@@ -54,11 +55,12 @@ enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *
     return fate == FATE_ANSWER_LOST && st == ST_OK ? ST_UNKNOWN : st;
 }
 
-static void transactions_meet(enum fate first, enum fate second)
+static void transactions_meet(enum fate first, enum fate second, enum fate third)
 {
-    fates[1] = first;
-    fates[0] = second;
-    fates_left = 2;
+    fates[2] = first;
+    fates[1] = second;
+    fates[0] = third;
+    fates_left = 3;
 }
 
 static int setup(void **state)
@@ -92,7 +94,7 @@ static enum status inserted(struct user *user)
 {
     enum status st = user_insert(app->stores.db, arena, user, clock_now_ms());
     if (st == ST_OK) {
-        assert_true(made_len < sizeof made / sizeof made[0]);
+        assert_true(made_len < ARRAY_LEN(made));
         made[made_len++] = user->id;
     }
     return st;
@@ -109,7 +111,7 @@ static void a_registration_whose_answer_was_lost_is_found(void **state)
 {
     (void)state;
     struct user user = fresh_user(), found;
-    transactions_meet(FATE_ANSWER_LOST, FATE_SOUND);
+    transactions_meet(FATE_ANSWER_LOST, FATE_SOUND, FATE_SOUND);
     assert_int_equal(inserted(&user), ST_OK);
     fates_left = 0;
     assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_OK);
@@ -121,7 +123,7 @@ static void a_registration_that_may_not_have_happened_is_unknown(void **state)
 {
     (void)state;
     struct user user = fresh_user(), found;
-    transactions_meet(FATE_COMMIT_LOST, FATE_SOUND);
+    transactions_meet(FATE_COMMIT_LOST, FATE_SOUND, FATE_SOUND);
     assert_int_equal(inserted(&user), ST_UNKNOWN);
     fates_left = 0;
     assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_NOT_FOUND);
@@ -140,10 +142,25 @@ static void a_deposit_is_made_once_wherever_the_connection_broke(void **state)
         struct user user = fresh_user();
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
-        transactions_meet(broken[i], FATE_SOUND);
+        transactions_meet(broken[i], FATE_SOUND, FATE_SOUND);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         fates_left = 0;
         assert_int_equal(d.amount_fen, 700);
+        assert_int_equal(d.balance_fen, 700);
+        assert_int_equal(balance_of(user.id), 700);
+    }
+}
+
+static void a_deposit_is_decided_when_the_database_is_back(void **state)
+{
+    (void)state;
+    static const enum fate broken[] = { FATE_ANSWER_LOST, FATE_COMMIT_LOST };
+    for (size_t i = 0; i < 2; i++) {
+        struct user user = fresh_user();
+        assert_int_equal(inserted(&user), ST_OK);
+        struct deposit d = deposit_of(user.id);
+        transactions_meet(broken[i], FATE_AWAY, FATE_SOUND);
+        assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         assert_int_equal(d.balance_fen, 700);
         assert_int_equal(balance_of(user.id), 700);
     }
@@ -157,7 +174,7 @@ static void a_deposit_that_cannot_be_decided_is_unknown_and_safe_to_repeat(void 
         struct user user = fresh_user();
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
-        transactions_meet(broken[i], FATE_AWAY);
+        transactions_meet(broken[i], FATE_AWAY, FATE_AWAY);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_UNKNOWN);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         assert_int_equal(balance_of(user.id), 700);
@@ -170,7 +187,7 @@ static void a_deposit_that_never_began_is_not_called_unknown(void **state)
     struct user user = fresh_user();
     assert_int_equal(inserted(&user), ST_OK);
     struct deposit d = deposit_of(user.id);
-    transactions_meet(FATE_AWAY, FATE_SOUND);
+    transactions_meet(FATE_AWAY, FATE_SOUND, FATE_SOUND);
     assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_UNAVAILABLE);
     fates_left = 0;
     assert_int_equal(balance_of(user.id), 0);
@@ -182,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_registration_whose_answer_was_lost_is_found),
         cmocka_unit_test(a_registration_that_may_not_have_happened_is_unknown),
         cmocka_unit_test(a_deposit_is_made_once_wherever_the_connection_broke),
+        cmocka_unit_test(a_deposit_is_decided_when_the_database_is_back),
         cmocka_unit_test(a_deposit_that_cannot_be_decided_is_unknown_and_safe_to_repeat),
         cmocka_unit_test(a_deposit_that_never_began_is_not_called_unknown),
     };

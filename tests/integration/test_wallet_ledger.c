@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
@@ -41,7 +42,7 @@ static uint64_t fresh_account(void)
 {
     uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;
     assert_int_equal(account_create(app->stores.db, id, ACCOUNT_WALLET), ST_OK);
-    assert_true(made_len < sizeof made / sizeof made[0]);
+    assert_true(made_len < ARRAY_LEN(made));
     made[made_len++] = id;
     return id;
 }

@@ -2,6 +2,7 @@
 #ifndef HB_TESTS_SUPPORT_CLOSE_ONE_H
 #define HB_TESTS_SUPPORT_CLOSE_ONE_H
 
+#include "live/close.h"
 #include "live/live.h"
 
 /* As live_close_all; returns out->status. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "live/live.h"
+#include "live/fence.h"
+#include "live/stores.h"
 #include "ops/migrate.h"
 
 struct opened {
@@ -24,10 +25,10 @@ static bool settings_read(struct config *config, const char *role, char *error, 
         return false;
     }
     if (role == NULL)
-        return config_load(config, path, error, error_size) == ST_OK;
+        return config_load(config, path, NULL, error, error_size) == ST_OK;
     char site[512];
     (void)snprintf(site, sizeof site, "%.*s/hongbao.conf", (int)(slash - path), path);
-    return config_load_role(config, site, role, error, error_size) == ST_OK;
+    return config_load(config, site, role, error, error_size) == ST_OK;
 }
 
 static bool open_all(struct opened *o, const char *role, char *error, size_t error_size)
@@ -75,13 +76,13 @@ void test_services_close(struct services *app)
     free(o);
 }
 
-void test_services_vouch(struct services *app)
+void test_services_fence_open(struct services *app)
 {
     struct redis_call call;
     (void)redis_do(app->stores.redis, &call, &STR("PING"), 1); /* connects */
     redis_call_free(&call);
-    live_vouched_by(app->stores.redis, app->stores.config);
-    const struct str set[] = { STR("SET"), LIVE_CHECKED_KEY, redis_voucher(app->stores.redis) };
+    live_fence_set(app->stores.redis, app->stores.config);
+    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(app->stores.redis) };
     (void)redis_do(app->stores.redis, &call, set, 3);
     redis_call_free(&call);
 }

@@ -14,7 +14,7 @@ struct services *test_services_open_as(const char *role);
 void test_services_close(struct services *app); /* NULL is fine */
 
 /* Grabs may go to Redis as if a settle worker had looked at it (settle/recover.h). app: the administrator's. */
-void test_services_vouch(struct services *app);
+void test_services_fence_open(struct services *app);
 
 /* The configuration for a test to change before it opens something of its own. */
 struct config *test_services_config(struct services *app);

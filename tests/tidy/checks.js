@@ -334,13 +334,20 @@ export function problems(root) {
   return found;
 }
 
-// nginx passes no request header by itself: whatever the program reads must be in the list.
+// nginx passes no request header by itself: whatever the program reads must be in the list. And it buffers: the program
+// reads requests and writes answers blocking (app/io/fcgi.h), so no visitor may decide how long that takes.
 export function nginx(root) {
   const passed = new Set();
+  const problems = [];
+  for (const file of [...files(root, 'nginx', /./), ...files(root, 'deploy', /./)]) {
+    const text = read(root, file).replace(/#.*/g, '');
+    for (const match of text.matchAll(/\bfastcgi_(?:request_)?buffering\s+off\b/g)) {
+      problems.push(`${file}:${lineOf(text, match.index)}: ${match[0]} lets a visitor hold up a whole process`);
+    }
+  }
   for (const file of files(root, 'nginx', /\.conf$/)) {
     for (const [, name] of read(root, file).matchAll(/^\s*fastcgi_param\s+([A-Z_]+)\s/gm)) passed.add(name);
   }
-  const problems = [];
   for (const file of files(root, 'app', /\.c$/)) {
     const text = code(read(root, file), { strings: false });
     for (const match of text.matchAll(/\b(?:fcgi_param|exchange_param)\([^,()]+,\s*"([A-Z_]+)"\)/g)) {

@@ -1,109 +1,131 @@
-/* template_check DIR LANGUAGE: compiles all templates below DIR with that language's texts and renders every page
- * (DIR/pages/…) with the example context of its first line. Names what fails, on stderr; exit 1 then.
- * template_check DIR LANGUAGE NAME: writes the page of that name ("pages/home", or "home") with its example to stdout.
- *
- * The first line is a comment, {{! example: JSON }}, where a blank keeps neighbouring closing braces apart. */
+/* template_check DIR LANGUAGE: compiles all templates below DIR with that language's texts and renders every example:
+ * DIR/examples/NAME.json is a context for the template NAME. Every page (DIR/pages/…) must have one. Names what is
+ * wrong on stderr; exit 1 then.
+ * template_check DIR LANGUAGE NAME: writes the page of that name ("pages/home", or "home") with its example to
+ * stdout. */
+#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "mustache/mustache.h"
-#include "mustache_json.h"
+#include "mustache/mustache_json.h"
+#include "web/templates.h"
 
 enum { ERROR_BYTES = 512 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)64 << 10, ARENA_BYTES_MAX = (size_t)16 << 20;
+static const struct str EXAMPLE_ENDING = { ".json", 5 };
 
 struct check {
     const char *dir;
-    struct mustache_set *set;
+    const struct mustache_set *set;
     struct arena *arena;
 };
 
-static bool problem(const struct check *c, struct str name, const char *what)
+static bool problem(const char *path, const char *what)
 {
-    fprintf(stderr, "%s/%.*s.mustache:1: %s\n", c->dir, STR_ARG(name), what);
+    fprintf(stderr, "%s:1: %s\n", path, what);
     return false;
 }
 
-/* The file's text, NUL-terminated, in the arena. */
-static char *source_read(const struct check *c, struct str name)
+static void example_path(const struct check *c, struct str name, char out[PATH_MAX])
 {
-    char path[PATH_MAX];
-    char *text = arena_alloc(c->arena, MUSTACHE_SOURCE_BYTES_MAX + 1);
-
-    if (!text || snprintf(path, sizeof path, "%s/%.*s.mustache", c->dir, STR_ARG(name)) >= (int)sizeof path)
-        return NULL;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return NULL;
-    size_t len = fread(text, 1, MUSTACHE_SOURCE_BYTES_MAX, file);
-    text[len] = '\0';
-    fclose(file);
-    return text;
+    snprintf(out, PATH_MAX, "%s/examples/%.*s%s", c->dir, STR_ARG(name), EXAMPLE_ENDING.ptr);
 }
 
-/* The parsed example of a page; NULL after saying what is wrong. */
-static json_t *example_parse(const struct check *c, struct str name)
+static bool has_example(const struct check *c, struct str name)
 {
-    static const char begin[] = "{{! example:";
-    json_error_t error;
-    const char *text = source_read(c, name);
+    char path[PATH_MAX];
 
-    if (!text || strncmp(text, begin, sizeof begin - 1) != 0) {
-        problem(c, name, "the first line must be {{! example: {…} }}");
-        return NULL;
-    }
-    const char *from = text + sizeof begin - 1, *to = strstr(from, "}}");
-    if (!to) {
-        problem(c, name, "the example is never closed");
-        return NULL;
-    }
-    json_t *example = json_loadb(from, (size_t)(to - from), JSON_REJECT_DUPLICATES, &error);
+    example_path(c, name, path);
+    return access(path, F_OK) == 0 || problem(path, "this page has no example");
+}
+
+/* The parsed example of that file; NULL after saying what is wrong. */
+static json_t *example_parse(const char *path)
+{
+    json_error_t error;
+    json_t *example = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+
     if (!example) {
-        char what[ERROR_BYTES];
-        snprintf(what, sizeof what, "the example is no JSON: %s (a blank must keep } and } apart)", error.text);
-        problem(c, name, what);
+        fprintf(stderr, "%s:%d:%d: %s\n", path, error.line, error.column, error.text);
     } else if (!json_is_object(example)) {
-        problem(c, name, "the example is no object");
+        problem(path, "an example is an object");
         json_decref(example);
         return NULL;
     }
     return example;
 }
 
-static bool page_render(const struct check *c, const struct mustache *page, struct buf *out)
+static bool example_render(const struct check *c, const struct mustache *template, struct buf *out)
 {
-    struct str name = mustache_name(page);
-    json_t *example = example_parse(c, name);
-    bool ok = example != NULL;
+    char path[PATH_MAX];
 
+    example_path(c, mustache_name(template), path);
+    json_t *example = example_parse(path);
+    bool ok = example != NULL;
     if (ok) {
         const struct value *context = value_from_json(c->arena, example);
-        enum status st = context ? mustache_render(page, context, out) : ST_NO_MEMORY;
+        enum status st = context ? mustache_render(template, context, out) : ST_NO_MEMORY;
         if (st != ST_OK)
-            ok = problem(c, name, st == ST_NO_MEMORY ? "no memory" : "it nests too deep");
+            ok = problem(path, st == ST_NO_MEMORY ? "no memory" : "with this example the template nests too deep");
     }
     json_decref(example);
     arena_reset(c->arena);
     return ok;
 }
 
-static bool check_all(const struct check *c)
+/* One file below DIR/examples; file is its path below that folder. */
+static bool check_example(const struct check *c, const char *path, struct str file)
+{
+    struct buf out = BUF_EMPTY;
+    struct str name = file;
+
+    if (file.len < EXAMPLE_ENDING.len ||
+        memcmp(file.ptr + file.len - EXAMPLE_ENDING.len, EXAMPLE_ENDING.ptr, EXAMPLE_ENDING.len) != 0)
+        return problem(path, "an example is a file .json");
+    name.len -= EXAMPLE_ENDING.len;
+    const struct mustache *template = mustache_find(c->set, name);
+    if (!template)
+        return problem(path, "there is no template of this name");
+    bool ok = example_render(c, template, &out);
+    buf_free(&out);
+    return ok;
+}
+
+static bool check_examples(const struct check *c)
+{
+    char folder[PATH_MAX];
+    char *const roots[] = { folder, NULL };
+    unsigned examples = 0;
+    bool ok = true;
+
+    snprintf(folder, sizeof folder, "%s/examples", c->dir);
+    FTS *files = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+    if (!files)
+        return problem(folder, "it can't be read");
+    for (const FTSENT *entry; (entry = fts_read(files)) != NULL;) {
+        if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP)
+            continue;
+        examples++;
+        ok = (entry->fts_info == FTS_F
+                  ? check_example(c, entry->fts_path, str_from(entry->fts_path + strlen(folder) + 1))
+                  : problem(entry->fts_path, "it can't be read")) &&
+             ok;
+    }
+    fts_close(files);
+    printf("%u examples\n", examples);
+    return ok;
+}
+
+static bool check_pages(const struct check *c)
 {
     bool ok = true;
-    struct buf out = BUF_EMPTY;
-    unsigned pages = 0;
     const struct mustache *t;
 
-    for (size_t i = 0; (t = mustache_at(c->set, i)) != NULL; i++) {
-        if (!str_starts(mustache_name(t), STR("pages/")))
-            continue;
-        pages++;
-        buf_reset(&out);
-        ok = page_render(c, t, &out) && ok;
-    }
-    buf_free(&out);
-    printf("%u pages\n", pages);
+    for (size_t i = 0; (t = mustache_at(c->set, i)) != NULL; i++)
+        if (str_starts(mustache_name(t), STR("pages/")))
+            ok = has_example(c, mustache_name(t)) && ok;
     return ok;
 }
 
@@ -120,7 +142,7 @@ static bool show_one(const struct check *c, const char *name)
         fprintf(stderr, "%s: there is no template %s\n", c->dir, name);
         return false;
     }
-    bool ok = page_render(c, page, &out);
+    bool ok = example_render(c, page, &out);
     if (ok)
         fwrite(out.ptr, 1, out.len, stdout);
     buf_free(&out);
@@ -129,20 +151,25 @@ static bool show_one(const struct check *c, const char *name)
 
 int main(int argc, char **argv)
 {
-    char error[ERROR_BYTES] = "";
+    char error[ERROR_BYTES] = "no memory";
+    struct templates templates = { 0 };
+    enum language language;
 
-    if (argc != 3 && argc != 4) {
+    if ((argc != 3 && argc != 4) || !language_from_tag(str_from(argv[2]), &language)) {
         fprintf(stderr, "usage: template_check DIR LANGUAGE [NAME]\n");
         return 2;
     }
     struct check c = { .dir = argv[1], .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX) };
-    if (!c.arena || mustache_set_load(c.dir, argv[2], &c.set, error, sizeof error) != ST_OK) {
-        fprintf(stderr, "%s\n", c.arena ? error : "no memory");
+    if (!c.arena || templates_load(c.dir, &templates, error, sizeof error) != ST_OK) {
+        fprintf(stderr, "%s\n", error);
         arena_free(c.arena);
         return EXIT_FAILURE;
     }
-    bool ok = argc == 4 ? show_one(&c, argv[3]) : check_all(&c);
-    mustache_set_free(c.set);
+    c.set = templates.sets[language];
+    bool ok = argc == 4 ? show_one(&c, argv[3]) : check_examples(&c);
+    if (argc == 3)
+        ok = check_pages(&c) && ok;
+    templates_free(&templates);
     arena_free(c.arena);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/config.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -64,7 +65,7 @@ static enum status load_bytes(const char *text, size_t len)
     assert_int_equal(fclose(file), 0);
     config_defaults(&config);
     error[0] = '\0';
-    return config_load(&config, path, error, sizeof error);
+    return config_load(&config, path, NULL, error, sizeof error);
 }
 
 static enum status load(const char *text)
@@ -174,7 +175,7 @@ static void bad_numbers_are_refused(void **state)
         "", "x", "1.5", "0x10", "1e2", "016", "+16", "16s", "1_000", "１６", "99999999999999999999", "- 1"
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         char text[128];
         snprintf(text, sizeof text, "partitions = %s\n", bad[i]);
         assert_refused(text, 1, "partitions must be a whole number");
@@ -228,7 +229,7 @@ static void bad_texts_are_refused(void **state)
                                         "http://a@b" };
     char text[512];
 
-    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
         snprintf(text, sizeof text, "base_url = %s\n", urls[i]);
         assert_refused(text, 1, "base_url must be http:// or https:// and a host, no trailing /");
     }
@@ -261,7 +262,7 @@ static void the_secret_must_be_set(void **state)
     assert_int_equal(load("partitions = 16\n"), ST_INVALID);
     assert_non_null(strstr(error, "secret must be set"));
     config_defaults(&config);
-    assert_int_equal(config_load(&config, NULL, error, sizeof error), ST_INVALID);
+    assert_int_equal(config_load(&config, NULL, NULL, error, sizeof error), ST_INVALID);
     assert_string_equal(error, "secret must be set to at least 32 bytes");
 }
 
@@ -301,7 +302,7 @@ static void a_configuration_without_a_file_is_fine(void **state)
     (void)state;
     assert_int_equal(setenv("HB_SECRET", "0123456789abcdef0123456789abcdef", 1), 0);
     config_defaults(&config);
-    assert_int_equal(config_load(&config, NULL, error, sizeof error), ST_OK);
+    assert_int_equal(config_load(&config, NULL, NULL, error, sizeof error), ST_OK);
 }
 
 /* Loads the text and a rights_dir in which ROLE.conf, "role.conf", says role_text. */
@@ -319,7 +320,7 @@ static enum status load_role(const char *role, const char *text, const char *rol
     (void)load(whole); /* writes the file */
     config_defaults(&config);
     error[0] = '\0';
-    enum status st = config_load_role(&config, path, role, error, sizeof error);
+    enum status st = config_load(&config, path, role, error, sizeof error);
     assert_int_equal(unlink(role_path), 0);
     return st;
 }
@@ -362,9 +363,9 @@ static void a_missing_or_unreadable_file_is_refused(void **state)
 {
     (void)state;
     config_defaults(&config);
-    assert_int_equal(config_load(&config, "/nonexistent/hongbao.conf", error, sizeof error), ST_INVALID);
+    assert_int_equal(config_load(&config, "/nonexistent/hongbao.conf", NULL, error, sizeof error), ST_INVALID);
     assert_string_equal(error, "/nonexistent/hongbao.conf: No such file or directory");
-    assert_int_equal(config_load(&config, "/tmp", error, sizeof error), ST_INVALID);
+    assert_int_equal(config_load(&config, "/tmp", NULL, error, sizeof error), ST_INVALID);
     assert_string_equal(error, "/tmp: Is a directory");
 }
 

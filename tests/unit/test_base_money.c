@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/money.h"
 #include "base/utf8.h"
 
@@ -36,7 +37,7 @@ static void amounts_as_people_write_them_become_fen(void **state)
         { "9999999.99", 999999999 },
     };
 
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
         int64_t fen = -1;
         assert_int_equal(money_parse(str_from(good[i].text), &fen), ST_OK);
         assert_int_equal(fen, good[i].fen);
@@ -57,7 +58,7 @@ static void every_other_spelling_is_refused(void **state)
         "null",  "true",     "1;",    "'1'",   "1.0f",  "½",
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         int64_t fen = 4711;
         assert_int_equal(money_parse(str_from(bad[i]), &fen), ST_INVALID);
         assert_int_equal(fen, 4711); /* untouched */
@@ -122,7 +123,7 @@ static void fen_are_shown_as_yuan(void **state)
     };
     struct arena *a = arena_new(1024, 4096);
 
-    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         char text[MONEY_TEXT_MAX];
         assert_int_equal(money_format(shown[i].fen, text), strlen(shown[i].text));
         assert_string_equal(text, shown[i].text);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/public_id.h"
 #include "base/random.h"
 
@@ -32,7 +33,7 @@ static void an_id_comes_back_from_its_text(void **state)
 {
     (void)state;
     struct public_id_key key = key_of("a secret of at least thirty-two characters");
-    for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(IDS); i++) {
         char text[PUBLIC_ID_TEXT_MAX];
         uint64_t id;
         public_id_encode(&key, IDS[i], text);

@@ -6,6 +6,7 @@
 /* cmocka needs the four above. */
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -54,6 +55,53 @@ static void starts_compares_the_front(void **state)
     assert_false(str_starts(STR("/stat"), STR("/static/")));
 }
 
+static void ends_compares_the_back(void **state)
+{
+    (void)state;
+    assert_true(str_ends(STR("0001_user.sql"), STR(".sql")));
+    assert_true(str_ends(STR(".sql"), STR(".sql")));
+    assert_true(str_ends(STR_NONE, STR_NONE));
+    assert_false(str_ends(STR("sql"), STR(".sql")));
+    assert_false(str_ends(STR("a.sql~"), STR(".sql")));
+}
+
+static void parts_are_cut_by_position(void **state)
+{
+    (void)state;
+    assert_true(str_equal(str_slice(STR("abcd"), 1, 3), STR("bc")));
+    assert_int_equal(str_slice(STR("abcd"), 4, 4).len, 0);
+    assert_true(str_equal(str_skip(STR("abcd"), 1), STR("bcd")));
+    assert_int_equal(str_skip(STR("abcd"), 4).len, 0);
+    assert_null(str_skip(STR_NONE, 0).ptr);
+}
+
+static void a_prefix_is_skipped_only_when_it_is_there(void **state)
+{
+    (void)state;
+    struct str s = STR("https://a");
+
+    assert_false(str_skip_prefix(&s, STR("http://")));
+    assert_true(str_equal(s, STR("https://a")));
+    assert_true(str_skip_prefix(&s, STR("https://")));
+    assert_true(str_equal(s, STR("a")));
+}
+
+static void the_first_needle_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(str_find(STR("a\r\nb\r\n"), STR("\r\n")), 1);
+    assert_int_equal(str_find(STR("a\0bc"), STR("bc")), 2);
+    assert_int_equal(str_find(STR("abc"), STR("abc")), 0);
+    assert_int_equal(str_find(STR("abc"), STR("cd")), 3);
+    assert_int_equal(str_find(STR_NONE, STR("a")), 0);
+    assert_true(str_equal(str_after(STR("x: 1, x: 2"), STR("x: ")), STR("1, x: 2")));
+    assert_null(str_after(STR("abc"), STR("d")).ptr);
+    assert_null(str_after(STR_NONE, STR("d")).ptr);
+    struct str end = str_after(STR("abc"), STR("bc"));
+    assert_non_null(end.ptr); /* empty, but it is there */
+    assert_int_equal(end.len, 0);
+}
+
 static void cut_splits_at_the_first_byte(void **state)
 {
     (void)state;
@@ -77,7 +125,7 @@ static void a_word_is_letters_digits_underscores_and_hyphens(void **state)
     assert_true(str_is_word(STR("")));
     static const struct str others[] = { STR("a b"),      STR("a+b"), STR("a/b"), STR("a="), STR("a:b"), STR("a\0"),
                                          STR("\xc3\xa4"), STR("@"),   STR("["),   STR("`"),  STR("{") };
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
         assert_false(str_is_word(others[i]));
 }
 
@@ -132,7 +180,7 @@ static void anything_but_a_plain_number_is_refused(void **state)
     uint64_t u = 77;
     int64_t i = 77;
 
-    for (size_t n = 0; n < sizeof bad / sizeof bad[0]; n++) {
+    for (size_t n = 0; n < ARRAY_LEN(bad); n++) {
         assert_false(str_to_u64(str_from(bad[n]), &u));
         assert_false(str_to_i64(str_from(bad[n]), &i));
     }
@@ -159,6 +207,16 @@ static void every_status_has_a_word_of_its_own(void **state)
     assert_string_equal(status_name((enum status)99), "no-such-status");
 }
 
+static void a_lost_reply_is_only_unavailable_to_those_who_ask_again(void **state)
+{
+    (void)state;
+    for (enum status st = ST_OK; st < ST_COUNT; st++) {
+        enum status lost = st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
+        assert_int_equal(status_idempotent(st), lost);
+        assert_int_equal(status_retry(st), st == ST_CONFLICT ? ST_UNAVAILABLE : lost);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,12 +225,17 @@ int main(void)
         cmocka_unit_test(equal_means_every_byte),
         cmocka_unit_test(fold_knows_ascii_letters_only),
         cmocka_unit_test(starts_compares_the_front),
+        cmocka_unit_test(ends_compares_the_back),
+        cmocka_unit_test(parts_are_cut_by_position),
+        cmocka_unit_test(a_prefix_is_skipped_only_when_it_is_there),
+        cmocka_unit_test(the_first_needle_is_found),
         cmocka_unit_test(cut_splits_at_the_first_byte),
         cmocka_unit_test(a_word_is_letters_digits_underscores_and_hyphens),
         cmocka_unit_test(trim_takes_ascii_blanks_from_both_ends),
         cmocka_unit_test(numbers_are_read_up_to_the_type_limits),
         cmocka_unit_test(anything_but_a_plain_number_is_refused),
         cmocka_unit_test(every_status_has_a_word_of_its_own),
+        cmocka_unit_test(a_lost_reply_is_only_unavailable_to_those_who_ask_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

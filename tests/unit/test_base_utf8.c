@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "packet/draw.h"
@@ -59,7 +60,7 @@ static void well_formed_text_is_valid(void **state)
         "aaaaaaaa恭aaaaaaaa",
     };
 
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_true(utf8_valid(str_from(good[i])));
     assert_true(utf8_valid(STR_NONE));
 }
@@ -94,7 +95,7 @@ static void broken_text_is_refused_wherever_it_stands(void **state)
         "\xf8\x88\x80\x80\x80",
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         char text[64];
         struct str out;
         for (int before = 0; before < 18; before++) {
@@ -202,7 +203,7 @@ static void decent_text_stays_as_it_is(void **state)
                                         "ＡＢＣ",
                                         "㊗" };
 
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_clean(good[i], good[i]);
 }
 
@@ -297,7 +298,7 @@ static void cleaning_clean_text_changes_nothing(void **state)
         char text[400] = "";
         struct str once, twice;
         for (uint32_t n = draw_below(&d, 40); n > 0; n--)
-            strcat(text, pieces[draw_below(&d, sizeof pieces / sizeof pieces[0])]);
+            strcat(text, pieces[draw_below(&d, ARRAY_LEN(pieces))]);
         arena_reset(arena);
         assert_int_equal(utf8_clean(arena, str_from(text), &once), ST_OK);
         assert_true(utf8_valid(once));

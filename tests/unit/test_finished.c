@@ -7,23 +7,28 @@
 
 #include <cmocka.h>
 
+#include "live/grab.h"
+#include "live/live.h"
+#include "live/view.h"
+#include "packet/grab.h"
+#include "packet/view.h"
 #include "pages/finished.h"
 
 enum { SENDER = 10001, FIRST_USER = 20000, STRANGER = 30000, SHARES = 7 };
 
-static struct live_row rows[LIVE_ROWS_MAX];
+static struct grab rows[LIVE_ROWS_MAX];
 
 /* Finished and settled, newest first: share n went to FIRST_USER + n for 100 + n fen. */
 static struct finished_packet finished_make(uint64_t id, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t share_no = count - 1 - i;
-        rows[i] = (struct live_row){ .share_no = share_no,
-                                     .user_id = FIRST_USER + share_no,
-                                     .nickname = STR("某,人"),
-                                     .amount_fen = 100 + share_no,
-                                     .event = { 1700000000000 + share_no, 0 },
-                                     .settled = true };
+        rows[i] = (struct grab){ .share_no = share_no,
+                                 .user_id = FIRST_USER + share_no,
+                                 .nickname = STR("某,人"),
+                                 .amount_fen = 100 + share_no,
+                                 .grabbed_ms = 1700000000000 + share_no,
+                                 .settled = true };
     }
     return (struct finished_packet){ .view = { .packet = { .id = id,
                                                            .sender_id = SENDER,
@@ -148,7 +153,7 @@ static void pages_are_cut_as_the_script_cuts_them(void **state)
 {
     (void)state;
     struct finished_packet p = finished_make(1, SHARES);
-    struct live_view v = finished_view(&p, FIRST_USER + 2, PACKET_NO_SHARE, 3);
+    struct packet_view v = finished_view(&p, FIRST_USER + 2, PACKET_NO_SHARE, 3);
     assert_true(v.has_mine);
     assert_int_equal(v.mine.share_no, 2);
     assert_int_equal(v.row_count, 3);
@@ -193,8 +198,7 @@ static void the_bytes_are_limited_too(void **state)
 {
     (void)state;
     struct finished_packet one = finished_make(1, SHARES);
-    const size_t bytes =
-        SHARES * (sizeof(struct live_row) + strlen("某,人")) + strlen("小明恭喜发财<li><li lang=en>[]");
+    const size_t bytes = SHARES * (sizeof(struct grab) + strlen("某,人")) + strlen("小明恭喜发财<li><li lang=en>[]");
     struct finished *f = finished_new(100, 3 * bytes);
     for (uint64_t id = 1; id <= 10; id++) {
         one = finished_make(id, SHARES);

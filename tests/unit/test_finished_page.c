@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "packet/grab.h"
+#include "packet/view.h"
 #include "pages/show_model.h"
 #include "web/assets.h"
 #include "web/respond.h"
@@ -17,7 +19,7 @@ enum { SENDER = 10001, FIRST_USER = 20000, STRANGER = 30000, LOGGED_OUT = 0, SHA
 static struct arena *arena;
 static struct config config;
 static struct services services;
-static struct live_row rows[SHARES];
+static struct grab rows[SHARES];
 static struct finished_packet packet;
 
 static struct exchange exchange_make(uint64_t user_id, bool wants_json, enum language language)
@@ -36,12 +38,12 @@ static void rows_make(void)
     static const struct str names[] = { STR("阿红"), STR("<b>&\"'`"), STR("某,人"), STR("a") };
     for (uint32_t i = 0; i < SHARES; i++) {
         uint32_t share_no = SHARES - 1 - i;
-        rows[i] = (struct live_row){ .share_no = share_no,
-                                     .user_id = FIRST_USER + share_no,
-                                     .nickname = names[i % 4],
-                                     .amount_fen = 1 + 99 * share_no,
-                                     .event = { 1700000000000 + 1000 * share_no, 0 },
-                                     .settled = true };
+        rows[i] = (struct grab){ .share_no = share_no,
+                                 .user_id = FIRST_USER + share_no,
+                                 .nickname = names[i % 4],
+                                 .amount_fen = 1 + 99 * share_no,
+                                 .grabbed_ms = 1700000000000 + 1000 * share_no,
+                                 .settled = true };
     }
 }
 
@@ -59,27 +61,27 @@ static int setup(void **state)
         assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK)
         return 1;
     rows_make();
-    packet.view = (struct live_view){ .packet = { .id = (uint64_t)1 << 60,
-                                                  .sender_id = SENDER,
-                                                  .sender_name = STR("阿强"),
-                                                  .receiver_name = STR(""),
-                                                  .kind = PACKET_LUCKY,
-                                                  .amount_fen = 300000,
-                                                  .share_count = SHARES,
-                                                  .best_share_no = SHARES - 1,
-                                                  .greeting = STR("恭喜 & 发财"),
-                                                  .state = PACKET_FINISHED,
-                                                  .grabbed_count = SHARES,
-                                                  .grabbed_fen = 300000,
-                                                  .created_ms = 1699999999000,
-                                                  .finished_ms = 1700000069000,
-                                                  .expires_ms = 1700086400000 },
-                                      .over = true,
-                                      .closed = true,
-                                      .rows = rows,
-                                      .row_count = SHARES };
+    packet.view = (struct packet_view){ .packet = { .id = (uint64_t)1 << 60,
+                                                    .sender_id = SENDER,
+                                                    .sender_name = STR("阿强"),
+                                                    .receiver_name = STR(""),
+                                                    .kind = PACKET_LUCKY,
+                                                    .amount_fen = 300000,
+                                                    .share_count = SHARES,
+                                                    .best_share_no = SHARES - 1,
+                                                    .greeting = STR("恭喜 & 发财"),
+                                                    .state = PACKET_FINISHED,
+                                                    .grabbed_count = SHARES,
+                                                    .grabbed_fen = 300000,
+                                                    .created_ms = 1699999999000,
+                                                    .finished_ms = 1700000069000,
+                                                    .expires_ms = 1700086400000 },
+                                        .over = true,
+                                        .closed = true,
+                                        .rows = rows,
+                                        .row_count = SHARES };
     struct exchange x = exchange_make(LOGGED_OUT, false, LANGUAGE_ZH_CN);
-    struct live_view page = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
+    struct packet_view page = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
     return show_rows(&x, &page, &packet.rows) != ST_OK;
 }
 
@@ -93,9 +95,9 @@ static int teardown(void **state)
 }
 
 /* What live_view_read makes of the script's answer: the page's own rows. */
-static struct live_view view_read(uint64_t user_id, uint32_t after)
+static struct packet_view view_read(uint64_t user_id, uint32_t after)
 {
-    struct live_view view = packet.view;
+    struct packet_view view = packet.view;
     uint32_t stop = after < SHARES ? after : SHARES, start = stop > SHOW_ROWS ? stop - SHOW_ROWS : 0;
     view.rows = &rows[SHARES - stop];
     view.row_count = stop - start;
@@ -106,7 +108,7 @@ static struct live_view view_read(uint64_t user_id, uint32_t after)
     return view;
 }
 
-static void answer(struct exchange *x, const struct live_view *view, const struct finished_rows *ready)
+static void answer(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready)
 {
     struct model m;
     model_init(&m, arena);
@@ -128,7 +130,7 @@ static void everybody_gets_the_bytes_that_redis_would_have_given(void **state)
         uint64_t user_id = visitors[i / (2 * LANGUAGES) % 5];
         uint32_t after = afters[i / (2 * LANGUAGES * 5)];
         struct exchange ours = exchange_make(user_id, json, language), theirs = exchange_make(user_id, json, language);
-        struct live_view read = view_read(user_id, after), kept = finished_view(&packet, user_id, after, SHOW_ROWS);
+        struct packet_view read = view_read(user_id, after), kept = finished_view(&packet, user_id, after, SHOW_ROWS);
         answer(&theirs, &read, NULL);
         answer(&ours, &kept, after >= SHARES ? &packet.rows : NULL);
         if (!str_equal(buf_view(&ours.body), buf_view(&theirs.body)))
@@ -147,7 +149,7 @@ static void the_list_is_still_hidden_from_whoever_is_logged_out(void **state)
     (void)state;
     for (int json = 0; json < 2; json++) {
         struct exchange x = exchange_make(LOGGED_OUT, json == 1, LANGUAGE_ZH_CN);
-        struct live_view kept = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
+        struct packet_view kept = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
         answer(&x, &kept, &packet.rows);
         buf_char(&x.body, '\0');
         assert_null(strstr(x.body.ptr, "阿红"));

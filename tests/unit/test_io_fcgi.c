@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -18,9 +20,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "io/fcgi.h"
 
-enum { CLIENTS = 100, ROUNDS = 40, FILES_MAX = 40, PATIENCE_MS = 10000, ROUND_ENDS = 0xff };
+enum {
+    CLIENTS = 100,
+    ROUNDS = 40,
+    FILES_MAX = 40,
+    PATIENCE_MS = 15000,
+    ROUND_ENDS = 0xff,
+    LARGE = 999,          /* the number of a client whose answer is … */
+    LARGE_BYTES = 4 << 20 /* more than a socket takes */
+};
 
 /* ---- the server ---- */
 
@@ -32,6 +43,12 @@ struct server {
     bool in_steps;
 };
 
+static void large_write(struct fcgi_request *r)
+{
+    static char bytes[LARGE_BYTES];
+    fcgi_write(r, (struct str){ bytes, sizeof bytes });
+}
+
 static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
 {
     const struct server *s = ctx;
@@ -42,6 +59,8 @@ static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
         return FCGI_WAIT;
     }
     fcgi_write(r, STR("Status: 204\r\n\r\n"));
+    if (strtoul(fcgi_param(r, "N").ptr, NULL, 10) == LARGE)
+        large_write(r);
     return FCGI_DONE;
 }
 
@@ -102,8 +121,11 @@ static int client_connect(const struct server *s)
     return fd;
 }
 
-/* One request without a body that asks to keep the connection; its parameter N is the number. */
-static void client_ask(int fd, unsigned number)
+/* How much of a request is sent: up to the middle of its first record, the middle of its parameter, its body, all. */
+enum part { PART_BEGIN = 12, PART_PARAMS = 26, PART_HEAD = 38, PART_ALL = 46 };
+
+/* A part of a request without a body that asks to keep the connection; its parameter N is the number. */
+static void client_send(int fd, unsigned number, enum part part)
 {
     enum { BEGIN = 1, PARAMS = 4, STDIN = 5, ID = 1, RESPONDER = 1, KEEP = 1, DIGITS = 3 };
     uint8_t bytes[] = { 1, BEGIN,  0, ID, 0, 8, 0, 0, 0, RESPONDER, KEEP, 0, 0, 0, 0, 0, /**/
@@ -113,7 +135,24 @@ static void client_ask(int fd, unsigned number)
     char digits[DIGITS + 1];
     (void)snprintf(digits, sizeof digits, "%03u", number % 1000);
     memcpy(&bytes[27], digits, DIGITS);
-    assert_int_equal(send(fd, bytes, sizeof bytes, MSG_NOSIGNAL), sizeof bytes);
+    _Static_assert(sizeof bytes == PART_ALL, "all of it");
+    assert_int_equal(send(fd, bytes, part, MSG_NOSIGNAL), part);
+}
+
+static void client_ask(int fd, unsigned number)
+{
+    client_send(fd, number, PART_ALL);
+}
+
+/* Waits until the server has read all that the client has sent. */
+static void client_is_read(int fd)
+{
+    int unread = 1;
+    for (int waited_ms = 0; unread > 0 && waited_ms < PATIENCE_MS; waited_ms++) {
+        assert_int_equal(ioctl(fd, SIOCOUTQ, &unread), 0);
+        (void)poll(NULL, 0, 1);
+    }
+    assert_int_equal(unread, 0);
 }
 
 /* Reads up to the end of one answer. False: no answer in time. */
@@ -220,11 +259,55 @@ static void kept_connections_do_not_shut_out_the_others_when_files_are_few(void 
     server_end(&s);
 }
 
+/* The second one connects while the server waits for the first one. */
+static void a_peer_that_is_silent_in_the_middle_of_a_request_is_closed_and_the_others_are_answered(void **state)
+{
+    (void)state;
+    static const enum part parts[][2] = { { PART_BEGIN, PART_PARAMS }, { PART_PARAMS, PART_HEAD } };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        struct server s;
+        int fds[3];
+        server_start(&s, false, 1024);
+        fds[0] = client_connect(&s);
+        client_send(fds[0], 0, parts[i][0]);
+        client_is_read(fds[0]);
+        fds[1] = client_connect(&s);
+        client_send(fds[1], 1, parts[i][1]);
+        fds[2] = client_connect(&s);
+        client_ask(fds[2], 2);
+        assert_true(clients_wait(fds, 2) && client_answer(fds[2]));
+        assert_int_equal(fds[0], -1); /* closed */
+        assert_int_equal(fds[1], -1);
+        client_ask(fds[2], 2);
+        assert_true(client_answer(fds[2]));
+        close(fds[2]);
+        server_end(&s);
+    }
+}
+
+static void a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered(void **state)
+{
+    (void)state;
+    struct server s;
+    server_start(&s, false, 1024);
+    int deaf = client_connect(&s), other = client_connect(&s);
+    client_ask(deaf, LARGE);
+    client_is_read(deaf);
+    client_ask(other, 1);
+    assert_true(client_answer(other));
+    assert_false(client_answer(deaf)); /* cut */
+    close(deaf);
+    close(other);
+    server_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_waits_for_ever_behind_busier_connections),
         cmocka_unit_test(kept_connections_do_not_shut_out_the_others_when_files_are_few),
+        cmocka_unit_test(a_peer_that_is_silent_in_the_middle_of_a_request_is_closed_and_the_others_are_answered),
+        cmocka_unit_test(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "io/process.h"
 
@@ -225,7 +226,7 @@ static void only_connected_sockets_that_were_left_open_are_taken_over(void **sta
     assert_int_equal(process_handover_take(fds, 8), 0);
 
     const char *const nonsense[] = { "", ":", "x:3,4", "3", "-1:3" };
-    for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(nonsense); i++) {
         assert_int_equal(fcntl(pair[0], F_SETFD, 0), 0);
         assert_int_equal(setenv(PROCESS_HANDOVER, nonsense[i], 1), 0);
         process_init(argv);
@@ -240,7 +241,7 @@ static void only_connected_sockets_that_were_left_open_are_taken_over(void **sta
     assert_int_equal(process_handover_take(fds, 1), 1);
     assert_int_equal(fcntl(pair[1], F_GETFD), -1);
     const int all[] = { pair[0], other[0], other[1], kept[0], kept[1], pipes[0], pipes[1], listening };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
         (void)close(all[i]);
 }
 
@@ -253,7 +254,7 @@ static void a_process_gets_nicer_and_never_takes_it_back(void **state)
         int last = getpriority(PRIO_PROCESS, 0);
         const int wanted[] = { 3, 19, 10 };
         bool right = true;
-        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
             process_be_nice(wanted[i]);
             last = wanted[i] > last ? wanted[i] : last;
             right = right && getpriority(PRIO_PROCESS, 0) == last;

@@ -7,6 +7,7 @@
 /* cmocka needs the four above. */
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "packet/draw.h"
 
@@ -26,7 +27,7 @@ static void words_are_the_documented_stream(void **state)
         seed[i] = i;
     draw_init(&a, ZERO_SEED);
     draw_init(&b, seed);
-    for (size_t i = 0; i < sizeof zero / sizeof zero[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(zero); i++) {
         assert_int_equal(draw_u32(&a), zero[i]);
         assert_int_equal(draw_u32(&b), counting[i]);
     }
@@ -46,7 +47,7 @@ static void draws_below_a_bound_are_the_documented_ones(void **state)
         { UINT32_MAX, { 226126345, 561663442, 3547241082, 4017513372, 3049830755, 2339484848 } },
     };
 
-    for (size_t v = 0; v < sizeof vectors / sizeof vectors[0]; v++) {
+    for (size_t v = 0; v < ARRAY_LEN(vectors); v++) {
         struct draw d;
         draw_init(&d, ZERO_SEED);
         for (size_t i = 0; i < 6; i++)

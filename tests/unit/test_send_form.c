@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "packet/rules.h"
 #include "packet/split.h"
@@ -63,7 +64,7 @@ static enum status form_order(struct fixture *f, struct arena *a)
                                          { STR("split"), t->split },
                                          { STR("request_key"), t->request_key } };
     memcpy(x.form.fields, fields, sizeof fields);
-    x.form.count = sizeof fields / sizeof fields[0];
+    x.form.count = ARRAY_LEN(fields);
     return send_order_read(&x, t->greeting_default, &f->order, &f->errors);
 }
 
@@ -162,7 +163,7 @@ static void amounts_beyond_the_limits_are_refused_in_the_known_words(void **stat
         { "lucky", "20000.01", "100", "text/total_max 20000" },
         { "lucky", "9999999.99", "100", "text/total_max 20000" },
     };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         form_amount(f, refused[i].kind, refused[i].amount, refused[i].count);
         assert_refused(f, "amount", refused[i].message);
     }
@@ -177,7 +178,7 @@ static void amounts_at_the_limits_are_fine(void **state)
     } fine[] = { { "lucky", "0.01", "1", 1 },          { "lucky", "1", "100", 100 },
                  { "lucky", "200", "1", 20000 },       { "lucky", "20000", "100", 2000000 },
                  { "even", "200.00", "100", 2000000 }, { "even", "0.1", "1", 10 } };
-    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
         form_amount(f, fine[i].kind, fine[i].amount, fine[i].count);
         assert_fine(f);
         assert_int_equal(f->order.total_fen, fine[i].total);
@@ -210,7 +211,7 @@ static void amounts_in_any_other_spelling_are_refused(void **state)
                                        "∞",
                                        "1\t",
                                        "9999999999999999999999" };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         f->form.amount = str_from(bad[i]);
         assert_refused(f, "amount", "text/amount_not_money");
     }
@@ -241,7 +242,7 @@ static void counts_are_whole_and_within_the_limit(void **state)
         { "007", "text/count_not_whole" }, { "十", "text/count_not_whole" },
         { "00", "text/count_not_whole" },
     };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         f->form.count = str_from(refused[i].count);
         assert_refused(f, "count", refused[i].message);
     }
@@ -388,7 +389,7 @@ static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
                     { "even", "0", "text/share_min" },
                     { "lucky", "0", "text/share_min" },
                     { "lucky", "20000", NULL } };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         form_amount(f, refused[i].kind, refused[i].amount, "x");
         assert_int_equal(form_order(f, f->arena), ST_INVALID);
         assert_int_equal(f->errors.count, refused[i].message == NULL ? 1 : 2);

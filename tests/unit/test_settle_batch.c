@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "live/event.h"
 #include "settle/batch.h"
 
 enum { PACKET_A = 7000, PACKET_B = 8000 };

@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
+#include "packet/grab.h"
+#include "packet/view.h"
 #include "pages/show_model.h"
 
 enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0 };
@@ -38,11 +41,11 @@ static int teardown(void **state)
 }
 
 /* A lucky packet of 3 shares, 10.00 yuan; one share (2.50) taken by GRABBER. */
-static struct live_view view_open(uint64_t visitor_id)
+static struct packet_view view_open(uint64_t visitor_id)
 {
-    static struct live_row row;
-    struct live_view view = { 0 };
-    row = (struct live_row){ 0, GRABBER, STR("小明"), 250, { 1700000060000, 0 }, false };
+    static struct grab row;
+    struct packet_view view = { 0 };
+    row = (struct grab){ 0, GRABBER, STR("小明"), 250, 1700000060000, false };
     view.packet = (struct packet){ .id = (uint64_t)1 << 60,
                                    .sender_id = SENDER,
                                    .sender_name = STR("阿红"),
@@ -64,7 +67,7 @@ static struct live_view view_open(uint64_t visitor_id)
     return view;
 }
 
-static const struct value *shown(const struct live_view *view, uint64_t visitor_id, struct model *m)
+static const struct value *shown(const struct packet_view *view, uint64_t visitor_id, struct model *m)
 {
     exchange = (struct exchange){ .app = &services, .arena = arena, .visitor.user_id = visitor_id };
     arena_reset(arena);
@@ -101,7 +104,7 @@ static void only_the_sender_sees_the_amounts(void **state)
 {
     (void)state;
     struct model m;
-    struct live_view view = view_open(SENDER);
+    struct packet_view view = view_open(SENDER);
     (void)shown(&view, SENDER, &m);
     assert_true(json_has(&m, "\"amount_fen\":1000"));
     assert_true(json_has(&m, "\"grabbed_fen\":250"));
@@ -133,7 +136,7 @@ static void the_coin_is_shown_to_whoever_can_use_it(void **state)
 {
     (void)state;
     struct model m;
-    struct live_view view = view_open(STRANGER);
+    struct packet_view view = view_open(STRANGER);
     const struct value *root = shown(&view, STRANGER, &m);
     assert_true(flag(root, "can_open"));
     assert_false(flag(root, "needs_login"));
@@ -149,7 +152,7 @@ static void an_exclusive_packet_opens_for_its_receiver_alone(void **state)
 {
     (void)state;
     struct model m;
-    struct live_view view = view_open(STRANGER);
+    struct packet_view view = view_open(STRANGER);
     view.packet.kind = PACKET_EXCLUSIVE;
     view.packet.share_count = 1;
     view.packet.grabbed_count = 0;
@@ -169,7 +172,7 @@ static void seed_and_best_luck_are_told_only_at_the_end(void **state)
 {
     (void)state;
     struct model m;
-    struct live_view view = view_open(GRABBER);
+    struct packet_view view = view_open(GRABBER);
     view.packet.best_share_no = 0;
     (void)shown(&view, GRABBER, &m);
     assert_true(json_has(&m, "\"seed\":null"));
@@ -191,7 +194,7 @@ static void a_packet_past_its_time_keeps_its_seed_until_it_is_closed(void **stat
 {
     (void)state;
     struct model m;
-    struct live_view view = view_open(SENDER);
+    struct packet_view view = view_open(SENDER);
     view.packet.state = PACKET_EXPIRED;
     (void)shown(&view, SENDER, &m);
     assert_true(json_has(&m, "\"state\":\"expired\""));
@@ -202,7 +205,7 @@ static void latecomers_are_told_why(void **state)
 {
     (void)state;
     struct model m;
-    struct live_view view = view_open(STRANGER);
+    struct packet_view view = view_open(STRANGER);
     view.packet.state = PACKET_FINISHED;
     assert_true(flag(shown(&view, STRANGER, &m), "sold_out"));
     assert_false(flag(shown(&view, STRANGER, &m), "can_open"));
@@ -216,7 +219,7 @@ static void latecomers_are_told_why(void **state)
 /* The sentence over the list, as it is written by partials/packet_list_text in a language. */
 static void assert_said(const struct packet *p, uint64_t visitor_id, enum language language, const char *want)
 {
-    struct live_view view = { .packet = *p };
+    struct packet_view view = { .packet = *p };
     struct model m;
     struct buf said = BUF_EMPTY;
     const struct mustache *text = templates_find(&services.templates, language, STR("partials/packet_list_text"));
@@ -284,7 +287,7 @@ static void durations_read_like_people_say_them(void **state)
     };
     struct packet p = view_open(0).packet;
     p.state = PACKET_FINISHED;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         p.finished_ms = p.created_ms + cases[i].ms;
         assert_list_says(&p, STRANGER, cases[i].chinese, cases[i].english);
     }

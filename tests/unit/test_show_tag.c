@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
+#include "packet/grab.h"
+#include "packet/view.h"
 #include "pages/show_model.h"
 #include "pages/show_tag.h"
 #include "web/assets.h"
@@ -36,8 +39,8 @@ static int teardown(void **state)
 /* What one answer is made of; each test changes one thing. */
 struct seen {
     struct exchange x;
-    struct live_view view;
-    struct live_row rows[2];
+    struct packet_view view;
+    struct grab rows[2];
 };
 
 /* A lucky packet of 3 shares, 10.00 yuan, of which two are taken; GRABBER looks, who has the first. */
@@ -45,24 +48,24 @@ static void seen_make(struct seen *s)
 {
     services.assets = assets;
     services.templates.content = 1;
-    *s = (struct seen){ .rows = { { 1, STRANGER, STR("某人"), 300, { 1700000070000, 0 }, false },
-                                  { 0, GRABBER, STR("小明"), 250, { 1700000060000, 3 }, false } } };
+    *s = (struct seen){ .rows = { { 1, STRANGER, STR("某人"), 300, 1700000070000, false },
+                                  { 0, GRABBER, STR("小明"), 250, 1700000060000, false } } };
     s->x = (struct exchange){ .app = &services,
                               .arena = arena,
                               .target = STR("/p/abc"),
                               .visitor = { .user_id = GRABBER, .nickname = STR("小明") } };
-    s->view = (struct live_view){ .packet = { .id = 77,
-                                              .sender_id = SENDER,
-                                              .state = PACKET_OPEN,
-                                              .kind = PACKET_LUCKY,
-                                              .share_count = 3,
-                                              .amount_fen = 1000,
-                                              .grabbed_count = 2,
-                                              .grabbed_fen = 550 },
-                                  .rows = s->rows,
-                                  .row_count = 2,
-                                  .has_mine = true,
-                                  .mine = s->rows[1] };
+    s->view = (struct packet_view){ .packet = { .id = 77,
+                                                .sender_id = SENDER,
+                                                .state = PACKET_OPEN,
+                                                .kind = PACKET_LUCKY,
+                                                .share_count = 3,
+                                                .amount_fen = 1000,
+                                                .grabbed_count = 2,
+                                                .grabbed_fen = 550 },
+                                    .rows = s->rows,
+                                    .row_count = 2,
+                                    .has_mine = true,
+                                    .mine = s->rows[1] };
 }
 
 static void the_same_answer_has_the_same_tag(void **state)
@@ -75,10 +78,9 @@ static void the_same_answer_has_the_same_tag(void **state)
     assert_int_equal(tag.len, 2 + 2 + 32);
     assert_true(str_starts(tag, STR("W/\"")));
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
-    /* What no page shows: Redis's clock, the sequence of the event that MySQL does not know. */
+    /* What no page shows: Redis's clock, whether others' shares are settled. */
     b.view.now_ms += 5000;
     b.view.closed = true;
-    b.rows[0].event.seq = 9;
     b.rows[0].settled = true;
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
 }
@@ -137,7 +139,7 @@ static void change_newest(struct seen *s)
 }
 static void change_newest_time(struct seen *s)
 {
-    s->rows[0].event.ms++;
+    s->rows[0].grabbed_ms++;
 }
 static void change_no_rows(struct seen *s)
 {
@@ -173,7 +175,7 @@ static void whatever_an_answer_depends_on_changes_its_tag(void **state)
         change_busy,        change_over,     change_newest,  change_mine,     change_no_rows,
         change_newest_time, change_my_share, change_settled, change_assets,   change_templates,
     };
-    const size_t count = sizeof changes / sizeof changes[0];
+    const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];
     struct seen s;
     seen_make(&s);

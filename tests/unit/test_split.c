@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "packet/split.h"
 
 enum { SMALL_MAX = 2000 };
@@ -143,7 +144,7 @@ static void split_refuses_what_can_not_be_split(void **state)
                 { INT64_MIN, 3, 20000 } };
     uint8_t seed[SEED_BYTES] = { 0 };
     int64_t shares[2];
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         for (size_t m = 0; m < METHOD_COUNT; m++) {
             assert_int_equal(split_shares(METHODS[m], bad[i].total, bad[i].count, bad[i].max, seed, shares),
                              ST_INVALID);
@@ -184,7 +185,7 @@ static void split_follows_the_known_vectors(void **state)
     uint8_t seed[SEED_BYTES];
     int64_t shares[10];
     seed_counting(seed);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         assert_split(known[i].method, known[i].total, 10, known[i].max, seed, shares);
         assert_memory_equal(shares, known[i].shares, sizeof shares);
     }
@@ -225,7 +226,7 @@ static void split_of_a_hundred_thousand_follows_the_known_hashes(void **state)
     uint8_t seed[SEED_BYTES];
     char hex[65];
     seed_counting(seed);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         assert_split(known[i].method, 2000000, SPLIT_COUNT_MAX, 20000, seed, shares);
         hex_of_shares(shares, SPLIT_COUNT_MAX, hex);
         assert_string_equal(hex, known[i].large);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "user/account.h"
 
 static struct arena *arena;
@@ -36,7 +37,7 @@ static enum status account_read(struct arena *a, struct account_form typed, stru
                                          { STR("password"), typed.password },
                                          { STR("next"), typed.next } };
     memcpy(x.form.fields, fields, sizeof fields);
-    x.form.count = sizeof fields / sizeof fields[0];
+    x.form.count = ARRAY_LEN(fields);
     *out = (struct account_form){ 0 };
     return form_read(&x, register_fields, out, e);
 }
@@ -86,9 +87,9 @@ static void usernames_keep_to_their_rule(void **state)
                                        "a%b",
                                        "a\tb",
                                        "abcdefghijklmnopqrstuvwxyz0123456" };
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_true(username_valid(str_from(good[i])));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(username_valid(str_from(bad[i])));
     assert_false(username_valid(STR("")));
     assert_false(username_valid(STR_NONE));

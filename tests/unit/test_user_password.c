@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "user/password.h"
 
@@ -101,7 +102,7 @@ static void an_unknown_user_costs_a_whole_hash_and_never_fits(void **state)
     char too_long[2 * PASSWORD_HASH_MAX];
     memset(too_long, 'x', sizeof too_long);
     const struct str unknown[] = { STR_NONE, STR(""), { too_long, sizeof too_long } };
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
         verified_count = 0;
         assert_int_equal(password_verify(unknown[i], STR("correct horse")), ST_NOT_FOUND);
         assert_int_equal(verified_count, 1);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "user/session.h"
 
@@ -104,7 +105,7 @@ static void foreign_values_are_refused(void **state)
         "10001,1800000000000,1800000000000,xiaoming,\xe5\xb0",
     };
     struct session s;
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
         assert_false(session_value_read(str_from(values[i]), &s));
 }
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
 #include "wallet/deposit.h"
@@ -76,7 +77,7 @@ static void other_amounts_are_refused_in_words(void **state)
                                             STR("1e3"),  STR("0x10"), STR("01"),    STR("1,0"),
                                             STR(".5"),   STR("1."),   STR("1.234"), STR("٣"),
                                             STR("一百"), STR("NaN"),  STR("1\0"),   STR("99999999999999999999") };
-    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(malformed); i++)
         assert_refused(malformed[i], "text/deposit_not_money");
     assert_refused(STR(""), "text/deposit_missing");
     assert_refused(STR("0"), "text/deposit_zero");

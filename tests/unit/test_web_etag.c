@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "web/etag.h"
 
 static bool matches(const char *list)
@@ -20,7 +21,7 @@ static void a_tag_is_found_wherever_it_stands(void **state)
         "W/\"abc\"",       "\"abc\"",       "*", " * ", "\"x\", W/\"abc\"", "W/\"abc\",\"x\"", "\"\",\"a,b\",\"abc\"",
         ", ,\t\"abc\" , ", "\"x\" \"abc\"",
     };
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         if (!matches(lists[i]))
             fail_msg("%s should match", lists[i]);
     assert_true(etag_matches(STR("W/\"abc\""), STR("\"abc\"")));
@@ -34,7 +35,7 @@ static void another_tag_or_nonsense_is_not(void **state)
         "abc", "\"ABC\"", "\"abc \"",    "w/\"abc\"",  "W/ \"abc\"",   "\"abcd\"", "\"ab\"", "\"a\",\"b\",\"c\"",
         "**",  "*,",      "W/W/\"abc\"", "x, \"abc\"", "\"x, \"abc\"", "'abc'",
     };
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         if (matches(lists[i]))
             fail_msg("%s should not match", lists[i]);
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "web/field_types.h"
 
@@ -136,7 +137,7 @@ static void a_value_stays_where_nothing_is_typed(void **state)
 {
     (void)state;
     static const char *const bodies[] = { "", "color=&price=&note=++&secret=&key=" };
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         assert_int_equal(posted(bodies[i]), ST_OK);
         assert_int_equal(order.color, RED);
         assert_int_equal(order.count, 1);
@@ -196,7 +197,7 @@ static void what_was_typed_is_shown_again_but_for_secrets(void **state)
     assert_true(str_equal(buf_view(&json), STR("{}")));
     static const char *const wanted[][2] = { { "color", "blue" }, { "count", "" },    { "price", " 1" },
                                              { "note", "" },      { "secret", NULL }, { "key", NULL } };
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
         struct str name = str_from(wanted[i][0]);
         const struct value *value = value_get(&m.root, name, value_hash(name));
         assert_int_equal(value != NULL, wanted[i][1] != NULL);
@@ -228,7 +229,7 @@ static void a_query_is_fine_or_it_is_not(void **state)
     assert_int_equal(out.from, 42);
     assert_true(asked("from=18446744073709551615&other=x", &out));
     assert_true(out.from == UINT64_MAX);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(asked(bad[i], &out));
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/random.h"
 #include "web/form.h"
@@ -75,7 +76,7 @@ static void broken_text_is_refused(void **state)
         "a=%C0%80", "a=%ED%A0%80", "a=%F4%90%80%80", "%FF=a", "a=\xE6\x81", "a=%E6%81",
     };
     struct form form;
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++)
         assert_int_equal(parse(broken[i], &form), ST_INVALID);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "web/text.h"
 
 static struct services services;
@@ -65,7 +66,7 @@ static void the_browser_is_answered_in_what_it_likes_best(void **state)
         { "zh;q=0.999,en;q=1.000", LANGUAGE_EN },
         { ",,,;;;=,en,", LANGUAGE_EN },
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_chosen(STR_NONE, cases[i].accept, cases[i].wanted);
 }
 

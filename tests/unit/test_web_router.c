@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "web/assets.h"
 #include "web/origin.h"
 #include "web/respond.h"
@@ -69,7 +70,7 @@ static const struct route routes[] = {
 
 static struct router router_of(enum pool pool)
 {
-    return (struct router){ routes, sizeof routes / sizeof routes[0], pool, &services };
+    return (struct router){ routes, ARRAY_LEN(routes), pool, &services };
 }
 
 static const struct route *find(enum pool pool, const char *method, const char *path, struct str *id, bool *known)
@@ -141,7 +142,7 @@ static void other_paths_are_unknown(void **state)
                                              "/p/abc/", "//p/abc", "/p/abc/open/", "/p/a/b/open", "/P/abc" };
     struct str id;
     bool known;
-    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(strangers); i++) {
         assert_null(find(POOL_HOT, "GET", strangers[i], &id, &known));
         assert_false(known);
     }
@@ -258,7 +259,7 @@ static void next_is_followed_only_on_this_site(void **state)
         "",        "//evil.example",      "/\\evil.example", "http://evil.example", "p/abc", "/a b",
         "/\tevil", "/a\r\nSet-Cookie: x", "/p\\abc",         "javascript:x",        " /p",   "\\/p"
     };
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
         assert_false(origin_own_path(str_from(foreign[i])));
     assert_true(origin_own_path(STR("/")));
     assert_true(origin_own_path(STR("/p/abc?after=3")));

@@ -31,7 +31,7 @@ export default {
     const flat = join(bench.folder, 'flat');
     const file = (name) => join(flat, name);
     mkdirSync(file('text'), { recursive: true });
-    writeFileSync(file('text/zh-CN.txt'), ''); // the flat page has its texts
+    for (const language of ['zh-CN', 'en']) writeFileSync(file(`text/${language}.txt`), ''); // the flat page has its texts
     writeFileSync(file('page.mustache'), flatten(templates, 'pages/packet'));
     writeFileSync(file('context.json'), JSON.stringify(context(templates)));
     const count = bench.quick ? 2000 : 10_000;

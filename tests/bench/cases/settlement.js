@@ -50,7 +50,7 @@ export async function openWorld(bench, packets, shares, { worker, lifeMs = 24 * 
   if (worker) {
     await site.start('settle');
     // Its supervisor may not have started it yet; once Redis is checked it runs and can be stopped.
-    const runs = await poll(START_S_MAX, async () => await site.redis('GET', 'hb:checked') !== null);
+    const runs = await poll(START_S_MAX, async () => await site.redis('GET', 'hb:fence') !== null);
     if (!runs) throw new Error(`the worker does not run after ${START_S_MAX} s`);
     signalSettle(site, 'SIGSTOP');
   }

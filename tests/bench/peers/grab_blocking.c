@@ -15,6 +15,7 @@
 #include "base/public_id.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "live/keys.h"
 #include "live/live.h"
 #include "user/session.h"
 #include "web/origin.h"
@@ -180,7 +181,7 @@ int main(void)
     p.grab_hash = getenv("BENCH_GRAB_HASH");
     config_defaults(&p.config);
     if (p.grab_hash == NULL || !random_init() ||
-        config_load_role(&p.config, getenv("HB_CONFIG"), "web", error, sizeof error) != ST_OK) {
+        config_load(&p.config, getenv("HB_CONFIG"), "web", error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "grab_blocking: %s\n", p.grab_hash == NULL ? "BENCH_GRAB_HASH is not set" : error);
         return 1;
     }

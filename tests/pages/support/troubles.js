@@ -16,8 +16,8 @@ const without = (server) => async (world, work) => {
   await work();
 };
 
-// The settle worker is away, so nothing is settled, a packet that was paid for waits to be loaded, and nobody vouches
-// for a Redis that was started anew.
+// The settle worker is away, so nothing is settled, a packet that was paid for waits to be loaded, and the fence
+// before a Redis that was started anew stays shut.
 async function unsettled(world, work) {
   await site.dev('stop', 'settle');
   await grab(world.grabber, world.settling);

@@ -22,8 +22,9 @@ static struct str json_str(const json_t *json)
 /* Compiles and renders one case. True: out holds the page; false: error says why not. */
 static bool case_render(json_t *test, struct arena *a, struct buf *out, char *error, size_t error_size)
 {
-    struct str names[PARTIALS_MAX + 1] = { STR("main") };
-    struct str sources[PARTIALS_MAX + 1] = { json_str(json_object_get(test, "template")) };
+    struct mustache_source sources[PARTIALS_MAX + 1] = {
+        { .name = STR("main"), .text = json_str(json_object_get(test, "template")) },
+    };
     size_t count = 1;
     json_t *partials = json_object_get(test, "partials");
     bool missing_ok = !json_is_string(json_object_get(test, "error"));
@@ -34,15 +35,15 @@ static bool case_render(json_t *test, struct arena *a, struct buf *out, char *er
             snprintf(error, error_size, "too many partials");
             return false;
         }
-        names[count] = str_from(json_object_iter_key(at));
-        sources[count++] = json_str(json_object_iter_value(at));
+        sources[count++] = (struct mustache_source){ .name = str_from(json_object_iter_key(at)),
+                                                     .text = json_str(json_object_iter_value(at)) };
     }
     const struct value *data = value_from_json(a, json_object_get(test, "data"));
     if (!data) {
         snprintf(error, error_size, "no memory for the data");
         return false;
     }
-    if (mustache_set_compile(names, sources, count, missing_ok, &set, error, error_size) != ST_OK)
+    if (mustache_set_compile(sources, count, missing_ok, &set, error, error_size) != ST_OK)
         return false;
     enum status st = mustache_render(mustache_find(set, STR("main")), data, out);
     if (st != ST_OK)

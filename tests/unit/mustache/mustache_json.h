@@ -1,4 +1,4 @@
-/* JSON as a context for templates; only for the tools beside it. */
+/* JSON as a context for templates, for the tests' own programs. */
 #ifndef HB_TESTS_MUSTACHE_JSON_H
 #define HB_TESTS_MUSTACHE_JSON_H
 

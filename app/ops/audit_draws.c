@@ -70,7 +70,7 @@ static enum status page_check(struct page *g, struct db *db)
     return st;
 }
 
-enum status audit_promises(struct audit *audit, struct db *db, struct arena *a)
+enum status audit_draws(struct audit *audit, struct db *db, struct arena *a)
 {
     uint64_t after = audit->packet_id == 0 ? 0 : audit->packet_id - 1;
     const uint32_t packets_max =

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- An entry that stands for the cursor of a stream that has lost its end: ids never go below it again, and the next read
--- finds its beginning. Out of memory, too, as vouch.
+-- finds its beginning. Out of memory, too, as fence.
 --
 -- KEYS[1] events
 -- ARGV[1] cursor, `ms-seq`

@@ -1,5 +1,5 @@
-/* The template engine where cases in JSON don't reach: folders, limits, memory. What templates mean is in
- * mustache/ *.json, run by mustache_spec. */
+/* What the cases in JSON beside this file (run by mustache_spec) can't show of the template engine: folders, limits,
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static struct mustache_set *folder_load(const struct folder *f)
     char error[ERROR_BYTES] = "";
     struct mustache_set *set = NULL;
 
-    if (mustache_set_load(f->path, NULL, &set, error, sizeof error) != ST_OK)
+    if (mustache_set_load(f->path, NULL, 0, &set, error, sizeof error) != ST_OK)
         fail_msg("%s", error);
     return set;
 }
@@ -121,7 +121,7 @@ static void folder_refused(const struct folder *f, enum status want, const char 
     char error[ERROR_BYTES] = "", expected[ERROR_BYTES];
     struct mustache_set *set = NULL;
 
-    assert_int_equal(mustache_set_load(f->path, NULL, &set, error, sizeof error), want);
+    assert_int_equal(mustache_set_load(f->path, NULL, 0, &set, error, sizeof error), want);
     assert_null(set);
     snprintf(expected, sizeof expected, "%s/%s", f->path, message);
     assert_string_equal(error, expected);
@@ -129,7 +129,9 @@ static void folder_refused(const struct folder *f, enum status want, const char 
 
 static enum status compile_one(const char *text, struct mustache_set **out, char *error, size_t error_size)
 {
-    return mustache_set_compile(&STR("main"), &(struct str){ text, strlen(text) }, 1, false, out, error, error_size);
+    const struct mustache_source main_source = { .name = STR("main"), .text = str_from(text) };
+
+    return mustache_set_compile(&main_source, 1, false, out, error, error_size);
 }
 
 static struct mustache_set *compiled(const char *text)
@@ -194,9 +196,12 @@ static void other_and_hidden_files_are_left_alone(void **state)
     folder_write(f, "notes.txt", "{{#never closed");
     folder_write(f, ".swap.mustache", "{{#never closed");
     folder_write(f, "pages/home.mustache~", "{{#never closed");
+    folder_write(f, "pages/home.json", "{\"name\": \"{{#never closed\"}");
     folder_write(f, "mustache", "{{#never closed");
     struct mustache_set *set = folder_load(f);
     assert_null(mustache_at(set, 2));
+    folder_write(f, "pages/home.json", "{}");
+    assert_false(mustache_set_changed(set));
     mustache_set_free(set);
 }
 
@@ -242,7 +247,7 @@ static void a_folder_that_is_not_there_is_unavailable(void **state)
     struct mustache_set *set = NULL;
 
     folder_path(f, "nowhere", path);
-    assert_int_equal(mustache_set_load(path, NULL, &set, error, sizeof error), ST_UNAVAILABLE);
+    assert_int_equal(mustache_set_load(path, NULL, 0, &set, error, sizeof error), ST_UNAVAILABLE);
     assert_null(set);
     assert_non_null(strstr(error, "nowhere: "));
 }
@@ -255,7 +260,7 @@ static void folders_that_lead_back_to_themselves_are_refused(void **state)
 
     folder_path(f, "again", path);
     assert_int_equal(symlink(".", path), 0);
-    assert_int_equal(mustache_set_load(f->path, NULL, &set, error, sizeof error), ST_UNAVAILABLE);
+    assert_int_equal(mustache_set_load(f->path, NULL, 0, &set, error, sizeof error), ST_UNAVAILABLE);
     assert_null(set);
     assert_non_null(strstr(error, "too many folders within each other"));
 }
@@ -486,7 +491,7 @@ static void a_template_that_calls_itself_for_ever_is_stopped(void **state)
 static enum status compile_ladder(size_t count, const char *format, char *error, size_t error_size)
 {
     static char names[256][24], texts[256][64];
-    static struct str name_strs[256], text_strs[256];
+    static struct mustache_source sources[256];
     struct mustache_set *set = NULL;
 
     assert_true(count <= 256);
@@ -497,10 +502,9 @@ static enum status compile_ladder(size_t count, const char *format, char *error,
         texts[i][0] = '\0';
         for (const char *p = format; i + 1 < count && *p; p++)
             strncat(texts[i], *p == '#' ? next : (const char[]){ *p, '\0' }, sizeof texts[i] - strlen(texts[i]) - 1);
-        name_strs[i] = str_from(names[i]);
-        text_strs[i] = str_from(texts[i]);
+        sources[i] = (struct mustache_source){ .name = str_from(names[i]), .text = str_from(texts[i]) };
     }
-    enum status st = mustache_set_compile(name_strs, text_strs, count, false, &set, error, error_size);
+    enum status st = mustache_set_compile(sources, count, false, &set, error, error_size);
     mustache_set_free(set);
     return st;
 }
@@ -535,10 +539,14 @@ static void a_name_given_twice_is_refused(void **state)
 {
     (void)state;
     char error[ERROR_BYTES] = "";
-    struct str names[] = { STR("b"), STR("a"), STR("b") }, sources[] = { STR("1"), STR("2"), STR("3") };
+    const struct mustache_source sources[] = {
+        { .name = STR("b"), .text = STR("1") },
+        { .name = STR("a"), .text = STR("2") },
+        { .name = STR("b"), .text = STR("3") },
+    };
     struct mustache_set *set = NULL;
 
-    assert_int_equal(mustache_set_compile(names, sources, 3, false, &set, error, sizeof error), ST_INVALID);
+    assert_int_equal(mustache_set_compile(sources, 3, false, &set, error, sizeof error), ST_INVALID);
     assert_null(set);
     assert_string_equal(error, "b:1:1: there are two templates of this name");
 }
@@ -547,13 +555,14 @@ static void a_set_needs_its_sources_no_more(void **state)
 {
     (void)state;
     char name[] = "main", text[] = "a{{#x.y}}b{{/x.y}}{{^x.y}}c{{/x.y}}";
-    struct str names = str_from(name), sources = str_from(text);
+    struct mustache_source source = { .name = str_from(name), .text = str_from(text), .file = str_from(text) };
     struct mustache_set *set = NULL;
     char error[ERROR_BYTES];
 
-    assert_int_equal(mustache_set_compile(&names, &sources, 1, false, &set, error, sizeof error), ST_OK);
+    assert_int_equal(mustache_set_compile(&source, 1, false, &set, error, sizeof error), ST_OK);
     memset(name, 'z', sizeof name);
     memset(text, 'z', sizeof text);
+    memset(&source, 0, sizeof source);
     assert_page(mustache_find(set, STR("main")), &NOTHING, "ac");
     mustache_set_free(set);
 }
@@ -564,7 +573,7 @@ static void a_set_of_nothing_is_a_set(void **state)
     struct mustache_set *set = NULL;
     char error[ERROR_BYTES];
 
-    assert_int_equal(mustache_set_compile(NULL, NULL, 0, false, &set, error, sizeof error), ST_OK);
+    assert_int_equal(mustache_set_compile(NULL, 0, false, &set, error, sizeof error), ST_OK);
     assert_null(mustache_find(set, STR("main")));
     mustache_set_free(set);
     mustache_set_free(NULL);
@@ -609,72 +618,77 @@ static void folder_write_large(const struct folder *f)
     buf_free(&text);
 }
 
-/* ---- texts ---- */
+/* ---- sources beside a folder ---- */
 
-static void folder_write_texts(const struct folder *f, const char *catalogue)
-{
-    char path[2 * PATH_BYTES];
-
-    folder_path(f, "text", path);
-    (void)mkdir(path, 0700);
-    folder_write(f, "text/en.txt", catalogue);
-}
-
-static void a_text_of_the_catalogue_is_a_template(void **state)
+static void the_caller_adds_templates_to_a_folder(void **state)
 {
     const struct folder *f = *state;
     char error[ERROR_BYTES] = "";
     struct mustache_set *set = NULL;
     struct arena *a = arena_new(MODEL_CHUNK_BYTES, MODEL_BYTES);
     struct model m;
+    const struct mustache_source extra[] = {
+        { .name = STR("words/hi"), .text = STR("Hello, <b>{{name}}</b>!") },
+        { .name = STR("words/none"), .text = STR("") },
+        { .name = STR("a"), .text = STR("{{>words/hi}} {{>layout}}") },
+    };
 
-    folder_write_texts(f, "# a comment\n\n hi =  Hello, <b>{{name}}</b>! \nnone =\nwhole={{>text/hi}} a=b\n");
-    folder_write(f, "pages/home.mustache", "<p title=\"{{>text/none}}\">{{>text/whole}}</p>");
-    if (mustache_set_load(f->path, "en", &set, error, sizeof error) != ST_OK)
+    folder_write(f, "pages/home.mustache", "<p title=\"{{>words/none}}\">{{>a}}</p>");
+    if (mustache_set_load(f->path, extra, 3, &set, error, sizeof error) != ST_OK)
         fail_msg("%s", error);
     model_init(&m, a);
     value_text(&m, &m.root, "name", STR("Ann"));
-    assert_page(mustache_find(set, STR("pages/home")), &m.root, "<p title=\"\">Hello, <b>Ann</b>! a=b</p>");
-    assert_page(mustache_find(set, STR("text/hi")), &m.root, "Hello, <b>Ann</b>!");
+    assert_page(mustache_find(set, STR("pages/home")), &m.root, "<p title=\"\">Hello, <b>Ann</b>! <></p>");
+    assert_page(mustache_find(set, STR("words/hi")), &m.root, "Hello, <b>Ann</b>!");
+    assert_true(str_equal(mustache_name(mustache_at(set, 0)), STR("a")));
     assert_false(mustache_set_changed(set));
-    folder_write_texts(f, "hi = Hi, {{name}}, this is longer\n");
-    assert_true(mustache_set_changed(set));
-    assert_false(mustache_set_changed(set));
-    folder_remove(f, "text/en.txt");
+    folder_write(f, "pages/home.mustache", "{{>words/hi}}");
     assert_true(mustache_set_changed(set));
     mustache_set_free(set);
     arena_free(a);
 }
 
-static void texts_refused(const struct folder *f, const char *catalogue, enum status want, const char *message)
+static void extra_refused(const struct folder *f, struct mustache_source extra, const char *message)
 {
-    char error[ERROR_BYTES] = "", expected[ERROR_BYTES];
-    struct mustache_set *set = NULL;
-
-    folder_write_texts(f, catalogue);
-    assert_int_equal(mustache_set_load(f->path, "en", &set, error, sizeof error), want);
-    snprintf(expected, sizeof expected, "%s/text/en.txt:%s", f->path, message);
-    assert_string_equal(error, expected);
-}
-
-static void a_broken_catalogue_names_its_line(void **state)
-{
-    const struct folder *f = *state;
     char error[ERROR_BYTES] = "";
     struct mustache_set *set = NULL;
 
-    texts_refused(f, "a = 1\n\nb\n", ST_INVALID, "3:1: a text is \"key = text\", and here is no =");
-    texts_refused(f, "a = 1\nb c = 2\n", ST_INVALID, "2:1: a key has letters, digits, - and _");
-    texts_refused(f, " = 2\n", ST_INVALID, "1:1: a key has letters, digits, - and _");
-    texts_refused(f, "# none\na = 1 {{#x}}\n", ST_INVALID, "2:3: {{#x}} is never closed");
-    texts_refused(f, "a = 1\na = 2\n", ST_INVALID, "2:1: there are two templates of this name");
-    assert_int_equal(mustache_set_load(f->path, "de", &set, error, sizeof error), ST_UNAVAILABLE);
-    assert_non_null(strstr(error, "/text/de.txt: "));
+    assert_int_equal(mustache_set_load(f->path, &extra, 1, &set, error, sizeof error), ST_INVALID);
+    assert_null(set);
+    assert_string_equal(error, message);
+}
+
+static void an_error_in_an_added_source_names_the_place_it_comes_from(void **state)
+{
+    struct mustache_source extra = { .name = STR("words/hi"), .text = STR("红包 {{#x}}\n {{>none}}") };
+
+    extra_refused(*state, extra, "words/hi:2:2: there is no template none");
+    extra.text = STR("红包 {{#x}}\n");
+    extra.file = STR("words.txt");
+    extra_refused(*state, extra, "words.txt:1:4: {{#x}} is never closed");
+    extra.first_line = 6;
+    extra.first_column = 5;
+    extra_refused(*state, extra, "words.txt:7:9: {{#x}} is never closed");
+    extra.text = STR("\n {{#x}}");
+    extra_refused(*state, extra, "words.txt:8:2: {{#x}} is never closed");
+}
+
+static void an_added_source_must_not_have_the_name_of_a_file(void **state)
+{
+    const struct mustache_source extra = { .name = STR("layout"), .text = STR("x") };
+    char error[ERROR_BYTES] = "";
+    struct mustache_set *set = NULL;
+
+    assert_int_equal(mustache_set_load(((const struct folder *)*state)->path, &extra, 1, &set, error, sizeof error),
+                     ST_INVALID);
+    assert_null(set);
+    assert_non_null(strstr(error, "there are two templates of this name"));
 }
 
 static void every_allocation_of_a_load_may_fail(void **state)
 {
     const struct folder *f = *state;
+    const struct mustache_source extra = { .name = STR("words/hi"), .text = STR("Hello, {{name}}") };
     char error[ERROR_BYTES];
     enum status st = ST_NO_MEMORY;
 
@@ -684,7 +698,7 @@ static void every_allocation_of_a_load_may_fail(void **state)
         allocations_left = n;
         allocations_failed = 0;
         error[0] = '\0';
-        st = mustache_set_load(f->path, NULL, &set, error, sizeof error);
+        st = mustache_set_load(f->path, &extra, 1, &set, error, sizeof error);
         allocations_left = 0;
         assert_true(n < 1000);
         if (st == ST_OK) {
@@ -703,8 +717,6 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_text_of_the_catalogue_is_a_template),
-        IN_FOLDER(a_broken_catalogue_names_its_line),
         IN_FOLDER(a_folder_gives_templates_named_by_their_paths),
         IN_FOLDER(the_templates_of_a_set_are_listed_by_name),
         IN_FOLDER(other_and_hidden_files_are_left_alone),
@@ -723,6 +735,9 @@ int main(void)
         IN_FOLDER(a_removed_file_changes_the_set),
         IN_FOLDER(a_renamed_file_changes_the_set),
         IN_FOLDER(the_same_templates_have_the_same_hash_and_others_another),
+        IN_FOLDER(the_caller_adds_templates_to_a_folder),
+        IN_FOLDER(an_error_in_an_added_source_names_the_place_it_comes_from),
+        IN_FOLDER(an_added_source_must_not_have_the_name_of_a_file),
         cmocka_unit_test(a_set_from_memory_is_never_stale),
         cmocka_unit_test(every_byte_but_six_is_written_as_it_is),
         cmocka_unit_test(a_page_is_appended_to_what_is_there),

@@ -1,0 +1,19 @@
+#include "io/db.h"
+
+enum { TRIES_MAX = 3 };
+
+/* Whether the outcome of a replay tells what became of the transaction whose COMMIT went unanswered. */
+static bool is_decisive(enum status st)
+{
+    return st == ST_OK || st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND;
+}
+
+enum status db_transaction_replay(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
+{
+    enum status st = db_transaction(db, body, ctx);
+    if (st != ST_UNKNOWN)
+        return st;
+    for (int tries = 1; tries < TRIES_MAX && !is_decisive(st); tries++)
+        st = db_transaction(db, body, ctx);
+    return is_decisive(st) ? st : ST_UNKNOWN;
+}

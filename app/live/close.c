@@ -1,0 +1,42 @@
+#include "live/close.h"
+
+#include <assert.h>
+
+#include "live/live_internal.h"
+#include "packet/packet.h"
+
+static enum status close_read(const struct redis_call *call, struct live_close *out)
+{
+    int64_t count;
+    *out = (struct live_close){ .code = LIVE_BAD };
+    enum status st = live_code_read(call, "close", &out->code);
+    if (st != ST_OK || out->code != LIVE_CLOSED)
+        return st;
+    if (!redis_reply_i64(redis_reply_at(call->reply, 1), &count) || count < 0 || count >= PACKET_NO_SHARE ||
+        !redis_reply_i64(redis_reply_at(call->reply, 2), &out->grabbed_fen) ||
+        !redis_reply_i64(redis_reply_at(call->reply, 3), &out->rest_fen))
+        return live_reply_corrupt("close");
+    out->grabbed_count = (uint32_t)count;
+    return ST_OK;
+}
+
+void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        char packet_text[LIVE_NUMBER_MAX];
+        live_keys(&keys, packet_ids[i], live->partitions);
+        const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
+                                           keys.key[LIVE_KEY_EVENTS] };
+        const struct str args[] = { live_number_text(packet_text, packet_ids[i]) };
+        redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 1);
+    }
+    redis_round(live->redis);
+    for (size_t i = 0; i < count; i++) {
+        enum status st = close_read(&calls[i], &out[i]);
+        out[i].status = st;
+        redis_call_free(&calls[i]);
+    }
+}

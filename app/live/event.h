@@ -1,0 +1,56 @@
+/* What the scripts write for others to read: stream ids, the entries of the order list, the events of the stream.
+ * Pure. */
+#ifndef HB_LIVE_EVENT_H
+#define HB_LIVE_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/str.h"
+#include "io/redis.h"
+#include "packet/packet.h"
+
+/* A stream id. Text "ms-seq". */
+struct live_event_id {
+    uint64_t ms, seq;
+};
+#define LIVE_EVENT_ID_MAX 42                               /* bytes of the text with its NUL */
+#define LIVE_EVENT_NONE   ((struct live_event_id){ 0, 0 }) /* before every event */
+bool live_event_id_parse(struct str text, struct live_event_id *out);
+bool live_event_id_equal(struct live_event_id a, struct live_event_id b);
+int live_event_id_compare(struct live_event_id a, struct live_event_id b); /* < 0, 0, > 0 */
+struct str live_event_id_text(char *out, struct live_event_id id);         /* out: LIVE_EVENT_ID_MAX bytes */
+
+/* An entry of the order list, `user,fen,ms-seq,nickname`. */
+struct live_order_entry {
+    uint64_t user_id;
+    int64_t amount_fen;
+    struct live_event_id event; /* .ms is the time of the grab */
+    struct str nickname;        /* borrowed from the text */
+};
+/* False: not one of ours. */
+bool live_order_entry_parse(struct str text, struct live_order_entry *out);
+
+/* The events of the stream. */
+enum live_event_type { LIVE_EVENT_GRAB, LIVE_EVENT_CLOSE };
+struct live_event {
+    struct live_event_id id;
+    enum live_event_type type;
+    uint64_t packet_id;
+    /* grab */
+    uint32_t share_no;
+    uint64_t user_id;
+    int64_t amount_fen;
+    struct str nickname; /* borrowed from the value */
+    /* close */
+    uint32_t grabbed_count;
+    int64_t grabbed_fen, rest_fen;
+};
+/* Reads an event from the one field of an entry and its value. False: not one of ours, *out is untouched. */
+bool live_event_parse(struct live_event_id id, struct str field, struct str value, struct live_event *out);
+/* The same for one entry of an XRANGE or XREAD reply. ST_CORRUPT: not one of ours (a dead letter); out->id is set
+ * whenever the entry has a readable id, else 0-0. */
+enum status live_event_read(const redisReply *entry, struct live_event *out);
+
+#endif

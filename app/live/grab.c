@@ -1,0 +1,46 @@
+#include "live/grab.h"
+
+#include "live/live_internal.h"
+#include "packet/packet.h"
+
+void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
+                     struct str nickname)
+{
+    struct live_keys keys;
+    live_keys(&keys, packet_id, live->partitions);
+    const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
+                                       keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
+    char packet_text[LIVE_NUMBER_MAX], user_text[LIVE_NUMBER_MAX];
+    const struct str args[] = { live_number_text(packet_text, packet_id), live_number_text(user_text, user_id),
+                                nickname };
+    redis_queue_script(live->redis, call, live->grab, REDIS_FENCED, script_keys, 5, args, 3);
+}
+
+enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
+{
+    int64_t share_no, fen, count;
+    *out = (struct live_grab){ .code = LIVE_BAD };
+    enum status st = live_code_read(call, "grab", &out->code);
+    if (st != ST_OK)
+        return st;
+    switch (out->code) {
+    case LIVE_MISSING:
+    case LIVE_NOT_FOR_YOU:
+    case LIVE_EXPIRED:
+    case LIVE_BUSY: return ST_OK;
+    case LIVE_EMPTY:
+        if (!redis_reply_i64(redis_reply_at(call->reply, 1), &count) || count < 1 || count >= PACKET_NO_SHARE)
+            return live_reply_corrupt("grab");
+        out->share_count = (uint32_t)count;
+        return ST_OK;
+    case LIVE_GRABBED:
+    case LIVE_ALREADY: break;
+    default: return live_reply_corrupt("grab");
+    }
+    if (!redis_reply_i64(redis_reply_at(call->reply, 1), &share_no) || share_no < 0 || share_no >= PACKET_NO_SHARE ||
+        !redis_reply_i64(redis_reply_at(call->reply, 2), &fen) || fen < 1)
+        return live_reply_corrupt("grab");
+    out->share_no = (uint32_t)share_no;
+    out->amount_fen = fen;
+    return ST_OK;
+}

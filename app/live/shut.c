@@ -1,0 +1,64 @@
+#include "live/shut.h"
+
+#include <assert.h>
+
+#include "live/live_internal.h"
+#include "packet/packet.h"
+
+/* Runs a script without arguments, whose keys are a packet's first key_count, for several packets in one round. */
+static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
+                                size_t key_count, const uint64_t *packet_ids, size_t count)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        live_keys(&keys, packet_ids[i], live->partitions);
+        redis_queue_script(live->redis, &calls[i], script, REDIS_ANY, keys.key, key_count, NULL, 0);
+    }
+    redis_round(live->redis);
+    return live_codes_read(calls, count, name);
+}
+
+enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count)
+{
+    return packets_each(live, live->busy, "busy", 1, packet_ids, count);
+}
+
+enum status live_hold_all(const struct live *live, const struct live_hold *holds, size_t count)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        char share_text[LIVE_NUMBER_MAX];
+        live_keys(&keys, holds[i].packet_id, live->partitions);
+        const struct str arg =
+            holds[i].from_share == PACKET_NO_SHARE ? STR("") : live_number_text(share_text, holds[i].from_share);
+        redis_queue_script(live->redis, &calls[i], live->hold, REDIS_ANY, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
+    }
+    redis_round(live->redis);
+    return live_codes_read(calls, count, "hold");
+}
+
+enum status live_remove(const struct live *live, uint64_t packet_id)
+{
+    struct live_keys keys;
+    struct redis_call call;
+    live_keys(&keys, packet_id, live->partitions);
+    const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
+                                keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
+    enum status st = redis_do(live->redis, &call, args, 5);
+    redis_call_free(&call);
+    return st == ST_INVALID ? ST_CORRUPT : st;
+}
+
+enum status live_tombstone_all(const struct live *live, const uint64_t *packet_ids, size_t count)
+{
+    return packets_each(live, live->tombstone, "tombstone", 4, packet_ids, count);
+}
+
+enum status live_tombstone(const struct live *live, uint64_t packet_id)
+{
+    return live_tombstone_all(live, &packet_id, 1);
+}

@@ -1,0 +1,64 @@
+#include "settle/held.h"
+
+#include "live/shut.h"
+#include "packet/packet.h"
+
+struct held {
+    const struct live *live;
+    struct arena *arena;
+    uint32_t partition;
+};
+
+/* The packets of the partition that a letter names. While one of a packet's letters waits, so do its shares from
+ * grabbed_count on. */
+static enum status holds_find(const struct held *h, struct db *db, struct live_hold **out, size_t *count)
+{
+    struct db_rows rows;
+    *count = 0;
+    enum status st = db_query(
+        db, h->arena, &rows,
+        "SELECT p.id, p.grabbed_count, p.state <> 'closed' AND SUM(d.resolved_at IS NULL) > 0 FROM dead_letter d"
+        " JOIN packet p ON p.id = d.packet_id WHERE d.partition_no = ? AND p.id % ? = d.partition_no"
+        " GROUP BY p.id, p.grabbed_count, p.state",
+        DB_PARAMS(DB_U64(h->partition), DB_I64(h->live->partitions)));
+    if (st != ST_OK)
+        return st;
+    *out = arena_array(h->arena, rows.count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (; *count < rows.count; (*count)++) {
+        bool waits = db_cell_u64(&rows, *count, 2) != 0;
+        (*out)[*count] =
+            (struct live_hold){ .packet_id = db_cell_u64(&rows, *count, 0),
+                                .from_share = waits ? (uint32_t)db_cell_u64(&rows, *count, 1) : PACKET_NO_SHARE };
+    }
+    return ST_OK;
+}
+
+static enum status publish_body(struct db *db, void *ctx)
+{
+    const struct held *h = ctx;
+    struct db_rows rows;
+    struct live_hold *holds = NULL;
+    size_t count = 0;
+    enum status st = db_query(db, h->arena, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
+                              DB_PARAMS(DB_U64(h->partition)));
+    if (st == ST_OK)
+        st = holds_find(h, db, &holds, &count);
+    for (size_t told = 0; st == ST_OK && told < count; told += LIVE_BATCH_MAX) {
+        size_t left = count - told;
+        st = live_hold_all(h->live, holds + told, left < LIVE_BATCH_MAX ? left : LIVE_BATCH_MAX);
+    }
+    return st;
+}
+
+enum status held_publish(struct db *db, const struct live *live, struct arena *a, uint32_t partition)
+{
+    struct held h = { .live = live, .arena = a, .partition = partition };
+    struct live_hold *holds;
+    size_t count;
+    enum status st = holds_find(&h, db, &holds, &count);
+    if (st == ST_OK && count > 0)
+        st = db_transaction(db, publish_body, &h);
+    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* told again in any case */
+}

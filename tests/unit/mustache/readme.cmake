@@ -1,0 +1,30 @@
+# cmake -DSOURCE=project -DWORK=folder -P readme.cmake: the example in app/mustache/README.md compiles with the command
+# given there and prints what is written there. The page has one block of each: ```c the program, ```sh the commands,
+# ```text what they print.
+file(READ "${SOURCE}/app/mustache/README.md" readme)
+
+function(readme_block language out)
+    string(FIND "${readme}" "```${language}\n" start)
+    if(start LESS 0)
+        message(FATAL_ERROR "README.md has no block ${language}")
+    endif()
+    string(LENGTH "```${language}\n" skip)
+    math(EXPR start "${start} + ${skip}")
+    string(SUBSTRING "${readme}" ${start} -1 rest)
+    string(FIND "${rest}" "```\n" end)
+    string(SUBSTRING "${rest}" 0 ${end} text)
+    set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+readme_block(c program)
+readme_block(sh commands)
+readme_block(text expected)
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+file(CREATE_LINK "${SOURCE}/app" "${WORK}/app" SYMBOLIC)
+file(WRITE "${WORK}/hello.c" "${program}")
+file(WRITE "${WORK}/commands" "${commands}")
+execute_process(COMMAND sh -e commands WORKING_DIRECTORY "${WORK}" OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+if(NOT printed STREQUAL expected)
+    message(FATAL_ERROR "wanted:\n${expected}\ngot:\n${printed}")
+endif()
