@@ -15,7 +15,7 @@ struct send_order {
     struct str greeting;      /* in the arena */
     bool greeting_by_default; /* nobody typed it */
     struct str to;            /* username, exclusive only, else empty */
-    struct str request_key;   /* as given, may be empty */
+    struct str request_key;   /* as given, or made for it */
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "base/money.h"
 #include "web/view.h"
 
 struct str present_packet_id(struct exchange *x, uint64_t packet_id)
@@ -38,6 +39,11 @@ void present_person(struct model *m, struct value *object, const char *name, uin
     value_int(m, person, "id", (int64_t)id);
     value_text(m, person, "nickname", nickname);
     view_avatar_model(m, person, id, nickname);
+}
+
+struct str present_limit(struct arena *a, int64_t fen)
+{
+    return fen % 100 == 0 ? arena_printf(a, "%lld", (long long)(fen / 100)) : money_text(a, fen);
 }
 
 struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len)

@@ -18,6 +18,9 @@ void present_packet(struct exchange *x, struct model *m, struct value *object, u
 /* Object name { id, nickname, page: initial, hue }. */
 void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname);
 
+/* fen as people write a limit: "200", "12.50". In the arena; STR_NONE without memory. */
+struct str present_limit(struct arena *a, int64_t fen);
+
 /* Lower-case hex. STR_NONE without memory. */
 struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len);
 

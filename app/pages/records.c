@@ -2,6 +2,7 @@
 
 #include "base/money.h"
 #include "pages/present.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 #include "web/text.h"
 #include "web/view.h"
@@ -79,13 +80,33 @@ struct records_page {
     struct str next; /* STR_NONE: this is the last page */
 };
 
+struct records_query {
+    uint64_t year;
+    struct record_range range;
+};
+
 /* `before` is "ms-ID", the id as people see it: neither internal ids nor forged ones. */
-static bool cursor_read(const struct exchange *x, struct str text, struct record_cursor *out)
+static enum status cursor_read(struct field_input *in)
 {
+    struct record_range *range = in->out;
     struct str id;
-    struct str ms = str_cut(text, '-', &id);
-    return str_to_i64(ms, &out->ms) && out->ms >= 0 && public_id_decode(&x->app->id_key, id, &out->packet_id);
+    struct str ms = str_cut(in->typed, '-', &id);
+    range->has_cursor = str_to_i64(ms, &range->cursor.ms) && range->cursor.ms >= 0 &&
+                        public_id_decode(&in->x->app->id_key, id, &range->cursor.packet_id);
+    return range->has_cursor ? ST_OK : field_fail(in, in->field->malformed);
 }
+
+static const struct field_type CURSOR = { "cursor", cursor_read };
+
+static const struct field records_fields[] = {
+    { .name = "year",
+      .type = &FIELD_NUMBER,
+      .member = offsetof(struct records_query, year),
+      .min = YEAR_MIN,
+      .max = YEAR_MAX - 1 },
+    { .name = "before", .type = &CURSOR, .member = offsetof(struct records_query, range) },
+    { .name = NULL },
+};
 
 static struct str cursor_text(struct exchange *x, int64_t ms, uint64_t packet_id)
 {
@@ -94,22 +115,16 @@ static struct str cursor_text(struct exchange *x, int64_t ms, uint64_t packet_id
 }
 
 /* False: a year or cursor that no page of ours links to. */
-static bool page_read(const struct exchange *x, struct records_page *page)
+static bool page_read(struct exchange *x, struct records_page *page)
 {
-    bool has_year, has_before;
-    struct str year_text = form_get(&x->query, "year", &has_year);
-    struct str before = form_get(&x->query, "before", &has_before);
-    page->year = clock_zone_date(x->now_ms).year;
-    if (has_year) {
-        uint64_t year;
-        if (year_text.len != 4 || !str_to_u64(year_text, &year) || year < YEAR_MIN || year >= YEAR_MAX)
-            return false;
-        page->year = (int)year;
-    }
+    struct records_query query = { .year = (uint64_t)clock_zone_date(x->now_ms).year };
+    if (!query_read(x, records_fields, &query))
+        return false;
+    page->year = (int)query.year;
+    page->range = query.range;
     page->range.from_ms = clock_zone_year_start_ms(page->year);
     page->range.until_ms = clock_zone_year_start_ms(page->year + 1);
-    page->range.has_cursor = has_before;
-    return !has_before || cursor_read(x, before, &page->range.cursor);
+    return true;
 }
 
 /* One row more than is shown tells whether there is another page. */

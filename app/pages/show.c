@@ -6,21 +6,21 @@
 #include "packet/view.h"
 #include "pages/show_model.h"
 #include "pages/show_tag.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 
+static const struct field show_fields[] = {
+    { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
+    { .name = NULL },
+};
+
 /* ?after=N: rows below share N follow. Absent: from the newest. */
-static bool after_read(const struct exchange *x, uint32_t *after)
+static bool after_read(struct exchange *x, uint32_t *after)
 {
-    bool present;
-    uint64_t number;
-    struct str text = form_get(&x->query, "after", &present);
-    *after = PACKET_NO_SHARE;
-    if (!present)
-        return true;
-    if (!str_to_u64(text, &number) || number >= PACKET_NO_SHARE)
-        return false;
+    uint64_t number = PACKET_NO_SHARE;
+    bool fine = query_read(x, show_fields, &number);
     *after = (uint32_t)number;
-    return true;
+    return fine;
 }
 
 static void answer_view(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready)

@@ -11,6 +11,7 @@
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/present.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -25,18 +26,18 @@ struct verification {
     bool commitment_ok, shares_ok;
 };
 
+static const struct field verify_fields[] = {
+    { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
+    { .name = NULL },
+};
+
 /* ?after=N: the shares behind share N. */
-static bool page_read(const struct exchange *x, const struct packet *p, uint32_t *first)
+static bool page_read(struct exchange *x, const struct packet *p, uint32_t *first)
 {
-    bool present;
-    uint64_t after;
-    struct str text = form_get(&x->query, "after", &present);
-    *first = 0;
-    if (!present)
-        return true;
-    if (!str_to_u64(text, &after) || after >= p->share_count)
+    uint64_t after = PACKET_NO_SHARE;
+    if (!query_read(x, verify_fields, &after) || (after != PACKET_NO_SHARE && after >= p->share_count))
         return false;
-    *first = (uint32_t)after + 1;
+    *first = after == PACKET_NO_SHARE ? 0 : (uint32_t)after + 1;
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "user/account.h"
 
 #include "base/utf8.h"
+#include "web/field_types.h"
 
 static bool is_name_start(char c)
 {
@@ -36,48 +37,70 @@ bool username_valid(struct str folded)
     return true;
 }
 
-static void nickname_check(struct str nickname, struct form_errors *e)
-{
-    if (utf8_graphemes(nickname) > NICKNAME_GRAPHEMES_MAX)
-        form_fail(e, "nickname", "text/nickname_long");
-    else if (utf8_codepoints(nickname) > NICKNAME_CODEPOINTS_MAX)
-        form_fail(e, "nickname", "text/nickname_combined");
-}
+/* ---- types ---- */
 
-static void password_check(struct str password, struct form_errors *e)
+static enum status username_tried_read(struct field_input *in)
 {
-    if (password.len == 0)
-        form_fail(e, "password", "text/password_missing");
-    else if (password.len < PASSWORD_BYTES_MIN)
-        form_fail(e, "password", "text/password_short");
-    else if (password.len > PASSWORD_BYTES_MAX)
-        form_fail(e, "password", "text/password_long");
-    else if (!utf8_valid(password))
-        form_fail(e, "password", "text/password_invalid");
-}
-
-enum status account_form_check(struct arena *a, const struct account_form *typed, struct account_form *out,
-                               struct form_errors *e)
-{
-    out->username = username_fold(a, typed->username);
-    if (out->username.ptr == NULL)
+    struct str name = username_fold(in->x->arena, in->typed);
+    if (name.ptr == NULL)
         return ST_NO_MEMORY;
-    if (out->username.len == 0)
-        form_fail(e, "username", "text/username_missing");
-    else if (!username_valid(out->username))
-        form_fail(e, "username", "text/username_invalid");
-
-    enum status st = utf8_clean(a, typed->nickname, &out->nickname);
-    if (st == ST_NO_MEMORY)
-        return st;
-    if (st != ST_OK)
-        form_fail(e, "nickname", "text/nickname_invalid");
-    else if (out->nickname.len == 0)
-        out->nickname = out->username;
-    else
-        nickname_check(out->nickname, e);
-
-    out->password = typed->password;
-    password_check(out->password, e);
+    if (name.len == 0)
+        return field_absent(in);
+    *(struct str *)in->out = name;
     return ST_OK;
 }
+
+static enum status username_read(struct field_input *in)
+{
+    struct str *name = in->out;
+    enum status st = username_tried_read(in);
+    return st != ST_OK || name->len == 0 || username_valid(*name) ? st : field_fail(in, in->field->malformed);
+}
+
+/* The username when nothing was typed. */
+static enum status nickname_read(struct field_input *in)
+{
+    const struct account_form *form = in->values;
+    struct str *nickname = in->out;
+    enum status st = field_line_read(in);
+    if (st == ST_OK && nickname->len == 0)
+        *nickname = form->username;
+    return st;
+}
+
+const struct field_type FIELD_USERNAME = { "username", username_read };
+const struct field_type FIELD_USERNAME_TRIED = { "username_tried", username_tried_read };
+const struct field_type FIELD_PASSWORD = { "password", field_text_read };
+static const struct field_type NICKNAME = { "line", nickname_read };
+
+/* ---- the table ---- */
+
+const struct field register_fields[] = {
+    { .name = "username",
+      .type = &FIELD_USERNAME,
+      .member = offsetof(struct account_form, username),
+      .required = true,
+      .missing = "text/username_missing",
+      .malformed = "text/username_invalid" },
+    { .name = "nickname",
+      .type = &NICKNAME,
+      .member = offsetof(struct account_form, nickname),
+      .max = NICKNAME_GRAPHEMES_MAX,
+      .code_points_max = NICKNAME_CODEPOINTS_MAX,
+      .malformed = "text/nickname_invalid",
+      .high = "text/nickname_long",
+      .wide = "text/nickname_combined" },
+    { .name = "password",
+      .type = &FIELD_PASSWORD,
+      .member = offsetof(struct account_form, password),
+      .required = true,
+      .no_echo = true,
+      .min = PASSWORD_BYTES_MIN,
+      .max = PASSWORD_BYTES_MAX,
+      .missing = "text/password_missing",
+      .malformed = "text/password_invalid",
+      .low = "text/password_short",
+      .high = "text/password_long" },
+    { .name = "next", .type = &FIELD_OWN_PATH, .member = offsetof(struct account_form, next), .no_echo = true },
+    { .name = NULL },
+};

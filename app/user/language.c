@@ -1,21 +1,44 @@
 #include "user/pages.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 
 enum { REMEMBERED_S = 365 * 86400 };
 
+struct language_form {
+    enum language language;
+    struct str next; /* a path of ours, or empty */
+};
+
+_Static_assert(sizeof(enum language) == sizeof(unsigned), "as FIELD_WORD writes it");
+
+static struct str language_word(unsigned i)
+{
+    return i < LANGUAGES ? str_from(language_tag((enum language)i)) : STR_NONE;
+}
+
+static const struct field language_fields[] = {
+    { .name = "language",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct language_form, language),
+      .required = true,
+      .word = language_word },
+    { .name = "next", .type = &FIELD_OWN_PATH, .member = offsetof(struct language_form, next), .no_echo = true },
+    { .name = NULL },
+};
+
 enum step language_submit(struct exchange *x)
 {
-    enum language language;
-    struct str next = next_path(&x->form);
+    struct language_form form = { 0 };
+    struct form_errors unused;
 
-    if (!language_from_tag(form_get(&x->form, "language", NULL), &language)) {
+    if (form_read(x, language_fields, &form, &unused) != ST_OK) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, next.len > 0 ? next : STR("/"));
-    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(language)), REMEMBERED_S);
+        respond_see_other(x, form.next.len > 0 ? form.next : STR("/"));
+    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(form.language)), REMEMBERED_S);
     return STEP_DONE;
 }

@@ -6,15 +6,36 @@
 #include "user/password.h"
 #include "user/session.h"
 #include "user/store.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 
-static void login_model(struct exchange *x, struct model *m, const struct form *f)
-{
-    struct str next = next_path(f);
+struct login_form {
+    struct str username; /* folded, perhaps impossible */
+    struct str password; /* as typed */
+    struct str next;     /* a path of ours, or empty */
+};
 
+static const struct field login_fields[] = {
+    { .name = "username",
+      .type = &FIELD_USERNAME_TRIED,
+      .member = offsetof(struct login_form, username),
+      .required = true,
+      .missing = "text/username_missing" },
+    { .name = "password",
+      .type = &FIELD_PASSWORD,
+      .member = offsetof(struct login_form, password),
+      .required = true,
+      .no_echo = true,
+      .missing = "text/password_missing" },
+    { .name = "next", .type = &FIELD_OWN_PATH, .member = offsetof(struct login_form, next), .no_echo = true },
+    { .name = NULL },
+};
+
+static void login_model(struct exchange *x, struct model *m, const struct form *typed, struct str next)
+{
     model_init(m, x->arena);
     struct value *form = value_page_object(m, &m->root, "form");
-    value_page_text(m, form, "username", form_get(f, "username", NULL));
+    form_typed_model(m, form, login_fields, typed);
     value_page_text(m, form, "next", next);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
 }
@@ -27,16 +48,16 @@ enum step login_show(struct exchange *x)
         respond_see_other(x, STR("/"));
         return STEP_DONE;
     }
-    login_model(x, &m, &x->query);
+    login_model(x, &m, &x->query, next_asked(x));
     respond_model(x, 200, "pages/login", &m);
     return STEP_DONE;
 }
 
-static enum step login_refuse(struct exchange *x, const struct form_errors *e)
+static enum step login_refuse(struct exchange *x, struct str next, const struct form_errors *e)
 {
     struct model m;
 
-    login_model(x, &m, &x->form);
+    login_model(x, &m, &x->form, next);
     respond_form_errors(x, "pages/login", &m, e);
     return STEP_DONE;
 }
@@ -74,27 +95,23 @@ static enum status user_authenticate(struct exchange *x, struct str username, st
 
 enum step login_submit(struct exchange *x)
 {
-    struct str username = username_fold(x->arena, form_get(&x->form, "username", NULL));
-    struct str password = form_get(&x->form, "password", NULL);
-    struct form_errors e = { .count = 0 };
+    struct login_form form = { 0 };
+    struct form_errors e;
     struct user user;
 
-    if (username.len == 0)
-        form_fail(&e, "username", "text/username_missing");
-    if (password.len == 0)
-        form_fail(&e, "password", "text/password_missing");
-    if (e.count > 0)
-        return login_refuse(x, &e);
-
-    enum status st = session_store_check(x);
+    enum status st = form_read(x, login_fields, &form, &e);
+    if (st == ST_INVALID)
+        return login_refuse(x, form.next, &e);
     if (st == ST_OK)
-        st = user_authenticate(x, username, password, &user);
+        st = session_store_check(x);
+    if (st == ST_OK)
+        st = user_authenticate(x, form.username, form.password, &user);
     if (st == ST_NOT_FOUND) {
         form_fail(&e, "password", "text/login_wrong");
-        return login_refuse(x, &e);
+        return login_refuse(x, form.next, &e);
     }
     if (st == ST_OK) {
-        rehash_when_due(x, &user, password);
+        rehash_when_due(x, &user, form.password);
         st = session_start(x, user.id, user.username, user.nickname);
     }
     if (st != ST_OK) {
@@ -102,6 +119,5 @@ enum step login_submit(struct exchange *x)
         respond_status(x, status_idempotent(st));
         return STEP_DONE;
     }
-    struct str next = next_path(&x->form);
-    return answer_user(x, 200, &user, next.len > 0 ? next : STR("/"));
+    return answer_user(x, 200, &user, form.next.len > 0 ? form.next : STR("/"));
 }

@@ -1,12 +1,15 @@
 #include "user/pages.h"
 
-#include "web/origin.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 
-struct str next_path(const struct form *f)
+static const struct field next_fields[] = { { .name = "next", .type = &FIELD_OWN_PATH }, { .name = NULL } };
+
+struct str next_asked(struct exchange *x)
 {
-    struct str next = form_get(f, "next", NULL);
-    return origin_own_path(next) ? next : STR("");
+    struct str next = STR("");
+    (void)query_read(x, next_fields, &next); /* a bad one is none */
+    return next;
 }
 
 struct str next_url(struct arena *a, const char *page, struct str next)

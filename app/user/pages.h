@@ -48,8 +48,8 @@ enum step logout_submit(struct exchange *x);
  * else is 400), next. HTML 303 to next (own paths only, else /), JSON 204. */
 enum step language_submit(struct exchange *x);
 
-/* The `next` of a form when it is a path of ours (web/origin.h), else the empty string. */
-struct str next_path(const struct form *f);
+/* The `next` of the query when it is a path of ours, else the empty string. */
+struct str next_asked(struct exchange *x);
 /* page with next behind it, percent-encoded: "/login?next=%2Fp%2F…". Just page when next is empty. */
 struct str next_url(struct arena *a, const char *page, struct str next);
 

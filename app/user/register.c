@@ -11,14 +11,11 @@
 static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "text/register_unknown",
                                                  "text/register_unknown_detail", 1 };
 
-static void register_model(struct exchange *x, struct model *m, const struct form *f)
+static void register_model(struct exchange *x, struct model *m, const struct form *typed, struct str next)
 {
-    struct str next = next_path(f);
-
     model_init(m, x->arena);
     struct value *form = value_page_object(m, &m->root, "form");
-    value_page_text(m, form, "username", form_get(f, "username", NULL));
-    value_page_text(m, form, "nickname", form_get(f, "nickname", NULL));
+    form_typed_model(m, form, register_fields, typed);
     value_page_text(m, form, "next", next);
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
@@ -31,16 +28,16 @@ enum step register_show(struct exchange *x)
         respond_see_other(x, STR("/"));
         return STEP_DONE;
     }
-    register_model(x, &m, &x->query);
+    register_model(x, &m, &x->query, next_asked(x));
     respond_model(x, 200, "pages/register", &m);
     return STEP_DONE;
 }
 
-static enum step register_refuse(struct exchange *x, const struct form_errors *e)
+static enum step register_refuse(struct exchange *x, struct str next, const struct form_errors *e)
 {
     struct model m;
 
-    register_model(x, &m, &x->form);
+    register_model(x, &m, &x->form, next);
     respond_form_errors(x, "pages/register", &m, e);
     return STEP_DONE;
 }
@@ -56,28 +53,25 @@ static enum status register_ready(struct exchange *x, struct str username)
     return st == ST_OK ? ST_EXISTS : st == ST_NOT_FOUND ? ST_OK : st;
 }
 
-static enum step register_refuse_taken(struct exchange *x, struct form_errors *e)
+static enum step register_refuse_taken(struct exchange *x, struct str next, struct form_errors *e)
 {
     form_fail(e, "username", "text/username_taken");
-    return register_refuse(x, e);
+    return register_refuse(x, next, e);
 }
 
 enum step register_submit(struct exchange *x)
 {
-    struct account_form account;
-    struct account_form typed = { .username = form_get(&x->form, "username", NULL),
-                                  .nickname = form_get(&x->form, "nickname", NULL),
-                                  .password = form_get(&x->form, "password", NULL) };
-    struct form_errors e = { .count = 0 };
+    struct account_form account = { 0 };
+    struct form_errors e;
     char hash[PASSWORD_HASH_MAX];
 
-    enum status st = account_form_check(x->arena, &typed, &account, &e);
-    if (st == ST_OK && e.count > 0)
-        return register_refuse(x, &e);
+    enum status st = form_read(x, register_fields, &account, &e);
+    if (st == ST_INVALID)
+        return register_refuse(x, account.next, &e);
     if (st == ST_OK)
         st = register_ready(x, account.username);
     if (st == ST_EXISTS)
-        return register_refuse_taken(x, &e);
+        return register_refuse_taken(x, account.next, &e);
     if (st == ST_OK)
         st = password_hash(account.password, hash);
     if (st != ST_OK) {
@@ -88,7 +82,7 @@ enum step register_submit(struct exchange *x)
     struct user user = { .username = account.username, .nickname = account.nickname, .password_hash = str_from(hash) };
     st = user_insert(x->app->stores.db, x->arena, &user, x->now_ms);
     if (st == ST_EXISTS)
-        return register_refuse_taken(x, &e);
+        return register_refuse_taken(x, account.next, &e);
     if (st == ST_UNKNOWN) {
         respond_problem(x, &REGISTER_UNKNOWN);
         return STEP_DONE;
@@ -99,7 +93,7 @@ enum step register_submit(struct exchange *x)
     }
     log_info("registered", "user_id=%" PRIu64, user.id);
     x->if_lost = &REGISTER_UNKNOWN;
-    struct str next = next_path(&x->form);
+    struct str next = account.next;
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)
         return answer_user(x, 201, &user, next_url(x->arena, "/login", next));

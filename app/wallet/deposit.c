@@ -3,43 +3,39 @@
 #include <inttypes.h>
 
 #include "base/log.h"
-#include "base/money.h"
-#include "base/utf8.h"
 #include "ledger/ledger.h"
 #include "wallet/statement.h"
-#include "web/form.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 
 static const struct problem DEPOSIT_UNKNOWN = { 503, "unknown", "text/deposit_unknown", "text/deposit_unknown_detail",
                                                 1 };
 
-/* ---- rules ---- */
+/* ---- the form ---- */
 
-enum status deposit_amount_read(struct arena *a, const struct config *config, struct str typed, int64_t *out_fen,
-                                struct form_errors *errors)
+static int64_t deposit_fen_max(const struct config *config)
 {
-    struct str folded;
-    int64_t fen;
-    enum status st = utf8_fold_width(a, typed, &folded);
-
-    if (st == ST_NO_MEMORY)
-        return st;
-    if (st == ST_OK && folded.len == 0) {
-        form_fail(errors, "amount", "text/deposit_missing");
-    } else if (st != ST_OK || money_parse(folded, &fen) != ST_OK) {
-        form_fail(errors, "amount", "text/deposit_not_money");
-    } else if (fen <= 0) {
-        form_fail(errors, "amount", "text/deposit_zero");
-    } else if (fen > config->deposit_fen_max) {
-        struct str max = money_text(a, config->deposit_fen_max);
-        form_fail_with(errors, "amount", "text/deposit_max", max);
-        return max.ptr != NULL ? ST_INVALID : ST_NO_MEMORY;
-    } else {
-        *out_fen = fen;
-        return ST_OK;
-    }
-    return ST_INVALID;
+    return config->deposit_fen_max;
 }
+
+const struct field deposit_fields[] = {
+    { .name = "amount",
+      .type = &FIELD_YUAN,
+      .member = offsetof(struct deposit, amount_fen),
+      .required = true,
+      .min = 1,
+      .max_of = deposit_fen_max,
+      .missing = "text/deposit_missing",
+      .malformed = "text/deposit_not_money",
+      .low = "text/deposit_zero",
+      .high = "text/deposit_max" },
+    { .name = "request_key",
+      .type = &FIELD_REQUEST_KEY,
+      .member = offsetof(struct deposit, request_key),
+      .no_echo = true,
+      .malformed = "text/form_stale" },
+    { .name = NULL },
+};
 
 /* ---- the ledger ---- */
 
@@ -104,15 +100,14 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
 
 /* ---- the page ---- */
 
-static enum step deposit_refuse(struct exchange *x, struct str typed_amount, struct str request_key,
-                                const struct form_errors *e)
+static enum step deposit_refuse(struct exchange *x, struct str request_key, const struct form_errors *e)
 {
     struct model m;
     enum status st = ST_OK;
 
     model_init(&m, x->arena);
     if (!x->wants_json)
-        st = statement_model(x, &m, STATEMENT_NEWEST, typed_amount, request_key);
+        st = statement_model(x, &m, STATEMENT_NEWEST, form_get(&x->form, "amount", NULL), request_key);
     if (st == ST_OK)
         respond_form_errors(x, "pages/wallet", &m, e);
     else
@@ -138,26 +133,16 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 
 enum step deposit_submit(struct exchange *x)
 {
-    struct str typed_amount = form_get(&x->form, "amount", NULL);
-    struct deposit d = { .user_id = x->visitor.user_id, .request_key = form_get(&x->form, "request_key", NULL) };
-    struct form_errors e = { .count = 0 };
+    struct deposit d = { .user_id = x->visitor.user_id };
+    struct form_errors e;
 
     if (!x->app->stores.config->demo) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
-    if (d.request_key.len == 0) {
-        d.request_key = request_key_new(x->arena);
-    } else if (!request_key_valid(d.request_key)) {
-        form_fail(&e, "request_key", "text/form_stale");
-        d.request_key = request_key_new(x->arena);
-    }
-    enum status st = deposit_amount_read(x->arena, x->app->stores.config, typed_amount, &d.amount_fen, &e);
-    if (st != ST_NO_MEMORY && e.count > 0)
-        return deposit_refuse(x, typed_amount, d.request_key, &e);
-
-    if (st == ST_OK && d.request_key.ptr == NULL)
-        st = ST_NO_MEMORY; /* without its key it would be taken for another deposit that lost its own */
+    enum status st = form_read(x, deposit_fields, &d, &e);
+    if (st == ST_INVALID)
+        return deposit_refuse(x, d.request_key, &e);
     if (st == ST_OK)
         st = deposit_make(x->app->stores.db, x->arena, &d, x->now_ms);
     if (st == ST_OK) {

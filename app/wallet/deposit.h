@@ -6,16 +6,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/config.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "io/db.h"
-#include "web/exchange.h"
-
-/* Yuan text as typed → fen, 0 < fen <= config->deposit_fen_max. ST_INVALID: errors says at "amount" what to
- * mend · ST_NO_MEMORY. Pure. */
-enum status deposit_amount_read(struct arena *a, const struct config *config, struct str typed, int64_t *out_fen,
-                                struct form_errors *errors);
+#include "web/fields.h"
 
 struct deposit {
     uint64_t user_id;
@@ -24,6 +18,9 @@ struct deposit {
     int64_t balance_fen;    /* out: the wallet's balance after it */
     bool repeated;          /* out: the same key was there before, nothing was changed */
 };
+
+/* The form of /wallet/deposit: amount_fen and request_key of struct deposit. */
+extern const struct field deposit_fields[];
 
 /* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. An unanswered COMMIT
  * is replayed (db_transaction_replay). ST_UNKNOWN when that does not decide it either, or when a deposit that was made

@@ -4,6 +4,7 @@
 
 #include "base/money.h"
 #include "base/public_id.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -119,14 +120,17 @@ enum status statement_model(struct exchange *x, struct model *m, uint64_t before
     return ST_OK;
 }
 
+static const struct field statement_fields[] = {
+    { .name = "before", .type = &FIELD_NUMBER, .min = 1 },
+    { .name = NULL },
+};
+
 enum step statement_show(struct exchange *x)
 {
-    bool given;
     uint64_t before = STATEMENT_NEWEST;
     struct model m;
-    struct str key = form_get(&x->query, "before", &given);
 
-    if (given && (!str_to_u64(key, &before) || before == 0)) {
+    if (!query_read(x, statement_fields, &before)) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }

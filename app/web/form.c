@@ -125,6 +125,14 @@ bool form_overlaps(const struct form *a, const struct form *b)
     return false;
 }
 
+bool form_failed(const struct form_errors *e, const char *field)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (strcmp(e->items[i].field, field) == 0)
+            return true;
+    return false;
+}
+
 void form_fail(struct form_errors *e, const char *field, const char *text)
 {
     form_fail_with(e, field, text, STR(""));
@@ -132,9 +140,8 @@ void form_fail(struct form_errors *e, const char *field, const char *text)
 
 void form_fail_with(struct form_errors *e, const char *field, const char *text, struct str value)
 {
-    for (size_t i = 0; i < e->count; i++)
-        if (strcmp(e->items[i].field, field) == 0)
-            return;
+    if (form_failed(e, field))
+        return;
     assert(e->count < FORM_FIELDS_MAX);
     e->items[e->count++] = (struct form_error){ field, text, value };
 }

@@ -48,5 +48,7 @@ struct form_errors {
 void form_fail(struct form_errors *e, const char *field, const char *text);
 /* The same with a number or amount that the message tells. */
 void form_fail_with(struct form_errors *e, const char *field, const char *text, struct str value);
+/* True when there is a message for the field. */
+bool form_failed(const struct form_errors *e, const char *field);
 
 #endif

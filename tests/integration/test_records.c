@@ -542,6 +542,9 @@ static void a_large_draw_is_shown_a_thousand_shares_a_page(void **state)
     assert_int_equal(visit_body_count(&v, "\"share_no\""), 500);
     assert_true(visit_body_has(&v, "\"next\":null"));
     visit_end(&v);
+    assert_int_equal(verified(&v, &sender, &packet, "?after=2499"), 200); /* behind the last one is nothing */
+    assert_int_equal(visit_body_count(&v, "\"share_no\""), 0);
+    visit_end(&v);
     assert_int_equal(verified(&v, &sender, &packet, "?after=2500"), 400);
     visit_end(&v);
     assert_int_equal(verified(&v, &sender, &packet, "?after=-1"), 400);

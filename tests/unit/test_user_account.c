@@ -11,6 +11,7 @@
 #include "user/account.h"
 
 static struct arena *arena;
+static struct services services;
 
 static int arena_setup(void **state)
 {
@@ -26,12 +27,28 @@ static int arena_teardown(void **state)
     return 0;
 }
 
+/* Reads the form of /register with these values typed. */
+static enum status account_read(struct arena *a, struct account_form typed, struct account_form *out,
+                                struct form_errors *e)
+{
+    struct exchange x = { .app = &services, .arena = a };
+    const struct form_field fields[] = { { STR("username"), typed.username },
+                                         { STR("nickname"), typed.nickname },
+                                         { STR("password"), typed.password },
+                                         { STR("next"), typed.next } };
+    memcpy(x.form.fields, fields, sizeof fields);
+    x.form.count = ARRAY_LEN(fields);
+    *out = (struct account_form){ 0 };
+    return form_read(&x, register_fields, out, e);
+}
+
 /* The message for the field when these values are typed; "" for none. */
 static struct str message_for(const char *field, const char *username, const char *nickname, struct str password)
 {
-    struct account_form typed = { str_from(username), str_from(nickname), password }, out;
-    struct form_errors e = { .count = 0 };
-    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    struct account_form typed = { str_from(username), str_from(nickname), password, STR("") }, out;
+    struct form_errors e;
+    enum status st = account_read(arena, typed, &out, &e);
+    assert_int_equal(st, e.count == 0 ? ST_OK : ST_INVALID);
     for (size_t i = 0; i < e.count; i++)
         if (strcmp(e.items[i].field, field) == 0)
             return str_from(e.items[i].text);
@@ -81,9 +98,9 @@ static void usernames_keep_to_their_rule(void **state)
 static void an_empty_nickname_becomes_the_username(void **state)
 {
     (void)state;
-    struct account_form typed = { STR("XiaoMing"), STR(" \t "), STR("long enough") }, out;
-    struct form_errors e = { .count = 0 };
-    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    struct account_form typed = { STR("XiaoMing"), STR(" \t "), STR("long enough"), STR("") }, out;
+    struct form_errors e;
+    assert_int_equal(account_read(arena, typed, &out, &e), ST_OK);
     assert_int_equal(e.count, 0);
     assert_true(str_equal(out.username, STR("xiaoming")));
     assert_true(str_equal(out.nickname, STR("xiaoming")));
@@ -93,9 +110,10 @@ static void an_empty_nickname_becomes_the_username(void **state)
 static void a_nickname_is_cleaned_and_a_password_is_not(void **state)
 {
     (void)state;
-    struct account_form typed = { STR("ab"), STR("  小\xe2\x80\xae明\n🧧 "), STR("  blanks count  ") }, out;
-    struct form_errors e = { .count = 0 };
-    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    struct account_form typed = { STR("ab"), STR("  小\xe2\x80\xae明\n🧧 "), STR("  blanks count  "), STR("") },
+                        out;
+    struct form_errors e;
+    assert_int_equal(account_read(arena, typed, &out, &e), ST_OK);
     assert_int_equal(e.count, 0);
     assert_true(str_equal(out.nickname, STR("小明 🧧")));
     assert_true(str_equal(out.password, STR("  blanks count  ")));
@@ -131,12 +149,24 @@ static void a_password_has_8_to_128_bytes(void **state)
     assert_message(message_for("password", "ab", "", STR("\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")), "text/password_invalid");
 }
 
+static void only_a_path_of_this_site_comes_next(void **state)
+{
+    (void)state;
+    struct account_form typed = { STR("ab"), STR(""), STR("long enough"), STR("/p/x") }, out;
+    struct form_errors e;
+    assert_int_equal(account_read(arena, typed, &out, &e), ST_OK);
+    assert_true(str_equal(out.next, STR("/p/x")));
+    typed.next = STR("//elsewhere.example");
+    assert_int_equal(account_read(arena, typed, &out, &e), ST_OK);
+    assert_true(out.next.ptr != NULL && out.next.len == 0);
+}
+
 static void every_field_gets_its_own_message(void **state)
 {
     (void)state;
-    struct account_form typed = { STR(""), STR("\xff"), STR("") }, out;
-    struct form_errors e = { .count = 0 };
-    assert_int_equal(account_form_check(arena, &typed, &out, &e), ST_OK);
+    struct account_form typed = { STR(""), STR("\xff"), STR(""), STR("") }, out;
+    struct form_errors e;
+    assert_int_equal(account_read(arena, typed, &out, &e), ST_INVALID);
     assert_int_equal(e.count, 3);
     assert_message(message_for("username", "", "", STR("long enough")), "text/username_missing");
     assert_message(message_for("username", "a b", "", STR("long enough")), "text/username_invalid");
@@ -147,9 +177,9 @@ static void without_memory_nothing_is_decided(void **state)
 {
     (void)state;
     struct arena *tiny = arena_new(16, 16);
-    struct account_form typed = { STR("a-name-of-some-length"), STR("小明"), STR("long enough") }, out;
-    struct form_errors e = { .count = 0 };
-    assert_int_equal(account_form_check(tiny, &typed, &out, &e), ST_NO_MEMORY);
+    struct account_form typed = { STR("a-name-of-some-length"), STR("小明"), STR("long enough"), STR("") }, out;
+    struct form_errors e;
+    assert_int_equal(account_read(tiny, typed, &out, &e), ST_NO_MEMORY);
     arena_free(tiny);
 }
 
@@ -162,6 +192,7 @@ int main(void)
         cmocka_unit_test(a_nickname_is_cleaned_and_a_password_is_not),
         cmocka_unit_test(a_nickname_has_at_most_32_graphemes),
         cmocka_unit_test(a_password_has_8_to_128_bytes),
+        cmocka_unit_test(only_a_path_of_this_site_comes_next),
         cmocka_unit_test(every_field_gets_its_own_message),
         cmocka_unit_test(without_memory_nothing_is_decided),
     };

@@ -7,11 +7,13 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/random.h"
 #include "ledger/ledger.h"
 #include "wallet/deposit.h"
 
 static struct arena *arena;
 static struct config config;
+static struct services services = { .stores = { .config = &config } };
 
 static int setup(void **state)
 {
@@ -28,20 +30,31 @@ static int teardown(void **state)
     return 0;
 }
 
+/* Reads the form with these values typed; d is as it was where nothing is read. */
+static enum status form_with(struct str amount, struct str request_key, struct deposit *d, struct form_errors *errors)
+{
+    struct exchange x = { .app = &services, .arena = arena };
+    x.form.count = 2;
+    x.form.fields[0] = (struct form_field){ STR("amount"), amount };
+    x.form.fields[1] = (struct form_field){ STR("request_key"), request_key };
+    *d = (struct deposit){ .amount_fen = -1 };
+    return form_read(&x, deposit_fields, d, errors);
+}
+
 static void assert_amount(struct str typed, int64_t wanted_fen)
 {
-    int64_t fen = -1;
-    struct form_errors errors = { .count = 0 };
-    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &errors), ST_OK);
-    assert_int_equal(fen, wanted_fen);
+    struct deposit d;
+    struct form_errors errors;
+    assert_int_equal(form_with(typed, STR("k"), &d, &errors), ST_OK);
+    assert_int_equal(d.amount_fen, wanted_fen);
 }
 
 static void assert_refused(struct str typed, const char *wanted)
 {
-    int64_t fen = -1;
-    struct form_errors errors = { .count = 0 };
-    assert_int_equal(deposit_amount_read(arena, &config, typed, &fen, &errors), ST_INVALID);
-    assert_int_equal(fen, -1);
+    struct deposit d;
+    struct form_errors errors;
+    assert_int_equal(form_with(typed, STR("k"), &d, &errors), ST_INVALID);
+    assert_int_equal(d.amount_fen, -1);
     assert_int_equal(errors.count, 1);
     assert_string_equal(errors.items[0].field, "amount");
     assert_string_equal(errors.items[0].text, wanted);
@@ -72,6 +85,30 @@ static void other_amounts_are_refused_in_words(void **state)
     assert_refused(STR("1000.01"), "text/deposit_max");
 }
 
+static void the_limit_is_told_as_an_amount(void **state)
+{
+    (void)state;
+    struct deposit d;
+    struct form_errors errors;
+    assert_int_equal(form_with(STR("1000.01"), STR("k"), &d, &errors), ST_INVALID);
+    assert_true(str_equal(errors.items[0].value, STR("1000.00")));
+}
+
+static void a_form_without_a_good_key_gets_a_fresh_one(void **state)
+{
+    (void)state;
+    struct deposit d;
+    struct form_errors errors;
+    assert_int_equal(form_with(STR("1"), STR("my-key"), &d, &errors), ST_OK);
+    assert_true(str_equal(d.request_key, STR("my-key")));
+    assert_int_equal(form_with(STR("1"), STR(""), &d, &errors), ST_OK);
+    assert_true(request_key_valid(d.request_key));
+    assert_int_equal(form_with(STR("1"), STR("not a key"), &d, &errors), ST_INVALID);
+    assert_string_equal(errors.items[0].field, "request_key");
+    assert_string_equal(errors.items[0].text, "text/form_stale");
+    assert_true(request_key_valid(d.request_key));
+}
+
 static void transfer_kinds_and_words_agree(void **state)
 {
     (void)state;
@@ -90,7 +127,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_up_to_the_limit_are_taken),
         cmocka_unit_test(other_amounts_are_refused_in_words),
+        cmocka_unit_test(the_limit_is_told_as_an_amount),
+        cmocka_unit_test(a_form_without_a_good_key_gets_a_fresh_one),
         cmocka_unit_test(transfer_kinds_and_words_agree),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
 }

@@ -1,0 +1,160 @@
+#include "pages/send_form.h"
+
+#include "packet/rules.h"
+#include "pages/present.h"
+#include "user/account.h"
+#include "web/field_types.h"
+
+/* ---- which fields apply ---- */
+
+static bool kind_is_known(const struct field_input *in)
+{
+    return !form_failed(in->errors, "kind");
+}
+
+static bool kind_is(const struct field_input *in, enum packet_kind kind)
+{
+    const struct send_order *order = in->values;
+    return kind_is_known(in) && order->kind == kind;
+}
+
+static bool is_lucky(const struct field_input *in)
+{
+    return kind_is(in, PACKET_LUCKY);
+}
+
+static bool is_exclusive(const struct field_input *in)
+{
+    return kind_is(in, PACKET_EXCLUSIVE);
+}
+
+static bool is_shared(const struct field_input *in)
+{
+    return kind_is_known(in) && !is_exclusive(in);
+}
+
+/* ---- words and limits ---- */
+
+_Static_assert(sizeof(enum packet_kind) == sizeof(unsigned) && sizeof(enum split_method) == sizeof(unsigned),
+               "as FIELD_WORD writes them");
+
+static struct str kind_word(unsigned i)
+{
+    return i <= PACKET_EXCLUSIVE ? packet_kind_name((enum packet_kind)i) : STR_NONE;
+}
+
+/* Even is no choice: it is how packets of the other kinds are split. */
+static struct str split_word(unsigned i)
+{
+    return i < SPLIT_EVEN ? split_method_name((enum split_method)i) : STR_NONE;
+}
+
+static int64_t greeting_max(const struct config *config)
+{
+    return config->greeting_graphemes_max;
+}
+
+/* ---- the amount ---- */
+
+/* The total of a lucky packet is typed as it is, that of the others as one share: what it comes to depends on kind and
+ * count. */
+static enum status amount_read(struct field_input *in)
+{
+    const struct send_order *order = in->values;
+    const struct config *config = in->x->app->stores.config;
+    int64_t fen = 0;
+    if (in->typed.len == 0)
+        return field_fail(in, kind_is(in, PACKET_LUCKY) ? "text/amount_total_missing" : "text/amount_each_missing");
+    enum status st = field_yuan_parse(in, &fen);
+    if (st != ST_OK)
+        return st;
+
+    struct rules_sum sum = rules_judge(config, order->kind, fen, form_failed(in->errors, "count") ? 0 : order->count);
+    switch (sum.fault) {
+    case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
+    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", present_limit(in->x->arena, sum.limit_fen));
+    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", present_limit(in->x->arena, sum.limit_fen));
+    case RULES_FINE: break;
+    }
+    *(int64_t *)in->out = sum.total_fen;
+    return ST_OK;
+}
+
+static const struct field_type AMOUNT = { "yuan", amount_read };
+
+/* ---- the table ---- */
+
+const struct field send_fields[] = {
+    { .name = "kind",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct send_order, kind),
+      .word = kind_word,
+      .malformed = "text/kind_unknown" },
+    { .name = "to",
+      .type = &FIELD_USERNAME,
+      .member = offsetof(struct send_order, to),
+      .required = true,
+      .applies = is_exclusive,
+      .missing = "text/to_missing",
+      .malformed = "text/to_unknown" },
+    { .name = "split",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct send_order, split),
+      .applies = is_lucky,
+      .word = split_word,
+      .malformed = "text/split_unknown" },
+    { .name = "count",
+      .type = &FIELD_COUNT,
+      .member = offsetof(struct send_order, count),
+      .required = true,
+      .applies = is_shared,
+      .min = 1,
+      .max_of = rules_count_max,
+      .missing = "text/count_missing",
+      .malformed = "text/count_not_whole",
+      .low = "text/count_zero",
+      .high = "text/count_max" },
+    { .name = "amount",
+      .type = &AMOUNT,
+      .member = offsetof(struct send_order, total_fen),
+      .required = true,
+      .applies = kind_is_known,
+      .min = 1,
+      .max_of = rules_total_fen_max,
+      .malformed = "text/amount_not_money" },
+    { .name = "greeting",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct send_order, greeting),
+      .max_of = greeting_max,
+      .code_points_max = GREETING_CODE_POINTS_MAX,
+      .malformed = "text/greeting_invalid",
+      .high = "text/greeting_long",
+      .wide = "text/greeting_long" },
+    { .name = "request_key",
+      .type = &FIELD_REQUEST_KEY,
+      .member = offsetof(struct send_order, request_key),
+      .no_echo = true,
+      .malformed = "text/request_key_invalid" },
+    { .name = NULL },
+};
+
+enum status send_order_read(struct exchange *x, struct str greeting_default, struct send_order *out,
+                            struct form_errors *errors)
+{
+    const struct config *config = x->app->stores.config;
+    *out = (struct send_order){ .kind = PACKET_LUCKY,
+                                .split = SPLIT_DOUBLE_AVERAGE,
+                                .share_fen_max = config->share_fen_max,
+                                .lifetime_ms = config->packet_lifetime_ms,
+                                .count = 1,
+                                .to = STR("") };
+    enum status st = form_read(x, send_fields, out, errors);
+    if (st != ST_OK)
+        return st;
+    if (out->kind != PACKET_LUCKY)
+        out->split = SPLIT_EVEN;
+    out->greeting_by_default = out->greeting.len == 0;
+    if (out->greeting_by_default)
+        out->greeting = greeting_default;
+    return out->greeting.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+}

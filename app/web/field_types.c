@@ -1,0 +1,161 @@
+#include "web/field_types.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/money.h"
+#include "base/utf8.h"
+#include "web/origin.h"
+
+const struct field_type FIELD_TEXT = { "text", field_text_read };
+
+enum status field_text_read(struct field_input *in)
+{
+    if (in->typed.len == 0)
+        return field_absent(in);
+    enum status st = field_limits(in, (int64_t)in->typed.len);
+    if (st == ST_OK && !utf8_valid(in->typed))
+        st = field_fail(in, in->field->malformed);
+    if (st == ST_OK)
+        *(struct str *)in->out = in->typed;
+    return st;
+}
+
+const struct field_type FIELD_LINE = { "line", field_line_read };
+
+enum status field_line_read(struct field_input *in)
+{
+    struct str line;
+    enum status st = utf8_clean(in->x->arena, in->typed, &line);
+    if (st == ST_INVALID)
+        return field_fail(in, in->field->malformed);
+    if (st != ST_OK)
+        return st;
+    if (line.len == 0)
+        return field_absent(in);
+    st = field_limits(in, (int64_t)utf8_graphemes(line));
+    if (st == ST_OK && in->field->code_points_max > 0 && (int64_t)utf8_codepoints(line) > in->field->code_points_max) {
+        int64_t max = field_max(in->field, in->x->app->stores.config);
+        st = field_fail_with(in, in->field->wide, arena_printf(in->x->arena, "%" PRId64, max));
+    }
+    if (st == ST_OK)
+        *(struct str *)in->out = line;
+    return st;
+}
+
+static enum status word_read(struct field_input *in)
+{
+    if (in->typed.len == 0)
+        return field_absent(in);
+    unsigned i = 0;
+    struct str word;
+    while ((word = in->field->word(i)).ptr != NULL && !str_equal(word, in->typed))
+        i++;
+    if (word.ptr == NULL)
+        return field_fail(in, in->field->malformed);
+    memcpy(in->out, &i, sizeof i); /* an enum without negative values is an unsigned int */
+    return ST_OK;
+}
+
+const struct field_type FIELD_WORD = { "word", word_read };
+
+/* Digits that are a number, were it not too large for one. */
+static bool is_large_number(struct str s)
+{
+    if (s.len == 0 || s.ptr[0] == '0')
+        return false;
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+/* As field_limits. Without a max, a number that int64_t can't hold is fine, too. */
+static enum status limits_u64(struct field_input *in, uint64_t n)
+{
+    return field_limits(in, n < INT64_MAX ? (int64_t)n : INT64_MAX);
+}
+
+static enum status count_read(struct field_input *in)
+{
+    if (in->typed.len == 0)
+        return field_absent(in);
+    struct str folded = STR("");
+    enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
+    if (st == ST_NO_MEMORY)
+        return st;
+    uint64_t n = UINT64_MAX;
+    if (st != ST_OK || (!str_to_u64(folded, &n) && !is_large_number(folded)))
+        return field_fail(in, in->field->malformed);
+    st = limits_u64(in, n);
+    if (st != ST_OK)
+        return st;
+    assert(n <= UINT32_MAX); /* the row's max sees to it */
+    *(uint32_t *)in->out = (uint32_t)n;
+    return ST_OK;
+}
+
+const struct field_type FIELD_COUNT = { "count", count_read };
+
+static enum status number_read(struct field_input *in)
+{
+    uint64_t n;
+    if (in->typed.len == 0)
+        return field_absent(in);
+    if (!str_to_u64(in->typed, &n))
+        return field_fail(in, in->field->malformed);
+    enum status st = limits_u64(in, n);
+    if (st == ST_OK)
+        *(uint64_t *)in->out = n;
+    return st;
+}
+
+const struct field_type FIELD_NUMBER = { "number", number_read };
+
+enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
+{
+    struct str folded = STR("");
+    enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
+    if (st == ST_NO_MEMORY)
+        return st;
+    return st == ST_OK && money_parse(folded, out_fen) == ST_OK ? ST_OK : field_fail(in, in->field->malformed);
+}
+
+static enum status yuan_read(struct field_input *in)
+{
+    int64_t fen = 0, max_fen = field_max(in->field, in->x->app->stores.config);
+    if (in->typed.len == 0)
+        return field_absent(in);
+    enum status st = field_yuan_parse(in, &fen);
+    if (st != ST_OK)
+        return st;
+    if (fen < in->field->min)
+        return field_fail(in, in->field->low);
+    if (max_fen > 0 && fen > max_fen)
+        return field_fail_with(in, in->field->high, money_text(in->x->arena, max_fen));
+    *(int64_t *)in->out = fen;
+    return ST_OK;
+}
+
+const struct field_type FIELD_YUAN = { "yuan", yuan_read };
+
+static enum status request_key_read(struct field_input *in)
+{
+    bool valid = request_key_valid(in->typed);
+    struct str key = valid ? in->typed : request_key_new(in->x->arena);
+    if (key.ptr == NULL)
+        return ST_NO_MEMORY;
+    *(struct str *)in->out = key;
+    return valid || in->typed.len == 0 ? ST_OK : field_fail(in, in->field->malformed);
+}
+
+const struct field_type FIELD_REQUEST_KEY = { "request_key", request_key_read };
+
+static enum status own_path_read(struct field_input *in)
+{
+    *(struct str *)in->out = origin_own_path(in->typed) ? in->typed : STR("");
+    return ST_OK;
+}
+
+const struct field_type FIELD_OWN_PATH = { "own_path", own_path_read };

@@ -1,0 +1,82 @@
+#include "web/fields.h"
+
+#include <inttypes.h>
+
+static enum status field_read(struct exchange *x, const struct field *field, struct str typed, void *values,
+                              struct form_errors *errors)
+{
+    struct field_input in = { .x = x,
+                              .field = field,
+                              .typed = typed,
+                              .values = values,
+                              .out = (char *)values + field->member,
+                              .errors = errors };
+    return field->applies == NULL || field->applies(&in) ? field->type->read(&in) : ST_OK;
+}
+
+enum status form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors)
+{
+    enum status result = ST_OK;
+    errors->count = 0;
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        enum status st = field_read(x, field, form_get(&x->form, field->name, NULL), values, errors);
+        if (st == ST_NO_MEMORY)
+            return st;
+        if (st != ST_OK)
+            result = st;
+    }
+    return result;
+}
+
+bool query_read(struct exchange *x, const struct field *fields, void *values)
+{
+    struct form_errors unused = { .count = 0 };
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        bool present;
+        struct str typed = form_get(&x->query, field->name, &present);
+        if (present && (typed.len == 0 || field_read(x, field, typed, values, &unused) != ST_OK))
+            return false;
+    }
+    return true;
+}
+
+void form_typed_model(struct model *m, struct value *object, const struct field *fields, const struct form *form)
+{
+    for (const struct field *field = fields; field->name != NULL; field++)
+        if (!field->no_echo)
+            value_page_text(m, object, field->name, form_get(form, field->name, NULL));
+}
+
+int64_t field_max(const struct field *field, const struct config *config)
+{
+    return field->max_of != NULL ? field->max_of(config) : field->max;
+}
+
+enum status field_absent(struct field_input *in)
+{
+    return in->field->required ? field_fail(in, in->field->missing) : ST_OK;
+}
+
+enum status field_fail(struct field_input *in, const char *text)
+{
+    return field_fail_with(in, text, STR(""));
+}
+
+enum status field_fail_with(struct field_input *in, const char *text, struct str value)
+{
+    if (value.ptr == NULL)
+        return ST_NO_MEMORY;
+    if (text != NULL)
+        form_fail_with(in->errors, in->field->name, text, value);
+    return ST_INVALID;
+}
+
+enum status field_limits(struct field_input *in, int64_t n)
+{
+    int64_t max = field_max(in->field, in->x->app->stores.config);
+    if (n < in->field->min)
+        return field_fail(in, in->field->low);
+    if (max > 0 && n > max)
+        return field_fail_with(in, in->field->high, arena_printf(in->x->arena, "%" PRId64, max));
+    return ST_OK;
+}

@@ -1,0 +1,452 @@
+/* The form of /send: the order it makes, and the words for what may not be sent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "packet/rules.h"
+#include "packet/split.h"
+#include "pages/send_form.h"
+#include "user/account.h"
+
+/* As typed. */
+struct typed {
+    struct str kind, amount, count, greeting, to, split, request_key;
+    struct str greeting_default; /* not typed */
+};
+
+struct fixture {
+    struct arena *arena;
+    struct config config;
+    struct services services;
+    struct typed form;
+    struct send_order order;
+    struct form_errors errors;
+};
+
+static int fixture_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return -1;
+    f->arena = arena_new(65536, 1 << 20);
+    config_defaults(&f->config);
+    f->services.stores.config = &f->config;
+    f->form = (struct typed){ STR("lucky"), STR("10.00"), STR("10"), STR("新年好"),
+                              STR(""),      STR(""),      STR(""),   STR("恭喜发财，大吉大利") };
+    *state = f;
+    return f->arena == NULL ? -1 : 0;
+}
+
+static int fixture_down(void **state)
+{
+    struct fixture *f = *state;
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static enum status form_order(struct fixture *f, struct arena *a)
+{
+    const struct typed *t = &f->form;
+    struct exchange x = { .app = &f->services, .arena = a };
+    const struct form_field fields[] = { { STR("kind"), t->kind },
+                                         { STR("amount"), t->amount },
+                                         { STR("count"), t->count },
+                                         { STR("greeting"), t->greeting },
+                                         { STR("to"), t->to },
+                                         { STR("split"), t->split },
+                                         { STR("request_key"), t->request_key } };
+    memcpy(x.form.fields, fields, sizeof fields);
+    x.form.count = ARRAY_LEN(fields);
+    return send_order_read(&x, t->greeting_default, &f->order, &f->errors);
+}
+
+static void assert_fine(struct fixture *f)
+{
+    enum status st = form_order(f, f->arena);
+    if (f->errors.count > 0)
+        fail_msg("%s: %s", f->errors.items[0].field, f->errors.items[0].text);
+    assert_int_equal(st, ST_OK);
+}
+
+/* Exactly one message, on this field: the text's name, and behind a blank the value in it. */
+static void assert_refused(struct fixture *f, const char *field, const char *message)
+{
+    assert_int_equal(form_order(f, f->arena), ST_INVALID);
+    assert_int_equal(f->errors.count, 1);
+    assert_string_equal(f->errors.items[0].field, field);
+    const struct form_error *error = &f->errors.items[0];
+    struct str got =
+        arena_printf(f->arena, "%s%s%.*s", error->text, error->value.len > 0 ? " " : "", STR_ARG(error->value));
+    assert_true(str_equal(got, str_from(message)));
+}
+
+static void form_amount(struct fixture *f, const char *kind, const char *amount, const char *count)
+{
+    f->form.kind = str_from(kind);
+    f->form.amount = str_from(amount);
+    f->form.count = str_from(count);
+}
+
+static void a_lucky_packet_is_ordered_by_its_total(void **state)
+{
+    struct fixture *f = *state;
+    assert_fine(f);
+    assert_int_equal(f->order.kind, PACKET_LUCKY);
+    assert_int_equal(f->order.split, SPLIT_DOUBLE_AVERAGE);
+    assert_int_equal(f->order.total_fen, 1000);
+    assert_int_equal(f->order.count, 10);
+    assert_true(str_equal(f->order.greeting, STR("新年好")));
+    assert_int_equal(f->order.share_fen_max, 20000);
+}
+
+static void an_even_packet_is_ordered_by_its_share(void **state)
+{
+    struct fixture *f = *state;
+    form_amount(f, "even", "1.23", "7");
+    f->form.split = STR("gaussian"); /* does not apply: ignored */
+    assert_fine(f);
+    assert_int_equal(f->order.total_fen, 861);
+    assert_int_equal(f->order.split, SPLIT_EVEN);
+}
+
+static void an_exclusive_packet_is_one_share_for_one_person(void **state)
+{
+    struct fixture *f = *state;
+    form_amount(f, "exclusive", "52.00", "99");
+    f->form.to = STR(" xiaoming ");
+    assert_fine(f);
+    assert_int_equal(f->order.count, 1);
+    assert_int_equal(f->order.total_fen, 5200);
+    assert_int_equal(f->order.split, SPLIT_EVEN);
+    assert_true(str_equal(f->order.to, STR("xiaoming")));
+    f->form.count = STR("");
+    assert_fine(f);
+    f->form.to = STR("  ");
+    assert_refused(f, "to", "text/to_missing");
+}
+
+static void a_missing_kind_is_lucky_and_an_unknown_one_refused(void **state)
+{
+    struct fixture *f = *state;
+    f->form.kind = STR("");
+    assert_fine(f);
+    assert_int_equal(f->order.kind, PACKET_LUCKY);
+    f->form.kind = STR("LUCKY");
+    assert_refused(f, "kind", "text/kind_unknown");
+    f->form.kind = STR("even ");
+    assert_refused(f, "kind", "text/kind_unknown");
+}
+
+static void amounts_beyond_the_limits_are_refused_in_the_known_words(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *kind, *amount, *count, *message;
+    } refused[] = {
+        { "lucky", "", "10", "text/amount_total_missing" },
+        { "even", "", "10", "text/amount_each_missing" },
+        { "lucky", "0.09", "10", "text/share_min" },
+        { "lucky", "0", "1", "text/share_min" },
+        { "even", "0.00", "3", "text/share_min" },
+        { "lucky", "200.01", "1", "text/share_max 200" },
+        { "lucky", "400.01", "2", "text/share_max 200" },
+        { "even", "200.01", "2", "text/share_max 200" },
+        { "even", "9999999.99", "100", "text/share_max 200" },
+        { "lucky", "20000.01", "100", "text/total_max 20000" },
+        { "lucky", "9999999.99", "100", "text/total_max 20000" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        form_amount(f, refused[i].kind, refused[i].amount, refused[i].count);
+        assert_refused(f, "amount", refused[i].message);
+    }
+}
+
+static void amounts_at_the_limits_are_fine(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *kind, *amount, *count;
+        int64_t total;
+    } fine[] = { { "lucky", "0.01", "1", 1 },          { "lucky", "1", "100", 100 },
+                 { "lucky", "200", "1", 20000 },       { "lucky", "20000", "100", 2000000 },
+                 { "even", "200.00", "100", 2000000 }, { "even", "0.1", "1", 10 } };
+    for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
+        form_amount(f, fine[i].kind, fine[i].amount, fine[i].count);
+        assert_fine(f);
+        assert_int_equal(f->order.total_fen, fine[i].total);
+    }
+}
+
+static void amounts_in_any_other_spelling_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const bad[] = { "-1",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "1e3",
+                                       "1.234",
+                                       "01",
+                                       "00.1",
+                                       "0x10",
+                                       "1,0",
+                                       "1.",
+                                       ".5",
+                                       "NaN",
+                                       "١٢",
+                                       "10000000",
+                                       "1.2.3",
+                                       "一",
+                                       "￥1",
+                                       "1_0",
+                                       "1/2",
+                                       "∞",
+                                       "1\t",
+                                       "9999999999999999999999" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        f->form.amount = str_from(bad[i]);
+        assert_refused(f, "amount", "text/amount_not_money");
+    }
+}
+
+static void full_width_digits_are_read_as_digits(void **state)
+{
+    struct fixture *f = *state;
+    form_amount(f, "lucky", "８。８８", "１０");
+    assert_fine(f);
+    assert_int_equal(f->order.total_fen, 888);
+    assert_int_equal(f->order.count, 10);
+    form_amount(f, "even", "０．０１", "３");
+    assert_fine(f);
+    assert_int_equal(f->order.total_fen, 3);
+}
+
+static void counts_are_whole_and_within_the_limit(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *count, *message;
+    } refused[] = {
+        { "", "text/count_missing" },      { "0", "text/count_zero" },
+        { "101", "text/count_max 100" },   { "99999999999999999999999", "text/count_max 100" },
+        { "-1", "text/count_not_whole" },  { "1.5", "text/count_not_whole" },
+        { "1e2", "text/count_not_whole" }, { " 5", "text/count_not_whole" },
+        { "007", "text/count_not_whole" }, { "十", "text/count_not_whole" },
+        { "00", "text/count_not_whole" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        f->form.count = str_from(refused[i].count);
+        assert_refused(f, "count", refused[i].message);
+    }
+    f->form.count = STR("100");
+    assert_fine(f);
+}
+
+static void the_limits_in_the_words_come_from_the_configuration(void **state)
+{
+    struct fixture *f = *state;
+    f->config.share_fen_max = 1250;
+    f->config.packet_fen_max = 100001;
+    f->config.packet_shares_max = 5000;
+    form_amount(f, "even", "12.51", "1");
+    assert_refused(f, "amount", "text/share_max 12.50");
+    form_amount(f, "lucky", "1000.02", "5000");
+    assert_refused(f, "amount", "text/total_max 1000.01");
+    form_amount(f, "lucky", "1000.01", "5001");
+    assert_refused(f, "count", "text/count_max 5000");
+    form_amount(f, "lucky", "1000.01", "5000");
+    assert_fine(f);
+    assert_int_equal(f->order.share_fen_max, 1250);
+}
+
+static void a_greeting_is_cleaned_and_counted_as_people_count(void **state)
+{
+    struct fixture *f = *state;
+    f->form.greeting = STR("");
+    assert_fine(f);
+    assert_true(str_equal(f->order.greeting, STR("恭喜发财，大吉大利")));
+    f->form.greeting = STR(" \t ");
+    assert_fine(f);
+    assert_true(f->order.greeting_by_default);
+    assert_true(str_equal(f->order.greeting, STR("恭喜发财，大吉大利")));
+    f->form.greeting = STR("  a\r\nb  ");
+    assert_fine(f);
+    assert_false(f->order.greeting_by_default);
+    assert_true(str_equal(f->order.greeting, STR("a b")));
+    f->form.greeting = STR("一二三四五六七八九十一二三四五六七八九十一二三四五");
+    assert_fine(f);
+    f->form.greeting = STR("一二三四五六七八九十一二三四五六七八九十一二三四五六");
+    assert_refused(f, "greeting", "text/greeting_long 25");
+    /* 25 families: 25 graphemes, 175 code points. */
+    char families[25 * 25 + 1] = "";
+    for (int i = 0; i < 25; i++)
+        strcat(families, "👨‍👩‍👧‍👦");
+    f->form.greeting = str_from(families);
+    assert_fine(f);
+    f->form.greeting = STR("\xff");
+    assert_refused(f, "greeting", "text/greeting_invalid");
+}
+
+static void a_greeting_of_stacked_marks_can_not_outgrow_its_column(void **state)
+{
+    struct fixture *f = *state;
+    enum { LETTERS = 30, MARKS = 40 };
+    char marks[LETTERS * (1 + 2 * MARKS) + 1] = "";
+    for (int i = 0; i < LETTERS; i++) {
+        strcat(marks, "x");
+        for (int j = 0; j < MARKS; j++)
+            strcat(marks, "\xcc\x81");
+    }
+    f->form.greeting = (struct str){ marks, 25 * (1 + 2 * MARKS) }; /* 25 letters as people count */
+    assert_fine(f);
+    assert_true(f->order.greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
+    f->config.greeting_graphemes_max = LETTERS;
+    f->form.greeting = str_from(marks); /* a configuration can't widen the column either */
+    assert_refused(f, "greeting", "text/greeting_long 30");
+}
+
+static void a_split_is_chosen_for_lucky_packets_only(void **state)
+{
+    struct fixture *f = *state;
+    f->form.split = STR("uniform");
+    assert_fine(f);
+    assert_int_equal(f->order.split, SPLIT_UNIFORM);
+    f->form.split = STR("gaussian");
+    assert_fine(f);
+    assert_int_equal(f->order.split, SPLIT_GAUSSIAN);
+    f->form.split = STR("even");
+    assert_refused(f, "split", "text/split_unknown");
+    f->form.split = STR("magic");
+    assert_refused(f, "split", "text/split_unknown");
+}
+
+static void a_receiver_may_be_typed_in_full_width(void **state)
+{
+    struct fixture *f = *state;
+    char typed[3 * USERNAME_BYTES_MAX + 3] = "";
+    for (int i = 0; i < USERNAME_BYTES_MAX; i++)
+        strcat(typed, "ａ");
+    f->form.kind = STR("exclusive");
+    f->form.to = str_from(typed);
+    assert_fine(f);
+    assert_int_equal(f->order.to.len, USERNAME_BYTES_MAX);
+    assert_int_equal(f->order.to.ptr[0], 'a');
+    f->form.to = STR("Xiao Ming");
+    assert_refused(f, "to", "text/to_unknown");
+}
+
+static void a_request_key_is_short_and_plain(void **state)
+{
+    struct fixture *f = *state;
+    char key[REQUEST_KEY_MAX + 2] = "";
+    memset(key, 'k', REQUEST_KEY_MAX);
+    f->form.request_key = str_from(key);
+    assert_fine(f);
+    key[REQUEST_KEY_MAX] = 'k';
+    f->form.request_key = str_from(key);
+    assert_refused(f, "request_key", "text/request_key_invalid");
+    f->form.request_key = STR("a b");
+    assert_refused(f, "request_key", "text/request_key_invalid");
+}
+
+static void a_key_is_made_where_no_good_one_is_given(void **state)
+{
+    struct fixture *f = *state;
+    assert_fine(f);
+    assert_true(request_key_valid(f->order.request_key));
+    f->form.request_key = STR("a b");
+    assert_refused(f, "request_key", "text/request_key_invalid");
+    assert_true(request_key_valid(f->order.request_key));
+}
+
+/* Whatever else depends on the kind would only be guessed. */
+static void an_unknown_kind_hides_what_depends_on_it(void **state)
+{
+    struct fixture *f = *state;
+    f->form = (struct typed){ STR("?"), STR(""), STR(""), STR("\xff"), STR(""), STR("?"), STR(""), STR("") };
+    assert_int_equal(form_order(f, f->arena), ST_INVALID);
+    assert_int_equal(f->errors.count, 2);
+    assert_string_equal(f->errors.items[0].field, "kind");
+    assert_string_equal(f->errors.items[1].field, "greeting");
+}
+
+/* The amount is judged as far as it can be. */
+static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *kind, *amount, *message;
+    } refused[] = { { "lucky", "20000.01", "text/total_max" },
+                    { "even", "200.01", "text/share_max" },
+                    { "even", "0", "text/share_min" },
+                    { "lucky", "0", "text/share_min" },
+                    { "lucky", "20000", NULL } };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        form_amount(f, refused[i].kind, refused[i].amount, "x");
+        assert_int_equal(form_order(f, f->arena), ST_INVALID);
+        assert_int_equal(f->errors.count, refused[i].message == NULL ? 1 : 2);
+        assert_string_equal(f->errors.items[0].field, "count");
+        if (refused[i].message != NULL)
+            assert_string_equal(f->errors.items[1].text, refused[i].message);
+    }
+}
+
+static void every_wrong_field_is_told_at_once(void **state)
+{
+    struct fixture *f = *state;
+    f->form = (struct typed){ STR("exclusive"), STR(""), STR(""), STR("\xc3"), STR(""), STR(""), STR("!"), STR("") };
+    assert_int_equal(form_order(f, f->arena), ST_INVALID);
+    assert_int_equal(f->errors.count, 4);
+    form_amount(f, "lucky", "x", "y");
+    assert_int_equal(form_order(f, f->arena), ST_INVALID);
+    assert_int_equal(f->errors.count, 4);
+}
+
+static void without_memory_nothing_is_ordered(void **state)
+{
+    struct fixture *f = *state;
+    struct arena *small = arena_new(16, 16);
+    assert_non_null(small);
+    assert_int_equal(form_order(f, small), ST_NO_MEMORY);
+    arena_free(small);
+    f->form.greeting = STR("");
+    f->form.greeting_default = STR_NONE;
+    assert_int_equal(form_order(f, f->arena), ST_NO_MEMORY);
+}
+
+#define FORM_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        FORM_TEST(a_lucky_packet_is_ordered_by_its_total),
+        FORM_TEST(an_even_packet_is_ordered_by_its_share),
+        FORM_TEST(an_exclusive_packet_is_one_share_for_one_person),
+        FORM_TEST(a_missing_kind_is_lucky_and_an_unknown_one_refused),
+        FORM_TEST(amounts_beyond_the_limits_are_refused_in_the_known_words),
+        FORM_TEST(amounts_at_the_limits_are_fine),
+        FORM_TEST(amounts_in_any_other_spelling_are_refused),
+        FORM_TEST(full_width_digits_are_read_as_digits),
+        FORM_TEST(counts_are_whole_and_within_the_limit),
+        FORM_TEST(the_limits_in_the_words_come_from_the_configuration),
+        FORM_TEST(a_greeting_is_cleaned_and_counted_as_people_count),
+        FORM_TEST(a_greeting_of_stacked_marks_can_not_outgrow_its_column),
+        FORM_TEST(a_split_is_chosen_for_lucky_packets_only),
+        FORM_TEST(a_receiver_may_be_typed_in_full_width),
+        FORM_TEST(a_request_key_is_short_and_plain),
+        FORM_TEST(a_key_is_made_where_no_good_one_is_given),
+        FORM_TEST(an_unknown_kind_hides_what_depends_on_it),
+        FORM_TEST(a_wrong_count_does_not_hide_a_wrong_amount),
+        FORM_TEST(every_wrong_field_is_told_at_once),
+        FORM_TEST(without_memory_nothing_is_ordered),
+    };
+    return random_init() ? cmocka_run_group_tests_name("send_form", tests, NULL, NULL) : 1;
+}

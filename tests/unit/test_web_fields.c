@@ -1,0 +1,260 @@
+/* web/fields: a form is read by its table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "web/field_types.h"
+
+enum color { RED, GREEN };
+
+struct order {
+    enum color color;
+    uint32_t count;
+    int64_t price_fen;
+    struct str note;
+    struct str secret;
+    struct str key;
+    uint64_t from, until;
+};
+
+static struct str color_word(unsigned i)
+{
+    return i == RED ? STR("red") : i == GREEN ? STR("green") : STR_NONE;
+}
+
+static bool is_green(const struct field_input *in)
+{
+    const struct order *order = in->values;
+    return order->color == GREEN;
+}
+
+static int64_t price_max(const struct config *config)
+{
+    return config->share_fen_max;
+}
+
+static const struct field order_fields[] = {
+    { .name = "color",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct order, color),
+      .word = color_word,
+      .malformed = "text/color" },
+    { .name = "count",
+      .type = &FIELD_COUNT,
+      .member = offsetof(struct order, count),
+      .required = true,
+      .applies = is_green,
+      .min = 2,
+      .max = 7,
+      .missing = "text/count_missing",
+      .malformed = "text/count_malformed",
+      .low = "text/count_low",
+      .high = "text/count_high" },
+    { .name = "price",
+      .type = &FIELD_YUAN,
+      .member = offsetof(struct order, price_fen),
+      .max_of = price_max,
+      .malformed = "text/price_malformed",
+      .high = "text/price_high" },
+    { .name = "note",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct order, note),
+      .max = 3,
+      .code_points_max = 4,
+      .malformed = "text/note_malformed",
+      .high = "text/note_high",
+      .wide = "text/note_wide" },
+    { .name = "secret",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct order, secret),
+      .no_echo = true,
+      .min = 2,
+      .low = "text/secret_low" },
+    { .name = "key",
+      .type = &FIELD_REQUEST_KEY,
+      .member = offsetof(struct order, key),
+      .no_echo = true,
+      .malformed = "text/key" },
+    { .name = NULL },
+};
+
+static struct arena *arena;
+static struct config config = { .share_fen_max = 500 };
+static struct services services = { .stores = { .config = &config } };
+static struct order order;
+static struct form_errors errors;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_new(4096, 1 << 20);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static enum status posted(const char *body)
+{
+    struct exchange x = { .app = &services, .arena = arena };
+    assert_int_equal(form_parse(arena, str_from(body), &x.form), ST_OK);
+    order = (struct order){ .color = RED, .count = 1, .price_fen = 100 };
+    return form_read(&x, order_fields, &order, &errors);
+}
+
+/* Exactly one message: this one, with this value. */
+static void assert_refused(const char *body, const char *text, const char *value)
+{
+    assert_int_equal(posted(body), ST_INVALID);
+    assert_int_equal(errors.count, 1);
+    assert_string_equal(errors.items[0].text, text);
+    assert_true(str_equal(errors.items[0].value, str_from(value)));
+}
+
+static void a_form_becomes_values(void **state)
+{
+    (void)state;
+    assert_int_equal(posted("color=green&count=%EF%BC%97&price=1.5&note=+a++b&secret=+s+&key=k-1"), ST_OK);
+    assert_int_equal(errors.count, 0);
+    assert_int_equal(order.color, GREEN);
+    assert_int_equal(order.count, 7);
+    assert_int_equal(order.price_fen, 150);
+    assert_true(str_equal(order.note, STR("a b")));
+    assert_true(str_equal(order.secret, STR(" s ")));
+    assert_true(str_equal(order.key, STR("k-1")));
+}
+
+static void a_value_stays_where_nothing_is_typed(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = { "", "color=&price=&note=++&secret=&key=" };
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        assert_int_equal(posted(bodies[i]), ST_OK);
+        assert_int_equal(order.color, RED);
+        assert_int_equal(order.count, 1);
+        assert_int_equal(order.price_fen, 100);
+        assert_null(order.note.ptr);
+        assert_true(request_key_valid(order.key)); /* of a key there is always one */
+    }
+}
+
+static void a_field_that_does_not_apply_is_ignored(void **state)
+{
+    (void)state;
+    assert_int_equal(posted("color=red&count=lots"), ST_OK);
+    assert_int_equal(order.count, 1);
+    assert_refused("color=green", "text/count_missing", "");
+}
+
+static void limits_are_told_in_the_messages(void **state)
+{
+    (void)state;
+    assert_refused("color=green&count=1", "text/count_low", "");
+    assert_refused("color=green&count=8", "text/count_high", "7");
+    assert_refused("color=green&count=99999999999999999999999", "text/count_high", "7");
+    assert_refused("color=green&count=07", "text/count_malformed", "");
+    assert_refused("color=green&count=-3", "text/count_malformed", "");
+    assert_refused("price=5.01", "text/price_high", "5.00");
+    assert_refused("price=-5", "text/price_malformed", "");
+    assert_refused("note=abcd", "text/note_high", "3");
+    assert_refused("note=x%CC%A3x%CC%A3x%CC%A3", "text/note_wide", "3");
+    assert_refused("secret=s", "text/secret_low", "");
+    assert_refused("color=blue", "text/color", "");
+    assert_refused("key=a+b", "text/key", "");
+}
+
+static void messages_come_in_the_order_of_the_table(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = { "color", "price", "note", "secret", "key" };
+    assert_int_equal(posted("key=%21&secret=s&note=abcd&price=x&color=blue"), ST_INVALID);
+    assert_int_equal(errors.count, 5);
+    for (size_t i = 0; i < errors.count; i++)
+        assert_string_equal(errors.items[i].field, wanted[i]);
+    assert_true(form_failed(&errors, "note"));
+    assert_false(form_failed(&errors, "count"));
+}
+
+static void what_was_typed_is_shown_again_but_for_secrets(void **state)
+{
+    (void)state;
+    struct form form;
+    struct model m;
+    struct buf json = BUF_EMPTY;
+    assert_int_equal(form_parse(arena, STR("color=blue&price=+1&secret=xyz&key=k&other=o"), &form), ST_OK);
+    model_init(&m, arena);
+    form_typed_model(&m, &m.root, order_fields, &form);
+    value_json(&json, &m.root);
+    assert_true(str_equal(buf_view(&json), STR("{}")));
+    static const char *const wanted[][2] = { { "color", "blue" }, { "count", "" },    { "price", " 1" },
+                                             { "note", "" },      { "secret", NULL }, { "key", NULL } };
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        struct str name = str_from(wanted[i][0]);
+        const struct value *value = value_get(&m.root, name, value_hash(name));
+        assert_int_equal(value != NULL, wanted[i][1] != NULL);
+        if (value != NULL)
+            assert_true(str_equal(value->as.text, str_from(wanted[i][1])));
+    }
+    buf_free(&json);
+}
+
+static bool asked(const char *query, struct order *out)
+{
+    static const struct field query_fields[] = {
+        { .name = "from", .type = &FIELD_NUMBER, .member = offsetof(struct order, from), .min = 1 },
+        { .name = "until", .type = &FIELD_NUMBER, .member = offsetof(struct order, until), .max = 9 },
+        { .name = NULL },
+    };
+    struct exchange x = { .app = &services, .arena = arena };
+    assert_int_equal(form_parse(arena, str_from(query), &x.query), ST_OK);
+    *out = (struct order){ .from = 42 };
+    return query_read(&x, query_fields, out);
+}
+
+static void a_query_is_fine_or_it_is_not(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "from=", "from=0", "from=01", "from=x", "from=%EF%BC%97", "until=10", "until" };
+    struct order out;
+    assert_true(asked("", &out));
+    assert_int_equal(out.from, 42);
+    assert_true(asked("from=18446744073709551615&other=x", &out));
+    assert_true(out.from == UINT64_MAX);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_false(asked(bad[i], &out));
+}
+
+static void without_memory_nothing_is_decided(void **state)
+{
+    (void)state;
+    struct arena *full = arena_new(16, 16);
+    struct exchange x = { .app = &services, .arena = full };
+    assert_non_null(full);
+    assert_int_equal(form_parse(arena, STR("price=5.01"), &x.form), ST_OK);
+    assert_int_equal(form_read(&x, order_fields, &order, &errors), ST_NO_MEMORY);
+    arena_free(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_form_becomes_values),
+        cmocka_unit_test(a_value_stays_where_nothing_is_typed),
+        cmocka_unit_test(a_field_that_does_not_apply_is_ignored),
+        cmocka_unit_test(limits_are_told_in_the_messages),
+        cmocka_unit_test(messages_come_in_the_order_of_the_table),
+        cmocka_unit_test(what_was_typed_is_shown_again_but_for_secrets),
+        cmocka_unit_test(a_query_is_fine_or_it_is_not),
+        cmocka_unit_test(without_memory_nothing_is_decided),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
+}
