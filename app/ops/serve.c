@@ -34,7 +34,7 @@ static const struct pool_kind {
     unsigned parts;
     int niceness;
 } POOLS[] = {
-    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_FINISHED, 0 }, /* no MySQL: a slow query can't reach a grab */
+    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0 }, /* no MySQL: a slow query can't reach a grab */
     { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL, 0 },
     { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, AUTH_NICENESS },
 };

@@ -4,7 +4,7 @@
 
 #include "live/fence.h"
 #include "live/stores.h"
-#include "pages/finished.h"
+#include "pages/page_cache.h"
 #include "user/session.h"
 #include "web/assets.h"
 
@@ -35,9 +35,9 @@ enum status services_open(struct services *s, const struct config *config, unsig
         live_fence_set(s->stores.redis, config);
         st = pages_open(s, config, error, error_size);
     }
-    if (st == ST_OK && (parts & SERVICES_FINISHED) != 0) {
-        s->finished = finished_new(FINISHED_PACKETS_MAX, FINISHED_BYTES_MAX);
-        st = s->finished == NULL ? ST_NO_MEMORY : ST_OK;
+    if (st == ST_OK && (parts & SERVICES_PAGE_CACHE) != 0) {
+        s->page_cache = page_cache_new(PAGE_CACHE_PAGES_MAX, PAGE_CACHE_BYTES_MAX);
+        st = s->page_cache == NULL ? ST_NO_MEMORY : ST_OK;
     }
     if (st != ST_OK)
         services_close(s);
@@ -46,7 +46,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
 
 void services_close(struct services *s)
 {
-    finished_free(s->finished);
+    page_cache_free(s->page_cache);
     templates_free(&s->templates);
     assets_free(s->assets);
     stores_close(&s->stores);

@@ -8,8 +8,8 @@
 
 enum services_part {
     SERVICES_MYSQL = 1,
-    SERVICES_PAGES = 2,   /* templates and names of static files */
-    SERVICES_FINISHED = 4 /* finished packets are kept in memory */
+    SERVICES_PAGES = 2,     /* templates and names of static files */
+    SERVICES_PAGE_CACHE = 4 /* packets that never change are kept in memory */
 };
 
 /* Opens Redis with its scripts, and the parts asked for. config is borrowed. What can't work at all (a broken template,

@@ -76,9 +76,9 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
 
 static enum step grab_begin(struct exchange *x)
 {
-    const struct finished_packet *kept = packet_show_kept(x);
+    const struct cached_page *kept = cache_find(x);
     if (kept != NULL) {
-        struct live_grab grab = finished_grab(kept, x->visitor.user_id);
+        struct live_grab grab = cached_page_grab(kept, x->visitor.user_id);
         answer_grab(x, &grab);
         return STEP_DONE;
     }
@@ -93,16 +93,16 @@ enum step packet_open_hot(struct exchange *x)
     if (x->step == 0)
         return grab_begin(x);
     if (x->step == 2) {
-        packet_show_looked(x);
+        cache_probe_read(x);
         answer_refusal(x, &PROBLEM_EMPTY);
         return STEP_DONE;
     }
     enum status st = live_grab_read(&x->call, &grab);
     crash_point("grab-after-reply");
     /* Now and then a losing grab looks whether the next ones can be answered without Redis. */
-    if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->finished != NULL &&
-        finished_look_due(x->app->finished, grab.share_count)) {
-        packet_show_look(x);
+    if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->page_cache != NULL &&
+        page_cache_probe_due(x->app->page_cache, grab.share_count)) {
+        cache_probe_queue(x);
         return STEP_WAIT;
     }
     if (st == ST_OK)

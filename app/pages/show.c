@@ -23,7 +23,7 @@ static bool after_read(struct exchange *x, uint32_t *after)
     return fine;
 }
 
-static void answer_view(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready)
+static void answer_view(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready)
 {
     struct model m;
     struct str tag = show_tag(x, view);
@@ -39,28 +39,28 @@ static void answer_view(struct exchange *x, const struct packet_view *view, cons
 
 /* ---- kept in this process ---- */
 
-const struct finished_packet *packet_show_kept(struct exchange *x)
+const struct cached_page *cache_find(struct exchange *x)
 {
-    struct finished *f = x->app->finished;
+    struct page_cache *f = x->app->page_cache;
     if (f == NULL)
         return NULL;
-    finished_made_with(f, x->app->templates.made);
-    return finished_find(f, x->id);
+    page_cache_generation_set(f, x->app->templates.made);
+    return page_cache_find(f, x->id);
 }
 
 static void view_keep(struct exchange *x, const struct packet_view *view)
 {
-    if (x->app->finished == NULL || !finished_for_ever(view))
+    if (x->app->page_cache == NULL || !page_cacheable(view))
         return;
-    struct finished_packet packet = { .view = *view };
-    struct packet_view page = finished_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
+    struct cached_page packet = { .view = *view };
+    struct packet_view page = cached_page_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
     if (show_rows(x, &page, &packet.rows) == ST_OK)
-        finished_keep(x->app->finished, &packet);
+        page_cache_keep(x->app->page_cache, &packet);
 }
 
-static void answer_kept(struct exchange *x, const struct finished_packet *packet, uint32_t after)
+static void answer_kept(struct exchange *x, const struct cached_page *packet, uint32_t after)
 {
-    struct packet_view view = finished_view(packet, x->visitor.user_id, after, SHOW_ROWS);
+    struct packet_view view = cached_page_view(packet, x->visitor.user_id, after, SHOW_ROWS);
     answer_view(x, &view, after >= view.packet.share_count ? &packet->rows : NULL);
 }
 
@@ -72,12 +72,12 @@ static void view_queue(struct exchange *x, uint32_t after, uint32_t limit)
     live_view_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, after, limit);
 }
 
-void packet_show_look(struct exchange *x)
+void cache_probe_queue(struct exchange *x)
 {
     view_queue(x, PACKET_NO_SHARE, LIVE_ROWS_MAX);
 }
 
-void packet_show_looked(struct exchange *x)
+void cache_probe_read(struct exchange *x)
 {
     struct packet_view view;
     if (live_view_read(&x->call, x->arena, x->id, &view) == ST_OK)
@@ -87,7 +87,7 @@ void packet_show_looked(struct exchange *x)
 /* True: the packet can be kept, once all of its grabs are read. */
 static bool view_goes_on(const struct exchange *x, const struct packet_view *view)
 {
-    return x->step == 1 && x->app->finished != NULL && finished_but_partly(view);
+    return x->step == 1 && x->app->page_cache != NULL && page_needs_all_rows(view);
 }
 
 enum step packet_show_hot(struct exchange *x)
@@ -98,7 +98,7 @@ enum step packet_show_hot(struct exchange *x)
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
-    const struct finished_packet *kept = x->step == 0 ? packet_show_kept(x) : NULL;
+    const struct cached_page *kept = x->step == 0 ? cache_find(x) : NULL;
     if (kept != NULL) {
         answer_kept(x, kept, after);
         return STEP_DONE;
@@ -109,13 +109,13 @@ enum step packet_show_hot(struct exchange *x)
     }
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     if (st == ST_OK && view_goes_on(x, &view)) {
-        packet_show_look(x);
+        cache_probe_queue(x);
         return STEP_WAIT;
     }
     if (st == ST_OK) {
         view_keep(x, &view);
         if (x->step == 2) /* all rows: cut the page out of them */
-            view = finished_view(&(struct finished_packet){ .view = view }, x->visitor.user_id, after, SHOW_ROWS);
+            view = cached_page_view(&(struct cached_page){ .view = view }, x->visitor.user_id, after, SHOW_ROWS);
         answer_view(x, &view, NULL);
     } else if (st == ST_NOT_FOUND) {
         respond_to_page_pool(x);

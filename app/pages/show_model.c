@@ -73,7 +73,7 @@ static struct str rows_html(struct exchange *x, enum language language, const st
     return copy;
 }
 
-enum status show_rows(struct exchange *x, const struct packet_view *view, struct finished_rows *out)
+enum status show_rows(struct exchange *x, const struct packet_view *view, struct cached_rows *out)
 {
     struct buf json = BUF_EMPTY;
     struct model m;
@@ -92,7 +92,7 @@ enum status show_rows(struct exchange *x, const struct packet_view *view, struct
 }
 
 static void rows_model(struct exchange *x, struct model *m, const struct packet_view *view,
-                       const struct finished_rows *ready, bool allowed, struct str path)
+                       const struct cached_rows *ready, bool allowed, struct str path)
 {
     if (allowed && ready != NULL) {
         value_ready_json(m, &m->root, "grabs", ready->json);
@@ -187,7 +187,7 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && meant);
 }
 
-void show_model(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready, struct model *m)
+void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready, struct model *m)
 {
     const struct packet *p = &view->packet;
     struct arena *a = m->arena;

@@ -4,7 +4,7 @@
 #define HB_PAGES_SHOW_MODEL_H
 
 #include "packet/view.h"
-#include "pages/finished.h"
+#include "pages/page_cache.h"
 #include "web/exchange.h"
 
 enum { SHOW_ROWS = 50 }; /* grabs a page */
@@ -38,10 +38,10 @@ bool show_goes_on(const struct packet_view *view, uint64_t visitor_id);
  *   html_rows: what partials/packet_rows would make of grabs, when that is at hand
  *   refresh: the answer's tag, when show_goes_on; the handler adds it
  * ready: the view's rows as show_rows made them, borrowed; NULL: they are made anew. */
-void show_model(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready, struct model *m);
+void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready, struct model *m);
 
 /* The view's rows as page and JSON show them to whoever may read the list: the same for all. Texts live in x's arena.
  * ST_NO_MEMORY: also when the template is missing. */
-enum status show_rows(struct exchange *x, const struct packet_view *view, struct finished_rows *out);
+enum status show_rows(struct exchange *x, const struct packet_view *view, struct cached_rows *out);
 
 #endif

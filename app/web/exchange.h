@@ -17,7 +17,7 @@
 
 struct exchange;
 struct route;
-struct finished;
+struct page_cache;
 struct problem;
 
 /* Who is looking. Filled by the visitor hook from the session cookie. */
@@ -32,7 +32,7 @@ struct visitor {
 struct services {
     struct stores stores;
     struct templates templates;
-    struct finished *finished; /* answers that never change: the pages floor's; NULL outside the hot pool */
+    struct page_cache *page_cache; /* answers that never change: the pages floor's; NULL outside the hot pool */
     struct assets *assets;
     struct public_id_key id_key; /* of the ids in paths, derived from config->secret */
     /* Visitor hook, implemented in user/session.c (web/ can't see it): queue is called in the request's first step

@@ -16,7 +16,7 @@
 #include "ops/audit.h"
 #include "ops/replay.h"
 #include "packet/view.h"
-#include "pages/finished.h"
+#include "pages/page_cache.h"
 #include "settle/dead_letter.h"
 #include "settle/expire.h"
 #include "settle/recover.h"
@@ -388,7 +388,7 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
 static bool kept(struct world *w, uint64_t id)
 {
     struct packet_view view = seen(w, id, 0);
-    return finished_for_ever(&view);
+    return page_cacheable(&view);
 }
 
 static void a_finished_packet_with_a_letter_is_not_kept_in_memory(void **state)

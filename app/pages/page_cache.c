@@ -1,6 +1,6 @@
 /* A table of fixed size with chained buckets. Room is made by the clock: the hand passes over what was asked for since
  * it last came by, and takes the first that was not. */
-#include "pages/finished.h"
+#include "pages/page_cache.h"
 #include "live/live.h"
 #include "live/view.h"
 #include "packet/grab.h"
@@ -12,14 +12,14 @@
 enum { NO_SLOT = UINT32_MAX };
 
 struct slot {
-    struct finished_packet packet;
+    struct cached_page packet;
     void *memory; /* NULL: free. Holds the packet's rows and texts */
     size_t bytes;
     uint32_t next; /* in the bucket */
     bool asked;    /* since the hand came by */
 };
 
-struct finished {
+struct page_cache {
     struct slot *slots;
     uint32_t *buckets; /* as many as slots: first slot */
     size_t packets_max, bytes_max, bytes;
@@ -27,13 +27,13 @@ struct finished {
     unsigned templates_made, losing;
 };
 
-struct finished *finished_new(size_t packets_max, size_t bytes_max)
+struct page_cache *page_cache_new(size_t packets_max, size_t bytes_max)
 {
     assert(packets_max >= 1 && packets_max < NO_SLOT);
-    struct finished *f = calloc(1, sizeof *f);
+    struct page_cache *f = calloc(1, sizeof *f);
     if (f == NULL)
         return NULL;
-    *f = (struct finished){ .packets_max = packets_max, .bytes_max = bytes_max };
+    *f = (struct page_cache){ .packets_max = packets_max, .bytes_max = bytes_max };
     f->slots = calloc(packets_max, sizeof *f->slots);
     f->buckets = calloc(packets_max, sizeof *f->buckets);
     if (f->slots == NULL || f->buckets == NULL) {
@@ -53,7 +53,7 @@ static bool never_changes(const struct packet_view *view)
     return !view->busy && view->over && view->closed && view->packet.state == PACKET_FINISHED && view->row_count > 0;
 }
 
-bool finished_for_ever(const struct packet_view *view)
+bool page_cacheable(const struct packet_view *view)
 {
     if (!never_changes(view) || view->row_count != view->packet.share_count)
         return false;
@@ -63,7 +63,7 @@ bool finished_for_ever(const struct packet_view *view)
     return true;
 }
 
-bool finished_but_partly(const struct packet_view *view)
+bool page_needs_all_rows(const struct packet_view *view)
 {
     return never_changes(view) && view->rows[0].settled && view->row_count < view->packet.share_count &&
            view->packet.share_count <= LIVE_ROWS_MAX;
@@ -72,12 +72,12 @@ bool finished_but_partly(const struct packet_view *view)
 /* ---- the table ---- */
 
 /* Ids of one process grow in their upper and lower bits; the multiplication (Fibonacci hashing) spreads them. */
-static uint32_t *bucket_of(const struct finished *f, uint64_t packet_id)
+static uint32_t *bucket_of(const struct page_cache *f, uint64_t packet_id)
 {
     return &f->buckets[(packet_id * 11400714819323198485ULL >> 32) % f->packets_max];
 }
 
-static uint32_t slot_find(const struct finished *f, uint64_t packet_id)
+static uint32_t slot_find(const struct page_cache *f, uint64_t packet_id)
 {
     uint32_t at = *bucket_of(f, packet_id);
     while (at != NO_SLOT && f->slots[at].packet.view.packet.id != packet_id)
@@ -85,7 +85,7 @@ static uint32_t slot_find(const struct finished *f, uint64_t packet_id)
     return at;
 }
 
-static void slot_drop(struct finished *f, uint32_t at)
+static void slot_drop(struct page_cache *f, uint32_t at)
 {
     struct slot *s = &f->slots[at];
     uint32_t *link = bucket_of(f, s->packet.view.packet.id);
@@ -97,14 +97,14 @@ static void slot_drop(struct finished *f, uint32_t at)
     *s = (struct slot){ 0 };
 }
 
-static void slots_clear(struct finished *f)
+static void slots_clear(struct page_cache *f)
 {
     for (uint32_t at = 0; at < f->packets_max; at++)
         if (f->slots[at].memory != NULL)
             slot_drop(f, at);
 }
 
-void finished_free(struct finished *f)
+void page_cache_free(struct page_cache *f)
 {
     if (f == NULL)
         return;
@@ -114,20 +114,20 @@ void finished_free(struct finished *f)
     free(f);
 }
 
-void finished_made_with(struct finished *f, unsigned templates_made)
+void page_cache_generation_set(struct page_cache *f, unsigned templates_made)
 {
     if (f->templates_made != templates_made)
         slots_clear(f);
     f->templates_made = templates_made;
 }
 
-bool finished_look_due(struct finished *f, uint32_t share_count)
+bool page_cache_probe_due(struct page_cache *f, uint32_t share_count)
 {
-    return share_count <= LIVE_ROWS_MAX && ++f->losing % FINISHED_LOOK_EVERY == 0;
+    return share_count <= LIVE_ROWS_MAX && ++f->losing % PAGE_CACHE_PROBE_EVERY == 0;
 }
 
 /* A free slot, and room for so many bytes; bytes must not be over the limit. */
-static uint32_t room_make(struct finished *f, size_t bytes)
+static uint32_t room_make(struct page_cache *f, size_t bytes)
 {
     for (;; f->hand = (uint32_t)((f->hand + 1) % f->packets_max)) {
         struct slot *s = &f->slots[f->hand];
@@ -149,7 +149,7 @@ static void text_move(char **to, struct str *text)
     *to += text->len;
 }
 
-static size_t packet_bytes(const struct finished_packet *packet)
+static size_t packet_bytes(const struct cached_page *packet)
 {
     const struct packet_view *view = &packet->view;
     size_t bytes = view->row_count * sizeof *view->rows + packet->rows.json.len + view->packet.sender_name.len +
@@ -162,7 +162,7 @@ static size_t packet_bytes(const struct finished_packet *packet)
 }
 
 /* Moves what packet points to into memory, packet_bytes long. */
-static void packet_move(struct finished_packet *packet, void *memory)
+static void packet_move(struct cached_page *packet, void *memory)
 {
     struct packet_view *view = &packet->view;
     struct grab *rows = memory;
@@ -183,9 +183,9 @@ static void packet_move(struct finished_packet *packet, void *memory)
     view->next = 0;
 }
 
-void finished_keep(struct finished *f, const struct finished_packet *packet)
+void page_cache_keep(struct page_cache *f, const struct cached_page *packet)
 {
-    assert(finished_for_ever(&packet->view));
+    assert(page_cacheable(&packet->view));
     size_t bytes = packet_bytes(packet);
     if (bytes > f->bytes_max || slot_find(f, packet->view.packet.id) != NO_SLOT)
         return;
@@ -201,7 +201,7 @@ void finished_keep(struct finished *f, const struct finished_packet *packet)
     f->bytes += bytes;
 }
 
-const struct finished_packet *finished_find(struct finished *f, uint64_t packet_id)
+const struct cached_page *page_cache_find(struct page_cache *f, uint64_t packet_id)
 {
     uint32_t at = slot_find(f, packet_id);
     if (at == NO_SLOT)
@@ -220,7 +220,7 @@ static const struct grab *row_of(const struct packet_view *view, uint64_t user_i
     return NULL;
 }
 
-struct live_grab finished_grab(const struct finished_packet *packet, uint64_t user_id)
+struct live_grab cached_page_grab(const struct cached_page *packet, uint64_t user_id)
 {
     const struct packet *p = &packet->view.packet;
     const struct grab *mine = row_of(&packet->view, user_id);
@@ -230,7 +230,7 @@ struct live_grab finished_grab(const struct finished_packet *packet, uint64_t us
     return (struct live_grab){ .code = meant ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .share_count = p->share_count };
 }
 
-struct packet_view finished_view(const struct finished_packet *packet, uint64_t user_id, uint32_t after, uint32_t limit)
+struct packet_view cached_page_view(const struct cached_page *packet, uint64_t user_id, uint32_t after, uint32_t limit)
 {
     struct packet_view view = packet->view;
     const struct grab *mine = row_of(&view, user_id);

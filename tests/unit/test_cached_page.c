@@ -20,7 +20,7 @@ static struct arena *arena;
 static struct config config;
 static struct services services;
 static struct grab rows[SHARES];
-static struct finished_packet packet;
+static struct cached_page packet;
 
 static struct exchange exchange_make(uint64_t user_id, bool wants_json, enum language language)
 {
@@ -81,7 +81,7 @@ static int setup(void **state)
                                         .rows = rows,
                                         .row_count = SHARES };
     struct exchange x = exchange_make(LOGGED_OUT, false, LANGUAGE_ZH_CN);
-    struct packet_view page = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
+    struct packet_view page = cached_page_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
     return show_rows(&x, &page, &packet.rows) != ST_OK;
 }
 
@@ -108,7 +108,7 @@ static struct packet_view view_read(uint64_t user_id, uint32_t after)
     return view;
 }
 
-static void answer(struct exchange *x, const struct packet_view *view, const struct finished_rows *ready)
+static void answer(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready)
 {
     struct model m;
     model_init(&m, arena);
@@ -130,7 +130,8 @@ static void everybody_gets_the_bytes_that_redis_would_have_given(void **state)
         uint64_t user_id = visitors[i / (2 * LANGUAGES) % 5];
         uint32_t after = afters[i / (2 * LANGUAGES * 5)];
         struct exchange ours = exchange_make(user_id, json, language), theirs = exchange_make(user_id, json, language);
-        struct packet_view read = view_read(user_id, after), kept = finished_view(&packet, user_id, after, SHOW_ROWS);
+        struct packet_view read = view_read(user_id, after),
+                           kept = cached_page_view(&packet, user_id, after, SHOW_ROWS);
         answer(&theirs, &read, NULL);
         answer(&ours, &kept, after >= SHARES ? &packet.rows : NULL);
         if (!str_equal(buf_view(&ours.body), buf_view(&theirs.body)))
@@ -149,7 +150,7 @@ static void the_list_is_still_hidden_from_whoever_is_logged_out(void **state)
     (void)state;
     for (int json = 0; json < 2; json++) {
         struct exchange x = exchange_make(LOGGED_OUT, json == 1, LANGUAGE_ZH_CN);
-        struct packet_view kept = finished_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
+        struct packet_view kept = cached_page_view(&packet, LOGGED_OUT, PACKET_NO_SHARE, SHOW_ROWS);
         answer(&x, &kept, &packet.rows);
         buf_char(&x.body, '\0');
         assert_null(strstr(x.body.ptr, "阿红"));
