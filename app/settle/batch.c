@@ -68,12 +68,6 @@ static enum status list_packets(struct arena *a, struct settle_batch *b)
     return ST_OK;
 }
 
-static bool grab_same(const struct live_event *a, const struct live_event *b)
-{
-    return a->packet_id == b->packet_id && a->share_no == b->share_no && a->user_id == b->user_id &&
-           a->amount_fen == b->amount_fen;
-}
-
 /* Grabs in (packet, share) order; a repeat with the same content counts once. */
 static enum status list_grabs(struct arena *a, struct settle_batch *b, struct live_event *events,
                               struct settle_fault *fault)
@@ -90,7 +84,7 @@ static enum status list_grabs(struct arena *a, struct settle_batch *b, struct li
         const struct live_event *last = b->grab_count > 0 ? b->grabs[b->grab_count - 1] : NULL;
         const struct live_event *this = b->grabs[i];
         if (last != NULL && last->packet_id == this->packet_id && last->share_no == this->share_no) {
-            if (!grab_same(last, this))
+            if (last->user_id != this->user_id || last->amount_fen != this->amount_fen)
                 return fail(fault, "one share, two different grabs", this->packet_id, this->id);
             continue;
         }
@@ -174,12 +168,16 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
     const struct live_event_id none = LIVE_EVENT_NONE;
     p->finishes = p->closes = false;
     p->refund_fen = 0;
-    if (!p->found)
-        return fail(fault, "an event of an unknown packet", p->id, none);
+    if (!p->found) {
+        (void)fail(fault, "an event of an unknown packet", p->id, none);
+        fault->packet_unknown = true;
+        return ST_CORRUPT;
+    }
     if (p->closed) {
         if (p->grabs > 0)
             return fail(fault, "a grab of a closed packet", p->id, none);
-        if (p->has_close && (p->close_count != p->row_grabs || p->close_rest_fen != p->row_refund_fen))
+        if (p->has_close && (p->close_count != p->row_grabs || p->close_fen != p->row_grabs_fen ||
+                             p->close_rest_fen != p->row_refund_fen))
             return fail(fault, "a closed packet closed again with other numbers", p->id, none);
         return ST_OK;
     }

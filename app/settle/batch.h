@@ -83,6 +83,7 @@ struct settle_fault {
     const char *message; /* NULL: no fault */
     uint64_t packet_id;
     struct live_event_id event; /* 0-0 when it is not about one event */
+    bool packet_unknown;        /* the tables do not have the packet */
 };
 
 /* Groups events (ascending ids, one partition) by packet; everything is allocated in a. Identical repeats of a grab

@@ -14,9 +14,9 @@
 #include "live/load.h"
 #include "live/shut.h"
 #include "live/stream.h"
-#include "packet/grab.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "packet/grab.h"
 #include "settle/dead_letter.h"
 #include "settle/write.h"
 
@@ -244,10 +244,17 @@ static enum status packet_body(struct db *db, void *ctx)
 enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done)
 {
     struct task t = { .s = s, .packet_id = packet_id, .now_ms = now_ms };
+    uint32_t partition = packet_partition(packet_id, s->stores->config->partitions);
+    if (settle_is_searching(s, &s->partitions[partition]))
+        return ST_OK; /* its events first: asking for each packet would hold the search up */
     t.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (t.arena == NULL)
         return ST_NO_MEMORY;
-    enum status st = db_transaction(s->stores->db, packet_body, &t);
+    /* Packets in quarantine wait for a person, perhaps for days, and are asked for every second. */
+    bool held = false;
+    enum status st = dead_letter_holds(s->stores->db, t.arena, partition, packet_id, 0, &held);
+    if (st == ST_OK && !held)
+        st = db_transaction(s->stores->db, packet_body, &t);
     if (t.refunded)
         crash_point("recover-after-commit");
     if (t.fault == NULL && (st == ST_CORRUPT || st == ST_INVALID || st == ST_NOT_FOUND))

@@ -79,6 +79,20 @@ struct mending {
     bool lost;   /* events were trimmed or lost that MySQL never saw */
 };
 
+/* The position that Redis was told: at most the cursor, unless the tables are older than Redis. */
+static enum status position_look(struct mending *m, struct live_event_id *out)
+{
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), live_settled_key(key, m->p->no) };
+    enum status st = redis_do(m->s->stores->redis, &call, get, 2);
+    *out = LIVE_EVENT_NONE;
+    if (st == ST_OK)
+        (void)live_event_id_parse(redis_reply_str(call.reply), out);
+    redis_call_free(&call);
+    return status_idempotent(st);
+}
+
 static enum status stream_look(struct mending *m, struct str events_key, struct live_event_id *last, bool *has_cursor,
                                bool *has_more)
 {
@@ -124,8 +138,12 @@ static enum status stream_body(struct db *db, void *ctx)
         return ST_OK;
     }
     m->looked = true;
-    if (live_event_id_equal(cursor, LIVE_EVENT_NONE))
-        return ST_OK; /* nothing is settled, so nothing can be lost */
+    if (live_event_id_equal(cursor, LIVE_EVENT_NONE)) {
+        struct live_event_id position;
+        st = position_look(m, &position);
+        if (st != ST_OK || live_event_id_equal(position, LIVE_EVENT_NONE))
+            return st; /* nothing is settled, so nothing can be lost */
+    }
     st = stream_look(m, events_key, &last, &has_cursor, &has_more);
     if (st == ST_INVALID || st == ST_CORRUPT)
         return doors_close(m->s, db, m->p->no); /* no stream: reading it says so */

@@ -1,5 +1,7 @@
 #include "settle/rows_internal.h"
 
+#include <assert.h>
+
 #include "base/crash.h"
 #include "live/event.h"
 #include "packet/packet.h"
@@ -55,26 +57,52 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
     if (b->grab_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT g.packet_id, g.share_no, g.user_id, g.amount FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT j.place, g.user_id, g.amount FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->grab_count; i++) {
         db_comma(&k->sql, i);
         buf_printf(&k->sql, "[%llu,%u]", (unsigned long long)b->grabs[i]->packet_id, b->grabs[i]->share_no);
     }
-    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (packet BIGINT UNSIGNED PATH '$[0]', share INT UNSIGNED PATH '$[1]')) AS j"
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (place FOR ORDINALITY, packet BIGINT UNSIGNED PATH '$[0]',"
+                      " share INT UNSIGNED PATH '$[1]')) AS j"
                       " STRAIGHT_JOIN grab AS g ON g.packet_id = j.packet AND g.share_no = j.share"
-                      " ORDER BY g.packet_id, g.share_no");
+                      " ORDER BY j.place DESC"); /* what is dropped moves nothing that comes later */
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
-    for (size_t row = 0, i = 0; st == ST_OK && row < rows.count; row++) {
-        uint64_t packet_id = db_cell_u64(&rows, row, 0), share_no = db_cell_u64(&rows, row, 1);
-        while (i < b->grab_count && (b->grabs[i]->packet_id != packet_id || b->grabs[i]->share_no != share_no))
-            i++;
-        if (i == b->grab_count)
-            return ST_CORRUPT;
-        if (b->grabs[i]->user_id != db_cell_u64(&rows, row, 2) || b->grabs[i]->amount_fen != db_cell_i64(&rows, row, 3))
-            return fault_set(k, "the share is settled with other content", packet_id);
+    for (size_t row = 0; st == ST_OK && row < rows.count; row++) {
+        size_t i = (size_t)db_cell_u64(&rows, row, 0) - 1;
+        assert(i < b->grab_count);
+        const struct live_event *e = b->grabs[i];
+        if (e->user_id != db_cell_u64(&rows, row, 1) || e->amount_fen != db_cell_i64(&rows, row, 2))
+            return fault_set(k, "the share is settled with other content", e->packet_id);
         settle_batch_drop(b, i);
     }
     return st;
+}
+
+/* Names the first event of somebody who has no account. */
+static enum status account_missing(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    struct db_rows rows;
+    (void)fault_set(k, "an account is missing", 0);
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "SELECT j.id FROM JSON_TABLE('[");
+    for (size_t i = 0; i < b->account_count; i++) {
+        db_comma(&k->sql, i);
+        buf_u64(&k->sql, b->accounts[i].id);
+    }
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS j"
+                      " LEFT JOIN account AS a ON a.id = j.id WHERE a.id IS NULL");
+    enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
+    for (size_t i = 0; st == ST_OK && i < k->event_count; i++) {
+        const struct live_event *e = &k->events[i];
+        for (size_t row = 0; row < rows.count; row++)
+            if (e->type == LIVE_EVENT_GRAB && e->user_id == db_cell_u64(&rows, row, 0)) {
+                k->w->fault.packet_id = e->packet_id;
+                k->w->fault.event = e->id;
+                return ST_CORRUPT;
+            }
+    }
+    return st == ST_OK ? ST_CORRUPT : st;
 }
 
 /* Changes every account, locking the rows in ascending order: the list's own, which the join keeps. An account that
@@ -95,7 +123,7 @@ static enum status accounts_change(struct settle_rows *k, struct db *db)
                       "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance = a.balance + j.fen");
     enum status st = db_exec_buf(db, &changed, &k->sql);
     if (st == ST_OK && changed != b->account_count)
-        return fault_set(k, "an account is missing", 0);
+        return account_missing(k, db);
     return st == ST_INVALID ? fault_set(k, "an account would fall below zero", 0) : st;
 }
 

@@ -11,6 +11,7 @@
 #include "io/metrics.h"
 #include "live/fence.h"
 #include "live/keys.h"
+#include "live/shut.h"
 #include "settle/dead_letter.h"
 #include "settle/recover.h"
 #include "settle/write.h"
@@ -92,6 +93,20 @@ static void partition_go_on(const struct settle *s, struct settle_partition *p)
     p->batch_max = p->batch_max > full / 2 ? full : p->batch_max * 2;
 }
 
+bool settle_is_searching(const struct settle *s, const struct settle_partition *p)
+{
+    return p->batch_max < (uint32_t)s->stores->config->settle_batch;
+}
+
+/* The stream is settled to its end. */
+static void search_end(struct settle *s, struct settle_partition *p)
+{
+    if (!settle_is_searching(s, p))
+        return;
+    p->batch_max = (uint32_t)s->stores->config->settle_batch;
+    s->mended = true; /* recovery passed its packets by */
+}
+
 /* ---- reading ---- */
 
 static enum status read_queue(struct settle *s, struct settle_partition *p)
@@ -116,7 +131,7 @@ static void damaged_found(struct settle_partition *p, const redisReply *entry, s
 }
 
 /* From the reply to events. *gap: the first entry is not the cursor's. */
-static enum status read_events(struct settle_partition *p, bool *gap)
+static enum status read_events(struct settle *s, struct settle_partition *p, bool *gap)
 {
     const redisReply *reply = p->call.reply;
     *gap = false;
@@ -134,13 +149,17 @@ static enum status read_events(struct settle_partition *p, bool *gap)
         *gap = true;
         return ST_OK;
     }
-    if (reply->elements == first)
+    if (reply->elements == first) {
+        search_end(s, p);
         return ST_OK;
-    p->events = calloc(reply->elements - first, sizeof *p->events);
+    }
+    /* Without the cursor's entry one more was read: a batch of one event is what a fault is narrowed down to. */
+    size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements;
+    p->events = calloc(end - first, sizeof *p->events);
     if (p->events == NULL)
         return ST_NO_MEMORY;
     p->entries = &reply->element[first];
-    for (size_t i = first; i < reply->elements; i++) {
+    for (size_t i = first; i < end; i++) {
         if (live_event_read(reply->element[i], &event) != ST_OK) {
             /* What stands before it is settled first; then it is the first one, and becomes a dead letter. */
             if (p->event_count == 0)
@@ -177,7 +196,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
     for (uint32_t i = 0; i < asked_count; i++) {
         bool is_gap = false;
         asked[i]->connection = redis_connection(s->stores->redis);
-        enum status read = read_events(asked[i], &is_gap);
+        enum status read = read_events(s, asked[i], &is_gap);
         if (read == ST_INVALID || read == ST_CORRUPT) { /* not a stream: the other partitions go on */
             settle_stop(asked[i], &(struct settle_fault){ .message = "the stream can't be read" });
             read = ST_OK;
@@ -193,15 +212,28 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct
 
 /* ---- settling ---- */
 
+static void letter_log(const struct settle_partition *p, struct live_event_id id, uint64_t packet_id, struct str reason)
+{
+    char event[LIVE_EVENT_ID_MAX];
+    live_event_id_text(event, id);
+    log_error("an event became a dead letter", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
+              (unsigned long long)packet_id, STR_ARG(reason));
+}
+
 static enum status commit_written(struct settle *s, struct settle_partition *p, const struct settle_write *w)
 {
-    p->last = w->events[w->event_count - 1].id;
+    const struct live_event *last = &w->events[w->event_count - 1];
+    size_t followers = w->put_aside - (w->contradicts != NULL);
+    p->last = last->id;
     p->gap_known = false;
     metrics_add(METRIC_SETTLED, w->event_count - w->put_aside);
+    metrics_add(METRIC_DEAD_LETTERS, w->put_aside);
+    if (w->contradicts != NULL)
+        letter_log(p, last->id, last->packet_id, str_from(w->contradicts));
+    if (followers > 0)
+        log_error("events follow a dead letter of their packet", "partition=%u events=%zu", p->no, followers);
     if (w->put_aside > 0) {
-        metrics_add(METRIC_DEAD_LETTERS, w->put_aside);
         p->held_due = true;
-        log_error("events follow a dead letter of their packet", "partition=%u events=%zu", p->no, w->put_aside);
         s->again = true;
     }
     metrics_add(METRIC_REFUNDED_FEN, (uint64_t)w->refunded_fen);
@@ -216,11 +248,10 @@ static void cursor_moved(struct settle_partition *p, struct live_event_id cursor
     p->held_due = true;
 }
 
-/* The first entry behind the cursor becomes a dead letter. */
+/* The first entry behind the cursor can't be read and becomes a dead letter. */
 static enum status put_aside(struct settle *s, struct settle_partition *p, const redisReply *entry,
                              struct dead_letter *letter)
 {
-    char event[LIVE_EVENT_ID_MAX];
     struct settle_write w = { .partition = p->no,
                               .cursor = p->last,
                               .now_ms = clock_now_ms(),
@@ -241,9 +272,7 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
     if (st != ST_OK || w.outcome != SETTLE_WRITTEN)
         return st;
     crash_point("letter-after-commit");
-    live_event_id_text(event, letter->event);
-    log_error("an event became a dead letter", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
-              (unsigned long long)letter->packet_id, STR_ARG(letter->reason));
+    letter_log(p, letter->event, letter->packet_id, letter->reason);
     metrics_add(METRIC_DEAD_LETTERS, 1);
     p->held_due = true;
     p->last = letter->event;
@@ -253,17 +282,48 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
     return ST_OK;
 }
 
-/* The batch contradicts: halved until the event stands alone. */
-static enum status fault_answer(struct settle *s, struct settle_partition *p, const struct settle_fault *fault)
+/* How many events of a batch the fault may be about, and the first of them; 0: it names no place. */
+static size_t fault_find(const struct settle_write *w, size_t *first)
 {
-    const struct live_event *e = &p->events[0];
-    if (p->event_count == 1)
-        return put_aside(
-            s, p, p->entries[0],
-            &(struct dead_letter){ .event = e->id, .packet_id = e->packet_id, .reason = str_from(fault->message) });
-    p->batch_max = (uint32_t)(p->event_count + 1) / 2;
+    const struct settle_fault *fault = &w->fault;
+    bool by_event = !live_event_id_equal(fault->event, LIVE_EVENT_NONE);
+    size_t found = 0;
+    *first = 0;
+    for (size_t i = 0; i < w->event_count; i++) {
+        const struct live_event *e = &w->events[i];
+        if (by_event ? !live_event_id_equal(e->id, fault->event) : e->packet_id != fault->packet_id)
+            continue;
+        if (found++ == 0)
+            *first = i;
+    }
+    return found;
+}
+
+/* Nobody else shuts the doors of a packet that the tables do not know. What is no packet (logged) has none. */
+static enum status unknown_shut(struct settle *s, uint64_t packet_id)
+{
+    enum status st = status_idempotent(live_busy(&s->stores->live, &packet_id, 1));
+    return st == ST_INVALID || st == ST_CORRUPT ? ST_OK : st;
+}
+
+/* The batch contradicts: cut to what is tried next. When the fault is about one event, the batch ends with that, which
+ * becomes a dead letter; when it is about several, with the first of them; when it names no place, in the middle.
+ * *stopped: not even that can be written. */
+static enum status fault_answer(struct settle *s, struct settle_partition *p, struct settle_write *w, bool *stopped)
+{
+    size_t first, found = fault_find(w, &first);
+    bool one = found == 1 || w->event_count == 1;
+    *stopped = w->event_count == 1 && w->contradicts != NULL;
+    if (*stopped) {
+        settle_stop(p, &(struct settle_fault){ .message = "a dead letter is refused", .event = w->events[0].id });
+        return ST_OK;
+    }
+    w->event_count = one || found > 1 ? first + 1 : w->event_count / 2;
+    w->contradicts = one ? w->fault.message : NULL;
+    w->careful = true;
+    p->batch_max = (uint32_t)w->event_count;
     s->again = true;
-    return ST_OK;
+    return one && w->fault.packet_unknown ? unknown_shut(s, w->events[first].packet_id) : ST_OK;
 }
 
 static enum status batch_commit(struct settle *s, struct settle_partition *p, uint64_t *settled)
@@ -273,10 +333,18 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
                               .events = p->events,
                               .event_count = p->event_count,
                               .entries = p->entries,
+                              .careful = settle_is_searching(s, p),
                               .now_ms = clock_now_ms(),
                               .redis = s->stores->redis,
                               .connection = p->connection };
+    bool stopped = false;
     enum status st = settle_write(s->stores->db, s->arena, &w);
+    while (st == ST_OK && w.outcome == SETTLE_FAULT && !stopped) { /* every turn has less to settle */
+        arena_reset(s->arena);
+        st = fault_answer(s, p, &w, &stopped);
+        if (st == ST_OK && !stopped)
+            st = settle_write(s->stores->db, s->arena, &w);
+    }
     if (st != ST_OK)
         return st;
     switch (w.outcome) {
@@ -284,11 +352,11 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
         crash_point("settle-after-commit");
         if (w.refunded_fen > 0)
             crash_point("expire-after-refund");
-        *settled = p->event_count - w.put_aside;
+        *settled = w.event_count - w.put_aside;
         return commit_written(s, p, &w);
-    case SETTLE_BUSY: break;
+    case SETTLE_BUSY:
+    case SETTLE_FAULT: break;
     case SETTLE_MOVED: cursor_moved(p, w.cursor); break;
-    case SETTLE_FAULT: return fault_answer(s, p, &w.fault);
     case SETTLE_BROKEN: settle_stop(p, &w.fault); break;
     }
     return ST_OK;

@@ -59,7 +59,8 @@ struct settle {
     bool again;            /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
     bool fits;             /* the cursors are those of so many partitions */
     int64_t misfit_log_ms; /* monotonic: when it is said again that they are not */
-    bool mended;           /* a stream lost something: its packets are shut until recovery has looked at all of them */
+    bool mended;           /* packets are shut until recovery has looked at all of them: a stream lost something, or
+                              recovery has passed them by during a search */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };
 
@@ -72,6 +73,8 @@ void settle_free(struct settle *s); /* NULL is fine */
  * ST_INVALID: as settle_refresh. */
 enum status settle_pass(struct settle *s, uint64_t *events);
 
+/* True while batches are smaller than configured, to find an event that contradicts. */
+bool settle_is_searching(const struct settle *s, const struct settle_partition *p);
 /* Stops a partition for its back-off time, logs why and counts it. */
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
 

@@ -34,7 +34,7 @@ static bool listed(const uint64_t *ids, size_t count, uint64_t id)
     return false;
 }
 
-/* Packets with a dead letter are not settled any further: their events follow it. */
+/* Packets with a dead letter are not settled any further: their events follow it. So does the one that contradicts. */
 static enum status quarantine(struct settle_rows *k, struct db *db)
 {
     struct settle_write *w = k->w;
@@ -43,7 +43,7 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->events = w->events;
     k->event_count = w->event_count;
     enum status st = dead_letter_packets(db, k->arena, w->partition, &ids, &id_count);
-    if (st != ST_OK || id_count == 0)
+    if (st != ST_OK || (id_count == 0 && w->contradicts == NULL))
         return st;
     k->events = arena_array(k->arena, w->event_count, sizeof *k->events);
     if (k->events == NULL)
@@ -51,18 +51,20 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->event_count = 0;
     for (size_t i = 0; st == ST_OK && i < w->event_count; i++) {
         const struct live_event *e = &w->events[i];
-        if (!listed(ids, id_count, e->packet_id)) {
+        const char *reason = listed(ids, id_count, e->packet_id) ? "an earlier event of the packet is a dead letter"
+                             : i + 1 == w->event_count           ? w->contradicts
+                                                                 : NULL;
+        if (reason == NULL) {
             k->events[k->event_count++] = *e;
             continue;
         }
         w->put_aside++;
-        st =
-            dead_letter_add(db, &(struct dead_letter){ .partition = w->partition,
-                                                       .event = e->id,
-                                                       .packet_id = e->packet_id,
-                                                       .content = dead_letter_content(k->arena, w->entries[i]),
-                                                       .reason = STR("an earlier event of the packet is a dead letter"),
-                                                       .created_ms = w->now_ms });
+        st = dead_letter_add(db, &(struct dead_letter){ .partition = w->partition,
+                                                        .event = e->id,
+                                                        .packet_id = e->packet_id,
+                                                        .content = dead_letter_content(k->arena, w->entries[i]),
+                                                        .reason = str_from(reason),
+                                                        .created_ms = w->now_ms });
     }
     return st;
 }
@@ -137,7 +139,7 @@ static void refusal_read(enum status st, struct settle_write *w)
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
 {
     assert(w->event_count > 0);
-    struct settle_rows k = { .arena = a, .w = w };
+    struct settle_rows k = { .arena = a, .w = w, .careful = w->careful };
     w->fault = (struct settle_fault){ 0 };
     w->closed_ids = arena_array(a, w->event_count, sizeof *w->closed_ids);
     if (w->closed_ids == NULL)
@@ -146,7 +148,7 @@ enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
     /* With the packets' rows locked a grab or a sum can only be there before us in two ways: the same event was
      * settled before, or the stores contradict each other. Looking costs a query, so it is done when there is
      * reason. */
-    if (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.message != NULL)) {
+    if (!k.careful && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.message != NULL))) {
         k.careful = true;
         w->fault = (struct settle_fault){ 0 };
         st = db_transaction(db, write_body, &k);

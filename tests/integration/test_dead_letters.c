@@ -294,12 +294,17 @@ static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **sta
     scene_begin(&s, true);
     struct world *w = &s.w;
     unsigned long long id = s.id, user = w->users[2], other = w->users[1];
-    const struct str bad[] = { arena_printf(w->arena, "g %llu,0,%llu,100,x", id, user),  /* somebody else's share */
+    const struct str bad[] = { arena_printf(w->arena, "g %llu,0,%llu,100,x", id, user), /* somebody else's share */
+                               arena_printf(w->arena, "g %llu,0,%llu,99,x", id, other), /* settled with 100 fen */
+                               arena_printf(w->arena, "g %llu,0,%llu,101,x", id, other),
                                arena_printf(w->arena, "g %llu,1,%llu,100,x", id, other), /* has one already */
                                arena_printf(w->arena, "g %llu,1,%llu,500,x", id, user),  /* more than there is */
                                arena_printf(w->arena, "g %llu,2,%llu,100,x", id, user),  /* leaves a hole */
                                arena_printf(w->arena, "g %llu,1,424242,100,x", id),      /* nobody */
-                               arena_printf(w->arena, "c %llu,2,200,200", id) };         /* no such end */
+                               arena_printf(w->arena, "c %llu,2,200,200", id),           /* no such end */
+                               arena_printf(w->arena, "c %llu,2,100,300", id),           /* … in one number */
+                               arena_printf(w->arena, "c %llu,1,200,300", id),
+                               arena_printf(w->arena, "c %llu,1,100,200", id) };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct settle_replay r = replay(w, letter_id(w, "ASC"), bad[i]);
         assert_int_equal(r.outcome, REPLAY_FAULT);

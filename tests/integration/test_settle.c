@@ -193,6 +193,32 @@ static void the_same_event_again_changes_nothing(void **state)
     world_end(&w);
 }
 
+/* A repeat has the same packet, share, user and amount. */
+static void a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t first = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1), second;
+    do
+        second = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    while (packet_partition(second, w.config->partitions) != packet_partition(first, w.config->partitions));
+    world_grab(&w, second, 1);
+    world_grab(&w, second, 2);
+    world_drain(&w);
+    world_grab(&w, first, 1); /* share 0 by users[1], as the repeat that comes next */
+    event_add(&w, second, "*", 0, w.users[1], 100);
+    event_add(&w, second, "*", 1, w.users[2], 100);
+    world_grab(&w, second, 3);
+    assert_int_equal(world_drain(&w), 4);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
+    assert_int_equal(world_balance(&w, w.users[1]), 100200);
+    assert_int_equal(world_balance(&w, w.users[2]), 100100);
+    assert_int_equal(world_balance(&w, w.users[3]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static int64_t letters_of(struct world *w, uint64_t packet_id)
 {
     return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_at IS NULL", packet_id);
@@ -263,15 +289,59 @@ static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(v
     world_end(&w);
 }
 
+static void a_settled_share_that_comes_again_with_other_content_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    const struct {
+        size_t user;
+        int64_t fen;
+    } others[] = { { 1, 101 }, { 1, 99 }, { 2, 100 } };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        int64_t before = world_balance(&w, w.users[1]);
+        world_grab(&w, id, 1);
+        assert_int_equal(world_drain(&w), 1);
+        event_add(&w, id, "*", 0, w.users[others[i].user], others[i].fen);
+        assert_int_equal(world_drain(&w), 0);
+        assert_int_equal(letters_of(&w, id), 1);
+        assert_int_equal(world_balance(&w, w.users[1]), before + 100);
+        assert_int_equal(world_balance(&w, w.users[2]), 100000);
+    }
+    world_end(&w);
+}
+
 static void an_event_of_an_unknown_packet_is_put_aside(void **state)
 {
     struct world w;
     (void)state;
     world_begin(&w, 2);
     event_add(&w, 77, "*", 0, w.users[0], 100);
+    (void)world_redis(&w, 78, "SET {pk} nonsense"); /* no doors to shut */
+    event_add(&w, 78, "*", 0, w.users[0], 100);
     assert_int_equal(world_drain(&w), 0);
     assert_false(settle_is_stopped(w.settle));
     assert_int_equal(letters_of(&w, 77), 1);
+    assert_int_equal(letters_of(&w, 78), 1);
+    world_end(&w);
+}
+
+static void a_letter_that_the_tables_refuse_stops_the_partition(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    event_add(&w, id, "5-1", 1, w.users[1], 100); /* share 0 got lost */
+    struct str sql = arena_printf(w.arena,
+                                  "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_at,"
+                                  " resolved_at) VALUES (%u, '5-1', '', '', 1, 1)",
+                                  world_partition(&w, id)->no);
+    world_sql(&w, sql.ptr);
+    assert_int_equal(world_drain(&w), 0);
+    assert_true(world_partition(&w, id)->stopped);
+    assert_int_equal(letters_of(&w, id), 0);
     world_end(&w);
 }
 
@@ -613,8 +683,11 @@ int main(void)
         cmocka_unit_test(the_same_event_again_changes_nothing),
         cmocka_unit_test(a_settled_share_that_comes_again_with_another_amount_is_put_aside),
         cmocka_unit_test(a_second_share_of_one_user_is_put_aside),
+        cmocka_unit_test(a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it),
         cmocka_unit_test(an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on),
+        cmocka_unit_test(a_settled_share_that_comes_again_with_other_content_is_put_aside),
         cmocka_unit_test(an_event_of_an_unknown_packet_is_put_aside),
+        cmocka_unit_test(a_letter_that_the_tables_refuse_stops_the_partition),
         cmocka_unit_test(a_damaged_event_is_put_aside_behind_what_was_good),
         cmocka_unit_test(a_stopped_partition_goes_on_when_the_cause_is_gone),
         cmocka_unit_test(a_grab_that_skips_a_share_is_put_aside),

@@ -24,16 +24,23 @@
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
 
-static void tables_empty(struct world *w)
+static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
+                                      "stream_cursor", "dead_letter", "account", "user" };
+
+/* The same statement for every table: its name stands behind before and, if twice, at the end. */
+static void tables_each(struct world *w, const char *before, const char *between, bool twice)
 {
-    static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
-                                          "stream_cursor", "dead_letter", "account", "user" };
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        struct str sql = arena_printf(w->arena, "DELETE FROM %s", tables[i]);
+        struct str sql = arena_printf(w->arena, "%s%s%s%s", before, tables[i], between, twice ? tables[i] : "");
         world_sql(w, sql.ptr);
     }
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 1");
+}
+
+static void tables_empty(struct world *w)
+{
+    tables_each(w, "DELETE FROM ", "", false);
     world_sql(w, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)");
     (void)world_redis(w, 0, "FLUSHALL");
 }
@@ -249,6 +256,18 @@ struct str world_redis_text(struct world *w, uint64_t packet_id, const char *wor
         text = arena_str(w->arena, text);
     redis_call_free(&call);
     return text;
+}
+
+void world_tables_keep(struct world *w)
+{
+    tables_each(w, "CREATE OR REPLACE TEMPORARY TABLE kept_", " AS SELECT * FROM ", true);
+}
+
+void world_tables_restore(struct world *w)
+{
+    tables_each(w, "DELETE FROM ", "", false);
+    tables_each(w, "INSERT INTO ", " SELECT * FROM kept_", true);
+    tables_each(w, "DROP TEMPORARY TABLE kept_", "", false);
 }
 
 void world_lose_tail(struct world *w, uint64_t packet_id)
