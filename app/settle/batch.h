@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "live/event.h"
+#include "settle/fault.h"
 
 /* All that a batch says about one packet, and what MySQL says about it. */
 struct settle_packet {
@@ -76,14 +77,6 @@ struct settle_batch {
     size_t year_count;
     struct settle_month *months; /* by (user, year, month) */
     size_t month_count;
-};
-
-/* Why a batch contradicts itself or the tables. event or packet_id names the place; message is static. */
-struct settle_fault {
-    const char *message; /* NULL: no fault */
-    uint64_t packet_id;
-    struct live_event_id event; /* 0-0 when it is not about one event */
-    bool packet_unknown;        /* the tables do not have the packet */
 };
 
 /* Groups events (ascending ids, one partition) by packet; everything is allocated in a. Identical repeats of a grab

@@ -53,13 +53,4 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
  * its events or a person, or contradicts itself (logged, counted in done). */
 enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done);
 
-/* Opens the fence, when that has not been done since Redis started: compares every partition's stream with its cursor
- * first, and closes the doors where it does not go on. Asks nothing when the connection leads to the process that was
- * checked last. *checked: the fence is open; false: another worker is at a partition, try again soon.
- * ST_UNAVAILABLE: a store is away. ST_INVALID: as settle_refresh. */
-enum status recover_fence(struct recover *r, struct settle *s, bool *checked);
-
-/* The stream of a partition does not have the entry its cursor stands on. Finds out why and mends it. */
-enum status recover_stream(struct settle *s, struct settle_partition *p);
-
 #endif

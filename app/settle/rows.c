@@ -5,13 +5,14 @@
 #include "base/crash.h"
 #include "live/event.h"
 #include "packet/packet.h"
+#include "settle/fault.h"
 
 /* The statements' arguments are lists. JSON_TABLE is the one way to join a list of rows into an UPDATE that both
  * MariaDB and MySQL know; `./dev bench --only balances` measures what else would do. */
 
-static enum status fault_set(struct settle_rows *k, const char *message, uint64_t packet_id)
+static enum status fault_set(struct settle_rows *k, enum settle_fault_kind kind, uint64_t packet_id)
 {
-    k->w->fault = (struct settle_fault){ .message = message, .packet_id = packet_id };
+    k->w->fault = (struct settle_fault){ .kind = kind, .packet_id = packet_id };
     return ST_CORRUPT;
 }
 
@@ -72,7 +73,7 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
         assert(i < b->grab_count);
         const struct live_event *e = b->grabs[i];
         if (e->user_id != db_cell_u64(&rows, row, 1) || e->amount_fen != db_cell_i64(&rows, row, 2))
-            return fault_set(k, "the share is settled with other content", e->packet_id);
+            return fault_set(k, FAULT_SETTLED_OTHERWISE, e->packet_id);
         settle_batch_drop(b, i);
     }
     return st;
@@ -83,7 +84,7 @@ static enum status account_missing(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
     struct db_rows rows;
-    (void)fault_set(k, "an account is missing", 0);
+    (void)fault_set(k, FAULT_ACCOUNT_MISSING, 0);
     buf_reset(&k->sql);
     buf_cstr(&k->sql, "SELECT j.id FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->account_count; i++) {
@@ -124,7 +125,7 @@ static enum status accounts_change(struct settle_rows *k, struct db *db)
     enum status st = db_exec_buf(db, &changed, &k->sql);
     if (st == ST_OK && changed != b->account_count)
         return account_missing(k, db);
-    return st == ST_INVALID ? fault_set(k, "an account would fall below zero", 0) : st;
+    return st == ST_INVALID ? fault_set(k, FAULT_BALANCE_NEGATIVE, 0) : st;
 }
 
 static enum status grabs_insert(struct settle_rows *k, struct db *db)
@@ -197,7 +198,7 @@ static enum status best_find(struct settle_rows *k, struct db *db, struct settle
     if (st != ST_OK)
         return st;
     if (rows.count != listed)
-        return fault_set(k, "a finished packet without its best share", 0);
+        return fault_set(k, FAULT_BEST_SHARE_MISSING, 0);
     *out = arena_array(k->arena, listed, sizeof(**out));
     if (*out == NULL)
         return ST_NO_MEMORY;

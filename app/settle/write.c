@@ -4,6 +4,7 @@
 
 #include "base/crash.h"
 #include "live/event.h"
+#include "settle/fault.h"
 #include "settle/rows_internal.h"
 
 enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out)
@@ -43,7 +44,7 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->events = w->events;
     k->event_count = w->event_count;
     enum status st = dead_letter_packets(db, k->arena, w->partition, &ids, &id_count);
-    if (st != ST_OK || (id_count == 0 && w->contradicts == NULL))
+    if (st != ST_OK || (id_count == 0 && w->last_fault == FAULT_NONE))
         return st;
     k->events = arena_array(k->arena, w->event_count, sizeof *k->events);
     if (k->events == NULL)
@@ -51,10 +52,10 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->event_count = 0;
     for (size_t i = 0; st == ST_OK && i < w->event_count; i++) {
         const struct live_event *e = &w->events[i];
-        const char *reason = listed(ids, id_count, e->packet_id) ? "an earlier event of the packet is a dead letter"
-                             : i + 1 == w->event_count           ? w->contradicts
-                                                                 : NULL;
-        if (reason == NULL) {
+        enum settle_fault_kind reason = listed(ids, id_count, e->packet_id) ? FAULT_FOLLOWS_LETTER
+                                        : i + 1 == w->event_count           ? w->last_fault
+                                                                            : FAULT_NONE;
+        if (reason == FAULT_NONE) {
             k->events[k->event_count++] = *e;
             continue;
         }
@@ -63,7 +64,7 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
                                                         .event = e->id,
                                                         .packet_id = e->packet_id,
                                                         .content = dead_letter_content(k->arena, w->entries[i]),
-                                                        .reason = str_from(reason),
+                                                        .reason = settle_fault_text(reason),
                                                         .created_ms = w->now_ms });
     }
     return st;
@@ -127,13 +128,11 @@ static enum status write_body(struct db *db, void *ctx)
 static void refusal_read(enum status st, struct settle_write *w)
 {
     w->outcome = SETTLE_FAULT;
-    if (w->fault.message != NULL)
+    if (w->fault.kind != FAULT_NONE)
         return;
     if (st == ST_CORRUPT)
         w->outcome = SETTLE_BROKEN;
-    w->fault.message = st == ST_EXISTS    ? "a unique key is taken by other content"
-                       : st == ST_INVALID ? "a constraint of the tables refuses it"
-                                          : "the tables answer nonsense";
+    w->fault.kind = st == ST_EXISTS ? FAULT_UNIQUE_KEY : st == ST_INVALID ? FAULT_CONSTRAINT : FAULT_TABLES;
 }
 
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
@@ -148,7 +147,7 @@ enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
     /* With the packets' rows locked a grab or a sum can only be there before us in two ways: the same event was
      * settled before, or the stores contradict each other. Looking costs a query, so it is done when there is
      * reason. */
-    if (!k.careful && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.message != NULL))) {
+    if (!k.careful && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.kind != FAULT_NONE))) {
         k.careful = true;
         w->fault = (struct settle_fault){ 0 };
         st = db_transaction(db, write_body, &k);

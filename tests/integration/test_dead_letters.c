@@ -17,9 +17,14 @@
 #include "ops/replay.h"
 #include "packet/view.h"
 #include "pages/page_cache.h"
+#include "settle/commit.h"
 #include "settle/dead_letter.h"
 #include "settle/expire.h"
+#include "settle/fault.h"
+#include "settle/publish.h"
+#include "settle/read.h"
 #include "settle/recover.h"
+#include "settle/settle.h"
 #include "settle/write.h"
 #include "test_settle_fixture.h"
 
@@ -230,7 +235,6 @@ static void who_tells_the_position_tells_what_waits_first(void **state)
 {
     struct scene s;
     struct settle *other;
-    struct settle_partition *gap;
     uint64_t events;
     (void)state;
     for (int late = 0; late < 2; late++) {
@@ -244,14 +248,14 @@ static void who_tells_the_position_tells_what_waits_first(void **state)
         struct settle_partition *p = world_partition(w, s.id);
         assert_int_equal(settle_new(&w->settler->stores, &other), ST_OK);
         if (late) /* it has read the event as well, and finds the cursor moved */
-            assert_int_equal(settle_read(other, p->no, 1, &gap), ST_OK);
-        assert_int_equal(settle_read(w->settle, p->no, 1, &gap), ST_OK);
+            assert_int_equal(settle_read(other, p->no, 1), ST_OK);
+        assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
         assert_int_equal(settle_commit(w->settle, p, &events), ST_OK);
         assert_int_equal(waiting(w), 1);
         if (late)
             assert_int_equal(settle_commit(other, &other->partitions[p->no], &events), ST_OK);
         else
-            assert_int_equal(settle_read(other, p->no, 1, &gap), ST_OK);
+            assert_int_equal(settle_read(other, p->no, 1), ST_OK);
         assert_int_equal(settle_publish(other, &other->partitions[p->no]), ST_OK);
         assert_int_equal(live_event_id_compare(other->partitions[p->no].published, p->last), 0);
         assert_true(seen_settled(w, s.id, 1));
@@ -308,7 +312,7 @@ static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **sta
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct settle_replay r = replay(w, letter_id(w, "ASC"), bad[i]);
         assert_int_equal(r.outcome, REPLAY_FAULT);
-        assert_non_null(r.fault.message);
+        assert_int_not_equal(r.fault.kind, FAULT_NONE);
     }
     assert_int_equal(waiting(w), 2);
     assert_int_equal(world_balance(w, w->users[2]), 100000);
@@ -417,14 +421,13 @@ static void a_late_worker_puts_nothing_aside_a_second_time(void **state)
 {
     struct world w;
     struct settle *other;
-    struct settle_partition *gap;
     uint64_t events;
     (void)state;
     world_begin(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     (void)world_redis_text(&w, id, "XADD {ev} * g nonsense");
     struct settle_partition *p = world_partition(&w, id);
-    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
     assert_int_equal(settle_new(&w.settler->stores, &other), ST_OK);
     assert_int_equal(settle_drain(other, 10, &events), ST_OK);
     assert_int_equal(waiting(&w), 1);

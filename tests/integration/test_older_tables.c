@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "live/fence.h"
 #include "live/live.h"
+#include "settle/read.h"
 #include "settle/recover.h"
 #include "test_settle_fixture.h"
 
@@ -126,9 +127,9 @@ static void events_of_one_packet_at_the_head_become_letters_one_by_one(void **st
     world_drain(&w);
     world_grab(&w, id, 4);
     restore(&w);
-    struct settle_partition *p = world_partition(&w, id), *gap;
+    struct settle_partition *p = world_partition(&w, id);
     p->batch_max = 1;
-    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
     assert_int_equal(p->event_count, 1);
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(letters_of(&w, id), 2);
@@ -249,7 +250,7 @@ static void recovery_passes_by_while_the_partition_looks_for_what_contradicts(vo
     world_partition(&w, id)->batch_max = 1;
     assert_int_equal(recover_all(&w).loaded, 0);
     world_drain(&w);
-    assert_true(w.settle->mended); /* and is asked to look again */
+    assert_true(w.settle->stream_repaired); /* and is asked to look again */
     assert_int_equal(recover_all(&w).loaded, 1);
     w.config->partitions = 16;
     world_end(&w);

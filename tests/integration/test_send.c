@@ -20,20 +20,20 @@ static struct services *app;
 static struct arena *arena;
 
 /* What the database connection is told to do to the next transactions (db_transaction is wrapped by the linker). */
-static enum { FAULT_NONE, FAULT_ANSWER_LOST, FAULT_NEVER_ARRIVED } fault;
+static enum { TROUBLE_NONE, TROUBLE_ANSWER_LOST, TROUBLE_NEVER_ARRIVED } trouble;
 
 enum status __real_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
 {
-    switch (fault) {
-    case FAULT_ANSWER_LOST:
-        fault = FAULT_NONE;
+    switch (trouble) {
+    case TROUBLE_ANSWER_LOST:
+        trouble = TROUBLE_NONE;
         assert_int_equal(__real_db_transaction(db, body, ctx), ST_OK);
         return ST_UNKNOWN;
-    case FAULT_NEVER_ARRIVED: fault = FAULT_NONE; return ST_UNKNOWN;
-    case FAULT_NONE: break;
+    case TROUBLE_NEVER_ARRIVED: trouble = TROUBLE_NONE; return ST_UNKNOWN;
+    case TROUBLE_NONE: break;
     }
     return __real_db_transaction(db, body, ctx);
 }
@@ -368,7 +368,7 @@ static void a_lost_commit_answer_pays_once_and_answers_success(void **state)
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
-    fault = FAULT_ANSWER_LOST;
+    trouble = TROUBLE_ANSWER_LOST;
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
@@ -381,7 +381,7 @@ static void a_commit_that_never_arrived_is_repeated(void **state)
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
-    fault = FAULT_NEVER_ARRIVED;
+    trouble = TROUBLE_NEVER_ARRIVED;
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);

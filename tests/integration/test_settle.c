@@ -13,6 +13,10 @@
 #include "packet/grab.h"
 #include "packet/store.h"
 #include "pages/grab.h"
+#include "settle/commit.h"
+#include "settle/publish.h"
+#include "settle/read.h"
+#include "settle/settle.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000 };
@@ -20,10 +24,10 @@ enum { HOUR_MS = 3600000 };
 /* Reads and commits the packet's partition once without publishing: what a worker does that dies then. */
 static uint64_t commit_only(struct world *w, uint64_t packet_id)
 {
-    struct settle_partition *p = world_partition(w, packet_id), *gap;
+    struct settle_partition *p = world_partition(w, packet_id);
     uint64_t settled;
-    assert_int_equal(settle_read(w->settle, p->no, 1, &gap), ST_OK);
-    assert_null(gap);
+    assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
+    assert_false(p->gap);
     assert_int_equal(settle_commit(w->settle, p, &settled), ST_OK);
     return settled;
 }
@@ -93,7 +97,6 @@ static void a_worker_that_read_before_another_settled_writes_nothing(void **stat
 {
     struct world w;
     struct settle *other;
-    struct settle_partition *gap;
     uint64_t settled;
     (void)state;
     world_begin(&w, 4);
@@ -101,7 +104,7 @@ static void a_worker_that_read_before_another_settled_writes_nothing(void **stat
     world_grab(&w, id, 1);
     world_grab(&w, id, 2);
     struct settle_partition *p = world_partition(&w, id);
-    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
     assert_int_equal(settle_new(&w.app->stores, &other), ST_OK);
     uint64_t events;
     assert_int_equal(settle_drain(other, 10, &events), ST_OK);
@@ -514,6 +517,28 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
     world_end(&w);
 }
 
+/* The other one has read the events as well, and finds the cursor moved by the worker that died. */
+static void a_worker_that_comes_late_tells_of_the_packets_that_a_dead_one_closed(void **state)
+{
+    struct world w;
+    struct settle *late;
+    uint64_t settled;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    uint32_t no = world_partition(&w, id)->no;
+    assert_int_equal(settle_new(&w.settler->stores, &late), ST_OK);
+    assert_int_equal(settle_read(late, no, 1), ST_OK);
+    assert_int_equal(commit_only(&w, id), 1);
+    assert_int_equal(settle_commit(late, &late->partitions[no], &settled), ST_OK);
+    assert_int_equal(settled, 0);
+    assert_int_equal(settle_publish(late, &late->partitions[no]), ST_OK);
+    assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
+    settle_free(late);
+    world_end(&w);
+}
+
 static void a_stream_of_another_type_stops_its_partition_and_no_other(void **state)
 {
     struct world w;
@@ -696,6 +721,7 @@ int main(void)
         cmocka_unit_test(the_tables_refuse_sums_that_can_not_be),
         cmocka_unit_test(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live),
         cmocka_unit_test(however_much_was_not_published_the_next_worker_tells_of_every_closed_packet),
+        cmocka_unit_test(a_worker_that_comes_late_tells_of_the_packets_that_a_dead_one_closed),
         cmocka_unit_test(a_stream_of_another_type_stops_its_partition_and_no_other),
         cmocka_unit_test(a_worker_that_died_before_publishing_leaves_the_time_to_live_to_the_next),
         cmocka_unit_test(the_best_share_counts_for_its_owner_even_across_batches),

@@ -20,6 +20,8 @@
 #include "pages/send.h"
 #include "settle/fund.h"
 #include "settle/recover.h"
+#include "settle/recover_stream.h"
+#include "settle/settle.h"
 #include "support/test_services.h"
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
@@ -162,10 +164,12 @@ enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events
     for (unsigned pass = 0; pass < passes_max; pass++) {
         uint64_t settled;
         enum status st = settle_pass(s, &settled);
+        if (st == ST_OK)
+            st = recover_gaps(s);
         if (st != ST_OK)
             return st;
         *events += settled;
-        if (settled == 0 && !s->again)
+        if (settled == 0 && !s->pass_due)
             return ST_OK;
     }
     return ST_CONFLICT;
