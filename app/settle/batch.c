@@ -185,10 +185,10 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
         return fail(fault, FAULT_MONEY_EXCEEDED, p->id, none);
     if (p->grabs > 0 && (p->first_share != p->row_grabs || p->last_share != grabbed - 1))
         return fail(fault, FAULT_SHARE_SKIPPED, p->id, none);
-    if (grabbed > p->share_count)
+    if (grabbed > p->count)
         return fail(fault, FAULT_SHARES_EXCEEDED, p->id, none);
     int64_t rest_fen = p->amount_fen - grabbed_fen;
-    if ((grabbed == p->share_count) != (rest_fen == 0))
+    if ((grabbed == p->count) != (rest_fen == 0))
         return fail(fault, FAULT_REST_MISMATCH, p->id, none);
     if (p->has_close && (p->close_count != grabbed || p->close_fen != grabbed_fen || p->close_rest_fen != rest_fen))
         return fail(fault, FAULT_CLOSE_MISMATCH, p->id, none);

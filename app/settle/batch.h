@@ -33,7 +33,7 @@ struct settle_packet {
     bool closed; /* state is closed */
     uint64_t sender_id;
     int64_t amount_fen;
-    uint32_t share_count;
+    uint32_t count;
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */
     uint32_t row_grabs;
     int64_t row_grabs_fen;

@@ -121,10 +121,10 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
     struct grab *grabs;
     size_t grab_count;
     enum live_code code;
-    int64_t *shares = arena_array(t->arena, p->share_count, sizeof *shares);
+    int64_t *shares = arena_array(t->arena, p->count, sizeof *shares);
     if (shares == NULL)
         return ST_NO_MEMORY;
-    enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->share_count, &grabs, &grab_count);
+    enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->count, &grabs, &grab_count);
     if (st == ST_OK)
         st = split_packet(p, shares);
     if (st == ST_INVALID)
@@ -161,7 +161,7 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
 static enum status packet_refund(struct task *t, struct db *db, const struct packet *p)
 {
     int64_t rest_fen = p->amount_fen - p->grabbed_fen;
-    if (rest_fen <= 0 || p->grabbed_count >= p->share_count) {
+    if (rest_fen <= 0 || p->grabbed_count >= p->count) {
         t->fault = FAULT_NOT_CLOSED;
         return ST_CORRUPT;
     }
@@ -182,7 +182,7 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
     crash_point("recover-after-refund");
     t->refunded = true;
     t->refund_fen = rest_fen;
-    return db_exec(db, NULL, "UPDATE packet SET state = 'closed', refund_amount = ?, closed_at = ? WHERE id = ?",
+    return db_exec(db, NULL, "UPDATE packet SET state = 'closed', refund_fen = ?, closed_ms = ? WHERE id = ?",
                    DB_PARAMS(DB_I64(rest_fen), DB_I64(t->now_ms), DB_U64(p->id)));
 }
 
@@ -311,8 +311,8 @@ static enum status walk_open(struct recover *r, struct settle *s, struct arena *
     struct db_rows rows;
     enum status st = db_query(
         s->stores->db, a, &rows,
-        "SELECT id, expires_at, state FROM packet WHERE state = 'open' AND expires_at >= ?"
-        " AND (expires_at > ? OR id > ?) ORDER BY expires_at, id LIMIT ?",
+        "SELECT id, expires_ms, state FROM packet WHERE state = 'open' AND expires_ms >= ?"
+        " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
         DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
     if (st == ST_OK)
         st = packets_look(s, a, &rows, now_ms, done);
@@ -328,8 +328,8 @@ static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_m
 {
     struct db_rows rows;
     enum status st = db_query(s->stores->db, a, &rows,
-                              "SELECT id, expires_at, state FROM packet WHERE state = 'funding' AND created_at <= ?"
-                              " ORDER BY expires_at, id LIMIT ?",
+                              "SELECT id, expires_ms, state FROM packet WHERE state = 'funding' AND created_ms <= ?"
+                              " ORDER BY expires_ms, id LIMIT ?",
                               DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
     return st == ST_OK ? packets_look(s, a, &rows, now_ms, done) : st;
 }

@@ -41,8 +41,8 @@ static enum status doors_each(struct settle *s, struct db *db, uint32_t partitio
         if (a == NULL)
             return ST_NO_MEMORY;
         st = db_query(db, a, &rows,
-                      "SELECT id, expires_at FROM packet WHERE state = ? AND expires_at >= ?"
-                      " AND (expires_at > ? OR id > ?) AND id % ? = ? ORDER BY expires_at, id LIMIT ?",
+                      "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms >= ?"
+                      " AND (expires_ms > ? OR id > ?) AND id % ? = ? ORDER BY expires_ms, id LIMIT ?",
                       DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(from_ms), DB_I64(from_ms), DB_U64(after),
                                 DB_I64(s->stores->config->partitions), DB_U64(partition), DB_I64(DOORS_MAX)));
         count = st == ST_OK ? rows.count : 0;

@@ -22,8 +22,8 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
     struct settle_batch *b = &k->batch;
     struct db_rows rows;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount, p.share_count, p.best_share_no, p.grabbed_count,"
-                      " p.grabbed_amount, p.refund_amount FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount_fen, p.count, p.best_share_no, p.grabbed_count,"
+                      " p.grabbed_fen, p.refund_fen FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         db_comma(&k->sql, i);
         buf_u64(&k->sql, b->packets[i].id);
@@ -41,7 +41,7 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
         p->sender_id = db_cell_u64(&rows, i, 1);
         p->closed = str_equal(db_cell(&rows, i, 2), packet_state_name(PACKET_CLOSED));
         p->amount_fen = db_cell_i64(&rows, i, 3);
-        p->share_count = (uint32_t)db_cell_u64(&rows, i, 4);
+        p->count = (uint32_t)db_cell_u64(&rows, i, 4);
         p->best_share_no = db_cell(&rows, i, 5).ptr == NULL ? PACKET_NO_SHARE : (uint32_t)db_cell_u64(&rows, i, 5);
         p->row_grabs = (uint32_t)db_cell_u64(&rows, i, 6);
         p->row_grabs_fen = db_cell_i64(&rows, i, 7);
@@ -58,7 +58,7 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
     if (b->grab_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT j.place, g.user_id, g.amount FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT j.place, g.user_id, g.amount_fen FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->grab_count; i++) {
         db_comma(&k->sql, i);
         buf_printf(&k->sql, "[%llu,%u]", (unsigned long long)b->grabs[i]->packet_id, b->grabs[i]->share_no);
@@ -121,7 +121,7 @@ static enum status accounts_change(struct settle_rows *k, struct db *db)
         buf_printf(&k->sql, "[%llu,%lld]", (unsigned long long)b->accounts[i].id, (long long)b->accounts[i].change_fen);
     }
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j "
-                      "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance = a.balance + j.fen");
+                      "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance_fen = a.balance_fen + j.fen");
     enum status st = db_exec_buf(db, &changed, &k->sql);
     if (st == ST_OK && changed != b->account_count)
         return account_missing(k, db);
@@ -134,7 +134,7 @@ static enum status grabs_insert(struct settle_rows *k, struct db *db)
     if (b->grab_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount, grabbed_at) VALUES ");
+    buf_cstr(&k->sql, "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) VALUES ");
     for (size_t i = 0; i < b->grab_count; i++) {
         const struct live_event *e = b->grabs[i];
         db_comma(&k->sql, i);
@@ -151,7 +151,8 @@ static enum status transfers_insert(struct settle_rows *k, struct db *db)
     const struct settle_batch *b = &k->batch;
     size_t rows = 0;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at) VALUES ");
+    buf_cstr(&k->sql,
+             "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) VALUES ");
     for (size_t i = 0; i < b->grab_count; i++, rows++) {
         const struct live_event *e = b->grabs[i];
         unsigned long long packet_id = e->packet_id;
@@ -183,7 +184,7 @@ static enum status best_find(struct settle_rows *k, struct db *db, struct settle
     *out = NULL;
     *out_count = 0;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT g.user_id, g.grabbed_at FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT g.user_id, g.grabbed_ms FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         if (!b->packets[i].finishes || b->packets[i].best_share_no == PACKET_NO_SHARE)
             continue;
@@ -214,7 +215,7 @@ static enum status years_write(struct settle_rows *k, struct db *db)
     if (b->year_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_amount, best_count) VALUES ");
+    buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_fen, best_count) VALUES ");
     for (size_t i = 0; i < b->year_count; i++) {
         const struct settle_year *y = &b->years[i];
         db_comma(&k->sql, i);
@@ -222,7 +223,7 @@ static enum status years_write(struct settle_rows *k, struct db *db)
                    (long long)y->amount_fen, y->best_count);
     }
     buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
-                      " received_amount = received_amount + VALUES(received_amount),"
+                      " received_fen = received_fen + VALUES(received_fen),"
                       " best_count = best_count + VALUES(best_count)");
     return db_exec_buf(db, NULL, &k->sql);
 }
@@ -233,7 +234,7 @@ static enum status months_write(struct settle_rows *k, struct db *db)
     if (b->month_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES ");
+    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ");
     for (size_t i = 0; i < b->month_count; i++) {
         const struct settle_month *m = &b->months[i];
         db_comma(&k->sql, i);
@@ -241,7 +242,7 @@ static enum status months_write(struct settle_rows *k, struct db *db)
                    (long long)m->amount_fen);
     }
     buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
-                      " received_amount = received_amount + VALUES(received_amount)");
+                      " received_fen = received_fen + VALUES(received_fen)");
     return db_exec_buf(db, NULL, &k->sql);
 }
 
@@ -280,11 +281,11 @@ static enum status packets_update(struct settle_rows *k, struct db *db)
              "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', grabs INT PATH '$[1]', fen BIGINT PATH '$[2]',"
              " refund BIGINT PATH '$[3]', finished BIGINT PATH '$[4]', closes INT PATH '$[5]')) AS j"
              " STRAIGHT_JOIN packet AS p ON p.id = j.id SET p.grabbed_count = p.grabbed_count + j.grabs,"
-             " p.grabbed_amount = p.grabbed_amount + j.fen, p.refund_amount = p.refund_amount + j.refund,"
-             " p.finished_at = IF(j.finished > 0, j.finished, p.finished_at),"
-             " p.state = IF(j.closes, 'closed', 'open'), p.closed_at = IF(j.closes, ");
+             " p.grabbed_fen = p.grabbed_fen + j.fen, p.refund_fen = p.refund_fen + j.refund,"
+             " p.finished_ms = IF(j.finished > 0, j.finished, p.finished_ms),"
+             " p.state = IF(j.closes, 'closed', 'open'), p.closed_ms = IF(j.closes, ");
     buf_i64(&k->sql, k->w->now_ms);
-    buf_cstr(&k->sql, ", p.closed_at)");
+    buf_cstr(&k->sql, ", p.closed_ms)");
     return db_exec_buf(db, NULL, &k->sql);
 }
 

@@ -23,7 +23,7 @@ enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partitio
 static enum status cursor_move(struct db *db, const struct settle_write *w, struct live_event_id last)
 {
     char text[LIVE_EVENT_ID_MAX];
-    return db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ?, updated_at = ? WHERE partition_no = ?",
+    return db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ?, updated_ms = ? WHERE partition_no = ?",
                    DB_PARAMS(DB_TEXT(live_event_id_text(text, last)), DB_I64(w->now_ms), DB_U64(w->partition)));
 }
 

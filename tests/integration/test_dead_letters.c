@@ -100,13 +100,13 @@ static bool seen_settled(struct world *w, uint64_t id, size_t user)
 static uint64_t letter_id(struct world *w, const char *order)
 {
     struct str sql =
-        arena_printf(w->arena, "SELECT id FROM dead_letter WHERE resolved_at IS NULL ORDER BY id %s LIMIT 1", order);
+        arena_printf(w->arena, "SELECT id FROM dead_letter WHERE resolved_ms IS NULL ORDER BY id %s LIMIT 1", order);
     return (uint64_t)world_number(w, sql.ptr, 0);
 }
 
 static int64_t waiting(struct world *w)
 {
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", 0);
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", 0);
 }
 
 /* The letter by the command, in the whole: the tables, then Redis. */
@@ -220,7 +220,7 @@ static void a_letter_of_another_partition_holds_no_grab(void **state)
     uint32_t partition = (world_partition(&w, id)->no + 1) % (uint32_t)w.config->partitions;
     world_sql(&w, arena_printf(w.arena,
                                "INSERT INTO dead_letter (partition_no, event_id, packet_id, content, reason,"
-                               " created_at) VALUES (%u, '1-1', %llu, 'g', 'x', 0)",
+                               " created_ms) VALUES (%u, '1-1', %llu, 'g', 'x', 0)",
                                partition, (unsigned long long)id)
                       .ptr);
     world_restart_worker(&w);

@@ -46,12 +46,12 @@ static struct recover_done recover_all(struct world *w)
 
 static int64_t letters_of(struct world *w, uint64_t packet_id)
 {
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_at IS NULL", packet_id);
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
 }
 
 static int64_t letters(struct world *w)
 {
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", 0);
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", 0);
 }
 
 static uint64_t send_four(struct world *w)
@@ -61,7 +61,7 @@ static uint64_t send_four(struct world *w)
 
 static void drop_letters(struct world *w)
 {
-    world_sql(w, "UPDATE dead_letter SET resolved_at = 1, resolution = 'dropped'");
+    world_sql(w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
 }
 
 static void what_contradicts_becomes_letters_and_everything_else_goes_on(void **state)
@@ -181,7 +181,7 @@ static void user_forget(struct world *w, uint64_t user_id)
     world_sql(w, arena_printf(w->arena, "DELETE FROM transfer WHERE credit_id = %llu", id).ptr);
     world_sql(w, arena_printf(w->arena, "DELETE FROM account WHERE id = %llu", id).ptr);
     world_sql(w, arena_printf(w->arena, "DELETE FROM user WHERE id = %llu", id).ptr);
-    world_sql(w, "UPDATE account SET balance = balance + 100000 WHERE id = 1");
+    world_sql(w, "UPDATE account SET balance_fen = balance_fen + 100000 WHERE id = 1");
 }
 
 static void a_grab_of_somebody_the_tables_do_not_know_is_found_without_searching(void **state)

@@ -114,7 +114,7 @@ static enum live_code load_late(struct world *w, uint64_t id)
 {
     struct packet p = world_packet(w, id);
     enum live_code code;
-    int64_t *shares = arena_array(w->arena, p.share_count, sizeof *shares);
+    int64_t *shares = arena_array(w->arena, p.count, sizeof *shares);
     assert_int_equal(split_packet(&p, shares), ST_OK);
     assert_int_equal(live_load(&w->live, &p, shares, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
     return code;
@@ -472,7 +472,7 @@ static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_tha
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
-    world_sql(&w, "UPDATE packet SET expires_at = expires_at - 72000000"); /* 19 hours ago */
+    world_sql(&w, "UPDATE packet SET expires_ms = expires_ms - 72000000"); /* 19 hours ago */
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
@@ -521,7 +521,7 @@ static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_wait
     assert_int_equal(world_grab(&w, id, 4).code, LIVE_BUSY);
     assert_int_equal(world_balance(&w, w.users[3]), 100000);
     /* When a person has given the grab up, the packet comes back as it was settled. */
-    world_sql(&w, "UPDATE dead_letter SET resolved_at = 1, resolution = 'dropped'");
+    world_sql(&w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).share_no, 1);
     assert_int_equal(world_grab(&w, id, 3).share_no, 2);

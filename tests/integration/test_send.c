@@ -81,7 +81,7 @@ static int64_t packets_of(const struct person *p)
 
 static int64_t escrow_of(const struct packet *p)
 {
-    return sql_number(app, "SELECT balance FROM account WHERE kind = 'escrow' AND id = ?", p->id);
+    return sql_number(app, "SELECT balance_fen FROM account WHERE kind = 'escrow' AND id = ?", p->id);
 }
 
 /* True when Redis has the packet; its shares are then exactly the seed's. */
@@ -95,11 +95,11 @@ static bool is_live(const struct packet *p)
     struct str shares = redis_reply_str(call.reply);
     bool live = shares.ptr != NULL;
     if (live) {
-        int64_t *wanted = calloc(p->share_count, sizeof *wanted);
+        int64_t *wanted = calloc(p->count, sizeof *wanted);
         assert_non_null(wanted);
         assert_int_equal(split_packet(p, wanted), ST_OK);
-        assert_int_equal(shares.len, (size_t)p->share_count * 4);
-        for (uint32_t i = 0; i < p->share_count; i++) {
+        assert_int_equal(shares.len, (size_t)p->count * 4);
+        for (uint32_t i = 0; i < p->count; i++) {
             const unsigned char *b = (const unsigned char *)shares.ptr + (size_t)i * 4;
             assert_int_equal(wanted[i], (int64_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]);
         }
@@ -120,14 +120,14 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_int_equal(packet.state, PACKET_OPEN);
     assert_int_equal(packet.kind, PACKET_LUCKY);
     assert_int_equal(packet.split, SPLIT_DOUBLE_AVERAGE);
-    assert_int_equal(packet.share_count, 5);
+    assert_int_equal(packet.count, 5);
     assert_int_equal(packet.amount_fen, 1000);
     assert_true(str_equal(packet.greeting, STR("新年好")));
     assert_true(str_equal(packet.sender_name, str_from(p.nickname)));
     assert_int_equal(packet.expires_ms - packet.created_ms, app->stores.config->packet_lifetime_ms);
     assert_true(is_live(&packet));
-    assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_year WHERE user_id = ?", p.id), 1000);
-    assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_month WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_fen FROM user_year WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_fen FROM user_month WHERE user_id = ?", p.id), 1000);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
 }
@@ -203,7 +203,7 @@ static void an_exclusive_packet_names_its_receiver(void **state)
     struct packet packet = sent(&p, fields);
     assert_int_equal(packet.receiver_id, receiver.id);
     assert_true(str_equal(packet.receiver_name, str_from(receiver.nickname)));
-    assert_int_equal(packet.share_count, 1);
+    assert_int_equal(packet.count, 1);
     assert_int_equal(packet.amount_fen, 520);
 
     assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422);
@@ -495,7 +495,7 @@ static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
     app->stores.config = &config;
     struct packet packet = sent(&p, "kind=lucky&amount=20000&count=100000&split=gaussian");
     app->stores.config = before;
-    assert_int_equal(packet.share_count, 100000);
+    assert_int_equal(packet.count, 100000);
     assert_int_equal(packet.state, PACKET_OPEN);
     assert_true(is_live(&packet));
     assert_int_equal(person_balance(app, &p), 0);

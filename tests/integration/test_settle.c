@@ -47,11 +47,11 @@ static void grabs_become_rows_money_and_totals(void **state)
     assert_int_equal(p.grabbed_count, 2);
     assert_int_equal(p.grabbed_fen, a.amount_fen + b.amount_fen);
     assert_int_equal(p.state, PACKET_OPEN);
-    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]),
+    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]),
                      a.amount_fen);
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_year WHERE user_id = ?", w.users[1]), 1);
-    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_month WHERE user_id = ?", w.users[1]),
-                     world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]));
+    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_month WHERE user_id = ?", w.users[1]),
+                     world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]));
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
     struct grab row;
     assert_int_equal(packet_grab_of(w.app->stores.db, w.arena, id, w.users[1], &row), ST_OK);
@@ -224,7 +224,7 @@ static void a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it(void **sta
 
 static int64_t letters_of(struct world *w, uint64_t packet_id)
 {
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_at IS NULL", packet_id);
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
 }
 
 static void a_settled_share_that_comes_again_with_another_amount_is_put_aside(void **state)
@@ -338,8 +338,8 @@ static void a_letter_that_the_tables_refuse_stops_the_partition(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     event_add(&w, id, "5-1", 1, w.users[1], 100); /* share 0 got lost */
     struct str sql = arena_printf(w.arena,
-                                  "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_at,"
-                                  " resolved_at) VALUES (%u, '5-1', '', '', 1, 1)",
+                                  "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms,"
+                                  " resolved_ms) VALUES (%u, '5-1', '', '', 1, 1)",
                                   world_partition(&w, id)->no);
     world_sql(&w, sql.ptr);
     assert_int_equal(world_drain(&w), 0);
@@ -413,7 +413,8 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
 
     /* The packet's row says that there is enough, its account knows better. */
     id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    struct str sql = arena_printf(w.arena, "UPDATE account SET balance = 99 WHERE id = %llu", (unsigned long long)id);
+    struct str sql =
+        arena_printf(w.arena, "UPDATE account SET balance_fen = 99 WHERE id = %llu", (unsigned long long)id);
     world_sql(&w, sql.ptr);
     world_grab(&w, id, 1);
     assert_int_equal(world_drain(&w), 0);
@@ -426,13 +427,13 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
 /* What the program would have to forget first. */
 static void the_tables_refuse_sums_that_can_not_be(void **state)
 {
-    static const char *const refused[] = { "UPDATE packet SET grabbed_amount = 301 WHERE id = ?",
-                                           "UPDATE packet SET grabbed_amount = 200, refund_amount = 101 WHERE id = ?",
+    static const char *const refused[] = { "UPDATE packet SET grabbed_fen = 301 WHERE id = ?",
+                                           "UPDATE packet SET grabbed_fen = 200, refund_fen = 101 WHERE id = ?",
                                            "UPDATE packet SET grabbed_count = 4 WHERE id = ?",
-                                           "UPDATE grab SET amount = 0 WHERE packet_id = ?",
-                                           "UPDATE transfer SET amount = -1 WHERE packet_id = ?",
+                                           "UPDATE grab SET amount_fen = 0 WHERE packet_id = ?",
+                                           "UPDATE transfer SET amount_fen = -1 WHERE packet_id = ?",
                                            "UPDATE transfer SET debit_id = credit_id WHERE packet_id = ?",
-                                           "UPDATE account SET balance = -1 WHERE id = ?" };
+                                           "UPDATE account SET balance_fen = -1 WHERE id = ?" };
     struct world w;
     (void)state;
     world_begin(&w, 2);
@@ -640,10 +641,10 @@ static void a_month_ends_at_midnight_in_shanghai_even_within_a_batch(void **stat
     event_add(&w, second, "1772294400000-0", 0, w.users[1], 200); /* 2026-02-28T16:00:00.000Z: March in Shanghai */
     assert_int_equal(world_drain(&w), 2);
     assert_int_equal(
-        world_number(&w, "SELECT received_amount FROM user_month WHERE month = 2 AND user_id = ?", w.users[1]), 100);
+        world_number(&w, "SELECT received_fen FROM user_month WHERE month = 2 AND user_id = ?", w.users[1]), 100);
     assert_int_equal(
-        world_number(&w, "SELECT received_amount FROM user_month WHERE month = 3 AND user_id = ?", w.users[1]), 200);
-    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]), 300);
+        world_number(&w, "SELECT received_fen FROM user_month WHERE month = 3 AND user_id = ?", w.users[1]), 200);
+    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]), 300);
     world_end(&w);
 }
 
@@ -668,7 +669,7 @@ static void a_slow_database_takes_its_time_and_is_not_asked_again(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_sql(&w, "CREATE OR REPLACE TRIGGER test_slow BEFORE UPDATE ON stream_cursor FOR EACH ROW"
-                  " SET NEW.updated_at = NEW.updated_at + SLEEP(3)"); /* a page would have given up after two */
+                  " SET NEW.updated_ms = NEW.updated_ms + SLEEP(3)"); /* a page would have given up after two */
     uint64_t lost = metrics_get(METRIC_MYSQL_LOST), settled = 0;
     enum status st = settle_drain(w.settle, 3, &settled);
     world_sql(&w, "DROP TRIGGER test_slow");
@@ -691,7 +692,7 @@ static void ten_thousand_grabs_drain_and_the_audit_is_clean(void **state)
     assert_int_equal(world_drain(&w), 10000);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM grab", 0), 10000);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet WHERE state = 'closed'", 0), 50);
-    assert_int_equal(world_number(&w, "SELECT SUM(balance) FROM account", 0), 0);
+    assert_int_equal(world_number(&w, "SELECT SUM(balance_fen) FROM account", 0), 0);
     world_audit_clean(&w);
     world_end(&w);
 }

@@ -43,7 +43,7 @@ static void tables_each(struct world *w, const char *before, const char *between
 static void tables_empty(struct world *w)
 {
     tables_each(w, "DELETE FROM ", "", false);
-    world_sql(w, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)");
+    world_sql(w, "INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)");
     (void)world_redis(w, 0, "FLUSHALL");
 }
 
@@ -115,8 +115,8 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
     int64_t now_ms = clock_now_ms();
     const struct send_order order = { .kind = kind,
                                       .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
-                                      .total_fen = total_fen,
-                                      .share_fen_max = w->config->share_fen_max,
+                                      .amount_fen = total_fen,
+                                      .share_max_fen = w->config->share_fen_max,
                                       .lifetime_ms = lifetime_ms > 0 ? lifetime_ms : 1,
                                       .count = count,
                                       .greeting = STR("恭喜发财"),
@@ -285,7 +285,7 @@ void world_lose_tail(struct world *w, uint64_t packet_id)
 
 int64_t world_balance(struct world *w, uint64_t account_id)
 {
-    return world_number(w, "SELECT balance FROM account WHERE id = ?", account_id);
+    return world_number(w, "SELECT balance_fen FROM account WHERE id = ?", account_id);
 }
 
 struct packet world_packet(struct world *w, uint64_t packet_id)

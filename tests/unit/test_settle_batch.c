@@ -70,7 +70,7 @@ static struct settle_packet *row(struct bench *b, uint64_t packet_id, uint32_t g
     p->found = true;
     p->sender_id = 1;
     p->amount_fen = 1000;
-    p->share_count = 10;
+    p->count = 10;
     p->best_share_no = PACKET_NO_SHARE;
     p->row_grabs = grabs;
     p->row_grabs_fen = fen;
