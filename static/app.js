@@ -1,16 +1,16 @@
-/* Enhancement only: every flow works without this file. */
+/* Progressive enhancement only: every flow works without this file. */
 (function () {
   'use strict';
   var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
-  var memory = function (key, value) {
+  var store = function (key, value) {
     try {
       if (value === undefined) { var old = sessionStorage.getItem(key); sessionStorage.removeItem(key); return old; }
       sessionStorage.setItem(key, value);
-    } catch (e) { /* private mode: no animation, nothing else is lost */ }
+    } catch (e) { /* no storage in private mode: the animation is left out */ }
     return null;
   };
 
-  /* Every form goes out once. The browser sends it by itself, so the coin turns while the request is on its way. */
+  /* Each form is sent once. The browser sends it by itself, so the coin turns until the answer arrives. */
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
     form.addEventListener('submit', function (event) {
@@ -19,12 +19,12 @@
       button.setAttribute('aria-disabled', 'true');
       if (form.hasAttribute('data-open')) {
         button.classList.add('turning');
-        memory('opened', form.closest('[data-packet]').getAttribute('data-packet'));
+        store('opened', form.closest('[data-packet]').getAttribute('data-packet'));
       } else if (form.getAttribute('data-once')) {
         button.textContent = form.getAttribute('data-once');
       }
     });
-    /* Back from another page, with the page as it was left: the form may be used again. */
+    /* The visitor came back and the browser restored the page: the form can be used again. */
     addEventListener('pageshow', function (event) {
       if (!event.persisted) return;
       sent = false;
@@ -34,11 +34,11 @@
     });
   });
 
-  /* Just opened: the sender lifts away, the digits roll in. */
+  /* The packet was just opened: the sender moves out of view and the digits roll in. */
   all('.result', function (result) {
     var amount = result.querySelector('.money'), text = amount && amount.firstChild;
     while (text && text.nodeType !== Node.TEXT_NODE) text = text.nextSibling;
-    if (!text || memory('opened') !== result.getAttribute('data-packet')) return;
+    if (!text || store('opened') !== result.getAttribute('data-packet')) return;
     var digits = document.createDocumentFragment();
     text.data.split('').forEach(function (c) {
       var i = document.createElement('i');
@@ -50,12 +50,12 @@
   });
 
   all('[data-copy]', function (button) {
-    var field = document.getElementById(button.getAttribute('data-copy')), said = document.querySelector('[data-copied]');
-    var copied = function () { said.textContent = said.getAttribute('data-copied'); };
+    var field = document.getElementById(button.getAttribute('data-copy')), message = document.querySelector('[data-copied]');
+    var copied = function () { message.textContent = message.getAttribute('data-copied'); };
     var by_hand = function () { field.select(); if (document.execCommand('copy')) copied(); };
     button.hidden = false;
     button.addEventListener('click', function () {
-      said.textContent = '';
+      message.textContent = '';
       if (navigator.clipboard) navigator.clipboard.writeText(field.value).then(copied, by_hand); else by_hand();
     });
   });
@@ -65,11 +65,11 @@
     button.hidden = false;
     button.addEventListener('click', function () {
       navigator.share({ title: button.getAttribute('data-title'), url: button.getAttribute('data-share') })
-        .catch(function () { /* the sheet was closed */ });
+        .catch(function () { /* the visitor closed the share sheet */ });
     });
   });
 
-  /* The live total. Fen as whole numbers; what can't be read as an amount shows 0.00 and is judged by the server. */
+  /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. */
   all('form[data-send]', function (form) {
     var total = form.querySelector('[data-total]'), out = total.querySelector('output');
     var ascii = function (text) {

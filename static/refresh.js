@@ -1,26 +1,27 @@
-/* The page of a packet refreshes itself. Enhancement only: without this file there is the link that reloads it. */
+/* The page of a packet refreshes itself. Progressive enhancement only: without this file, the page shows a link that
+ * reloads it. */
 (function () {
   'use strict';
   var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
 
-  /* The sentence over the list, its rows and the visitor's result become what the page would show
-   * now. The link that reloads it by hand carries the page's tag, and is there without one when nothing is to come. */
+  /* Replaces the sentence above the list, the rows and the visitor's result by those of the current page. data-refresh
+   * of the reload link is the page's entity tag; the link has no data-refresh when the page can't change any more. */
   all('a[data-refresh]', function (link) {
-    var FAST_MS = 1500, SLOW_MS = 30000, CALM = 120; /* answers without news until it asks more seldom */
-    var tag = link.getAttribute('data-refresh'), wait = FAST_MS, calm = 0, not_before = 0, asking, over, timer;
+    var INTERVAL_MS = 1500, INTERVAL_MAX_MS = 30000, UNCHANGED_MAX = 120; /* unchanged answers until the interval grows */
+    var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, in_flight, over, timer;
     if (!window.fetch) return;
 
-    /* What is equal stays the element it is, and so do the place in it, focus and scroll. New rows come in front. */
+    /* Equal rows keep their elements, so focus and scroll position stay. */
     var merge = function (old, fresh) {
-      var at = old.firstElementChild, gone;
+      var at = old.firstElementChild, obsolete;
       Array.from(fresh.children).forEach(function (row) {
         var same = at;
         while (same && !same.isEqualNode(row)) same = same.nextElementSibling;
         if (!same) { old.insertBefore(row, at); return; }
-        while (at !== same) { gone = at; at = at.nextElementSibling; gone.remove(); }
+        while (at !== same) { obsolete = at; at = at.nextElementSibling; obsolete.remove(); }
         at = same.nextElementSibling;
       });
-      while (at) { gone = at; at = at.nextElementSibling; gone.remove(); }
+      while (at) { obsolete = at; at = at.nextElementSibling; obsolete.remove(); }
     };
     var replace = function (old, fresh) {
       var focused = old.contains(document.activeElement);
@@ -42,41 +43,41 @@
       over = !page.querySelector('a[data-refresh]');
     };
 
-    var slower = function () { wait = Math.min(wait * 1.5, SLOW_MS); };
+    var slower = function () { wait = Math.min(wait * 1.5, INTERVAL_MAX_MS); };
     var next = function () {
       link.hidden = !over;
       clearTimeout(timer);
-      if (over || asking || document.hidden) return;
-      /* Not all in step: they were told the same time to come back. */
+      if (over || in_flight || document.hidden) return;
+      /* Random up to 20 %, so that pages which got the same Retry-After do not come back at the same time. */
       timer = setTimeout(ask, Math.max(wait, not_before - Date.now()) * (1 + Math.random() / 5));
     };
     var ask = function () {
-      asking = true;
+      in_flight = true;
       fetch(location.href, {
         cache: 'no-store',
         headers: { 'If-None-Match': tag },
         signal: window.AbortSignal && AbortSignal.timeout && AbortSignal.timeout(10000)
       }).then(function (answer) {
         if (answer.status === 304) {
-          if (++calm < CALM) wait = FAST_MS; else slower();
+          if (++unchanged < UNCHANGED_MAX) wait = INTERVAL_MS; else slower();
         } else if (answer.ok) {
           return answer.text().then(function (html) {
             show(html);
             tag = answer.headers.get('ETag') || '';
-            calm = 0;
-            wait = FAST_MS;
+            unchanged = 0;
+            wait = INTERVAL_MS;
           });
         } else {
           over = answer.status < 500 && answer.status !== 429;
           slower();
           not_before = Date.now() + 1000 * (+answer.headers.get('Retry-After') || 0);
         }
-      }).catch(slower).then(function () { asking = false; next(); });
+      }).catch(slower).then(function () { in_flight = false; next(); });
     };
     document.addEventListener('visibilitychange', function () {
-      calm = wait = 0; /* at once, when it is seen again */
+      unchanged = wait = 0; /* refresh at once when the page becomes visible */
       next();
-      wait = FAST_MS;
+      wait = INTERVAL_MS;
     });
     next();
   });

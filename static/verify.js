@@ -1,15 +1,16 @@
-/* The verify page: draws the shares once more, in the visitor's own browser, from the seed alone. The rules stand in
- * app/packet/split.h and app/packet/draw.h; SHA-256 is the browser's. Without this file the page and its commands remain. */
+/* The verify page: recomputes the draw from the seed in the visitor's browser. The algorithm is described in
+ * app/packet/split.h and app/packet/draw.h; SHA-256 is the browser's. Without this file, the page and the commands it
+ * shows remain. */
 (function () {
   'use strict';
-  const said = document.querySelector('[data-seed]');
-  if (!said) return;
-  const draw = said.dataset;
+  const output = document.querySelector('[data-seed]');
+  if (!output) return;
+  const draw = output.dataset;
   const bytes = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
   const sha256 = (message) => crypto.subtle.digest('SHA-256', message);
   const seed = bytes(draw.seed);
 
-  /* The stream of words: blocks of SHA-256, many at a time. */
+  /* The stream of 32-bit words: SHA-256 blocks, BLOCKS at a time. */
   const BLOCKS = 128, WORDS = 4294967296;
   let words = [], at = 0, block = 0;
   const fill = async () => {
@@ -108,10 +109,10 @@
     wrong.forEach((row) => row.classList.add('wrong'));
     return wrong.length ? 'sharesWrong' : 'right';
   };
-  /* crypto.subtle is there on https and on localhost only. */
+  /* crypto.subtle exists only on https and localhost. */
   const result = window.crypto && crypto.subtle ? check().catch(() => 'cannot') : Promise.resolve('cannot');
   result.then((name) => {
-    said.className = { right: 'good', cannot: 'note' }[name] || 'bad';
-    said.textContent = draw[name];
+    output.className = { right: 'good', cannot: 'note' }[name] || 'bad';
+    output.textContent = draw[name];
   });
 }());

@@ -14,11 +14,11 @@ static const struct problem PROBLEM_EMPTY = { 410, "empty", "text/sold_out", NUL
 static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NULL, 0 };
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
 
-/* A browser is sent to the packet's page, which tells the outcome; JSON gets it right here. */
+/* HTML: redirects to the packet's page, which shows the outcome. JSON: the outcome itself. */
 static void answer_share(struct exchange *x, const char *result, uint32_t share_no, int64_t amount_fen)
 {
     struct model m;
-    x->if_lost = &PROBLEM_UNKNOWN;
+    x->fallback_problem = &PROBLEM_UNKNOWN;
     if (!x->wants_json) {
         respond_see_other(x, present_packet_path(x, x->id));
         return;
@@ -39,8 +39,8 @@ static void answer_refusal(struct exchange *x, const struct problem *p)
         respond_see_other(x, present_packet_path(x, x->id));
 }
 
-/* 503 with the way back to the packet: never "failed", the page knows what happened. */
-static void answer_trouble(struct exchange *x, enum status st)
+/* 503 with a link to the packet's page, which shows whether the grab happened. Never "failed". */
+static void answer_failure(struct exchange *x, enum status st)
 {
     struct model m;
     model_init(&m, x->arena);
@@ -69,16 +69,16 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
     case LIVE_EXPIRED: answer_refusal(x, &PROBLEM_EXPIRED); break;
     case LIVE_NOT_FOR_YOU: answer_refusal(x, &PROBLEM_NOT_FOR_YOU); break;
     case LIVE_MISSING: respond_to_page_pool(x); break;
-    case LIVE_BUSY: answer_trouble(x, ST_UNAVAILABLE); break;
+    case LIVE_BUSY: answer_failure(x, ST_UNAVAILABLE); break;
     default: respond_status(x, ST_CORRUPT);
     }
 }
 
 static enum step grab_begin(struct exchange *x)
 {
-    const struct cached_page *kept = cache_find(x);
-    if (kept != NULL) {
-        struct live_grab grab = cached_page_grab(kept, x->visitor.user_id);
+    const struct cached_page *cached = show_cached(x);
+    if (cached != NULL) {
+        struct live_grab grab = cached_page_grab(cached, x->visitor.user_id);
         answer_grab(x, &grab);
         return STEP_DONE;
     }
@@ -93,28 +93,28 @@ enum step packet_open_hot(struct exchange *x)
     if (x->step == 0)
         return grab_begin(x);
     if (x->step == 2) {
-        cache_probe_read(x);
+        show_probe_read(x);
         answer_refusal(x, &PROBLEM_EMPTY);
         return STEP_DONE;
     }
     enum status st = live_grab_read(&x->call, &grab);
     crash_point("grab-after-reply");
-    /* Now and then a losing grab looks whether the next ones can be answered without Redis. */
+    /* Some late grabs probe whether the packet can be cached, so that further ones need no Redis. */
     if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->page_cache != NULL &&
         page_cache_probe_due(x->app->page_cache, grab.count)) {
-        cache_probe_queue(x);
+        show_probe_queue(x);
         return STEP_WAIT;
     }
     if (st == ST_OK)
         answer_grab(x, &grab);
     else
-        answer_trouble(x, st);
+        answer_failure(x, st);
     return STEP_DONE;
 }
 
-/* Why a packet that Redis no longer has can't be opened by someone who has no share of it; NULL: it still could be,
- * once the settle worker has loaded it. */
-static const struct problem *refusal_of(const struct packet *p, uint64_t user_id, int64_t now_ms)
+/* Why a user without a share can't open a packet that Redis does not have. NULL: the packet may still be open, once the
+ * settle worker has loaded it. */
+static const struct problem *refusal_find(const struct packet *p, uint64_t user_id, int64_t now_ms)
 {
     enum packet_state shown = packet_state_shown(p, now_ms);
     if (p->kind == PACKET_EXCLUSIVE && p->receiver_id != user_id)
@@ -142,10 +142,10 @@ enum step packet_open_cold(struct exchange *x)
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
-    const struct problem *refusal = st == ST_OK ? refusal_of(&packet, x->visitor.user_id, x->now_ms) : NULL;
+    const struct problem *refusal = st == ST_OK ? refusal_find(&packet, x->visitor.user_id, x->now_ms) : NULL;
     if (refusal != NULL)
         answer_refusal(x, refusal);
     else
-        answer_trouble(x, st == ST_OK ? ST_UNAVAILABLE : st);
+        answer_failure(x, st == ST_OK ? ST_UNAVAILABLE : st);
     return STEP_DONE;
 }

@@ -1,12 +1,15 @@
-/* POST /p/ID/open: one tap, one share. */
+/* POST /p/ID/open: the visitor takes a share of the packet, or learns the reason for a refusal. HTML: 303 to the
+ * packet's page. JSON: 200 {result "grabbed" | "already", share_no, amount_fen}, or 403 and 410 problems. A lost reply
+ * of Redis is 503 unknown, never a refusal. */
 #ifndef HB_PAGES_GRAB_H
 #define HB_PAGES_GRAB_H
 
 #include "web/exchange.h"
 
-/* Hot pool: one Lua script decides. A packet that Redis does not know is handed on to the page pool. */
+/* Hot pool: decided by one Lua script in Redis, or from the page cache. When Redis does not have the packet, the
+ * request is passed to the page pool. */
 enum step packet_open_hot(struct exchange *x);
-/* Page pool: what a packet without live keys answers, from MySQL: nothing can be grabbed there any more. */
+/* Page pool: answers from MySQL for a packet that Redis does not have. Nothing can be grabbed there. */
 enum step packet_open_cold(struct exchange *x);
 
 #endif

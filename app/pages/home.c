@@ -16,18 +16,18 @@ struct home {
 
 static enum status home_find(struct exchange *x, struct home *home)
 {
-    static const struct record_range always = { .from_ms = 0, .until_ms = INT64_MAX };
+    static const struct record_range all_time = { .from_ms = 0, .until_ms = INT64_MAX };
     struct db *db = x->app->stores.db;
     uint64_t user_id = x->visitor.user_id;
     enum status st = ledger_balance(db, x->arena, user_id, &home->balance_fen);
     if (st == ST_NOT_FOUND)
         return ST_CORRUPT;
     if (st == ST_OK) {
-        st = records_received_find(db, x->arena, user_id, &always, RECORDS_HOME_ITEMS, &home->received,
+        st = records_received_find(db, x->arena, user_id, &all_time, RECORDS_HOME_ITEMS, &home->received,
                                    &home->received_count);
     }
     if (st == ST_OK)
-        st = records_sent_find(db, x->arena, user_id, &always, RECORDS_HOME_ITEMS, &home->sent, &home->sent_count);
+        st = records_sent_find(db, x->arena, user_id, &all_time, RECORDS_HOME_ITEMS, &home->sent, &home->sent_count);
     return st;
 }
 

@@ -1,11 +1,11 @@
-/* GET /: the balance and the latest records; logged out, a welcome. */
+/* GET /: the balance and the latest records of the visitor; for guests, a welcome page. */
 #ifndef HB_PAGES_HOME_H
 #define HB_PAGES_HOME_H
 
 #include "web/exchange.h"
 
 /* GET / → pages/home. WANT_VISITOR.
- *   user             null when logged out (then nothing below is there), else { id, username, nickname,
+ *   user             null for guests (the members below are then absent), else { id, username, nickname,
  *                    page: initial, hue }
  *   balance_fen      (page: balance_text "12.34")
  *   received         the latest 5 of /records/received, items as in pages/records.h

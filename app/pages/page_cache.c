@@ -1,5 +1,5 @@
-/* A table of fixed size with chained buckets. Room is made by the clock: the hand passes over what was asked for since
- * it last came by, and takes the first that was not. */
+/* A hash table of fixed size with chained buckets. Eviction is by the clock algorithm: the hand passes over the slots
+ * that were used since its last visit (and clears the mark), and frees the first one that was not. */
 #include "pages/page_cache.h"
 #include "live/live.h"
 #include "live/view.h"
@@ -12,50 +12,51 @@
 enum { NO_SLOT = UINT32_MAX };
 
 struct slot {
-    struct cached_page packet;
-    void *memory; /* NULL: free. Holds the packet's rows and texts */
+    struct cached_page page;
+    void *memory; /* rows and texts of the page; NULL: the slot is free */
     size_t bytes;
-    uint32_t next; /* in the bucket */
-    bool asked;    /* since the hand came by */
+    uint32_t next; /* slot in the same bucket, or NO_SLOT */
+    bool used;     /* since the hand passed */
 };
 
 struct page_cache {
     struct slot *slots;
-    uint32_t *buckets; /* as many as slots: first slot */
-    size_t packets_max, bytes_max, bytes;
+    uint32_t *buckets; /* pages_max items: the bucket's first slot, or NO_SLOT */
+    size_t pages_max, bytes_max, bytes;
     uint32_t hand;
-    unsigned templates_made, losing;
+    unsigned generation; /* of the templates that rendered the rows */
+    unsigned late_grabs; /* of packets small enough for the cache */
 };
 
-struct page_cache *page_cache_new(size_t packets_max, size_t bytes_max)
+struct page_cache *page_cache_new(size_t pages_max, size_t bytes_max)
 {
-    assert(packets_max >= 1 && packets_max < NO_SLOT);
-    struct page_cache *f = calloc(1, sizeof *f);
-    if (f == NULL)
+    assert(pages_max >= 1 && pages_max < NO_SLOT);
+    struct page_cache *cache = calloc(1, sizeof *cache);
+    if (cache == NULL)
         return NULL;
-    *f = (struct page_cache){ .packets_max = packets_max, .bytes_max = bytes_max };
-    f->slots = calloc(packets_max, sizeof *f->slots);
-    f->buckets = calloc(packets_max, sizeof *f->buckets);
-    if (f->slots == NULL || f->buckets == NULL) {
-        free(f->slots);
-        free(f->buckets);
-        free(f);
+    *cache = (struct page_cache){ .pages_max = pages_max, .bytes_max = bytes_max };
+    cache->slots = calloc(pages_max, sizeof *cache->slots);
+    cache->buckets = calloc(pages_max, sizeof *cache->buckets);
+    if (cache->slots == NULL || cache->buckets == NULL) {
+        free(cache->slots);
+        free(cache->buckets);
+        free(cache);
         return NULL;
     }
-    memset(f->buckets, 0xff, packets_max * sizeof *f->buckets);
-    return f;
+    memset(cache->buckets, 0xff, pages_max * sizeof *cache->buckets);
+    return cache;
 }
 
-/* ---- which packets ---- */
+/* ---- cacheable packets ---- */
 
-static bool never_changes(const struct packet_view *view)
+static bool is_final(const struct packet_view *view)
 {
     return !view->busy && view->over && view->closed && view->packet.state == PACKET_FINISHED && view->row_count > 0;
 }
 
 bool page_cacheable(const struct packet_view *view)
 {
-    if (!never_changes(view) || view->row_count != view->packet.count)
+    if (!is_final(view) || view->row_count != view->packet.count)
         return false;
     for (size_t i = 0; i < view->row_count; i++)
         if (!view->rows[i].settled)
@@ -65,154 +66,156 @@ bool page_cacheable(const struct packet_view *view)
 
 bool page_needs_all_rows(const struct packet_view *view)
 {
-    return never_changes(view) && view->rows[0].settled && view->row_count < view->packet.count &&
+    return is_final(view) && view->rows[0].settled && view->row_count < view->packet.count &&
            view->packet.count <= LIVE_ROWS_MAX;
 }
 
-/* ---- the table ---- */
+/* ---- the hash table ---- */
 
-/* Ids of one process grow in their upper and lower bits; the multiplication (Fibonacci hashing) spreads them. */
-static uint32_t *bucket_of(const struct page_cache *f, uint64_t packet_id)
+/* The bucket of a packet. Ids of one process differ in few bits, so they are spread by a multiplication (Fibonacci
+ * hashing). */
+static uint32_t *bucket_of(const struct page_cache *cache, uint64_t packet_id)
 {
-    return &f->buckets[(packet_id * 11400714819323198485ULL >> 32) % f->packets_max];
+    return &cache->buckets[(packet_id * 11400714819323198485ULL >> 32) % cache->pages_max];
 }
 
-static uint32_t slot_find(const struct page_cache *f, uint64_t packet_id)
+static uint32_t slot_find(const struct page_cache *cache, uint64_t packet_id)
 {
-    uint32_t at = *bucket_of(f, packet_id);
-    while (at != NO_SLOT && f->slots[at].packet.view.packet.id != packet_id)
-        at = f->slots[at].next;
-    return at;
+    uint32_t index = *bucket_of(cache, packet_id);
+    while (index != NO_SLOT && cache->slots[index].page.view.packet.id != packet_id)
+        index = cache->slots[index].next;
+    return index;
 }
 
-static void slot_drop(struct page_cache *f, uint32_t at)
+static void slot_drop(struct page_cache *cache, uint32_t index)
 {
-    struct slot *s = &f->slots[at];
-    uint32_t *link = bucket_of(f, s->packet.view.packet.id);
-    while (*link != at)
-        link = &f->slots[*link].next;
+    struct slot *s = &cache->slots[index];
+    uint32_t *link = bucket_of(cache, s->page.view.packet.id);
+    while (*link != index)
+        link = &cache->slots[*link].next;
     *link = s->next;
-    f->bytes -= s->bytes;
+    cache->bytes -= s->bytes;
     free(s->memory);
     *s = (struct slot){ 0 };
 }
 
-static void slots_clear(struct page_cache *f)
+static void slots_clear(struct page_cache *cache)
 {
-    for (uint32_t at = 0; at < f->packets_max; at++)
-        if (f->slots[at].memory != NULL)
-            slot_drop(f, at);
+    for (uint32_t index = 0; index < cache->pages_max; index++)
+        if (cache->slots[index].memory != NULL)
+            slot_drop(cache, index);
 }
 
-void page_cache_free(struct page_cache *f)
+void page_cache_free(struct page_cache *cache)
 {
-    if (f == NULL)
+    if (cache == NULL)
         return;
-    slots_clear(f);
-    free(f->slots);
-    free(f->buckets);
-    free(f);
+    slots_clear(cache);
+    free(cache->slots);
+    free(cache->buckets);
+    free(cache);
 }
 
-void page_cache_generation_set(struct page_cache *f, unsigned templates_made)
+void page_cache_generation_set(struct page_cache *cache, unsigned generation)
 {
-    if (f->templates_made != templates_made)
-        slots_clear(f);
-    f->templates_made = templates_made;
+    if (cache->generation != generation)
+        slots_clear(cache);
+    cache->generation = generation;
 }
 
-bool page_cache_probe_due(struct page_cache *f, uint32_t share_count)
+bool page_cache_probe_due(struct page_cache *cache, uint32_t share_count)
 {
-    return share_count <= LIVE_ROWS_MAX && ++f->losing % PAGE_CACHE_PROBE_EVERY == 0;
+    return share_count <= LIVE_ROWS_MAX && ++cache->late_grabs % PAGE_CACHE_PROBE_EVERY == 0;
 }
 
-/* A free slot, and room for so many bytes; bytes must not be over the limit. */
-static uint32_t room_make(struct page_cache *f, size_t bytes)
+/* Evicts pages until there is a free slot and room for bytes (at most bytes_max). Returns the slot. */
+static uint32_t slot_make(struct page_cache *cache, size_t bytes)
 {
-    for (;; f->hand = (uint32_t)((f->hand + 1) % f->packets_max)) {
-        struct slot *s = &f->slots[f->hand];
-        if (s->memory != NULL && !s->asked)
-            slot_drop(f, f->hand);
-        s->asked = false;
-        if (s->memory == NULL && f->bytes + bytes <= f->bytes_max)
-            return f->hand;
+    for (;; cache->hand = (uint32_t)((cache->hand + 1) % cache->pages_max)) {
+        struct slot *s = &cache->slots[cache->hand];
+        if (s->memory != NULL && !s->used)
+            slot_drop(cache, cache->hand);
+        s->used = false;
+        if (s->memory == NULL && cache->bytes + bytes <= cache->bytes_max)
+            return cache->hand;
     }
 }
 
-/* ---- copying ---- */
+/* ---- copies ---- */
 
-static void text_move(char **to, struct str *text)
+static void text_move(char **cursor, struct str *text)
 {
     if (text->len > 0)
-        memcpy(*to, text->ptr, text->len);
-    text->ptr = *to;
-    *to += text->len;
+        memcpy(*cursor, text->ptr, text->len);
+    text->ptr = *cursor;
+    *cursor += text->len;
 }
 
-static size_t packet_bytes(const struct cached_page *packet)
+static size_t page_bytes(const struct cached_page *page)
 {
-    const struct packet_view *view = &packet->view;
-    size_t bytes = view->row_count * sizeof *view->rows + packet->rows.json.len + view->packet.sender_name.len +
+    const struct packet_view *view = &page->view;
+    size_t bytes = view->row_count * sizeof *view->rows + page->rows.json.len + view->packet.sender_name.len +
                    view->packet.receiver_name.len + view->packet.greeting.len;
     for (int i = 0; i < LANGUAGES; i++)
-        bytes += packet->rows.html[i].len;
+        bytes += page->rows.html[i].len;
     for (size_t i = 0; i < view->row_count; i++)
         bytes += view->rows[i].nickname.len;
     return bytes;
 }
 
-/* Moves what packet points to into memory, packet_bytes long. */
-static void packet_move(struct cached_page *packet, void *memory)
+/* Copies the rows and texts of page into memory (page_bytes bytes) and lets page point there. The copy belongs to no
+ * visitor. */
+static void page_move(struct cached_page *page, void *memory)
 {
-    struct packet_view *view = &packet->view;
+    struct packet_view *view = &page->view;
     struct grab *rows = memory;
-    char *to = (char *)(rows + view->row_count);
+    char *cursor = (char *)(rows + view->row_count);
     memcpy(rows, view->rows, view->row_count * sizeof *rows);
     view->rows = rows;
     for (size_t i = 0; i < view->row_count; i++)
-        text_move(&to, &rows[i].nickname);
-    text_move(&to, &view->packet.sender_name);
-    text_move(&to, &view->packet.receiver_name);
-    text_move(&to, &view->packet.greeting);
+        text_move(&cursor, &rows[i].nickname);
+    text_move(&cursor, &view->packet.sender_name);
+    text_move(&cursor, &view->packet.receiver_name);
+    text_move(&cursor, &view->packet.greeting);
     for (int i = 0; i < LANGUAGES; i++)
-        text_move(&to, &packet->rows.html[i]);
-    text_move(&to, &packet->rows.json);
+        text_move(&cursor, &page->rows.html[i]);
+    text_move(&cursor, &page->rows.json);
     view->packet.request_key = STR("");
     view->has_mine = false;
     view->mine = (struct grab){ 0 };
     view->next = 0;
 }
 
-void page_cache_keep(struct page_cache *f, const struct cached_page *packet)
+void page_cache_put(struct page_cache *cache, const struct cached_page *page)
 {
-    assert(page_cacheable(&packet->view));
-    size_t bytes = packet_bytes(packet);
-    if (bytes > f->bytes_max || slot_find(f, packet->view.packet.id) != NO_SLOT)
+    assert(page_cacheable(&page->view));
+    size_t bytes = page_bytes(page);
+    if (bytes > cache->bytes_max || slot_find(cache, page->view.packet.id) != NO_SLOT)
         return;
     void *memory = malloc(bytes);
     if (memory == NULL)
         return;
-    uint32_t at = room_make(f, bytes);
-    struct slot *s = &f->slots[at];
-    uint32_t *bucket = bucket_of(f, packet->view.packet.id);
-    *s = (struct slot){ .packet = *packet, .memory = memory, .bytes = bytes, .next = *bucket, .asked = true };
-    packet_move(&s->packet, memory);
-    *bucket = at;
-    f->bytes += bytes;
+    uint32_t index = slot_make(cache, bytes);
+    struct slot *s = &cache->slots[index];
+    uint32_t *bucket = bucket_of(cache, page->view.packet.id);
+    *s = (struct slot){ .page = *page, .memory = memory, .bytes = bytes, .next = *bucket, .used = true };
+    page_move(&s->page, memory);
+    *bucket = index;
+    cache->bytes += bytes;
 }
 
-const struct cached_page *page_cache_find(struct page_cache *f, uint64_t packet_id)
+const struct cached_page *page_cache_find(struct page_cache *cache, uint64_t packet_id)
 {
-    uint32_t at = slot_find(f, packet_id);
-    if (at == NO_SLOT)
+    uint32_t index = slot_find(cache, packet_id);
+    if (index == NO_SLOT)
         return NULL;
-    f->slots[at].asked = true;
-    return &f->slots[at].packet;
+    cache->slots[index].used = true;
+    return &cache->slots[index].page;
 }
 
 /* ---- answers ---- */
 
-static const struct grab *row_of(const struct packet_view *view, uint64_t user_id)
+static const struct grab *row_find(const struct packet_view *view, uint64_t user_id)
 {
     for (size_t i = 0; user_id != 0 && i < view->row_count; i++)
         if (view->rows[i].user_id == user_id)
@@ -220,20 +223,20 @@ static const struct grab *row_of(const struct packet_view *view, uint64_t user_i
     return NULL;
 }
 
-struct live_grab cached_page_grab(const struct cached_page *packet, uint64_t user_id)
+struct live_grab cached_page_grab(const struct cached_page *page, uint64_t user_id)
 {
-    const struct packet *p = &packet->view.packet;
-    const struct grab *mine = row_of(&packet->view, user_id);
+    const struct packet *p = &page->view.packet;
+    const struct grab *mine = row_find(&page->view, user_id);
     if (mine != NULL)
         return (struct live_grab){ .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen };
-    bool meant = p->kind != PACKET_EXCLUSIVE || p->receiver_id == user_id;
-    return (struct live_grab){ .code = meant ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .count = p->count };
+    bool may_open = p->kind != PACKET_EXCLUSIVE || p->receiver_id == user_id;
+    return (struct live_grab){ .code = may_open ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .count = p->count };
 }
 
-struct packet_view cached_page_view(const struct cached_page *packet, uint64_t user_id, uint32_t after, uint32_t limit)
+struct packet_view cached_page_view(const struct cached_page *page, uint64_t user_id, uint32_t after, uint32_t limit)
 {
-    struct packet_view view = packet->view;
-    const struct grab *mine = row_of(&view, user_id);
+    struct packet_view view = page->view;
+    const struct grab *mine = row_find(&view, user_id);
     view.has_mine = mine != NULL;
     if (mine != NULL)
         view.mine = *mine;

@@ -1,7 +1,7 @@
-/* Finished packets in the memory of a process. Once every share of a packet is grabbed and settled nothing of it ever
- * changes, whatever becomes of Redis (one with a dead letter is not closed, so it is not kept). So both who comes too
- * late and who looks at the list are answered without asking it. Only packets whose grabs are all known are kept: that
- * a user has no share is as certain as which one he has. */
+/* Finished packets in the memory of a hot process, so that late grabs and views of them need no Redis. A packet is
+ * cacheable when all of its shares are grabbed and settled: then it never changes, whatever happens to Redis. (A packet
+ * with a dead letter is not closed, so it is not cacheable.) An entry has all grabs of its packet, so it also proves
+ * that a user has no share. Entries never become wrong; they are only evicted to make room. */
 #ifndef HB_PAGES_PAGE_CACHE_H
 #define HB_PAGES_PAGE_CACHE_H
 
@@ -9,45 +9,49 @@
 #include "packet/view.h"
 #include "web/language.h"
 
-#define PAGE_CACHE_PAGES_MAX   1024               /* in one process */
-#define PAGE_CACHE_BYTES_MAX   ((size_t)16 << 20) /* of them all */
-#define PAGE_CACHE_PROBE_EVERY 16                 /* one of so many losing grabs looks whether the packet can be kept */
+#define PAGE_CACHE_PAGES_MAX   1024               /* of one process */
+#define PAGE_CACHE_BYTES_MAX   ((size_t)16 << 20) /* of one process, all pages together */
+#define PAGE_CACHE_PROBE_EVERY 16 /* one in this many late grabs probes whether its packet is cacheable */
 
-/* The first page of the list, ready made. */
+/* The first SHOW_ROWS rows of the list of grabs, rendered. */
 struct cached_rows {
     struct str html[LANGUAGES];
     struct str json;
 };
 
 struct cached_page {
-    struct packet_view view; /* every grab, newest first; nobody's: has_mine is false */
+    struct packet_view view; /* all grabs, newest first; of no visitor (has_mine is false) */
     struct cached_rows rows;
 };
 
 struct page_cache;
-/* At most packets_max (≥ 1) packets of bytes_max bytes together; what was not asked for lately goes first. NULL:
- * no memory. */
-struct page_cache *page_cache_new(size_t packets_max, size_t bytes_max);
-void page_cache_free(struct page_cache *f); /* NULL is fine */
+/* Makes a cache of at most pages_max (≥ 1) packets and bytes_max bytes together. Packets that were not used lately are
+ * evicted first. NULL: no memory. */
+struct page_cache *page_cache_new(size_t pages_max, size_t bytes_max);
+void page_cache_free(struct page_cache *cache); /* NULL is allowed */
 
-/* True when a packet as Redis shows it will never change and view has all of its grabs. Pure. */
+/* True when the packet never changes and view (from Redis) has all of its grabs. Pure. */
 bool page_cacheable(const struct packet_view *view);
-/* True when it will never change, but view has only some of the grabs, and all of them would fit one view. Pure. */
+/* True when the packet never changes and view has only some of its grabs, but one view can have all of them. Pure. */
 bool page_needs_all_rows(const struct packet_view *view);
 
-/* Keeps a copy; view must be page_cacheable. Does nothing when the packet is there, too large, or without memory. */
-void page_cache_keep(struct page_cache *f, const struct cached_page *packet);
-/* NULL: not kept. Valid until another function of this table is called. */
-const struct cached_page *page_cache_find(struct page_cache *f, uint64_t packet_id);
-/* Says which templates are in use (services.templates.made): rows that others made are forgotten. */
-void page_cache_generation_set(struct page_cache *f, unsigned templates_made);
-/* True for one losing grab in PAGE_CACHE_PROBE_EVERY of packets that could be kept: it looks whether it is time. */
-bool page_cache_probe_due(struct page_cache *f, uint32_t share_count);
+/* Stores a copy of page, whose view must be page_cacheable. Does nothing when the packet is cached already, is larger
+ * than bytes_max, or there is no memory. */
+void page_cache_put(struct page_cache *cache, const struct cached_page *page);
+/* Finds a packet. NULL: not cached. The result is valid until another function of this cache is called. */
+const struct cached_page *page_cache_find(struct page_cache *cache, uint64_t packet_id);
+/* Sets the generation of the templates in use (templates.generation). A new one empties the cache, because its rows
+ * were rendered with the old templates. */
+void page_cache_generation_set(struct page_cache *cache, unsigned generation);
+/* Counts a late grab (answered LIVE_EMPTY) of a packet with share_count shares. True for one in PAGE_CACHE_PROBE_EVERY:
+ * the caller then probes whether the packet is cacheable. Always false for packets with too many shares for one
+ * view. */
+bool page_cache_probe_due(struct page_cache *cache, uint32_t share_count);
 
-/* What the grab script would answer. */
-struct live_grab cached_page_grab(const struct cached_page *packet, uint64_t user_id);
-/* What the view script would show; rows point into packet. user_id, after and limit as for live_view_queue. Of packet
- * only the view is read, and all it needs is every grab. */
-struct packet_view cached_page_view(const struct cached_page *packet, uint64_t user_id, uint32_t after, uint32_t limit);
+/* The result that the grab script would return for this user. */
+struct live_grab cached_page_grab(const struct cached_page *page, uint64_t user_id);
+/* The view that the view script would return; its rows point into page. user_id, after and limit: as for
+ * live_view_queue. Reads only page->view, which must have all grabs. */
+struct packet_view cached_page_view(const struct cached_page *page, uint64_t user_id, uint32_t after, uint32_t limit);
 
 #endif

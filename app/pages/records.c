@@ -13,7 +13,7 @@ static const char *const MONTH_TEXTS[MONTHS_PER_YEAR] = {
     "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
 };
 
-/* The drawing of templates/pages/records: its bars grow up from the base. */
+/* Sizes in the SVG chart of templates/pages/records. Its y axis points down: a bar's top is above the base. */
 enum {
     CHART_MONTH_UNITS = 22,
     CHART_GAP_UNITS = 8,
@@ -64,7 +64,7 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
 
 /* ---- the request ---- */
 
-/* One page of records as asked for. */
+/* One page of records: the request, and the rows and totals for its model. */
 struct records_page {
     bool sent;
     const char *path; /* "/records/sent" */
@@ -73,10 +73,10 @@ struct records_page {
     struct user_year totals;
     struct user_year *years;
     size_t years_count;
-    struct user_month months[MONTHS_PER_YEAR]; /* of year */
+    struct user_month months[MONTHS_PER_YEAR]; /* of the year */
     struct received_row *received_rows;
     struct packet *sent_rows;
-    size_t count;    /* rows shown */
+    size_t count;    /* rows on this page */
     struct str next; /* STR_NONE: this is the last page */
 };
 
@@ -85,7 +85,7 @@ struct records_query {
     struct record_range range;
 };
 
-/* `before` is "ms-ID", the id as people see it: neither internal ids nor forged ones. */
+/* `before` is "ms-ID" with the packet's public id, so internal ids stay hidden and forged ids are refused. */
 static enum status cursor_read(struct field_input *in)
 {
     struct record_range *range = in->out;
@@ -114,7 +114,7 @@ static struct str cursor_text(struct exchange *x, int64_t ms, uint64_t packet_id
     return id.ptr == NULL ? STR_NONE : arena_printf(x->arena, "%lld-%.*s", (long long)ms, STR_ARG(id));
 }
 
-/* False: a year or cursor that no page of ours links to. */
+/* False: year or cursor is malformed. */
 static bool page_read(struct exchange *x, struct records_page *page)
 {
     struct records_query query = { .year = (uint64_t)clock_zone_date(x->now_ms).year };
@@ -127,7 +127,7 @@ static bool page_read(struct exchange *x, struct records_page *page)
     return true;
 }
 
-/* One row more than is shown tells whether there is another page. */
+/* Reads one row more than a page shows, to know whether there is a next page. */
 static enum status rows_find(struct exchange *x, struct records_page *page)
 {
     size_t limit = RECORDS_PAGE_ITEMS + 1;
@@ -165,7 +165,7 @@ static int64_t month_fen(const struct records_page *page, int i)
     return page->sent ? page->months[i].sent_fen : page->months[i].received_fen;
 }
 
-/* Whole units of the drawing; what there is is seen. */
+/* In whole units of the chart. Any amount above 0 has a visible bar. */
 static int64_t bar_height(int64_t fen, int64_t max_fen)
 {
     for (; max_fen > INT32_MAX; max_fen /= 2)
@@ -174,7 +174,7 @@ static int64_t bar_height(int64_t fen, int64_t max_fen)
     return height > CHART_BAR_UNITS_MIN ? height : CHART_BAR_UNITS_MIN;
 }
 
-/* The months, and where their bars stand in the template's drawing. */
+/* The totals of the months, and the positions of their bars in the chart. */
 static void months_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *months = value_list(m, &m->root, "months");
@@ -211,7 +211,7 @@ static void year_link(struct exchange *x, struct model *m, struct value *list, c
     value_bool(m, item, "current", year == page->year);
 }
 
-/* The user's years newest first, with the shown one in its place even when it is empty. */
+/* The user's years, newest first. The shown year is listed even when it has no records. */
 static void years_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *list = value_page_list(m, &m->root, "years");

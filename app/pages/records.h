@@ -1,4 +1,5 @@
-/* 我的红包: what a user received and sent, by year and month, twenty at a time, from MySQL by key. */
+/* The records page 我的红包: packets that a user received or sent in a year, 20 a page, and the totals of the year and its
+ * months. Read from MySQL by keys, without OFFSET. */
 #ifndef HB_PAGES_RECORDS_H
 #define HB_PAGES_RECORDS_H
 
@@ -7,21 +8,21 @@
 
 enum { RECORDS_PAGE_ITEMS = 20, RECORDS_HOME_ITEMS = 5 };
 
-/* Appends one item a row to list; the members are those described below. */
+/* Append one item to list for each row. The members are those of `items` below. */
 void records_received_model(struct exchange *x, struct model *m, struct value *list, const struct received_row *rows,
                             size_t count);
 void records_sent_model(struct exchange *x, struct model *m, struct value *list, const struct packet *packets,
                         size_t count);
 
 /* GET /records/received?year=YYYY&before=KEY and GET /records/sent?… → pages/records. NEED_USER.
- * An unknown year or cursor text is 400; a year without records is an empty list.
+ * A malformed year or cursor is 400; a year without records is an empty list.
  *   year             number; without ?year the current one in the service's zone
  *   total_fen        of the year (page: total_text "12.34")
  *   count            packets of the year
  *   best_count       手气最佳 of the year; 0 on the sent page (page: count_one, best_count_one)
  *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
- *                    (page: name; middle, and of a month with anything in it bar { left, top, height }: places in the
- *                    drawing of the template)
+ *                    (page: name; middle: x of its label in the chart; bar { left, top, height }: absent when
+ *                    total_fen is 0)
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },
  *                                           page: url "/p/ID", kind_lucky, kind_even, kind_exclusive bools },
  *                                 share_no, amount_fen (page: amount_text), grabbed_at (page: grabbed_at_text), best }]
@@ -34,8 +35,8 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
  *   received, sent   page-only booleans: which of the two pages this is
  *   empty            page-only boolean: there are no items
  *   person           page-only { id, nickname, initial, hue }
- *   chart            page-only { max_text }, the largest month; absent in a year without any
- *   years            page-only [{ year, url, current }]: those with records and the shown one, newest first */
+ *   chart            page-only { max_text }: the largest month; absent in a year without records
+ *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first */
 enum step records_received(struct exchange *x);
 enum step records_sent(struct exchange *x);
 

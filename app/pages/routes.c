@@ -8,7 +8,7 @@
 #include "pages/show.h"
 #include "pages/verify.h"
 
-/* The hot pool hands a packet that Redis does not know to the page pool, which answers the same paths. */
+/* The hot pool passes requests for a packet that Redis does not have to the page pool, which serves the same paths. */
 const struct route packet_routes[] = {
     { "GET", "/p/:id", WANT_VISITOR, POOL_HOT, packet_show_hot },
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, packet_open_hot },

@@ -1,4 +1,4 @@
-/* Every route of this floor, with what it needs. */
+/* The routes of this floor. ops/serve.c gives them to the router. */
 #ifndef HB_PAGES_ROUTES_H
 #define HB_PAGES_ROUTES_H
 

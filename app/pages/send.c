@@ -26,7 +26,7 @@ static void limits_model(struct exchange *x, struct model *m)
     value_page_bool(m, limits, "hours_one", hours == 1);
 }
 
-/* Exactly one radio button and one option are chosen, whatever was typed. */
+/* Exactly one radio button and one option are selected; unknown words select the default. */
 static void choices_model(struct model *m, const struct form *typed)
 {
     enum packet_kind kind = PACKET_LUCKY;
@@ -41,7 +41,7 @@ static void choices_model(struct model *m, const struct form *typed)
     value_page_bool(m, &m->root, "split_gaussian", split == SPLIT_GAUSSIAN);
 }
 
-/* The model of pages/send: what was typed, and the key of the next attempt. */
+/* The model of pages/send: the typed texts, and the request key for the next attempt. */
 static enum status send_model(struct exchange *x, struct model *m, struct str request_key)
 {
     int64_t balance_fen;
@@ -73,7 +73,7 @@ enum step send_form_get(struct exchange *x)
     return STEP_DONE;
 }
 
-/* Looks up who may open an exclusive packet. ST_INVALID: told in errors. */
+/* Looks up the receiver of an exclusive packet; *out is empty for other kinds. ST_INVALID: a message is in errors. */
 static enum status receiver_find(struct exchange *x, const struct send_order *order, struct send_party *out,
                                  struct form_errors *errors)
 {
@@ -92,7 +92,8 @@ static enum status receiver_find(struct exchange *x, const struct send_order *or
     return ST_INVALID;
 }
 
-/* Everything a send needs, in turn; what the sender can mend is told in errors (then ST_INVALID). */
+/* Reads the order, looks up the receiver and sends. ST_INVALID with messages in errors: mistakes that the sender can
+ * correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct send_result *result,
                             struct form_errors *errors)
 {
@@ -113,7 +114,7 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
     return st;
 }
 
-/* A key that was refused is replaced. */
+/* Shows the form again; a refused request key is replaced by a new one. */
 static enum step answer_refused(struct exchange *x, struct str request_key, const struct form_errors *errors)
 {
     struct model m;
@@ -132,7 +133,7 @@ static enum step answer_sent(struct exchange *x, const struct packet *p)
 {
     struct str id = present_packet_id(x, p->id);
     struct str path = present_packet_path(x, p->id);
-    x->if_lost = &PROBLEM_UNKNOWN; /* it is paid for: the same request_key finds it */
+    x->fallback_problem = &PROBLEM_UNKNOWN; /* the packet is paid for; a repeat with the same request_key finds it */
     if (!x->wants_json) {
         respond_see_other(x, path);
         return STEP_DONE;

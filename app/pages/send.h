@@ -1,4 +1,4 @@
-/* GET and POST /send: a user puts money into a red packet. */
+/* GET and POST /send: a user pays for a red packet and sends it. */
 #ifndef HB_PAGES_SEND_H
 #define HB_PAGES_SEND_H
 
@@ -6,11 +6,11 @@
 
 /* GET /send → pages/send. NEED_USER.
  *   balance_fen      (page: balance_text "12.34")
- *   request_key      a fresh one: the form carries it as a hidden field
+ *   request_key      a new one, for the hidden field of the form
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
  *                    page: share_text "200", hours_text "24", hours_one
- *   greeting_default page-only: the words of that name (placeholder; an empty greeting becomes them)
- *   form             page-only: what was typed, "" at first: { kind, amount, count, greeting, to, split, request_key }
+ *   greeting_default page-only: the text of this name (placeholder, and the greeting when it is left empty)
+ *   form             page-only: the typed texts, "" at first: { kind, amount, count, greeting, to, split, request_key }
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive), count
@@ -19,7 +19,7 @@
 enum step send_form_get(struct exchange *x);
 
 /* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.
- * Refused: 422, pages/send again with the model above (form = everything typed) plus
+ * Refused: 422, pages/send again with the model above (form = the typed texts) plus
  *   errors           [{ field, message }]
  *   error            page-only { FIELD: message } for kind, amount, count, greeting, to, split, request_key */
 enum step send_form_post(struct exchange *x);

@@ -5,9 +5,9 @@
 #include "user/account.h"
 #include "web/field_types.h"
 
-/* ---- which fields apply ---- */
+/* ---- conditions of fields ---- */
 
-static bool kind_is_known(const struct field_input *in)
+static bool kind_is_valid(const struct field_input *in)
 {
     return !form_failed(in->errors, "kind");
 }
@@ -15,7 +15,7 @@ static bool kind_is_known(const struct field_input *in)
 static bool kind_is(const struct field_input *in, enum packet_kind kind)
 {
     const struct send_order *order = in->values;
-    return kind_is_known(in) && order->kind == kind;
+    return kind_is_valid(in) && order->kind == kind;
 }
 
 static bool is_lucky(const struct field_input *in)
@@ -28,22 +28,22 @@ static bool is_exclusive(const struct field_input *in)
     return kind_is(in, PACKET_EXCLUSIVE);
 }
 
-static bool is_shared(const struct field_input *in)
+static bool is_not_exclusive(const struct field_input *in)
 {
-    return kind_is_known(in) && !is_exclusive(in);
+    return kind_is_valid(in) && !is_exclusive(in);
 }
 
 /* ---- words and limits ---- */
 
 _Static_assert(sizeof(enum packet_kind) == sizeof(unsigned) && sizeof(enum split_method) == sizeof(unsigned),
-               "as FIELD_WORD writes them");
+               "FIELD_WORD writes an unsigned int");
 
 static struct str kind_word(unsigned i)
 {
     return i <= PACKET_EXCLUSIVE ? packet_kind_name((enum packet_kind)i) : STR_NONE;
 }
 
-/* Even is no choice: it is how packets of the other kinds are split. */
+/* SPLIT_EVEN can't be selected: it is the split of the other kinds. */
 static struct str split_word(unsigned i)
 {
     return i < SPLIT_EVEN ? split_method_name((enum split_method)i) : STR_NONE;
@@ -56,8 +56,8 @@ static int64_t greeting_max(const struct config *config)
 
 /* ---- the amount ---- */
 
-/* The total of a lucky packet is typed as it is, that of the others as one share: what it comes to depends on kind and
- * count. */
+/* The typed amount of a lucky packet is the total, that of other kinds one share. Whether it is allowed depends on kind
+ * and count. */
 static enum status amount_read(struct field_input *in)
 {
     const struct send_order *order = in->values;
@@ -107,7 +107,7 @@ const struct field send_fields[] = {
       .type = &FIELD_COUNT,
       .member = offsetof(struct send_order, count),
       .required = true,
-      .applies = is_shared,
+      .applies = is_not_exclusive,
       .min = 1,
       .max_of = rules_count_max,
       .missing = "text/count_missing",
@@ -118,7 +118,7 @@ const struct field send_fields[] = {
       .type = &AMOUNT,
       .member = offsetof(struct send_order, amount_fen),
       .required = true,
-      .applies = kind_is_known,
+      .applies = kind_is_valid,
       .min = 1,
       .max_of = rules_total_fen_max,
       .malformed = "text/amount_not_money" },

@@ -14,16 +14,17 @@ static const struct field show_fields[] = {
     { .name = NULL },
 };
 
-/* ?after=N: rows below share N follow. Absent: from the newest. */
+/* ?after=N: the page starts with share N - 1; the list runs from the newest grab down to share 0. Absent: with the
+ * newest grab. False: malformed. */
 static bool after_read(struct exchange *x, uint32_t *after)
 {
     uint64_t number = PACKET_NO_SHARE;
-    bool fine = query_read(x, show_fields, &number);
+    bool valid = query_read(x, show_fields, &number);
     *after = (uint32_t)number;
-    return fine;
+    return valid;
 }
 
-static void answer_view(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready)
+static void answer_view(struct exchange *x, const struct packet_view *view, const struct cached_rows *rows)
 {
     struct model m;
     struct str tag = show_tag(x, view);
@@ -31,37 +32,37 @@ static void answer_view(struct exchange *x, const struct packet_view *view, cons
     if (respond_not_modified(x, tag))
         return;
     model_init(&m, x->arena);
-    show_model(x, view, ready, &m);
-    if (show_goes_on(view, x->visitor.user_id))
+    show_model(x, view, rows, &m);
+    if (show_may_change(view, x->visitor.user_id))
         value_page_text(&m, &m.root, "refresh", tag);
     respond_model(x, 200, "pages/packet", &m);
 }
 
-/* ---- kept in this process ---- */
+/* ---- from the page cache ---- */
 
-const struct cached_page *cache_find(struct exchange *x)
+const struct cached_page *show_cached(struct exchange *x)
 {
-    struct page_cache *f = x->app->page_cache;
-    if (f == NULL)
+    struct page_cache *cache = x->app->page_cache;
+    if (cache == NULL)
         return NULL;
-    page_cache_generation_set(f, x->app->templates.made);
-    return page_cache_find(f, x->id);
+    page_cache_generation_set(cache, x->app->templates.generation);
+    return page_cache_find(cache, x->id);
 }
 
-static void view_keep(struct exchange *x, const struct packet_view *view)
+static void view_cache(struct exchange *x, const struct packet_view *view)
 {
     if (x->app->page_cache == NULL || !page_cacheable(view))
         return;
-    struct cached_page packet = { .view = *view };
-    struct packet_view page = cached_page_view(&packet, 0, PACKET_NO_SHARE, SHOW_ROWS);
-    if (show_rows(x, &page, &packet.rows) == ST_OK)
-        page_cache_keep(x->app->page_cache, &packet);
+    struct cached_page page = { .view = *view };
+    struct packet_view first = cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS);
+    if (show_rows(x, &first, &page.rows) == ST_OK)
+        page_cache_put(x->app->page_cache, &page);
 }
 
-static void answer_kept(struct exchange *x, const struct cached_page *packet, uint32_t after)
+static void answer_cached(struct exchange *x, const struct cached_page *page, uint32_t after)
 {
-    struct packet_view view = cached_page_view(packet, x->visitor.user_id, after, SHOW_ROWS);
-    answer_view(x, &view, after >= view.packet.count ? &packet->rows : NULL);
+    struct packet_view view = cached_page_view(page, x->visitor.user_id, after, SHOW_ROWS);
+    answer_view(x, &view, after >= view.packet.count ? &page->rows : NULL);
 }
 
 /* ---- from Redis ---- */
@@ -72,20 +73,20 @@ static void view_queue(struct exchange *x, uint32_t after, uint32_t limit)
     live_view_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, after, limit);
 }
 
-void cache_probe_queue(struct exchange *x)
+void show_probe_queue(struct exchange *x)
 {
     view_queue(x, PACKET_NO_SHARE, LIVE_ROWS_MAX);
 }
 
-void cache_probe_read(struct exchange *x)
+void show_probe_read(struct exchange *x)
 {
     struct packet_view view;
     if (live_view_read(&x->call, x->arena, x->id, &view) == ST_OK)
-        view_keep(x, &view);
+        view_cache(x, &view);
 }
 
-/* True: the packet can be kept, once all of its grabs are read. */
-static bool view_goes_on(const struct exchange *x, const struct packet_view *view)
+/* True: the packet never changes, but the cache needs all of its grabs. */
+static bool probe_needed(const struct exchange *x, const struct packet_view *view)
 {
     return x->step == 1 && x->app->page_cache != NULL && page_needs_all_rows(view);
 }
@@ -98,9 +99,9 @@ enum step packet_show_hot(struct exchange *x)
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
-    const struct cached_page *kept = x->step == 0 ? cache_find(x) : NULL;
-    if (kept != NULL) {
-        answer_kept(x, kept, after);
+    const struct cached_page *cached = x->step == 0 ? show_cached(x) : NULL;
+    if (cached != NULL) {
+        answer_cached(x, cached, after);
         return STEP_DONE;
     }
     if (x->step == 0) {
@@ -108,19 +109,19 @@ enum step packet_show_hot(struct exchange *x)
         return STEP_WAIT;
     }
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
-    if (st == ST_OK && view_goes_on(x, &view)) {
-        cache_probe_queue(x);
+    if (st == ST_OK && probe_needed(x, &view)) {
+        show_probe_queue(x);
         return STEP_WAIT;
     }
     if (st == ST_OK) {
-        view_keep(x, &view);
-        if (x->step == 2) /* all rows: cut the page out of them */
+        view_cache(x, &view);
+        if (x->step == 2) /* the probe read all grabs: cut the page out of them */
             view = cached_page_view(&(struct cached_page){ .view = view }, x->visitor.user_id, after, SHOW_ROWS);
         answer_view(x, &view, NULL);
     } else if (st == ST_NOT_FOUND) {
         respond_to_page_pool(x);
     } else {
-        respond_status(x, status_idempotent(st)); /* a view changes nothing */
+        respond_status(x, status_idempotent(st)); /* a view changes nothing, so it can be repeated */
     }
     return STEP_DONE;
 }
@@ -141,7 +142,7 @@ static enum status view_find(struct exchange *x, uint32_t after, struct packet_v
     if (st != ST_OK)
         return st;
     view->now_ms = x->now_ms;
-    /* MySQL says open, Redis does not know it: the settle worker is about to load or rebuild it. */
+    /* Open in MySQL, but not in Redis: the settle worker is about to load or rebuild it. */
     view->busy = view->packet.state == PACKET_OPEN || view->packet.state == PACKET_FUNDING;
     view->over = packet_is_over(&view->packet);
     view->packet.state = packet_state_shown(&view->packet, x->now_ms);

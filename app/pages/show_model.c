@@ -14,7 +14,7 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
     return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
 }
 
-bool show_goes_on(const struct packet_view *view, uint64_t visitor_id)
+bool show_may_change(const struct packet_view *view, uint64_t visitor_id)
 {
     const struct packet *p = &view->packet;
     if (!show_list_allowed(p, view->has_mine, visitor_id))
@@ -25,7 +25,7 @@ bool show_goes_on(const struct packet_view *view, uint64_t visitor_id)
     return p->state == PACKET_OPEN || settling || refunding;
 }
 
-/* 手气最佳 is told only when nothing can change any more. */
+/* 手气最佳 is shown only when the packet is finished. */
 static bool row_is_best(const struct packet *p, const struct grab *row)
 {
     return p->kind == PACKET_LUCKY && p->state == PACKET_FINISHED && row->share_no == p->best_share_no;
@@ -66,7 +66,7 @@ static struct str rows_html(struct exchange *x, enum language language, const st
     const struct mustache *rows = templates_find(&x->app->templates, language, STR("partials/packet_rows"));
     struct buf html = BUF_EMPTY;
     struct str copy = STR_NONE;
-    /* The page puts it on a line of its own. */
+    /* Trimmed, because the page puts {{{html_rows}}} on a line of its own. */
     if (rows != NULL && mustache_render(rows, root, &html) == ST_OK)
         copy = arena_str(x->arena, str_trim(buf_view(&html)));
     buf_free(&html);
@@ -82,21 +82,21 @@ enum status show_rows(struct exchange *x, const struct packet_view *view, struct
     grabs_model(&m, grabs, view);
     value_json(&json, grabs);
     out->json = arena_str(x->arena, buf_view(&json));
-    bool made = !m.failed && !json.failed && out->json.ptr != NULL;
+    bool ok = !m.failed && !json.failed && out->json.ptr != NULL;
     buf_free(&json);
-    for (int i = 0; i < LANGUAGES && made; i++) {
+    for (int i = 0; i < LANGUAGES && ok; i++) {
         out->html[i] = rows_html(x, (enum language)i, &m.root);
-        made = out->html[i].ptr != NULL;
+        ok = out->html[i].ptr != NULL;
     }
-    return made ? ST_OK : ST_NO_MEMORY;
+    return ok ? ST_OK : ST_NO_MEMORY;
 }
 
 static void rows_model(struct exchange *x, struct model *m, const struct packet_view *view,
-                       const struct cached_rows *ready, bool allowed, struct str path)
+                       const struct cached_rows *cached, bool allowed, struct str path)
 {
-    if (allowed && ready != NULL) {
-        value_ready_json(m, &m->root, "grabs", ready->json);
-        value_page_text(m, &m->root, "html_rows", ready->html[x->language]);
+    if (allowed && cached != NULL) {
+        value_ready_json(m, &m->root, "grabs", cached->json);
+        value_page_text(m, &m->root, "html_rows", cached->html[x->language]);
     } else {
         struct value *grabs = value_list(m, &m->root, "grabs");
         if (allowed)
@@ -110,22 +110,22 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
     }
 }
 
-static void took_model(struct model *m, int64_t took_ms)
+static void duration_model(struct model *m, int64_t duration_ms)
 {
     static const struct {
         int64_t unit_s;
         const char *name;
     } units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" }, { 1, "seconds" } };
-    int64_t seconds = took_ms > 1000 ? took_ms / 1000 : 1;
+    int64_t seconds = duration_ms > 1000 ? duration_ms / 1000 : 1;
     size_t i = 0;
     while (seconds < units[i].unit_s)
         i++;
-    struct value *took = value_page_object(m, &m->root, "took");
-    value_page_int(m, took, units[i].name, seconds / units[i].unit_s);
-    value_page_bool(m, took, "one", seconds / units[i].unit_s == 1);
+    struct value *duration = value_page_object(m, &m->root, "duration");
+    value_page_int(m, duration, units[i].name, seconds / units[i].unit_s);
+    value_page_bool(m, duration, "one", seconds / units[i].unit_s == 1);
 }
 
-/* What the packet is, for everyone. */
+/* Members of the packet for all visitors. */
 static void packet_model(struct model *m, const struct packet_view *view, struct str id)
 {
     const struct packet *p = &view->packet;
@@ -151,7 +151,7 @@ static void packet_model(struct model *m, const struct packet_view *view, struct
     value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
     value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
     if (p->state == PACKET_FINISHED)
-        took_model(m, p->finished_ms - p->created_ms);
+        duration_model(m, p->finished_ms - p->created_ms);
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
     value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
     value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
@@ -159,7 +159,7 @@ static void packet_model(struct model *m, const struct packet_view *view, struct
         value_page_text(m, root, "receiver_name", p->receiver_name);
 }
 
-/* What only the sender sees. */
+/* Members for the sender only. */
 static void sender_model(struct model *m, const struct packet *p, struct str url)
 {
     struct value *root = &m->root;
@@ -171,23 +171,23 @@ static void sender_model(struct model *m, const struct packet *p, struct str url
         value_page_text(m, root, "html_qr", qr_svg(m->arena, url));
 }
 
-/* What this visitor can do here. */
+/* Members about what this visitor can do. */
 static void visitor_model(struct model *m, const struct packet_view *view, uint64_t visitor_id, bool is_sender)
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
-    bool meant = p->kind != PACKET_EXCLUSIVE || p->receiver_id == visitor_id;
+    bool may_open = p->kind != PACKET_EXCLUSIVE || p->receiver_id == visitor_id;
     bool open = p->state == PACKET_OPEN && !view->has_mine;
     value_page_bool(m, root, "is_sender", is_sender);
     value_page_bool(m, root, "busy", view->busy);
-    value_page_bool(m, root, "can_open", open && visitor_id != 0 && meant);
+    value_page_bool(m, root, "can_open", open && visitor_id != 0 && may_open);
     value_page_bool(m, root, "needs_login", open && visitor_id == 0);
-    value_page_bool(m, root, "not_for_you", visitor_id != 0 && !meant && !is_sender);
-    value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && meant);
-    value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && meant);
+    value_page_bool(m, root, "not_for_you", visitor_id != 0 && !may_open && !is_sender);
+    value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && may_open);
+    value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && may_open);
 }
 
-void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready, struct model *m)
+void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *cached, struct model *m)
 {
     const struct packet *p = &view->packet;
     struct arena *a = m->arena;
@@ -200,7 +200,7 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     if (is_sender)
         sender_model(m, p, url);
     mine_model(m, view);
-    rows_model(x, m, view, ready, list_allowed, path);
+    rows_model(x, m, view, cached, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);
     value_page_bool(m, &m->root, "show_list", list_allowed);
     value_page_text(m, &m->root, "path", path);

@@ -1,5 +1,5 @@
-/* The model of a packet's page: one for all visitors, states and stores. Redis (hot) and MySQL (cold) both fill a
- * struct packet_view; who looks decides what of it is shown. */
+/* The model of a packet's page, for all visitors and states. Redis (hot pool), the page cache and MySQL (page pool)
+ * each fill a struct packet_view; the visitor decides which part of it is shown. */
 #ifndef HB_PAGES_SHOW_MODEL_H
 #define HB_PAGES_SHOW_MODEL_H
 
@@ -7,15 +7,15 @@
 #include "pages/page_cache.h"
 #include "web/exchange.h"
 
-enum { SHOW_ROWS = 50 }; /* grabs a page */
+enum { SHOW_ROWS = 50 }; /* grabs on a page */
 
-/* True when the visitor may read the list of grabs: the sender, who grabbed, and, once the packet is finished or
- * expired, everyone who is logged in. Pure. */
+/* True when the visitor may see the list of grabs: the sender, users with a share, and, once the packet is finished or
+ * expired, every logged-in user. Pure. */
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id);
 
-/* True when what the visitor sees of the list, or of the own share, may change by itself: shares are left, the
- * visitor's is not settled, or the sender waits for the rest. Pure. */
-bool show_goes_on(const struct packet_view *view, uint64_t visitor_id);
+/* True when the visitor sees the list and the page may change by itself: shares are left, the visitor's share is not
+ * settled, or the sender's refund is not paid. The page then refreshes itself. Pure. */
+bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
 
 /* Members, JSON and page:
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count (page:
@@ -27,21 +27,21 @@ bool show_goes_on(const struct packet_view *view, uint64_t visitor_id);
  *   time_text}], next
  * Page only:
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
- *   took          finished: how long it took until the last share was gone, { days | hours | minutes | seconds: the
- *                 largest unit of which there is a whole one, alone; one: it is 1 }
+ *   duration      finished: time from sending to the last grab, rounded down to its largest unit,
+ *                 { days | hours | minutes | seconds, one: true when that is 1 }
  *   can_open      show the coin
- *   needs_login   logged out while it could be opened
- *   not_for_you   an exclusive packet seen by someone else
- *   sold_out      finished, and the visitor has none of it
- *   late          expired, and the visitor has none of it
+ *   needs_login   a guest, and the packet can be opened
+ *   not_for_you   an exclusive packet of another receiver
+ *   sold_out      finished, and the visitor has no share
+ *   late          expired, and the visitor has no share
  *   show_list, receiver_name, refund_text, next_url, html_qr (sender, while open),
- *   html_rows: what partials/packet_rows would make of grabs, when that is at hand
- *   refresh: the answer's tag, when show_goes_on; the handler adds it
- * ready: the view's rows as show_rows made them, borrowed; NULL: they are made anew. */
-void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *ready, struct model *m);
+ *   html_rows: grabs rendered by partials/packet_rows, when cached is given
+ *   refresh: the answer's entity tag, when show_may_change; the handler adds it
+ * cached: the view's rows from show_rows, borrowed; NULL: the rows are built from view. */
+void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *cached, struct model *m);
 
-/* The view's rows as page and JSON show them to whoever may read the list: the same for all. Texts live in x's arena.
- * ST_NO_MEMORY: also when the template is missing. */
+/* Renders the view's rows as HTML and JSON, which are the same for every visitor who may see the list. The texts are in
+ * x's arena. ST_NO_MEMORY: also when the template is missing. */
 enum status show_rows(struct exchange *x, const struct packet_view *view, struct cached_rows *out);
 
 #endif

@@ -10,11 +10,11 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
     const struct grab *newest = view->row_count > 0 ? view->rows : NULL;
-    /* What was written once (greeting, amounts, earlier grabs) follows from the id and the number of grabs. The newest
-     * grab is named because a Redis that lost its data may fill the same number of shares otherwise. */
+    /* Facts that never change (greeting, amounts, earlier grabs) follow from the id and the number of grabs. The newest
+     * grab is included because a Redis that has lost data may give the same number of shares to other users. */
     const uint64_t facts[] = {
-        x->app->templates.content,
-        assets_content(x->app->assets),
+        x->app->templates.hash,
+        assets_hash(x->app->assets),
         (uint64_t)x->language,
         x->wants_json,
         x->visitor.user_id,

@@ -1,15 +1,15 @@
-/* The tag of the answer to GET /p/ID: whoever has that answer need not be sent it again. */
+/* The entity tag of the answer to GET /p/ID. A client that names it in If-None-Match gets 304. */
 #ifndef HB_PAGES_SHOW_TAG_H
 #define HB_PAGES_SHOW_TAG_H
 
 #include "packet/view.h"
 #include "web/exchange.h"
 
-/* A weak entity tag, made of all that the answer depends on: the packet as view shows it to the visitor, who that is,
- * language and format, the address asked for, templates and static files. So it is known before anything is rendered,
- * and the same in every process, whether the view came from memory, Redis or MySQL. Weak, because it says what the
- * answer tells and not which bytes do; nginx sends the same answer compressed, too. In the request's arena; STR_NONE
- * without memory. */
+/* A weak entity tag (RFC 9110, 8.8.1): a hash of everything on which the answer depends, that is the packet as view
+ * shows it to the visitor, the visitor, language, format, address, templates and static files. So it is known before
+ * anything is rendered, and is the same in every process, whether the view comes from the page cache, Redis or MySQL.
+ * Weak, because it identifies the content and not its bytes: nginx also sends the answer compressed. In the request's
+ * arena; STR_NONE without memory. */
 struct str show_tag(struct exchange *x, const struct packet_view *view);
 
 #endif

@@ -21,7 +21,7 @@ struct verification {
     struct packet packet;
     int64_t *shares_fen; /* recomputed, share_count items */
     uint32_t first, end; /* shares of this page */
-    struct grab *grabs;  /* of this page, in share order */
+    struct grab *grabs;  /* grabs of these shares, in share order */
     size_t grab_count;
     bool commitment_ok, shares_ok;
 };
@@ -31,7 +31,7 @@ static const struct field verify_fields[] = {
     { .name = NULL },
 };
 
-/* ?after=N: the shares behind share N. */
+/* ?after=N: the page starts with share N + 1. Absent: with share 0. False: malformed or too large. */
 static bool page_read(struct exchange *x, const struct packet *p, uint32_t *first)
 {
     uint64_t after = PACKET_NO_SHARE;
@@ -91,7 +91,7 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
     }
 }
 
-/* The command line that prints the same shares. */
+/* The command line that recomputes the same shares. */
 static struct str command_text(struct exchange *x, const struct packet *p, struct str seed)
 {
     char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX];
@@ -196,7 +196,7 @@ static bool seed_read(struct str hex, uint8_t *out)
            len == SEED_BYTES;
 }
 
-/* KIND and SPLIT as one method. split: STR_NONE when left out. */
+/* Combines KIND and SPLIT into a method. split: STR_NONE when absent. */
 static bool method_read(struct str kind_text, struct str split, enum split_method *out)
 {
     enum packet_kind kind;

@@ -1,4 +1,5 @@
-/* Anyone can recompute a draw: the seed's SHA-256 is shown from the start, the seed when all is over. */
+/* The verify page and command: anyone can recompute a draw. The SHA-256 of the seed (the commitment) is public from the
+ * start, the seed when the packet is over. */
 #ifndef HB_PAGES_VERIFY_H
 #define HB_PAGES_VERIFY_H
 
@@ -6,9 +7,9 @@
 
 enum { VERIFY_PAGE_SHARES = 1000 };
 
-/* GET /p/ID/verify?after=SHARE_NO → pages/verify. WANT_VISITOR, page pool, from MySQL alone. The seed and what follows
- * from it are shown to logged-in users once the packet is finished or expired and settled; before that, and to others,
- * only what is not marked [open]. A forged id is 404 without I/O.
+/* GET /p/ID/verify?after=SHARE_NO → pages/verify. WANT_VISITOR, page pool, from MySQL alone. The members marked [open]
+ * are shown to logged-in users once the packet is over (packet_is_over). Other visitors, and everyone before, see only
+ * the unmarked members. A forged id is 404 without I/O.
  *   id               (page: url "/p/ID")
  *   kind             (page: kind_lucky, kind_even, kind_exclusive bools)
  *   split            double-average|uniform|gaussian|even
@@ -18,22 +19,22 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   commitment       64 hex digits
  *   seed             [open] 64 hex digits, else null
  *   amount_fen       [open] total, else null (page: amount_text)
- *   share_max_fen    [open] the limit of one share when it was sent; left out before
+ *   share_max_fen    [open] the limit of one share when the packet was sent, else absent
  *   commitment_ok    [open] SHA-256(seed) is the commitment, else null
  *   shares_ok        [open] every recorded grab has the recomputed amount, else null
  *   shares           [open] at most 1000 a page: [{ share_no, amount_fen as recomputed (page: amount_text, number "1"
  *                    for share 0), grabbed, paid_fen as recorded or null (page: paid_text), best }], else []
  *   next             null, or the `after` of the next page (page: next_url)
  *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX`
- *   revealed         page-only boolean: the parts marked [open] are there
- *   login_hint       page-only boolean: they would be after a login */
+ *   revealed         page-only boolean: the members marked [open] are present
+ *   login_hint       page-only boolean: they would be present after a login */
 enum step packet_verify(struct exchange *x);
 
 /* `hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]`: prints `commitment HEX`, then one share a line in share
- * order as yuan text. SEED: 64 hex digits. KIND: lucky, even, exclusive, or the name of a split. TOTAL: yuan text, the
- * whole packet. SPLIT: of a lucky packet, double-average when left out. SHARE_MAX: yuan text, the limit of one share
- * when the packet was sent; the built-in 200.00 when left out. argv[0] is the command's name. Returns the exit code: 0,
- * or 2 for a bad argument (usage on stderr). */
+ * order, in yuan. SEED: 64 hex digits. KIND: lucky, even, exclusive, or the name of a split. TOTAL: the whole packet in
+ * yuan. SPLIT: of a lucky packet; double-average when absent. SHARE_MAX: in yuan, the limit of one share when the
+ * packet was sent; 200.00 when absent. argv[0] is the command's name. Returns the exit code: 0, 1 (no memory, or stdout
+ * failed), or 2 for a bad argument (message on stderr). */
 int verify_command(int argc, char **argv);
 
 #endif

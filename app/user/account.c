@@ -39,7 +39,7 @@ bool username_valid(struct str folded)
 
 /* ---- types ---- */
 
-static enum status username_tried_read(struct field_input *in)
+static enum status login_name_read(struct field_input *in)
 {
     struct str name = username_fold(in->x->arena, in->typed);
     if (name.ptr == NULL)
@@ -53,11 +53,11 @@ static enum status username_tried_read(struct field_input *in)
 static enum status username_read(struct field_input *in)
 {
     struct str *name = in->out;
-    enum status st = username_tried_read(in);
+    enum status st = login_name_read(in);
     return st != ST_OK || name->len == 0 || username_valid(*name) ? st : field_fail(in, in->field->malformed);
 }
 
-/* The username when nothing was typed. */
+/* An empty nickname becomes the username. */
 static enum status nickname_read(struct field_input *in)
 {
     const struct account_form *form = in->values;
@@ -69,7 +69,7 @@ static enum status nickname_read(struct field_input *in)
 }
 
 const struct field_type FIELD_USERNAME = { "username", username_read };
-const struct field_type FIELD_USERNAME_TRIED = { "username_tried", username_tried_read };
+const struct field_type FIELD_LOGIN_NAME = { "login_name", login_name_read };
 const struct field_type FIELD_PASSWORD = { "password", field_text_read };
 static const struct field_type NICKNAME = { "line", nickname_read };
 
@@ -101,6 +101,6 @@ const struct field register_fields[] = {
       .malformed = "text/password_invalid",
       .low = "text/password_short",
       .high = "text/password_long" },
-    { .name = "next", .type = &FIELD_OWN_PATH, .member = offsetof(struct account_form, next), .no_echo = true },
+    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct account_form, next), .no_echo = true },
     { .name = NULL },
 };

@@ -2,14 +2,14 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 
-enum { REMEMBERED_S = 365 * 86400 };
+enum { COOKIE_LIFETIME_S = 365 * 86400 };
 
 struct language_form {
     enum language language;
-    struct str next; /* a path of ours, or empty */
+    struct str next; /* a local path, or empty */
 };
 
-_Static_assert(sizeof(enum language) == sizeof(unsigned), "as FIELD_WORD writes it");
+_Static_assert(sizeof(enum language) == sizeof(unsigned), "FIELD_WORD writes an unsigned int");
 
 static struct str language_word(unsigned i)
 {
@@ -22,7 +22,7 @@ static const struct field language_fields[] = {
       .member = offsetof(struct language_form, language),
       .required = true,
       .word = language_word },
-    { .name = "next", .type = &FIELD_OWN_PATH, .member = offsetof(struct language_form, next), .no_echo = true },
+    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct language_form, next), .no_echo = true },
     { .name = NULL },
 };
 
@@ -39,6 +39,6 @@ enum step language_submit(struct exchange *x)
         respond_empty(x, 204);
     else
         respond_see_other(x, form.next.len > 0 ? form.next : STR("/"));
-    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(form.language)), REMEMBERED_S);
+    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(form.language)), COOKIE_LIFETIME_S);
     return STEP_DONE;
 }

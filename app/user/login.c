@@ -10,14 +10,14 @@
 #include "web/respond.h"
 
 struct login_form {
-    struct str username; /* folded, perhaps impossible */
+    struct str username; /* folded, perhaps not valid */
     struct str password; /* as typed */
-    struct str next;     /* a path of ours, or empty */
+    struct str next;     /* a local path, or empty */
 };
 
 static const struct field login_fields[] = {
     { .name = "username",
-      .type = &FIELD_USERNAME_TRIED,
+      .type = &FIELD_LOGIN_NAME,
       .member = offsetof(struct login_form, username),
       .required = true,
       .missing = "text/username_missing" },
@@ -27,7 +27,7 @@ static const struct field login_fields[] = {
       .required = true,
       .no_echo = true,
       .missing = "text/password_missing" },
-    { .name = "next", .type = &FIELD_OWN_PATH, .member = offsetof(struct login_form, next), .no_echo = true },
+    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct login_form, next), .no_echo = true },
     { .name = NULL },
 };
 
@@ -48,7 +48,7 @@ enum step login_show(struct exchange *x)
         respond_see_other(x, STR("/"));
         return STEP_DONE;
     }
-    login_model(x, &m, &x->query, next_asked(x));
+    login_model(x, &m, &x->query, next_from_query(x));
     respond_model(x, 200, "pages/login", &m);
     return STEP_DONE;
 }
@@ -62,7 +62,8 @@ static enum step login_refuse(struct exchange *x, struct str next, const struct 
     return STEP_DONE;
 }
 
-/* Hashes made with older costs are made anew while the password is at hand. Nothing depends on it today. */
+/* Replaces a hash of other costs than today's, because the password is available now. A failure is only logged: the old
+ * hash stays valid. */
 static void rehash_when_due(struct exchange *x, const struct user *user, struct str password)
 {
     char hash[PASSWORD_HASH_MAX];
@@ -73,11 +74,11 @@ static void rehash_when_due(struct exchange *x, const struct user *user, struct 
     if (st == ST_OK)
         st = user_rehash(x->app->stores.db, user->id, user->password_hash, str_from(hash));
     if (st != ST_OK)
-        log_warn("password not hashed anew", "user_id=%" PRIu64 " status=%s", user->id, status_name(st));
+        log_warn("password rehash failed", "user_id=%" PRIu64 " status=%s", user->id, status_name(st));
 }
 
-/* Finds the user the name and the password belong to. ST_NOT_FOUND for an unknown name as for a wrong password, after
- * the same hashing. */
+/* Finds the user with this name and password. ST_NOT_FOUND: unknown name or wrong password. Both cost one hash, so the
+ * time of the answer does not reveal which of them it is. */
 static enum status user_authenticate(struct exchange *x, struct str username, struct str password, struct user *out)
 {
     struct user found = { 0 };
@@ -115,7 +116,7 @@ enum step login_submit(struct exchange *x)
         st = session_start(x, user.id, user.username, user.nickname);
     }
     if (st != ST_OK) {
-        /* Nothing a login does is in doubt afterwards: it simply has to be done again. */
+        /* A login can be repeated, so an unknown outcome only means unavailable. */
         respond_status(x, status_idempotent(st));
         return STEP_DONE;
     }

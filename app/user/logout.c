@@ -7,7 +7,7 @@ enum step logout_submit(struct exchange *x)
     enum status st = session_end(x);
 
     if (st != ST_OK) {
-        /* Ending a session twice does no harm: "try again" is the right answer to an unknown outcome, too. */
+        /* A logout can be repeated, so an unknown outcome only means unavailable. */
         respond_status(x, ST_UNAVAILABLE);
     } else if (x->wants_json) {
         respond_empty(x, 204);

@@ -3,12 +3,12 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 
-static const struct field next_fields[] = { { .name = "next", .type = &FIELD_OWN_PATH }, { .name = NULL } };
+static const struct field next_fields[] = { { .name = "next", .type = &FIELD_LOCAL_PATH }, { .name = NULL } };
 
-struct str next_asked(struct exchange *x)
+struct str next_from_query(struct exchange *x)
 {
     struct str next = STR("");
-    (void)query_read(x, next_fields, &next); /* a bad one is none */
+    (void)query_read(x, next_fields, &next); /* a malformed query counts as none */
     return next;
 }
 

@@ -1,5 +1,5 @@
-/* The pages of register, login and logout. Every model shown here is what the templates may rely on; members marked
- * page-only never reach JSON. */
+/* The handlers of register, login, logout and language. The comment above each handler lists the members of its model,
+ * on which the templates rely. Members marked page-only are not in JSON. */
 #ifndef HB_USER_PAGES_H
 #define HB_USER_PAGES_H
 
@@ -7,53 +7,54 @@
 #include "user/store.h"
 #include "web/exchange.h"
 
-/* GET /register?next=PATH: pages/register. A visitor who is logged in goes to / (303).
+/* GET /register?next=PATH: pages/register. A visitor who is logged in is redirected to / (303).
  *
  * Model, all of it page-only:
- *   form       { username, nickname, next }: what was typed; empty strings at first. The password is never echoed.
- *              next is a path of ours or the empty string.
+ *   form       { username, nickname, next }: the typed texts, at first empty. The password is never shown again.
+ *              next is a local path or the empty string.
  *   login_url  "/login" with the same next
- * After a refused POST (422) also, from form_errors_model:
+ * After a refused POST (422) also, from respond_form_errors:
  *   errors     [ { field, message } ]       field: "username" | "nickname" | "password"
- *   error      { username?, nickname?, password? }: the words beside the field (page-only)
+ *   error      { username?, nickname?, password? }: the message beside the field (page-only)
  * The form posts to /register: username, nickname, password, next (hidden). */
 enum step register_show(struct exchange *x);
 
-/* POST /register: makes the user with an empty wallet and logs in. HTML 303 to next (own paths only, else /), JSON 201
- * {id, username, nickname}; refused: 422 as above. When the user was made and only the session could not be, HTML goes
- * to /login and JSON answers 201 without a cookie: the account stands and must not look refused. While a store is known
- * to be away, 503 before the password is hashed. */
+/* POST /register: creates the user with an empty wallet, and logs in. HTML 303 to next (a local path, else /), JSON 201
+ * {id, username, nickname}. Refused: 422 as above. When the user was created but the session was not, HTML redirects to
+ * /login and JSON answers 201 without a cookie, because the account exists and must not look refused. When a store is
+ * known to be unreachable, answers 503 before the password is hashed. */
 enum step register_submit(struct exchange *x);
 
-/* GET /login?next=PATH: pages/login. A visitor who is logged in goes to / (303).
+/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to / (303).
  *
  * Model, all of it page-only:
- *   form       { username, next }: what was typed; next is a path of ours or the empty string
+ *   form       { username, next }: the typed texts; next is a local path or the empty string
  *   register_url  "/register" with the same next
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"
- *   error      { username?, password? }     wrong name or wrong password is always error.password, login_wrong
+ *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password
  * The form posts to /login: username, password, next (hidden). */
 enum step login_show(struct exchange *x);
 
-/* POST /login: a new session, the presented one ends. HTML 303 to next (own paths only, else /), JSON 200
- * {id, username, nickname}. Unknown name and wrong password answer alike, in words and in time. While a
- * store is known to be away, 503 before the password is hashed. */
+/* POST /login: starts a new session and ends the one that the request presented. HTML 303 to next (a local path, else
+ * /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
+ * time. When a store is known to be unreachable, answers 503 before the password is hashed. */
 enum step login_submit(struct exchange *x);
 
-/* POST /logout: ends the session and clears the cookie. HTML 303 /, JSON 204. Fine without a session. */
+/* POST /logout: ends the session and clears the cookie. HTML 303 /, JSON 204. Also fine without a session. */
 enum step logout_submit(struct exchange *x);
 
-/* POST /language: remembers the visitor's language in a cookie, for a year. Fields: language ("zh-CN" | "en"; anything
- * else is 400), next. HTML 303 to next (own paths only, else /), JSON 204. */
+/* POST /language: stores the visitor's language in a cookie for a year. Fields: language ("zh-CN" | "en"; anything else
+ * is 400), next. HTML 303 to next (a local path, else /), JSON 204. */
 enum step language_submit(struct exchange *x);
 
-/* The `next` of the query when it is a path of ours, else the empty string. */
-struct str next_asked(struct exchange *x);
-/* page with next behind it, percent-encoded: "/login?next=%2Fp%2F…". Just page when next is empty. */
+/* The query's `next` when it is a local path, else the empty string. */
+struct str next_from_query(struct exchange *x);
+/* The address of page with the query ?next=, percent-encoded: "/login?next=/p/…%3Fafter%3D3". Just page when next is
+ * empty. STR_NONE without memory. */
 struct str next_url(struct arena *a, const char *page, struct str next);
 
-/* What register and login end with: JSON status and {id, username, nickname}, HTML 303 to path. */
+/* The answer of register and login. JSON: json_status with {id, username, nickname}. HTML: 303 to path. */
 enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path);
 
 #endif

@@ -9,13 +9,14 @@
 
 enum { PASSES = 2, MEMORY_BYTES = 19 << 20 };
 
-static_assert(crypto_pwhash_STRBYTES <= PASSWORD_HASH_MAX, "a hash text fits");
+static_assert(crypto_pwhash_STRBYTES <= PASSWORD_HASH_MAX, "a hash has to fit");
 
-/* The hash of 32 random bytes that nobody knows, made once with the costs above. */
+/* The hash of 32 random bytes, which were not kept. Made with the costs above. */
 static const char DUMMY_HASH[] = "$argon2id$v=19$m=19456,t=2,p=1$BZVbv4NHgjtP8shfdOl4Tg"
                                  "$U33pfwjJN8Wr+NeTrqBU0sFdV/zPwbmpsDLe2VBqI5Y";
 
-/* libsodium wants the hash NUL-padded to its full size. False when it is too long to be one of ours. */
+/* Copies the hash into out, NUL-padded to crypto_pwhash_STRBYTES as libsodium requires. False: it is empty or too
+ * long. */
 static bool hash_pad(struct str hash, char *out)
 {
     if (hash.len == 0 || hash.len >= crypto_pwhash_STRBYTES)
@@ -37,17 +38,17 @@ enum status password_hash(struct str password, char *out)
 enum status password_verify(struct str hash, struct str password)
 {
     char padded[crypto_pwhash_STRBYTES];
-    bool known = hash_pad(hash, padded);
+    bool hash_usable = hash_pad(hash, padded);
 
-    if (!known)
+    if (!hash_usable)
         (void)hash_pad(str_from(DUMMY_HASH), padded);
     cpu_yield_begin();
     errno = 0;
-    bool fits = crypto_pwhash_str_verify(padded, password.ptr, password.len) == 0;
+    bool matches = crypto_pwhash_str_verify(padded, password.ptr, password.len) == 0;
     cpu_yield_end();
-    if (!fits && errno == ENOMEM) /* a mismatch is EINVAL */
+    if (!matches && errno == ENOMEM) /* a mismatch is EINVAL */
         return ST_NO_MEMORY;
-    return known && fits ? ST_OK : ST_NOT_FOUND;
+    return hash_usable && matches ? ST_OK : ST_NOT_FOUND;
 }
 
 bool password_needs_rehash(struct str hash)

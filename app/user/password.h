@@ -1,5 +1,5 @@
-/* Passwords: Argon2id (19 MiB, 2 passes, one lane: OWASP's figures), about 50 ms of CPU a call. Only the auth pool
- * calls these. */
+/* Password hashes: Argon2id with 19 MiB, 2 passes and one lane, as OWASP recommends. A call takes about 50 ms of CPU,
+ * so only the auth pool hashes. */
 #ifndef HB_USER_PASSWORD_H
 #define HB_USER_PASSWORD_H
 
@@ -10,13 +10,14 @@
 
 #define PASSWORD_HASH_MAX 128 /* bytes of a hash text with its NUL */
 
-/* Writes the salted hash text. out: PASSWORD_HASH_MAX bytes, caller's. ST_NO_MEMORY when 19 MiB can't be had. */
+/* Writes the salted hash as text. out: PASSWORD_HASH_MAX bytes, the caller's. ST_NO_MEMORY: 19 MiB are not
+ * available. */
 enum status password_hash(struct str password, char *out);
-/* ST_OK: the password belongs to the hash; ST_NOT_FOUND: it does not; ST_NO_MEMORY: nobody knows. An empty hash
- * (unknown user, or one without a password) is checked against a dummy of the same cost and never fits, so that the
- * answer's time does not tell who exists. */
+/* Compares the password with the hash. ST_OK: it matches · ST_NOT_FOUND: it does not · ST_NO_MEMORY: not compared. An
+ * empty hash (unknown user, or a user without a password) is compared with a dummy hash of the same cost and never
+ * matches, so the time of the answer does not reveal which users exist. */
 enum status password_verify(struct str hash, struct str password);
-/* True when a hash was made with other costs than today's. */
+/* True when the hash was made with other costs than the current ones. */
 bool password_needs_rehash(struct str hash);
 
 #endif

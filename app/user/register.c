@@ -28,7 +28,7 @@ enum step register_show(struct exchange *x)
         respond_see_other(x, STR("/"));
         return STEP_DONE;
     }
-    register_model(x, &m, &x->query, next_asked(x));
+    register_model(x, &m, &x->query, next_from_query(x));
     respond_model(x, 200, "pages/register", &m);
     return STEP_DONE;
 }
@@ -42,8 +42,9 @@ static enum step register_refuse(struct exchange *x, struct str next, const stru
     return STEP_DONE;
 }
 
-/* Asks both stores before the password is hashed, which is what takes the time. ST_OK: the name is free so far. */
-static enum status register_ready(struct exchange *x, struct str username)
+/* Checks, before the slow hashing, that both stores are reachable and the name is free. ST_OK: it is free so far ·
+ * ST_EXISTS: it is taken · else the store's status. */
+static enum status register_precheck(struct exchange *x, struct str username)
 {
     struct user found;
     enum status st = session_store_check(x);
@@ -69,7 +70,7 @@ enum step register_submit(struct exchange *x)
     if (st == ST_INVALID)
         return register_refuse(x, account.next, &e);
     if (st == ST_OK)
-        st = register_ready(x, account.username);
+        st = register_precheck(x, account.username);
     if (st == ST_EXISTS)
         return register_refuse_taken(x, account.next, &e);
     if (st == ST_OK)
@@ -92,7 +93,7 @@ enum step register_submit(struct exchange *x)
         return STEP_DONE;
     }
     log_info("registered", "user_id=%" PRIu64, user.id);
-    x->if_lost = &REGISTER_UNKNOWN;
+    x->fallback_problem = &REGISTER_UNKNOWN;
     struct str next = account.next;
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)

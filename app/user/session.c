@@ -17,7 +17,7 @@
 enum { TOKEN_BYTES = 32, REFRESH_MS_MAX = 3600 * 1000, REFRESH_IDLE_PARTS = 100 };
 
 static_assert(sizeof KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == SESSION_KEY_LEN,
-              "a key is its prefix and a hash in hex");
+              "a key is the prefix and a hash in hex");
 static_assert(sodium_base64_ENCODED_LEN(TOKEN_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING) == SESSION_TOKEN_MAX,
               "a token is 32 bytes in base64url");
 
@@ -73,7 +73,7 @@ bool session_value_read(struct str value, struct session *out)
     return true;
 }
 
-/* Milliseconds since an instant; 0 when the clock was put back behind it. */
+/* Milliseconds since since_ms; 0 when the clock was set back to before it. */
 static int64_t age_ms(int64_t since_ms, int64_t now_ms)
 {
     return now_ms > since_ms ? now_ms - since_ms : 0;
@@ -91,9 +91,9 @@ int64_t session_ttl_ms(const struct config *config, const struct session *s, int
 
 bool session_refresh_due(const struct config *config, const struct session *s, int64_t now_ms)
 {
-    int64_t pause_ms = config->session_idle_s * 1000 / REFRESH_IDLE_PARTS;
+    int64_t interval_ms = config->session_idle_s * 1000 / REFRESH_IDLE_PARTS;
 
-    return age_ms(s->seen_ms, now_ms) >= (pause_ms < REFRESH_MS_MAX ? pause_ms : REFRESH_MS_MAX);
+    return age_ms(s->seen_ms, now_ms) >= (interval_ms < REFRESH_MS_MAX ? interval_ms : REFRESH_MS_MAX);
 }
 
 /* ---- the cookie ---- */
@@ -115,7 +115,7 @@ bool session_visitor_queue(struct exchange *x)
     session_key_write(token, key);
     x->visitor.session_key = arena_str(x->arena, (struct str){ key, SESSION_KEY_LEN });
     if (x->visitor.session_key.ptr == NULL) {
-        x->session_call.status = ST_NO_MEMORY; /* not logged out: session_visitor_read tells it */
+        x->session_call.status = ST_NO_MEMORY; /* not a guest: session_visitor_read returns an error */
         return true;
     }
     const struct str args[] = { STR("GET"), x->visitor.session_key };
@@ -123,9 +123,10 @@ bool session_visitor_queue(struct exchange *x)
     return true;
 }
 
-/* Queues the SET that stores the session under the key for ttl_ms; only: "XX" (it must be there) or "NX". */
+/* Queues the SET that stores the session for session_ttl_ms. condition: "NX" (the key must not exist) or "XX" (it must
+ * exist). */
 static void session_store_queue(struct exchange *x, struct redis_call *call, struct str key, const struct session *s,
-                                struct str only)
+                                struct str condition)
 {
     int64_t ttl_ms = session_ttl_ms(x->app->stores.config, s, x->now_ms);
     struct str value = session_value_text(x->arena, s);
@@ -136,12 +137,12 @@ static void session_store_queue(struct exchange *x, struct redis_call *call, str
         call->status = ST_NO_MEMORY;
         return;
     }
-    const struct str args[] = { STR("SET"), key, value, only, STR("PX"), ttl };
+    const struct str args[] = { STR("SET"), key, value, condition, STR("PX"), ttl };
     redis_queue(x->app->stores.redis, call, args, ARRAY_LEN(args));
 }
 
-/* Rare (hourly for a session), but then for everybody who comes to an event: it goes with the round that comes next.
- * When Redis fails, that costs nothing but a little lifetime. */
+/* Queues the renewal of seen_ms and TTL without a round of its own, as many sessions may be due at the same time
+ * (visitors of an event). When it fails, the session only ends a little earlier. */
 static void session_renew(struct exchange *x, const struct session *s)
 {
     struct session seen = *s;
@@ -162,13 +163,13 @@ enum status session_visitor_read(struct exchange *x)
         return ST_OK;
     struct str value = redis_reply_str(reply);
     if (!session_value_read(value, &s)) {
-        log_error("session value is not one of ours", "bytes=%zu", value.len);
+        log_error("session value malformed", "bytes=%zu", value.len);
         return ST_OK;
     }
     if (session_ttl_ms(x->app->stores.config, &s, x->now_ms) == 0)
         return ST_OK;
     x->visitor.user_id = s.user_id;
-    x->visitor.username = s.username; /* slices of the reply, which lives as long as the request */
+    x->visitor.username = s.username; /* slices of the reply, which is freed with the request */
     x->visitor.nickname = s.nickname;
     if (session_refresh_due(x->app->stores.config, &s, x->now_ms))
         session_renew(x, &s);
@@ -209,7 +210,7 @@ enum status session_start(struct exchange *x, uint64_t user_id, struct str usern
     if (st != ST_OK)
         return ST_UNAVAILABLE;
     if (!ended)
-        log_warn("a replaced session could not be ended", "user_id=%" PRIu64, user_id);
+        log_warn("old session not deleted", "user_id=%" PRIu64, user_id);
     respond_cookie(x, cookie_name(x), str_from(token), x->app->stores.config->session_absolute_s);
     return ST_OK;
 }

@@ -1,14 +1,14 @@
 #include "user/store.h"
 
-struct insert {
+struct insert_run {
     struct user *user;
     int64_t now_ms;
 };
 
-/* The wallet's row belongs to the user's birth, though accounts are the business of a floor above. */
+/* Inserts the wallet's account by SQL, in the same transaction, so that no user is without a wallet. */
 static enum status insert_body(struct db *db, void *ctx)
 {
-    struct insert *in = ctx;
+    struct insert_run *in = ctx;
     struct user *u = in->user;
     enum status st =
         db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES (?, ?, ?, ?)",
@@ -23,13 +23,13 @@ static enum status insert_body(struct db *db, void *ctx)
 
 enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms)
 {
-    struct insert in = { user, now_ms };
+    struct insert_run in = { user, now_ms };
     struct user found;
     enum status st = db_transaction(db, insert_body, &in);
 
     if (st != ST_UNKNOWN || user->password_hash.ptr == NULL)
         return st;
-    /* Whether the COMMIT arrived: a salted hash is found again only in our own row. */
+    /* The COMMIT may have arrived. The hash is salted, so only the row of this call has it. */
     st = user_find_by_name(db, a, user->username, &found);
     if (st == ST_OK && str_equal(found.password_hash, user->password_hash)) {
         user->id = found.id;

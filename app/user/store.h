@@ -1,4 +1,4 @@
-/* Users in MySQL. */
+/* Users in MySQL: insert, look up, replace a password hash. A user's id is also the id of the wallet account. */
 #ifndef HB_USER_STORE_H
 #define HB_USER_STORE_H
 
@@ -13,16 +13,16 @@ struct user {
     uint64_t id;
     struct str username;
     struct str nickname;
-    struct str password_hash; /* .ptr NULL: no password, session only (demo users) */
+    struct str password_hash; /* .ptr NULL: no password, so no login (demo users) */
 };
 
-/* Inserts the user and an empty wallet account of the same id, in one transaction, and sets user->id.
- * ST_EXISTS: the username is taken. A lost COMMIT is looked up by the (salted, so unique) password hash; ST_UNKNOWN
- * only when that can't be done either. */
+/* Inserts the user and an empty wallet account of the same id in one transaction, and sets user->id. ST_EXISTS: the
+ * username is taken · ST_UNKNOWN: the reply to COMMIT was lost, and the row could not be looked up by its salted
+ * password hash either. */
 enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms);
-/* By folded username. ST_NOT_FOUND. The texts live in the arena. */
+/* Finds a user by the folded username. ST_NOT_FOUND. The texts are in the arena. */
 enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out);
-/* Replaces old_hash; a password changed meanwhile stays. ST_OK either way. */
+/* Replaces old_hash by new_hash. When the password was changed meanwhile, it stays. ST_OK in both cases. */
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash);
 
 #endif

@@ -46,7 +46,7 @@ struct deposit_run {
     int64_t now_ms;
 };
 
-/* Refuses nothing but a repeat and a wallet that does not exist; no wallet is ever deleted. */
+/* Fails only for a repeated key (ST_EXISTS) and a wallet that does not exist. Wallets are never deleted. */
 static enum status deposit_body(struct db *db, void *ctx)
 {
     const struct deposit_run *run = ctx;
@@ -63,7 +63,7 @@ static enum status deposit_body(struct db *db, void *ctx)
     return st == ST_OK ? ledger_balance(db, run->arena, d->user_id, &d->balance_fen) : st;
 }
 
-/* Fills in what the transfer of this key did. */
+/* Reads the transfer of this key: its amount, and the current balance. */
 static enum status deposit_find(struct db *db, const struct deposit_run *run)
 {
     struct db_rows rows;
@@ -93,7 +93,7 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
         d->repeated = true;
         st = deposit_find(db, &run);
         if (st == ST_NO_MEMORY || st == ST_UNAVAILABLE)
-            st = ST_UNKNOWN; /* it was made; only what it did can't be told */
+            st = ST_UNKNOWN; /* the deposit exists, but its amount can't be read */
     }
     return st;
 }
@@ -119,7 +119,7 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 {
     struct model m;
 
-    x->if_lost = &DEPOSIT_UNKNOWN;
+    x->fallback_problem = &DEPOSIT_UNKNOWN;
     if (!x->wants_json) {
         respond_see_other(x, STR("/wallet"));
         return STEP_DONE;

@@ -1,4 +1,4 @@
-/* The demo's top-up: money from the bank account into the visitor's wallet. */
+/* Demo deposits: transfers from the bank account into the visitor's wallet, at most one for each request key. */
 #ifndef HB_WALLET_DEPOSIT_H
 #define HB_WALLET_DEPOSIT_H
 
@@ -13,23 +13,24 @@
 
 struct deposit {
     uint64_t user_id;
-    int64_t amount_fen;     /* on a repeat: what the first one brought */
-    struct str request_key; /* valid */
-    int64_t balance_fen;    /* out: the wallet's balance after it */
-    bool repeated;          /* out: the same key was there before, nothing was changed */
+    int64_t amount_fen;     /* in and out: on a repeat, the amount of the first deposit */
+    struct str request_key; /* valid (web/form.h) */
+    int64_t balance_fen;    /* out: balance of the wallet after the deposit; on a repeat, the current one */
+    bool repeated;          /* out: the key was used before, nothing was changed */
 };
 
-/* The form of /wallet/deposit: amount_fen and request_key of struct deposit. */
+/* The form of /wallet/deposit: sets amount_fen and request_key of struct deposit. */
 extern const struct field deposit_fields[];
 
-/* Makes the deposit once for its (user_id, request_key): a repeat fills in what the first one did. An unanswered COMMIT
- * is replayed (db_transaction_replay). ST_UNKNOWN when that does not decide it either, or when a deposit that was made
- * can't be read again. ST_NOT_FOUND: no such wallet. */
+/* Makes the deposit, at most once for each (user_id, request_key); a repeat returns the first one. After a lost reply
+ * to COMMIT the transaction is replayed (db_transaction_replay). ST_UNKNOWN: the replay did not decide it either, or
+ * the existing deposit can't be read · ST_NOT_FOUND: no such wallet · ST_UNAVAILABLE, ST_NO_MEMORY: nothing was
+ * changed. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
-/* POST /wallet/deposit, only with config demo (else 404): amount (yuan text), request_key (optional). HTML 303 /wallet,
- * JSON 201 {amount_fen, balance_fen}; refused: 422 with pages/wallet and its model (see wallet/statement.h), errors on
- * "amount" or "request_key". */
+/* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional). HTML 303
+ * /wallet, JSON 201 {amount_fen, balance_fen}. Refused: 422 with pages/wallet and its model (wallet/statement.h);
+ * errors at "amount" or "request_key". */
 enum step deposit_submit(struct exchange *x);
 
 #endif

@@ -21,8 +21,8 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
     return ST_OK;
 }
 
-/* Each half walks its own index backwards and stops after a page, however long the account's history is. One entry
- * more than a page is asked for, to know whether there is a next page. */
+/* Each half of the UNION reads its own index backwards and stops after one page, however many transfers the account
+ * has. One entry more than a page is read, to know whether there is a next page. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, uint64_t before, struct statement *out)
 {
     static const char sql[] = "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer"
@@ -76,7 +76,7 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
     view_time_model(m, o, "created_at", "created_at_text", entry->created_ms);
 }
 
-struct reading {
+struct snapshot {
     struct arena *arena;
     uint64_t account_id;
     uint64_t before;
@@ -84,9 +84,9 @@ struct reading {
     struct statement statement;
 };
 
-static enum status reading_body(struct db *db, void *ctx)
+static enum status snapshot_body(struct db *db, void *ctx)
 {
-    struct reading *r = ctx;
+    struct snapshot *r = ctx;
     enum status st = ledger_balance(db, r->arena, r->account_id, &r->balance_fen);
     return st == ST_OK ? statement_read(db, r->arena, r->account_id, r->before, &r->statement) : st;
 }
@@ -94,9 +94,9 @@ static enum status reading_body(struct db *db, void *ctx)
 enum status statement_model(struct exchange *x, struct model *m, uint64_t before, struct str typed_amount,
                             struct str request_key)
 {
-    struct reading r = { .arena = x->arena, .account_id = x->visitor.user_id, .before = before };
-    /* One instant for both: the newest entry is always in the balance. */
-    enum status st = db_snapshot(x->app->stores.db, reading_body, &r);
+    struct snapshot r = { .arena = x->arena, .account_id = x->visitor.user_id, .before = before };
+    /* One snapshot for both, so that the balance always includes the newest entry. */
+    enum status st = db_snapshot(x->app->stores.db, snapshot_body, &r);
     const struct statement *s = &r.statement;
 
     if (st != ST_OK)

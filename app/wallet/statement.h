@@ -1,4 +1,4 @@
-/* The wallet page: balance and statement, newest first, paged by transfer id. */
+/* The wallet page: balance, and the statement of the account's transfers, newest first, paged by transfer id. */
 #ifndef HB_WALLET_STATEMENT_H
 #define HB_WALLET_STATEMENT_H
 
@@ -18,7 +18,7 @@
 struct statement_entry {
     uint64_t transfer_id;
     enum transfer_kind kind;
-    int64_t amount_fen; /* signed: what it did to the balance */
+    int64_t amount_fen; /* signed change of the balance */
     uint64_t packet_id; /* 0: none */
     int64_t created_ms;
 };
@@ -26,10 +26,11 @@ struct statement_entry {
 struct statement {
     struct statement_entry entries[STATEMENT_PAGE_ENTRIES];
     size_t count;
-    uint64_t next; /* before-key of the following page; 0: this is the last one */
+    uint64_t next; /* `before` of the next page; 0: this is the last page */
 };
 
-/* The entries of an account with transfer id < before (STATEMENT_NEWEST: from the top). */
+/* Reads one page of the account's entries, those with transfer id < before (STATEMENT_NEWEST: the first page). The
+ * caller's arena holds the rows. Status of db_query; ST_CORRUPT: unknown kind. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, uint64_t before, struct statement *out);
 
 /* GET /wallet?before=KEY: pages/wallet. A malformed key: 400.
@@ -50,8 +51,8 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
  * After a refused deposit (422) also: errors [ { field, message } ], error { amount?, request_key? }. */
 enum step statement_show(struct exchange *x);
 
-/* Fills m with the model above. before as statement_read; typed_amount and request_key are shown in the deposit
- * form. */
+/* Adds the model above to m, which the caller has initialised. before: as for statement_read. typed_amount and
+ * request_key: the values of the deposit form. */
 enum status statement_model(struct exchange *x, struct model *m, uint64_t before, struct str typed_amount,
                             struct str request_key);
 

@@ -13,17 +13,17 @@
 enum { ASSETS_MAX = 64, ASSET_NAME_MAX = 64, ASSET_BYTES_MAX = 4 << 20, ASSET_HASH_CHARS = 10 };
 
 struct asset {
-    char key[ASSET_NAME_MAX];                         /* "app_css": what templates call it */
+    char key[ASSET_NAME_MAX];                         /* the name in templates: "app_css" */
     char url[ASSET_NAME_MAX + ASSET_HASH_CHARS + 16]; /* "/static/app.1f3a9c0d2e.css" */
 };
 
 struct assets {
     size_t count;
-    uint64_t content;
+    uint64_t hash; /* of all assets */
     struct asset items[ASSETS_MAX];
 };
 
-/* SHA-256 of a file's content, the first characters in hex. */
+/* The first ASSET_HASH_CHARS hex digits of the SHA-256 of the file. */
 static enum status file_hash(const char *path, char hex[ASSET_HASH_CHARS + 1])
 {
     uint8_t digest[HASH_BYTES];
@@ -37,14 +37,14 @@ static enum status file_hash(const char *path, char hex[ASSET_HASH_CHARS + 1])
     return st;
 }
 
-/* The folder is read in no order, so the sum is of the names that pages show. */
-static void content_add(struct assets *a, const struct asset *asset)
+/* readdir returns entries in any order. So the hash of all assets is a sum, which does not depend on the order. */
+static void hash_add(struct assets *a, const struct asset *asset)
 {
     uint8_t digest[HASH_BYTES];
     uint64_t part;
     hash_sha256(asset->url, strlen(asset->url), digest);
     memcpy(&part, digest, sizeof part);
-    a->content += part;
+    a->hash += part;
 }
 
 static enum status asset_add(struct assets *a, const char *dir, const char *name)
@@ -69,7 +69,7 @@ static enum status asset_add(struct assets *a, const char *dir, const char *name
     for (char *c = asset->key; *c != '\0'; c++)
         if (*c == '.' || *c == '-')
             *c = '_';
-    content_add(a, asset);
+    hash_add(a, asset);
     return ST_OK;
 }
 
@@ -95,9 +95,9 @@ void assets_free(struct assets *a)
     free(a);
 }
 
-uint64_t assets_content(const struct assets *a)
+uint64_t assets_hash(const struct assets *a)
 {
-    return a->content;
+    return a->hash;
 }
 
 void assets_model(const struct assets *a, struct model *m, struct value *object)

@@ -1,5 +1,5 @@
-/* Static files carry a hash of their content in their public name: /static/app.1f3a9c0d2e.css. Computed once at
- * start; nginx strips the hash. */
+/* Static files have a hash of their content in their public name: /static/app.1f3a9c0d2e.css. The hashes are computed
+ * once, at start. nginx removes the hash from the path and serves /static/app.css. */
 #ifndef HB_WEB_ASSETS_H
 #define HB_WEB_ASSETS_H
 
@@ -7,13 +7,14 @@
 #include "base/value.h"
 
 struct assets;
-/* Hashes every file of the folder (not below it). ST_UNAVAILABLE when one can't be read; ST_NO_MEMORY also when one is
- * larger than 4 MiB or there are more than 64. */
+/* Hashes every file of the folder, without its subfolders. ST_UNAVAILABLE: the folder or a file can't be read ·
+ * ST_NO_MEMORY: also when a file is larger than 4 MiB or there are more than 64 files. *out belongs to the caller
+ * (assets_free). */
 enum status assets_load(const char *dir, struct assets **out);
 void assets_free(struct assets *a);
-/* A hash of all names with their hashes: other files, other pages. */
-uint64_t assets_content(const struct assets *a);
-/* Adds `asset` {"app_css": "/static/app.<hash>.css", …} to the object, page-only. */
+/* A hash of all public names: it changes when any file changes. */
+uint64_t assets_hash(const struct assets *a);
+/* Adds the page-only object `asset` {"app_css": "/static/app.<hash>.css", …} to object. */
 void assets_model(const struct assets *a, struct model *m, struct value *object);
 
 #endif

@@ -9,7 +9,7 @@
 enum { ARENA_CHUNK_BYTES = 64 << 10 };
 static const size_t ARENA_BYTES_MAX = (size_t)128 << 20;
 
-/* The path of the file, and its state. False: errno says why. */
+/* Writes the path of the catalogue's file, and its stamp. False: the file can't be read, and errno is set. */
 static bool file_stat(const char *dir, enum language language, char path[PATH_MAX], struct catalogue_stamp *out)
 {
     struct stat info;
@@ -42,7 +42,8 @@ bool catalogue_stamp_equal(const struct catalogue_stamp *a, const struct catalog
 
 /* ---- lines ---- */
 
-/* Reads one line into out, whose file and first_line are set. NULL, or what is wrong with the line. */
+/* Parses one line into *out, whose file and first_line are already set. Returns NULL, or a message that describes the
+ * error. */
 static const char *text_parse(struct arena *a, struct str line, struct mustache_source *out)
 {
     struct str text;
@@ -54,7 +55,7 @@ static const char *text_parse(struct arena *a, struct str line, struct mustache_
         return "a key consists of letters, digits, - and _";
     out->name = arena_printf(a, "text/%.*s", STR_ARG(key));
     out->text = str_trim(text);
-    out->first_column = (size_t)(out->text.ptr - line.ptr); /* before the text are only ASCII characters */
+    out->first_column = (size_t)(out->text.ptr - line.ptr); /* all characters before the text are ASCII */
     return NULL;
 }
 

@@ -6,7 +6,8 @@ static struct str without_weakness(struct str tag)
     return tag;
 }
 
-/* Cuts the first tag off, quotes and all. False: there is none, or it is malformed. A comma may be part of a tag. */
+/* Cuts the first tag, with its quotes, from the list. False: the list is empty or malformed. A tag may contain
+ * commas. */
 static bool tag_cut(struct str *list, struct str *tag)
 {
     while (list->len > 0 && (*list->ptr == ',' || *list->ptr == ' ' || *list->ptr == '\t'))

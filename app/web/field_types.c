@@ -54,13 +54,13 @@ static enum status word_read(struct field_input *in)
         i++;
     if (word.ptr == NULL)
         return field_fail(in, in->field->malformed);
-    memcpy(in->out, &i, sizeof i); /* an enum without negative values is an unsigned int */
+    memcpy(in->out, &i, sizeof i); /* gcc and clang use unsigned int for an enum without negative values */
     return ST_OK;
 }
 
 const struct field_type FIELD_WORD = { "word", word_read };
 
-/* Digits that are a number, were it not too large for one. */
+/* True for a decimal number without leading zeros, of any size. */
 static bool is_large_number(struct str s)
 {
     if (s.len == 0 || s.ptr[0] == '0')
@@ -71,7 +71,7 @@ static bool is_large_number(struct str s)
     return true;
 }
 
-/* As field_limits. Without a max, a number that int64_t can't hold is fine, too. */
+/* As field_limits, for uint64_t. Without a max, numbers above INT64_MAX are allowed. */
 static enum status limits_u64(struct field_input *in, uint64_t n)
 {
     return field_limits(in, n < INT64_MAX ? (int64_t)n : INT64_MAX);
@@ -91,7 +91,7 @@ static enum status count_read(struct field_input *in)
     st = limits_u64(in, n);
     if (st != ST_OK)
         return st;
-    assert(n <= UINT32_MAX); /* the row's max sees to it */
+    assert(n <= UINT32_MAX); /* the row's max is at most UINT32_MAX */
     *(uint32_t *)in->out = (uint32_t)n;
     return ST_OK;
 }
@@ -152,10 +152,10 @@ static enum status request_key_read(struct field_input *in)
 
 const struct field_type FIELD_REQUEST_KEY = { "request_key", request_key_read };
 
-static enum status own_path_read(struct field_input *in)
+static enum status local_path_read(struct field_input *in)
 {
-    *(struct str *)in->out = origin_own_path(in->typed) ? in->typed : STR("");
+    *(struct str *)in->out = origin_path_is_local(in->typed) ? in->typed : STR("");
     return ST_OK;
 }
 
-const struct field_type FIELD_OWN_PATH = { "own_path", own_path_read };
+const struct field_type FIELD_LOCAL_PATH = { "local_path", local_path_read };

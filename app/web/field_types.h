@@ -1,33 +1,35 @@
-/* The types of fields that know no domain: what people type, what our own links carry, and keys. */
+/* Field types for values of any domain: text, numbers, amounts, request keys and local paths. web/fields.h describes
+ * how tables use them. The first words of each comment name the C type of the member that takes the value. */
 #ifndef HB_WEB_FIELD_TYPES_H
 #define HB_WEB_FIELD_TYPES_H
 
 #include "web/fields.h"
 
-/* struct str: as typed. Limits in bytes. */
+/* struct str: the text as typed. Limits are in bytes. */
 extern const struct field_type FIELD_TEXT;
-/* struct str: one line, cleaned (utf8_clean); nothing but blanks counts as nothing. Limits in graphemes, and
- * code_points_max. */
+/* struct str: one line, cleaned by utf8_clean. A line of blanks counts as absent. Limits are in graphemes;
+ * code_points_max applies, too. */
 extern const struct field_type FIELD_LINE;
-/* An enum whose values number the row's words from 0. */
+/* An enum: the index of the typed word in the row's list of words. */
 extern const struct field_type FIELD_WORD;
-/* uint32_t: a whole number as people type it, also in full width. Its row has a max. */
+/* uint32_t: a whole number in ASCII or full-width digits. The row must have a max. */
 extern const struct field_type FIELD_COUNT;
-/* uint64_t: a whole number as our links write it. */
+/* uint64_t: a whole number in ASCII digits, as links of this site contain it. */
 extern const struct field_type FIELD_NUMBER;
-/* int64_t fen: an amount of yuan as people type it, also in full width. Limits in fen. */
+/* int64_t fen: an amount typed in yuan, in ASCII or full-width characters. Limits are in fen. */
 extern const struct field_type FIELD_YUAN;
-/* struct str: a request key (web/form.h). When none was typed, or a bad one, it is a fresh one all the same: a form
- * that is shown again needs one. */
+/* struct str: a request key (web/form.h). An absent or malformed key is replaced by a new one, because a form that is
+ * shown again needs a key. A malformed key is refused all the same. */
 extern const struct field_type FIELD_REQUEST_KEY;
-/* struct str: a path of this site (web/origin.h). Anything else is never refused, but is read as the empty string. */
-extern const struct field_type FIELD_OWN_PATH;
+/* struct str: a local path (origin_path_is_local). Any other text is read as the empty string and never refused. */
+extern const struct field_type FIELD_LOCAL_PATH;
 
-/* ---- for readers of other floors ---- */
+/* ---- for field types of other floors ---- */
 
 enum status field_text_read(struct field_input *in);
 enum status field_line_read(struct field_input *in);
-/* Typed yuan in fen, whatever the row's limits are. ST_INVALID: malformed, told · ST_NO_MEMORY. */
+/* Parses the typed yuan into fen and ignores the row's limits. ST_INVALID: malformed, and the message is recorded ·
+ * ST_NO_MEMORY. */
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen);
 
 #endif

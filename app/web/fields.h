@@ -1,6 +1,6 @@
-/* A form is a table, and so is a query. A row for each field says its name, its type, where the value goes, the limits,
- * and the messages for what breaks them. So a handler reads only values that fit, and a description of the form can be
- * made from the same rows. The types are in web/field_types.h; other floors add those that they know more about. */
+/* Forms and queries are described by tables. Each row describes one field: name, type, member that takes the value,
+ * limits, and a message for each error. form_read or query_read reads all fields, so that a handler sees only valid,
+ * typed values. The general types are in web/field_types.h; other floors add types of their own. */
 #ifndef HB_WEB_FIELDS_H
 #define HB_WEB_FIELDS_H
 
@@ -10,70 +10,74 @@
 
 struct field_input;
 
-/* How a field is read. */
+/* Describes how a field is read. */
 struct field_type {
-    const char *name; /* for a description of the form: "count", "yuan", "username" */
-    /* Reads in->typed into *in->out. ST_OK: also when nothing was typed and the value stays as it was · ST_INVALID:
-     * refused by field_fail, what *out holds is not used · ST_NO_MEMORY. Asks no store. */
+    const char *name; /* "count", "yuan", "username": shown in descriptions of a form */
+    /* Parses in->typed into *in->out. ST_OK: also when the text is empty and *out stays unchanged · ST_INVALID: refused
+     * by field_fail; *out is not used · ST_NO_MEMORY. Must not access a store. */
     enum status (*read)(struct field_input *in);
 };
 
-/* One row. A table ends with a row without a name. */
+/* One row of a table. The last row has no name. */
 struct field {
     const char *name;
     const struct field_type *type;
     size_t member; /* offset of the value in the handler's struct */
-    bool required; /* in a form, wherever it applies */
-    bool no_echo;  /* what was typed is not shown again: a password, a key */
-    /* False: the field is ignored, and its value stays as it was. The rows above have been read. NULL: always true. */
+    bool required; /* only in forms, and only when the field applies */
+    bool no_echo;  /* the typed text is not shown again (password, request key) */
+    /* False: the field is ignored and its value stays unchanged. Can use the values of the rows above. NULL: always
+     * applies. */
     bool (*applies)(const struct field_input *in);
 
-    /* Limits in the type's unit; max 0: none. */
+    /* Limits in the type's unit. max 0: no upper limit. */
     int64_t min, max;
-    int64_t (*max_of)(const struct config *config); /* instead of max, where settings decide */
-    int64_t code_points_max;                        /* of a line: the width of its column */
-    struct str (*word)(unsigned i);                 /* of a word: those allowed, from 0; STR_NONE behind the last */
+    int64_t (*max_of)(const struct config *config); /* replaces max when a setting decides */
+    int64_t code_points_max;                        /* FIELD_LINE: the width of the SQL column; 0: none */
+    struct str (*word)(unsigned i);                 /* FIELD_WORD: the allowed word number i; STR_NONE ends the list */
 
-    /* Messages: names of texts ("text/KEY"). NULL where it can't happen, and in a query, which is answered by 400. */
-    const char *missing;   /* required, and nothing was typed */
-    const char *malformed; /* it can't be read */
+    /* Messages: names of texts ("text/KEY"). NULL when the error is impossible, and in a query, whose errors are
+     * answered by 400. */
+    const char *missing;   /* required, but empty */
+    const char *malformed; /* can't be parsed */
     const char *low;       /* below min */
-    const char *high;      /* above max, which stands for {{value}} */
-    const char *wide;      /* more code points than the column takes; {{value}} is max */
+    const char *high;      /* above max; {{value}} is max */
+    const char *wide;      /* more than code_points_max; {{value}} is max */
 };
 
-/* What a type's reader is given. */
+/* The arguments of a type's read function. */
 struct field_input {
     struct exchange *x;
     const struct field *field;
-    struct str typed;   /* empty: absent, too */
-    const void *values; /* the handler's struct, for what the rows above have read */
-    void *out;          /* the member of this field */
+    struct str typed;   /* empty also when the field is absent */
+    const void *values; /* the handler's struct, with the values of the rows above */
+    void *out;          /* the member that takes the value */
     struct form_errors *errors;
 };
 
-/* Reads the posted form into values, whose members hold what is meant where nothing is typed. errors: at most one
- * message a field, in the order of the table. ST_OK: there is none · ST_INVALID: values are not fit for use ·
- * ST_NO_MEMORY: neither are errors. */
+/* Reads the posted form into *values. The caller first sets each member to its default, which stays when the field is
+ * empty. errors: at most one message a field, in the order of the table. ST_OK: no errors · ST_INVALID: the values must
+ * not be used · ST_NO_MEMORY: neither values nor errors may be used. */
 enum status form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors);
-/* Reads the fields of the query in the same way. False: one of them is there and malformed, also when it is empty. */
+/* Reads the query in the same way. False: a field is present and malformed or empty. */
 bool query_read(struct exchange *x, const struct field *fields, void *values);
 
-/* What was typed, for showing the form again: a page-only member of object for each field but those with no_echo. */
+/* Adds the typed texts to object, so that the form can be shown again: one page-only member for each field without
+ * no_echo. */
 void form_typed_model(struct model *m, struct value *object, const struct field *fields, const struct form *form);
 
-/* The row's max under these settings; 0: none. */
+/* The row's upper limit under these settings. 0: none. */
 int64_t field_max(const struct field *field, const struct config *config);
 
-/* ---- for readers ---- */
+/* ---- for the read functions of types ---- */
 
-/* Nothing was typed: ST_INVALID with the message when the field is required, else ST_OK. */
+/* For an empty field. Required: records the message and returns ST_INVALID. Otherwise ST_OK. */
 enum status field_absent(struct field_input *in);
-/* Tells the message beside the field; NULL: none. ST_INVALID. */
+/* Records the message text for the field (NULL: no message) and returns ST_INVALID. */
 enum status field_fail(struct field_input *in, const char *text);
-/* The same with what stands for {{value}} in it. ST_NO_MEMORY when that is STR_NONE. */
+/* The same with the value for {{value}} in the message. ST_NO_MEMORY when value is STR_NONE. */
 enum status field_fail_with(struct field_input *in, const char *text, struct str value);
-/* Compares n with the row's min and max. ST_OK, ST_INVALID: told · ST_NO_MEMORY. */
+/* Compares n with the row's min and max. ST_OK · ST_INVALID: out of range, and the message is recorded ·
+ * ST_NO_MEMORY. */
 enum status field_limits(struct field_input *in, int64_t n);
 
 #endif

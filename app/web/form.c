@@ -18,7 +18,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* '+' → blank, %XX → byte. A percent sign without two digits is refused: browsers and curl never send one. */
+/* Decodes '+' to a blank and %XX to a byte. ST_INVALID for a percent sign without two hex digits, which browsers and
+ * curl never send. */
 static enum status text_decode(struct arena *a, struct str s, struct str *out)
 {
     char *bytes = arena_alloc(a, s.len + 1);

@@ -2,7 +2,7 @@
 
 static const struct {
     const char *tag;
-    struct str primary; /* any tag that begins with this subtag is answered in this language */
+    struct str primary; /* tags that begin with this subtag are answered in this language */
 } languages[LANGUAGES] = {
     [LANGUAGE_ZH_CN] = { "zh-CN", { "zh", 2 } },
     [LANGUAGE_EN] = { "en", { "en", 2 } },
@@ -38,7 +38,7 @@ static bool language_of_range(struct str range, enum language *out)
     return false;
 }
 
-/* "0.8" → 800; no weight → 1000; what can't be read → 0, which is "not this one". */
+/* The weight in thousandths: "0.8" is 800, no weight is 1000. A malformed weight is 0, which means "not acceptable". */
 static int weight_read(struct str parameters)
 {
     struct str value;

@@ -1,4 +1,4 @@
-/* The languages of the pages, and which of them a visitor reads. */
+/* The languages of the site, and the choice of a language for a visitor. */
 #ifndef HB_WEB_LANGUAGE_H
 #define HB_WEB_LANGUAGE_H
 
@@ -8,15 +8,16 @@
 
 enum language { LANGUAGE_ZH_CN, LANGUAGE_EN, LANGUAGES };
 
-#define LANGUAGE_COOKIE "language" /* holds the tag of the chosen one */
+#define LANGUAGE_COOKIE "language" /* its value is a language tag */
 
-/* The BCP 47 tag, which is also the name of the catalogue templates/text/TAG.txt. */
+/* The BCP 47 tag. It is also the name of the catalogue, templates/text/TAG.txt. */
 const char *language_tag(enum language language);
-/* The language of exactly this tag. False: none of ours. */
+/* The language of exactly this tag. False: the site does not have it. */
 bool language_from_tag(struct str tag, enum language *out);
 
-/* What the visitor chose (the value of the cookie), else what the browser likes best of ours (Accept-Language,
- * RFC 9110: weights count, among equals the first), else zh-CN. Absent values are STR_NONE. Pure. */
+/* Chooses the language: the value of the cookie when it is a known tag, else the site's language with the highest
+ * weight in Accept-Language (RFC 9110; the first one of equal weights), else zh-CN. Absent values are STR_NONE.
+ * Pure. */
 enum language language_choose(struct str cookie, struct str accept_language);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { QR_QUIET_MODULES = 4, QR_TEXT_MAX = 200, QR_SVG_BYTES_MAX = 64 << 10 };
 
-/* Each run of dark modules in a row becomes one horizontal stroke: "M x y h length". */
+/* Writes each run of dark modules in a row as one horizontal stroke: "Mx yh length". */
 static void svg_path(struct buf *out, const QRcode *code)
 {
     for (int y = 0; y < code->width; y++) {

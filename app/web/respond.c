@@ -8,10 +8,10 @@
 #include "web/text.h"
 #include "web/view.h"
 
-enum { LOST_ARENA_BYTES = 32 << 10 }; /* for the problem page of a lost answer */
+enum { FALLBACK_ARENA_BYTES = 32 << 10 }; /* for the page that replaces an incomplete answer */
 
 #define PROBLEM_URN "urn:hongbao:problem:"
-#define VARY        "Accept, Accept-Language, Cookie" /* page or JSON; the language; who looks */
+#define VARY        "Accept, Accept-Language, Cookie" /* page or JSON; language; visitor */
 
 const struct problem PROBLEM_BAD_REQUEST = { 400, "bad-request", "text/problem_bad_request",
                                              "text/problem_bad_request_detail", 0 };
@@ -29,11 +29,11 @@ const struct problem PROBLEM_UNKNOWN = { 503, "unknown", "text/problem_unknown",
 void respond_header(struct exchange *x, const char *name, struct str value)
 {
     if (value.ptr == NULL)
-        x->lost = true;
+        x->incomplete = true;
     for (size_t i = 0; i < value.len; i++) {
         char c = value.ptr[i];
         if (c == '\r' || c == '\n' || c == '\0') {
-            log_error("header with a line break left out", "name=%s", name);
+            log_error("header with line break dropped", "name=%s", name);
             return;
         }
     }
@@ -55,7 +55,7 @@ void respond_retry_after(struct exchange *x, int seconds)
     buf_printf(&x->headers, "Retry-After: %d\r\n", seconds);
 }
 
-/* Status, type and the header every answer of ours carries: pages show money and are nobody else's business. */
+/* Status, content type and Cache-Control: answers show private data, so no cache may store them. */
 static void answer_begin(struct exchange *x, int status, struct str content_type)
 {
     x->status = status;
@@ -102,7 +102,7 @@ static void answer_json(struct exchange *x, int status, struct str content_type,
 {
     answer_begin(x, status, content_type);
     respond_header(x, "Vary", STR(VARY));
-    x->lost = x->lost || m->failed;
+    x->incomplete = x->incomplete || m->failed;
     value_json(&x->body, &m->root);
     buf_char(&x->body, '\n');
 }
@@ -119,7 +119,7 @@ static void answer_page(struct exchange *x, int status, const char *template_nam
         return;
     }
     if (m->failed || mustache_render(page, &m->root, &x->body) != ST_OK)
-        x->lost = true;
+        x->incomplete = true;
 }
 
 void respond_model(struct exchange *x, int status, const char *template_name, struct model *m)
@@ -130,7 +130,7 @@ void respond_model(struct exchange *x, int status, const char *template_name, st
         answer_json(x, status, STR("application/json"), m);
 }
 
-/* The members of RFC 9457, and what the problem page shows besides. */
+/* The members of RFC 9457, and further members for the problem page. */
 static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
     value_text(m, &m->root, "type", arena_printf(x->arena, PROBLEM_URN "%s", p->type));
@@ -142,7 +142,7 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
     value_text(m, &m->root, "request_id", x->request_id);
     if (p->retry_after_s > 0)
         view_count_model(m, &m->root, "retry_after", "retry_after_one", p->retry_after_s);
-    /* A link repeats a GET; what was posted is for the visitor to post again. */
+    /* A link can repeat a GET only. The visitor has to post a form again. */
     if (p->retry_after_s > 0 && x->method != METHOD_POST)
         value_page_text(m, &m->root, "retry_url", x->target);
 }
@@ -150,7 +150,7 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
 void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
     if (p->status >= 500)
-        x->if_lost = p;
+        x->fallback_problem = p;
     problem_model(x, p, m);
     if (p->retry_after_s > 0)
         respond_retry_after(x, p->retry_after_s);
@@ -167,8 +167,8 @@ void respond_problem(struct exchange *x, const struct problem *p)
     respond_problem_model(x, p, &m);
 }
 
-/* `errors`, a list of {field, message}, and for the page an object `error` {FIELD: message}, so that a template can
- * write the words beside the field. */
+/* Adds `errors`, a list of {field, message}, and for templates the page-only object `error` {FIELD: message}, for the
+ * message beside a field. */
 static void errors_model(struct exchange *x, struct model *m, const struct form_errors *e)
 {
     if (e->count == 0)
@@ -208,38 +208,38 @@ void respond_status(struct exchange *x, enum status st)
     case ST_CONFLICT:
     case ST_NO_MEMORY: respond_problem(x, &PROBLEM_BUSY); break;
     default:
-        log_error("unexpected outcome", "status=%s route=%s", status_name(st), x->route != NULL ? x->route->path : "-");
+        log_error("unexpected status", "status=%s route=%s", status_name(st), x->route != NULL ? x->route->path : "-");
         respond_problem(x, &PROBLEM_INTERNAL);
     }
 }
 
-/* ---- lost answers ---- */
+/* ---- incomplete answers ---- */
 
-static bool answer_lost(const struct exchange *x)
+static bool answer_incomplete(const struct exchange *x)
 {
-    return x->lost || x->headers.failed || x->body.failed || x->arena == NULL || arena_failed(x->arena);
+    return x->incomplete || x->headers.failed || x->body.failed || x->arena == NULL || arena_failed(x->arena);
 }
 
 static void answer_clear(struct exchange *x)
 {
     x->status = 503;
-    x->lost = false;
+    x->incomplete = false;
     buf_reset(&x->headers);
     buf_reset(&x->body);
 }
 
 void respond_finish(struct exchange *x)
 {
-    if (!answer_lost(x))
+    if (!answer_incomplete(x))
         return;
-    const struct problem *p = x->if_lost != NULL ? x->if_lost : &PROBLEM_BUSY;
+    const struct problem *p = x->fallback_problem != NULL ? x->fallback_problem : &PROBLEM_BUSY;
     struct arena *full = x->arena;
-    log_warn("answer lost: no memory", "status=%d route=%s", x->status, x->route != NULL ? x->route->path : "-");
+    log_warn("answer dropped: out of memory", "status=%d route=%s", x->status, x->route != NULL ? x->route->path : "-");
     answer_clear(x);
-    x->arena = arena_new(LOST_ARENA_BYTES, LOST_ARENA_BYTES);
+    x->arena = arena_new(FALLBACK_ARENA_BYTES, FALLBACK_ARENA_BYTES);
     if (x->arena != NULL)
         respond_problem(x, p);
-    if (answer_lost(x))
+    if (answer_incomplete(x))
         answer_clear(x);
     arena_free(x->arena);
     x->arena = full;

@@ -12,11 +12,11 @@
 #include "web/origin.h"
 #include "web/respond.h"
 
-enum { ANSWER_HEAD_MAX = 96 }; /* bytes of the longest status line and length */
+enum { ANSWER_HEAD_MAX = 96 }; /* bytes of the longest status line and Content-Length */
 
 /* ---- finding the route ---- */
 
-/* Compares segment by segment; `:id` takes one non-empty segment. */
+/* Compares path and pattern segment by segment. `:id` matches one non-empty segment. */
 static bool path_matches(struct str pattern, struct str path, struct str *id)
 {
     while (pattern.len > 0 && path.len > 0) {
@@ -30,7 +30,7 @@ static bool path_matches(struct str pattern, struct str path, struct str *id)
         } else if (!str_equal(want, got)) {
             return false;
         }
-        /* "/p/" has an empty last segment that "/p" lacks. */
+        /* "/p/" has an empty last segment, "/p" has none. */
         if ((pattern_rest.ptr == NULL) != (path_rest.ptr == NULL))
             return false;
         pattern = pattern_rest;
@@ -84,7 +84,7 @@ struct str route_allow_text(unsigned methods)
 
 /* ---- reading the request ---- */
 
-/* JSON only for those who ask for it before HTML: browsers name text/html first, curl says anything will do. */
+/* True when Accept names JSON before HTML. Browsers name text/html first; curl sends any type (*) and gets HTML. */
 static bool accept_wants_json(struct str accept)
 {
     size_t json = str_find(accept, STR("application/json"));
@@ -112,7 +112,7 @@ static bool body_is_form(const struct exchange *x)
     return x->fcgi->body.len == 0 || str_equal_fold(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* What is wrong with the request before any handler or store is asked; NULL: nothing. */
+/* Checks the request before the handler runs and before any I/O. NULL: the request is valid. */
 static const struct problem *request_problem(const struct router *router, struct exchange *x)
 {
     unsigned methods;
@@ -148,8 +148,8 @@ static const struct problem *request_problem(const struct router *router, struct
 
 /* ---- answering ---- */
 
-/* The page of what the path names: the path up to its id, else home. */
-static struct str named_page(const struct exchange *x)
+/* The path up to and including its id; the home page when there is no id. */
+static struct str page_of_id(const struct exchange *x)
 {
     if (x->id_text.len == 0)
         return STR("/");
@@ -162,10 +162,10 @@ static void answer_login_needed(struct exchange *x)
         respond_problem(x, &PROBLEM_UNAUTHORIZED);
         return;
     }
-    /* After login, a GET goes on where it was, or at home when that address is too long; a POST can't be repeated, so
-     * the page it belongs to comes next. */
-    struct str next = x->method == METHOD_POST ? named_page(x) : x->target;
-    if (origin_own_path(next))
+    /* After the login, a GET is repeated. A POST can't be repeated, so the page that it belongs to is shown. When the
+     * address is too long, the home page is shown. */
+    struct str next = x->method == METHOD_POST ? page_of_id(x) : x->target;
+    if (origin_path_is_local(next))
         respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
     else
         respond_see_other(x, STR("/login"));
@@ -213,7 +213,7 @@ static void answer_half_send(struct exchange *x)
 }
 #endif
 
-/* In memory that can't be missing. */
+/* Writes the status line and Content-Length from a buffer on the stack, so it can't fail for lack of memory. */
 static void answer_head_write(struct exchange *x)
 {
     char bytes[ANSWER_HEAD_MAX];
@@ -248,7 +248,7 @@ static void answer_write(const struct router *router, struct exchange *x)
 
 struct serving {
     const struct router *router;
-    struct exchange *free[FCGI_BATCH_MAX]; /* exchanges keep their buffers from request to request */
+    struct exchange *free[FCGI_BATCH_MAX]; /* unused exchanges; they keep their buffers */
     size_t free_len;
 };
 
@@ -269,14 +269,14 @@ static struct exchange *exchange_begin(struct serving *s, struct fcgi_request *r
     return x;
 }
 
-/* Runs the handler, or what stands before it. */
+/* Reads the session if its reply is due, checks that the visitor may use the route, and runs the handler. */
 static enum step handler_step(struct exchange *x)
 {
     if (x->visitor_pending) {
         enum status st = x->app->visitor_read(x);
         x->visitor_pending = false;
         if (st != ST_OK) {
-            /* Only the session was read: whatever the request wanted has not happened. */
+            /* Only the session was read, so the request has changed nothing. */
             respond_status(x, status_idempotent(st));
             return STEP_DONE;
         }
@@ -287,7 +287,7 @@ static enum step handler_step(struct exchange *x)
         return STEP_DONE;
     }
     if (x->step == 0 && arena_failed(x->arena)) {
-        respond_status(x, ST_NO_MEMORY); /* nothing may happen by a request that was read in part */
+        respond_status(x, ST_NO_MEMORY); /* an incompletely parsed request must not change anything */
         return STEP_DONE;
     }
     enum step step = x->route->handler(x);
@@ -326,10 +326,10 @@ static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
     if (!x->answered) {
         enum step step = router_answer(s->router, x);
         x->answered = step == STEP_DONE;
-        /* A queued call has to get its answer before the request goes. */
-        bool open = x->renewal_queued && redis_queued(s->router->app->stores.redis);
-        x->renewal_queued = false; /* a round follows, or has been */
-        if (step == STEP_WAIT || open)
+        /* A queued call needs its reply before the request ends, because the call is freed with it. */
+        bool call_pending = x->renewal_queued && redis_queued(s->router->app->stores.redis);
+        x->renewal_queued = false; /* the round follows now, or has run */
+        if (step == STEP_WAIT || call_pending)
             return FCGI_WAIT;
     }
     answer_write(s->router, x);

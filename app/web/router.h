@@ -1,22 +1,23 @@
-/* The route table: what a path needs stands beside the function that answers it. */
+/* Routes requests to handlers. Each row of a route table states the requirements of its path (session, login, same
+ * origin) beside the handler, and the router checks them before it calls the handler. */
 #ifndef HB_WEB_ROUTER_H
 #define HB_WEB_ROUTER_H
 
 #include "web/exchange.h"
 
 enum route_need {
-    WANT_VISITOR = 1, /* the session is looked up; logged out is fine */
-    NEED_USER = 3,    /* logged out: HTML → 303 /login?next=…, JSON → 401 */
-    SAME_ORIGIN = 4   /* the cross-origin guard refuses foreign posts with 403 */
+    WANT_VISITOR = 1, /* the session is read; guests are allowed */
+    NEED_USER = 3,    /* guests get 303 /login?next=… (HTML) or 401 (JSON) */
+    SAME_ORIGIN = 4   /* cross-origin posts get 403 */
 };
 
 enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4 };
 
 struct route {
-    const char *method; /* "GET" answers HEAD as well */
+    const char *method; /* "GET" includes HEAD */
     const char *path;   /* `:id` matches one path segment */
-    unsigned needs;     /* enum route_need */
-    unsigned pools;     /* enum pool: where it is served */
+    unsigned needs;     /* bits of enum route_need */
+    unsigned pools;     /* bits of enum pool that serve the route */
     handler_fn *handler;
 };
 
@@ -27,18 +28,22 @@ struct router {
     struct services *app;
 };
 
-/* Serves the routes of one pool until told to stop. body_bytes_max and batch size come from the pool and config. */
+/* Serves the routes of one pool until the process is told to stop (SIGTERM). The pool decides the batch size (hot:
+ * FCGI_BATCH_MAX, others: 1), the setting body_bytes_max the size of a body. ST_NO_MEMORY, or the status of
+ * fcgi_serve. */
 enum status router_serve(const struct router *router);
 
 /* ---- for tests and the loop ---- */
-/* The route for method and path; NULL: none. Then *methods tells what the path could be asked for with, in any pool, as
- * bits 1 << enum method (405); 0: this pool does not know the path (404). */
+/* The route for method and path; *id becomes the segment that `:id` matched. NULL: none. Then *methods has a bit 1 <<
+ * enum method for each method that the path supports in any pool (answer 405), or is 0 when this pool does not serve
+ * the path (answer 404). */
 const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
                                unsigned *methods);
-/* Those methods as the value of Allow (RFC 9110, 10.2.1): "GET, HEAD, POST". GET implies HEAD. */
+/* Formats such a set of methods as the value of Allow (RFC 9110, 10.2.1): "GET, HEAD, POST". GET implies HEAD. */
 struct str route_allow_text(unsigned methods);
-/* One step of a request, the first or the next one. STEP_DONE: x holds the answer, to be written; STEP_WAIT: a round of
- * Redis comes first. x: zeroed, with app, fcgi and arena set. */
+/* Runs one step of a request, the first or the next one. STEP_DONE: x contains the answer, which has to be written.
+ * STEP_WAIT: the caller runs a Redis round and calls again. Before the first step, x is zeroed except for app, fcgi and
+ * arena. */
 enum step router_answer(const struct router *router, struct exchange *x);
 
 #endif

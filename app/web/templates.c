@@ -20,13 +20,13 @@ static enum status set_load(const char *dir, enum language language, struct temp
 
 enum status templates_load(const char *dir, struct templates *t, char *error, size_t error_size)
 {
-    struct templates fresh = { .made = t->made + 1 };
+    struct templates fresh = { .generation = t->generation + 1 };
     enum status st = ST_OK;
 
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
         st = set_load(dir, (enum language)i, &fresh, error, error_size);
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
-        fresh.content = fresh.content * 31 + mustache_set_content(fresh.sets[i]);
+        fresh.hash = fresh.hash * 31 + mustache_set_content(fresh.sets[i]);
     if (st == ST_OK)
         *t = fresh;
     else
@@ -34,7 +34,7 @@ enum status templates_load(const char *dir, struct templates *t, char *error, si
     return st;
 }
 
-/* True once for each change of a template or of a catalogue. */
+/* True when a template or catalogue has changed since the last call. */
 static bool files_changed(const char *dir, struct templates *t)
 {
     bool changed = false;

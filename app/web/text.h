@@ -1,14 +1,14 @@
-/* Texts of the catalogue for what is not a page: titles of problems, messages beside a field. Such a text is rendered
- * like any template, and escaped later like any value, so it holds no HTML. */
+/* Texts of the catalogue for use in C: titles of problems and messages beside a field. Such a text is rendered like any
+ * template. It is escaped later, like any value, so it must not contain HTML. */
 #ifndef HB_WEB_TEXT_H
 #define HB_WEB_TEXT_H
 
 #include "web/exchange.h"
 
-/* The text of that name, "text/KEY", in the visitor's language. In the request's arena; STR_NONE without memory. A text
- * that is missing is logged and shown as its name. */
+/* The text named name ("text/KEY") in the visitor's language, in the request's arena. STR_NONE without memory. A
+ * missing text is logged, and its name is returned. */
 struct str text_of(struct exchange *x, const char *name);
-/* The same with what stands for {{value}} in it: a number or amount, nothing that needs to be escaped. */
+/* The same with value in place of {{value}}: a number or amount, which needs no escaping. */
 struct str text_with(struct exchange *x, const char *name, struct str value);
 
 #endif

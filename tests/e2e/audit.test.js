@@ -1,4 +1,4 @@
-// The commands of docs/how-to/audit.md, and the check that never stops.
+// The commands of docs/how-to/audit.md, and the continuous audit of the settle worker.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ after(() => page.end());
 
 const IN_WORDS = 'Prove that the money is right';
 
-test('the audit of everything and of one packet say so in words and in JSON', async () => {
+test('the audit of all packets and of one packet reports in text and in JSON', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
   await sender.client.post(`/p/${sent.json.id}/open`, {});
@@ -30,15 +30,15 @@ test('the audit of everything and of one packet say so in words and in JSON', as
   assert.equal(one.packets, 1);
 });
 
-test('the settle worker looks at packets all the time and finds nothing', async () => {
+test('the settle worker audits packets continuously and finds nothing', async () => {
   const metric = async (client, name) => Number((await client.getHtml('/metrics')).text.match(new RegExp(`^${name} (\\d+)$`, 'm'))[1]);
   const { client } = await newUser();
   const before = await metric(client, 'hongbao_audit_sampled_packets_total');
-  await poll('another packet was looked at', async () => await metric(client, 'hongbao_audit_sampled_packets_total') > before);
+  await poll('another packet was audited', async () => await metric(client, 'hongbao_audit_sampled_packets_total') > before);
   assert.equal(await metric(client, 'hongbao_audit_sampled_violations_total'), 0);
 });
 
-test('set up for another number of partitions than the tables it says so and looks at nothing', async () => {
+test('an audit configured with another number of partitions than the tables refuses to run', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hongbao-audit-'));
   try {
     const settings = await readFile(env.HB_TEST_CONFIG, 'utf8');

@@ -1,4 +1,5 @@
-// The commands of docs/how-to/backup.md: both stores restored from different moments, and every fen is where it was.
+// The commands of docs/how-to/backup.md: both stores are restored from copies of different moments, and no fen is
+// missing.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +28,7 @@ const settled = (user, packet) => poll('the grab is settled', async () => (await
 
 const view = async (user, packet) => (await user.client.get(`/p/${packet.json.id}`)).json;
 
-// A packet of 4 shares; who opens it before the copy of Redis, between the two copies, and after both.
+// A packet of 4 shares, and the users who open it before the copy of Redis, between the two copies, and after both.
 async function scene() {
   const sender = await newUser({ yuan: '100' });
   const [early, between, late, last] = await Promise.all([newUser(), newUser(), newUser(), newUser()]);
@@ -47,7 +48,8 @@ async function scene() {
   return { sender, early, between, late, last, packet, second, fen, secondFen };
 }
 
-// As of the tables' moment: what was settled then stands, what came later never happened, and life goes on.
+// Expects the state of the tables' copy: grabs that were settled by then are there, later ones are not, and new grabs
+// succeed.
 async function check(s) {
   await audit();
   assert.equal((await view(s.early, s.packet)).mine.amount_fen, s.fen.early);
@@ -62,13 +64,13 @@ async function check(s) {
   await audit();
 }
 
-test('a restore of both stores from different moments loses nothing that the tables had', async () => {
+test('a restore of both stores from different moments keeps everything that the tables had', async () => {
   const s = await scene();
   await page.steps('Restore', { BACKUP });
   await check(s);
 });
 
-test('without a copy of Redis every packet is built anew from the tables', async () => {
+test('without a copy of Redis every packet is rebuilt from the tables', async () => {
   const s = await scene();
   await page.steps('Restore', { BACKUP }, /tar -C|start settle/);
   await page.steps('Without a copy of Redis', { BACKUP });

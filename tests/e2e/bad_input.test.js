@@ -1,4 +1,4 @@
-// Bad input and attacks: the right status, the message beside the field, nothing changed.
+// Bad input and attacks: each gets the right status and a message beside the field, and changes nothing.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 
 const balance = async (user) => (await user.client.get('/wallet')).json.balance_fen;
 
-test('amounts that are no amounts are refused and change nothing', async () => {
+test('malformed amounts are refused and change nothing', async () => {
   const sender = await newUser({ yuan: '100' });
   const bad = ['', ' ', '-1', '+1', '1e3', '0x10', '1.234', '01', '00.5', '.5', '5.', '1,000', '1 000', '99999999', 'NaN',
     '١٢', '1\u00002', '0', '0.00', '１.２３４', '1.0.0', '%s', '<b>1</b>'];
@@ -28,7 +28,7 @@ test('counts outside 1 to 100 are refused', async () => {
   assert.equal(await balance(sender), 100000);
 });
 
-test('limits are told in the words people know', async () => {
+test('messages about limits have the words of the apps', async () => {
   const sender = await newUser({ yuan: '1000' });
   const message = async (fields) => (await sendPacket(sender, fields)).json.errors[0].message;
   assert.equal(await message({ kind: 'lucky', amount: '200.01', count: '1' }), '单个红包金额不可超过200元');
@@ -39,7 +39,7 @@ test('limits are told in the words people know', async () => {
   assert.equal(await balance(sender), 100000);
 });
 
-test('a refused form comes back as 422 with everything typed kept', async () => {
+test('a refused form is answered 422 with all typed texts', async () => {
   const sender = await newUser({ yuan: '1' });
   const page = await sender.client.postHtml('/send', { kind: 'even', amount: '5.5x', count: '7', greeting: '好"<b>' });
   assert.equal(page.status, 422);
@@ -65,7 +65,7 @@ test('markup, mustaches and quotes in names and greetings stay text', async () =
   assert.equal(json.sender.nickname, nasty);
 });
 
-test('greetings are counted as people count', async () => {
+test('greetings are counted in graphemes', async () => {
   const sender = await newUser({ yuan: '1' });
   const family = '👨‍👩‍👧‍👦';
   const send = (greeting) => sendPacket(sender, { kind: 'even', amount: '0.01', count: '1', greeting });
@@ -85,11 +85,11 @@ test('repeated fields, broken UTF-8 and NUL are 400', async () => {
   assert.equal((await client.postRaw('/send', '{"kind":"lucky"}', { 'content-type': 'application/json' })).status, 415);
 });
 
-test('one address that logs in too often is told to wait, others of its requests are not', async () => {
+test('logins of one address are limited, its other requests are not', async () => {
   await site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, async () => {
     const login = (html) => new Client().post('/login', { username: 'nobody' }, html ? { accept: 'text/html' } : {});
     const refused = (answers) => answers.filter(({ status }) => status === 429);
-    const answers = await poll('somebody is refused', async () => {
+    const answers = await poll('a login is refused', async () => {
       const all = await Promise.all(Array.from({ length: 60 }, (_, i) => login(i % 2)));
       return refused(all).length > 1 && all;
     });
@@ -104,18 +104,18 @@ test('one address that logs in too often is told to wait, others of its requests
   });
 });
 
-test('a problem found before anybody looked who is there asks nobody to log in', async () => {
+test('a problem page that is made without reading the session shows no login link', async () => {
   const { client } = await newUser();
   const links = ({ text }) => /<nav[\s\S]*?<\/nav>/.exec(text)[0].match(/href="\/\w+/g);
   assert.equal(links(await client.getHtml('/nothing')), null);
-  const refused = await client.postHtml('/language', { language: 'xx' }); // nobody is looked for
+  const refused = await client.postHtml('/language', { language: 'xx' }); // this route does not read the session
   assert.equal(refused.status, 400);
   assert.equal(links(refused), null);
   assert.deepEqual(links(await client.getHtml('/wallet')), ['href="/send', 'href="/records', 'href="/wallet']);
   assert.deepEqual((await new Client().getHtml('/')).text.match(/href="\/(login|register)"/g).slice(0, 2), ['href="/login"', 'href="/register"']);
 });
 
-test('an over-long body is 413 and the next request is answered as itself', async () => {
+test('a body that is too long is 413, and the next request gets its own answer', async () => {
   const { client } = await newUser({ yuan: '10' });
   const answer = await client.postRaw('/send', `greeting=${'a'.repeat(100_000)}`);
   assert.equal(answer.status, 413);
@@ -169,7 +169,7 @@ test('next leads only to this site', async () => {
   }
 });
 
-test('a long address and a long next are no trouble for a guest', async () => {
+test('a long address and a long next are handled for a guest', async () => {
   const guest = new Client();
   const long = `/wallet?x=${'a'.repeat(6 << 10)}`;
   const login = await guest.getHtml(long);
@@ -180,7 +180,7 @@ test('a long address and a long next are no trouble for a guest', async () => {
   assert.equal(chosen.headers.get('location'), '/');
 });
 
-test('unknown user and wrong password get the same answer', async () => {
+test('an unknown user and a wrong password get the same answer', async () => {
   const { username } = await newUser();
   const a = await new Client().post('/login', { username, password: 'wrong password' });
   const b = await new Client().post('/login', { username: 'nobody-here', password: 'wrong password' });

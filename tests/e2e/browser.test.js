@@ -1,4 +1,4 @@
-// The main job in a real Chromium. Screenshots go to the folder named by HB_SHOTS, when it is set.
+// The main flow in a real Chromium. When HB_SHOTS is set, screenshots go to that folder.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { audit, launch, poll, site, unique } from './support/site.js';
@@ -122,7 +122,7 @@ test('even and exclusive packets, and a visitor who must log in first', async ()
   await audit();
 });
 
-test('a refused form says what is wrong beside the field', async () => {
+test('a refused form has a message beside the field', async () => {
   const sender = await person('阿红');
   await sender.page.goto(`${site.url}/send`);
   await sender.page.check('[name=kind][value=lucky]', { force: true });
@@ -136,7 +136,7 @@ test('a refused form says what is wrong beside the field', async () => {
   await shot(sender, 'send-error');
 });
 
-test('the rest of an expired packet is back with the sender', async () => {
+test('the rest of an expired packet is refunded to the sender', async () => {
   await site.withLifetime(6000, async () => {
     const sender = await person('阿红');
     await deposit(sender, '10');

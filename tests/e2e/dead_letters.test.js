@@ -16,7 +16,7 @@ after(async () => {
   page.end();
 });
 
-// Damages the second grab of a packet of three; those before and behind it are fine.
+// Damages the event of the second of three grabs of a packet; the others are intact.
 async function damaged() {
   const sender = await newUser({ yuan: '10' });
   const users = await Promise.all([newUser(), newUser({ nickname: '小, 明' }), newUser()]);
@@ -29,7 +29,7 @@ async function damaged() {
     const entries = (await redis('XRANGE', key, '-', '+')).split('\n');
     const at = entries.findIndex((line) => line.includes(`,1,${users[1].id},`));
     if (at < 0) continue;
-    await redis('DEL', key); // an id can't be used twice: all of them again, one with a hole
+    await redis('DEL', key); // an id can't be reused, so all entries are added again, one of them damaged
     for (let i = 0; i < entries.length; i += 3) {
       await redis('XADD', key, entries[i], entries[i + 1], i + 2 === at ? entries[i + 2].replace(/^(\d+),1,.*/, '$1,1') : entries[i + 2]);
     }
@@ -39,7 +39,7 @@ async function damaged() {
   throw new Error('the event is not there');
 }
 
-// What the packet's page and its JSON say of somebody's own share: is its money in the wallet?
+// True when the user's share is settled, according to the packet's page and its JSON.
 async function settled({ client }, id) {
   const { json } = await client.get(`/p/${id}`);
   const { text } = await client.getHtml(`/p/${id}`);
@@ -77,13 +77,13 @@ test('a damaged event is seen, repaired and replayed by the commands of the page
   await audit();
 });
 
-test('a letter that is given up is out of the way', async () => {
+test('a letter that is given up is removed from the list', async () => {
   await redis('XADD', 'hb:{p00}:events', '*', 'g', 'nonsense');
   const list = await poll('the letter is there', async () => (await page.step('Look', 0)).stdout);
   const [, LETTER] = list.match(/^letter (\d+) {2}packet 0 /);
   await page.step('Give up', 0, { LETTER });
   assert.equal((await page.step('Look', 0)).stdout, '');
-  await assert.rejects(page.step('Give up', 0, { LETTER }), /Command failed/); // once
+  await assert.rejects(page.step('Give up', 0, { LETTER }), /Command failed/); // only once
   await audit();
 });
 

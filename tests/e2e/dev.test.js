@@ -1,4 +1,4 @@
-// ./dev itself, on instances of its own beside the one under test.
+// Tests of ./dev, on separate instances beside the one under test.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
@@ -9,12 +9,12 @@ import { promisify } from 'node:util';
 import { env, poll, url } from './support/instance.js';
 
 const run = promisify(execFile);
-// Beside the instance under test, where `servers stop-all` ends them whatever happens here.
+// Folders beside the instance under test, where `servers stop-all` stops them even after a failure.
 const FOLDER = dirname(env.HB_TEST_VAR);
 const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'settle'];
 const used = [];
 
-// A free port; the kernel may give it away again, but not at once.
+// A free port. The kernel does not reuse it at once.
 const freePort = () => new Promise((resolve, reject) => {
   const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
     const { port } = server.address();
@@ -41,7 +41,7 @@ async function newInstance(name) {
   return instance;
 }
 
-// What still works in the folder: ./dev knows its processes by that, too.
+// The processes that run in the folder; ./dev identifies them by the folder, too.
 async function processesOf({ folder }) {
   const found = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
@@ -61,7 +61,7 @@ const get = async (address) => {
 
 const failure = (promise) => promise.then(() => assert.fail('it should have failed'), (error) => error);
 
-// Everything a child says, and its end: { text(), ended }.
+// The output and the exit of a child: { text(), ended }.
 function listen(child) {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { text += chunk; });
@@ -98,7 +98,7 @@ test('a second instance lives beside the first, in a folder with a space and mor
   assert.equal((await get(`${url}/readyz`)).status, 200);
 });
 
-test('a path that is too long for sockets is no obstacle', async () => {
+test('a path that is too long for sockets is supported', async () => {
   const long = await newInstance(join('a-rather-long-name'.repeat(3), 'a-rather-long-name'.repeat(3)));
   await long.dev(['up']);
   assert.equal((await get(`${long.url}/readyz`)).status, 200);
@@ -106,7 +106,7 @@ test('a path that is too long for sockets is no obstacle', async () => {
   await nothingLeft(long);
 });
 
-test('a port that is taken is told before anything starts', async () => {
+test('a port in use is reported before any server starts', async () => {
   const instance = await newInstance('taken');
   for (const address of ['127.0.0.1', '::1']) {
     const other = createServer();
@@ -136,7 +136,7 @@ test('a start that fails half-way leaves nothing behind, and the next one succee
   await writeFile(manifest, kept);
   await instance.dev(['up']);
   const pids = await Promise.all(SERVERS.map((name) => readFile(join(instance.folder, `run/${name}.pid`), 'utf8')));
-  for (const pid of pids) process.kill(Number(pid), 'SIGKILL'); // the supervisors; their children stay
+  for (const pid of pids) process.kill(Number(pid), 'SIGKILL'); // the supervisors; their children keep running
   await instance.dev(['up']);
   assert.equal((await get(`${instance.url}/readyz`)).status, 200);
   assert.match((await instance.dev(['up'])).stderr, /already running/);
@@ -144,7 +144,7 @@ test('a start that fails half-way leaves nothing behind, and the next one succee
   await nothingLeft(instance);
 });
 
-test('run reads templates anew, keeps the last good ones, and takes all with it when interrupted', async () => {
+test('run reloads templates, keeps the last good ones after an error, and stops everything when interrupted', async () => {
   const instance = await newInstance('run');
   const templates = join(instance.folder, 'templates');
   const page = join(templates, 'pages/login.mustache');
@@ -159,7 +159,7 @@ test('run reads templates anew, keeps the last good ones, and takes all with it 
     await writeFile(page, good.replace('<h1>', '<h1>Moon '));
     await shown('<h1>Moon ');
     await writeFile(page, '{{#never closed');
-    await poll('the error is told', () => /role=auth .*templates not reloaded.*login\.mustache:1:1/.test(heard.text()));
+    await poll('the error is logged', () => /role=auth .*templates not reloaded.*login\.mustache:1:1/.test(heard.text()));
     await shown('<h1>Moon ');
     await writeFile(page, good.replace('<h1>', '<h1>Sun '));
     await shown('<h1>Sun ');
@@ -172,7 +172,7 @@ test('run reads templates anew, keeps the last good ones, and takes all with it 
   await nothingLeft(instance);
 });
 
-test('a test that is not there is told with those near it, and nothing runs', async () => {
+test('an unknown test is refused with similar names, and nothing runs', async () => {
   const build = basename(dirname(env.HB_TEST_BINARY));
   const told = async (...args) => {
     const refused = await failure(run(env.HB_TEST_DEV, args, { env: { ...process.env, HB_BUILD: build } }));
@@ -192,9 +192,9 @@ test('a test that is not there is told with those near it, and nothing runs', as
   await expect(['mutants', 'no-such-mutant'], 1, /no mutant is called, .* no-such-mutant/);
 });
 
-test('an interrupt while it starts leaves nothing behind', async () => {
+test('an interrupt during the start leaves nothing behind', async () => {
   const instance = await newInstance('interrupted');
-  await instance.dev(['start', 'mariadb']); // the data folder, so that the rest is quick
+  await instance.dev(['start', 'mariadb']); // creates the data folder, so that the next start is quick
   await instance.dev(['down']);
   for (const name of ['mariadb', 'settle', 'nginx']) {
     const child = instance.spawn(['run']);

@@ -1,11 +1,11 @@
-// Stores that are away and pools that die: calm answers, nobody exits, all is well soon after.
+// Unreachable stores and killed pools: requests get 503, no process exits, and the service recovers soon after.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
 
 after(() => site.allUp());
 
-test('without Redis the packet page is a calm 503 and comes back by itself', async () => {
+test('without Redis the packet page is 503 and recovers by itself', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
   const path = `/p/${sent.json.id}`;
@@ -28,7 +28,7 @@ test('without Redis the packet page is a calm 503 and comes back by itself', asy
   await audit();
 });
 
-test('without MySQL grabs go on, money pages are a calm 503, and everything settles afterwards', async () => {
+test('without MySQL grabs succeed, money pages are 503, and everything settles afterwards', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
   const grabber = await newUser();
@@ -65,7 +65,7 @@ test('a payment whose answer is lost is unknown, and the same request_key finds 
   await audit();
 });
 
-test('a payment that no pool has seen is busy, not unknown', async () => {
+test('a payment that reached no process is busy, not unknown', async () => {
   const sender = await newUser({ yuan: '10' });
   await site.dev('stop', 'page');
   const answer = await sendPacket(sender, { kind: 'even', amount: '1', count: '3' });
@@ -75,20 +75,20 @@ test('a payment that no pool has seen is busy, not unknown', async () => {
 });
 
 for (const pool of ['hot', 'page', 'auth']) {
-  test(`killing every ${pool} process under load costs at most what it held, and the pool is back`, async () => {
+  test(`killing every ${pool} process under load costs at most what it held, and the pool recovers`, async () => {
     const sender = await newUser({ yuan: '100' });
     const sent = await sendPacket(sender, { kind: 'lucky', amount: '50', count: '100' });
     const users = await site.demoUsers(60);
-    const asked = { hot: (c) => c.post(`/p/${sent.json.id}/open`, {}), page: (c) => c.get('/wallet'), auth: () => new Client().getHtml('/login') }[pool];
+    const request = { hot: (c) => c.post(`/p/${sent.json.id}/open`, {}), page: (c) => c.get('/wallet'), auth: () => new Client().getHtml('/login') }[pool];
     const answers = [];
-    const load = Promise.all(users.map(async (client) => { for (let i = 0; i < 20; i++) answers.push(await asked(client)); }));
+    const load = Promise.all(users.map(async (client) => { for (let i = 0; i < 20; i++) answers.push(await request(client)); }));
     const killed = await site.killPool(pool);
     assert.ok(killed > 0);
     await load;
     const failed = answers.filter((answer) => answer.status >= 500);
     assert.ok(answers.length - failed.length >= 60, `${failed.length} of ${answers.length} failed`);
     assert.ok(failed.every((answer) => [502, 503, 504].includes(answer.status)));
-    await poll('the pool is back', async () => (await asked(users[0])).status < 500);
+    await poll('the pool is back', async () => (await request(users[0])).status < 500);
     const mine = new Map();
     for (const client of users.slice(0, 60)) {
       if (pool !== 'hot') break;
@@ -101,7 +101,7 @@ for (const pool of ['hot', 'page', 'auth']) {
   });
 }
 
-test('a killed settle worker comes back and finishes the work', async () => {
+test('a killed settle worker is restarted and finishes the work', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '5' });
   const users = await site.demoUsers(5);

@@ -1,5 +1,5 @@
-// A packet whose grabs are all settled never changes: the hot processes answer for it without asking Redis's scripts,
-// and say to everybody, in HTML of both languages and in JSON, what Redis and MySQL say.
+// A packet whose grabs are all settled never changes. The hot processes answer for it from their page cache, without
+// Redis scripts, and the answers (HTML in both languages, and JSON) are the same as those from Redis and MySQL.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -17,25 +17,25 @@ async function scriptCalls() {
   return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(stdout)?.[1] ?? 0);
 }
 
-// Everything but what is about the request itself.
-function said(answer) {
+// The parts of an answer that do not depend on the request itself.
+function content(answer) {
   const { request_id: _, ...json } = answer.json ?? {};
   return { status: answer.status, json, text: answer.json ? '' : answer.text };
 }
 
-async function everythingSaid(path, visitors) {
+async function answersOf(path, visitors) {
   const all = [];
   for (const visitor of visitors) {
     for (const after of ['', '?after=10', '?after=0', '?after=59', '?after=1000']) {
-      all.push(said(await visitor.get(path + after)));
-      for (const language of LANGUAGES) all.push(said(await visitor.getHtml(path + after, { 'accept-language': language })));
+      all.push(content(await visitor.get(path + after)));
+      for (const language of LANGUAGES) all.push(content(await visitor.getHtml(path + after, { 'accept-language': language })));
     }
-    all.push(said(await visitor.post(`${path}/open`)));
+    all.push(content(await visitor.post(`${path}/open`)));
   }
   return all;
 }
 
-test('a finished packet is answered from memory, and the same as before', async () => {
+test('a finished packet is answered from the page cache, with the same answers as before', async () => {
   const sender = await newUser({ yuan: '100' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES), greeting: '恭喜 & <发财>' });
   const path = `/p/${sent.json.id}`;
@@ -46,13 +46,13 @@ test('a finished packet is answered from memory, and the same as before', async 
   await poll('all is settled', async () => (await people[SHARES - 1].get(path)).json.mine.settled);
   const visitors = [sender.client, people[0], people[SHARES - 1], stranger, new Client()];
 
-  // Losing grabs alone are enough to have it kept in every process.
-  await poll('losing grabs run no script', async () => {
+  // Late grabs alone are enough for every process to cache the packet.
+  await poll('late grabs run no script', async () => {
     const before = await scriptCalls();
     for (let i = 0; i < ROUND; i++) assert.equal((await stranger.post(`${path}/open`)).status, 410);
     return await scriptCalls() - before < ROUND / 4; // the settle worker has scripts of its own
   });
-  const kept = await everythingSaid(path, visitors);
+  const cached = await answersOf(path, visitors);
   const before = await scriptCalls();
   for (let i = 0; i < ROUND; i++) {
     const language = LANGUAGES[i % 2];
@@ -64,14 +64,14 @@ test('a finished packet is answered from memory, and the same as before', async 
     assert.deepEqual((await person.post(`${path}/open`)).json, { result: 'already', share_no: no, amount_fen: grabs[no].amount_fen });
   }
 
-  // Processes that have kept nothing yet, so Redis speaks first.
+  // New processes have an empty cache, so the first answers come from Redis.
   await site.dev('stop', 'hot');
   await site.dev('start', 'hot');
-  assert.deepEqual(await everythingSaid(path, visitors), kept);
+  assert.deepEqual(await answersOf(path, visitors), cached);
   await audit();
 });
 
-test('an exclusive packet that is kept still knows for whom it was', async () => {
+test('a cached exclusive packet still refuses users other than its receiver', async () => {
   const sender = await newUser({ yuan: '10' });
   const receiver = await newUser();
   const other = await newUser();

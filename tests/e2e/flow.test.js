@@ -1,4 +1,4 @@
-// The main job by HTTP, as curl does it: send, grab, look, in JSON and in HTML.
+// The main flow over HTTP, as with curl: send, grab, view, in JSON and in HTML.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, audit, fen, newUser, poll, sendPacket, site } from './support/site.js';
@@ -26,7 +26,7 @@ test('a login answers 303 to next for HTML and 200 for JSON, and rotates the ses
   assert.equal((await client.post('/login', { username, password })).status, 200);
 });
 
-test('style and script come compressed, as they were made when the site started', async () => {
+test('style sheet and script are served compressed, from the files made at start', async () => {
   const page = await new Client().getHtml('/login');
   const paths = [...page.text.matchAll(/\/static\/[\w-]+\.[0-9a-f]{10}\.(?:css|js|svg)/g)].map(([path]) => path);
   for (const type of ['css', 'js', 'svg']) assert.ok(paths.some((path) => path.endsWith(type)), type);
@@ -35,7 +35,7 @@ test('style and script come compressed, as they were made when the site started'
     const packed = await new Client().get(path, { 'accept-encoding': 'gzip' });
     assert.equal(plain.status, 200);
     assert.equal(packed.headers.get('content-encoding'), 'gzip', path);
-    // What nginx compresses itself has no length and a weak tag.
+    // Responses that nginx compresses itself have no Content-Length and a weak tag.
     assert.ok(Number(packed.headers.get('content-length')) < Number(plain.headers.get('content-length')), path);
     assert.doesNotMatch(packed.headers.get('etag'), /^W/);
     assert.match(packed.headers.get('cache-control'), /immutable/);
@@ -61,7 +61,7 @@ test('a deposit with the same request_key happens once', async () => {
     { kind: 'deposit', amount_fen: 1234, packet: null });
 });
 
-test('a lucky packet of three: three grabs, the fourth is too late, everything adds up', async () => {
+test('a lucky packet of three: three grabs, the fourth is too late, all sums are right', async () => {
   const sender = await newUser({ yuan: '100' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '10.00', count: '3', greeting: '恭喜发财' });
   assert.equal(sent.status, 201);
@@ -136,7 +136,7 @@ test('an even packet gives everyone the same', async () => {
   }
 });
 
-test('an exclusive packet opens for its receiver alone', async () => {
+test('an exclusive packet can be opened by its receiver only', async () => {
   const [sender, receiver, other] = await Promise.all([newUser({ yuan: '10' }), newUser(), newUser()]);
   const sent = await sendPacket(sender, { kind: 'exclusive', amount: '3', to: receiver.username });
   const path = `/p/${sent.json.id}`;
@@ -159,7 +159,7 @@ test('the same request_key sends one packet', async () => {
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 600);
 });
 
-test('the HTML forms answer 303 and lead to pages that say what happened', async () => {
+test('the HTML forms answer 303 and lead to pages that show the outcome', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sender.client.postHtml('/send', { kind: 'lucky', amount: '２。５', count: '2' });
   assert.equal(sent.status, 303);
@@ -231,7 +231,7 @@ test('the list of a large packet pages by share number', async () => {
   assert.equal(second.next, null);
 });
 
-test('health and readiness are told', async () => {
+test('health and readiness are reported', async () => {
   const client = new Client();
   assert.equal((await client.get('/healthz')).status, 200);
   assert.equal((await client.get('/readyz')).status, 200);

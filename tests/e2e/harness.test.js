@@ -1,4 +1,4 @@
-// What the other tests stand on: the client keeps its word, and the browser comes up.
+// The test harness itself: the HTTP client, the instance, and the browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { launch } from './support/browser.js';
@@ -11,13 +11,13 @@ test('the client follows no redirect', async () => {
   assert.match(answer.headers.get('location'), /^\/login/);
 });
 
-test('an instance that is up says so when it is brought up again', async () => {
+test('./dev up on a running instance reports that it is up', async () => {
   const { stdout, stderr } = await dev(['up']);
   assert.match(stderr, /already running/);
   assert.equal(stdout.trim(), url);
 });
 
-test('every pool has the processes its name promises', () => {
+test('every pool has its number of processes', () => {
   for (const name of ['hot', 'page', 'auth', 'settle']) assert.ok(processes(name).length >= 1, name);
 });
 

@@ -1,4 +1,5 @@
-// Every page, message and problem in the visitor's language: the one chosen by hand, else the browser's, else Chinese.
+// Every page, message and problem is in the visitor's language: the one chosen by the switch, else the browser's, else
+// Chinese.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
@@ -73,14 +74,14 @@ test('the switch sets a cookie for a year and leads back', async () => {
   assert.equal(languageOf(await client.getHtml('/wallet', ENGLISH)), 'zh-CN');
 });
 
-test('the switch leads to paths of this site only', async () => {
+test('the switch redirects to local paths only', async () => {
   for (const next of ['//evil.example/', '/\\evil.example', 'https://evil.example/', '/a\tb', '']) {
     const answer = await new Client().postHtml('/language', { language: 'en', next });
     assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/'], JSON.stringify(next));
   }
 });
 
-test('a language that is none of ours is 400, a switch on another website 403, and neither sets a cookie', async () => {
+test('an unknown language is 400, a switch on another website 403, and neither sets a cookie', async () => {
   for (const language of ['', 'de', 'EN', 'en-US', 'en\r\nx: y', 'en;x']) {
     const answer = await new Client().postHtml('/language', { language, next: '/login' });
     assert.deepEqual([answer.status, answer.cookies], [400, []], JSON.stringify(language));
@@ -91,7 +92,7 @@ test('a language that is none of ours is 400, a switch on another website 403, a
   }
 });
 
-test('caches are told what an answer depends on', async () => {
+test('Vary names the headers on which an answer depends', async () => {
   const sender = await newUser({ yuan: '1' });
   const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '1' });
   const answers = [await new Client().getHtml('/'), await new Client().getHtml('/login')];
@@ -103,7 +104,7 @@ test('caches are told what an answer depends on', async () => {
   for (const answer of answers) assert.equal(varies(answer), 'Accept,Accept-Language,Cookie', answer.text);
 });
 
-// What is the same in every language: the marks on the envelope, and the other language's own name.
+// Texts that are the same in every language: the marks on the envelope, and the other language's own name.
 const MARKS = /[福開拼]|中文/g;
 
 test('a page in English has no Chinese words, in any state', async () => {
@@ -141,7 +142,7 @@ test('a page in English has no Chinese words, in any state', async () => {
   }
 });
 
-// What nginx says without the program, in both languages and both formats.
+// The answers of nginx itself, in both languages and both formats.
 async function saidByNginx(problem, ask) {
   for (const language of LANGUAGES) {
     for (const [accept, byCookie] of [['text/html', false], ['text/html', true], ['application/json', false]]) {
@@ -160,7 +161,7 @@ async function saidByNginx(problem, ask) {
   }
 }
 
-test('nginx tells in the same languages that a body is too large', async () => {
+test('the answer of nginx to a body that is too large is in both languages', async () => {
   await saidByNginx('too_large', async (client, headers) => {
     const answer = await client.postRaw('/send', 'a'.repeat(100_000), headers);
     assert.equal(answer.status, 413);
@@ -168,7 +169,7 @@ test('nginx tells in the same languages that a body is too large', async () => {
   });
 });
 
-test('nginx tells in the same languages that a pool is away', async () => {
+test('the answer of nginx while a pool is unreachable is in both languages', async () => {
   await site.dev('stop', 'page');
   try {
     await saidByNginx('busy', async (client, headers) => {
@@ -181,7 +182,7 @@ test('nginx tells in the same languages that a pool is away', async () => {
   }
 });
 
-test('nginx tells in the same languages who logs in too often', async () => {
+test('the answer of nginx to too many logins is in both languages', async () => {
   await site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, async () => {
     await saidByNginx('too_many', (client, headers) => poll('one is refused', async () => {
       const login = () => client.post('/login', { username: 'nobody' }, headers);
@@ -192,7 +193,7 @@ test('nginx tells in the same languages who logs in too often', async () => {
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`the switch changes the page and is remembered, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+  test(`the switch changes the language of this and later pages, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
     const context = await browser.newContext({ locale: 'zh-CN', javaScriptEnabled });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);

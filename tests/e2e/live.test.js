@@ -1,5 +1,5 @@
-// A packet's page that is left open: it follows what happens, asks for nothing that it has, and ends when the packet
-// does. And every form goes out once.
+// The open page of a packet refreshes itself, requests only changes, and stops when the packet can't change any more.
+// Also: every form is sent once.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -9,10 +9,10 @@ import { Client, audit, launch, newUser, poll, sendPacket, site, unique } from '
 import { LANGUAGES, words } from './support/texts.js';
 
 const run = promisify(execFile);
-const STEP_MS = 500; // of a page's clock, when the test moves it
+const STEP_MS = 500; // step in which a test advances the page's clock
 const MINUTE_MS = 60_000;
 
-// A pause as a test sees it: up to a fifth longer than it was meant, and measured in steps.
+// True when a measured interval fits the intended one: up to 20 % longer, and measured in steps.
 const about = (ms, wanted) => ms >= wanted - STEP_MS && ms <= wanted * 1.2 + 2 * STEP_MS;
 const QUICK_MS = 1500;
 const SLOW_MS = 30_000;
@@ -24,11 +24,11 @@ after(async () => {
   await site.allUp();
 });
 
-// ---- people with pages ----
+// ---- visitors and their pages ----
 
-// In the page: `answered` is fulfilled when the script has done what it does with the last answer. Messages are not timers,
-// so they go on while the clock stands.
-function answeredIsKnown() {
+// Runs in the page. The promise `answered` resolves when the script has processed the last answer. It uses messages,
+// because timers stop with the page's clock.
+function trackAnswers() {
   const ask = window.fetch;
   const turn = () => new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -42,7 +42,7 @@ function answeredIsKnown() {
   };
 }
 
-// A page of this visitor; with clock, its time passes only when told to.
+// A page of this visitor. With clock, the test advances its time.
 async function pageOf(client, { language = 'zh-CN', clock = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: language, ...options });
   const sid = client.cookie('sid');
@@ -51,7 +51,7 @@ async function pageOf(client, { language = 'zh-CN', clock = false, ...options } 
   page.setDefaultTimeout(20_000);
   if (clock) {
     await page.clock.install();
-    await page.addInitScript(answeredIsKnown);
+    await page.addInitScript(trackAnswers);
   }
   return page;
 }
@@ -59,7 +59,7 @@ async function pageOf(client, { language = 'zh-CN', clock = false, ...options } 
 const read = (page, selector) => page.textContent(selector).then((text) => text.trim());
 const rows = (page) => page.locator('[data-live=rows] > li').count();
 
-// The page's own questions, each with the time it was asked at: by the page's clock, as far as it was moved.
+// Records the page's refresh requests, each with its time by the page's clock.
 function listen(page, path) {
   const asked = [];
   const heard = { now: 0, asked };
@@ -70,8 +70,8 @@ function listen(page, path) {
   return heard;
 }
 
-// Lets a page's time pass in steps, each of which waits for the answer to what the page has asked. A page that should ask
-// for nothing may take long ones.
+// Advances the page's clock in steps, and waits after each for the answer to the page's request. Long steps are fine
+// for a page that sends no requests.
 async function pass(page, heard, ms, step = STEP_MS) {
   for (const end = heard.now + ms; heard.now < end;) {
     await page.clock.runFor(step);
@@ -98,7 +98,7 @@ async function hide(page, hidden) {
   }, hidden);
 }
 
-// A lucky packet of so many shares, and people who may take them.
+// A lucky packet of count shares, and users who can grab them.
 async function packetWith(count, fields = {}) {
   const sender = await newUser({ nickname: '阿红', yuan: '100' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: String(count), ...fields });
@@ -115,7 +115,7 @@ const settled = (person, path) => poll('settled', async () => (await person.get(
 
 // ---- the tag ----
 
-test('whoever has the answer gets 304 and nothing else, until there is another answer', async () => {
+test('a client with the current tag gets 304 until the answer changes', async () => {
   const { sender, path, people: [one, two] } = await packetWith(2);
   const tags = new Map();
   for (const [who, client] of [['sender', sender.client], ['stranger', one], ['nobody', new Client()]]) {
@@ -152,7 +152,7 @@ test('whoever has the answer gets 304 and nothing else, until there is another a
   assert.equal((await sender.client.get(path, { 'if-none-match': next.headers.get('etag') })).json.state, 'finished');
 });
 
-test('curl is told by its own option', async () => {
+test('curl gets 304 without a body for the current tag', async () => {
   const { sender, path } = await packetWith(1);
   const cookie = `sid=${sender.client.cookie('sid')}`;
   const curl = async (...args) => (await run('curl', ['-sS', '--noproxy', '*', '-b', cookie, ...args, site.url + path])).stdout;
@@ -160,7 +160,7 @@ test('curl is told by its own option', async () => {
   assert.equal(await curl('-H', `If-None-Match: ${tag}`, '-o', '/dev/null', '-w', '%{http_code} %{size_download}'), '304 0');
 });
 
-test('the tag is the same from Redis, from memory and from MySQL', async () => {
+test('the tag is the same from Redis, from the page cache and from MySQL', async () => {
   const live = async () => (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'KEYS', 'hb:*:packet:*'])).stdout.split('\n');
   await site.withSetting(['settle'], { HB_PACKET_GRACE_MS: '500' }, async () => {
     const others = await live();
@@ -176,18 +176,18 @@ test('the tag is the same from Redis, from memory and from MySQL', async () => {
         assert.equal((await client.getHtml(path, { 'if-none-match': tags[i] })).status, 304);
       }
     };
-    for (let i = 0; i < 20; i++) await all(); // so often that every process has it in memory
-    await poll('Redis has forgotten it', async () => !(await live()).includes(key));
+    for (let i = 0; i < 20; i++) await all(); // enough requests for every process to cache it
+    await poll('the keys have expired in Redis', async () => !(await live()).includes(key));
     await all();
     await site.dev('stop', 'hot');
     await site.dev('start', 'hot');
-    await all(); // no process has it any more
+    await all(); // the new processes have empty caches
   });
 });
 
 // ---- the open page ----
 
-test('a grab in one browser appears in the other one, and nothing there is lost by it', async (t) => {
+test('a grab in one browser appears in the other one, and focus, selection and scroll position there stay', async (t) => {
   const COUNT = 4;
   const { sender, path, people } = await packetWith(COUNT + 1, { amount: '40' });
   const watching = await pageOf(sender.client, { viewport: { width: 390, height: 420 } });
@@ -205,7 +205,7 @@ test('a grab in one browser appears in the other one, and nothing there is lost 
   for (const [i, person] of people.slice(0, COUNT).entries()) {
     const page = await pageOf(person);
     await page.goto(site.url + path);
-    if (i === 2) await new Promise((resolve) => { setTimeout(resolve, 5000); }); // it has been quiet for a while
+    if (i === 2) await new Promise((resolve) => { setTimeout(resolve, 5000); }); // a longer time without changes
     const answered = page.waitForResponse((response) => response.request().method() === 'POST');
     await page.click('form[data-open] button');
     await answered;
@@ -231,7 +231,7 @@ test('a grab in one browser appears in the other one, and nothing there is lost 
 });
 
 for (const language of LANGUAGES) {
-  test(`a share on its way becomes one that has arrived, ${language}`, async () => {
+  test(`an unsettled share is shown as settled later, ${language}`, async () => {
     const { path, people: [one] } = await packetWith(2);
     await site.dev('stop', 'settle');
     const page = await pageOf(one, { language });
@@ -241,14 +241,14 @@ for (const language of LANGUAGES) {
     assert.equal(await read(page, '.settled'), words(language, 'settling'));
     await page.evaluate(() => { window.stayed = true; });
     await site.dev('start', 'settle');
-    await poll('it has arrived', async () => await read(page, '.settled') === words(language, 'settled'));
+    await poll('the share is settled', async () => await read(page, '.settled') === words(language, 'settled'));
     assert.equal(await page.getAttribute('.settled a', 'href'), '/wallet');
     assert.equal(await page.evaluate(() => window.stayed), true);
     await page.context().close();
   });
 }
 
-test('the last share ends the page: what is over goes, and nothing more is asked', async () => {
+test('after the last grab, obsolete parts are removed and the page stops its requests', async () => {
   const { sender, path, people: [one, two] } = await packetWith(2);
   await grab(one, path);
   const { page, heard } = await opened(sender.client, path);
@@ -271,7 +271,7 @@ test('the last share ends the page: what is over goes, and nothing more is asked
   await page.context().close();
 });
 
-test('a finished packet, and an envelope, ask for nothing', async () => {
+test('the pages of a finished packet and of an envelope send no requests', async () => {
   const { sender, path, people: [one, late] } = await packetWith(1);
   for (const client of [late, new Client()]) {
     const { page, heard } = await opened(client, path);
@@ -292,7 +292,7 @@ test('a finished packet, and an envelope, ask for nothing', async () => {
   }
 });
 
-test('an expired packet is followed until the sender has the rest back, then no more', async () => {
+test('the page of an expired packet is refreshed until the refund is shown', async () => {
   await site.withLifetime(5000, async () => {
     const { sender, path } = await packetWith(2);
     const { page, heard } = await opened(sender.client, path);
@@ -308,9 +308,9 @@ test('an expired packet is followed until the sender has the rest back, then no 
   });
 });
 
-// ---- how often ----
+// ---- intervals ----
 
-test('a quiet page asks more and more seldom, and at once when it is looked at again', async (t) => {
+test('the interval grows without changes, and a page that becomes visible is refreshed at once', async (t) => {
   const { sender, path, people: [one] } = await packetWith(3);
   const { page, heard } = await opened(sender.client, path);
   await pass(page, heard, 3 * MINUTE_MS);
@@ -338,7 +338,7 @@ test('a quiet page asks more and more seldom, and at once when it is looked at a
   await page.context().close();
 });
 
-test('errors make it wait, as long as it was told to, and it goes on afterwards', async () => {
+test('after errors the page waits, at least for Retry-After, and then continues', async () => {
   const { sender, path, people: [one] } = await packetWith(3);
   const { page, heard } = await opened(sender.client, path);
   let answer = (route) => route.fulfill({ status: 503, headers: { 'retry-after': '20' }, body: 'busy' });
@@ -375,20 +375,20 @@ test('errors make it wait, as long as it was told to, and it goes on afterwards'
   await page.context().close();
 });
 
-test('real busy answers are survived: the pool away and back', async () => {
+test('the page continues after the pool was stopped and started', async () => {
   const { sender, path, people: [one] } = await packetWith(3);
   const page = await pageOf(sender.client);
   await page.goto(site.url + path);
   await site.dev('stop', 'hot');
   await page.waitForResponse((response) => response.status() === 503);
   await site.dev('start', 'hot');
-  await poll('it can be grabbed', async () => (await one.post(`${path}/open`)).status === 200);
+  await poll('the packet can be grabbed', async () => (await one.post(`${path}/open`)).status === 200);
   await poll('the row is there', async () => await rows(page) === 1, 60);
   await page.context().close();
 });
 
 for (const language of LANGUAGES) {
-  test(`without JavaScript there is a link, with it none is needed, ${language}`, async () => {
+  test(`the reload link is shown without JavaScript only, ${language}`, async () => {
     const { sender, path, people: [one] } = await packetWith(2);
     const plain = await pageOf(sender.client, { language, javaScriptEnabled: false });
     await plain.goto(site.url + path);
@@ -408,8 +408,8 @@ for (const language of LANGUAGES) {
 
 // ---- forms ----
 
-// Presses again and again while the answer to the first press is on its way; how many times the form went out. By mouse
-// and keyboard alone, because a page can't be looked into until the answer is there.
+// Presses the button repeatedly while the answer to the first press is held back. Returns how often the form was sent.
+// Uses only mouse and keyboard, because scripts can't run in the page until the answer arrives.
 async function pressedOften(page, selector) {
   let posts = 0;
   let release;
@@ -423,19 +423,19 @@ async function pressedOften(page, selector) {
   const button = page.locator(`${selector} button[type=submit]`);
   await button.scrollIntoViewIfNeeded();
   const { x, y, width, height } = await button.boundingBox();
-  const gone = page.waitForEvent('framenavigated');
+  const navigated = page.waitForEvent('framenavigated');
   await page.mouse.dblclick(x + width / 2, y + height / 2);
-  await poll('it is on its way', () => posts > 0);
+  await poll('the form is sent', () => posts > 0);
   await page.mouse.click(x + width / 2, y + height / 2);
   await page.keyboard.press('Enter');
   release();
-  await gone;
+  await navigated;
   await page.waitForLoadState();
   await page.unroute('**');
   return posts;
 }
 
-test('every form goes out once, however often it is pressed', async () => {
+test('every form is sent once, however often its button is pressed', async () => {
   const { sender, path, people: [one] } = await packetWith(2);
   const page = await pageOf(new Client());
   const once = async (action, address, fields = {}) => {

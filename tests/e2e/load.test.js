@@ -1,4 +1,4 @@
-// Many at once: exactly as many grabs as shares, one per user, the sums exact.
+// Concurrent grabs: exactly as many grabs as shares, one per user, exact sums.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ test('200 parallel opens by one user give one share, the same amount 200 times',
   await audit();
 });
 
-// What a process gave away of its share of the CPU: by itself, and by its session where Linux groups by that.
+// The nice values of a process and of its session, where Linux groups processes by session (autogroup).
 function niceness(pid) {
   const own = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')[16]);
   const file = `/proc/${pid}/autogroup`;
@@ -48,7 +48,7 @@ function niceness(pid) {
   return { own, session };
 }
 
-test('whoever hashes passwords lets all others have the CPU first, a process that replaces a killed one too', async () => {
+test('the auth pool runs with the lowest CPU priority, also after a killed process was replaced', async () => {
   const lowered = () => {
     const found = processes('auth').map(niceness);
     return found.length === 2 && found.every(({ own, session }) => own >= 10 && (session === null || session >= 10));
@@ -57,8 +57,8 @@ test('whoever hashes passwords lets all others have the CPU first, a process tha
   const here = niceness(process.pid);
   for (const pid of ['hot', 'page', 'nginx', 'redis'].flatMap(processes)) {
     const { own, session } = niceness(pid);
-    assert.ok(own <= here.own && (session ?? 0) === 0, `process ${pid} has given away ${own} and ${session}`);
+    assert.ok(own <= here.own && (session ?? 0) === 0, `process ${pid} has nice values ${own} and ${session}`);
   }
   await site.killPool('auth');
-  await poll('the new ones do so', lowered);
+  await poll('the new processes are lowered', lowered);
 });

@@ -1,4 +1,4 @@
-// Who counts as one visitor to nginx's limit, asked of a real nginx with the site's http.conf.
+// Which addresses nginx's login limit counts as one visitor, tested on a real nginx with the site's http.conf.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +53,7 @@ test('IPv6 addresses of one /64 are one visitor', async () => {
   assert.equal(await name('2001:db8::7:8'), '2001:db8::');
 });
 
-test('IPv4 addresses are visitors of their own, also inside IPv6, and nobody is without a name', async () => {
+test('IPv4 addresses are visitors of their own, also inside IPv6, and every address has a key', async () => {
   assert.notEqual(await name('192.0.2.65'), await name('192.0.2.66'));
   assert.notEqual(await name('::ffff:192.0.2.65'), await name('::ffff:192.0.2.66'));
   assert.equal(await name('::1'), '::');

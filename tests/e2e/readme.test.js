@@ -1,4 +1,4 @@
-// The walk with curl through README.md: its commands as they stand there, and the answers that it promises.
+// The curl walk of README.md: runs its commands as written and compares the answers with those in the README.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { env, url } from './support/instance.js';
 const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
 
-// The two sh blocks of the walk: with pages, with JSON.
+// The two sh blocks of the walk: HTML and JSON.
 async function walk(file) {
   const text = await readFile(join(ROOT, file), 'utf8');
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]).filter((block) => /^curl /m.test(block));
@@ -21,7 +21,8 @@ async function walk(file) {
 
 const commands = (blocks) => blocks.map((block) => block.replace(/^#.*\n/gm, ''));
 
-// Each curl of the JSON block with the status and the members of the first answer below it: [{ status, names }].
+// Each curl command of the JSON block, with the status and the members of the first answer below it: [{ status, names
+// }].
 function promises(block) {
   return block.split(/^(?=curl )/m).slice(1).map((part) => {
     const [, status, body] = part.match(/^# (\d{3}) (.*)$/m);
@@ -29,11 +30,11 @@ function promises(block) {
   });
 }
 
-test('both READMEs walk the same way', async () => {
+test('both READMEs have the same commands', async () => {
   assert.deepEqual(commands(await walk('README.zh-CN.md')), commands(await walk('README.md')));
 });
 
-test('the walk with curl ends as it says', async () => {
+test('the commands of the walk give the answers of the README', async () => {
   const [pages, json] = await walk('README.md');
   const folder = await mkdtemp(join(tmpdir(), 'hongbao-readme-'));
   try {

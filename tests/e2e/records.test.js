@@ -1,5 +1,5 @@
-// What people look at afterwards, in a real Chromium: the chart of their records, the draw recomputed by their own
-// browser, the wallet. Screenshots go to the folder named by HB_SHOTS, when it is set.
+// Records, verification and wallet in a real Chromium: the chart of the months, the draw recomputed by the browser, the
+// statement. When HB_SHOTS is set, screenshots go to that folder.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(async () => { await browser?.close(); });
 
-// A page in the client's name.
+// A page with the client's session.
 async function pageOf(client, options = {}) {
   const context = await browser.newContext({ viewport: { width: 320, height: 700 }, locale: 'zh-CN', ...options });
   await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: site.url }]);
@@ -50,7 +50,7 @@ async function assertNothingOverflows(page) {
   assert.ok(width <= 320, `${width} pixels wide`);
 }
 
-// Sent by the sender, taken by all, and settled to the end.
+// Sends a packet, has all shares grabbed, and waits until it is settled.
 async function finished(fields) {
   const sent = await sender.post('/send', fields);
   assert.equal(sent.status, 201, sent.text);
@@ -59,15 +59,15 @@ async function finished(fields) {
     assert.equal((await grabber.post(`/p/${sent.json.id}/open`)).status, 200);
   }
   const path = `/p/${sent.json.id}/verify`;
-  await poll('the seed is out', async () => (await sender.get(path)).json.seed);
+  await poll('the seed is public', async () => (await sender.get(path)).json.seed);
   return path;
 }
 
-// What the browser says of a draw, in the words of the page.
+// The result of the browser's verification, as shown on the page.
 const said = (page) => page.innerText('[role=status][data-seed]');
 const text = (key) => words('zh-CN', key);
 
-test('the browser draws every kind of packet as the server did', async () => {
+test('the browser recomputes the draw of every kind of packet', async () => {
   const me = await grabbers[0].get('/');
   const paths = await pooled([
     { kind: 'lucky', split: 'double-average', amount: '66.66', count: '5' },
@@ -77,7 +77,7 @@ test('the browser draws every kind of packet as the server did', async () => {
     { kind: 'even', amount: '1.23', count: '5' },
     { kind: 'exclusive', amount: '1', to: me.json.user.username },
   ], 1, finished);
-  // Near the limit of a share the amounts above it are folded back.
+  // Near the limit of a share, larger amounts are redistributed.
   for (const split of ['double-average', 'uniform', 'gaussian']) {
     const rich = await sender.post('/wallet/deposit', { amount: '1000', request_key: unique('k') });
     assert.equal(rich.status, 201, rich.text);
@@ -95,7 +95,7 @@ test('the browser draws every kind of packet as the server did', async () => {
   await shot(page, 'verify');
 });
 
-test('the browser is not told: it finds a seed or an amount that does not fit', async () => {
+test('the browser itself detects a seed or an amount that does not match', async () => {
   const path = await finished({ kind: 'lucky', amount: '20', count: '5' });
   const page = await pageOf(sender);
   const changed = async (change) => {
@@ -118,7 +118,7 @@ test('the browser is not told: it finds a seed or an amount that does not fit', 
   assert.equal(await changed((html) => html), text('verify_right'));
 });
 
-test('where the browser can not check, the page says so, and its commands can', async () => {
+test('where the browser can not verify, the page says so and shows commands that can', async () => {
   const path = await finished({ kind: 'lucky', amount: '20', count: '5' });
   const page = await pageOf(sender);
   await page.addInitScript(() => Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined }));
@@ -139,7 +139,7 @@ test('where the browser can not check, the page says so, and its commands can', 
   assert.deepEqual(drawn, [`commitment ${json.commitment}`, ...json.shares.map((share) => fen(share.amount_fen))]);
 });
 
-test('an open packet shows its fingerprint and says when the seed comes', async () => {
+test('an open packet shows its commitment and when the seed becomes public', async () => {
   const sent = await sender.post('/send', { kind: 'lucky', amount: '1', count: '2' });
   const path = `/p/${sent.json.id}/verify`;
   const { json } = await sender.get(path);
@@ -177,7 +177,7 @@ test('the chart of the months agrees with the JSON, and an empty year has none',
   }
 });
 
-test('the wallet names every movement with its sign, page by page', async () => {
+test('the wallet lists every transfer with its sign, on several pages', async () => {
   const [spender] = await site.demoUsers(1);
   for (let i = 0; i < SENT; i += 1) {
     const sent = await spender.post('/send', { kind: 'even', amount: '0.07', count: '1' });
@@ -189,7 +189,7 @@ test('the wallet names every movement with its sign, page by page', async () => 
   await page.goto(`${site.url}/wallet`);
   await shot(page, 'wallet');
   const balance = await page.innerText('.balance .money');
-  for (let left = SENT; left > 0; left -= 1) { // of pages at most: each has an entry
+  for (let left = SENT; left > 0; left -= 1) { // at most this many pages, as each has an entry
     await assertNothingOverflows(page);
     for (const row of await page.locator('.rows .row').allInnerTexts()) {
       const [, kind, sign, yuan] = /^(\S+)[\s\S]*?([+-])(\d+\.\d\d)$/.exec(row);
@@ -206,7 +206,7 @@ test('the wallet names every movement with its sign, page by page', async () => 
   assert.equal(balance, `¥${fen(sum)}`);
 });
 
-test('a refused deposit keeps what was typed, and says what is wrong on top and beside the field', async () => {
+test('a refused deposit shows the typed text, and the message on top and beside the field', async () => {
   const page = await pageOf(grabbers[1]);
   for (const [typed, message] of [['', '未填写「金额」'], ['一百', '金额格式不正确'], ['０', '须大于0元'], ['９９９９９９９', '不可超过']]) {
     await page.goto(`${site.url}/wallet`);

@@ -1,5 +1,5 @@
-// A new program takes over while everybody is busy: no 5xx, no broken connection, no lost grab. RESTART_ROUNDS=N in the
-// environment: so many restarts.
+// Restarts in place under load: no 5xx, no broken connection, no lost grab. RESTART_ROUNDS=N sets the number of
+// restarts.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ after(() => site.allUp());
 
 const all = () => ROLES.flatMap((role) => processes(role).map((pid) => `${role} ${pid}`));
 
-// How often a process has been started in place: what the last restart handed over stands in its environment.
+// How often a process was restarted in place; the count is in the environment that a restart hands over.
 const restarts = (pid) => Number(readFileSync(`/proc/${pid}/environ`, 'utf8').match(/(?:^|\0)HONGBAO_RESTART=(\d+):/)?.[1] ?? 0);
 
 const log = (name) => readFileSync(`${env.HB_TEST_VAR}/log/${name}.log`, 'utf8');
 
-// Visitors who go on until stop() is called. counts: answers by kind; promises: what each grab was told.
+// Visitors that send requests until stop() is called. counts: answers by kind; promises: the answer to each grab.
 class Crowd {
   counts = {};
 
@@ -35,7 +35,7 @@ class Crowd {
 
   #work = [];
 
-  // Does one thing over and over again, width times at once.
+  // Repeats a request, width times concurrently.
   busy(kind, width, once) {
     const loop = async () => {
       while (this.#on) {
@@ -84,7 +84,7 @@ async function crowdOf(users, member) {
   return crowd;
 }
 
-test(`${ROUNDS} restarts of all processes under load cost nobody anything`, async () => {
+test(`${ROUNDS} restarts of all processes under load cause no errors`, async () => {
   const users = await site.demoUsers(100);
   const crowd = await crowdOf(users, await newUser());
   const earlier = new Map(all().map((name) => [name, restarts(name.split(' ')[1])]));
@@ -111,7 +111,7 @@ test(`${ROUNDS} restarts of all processes under load cost nobody anything`, asyn
   await audit();
 });
 
-test('a restart takes new settings over, and refuses those that are broken', async () => {
+test('a restart reads new settings, and refuses invalid ones', async () => {
   const sender = await newUser({ yuan: '10' });
   const send = () => sendPacket(sender, { kind: 'even', amount: '1', count: '1', greeting: '恭喜发财' });
   const settings = readFileSync(env.HB_TEST_CONFIG, 'utf8');
@@ -145,7 +145,7 @@ test('a restart takes new settings over, and refuses those that are broken', asy
     process.kill(worker, 'SIGHUP');
     await poll('the worker refuses', () => log('settle').split('restart refused').length > refused);
     assert.match(log('settle'), /made for another number of partitions.*tables=16 configured=8/);
-    assert.deepEqual(all(), running, 'nobody has ended');
+    assert.deepEqual(all(), running, 'no process has ended');
     assert.equal((await send()).status, 422, 'as before');
     assert.equal((await new Client().getHtml('/login')).status, 200);
   } finally {
@@ -159,7 +159,7 @@ test('a restart takes new settings over, and refuses those that are broken', asy
   await audit();
 });
 
-test('nginx is reloaded and both stores are restarted by name; what does not run or exist is told', async () => {
+test('nginx is reloaded and both stores are restarted by name; a server that does not run or exist is an error', async () => {
   await site.dev('restart', 'nginx', 'redis', 'mariadb');
   await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
   await assert.rejects(site.dev('restart', 'nonsense'), /no server 'nonsense'/);
@@ -168,14 +168,14 @@ test('nginx is reloaded and both stores are restarted by name; what does not run
   await site.dev('start', 'auth');
 });
 
-// Holds every process of the hot pool, has ask() wait for them, then kills them all.
+// Stops every process of the hot pool (SIGSTOP), calls ask(), which waits for them, and kills them all.
 async function killedWhileAsked(ask) {
   const pids = processes('hot');
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
   let answer;
   try {
     answer = ask();
-    // nginx has passed it on before it serves so many files.
+    // After this many static files, nginx has passed the request on.
     for (let i = 0; i < 20; i++) assert.equal((await new Client().get('/static/app.css')).status, 200);
   } finally {
     for (const pid of pids) process.kill(pid, 'SIGKILL');
@@ -183,7 +183,7 @@ async function killedWhileAsked(ask) {
   return answer;
 }
 
-test('a page whose process is killed is asked for again, an open never', async () => {
+test('nginx repeats a GET whose process was killed, but never a POST', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '2' });
   const path = `/p/${sent.json.id}`;
@@ -198,6 +198,6 @@ test('a page whose process is killed is asked for again, an open never', async (
   const open = await killedWhileAsked(() => grabber.client.post(`${path}/open`, {}));
   assert.equal(open.status, 503, open.text);
   assert.equal(open.json.type, 'urn:hongbao:problem:unknown');
-  assert.equal((await grabber.client.get(path)).json.mine, null, 'nobody has carried it out');
+  assert.equal((await grabber.client.get(path)).json.mine, null, 'no process has executed it');
   await audit();
 });

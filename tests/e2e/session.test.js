@@ -1,4 +1,4 @@
-// A session that is visited outlives its idle time, whichever pool is visited.
+// Visits renew a session, in each pool.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newUser, poll, sendPacket, site } from './support/site.js';
@@ -20,7 +20,7 @@ test('every visit within the idle time renews the session, in the hot pool and i
       return Date.now() > end;
     });
     assert.equal((await client.post(`/p/${sent.json.id}/open`, {})).json.result, 'grabbed');
-    await poll('unvisited, it ends', async () => {
+    await poll('without visits it ends', async () => {
       await new Promise((resolve) => { setTimeout(resolve, IDLE_S * 1000); });
       return (await client.get('/wallet')).status === 401;
     });

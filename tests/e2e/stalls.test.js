@@ -1,5 +1,5 @@
-// A store that accepts connections and answers nothing (SIGSTOP): whoever comes meanwhile waits for one timeout at most,
-// not for those of everybody before. The answer has to be the program's own: nginx gives up only after ten seconds, and
+// A store that accepts connections but does not answer (SIGSTOP). Each request waits for one timeout at most, not also
+// for those of the requests before it. The answer must be the program's own: nginx gives up only after ten seconds, and
 // its 503 has no `instance`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,15 +22,15 @@ const requests = {
 
 const flood = (request, visitors = VISITORS) => Promise.all(Array.from({ length: visitors }, request));
 
-// Every process of both pools has its connections.
+// Waits until every process of both pools has its connections.
 async function allServed() {
   const served = async (path, visitors) => (await flood(requests[path], visitors)).every(({ status }) => status === 200);
-  await poll('everybody is served', async () => await served('/wallet', VISITORS) && served('/login', 4));
+  await poll('all requests are served', async () => await served('/wallet', VISITORS) && served('/login', 4));
 }
 
 for (const store of ['mariadb', 'redis']) {
   for (const [path, request] of Object.entries(requests)) {
-    test(`${VISITORS} at once are told to come back by ${path} while ${store} stalls`, async (t) => {
+    test(`${VISITORS} concurrent requests for ${path} get 503 with Retry-After while ${store} stalls`, async (t) => {
       await allServed();
       const [pid] = processes(store);
       process.kill(pid, 'SIGSTOP');
@@ -50,7 +50,7 @@ for (const store of ['mariadb', 'redis']) {
   }
 }
 
-test('what stalled serves everybody again and has lost nothing', async () => {
+test('after a stall all requests are served and nothing is lost', async () => {
   await allServed();
   await audit();
 });

@@ -1,4 +1,4 @@
-/* packet/grab without Redis: what the page pool answers to a grab of a packet that Redis does not have. */
+/* pages/grab without Redis: the page pool's answers to a grab of a packet that Redis does not have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Sends and returns the packet's id. */
+/* Sends a packet and returns its id. */
 static uint64_t sent(const struct person *p, const char *fields)
 {
     struct visit v;
@@ -47,7 +47,7 @@ static void assert_opened(const struct person *p, uint64_t packet_id, int status
     visit_end(&v);
 }
 
-/* By so much, and back again: the tables are shared with other tests. */
+/* Moves the packet's expiry by ms. Tests move it back, because the tables are shared with other tests. */
 static void expiry_move(uint64_t packet_id, int64_t ms)
 {
     assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = expires_ms + ? WHERE id = ?",
@@ -55,7 +55,7 @@ static void expiry_move(uint64_t packet_id, int64_t ms)
                      ST_OK);
 }
 
-static void a_packet_that_is_not_there_is_not_found(void **state)
+static void an_unknown_packet_is_not_found(void **state)
 {
     (void)state;
     struct person p;
@@ -63,7 +63,7 @@ static void a_packet_that_is_not_there_is_not_found(void **state)
     assert_opened(&p, UINT64_C(1) << 62, 404, "urn:hongbao:problem:not-found");
 }
 
-static void a_packet_that_redis_will_have_again_is_busy_and_one_whose_time_is_over_is_late(void **state)
+static void an_open_packet_is_busy_and_one_past_its_time_is_expired(void **state)
 {
     (void)state;
     enum { TWO_DAYS_MS = 2 * 86400000 };
@@ -77,7 +77,7 @@ static void a_packet_that_redis_will_have_again_is_busy_and_one_whose_time_is_ov
     expiry_move(id, TWO_DAYS_MS);
 }
 
-static void a_stranger_hears_only_that_an_exclusive_packet_is_not_for_him(void **state)
+static void a_stranger_gets_only_not_for_you_of_an_exclusive_packet(void **state)
 {
     (void)state;
     enum { TWO_DAYS_MS = 2 * 86400000 };
@@ -98,9 +98,9 @@ static void a_stranger_hears_only_that_an_exclusive_packet_is_not_for_him(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_packet_that_is_not_there_is_not_found),
-        cmocka_unit_test(a_packet_that_redis_will_have_again_is_busy_and_one_whose_time_is_over_is_late),
-        cmocka_unit_test(a_stranger_hears_only_that_an_exclusive_packet_is_not_for_him),
+        cmocka_unit_test(an_unknown_packet_is_not_found),
+        cmocka_unit_test(an_open_packet_is_busy_and_one_past_its_time_is_expired),
+        cmocka_unit_test(a_stranger_gets_only_not_for_you_of_an_exclusive_packet),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
-/* Answers on real stores while memory runs out (the linker wraps malloc, calloc and realloc of our own objects).
- * Every allocation of a request fails in turn, once or from there on. The answer is the whole one, to the last byte,
- * or 503. */
+/* Answers on real stores when an allocation fails. The linker wraps malloc, calloc and realloc of the program's
+ * objects. Every allocation of a request fails in turn, once, or together with all later ones. The answer must be byte
+ * for byte the complete one, or a 503. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,15 +27,15 @@ enum {
     PATH_BYTES_MAX = 64,
     ROUTES_MAX = 64,
     ALLOCATIONS_MAX = 20000,
-    /* A chunk of its own for nearly every allocation: so each of them is one that can fail. */
+    /* so small that nearly every arena allocation needs a chunk of its own, which can fail */
     CHUNK_BYTES = 16,
     ARENA_BYTES_MAX = 16 << 20
 };
 
 /* ---- memory ---- */
 
-enum failing { FAIL_NEVER, FAIL_ONCE, FAIL_FROM };
-static enum failing failing;
+enum failure_mode { FAIL_NEVER, FAIL_ONCE, FAIL_FROM };
+static enum failure_mode failure_mode;
 static int allocations_left;
 static bool failed;
 
@@ -48,7 +48,7 @@ void *__wrap_realloc(void *old, size_t size);
 
 static bool must_fail(void)
 {
-    if (failing == FAIL_NEVER || (failed && failing == FAIL_ONCE) || allocations_left-- > 0)
+    if (failure_mode == FAIL_NEVER || (failed && failure_mode == FAIL_ONCE) || allocations_left-- > 0)
         return false;
     failed = true;
     return true;
@@ -71,7 +71,7 @@ void *__wrap_realloc(void *old, size_t size)
 
 /* ---- money ---- */
 
-/* Whether a transaction of the request found its key taken: what was asked for has happened. */
+/* True when a transaction of the request found its request key used: the change has been made before. */
 static bool key_taken;
 
 enum status __real_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
@@ -100,13 +100,13 @@ static void routes_add(const struct route *list, size_t count)
     router.count += count;
 }
 
-struct question {
+struct request_spec {
     enum pool pool;
     const char *method, *uri, *fields, *accept;
 };
 
-/* Runs the request through the router. The n-th allocation fails; visit_end when done with the answer. */
-static void ask(struct visit *v, const struct question *q, enum failing how, int n)
+/* Runs the request through the router with a failure at allocation n (from 0). Call visit_end afterwards. */
+static void serve(struct visit *v, const struct request_spec *q, enum failure_mode how, int n)
 {
     static char env[ENV_MAX][VISIT_TEXT_MAX + 32];
     static char *envp[ENV_MAX + 1];
@@ -133,15 +133,16 @@ static void ask(struct visit *v, const struct question *q, enum failing how, int
     v->x.arena = v->request.arena;
     router.pool = q->pool;
     failed = key_taken = false;
-    failing = how;
+    failure_mode = how;
     allocations_left = n;
     while (router_answer(&router, &v->x) == STEP_WAIT)
         redis_round(app->stores.redis);
-    failing = FAIL_NEVER;
+    failure_mode = FAIL_NEVER;
 }
 
-/* A connection that broke in the last run is made again, and asks whether it may take grabs. */
-static void stores_calm(void)
+/* Restores a connection that broke in the previous run, so that the next run starts with an open connection and a known
+ * fence. */
+static void stores_ready(void)
 {
     struct redis_call call;
     assert_int_equal(redis_do(app->stores.redis, &call, &STR("PING"), 1), ST_OK);
@@ -173,15 +174,15 @@ static int setup(void **state)
     struct deposit d = { .user_id = user_id, .amount_fen = 10000, .request_key = str_from(key) };
     assert_int_equal(deposit_make(app->stores.db, a, &d, clock_now_ms()), ST_OK);
     arena_free(a);
-    struct question send = { POOL_PAGE, "POST", "/send", "kind=lucky&amount=9.00&count=3", "application/json" };
-    ask(&v, &send, FAIL_NEVER, 0);
+    struct request_spec send = { POOL_PAGE, "POST", "/send", "kind=lucky&amount=9.00&count=3", "application/json" };
+    serve(&v, &send, FAIL_NEVER, 0);
     assert_int_equal(v.x.status, 201);
     snprintf(packet_path, sizeof packet_path, "%.*s", STR_ARG(visit_header(&v, "Location")));
     snprintf(open_path, sizeof open_path, "%s/open", packet_path);
     visit_end(&v);
-    struct question open = { POOL_HOT, "POST", open_path, "", "application/json" };
-    stores_calm();
-    ask(&v, &open, FAIL_NEVER, 0);
+    struct request_spec open = { POOL_HOT, "POST", open_path, "", "application/json" };
+    stores_ready();
+    serve(&v, &open, FAIL_NEVER, 0);
     assert_int_equal(v.x.status, 200);
     visit_end(&v);
     return 0;
@@ -194,9 +195,9 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- the answers ---- */
+/* ---- answers ---- */
 
-/* True: it is 503 and leads nowhere, keeps no tag and touches no cookie. */
+/* True for a 503 without Location, ETag and Set-Cookie. */
 static bool is_refusal(const struct visit *v)
 {
     return v->x.status == 503 && visit_header(v, "Location").ptr == NULL && visit_header(v, "ETag").ptr == NULL &&
@@ -210,124 +211,126 @@ static bool is_same(const struct visit *a, const struct visit *b)
 }
 
 /* Called for each refusal. */
-typedef void look_fn(const struct visit *refusal);
+typedef void refusal_check_fn(const struct visit *refusal);
 
-static void each_allocation_fails(const struct question *q, int status, enum failing how, look_fn *look)
+static void each_allocation_fails(const struct request_spec *q, int status, enum failure_mode how,
+                                  refusal_check_fn *check)
 {
     struct visit good, v;
     bool complete = false;
-    stores_calm();
-    ask(&good, q, FAIL_NEVER, 0);
+    stores_ready();
+    serve(&good, q, FAIL_NEVER, 0);
     assert_int_equal(good.x.status, status);
     for (int n = 0; !complete; n++) {
         assert_true(n < ALLOCATIONS_MAX);
-        stores_calm();
-        ask(&v, q, how, n);
+        stores_ready();
+        serve(&v, q, how, n);
         complete = !failed;
         if (complete ? !is_same(&v, &good) : !is_same(&v, &good) && !is_refusal(&v))
             fail_msg("%s %s (%s), allocation %d fails: %d\n%.*s\n%.*s", q->method, q->uri, q->accept, n, v.x.status,
                      STR_ARG(buf_view(&v.x.headers)), STR_ARG(buf_view(&v.x.body)));
-        if (v.x.status == 503 && look != NULL)
-            look(&v);
+        if (v.x.status == 503 && check != NULL)
+            check(&v);
         visit_end(&v);
     }
     visit_end(&good);
 }
 
-static void each_fails_in_both_ways(struct question q, int json_status, int page_status, look_fn *look)
+static void each_fails_in_both_ways(struct request_spec q, int json_status, int page_status, refusal_check_fn *check)
 {
     static const char *const accepts[] = { "application/json", "text/html" };
     for (int i = 0; i < 2; i++) {
         q.accept = accepts[i];
-        each_allocation_fails(&q, i == 0 ? json_status : page_status, FAIL_ONCE, look);
-        each_allocation_fails(&q, i == 0 ? json_status : page_status, FAIL_FROM, look);
+        each_allocation_fails(&q, i == 0 ? json_status : page_status, FAIL_ONCE, check);
+        each_allocation_fails(&q, i == 0 ? json_status : page_status, FAIL_FROM, check);
     }
 }
 
-static void the_packets_page_is_whole_or_503(void **state)
+static void the_packets_page_is_complete_or_503(void **state)
 {
     (void)state;
-    each_fails_in_both_ways((struct question){ POOL_HOT, "GET", packet_path, "", NULL }, 200, 200, NULL);
-    each_fails_in_both_ways((struct question){ POOL_PAGE, "GET", packet_path, "", NULL }, 200, 200, NULL);
+    each_fails_in_both_ways((struct request_spec){ POOL_HOT, "GET", packet_path, "", NULL }, 200, 200, NULL);
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", packet_path, "", NULL }, 200, 200, NULL);
 }
 
-/* The session is read for it: a guest would see another page. */
-static void home_is_whole_or_503_and_never_a_guests(void **state)
+/* A failed read of the session must not show the page of a guest. */
+static void home_is_complete_or_503_and_never_that_of_a_guest(void **state)
 {
     (void)state;
-    each_fails_in_both_ways((struct question){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
 }
 
-static void the_records_are_whole_or_503(void **state)
+static void the_records_are_complete_or_503(void **state)
 {
     (void)state;
-    each_fails_in_both_ways((struct question){ POOL_PAGE, "GET", "/records/sent", "", NULL }, 200, 200, NULL);
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/records/sent", "", NULL }, 200, 200, NULL);
 }
 
 static unsigned unknowns;
 
-/* Once it has happened, nobody is told that it was refused. */
-static void look_at_outcome(const struct visit *refusal, bool happened)
+/* After the change was made, the answer must not be "busy", which means that nothing changed. */
+static void outcome_check(const struct visit *refusal, bool changed)
 {
-    if (happened && (visit_body_has(refusal, "problem:busy") || visit_body_has(refusal, "Very busy right now")))
-        fail_msg("refused, yet it happened: %.*s", STR_ARG(buf_view(&refusal->x.body)));
+    if (changed && (visit_body_has(refusal, "problem:busy") || visit_body_has(refusal, "Very busy right now")))
+        fail_msg("busy, but the change was made: %.*s", STR_ARG(buf_view(&refusal->x.body)));
     unknowns += visit_body_has(refusal, "problem:unknown") || visit_body_has(refusal, "isn’t known yet");
 }
 
-static void look_at_grab(const struct visit *refusal)
+static void grab_check(const struct visit *refusal)
 {
     const struct redis_call *grab = &refusal->x.call;
-    look_at_outcome(refusal, grab->reply != NULL && grab->status == ST_OK);
+    outcome_check(refusal, grab->reply != NULL && grab->status == ST_OK);
 }
 
-static void look_at_payment(const struct visit *refusal)
+static void payment_check(const struct visit *refusal)
 {
-    look_at_outcome(refusal, key_taken);
+    outcome_check(refusal, key_taken);
 }
 
-static void a_grab_leads_to_its_packet_or_is_unknown(void **state)
+static void a_grab_answers_its_share_or_unknown(void **state)
 {
     (void)state;
     unknowns = 0;
-    each_fails_in_both_ways((struct question){ POOL_HOT, "POST", open_path, "", NULL }, 200, 303, look_at_grab);
+    each_fails_in_both_ways((struct request_spec){ POOL_HOT, "POST", open_path, "", NULL }, 200, 303, grab_check);
     assert_true(unknowns > 0);
 }
 
-/* A repeat by the same key, which is answered as the first one was. */
-static void what_was_paid_for_is_told_or_unknown(void **state)
+/* Repeats with the same key, which get the answer of the first one. */
+static void a_payment_that_was_made_answers_success_or_unknown(void **state)
 {
     (void)state;
     char key[PERSON_KEY_MAX], fields[VISIT_TEXT_MAX];
     unknowns = 0;
     fresh_key(key);
     snprintf(fields, sizeof fields, "kind=even&amount=0.10&count=2&request_key=%s", key);
-    each_fails_in_both_ways((struct question){ POOL_PAGE, "POST", "/send", fields, NULL }, 201, 303, look_at_payment);
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "POST", "/send", fields, NULL }, 201, 303, payment_check);
     snprintf(fields, sizeof fields, "amount=0.10&request_key=%s", key);
-    each_fails_in_both_ways((struct question){ POOL_PAGE, "POST", "/wallet/deposit", fields, NULL }, 201, 303,
-                            look_at_payment);
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "POST", "/wallet/deposit", fields, NULL }, 201, 303,
+                            payment_check);
     assert_true(unknowns > 0);
 }
 
-static void a_guest_is_led_to_the_login_with_an_address_or_not_at_all(void **state)
+static void a_guest_is_redirected_to_the_login_with_next_or_gets_503(void **state)
 {
     (void)state;
     char kept[VISIT_TEXT_MAX];
     memcpy(kept, cookie, sizeof kept);
     cookie[0] = '\0';
-    each_fails_in_both_ways((struct question){ POOL_PAGE, "GET", "/wallet?before=17", "", NULL }, 401, 303, NULL);
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/wallet?before=17", "", NULL }, 401, 303, NULL);
     memcpy(cookie, kept, sizeof cookie);
 }
 
-/* A lost key must not become a shared one: two such deposits would be taken for one. */
-static void a_deposit_without_a_key_is_made_by_one_of_its_own_or_not(void **state)
+/* A key that could not be allocated must not become an empty one, which all such deposits would share. */
+static void a_deposit_without_a_key_gets_a_key_of_its_own_or_503(void **state)
 {
     (void)state;
-    static const struct question deposit = { POOL_PAGE, "POST", "/wallet/deposit", "amount=0.01", "application/json" };
+    static const struct request_spec deposit = { POOL_PAGE, "POST", "/wallet/deposit", "amount=0.01",
+                                                 "application/json" };
     bool complete = false;
     for (int n = 0; !complete; n++) {
         struct visit v;
-        stores_calm();
-        ask(&v, &deposit, FAIL_ONCE, n);
+        stores_ready();
+        serve(&v, &deposit, FAIL_ONCE, n);
         complete = !failed;
         assert_true(v.x.status == 201 || is_refusal(&v));
         visit_end(&v);
@@ -342,13 +345,13 @@ static void a_deposit_without_a_key_is_made_by_one_of_its_own_or_not(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_packets_page_is_whole_or_503),
-        cmocka_unit_test(home_is_whole_or_503_and_never_a_guests),
-        cmocka_unit_test(the_records_are_whole_or_503),
-        cmocka_unit_test(a_grab_leads_to_its_packet_or_is_unknown),
-        cmocka_unit_test(what_was_paid_for_is_told_or_unknown),
-        cmocka_unit_test(a_guest_is_led_to_the_login_with_an_address_or_not_at_all),
-        cmocka_unit_test(a_deposit_without_a_key_is_made_by_one_of_its_own_or_not),
+        cmocka_unit_test(the_packets_page_is_complete_or_503),
+        cmocka_unit_test(home_is_complete_or_503_and_never_that_of_a_guest),
+        cmocka_unit_test(the_records_are_complete_or_503),
+        cmocka_unit_test(a_grab_answers_its_share_or_unknown),
+        cmocka_unit_test(a_payment_that_was_made_answers_success_or_unknown),
+        cmocka_unit_test(a_guest_is_redirected_to_the_login_with_next_or_gets_503),
+        cmocka_unit_test(a_deposit_without_a_key_gets_a_key_of_its_own_or_503),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -29,7 +29,7 @@ static struct arena *fixture_arena(void)
 struct services *packet_services_open(void)
 {
     struct services *app = test_services_open();
-    struct templates templates = { .made = 0 };
+    struct templates templates = { .generation = 0 };
     struct assets *assets = NULL;
     char error[512] = "";
     if (app == NULL)

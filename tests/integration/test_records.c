@@ -1,4 +1,4 @@
-/* packet/records, verify and home on a real database: the right rows, once, newest first, and nobody else's. */
+/* pages/records, verify and home on a real database: each visitor's own rows, each once, newest first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 static struct services *app;
 static struct arena *arena;
-static struct person sender; /* the first user of this program */
+static struct person sender; /* the first user that this test creates */
 
 static int setup(void **state)
 {
@@ -34,7 +34,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* The packets of this program have rows but no money: they must not be there when others look at the whole. */
+/* Packets of this test have rows but no transfers, so an audit by another test must not find them. */
 static int teardown(void **state)
 {
     (void)state;
@@ -51,9 +51,9 @@ static int teardown(void **state)
     return failed;
 }
 
-/* ---- packets as the settle worker leaves them ---- */
+/* ---- packets, as the settle worker stores them ---- */
 
-/* A packet of the person's as it was sent then; the money is somebody else's test. */
+/* Inserts the row of a packet that the person sent at that time, without its transfers. */
 static struct packet packet_of(const struct person *p, enum packet_kind kind, int64_t total_fen, uint32_t count,
                                int64_t created_ms)
 {
@@ -88,7 +88,7 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
     return packet;
 }
 
-/* The grab of share share_no as settled. */
+/* Inserts a settled grab of share share_no. */
 static void grabbed(struct packet *packet, uint32_t share_no, const struct person *by, int64_t at_ms)
 {
     int64_t *shares = calloc(packet->count, sizeof *shares);
@@ -123,7 +123,7 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
     packet->grabbed_fen += fen;
 }
 
-static int asked(struct visit *v, const struct person *p, const char *uri)
+static int requested(struct visit *v, const struct person *p, const char *uri)
 {
     bool is_sent = strncmp(uri, "/records/sent", 13) == 0;
     return person_request(v, app, p, is_sent ? records_sent : records_received, uri, NULL, 0, true);
@@ -131,7 +131,7 @@ static int asked(struct visit *v, const struct person *p, const char *uri)
 
 /* ---- pages ---- */
 
-/* Follows next until there is none; returns the items seen, and how many pages they took. */
+/* Reads pages until there is no next one. Returns the number of items and sets the number of pages. */
 static size_t all_pages(const struct person *p, const char *path, const char *item_mark, size_t *pages)
 {
     struct visit v;
@@ -140,7 +140,7 @@ static size_t all_pages(const struct person *p, const char *path, const char *it
     *pages = 0;
     snprintf(uri, sizeof uri, "%s", path);
     for (;;) {
-        assert_int_equal(asked(&v, p, uri), 200);
+        assert_int_equal(requested(&v, p, uri), 200);
         size_t here = visit_body_count(&v, item_mark);
         assert_true(here <= RECORDS_PAGE_ITEMS);
         items += here;
@@ -185,7 +185,7 @@ static void a_full_last_page_has_no_next(void **state)
     assert_int_equal(pages, 1);
 }
 
-static void years_are_those_of_the_zone_and_have_their_own_totals(void **state)
+static void years_follow_the_time_zone_and_have_totals_of_their_own(void **state)
 {
     (void)state;
     struct person p;
@@ -199,21 +199,21 @@ static void years_are_those_of_the_zone_and_have_their_own_totals(void **state)
     assert_int_equal(clock_zone_date(start).year, 2025);
     assert_int_equal(clock_zone_date(start - 1).year, 2024);
 
-    assert_int_equal(asked(&v, &p, "/records/sent?year=2025"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2025"), 200);
     assert_int_equal(visit_json_int(&v, "year"), 2025);
     assert_int_equal(visit_json_int(&v, "total_fen"), 600);
     assert_int_equal(visit_json_int(&v, "count"), 2);
     assert_int_equal(visit_body_count(&v, "\"refund_fen\""), 2);
     visit_end(&v);
-    assert_int_equal(asked(&v, &p, "/records/sent?year=2024"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2024"), 200);
     assert_int_equal(visit_json_int(&v, "total_fen"), 100);
     assert_int_equal(visit_body_count(&v, "\"refund_fen\""), 1);
     visit_end(&v);
-    assert_int_equal(asked(&v, &p, "/records/sent?year=2023"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2023"), 200);
     assert_int_equal(visit_json_int(&v, "total_fen"), 0);
     assert_true(visit_body_has(&v, "\"items\":[]"));
     visit_end(&v);
-    /* The page links to every year there is, and to the shown one. */
+    /* The page links to every year with records, and to the shown one. */
     assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2023", NULL, 0, false), 200);
     assert_true(visit_body_has(&v, "/records/sent?year=2025"));
     assert_true(visit_body_has(&v, "/records/sent?year=2024"));
@@ -221,7 +221,7 @@ static void years_are_those_of_the_zone_and_have_their_own_totals(void **state)
     visit_end(&v);
 }
 
-/* The months of the JSON: twelve, in order; checks one of them. */
+/* Expects twelve months in order in the JSON, and these totals of one of them. */
 static void assert_month(const struct visit *v, int month, int64_t total_fen, uint64_t count)
 {
     char text[96];
@@ -231,7 +231,7 @@ static void assert_month(const struct visit *v, int month, int64_t total_fen, ui
     assert_true(visit_body_has(v, text));
 }
 
-static void months_are_those_of_the_zone_and_of_the_shown_year(void **state)
+static void months_follow_the_time_zone_and_the_shown_year(void **state)
 {
     (void)state;
     struct person p, other;
@@ -247,22 +247,22 @@ static void months_are_those_of_the_zone_and_of_the_shown_year(void **state)
     grabbed(&packet, 0, &p, clock_zone_month_start_ms(2025, 12));
     grabbed(&packet, 1, &other, clock_zone_month_start_ms(2025, 12));
 
-    assert_int_equal(asked(&v, &p, "/records/sent?year=2025"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2025"), 200);
     assert_month(&v, 1, 0, 0);
     assert_month(&v, 2, 100, 1);
     assert_month(&v, 3, 1000, 2);
     assert_month(&v, 12, 0, 0);
     visit_end(&v);
-    assert_int_equal(asked(&v, &p, "/records/received?year=2025"), 200);
+    assert_int_equal(requested(&v, &p, "/records/received?year=2025"), 200);
     assert_month(&v, 3, 0, 0);
     assert_month(&v, 12, 200, 1);
     visit_end(&v);
-    assert_int_equal(asked(&v, &p, "/records/sent?year=2026"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2026"), 200);
     assert_month(&v, 1, 7, 1);
     visit_end(&v);
 }
 
-static void the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_year(void **state)
+static void the_chart_scales_to_the_largest_month_and_is_absent_in_an_empty_year(void **state)
 {
     (void)state;
     struct person p;
@@ -275,7 +275,7 @@ static void the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_ye
     assert_int_equal(visit_body_count(&v, "<rect "), 3); /* a month without packets has no bar */
     assert_true(visit_body_has(&v, "height=\"100\""));
     assert_true(visit_body_has(&v, "height=\"50\""));
-    assert_true(visit_body_has(&v, "height=\"2\"")); /* one fen is seen, too */
+    assert_true(visit_body_has(&v, "height=\"2\"")); /* even one fen has a visible bar */
     assert_int_equal(visit_body_count(&v, "<th scope=\"row\">"), MONTHS_PER_YEAR);
     visit_end(&v);
     assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2024", NULL, 0, false), 200);
@@ -286,19 +286,19 @@ static void the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_ye
     visit_end(&v);
 }
 
-static void the_year_left_out_is_the_current_one(void **state)
+static void the_default_year_is_the_current_one(void **state)
 {
     (void)state;
     struct person p;
     struct visit v;
     person_new(app, &p, 0);
-    assert_int_equal(asked(&v, &p, "/records/received"), 200);
+    assert_int_equal(requested(&v, &p, "/records/received"), 200);
     assert_int_equal(visit_json_int(&v, "year"), clock_zone_date(clock_now_ms()).year);
     assert_int_equal(visit_json_int(&v, "best_count"), 0);
     visit_end(&v);
 }
 
-static void a_year_or_cursor_of_nobodys_making_is_a_bad_request(void **state)
+static void a_malformed_year_or_cursor_is_a_bad_request(void **state)
 {
     (void)state;
     static const char *const bad[] = { "year=",
@@ -320,15 +320,15 @@ static void a_year_or_cursor_of_nobodys_making_is_a_bad_request(void **state)
     char uri[128];
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         snprintf(uri, sizeof uri, "/records/received?%s", bad[i]);
-        assert_int_equal(asked(&v, &sender, uri), 400);
+        assert_int_equal(requested(&v, &sender, uri), 400);
         visit_end(&v);
         snprintf(uri, sizeof uri, "/records/sent?%s", bad[i]);
-        assert_int_equal(asked(&v, &sender, uri), 400);
+        assert_int_equal(requested(&v, &sender, uri), 400);
         visit_end(&v);
     }
 }
 
-static void nobody_sees_the_records_of_others(void **state)
+static void records_of_other_users_are_not_shown(void **state)
 {
     (void)state;
     struct person p, other;
@@ -337,15 +337,15 @@ static void nobody_sees_the_records_of_others(void **state)
     person_new(app, &other, 0);
     struct packet packet = packet_of(&p, PACKET_EVEN, 200, 2, clock_now_ms());
     grabbed(&packet, 0, &other, clock_now_ms());
-    assert_int_equal(asked(&v, &other, "/records/sent"), 200);
+    assert_int_equal(requested(&v, &other, "/records/sent"), 200);
     assert_true(visit_body_has(&v, "\"items\":[]"));
     visit_end(&v);
-    assert_int_equal(asked(&v, &p, "/records/received"), 200);
+    assert_int_equal(requested(&v, &p, "/records/received"), 200);
     assert_true(visit_body_has(&v, "\"items\":[]"));
     visit_end(&v);
 }
 
-static void best_is_told_only_when_the_packet_is_finished(void **state)
+static void the_best_share_is_shown_only_when_the_packet_is_finished(void **state)
 {
     (void)state;
     struct person lucky, last;
@@ -356,19 +356,19 @@ static void best_is_told_only_when_the_packet_is_finished(void **state)
     struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 2, now);
     uint32_t best = packet.best_share_no;
     grabbed(&packet, best, &lucky, now);
-    assert_int_equal(asked(&v, &lucky, "/records/received"), 200);
+    assert_int_equal(requested(&v, &lucky, "/records/received"), 200);
     assert_true(visit_body_has(&v, "\"best\":false"));
     visit_end(&v);
     grabbed(&packet, 1 - best, &last, now);
-    assert_int_equal(asked(&v, &lucky, "/records/received"), 200);
+    assert_int_equal(requested(&v, &lucky, "/records/received"), 200);
     assert_true(visit_body_has(&v, "\"best\":true"));
     visit_end(&v);
-    assert_int_equal(asked(&v, &last, "/records/received"), 200);
+    assert_int_equal(requested(&v, &last, "/records/received"), 200);
     assert_true(visit_body_has(&v, "\"best\":false"));
     visit_end(&v);
 }
 
-static void sent_items_tell_state_and_refund(void **state)
+static void sent_items_show_state_and_refund(void **state)
 {
     (void)state;
     struct person p;
@@ -380,20 +380,20 @@ static void sent_items_tell_state_and_refund(void **state)
     assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = created_ms - 1 WHERE id = ?",
                              DB_PARAMS(DB_U64(expired.id))),
                      ST_OK);
-    assert_int_equal(asked(&v, &p, "/records/sent"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent"), 200);
     assert_int_equal(visit_body_count(&v, "\"state\":\"open\""), 1);
-    assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1); /* its time is over, whoever has noticed */
+    assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1); /* although it is not closed yet */
     visit_end(&v);
     assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET state = 'closed', refund_fen = 500 WHERE id = ?",
                              DB_PARAMS(DB_U64(expired.id))),
                      ST_OK);
-    assert_int_equal(asked(&v, &p, "/records/sent"), 200);
+    assert_int_equal(requested(&v, &p, "/records/sent"), 200);
     assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1);
     assert_true(visit_body_has(&v, "\"refund_fen\":500"));
     visit_end(&v);
 }
 
-static void the_pages_show_the_same_in_html(void **state)
+static void the_html_pages_show_the_same(void **state)
 {
     (void)state;
     struct person p, q;
@@ -416,7 +416,7 @@ static void the_pages_show_the_same_in_html(void **state)
 
 /* ---- home ---- */
 
-static void home_greets_those_who_are_logged_out(void **state)
+static void home_shows_guests_a_welcome(void **state)
 {
     (void)state;
     struct visit v;
@@ -468,13 +468,13 @@ static void packet_state_set(const struct packet *packet, const char *packet_sta
                      ST_OK);
 }
 
-static void a_seed_stays_sealed_until_everything_is_over(void **state)
+static void a_seed_is_hidden_until_the_packet_is_over(void **state)
 {
     (void)state;
     struct visit v;
     static const char *const sealed[] = { "funding", "open" };
     static const char *const open[] = { "finished", "closed" };
-    /* Its time is over, but MySQL has not heard the last of it: grabs may be on their way. */
+    /* Its time is over, but it is not closed in MySQL: grabs may still have to be settled. */
     struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, clock_now_ms() - 90000000);
     for (size_t i = 0; i < 2; i++) {
         packet_state_set(&packet, sealed[i]);
@@ -491,14 +491,14 @@ static void a_seed_stays_sealed_until_everything_is_over(void **state)
         assert_false(visit_body_has(&v, "\"seed\":null"));
         assert_int_equal(visit_body_count(&v, "\"share_no\""), 4);
         visit_end(&v);
-        assert_int_equal(verified(&v, NULL, &packet, ""), 200); /* logged out */
+        assert_int_equal(verified(&v, NULL, &packet, ""), 200); /* a guest */
         assert_true(visit_body_has(&v, "\"seed\":null"));
         assert_true(visit_body_has(&v, "\"shares\":[]"));
         visit_end(&v);
     }
 }
 
-static void a_draw_that_was_tampered_with_is_told(void **state)
+static void a_draw_that_was_tampered_with_is_reported(void **state)
 {
     (void)state;
     struct person p;
@@ -539,7 +539,7 @@ static void a_large_draw_is_shown_a_thousand_shares_a_page(void **state)
     assert_int_equal(visit_body_count(&v, "\"share_no\""), 500);
     assert_true(visit_body_has(&v, "\"next\":null"));
     visit_end(&v);
-    assert_int_equal(verified(&v, &sender, &packet, "?after=2499"), 200); /* behind the last one is nothing */
+    assert_int_equal(verified(&v, &sender, &packet, "?after=2499"), 200); /* the page behind the last share is empty */
     assert_int_equal(visit_body_count(&v, "\"share_no\""), 0);
     visit_end(&v);
     assert_int_equal(verified(&v, &sender, &packet, "?after=2500"), 400);
@@ -548,7 +548,7 @@ static void a_large_draw_is_shown_a_thousand_shares_a_page(void **state)
     visit_end(&v);
 }
 
-static void a_packet_that_was_never_sent_is_not_found(void **state)
+static void an_unknown_packet_has_no_verify_page(void **state)
 {
     (void)state;
     struct visit v;
@@ -587,7 +587,7 @@ static void grabs_are_paged_by_share_newest_first(void **state)
     assert_int_equal(packet_grab_of(app->stores.db, arena, packet.id, sender.id, &own), ST_NOT_FOUND);
 }
 
-static void a_packet_comes_back_from_its_row_as_it_went_in(void **state)
+static void a_packet_is_read_back_from_its_row(void **state)
 {
     (void)state;
     struct packet in = packet_of(&sender, PACKET_LUCKY, 777, 7, 1767225600123);
@@ -615,23 +615,23 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(received_pages_show_every_grab_once_even_within_one_ms),
         cmocka_unit_test(a_full_last_page_has_no_next),
-        cmocka_unit_test(years_are_those_of_the_zone_and_have_their_own_totals),
-        cmocka_unit_test(months_are_those_of_the_zone_and_of_the_shown_year),
-        cmocka_unit_test(the_chart_scales_to_the_largest_month_and_is_left_out_of_an_empty_year),
-        cmocka_unit_test(the_year_left_out_is_the_current_one),
-        cmocka_unit_test(a_year_or_cursor_of_nobodys_making_is_a_bad_request),
-        cmocka_unit_test(nobody_sees_the_records_of_others),
-        cmocka_unit_test(best_is_told_only_when_the_packet_is_finished),
-        cmocka_unit_test(sent_items_tell_state_and_refund),
-        cmocka_unit_test(the_pages_show_the_same_in_html),
-        cmocka_unit_test(home_greets_those_who_are_logged_out),
+        cmocka_unit_test(years_follow_the_time_zone_and_have_totals_of_their_own),
+        cmocka_unit_test(months_follow_the_time_zone_and_the_shown_year),
+        cmocka_unit_test(the_chart_scales_to_the_largest_month_and_is_absent_in_an_empty_year),
+        cmocka_unit_test(the_default_year_is_the_current_one),
+        cmocka_unit_test(a_malformed_year_or_cursor_is_a_bad_request),
+        cmocka_unit_test(records_of_other_users_are_not_shown),
+        cmocka_unit_test(the_best_share_is_shown_only_when_the_packet_is_finished),
+        cmocka_unit_test(sent_items_show_state_and_refund),
+        cmocka_unit_test(the_html_pages_show_the_same),
+        cmocka_unit_test(home_shows_guests_a_welcome),
         cmocka_unit_test(home_shows_balance_and_the_latest_five_of_each),
-        cmocka_unit_test(a_seed_stays_sealed_until_everything_is_over),
-        cmocka_unit_test(a_draw_that_was_tampered_with_is_told),
+        cmocka_unit_test(a_seed_is_hidden_until_the_packet_is_over),
+        cmocka_unit_test(a_draw_that_was_tampered_with_is_reported),
         cmocka_unit_test(a_large_draw_is_shown_a_thousand_shares_a_page),
-        cmocka_unit_test(a_packet_that_was_never_sent_is_not_found),
+        cmocka_unit_test(an_unknown_packet_has_no_verify_page),
         cmocka_unit_test(grabs_are_paged_by_share_newest_first),
-        cmocka_unit_test(a_packet_comes_back_from_its_row_as_it_went_in),
+        cmocka_unit_test(a_packet_is_read_back_from_its_row),
     };
     return cmocka_run_group_tests_name("records", tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-/* packet/send on real stores: money leaves the wallet exactly once, and what was paid for gets into Redis. */
+/* pages/send on real stores: money leaves the wallet exactly once, and a packet that was paid for is loaded into
+ * Redis. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,21 +20,21 @@
 static struct services *app;
 static struct arena *arena;
 
-/* What the database connection is told to do to the next transactions (db_transaction is wrapped by the linker). */
-static enum { TROUBLE_NONE, TROUBLE_ANSWER_LOST, TROUBLE_NEVER_ARRIVED } trouble;
+/* The fault of the next transaction (db_transaction is wrapped by the linker). */
+static enum { FAULT_NONE, FAULT_REPLY_LOST, FAULT_COMMIT_LOST } fault;
 
 enum status __real_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
 {
-    switch (trouble) {
-    case TROUBLE_ANSWER_LOST:
-        trouble = TROUBLE_NONE;
+    switch (fault) {
+    case FAULT_REPLY_LOST:
+        fault = FAULT_NONE;
         assert_int_equal(__real_db_transaction(db, body, ctx), ST_OK);
         return ST_UNKNOWN;
-    case TROUBLE_NEVER_ARRIVED: trouble = TROUBLE_NONE; return ST_UNKNOWN;
-    case TROUBLE_NONE: break;
+    case FAULT_COMMIT_LOST: fault = FAULT_NONE; return ST_UNKNOWN;
+    case FAULT_NONE: break;
     }
     return __real_db_transaction(db, body, ctx);
 }
@@ -59,7 +60,7 @@ static int posted(struct visit *v, const struct person *p, const char *fields)
     return person_request(v, app, p, send_form_post, "/send", fields, 0, true);
 }
 
-/* Sends and finds the packet again by the id in the answer. */
+/* Sends a packet and reads it from MySQL by the id in the answer. */
 static struct packet sent(const struct person *p, const char *fields)
 {
     struct visit v;
@@ -84,7 +85,7 @@ static int64_t escrow_of(const struct packet *p)
     return sql_number(app, "SELECT balance_fen FROM account WHERE kind = 'escrow' AND id = ?", p->id);
 }
 
-/* True when Redis has the packet; its shares are then exactly the seed's. */
+/* True when Redis has the packet. Its shares must then be those of the seed. */
 static bool is_live(const struct packet *p)
 {
     struct live_keys keys;
@@ -132,7 +133,7 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
 }
 
-static void the_answer_names_the_packet_and_binds_the_sender(void **state)
+static void the_answer_has_the_packets_address_and_commitment(void **state)
 {
     (void)state;
     struct person p;
@@ -163,7 +164,7 @@ static void the_answer_names_the_packet_and_binds_the_sender(void **state)
     }
 }
 
-static void a_browser_is_sent_on_to_the_packet(void **state)
+static void a_browser_is_redirected_to_the_packet(void **state)
 {
     (void)state;
     struct person p;
@@ -176,7 +177,7 @@ static void a_browser_is_sent_on_to_the_packet(void **state)
     assert_int_equal(person_balance(app, &p), 10000 - 600);
 }
 
-static void the_best_share_is_known_at_send_for_lucky_packets_only(void **state)
+static void the_best_share_is_stored_at_send_for_lucky_packets_only(void **state)
 {
     (void)state;
     struct person p;
@@ -234,7 +235,7 @@ static void a_repeated_send_returns_the_same_packet(void **state)
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
 }
 
-static void a_repeat_works_even_when_the_wallet_is_empty_by_now(void **state)
+static void a_repeat_succeeds_even_when_the_wallet_is_empty(void **state)
 {
     (void)state;
     struct person p;
@@ -273,7 +274,7 @@ static void the_same_key_with_another_order_is_refused(void **state)
     assert_int_equal(posted(&v, &p, fields), 422);
     assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
     visit_end(&v);
-    /* The page that is shown instead carries a fresh key: sending it again works. */
+    /* The form that is shown again has a new key, so sending it again works. */
     assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
     assert_false(visit_body_has(&v, key));
     visit_end(&v);
@@ -314,11 +315,11 @@ static void an_empty_wallet_sends_nothing(void **state)
     assert_int_equal(person_balance(app, &p), 999);
     assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_year WHERE user_id = ?", p.id), 0);
     assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_month WHERE user_id = ?", p.id), 0);
-    (void)sent(&p, "kind=lucky&amount=9.99&count=5"); /* to the last fen is fine */
+    (void)sent(&p, "kind=lucky&amount=9.99&count=5"); /* the whole balance can be sent */
     assert_int_equal(person_balance(app, &p), 0);
 }
 
-static void a_refused_form_keeps_what_was_typed(void **state)
+static void a_refused_form_shows_the_typed_texts(void **state)
 {
     (void)state;
     struct person p;
@@ -340,7 +341,7 @@ static void a_refused_form_keeps_what_was_typed(void **state)
     assert_int_equal(packets_of(&p), 0);
 }
 
-static void the_form_shows_balance_limits_and_a_fresh_key(void **state)
+static void the_form_shows_balance_limits_and_a_new_key(void **state)
 {
     (void)state;
     struct person p;
@@ -363,12 +364,12 @@ static void the_form_shows_balance_limits_and_a_fresh_key(void **state)
     visit_end(&v);
 }
 
-static void a_lost_commit_answer_pays_once_and_answers_success(void **state)
+static void a_send_whose_commit_reply_was_lost_pays_once_and_succeeds(void **state)
 {
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
-    trouble = TROUBLE_ANSWER_LOST;
+    fault = FAULT_REPLY_LOST;
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
@@ -376,12 +377,12 @@ static void a_lost_commit_answer_pays_once_and_answers_success(void **state)
     assert_true(is_live(&packet));
 }
 
-static void a_commit_that_never_arrived_is_repeated(void **state)
+static void a_commit_that_was_lost_is_repeated(void **state)
 {
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
-    trouble = TROUBLE_NEVER_ARRIVED;
+    fault = FAULT_COMMIT_LOST;
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
@@ -409,20 +410,20 @@ static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
     assert_true(is_live(&packet));
     assert_int_equal(packet_find(app->stores.db, arena, packet.id, &packet), ST_OK);
     assert_int_equal(packet.state, PACKET_OPEN);
-    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK); /* again: nothing to do */
+    assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK); /* a repeat changes nothing */
 }
 
-static void a_late_load_does_not_bring_back_a_packet_whose_life_went_on(void **state)
+static void a_late_load_does_not_restore_a_packet_that_was_removed(void **state)
 {
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-    assert_int_equal(live_remove(&app->stores.live, packet.id), ST_OK); /* as after closing and its grace time */
+    assert_int_equal(live_remove(&app->stores.live, packet.id), ST_OK); /* as after the grace time of a closed packet */
     assert_int_equal(packet_load_funded(&app->stores, arena, packet.id), ST_OK);
     assert_false(is_live(&packet));
     assert_int_equal(packet_load_funded(&app->stores, arena, packet.id ^ 4095), ST_NOT_FOUND);
-    /* Others' workers that look for lost packets shall find this one as it was. */
+    /* Makes the packet loadable again, so that the recovery of other tests' workers finds nothing to do. */
     assert_int_equal(
         db_exec(app->stores.db, NULL, "UPDATE packet SET state = 'funding' WHERE id = ?", DB_PARAMS(DB_U64(packet.id))),
         ST_OK);
@@ -430,7 +431,7 @@ static void a_late_load_does_not_bring_back_a_packet_whose_life_went_on(void **s
     assert_true(is_live(&packet));
 }
 
-/* Runs n processes at once, each with its own connections; returns how many exited with 0. */
+/* Posts the form in n concurrent processes, each with connections of its own. Returns how many got 201. */
 static int in_parallel(int n, const struct person *p, const char *fields)
 {
     int started[2], succeeded = 0;
@@ -450,7 +451,7 @@ static int in_parallel(int n, const struct person *p, const char *fields)
         }
     }
     (void)close(started[0]);
-    (void)close(started[1]); /* the end of the pipe is the start of the race */
+    (void)close(started[1]); /* closing the pipe starts all processes at once */
     for (int i = 0; i < n; i++) {
         int status = 0;
         assert_true(wait(&status) > 0);
@@ -501,7 +502,7 @@ static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
     assert_int_equal(person_balance(app, &p), 0);
 }
 
-static void a_store_that_is_away_is_a_busy_answer_and_no_packet(void **state)
+static void a_send_is_busy_and_makes_no_packet_while_mysql_is_unreachable(void **state)
 {
     (void)state;
     struct person p;
@@ -525,26 +526,26 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_send_moves_the_money_into_escrow_and_opens_the_packet),
-        cmocka_unit_test(the_answer_names_the_packet_and_binds_the_sender),
-        cmocka_unit_test(a_browser_is_sent_on_to_the_packet),
-        cmocka_unit_test(the_best_share_is_known_at_send_for_lucky_packets_only),
+        cmocka_unit_test(the_answer_has_the_packets_address_and_commitment),
+        cmocka_unit_test(a_browser_is_redirected_to_the_packet),
+        cmocka_unit_test(the_best_share_is_stored_at_send_for_lucky_packets_only),
         cmocka_unit_test(an_exclusive_packet_names_its_receiver),
         cmocka_unit_test(a_repeated_send_returns_the_same_packet),
-        cmocka_unit_test(a_repeat_works_even_when_the_wallet_is_empty_by_now),
+        cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),
         cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
         cmocka_unit_test(the_same_key_with_another_order_is_refused),
         cmocka_unit_test(the_same_key_for_another_receiver_is_refused),
         cmocka_unit_test(an_empty_wallet_sends_nothing),
-        cmocka_unit_test(a_refused_form_keeps_what_was_typed),
-        cmocka_unit_test(the_form_shows_balance_limits_and_a_fresh_key),
-        cmocka_unit_test(a_lost_commit_answer_pays_once_and_answers_success),
-        cmocka_unit_test(a_commit_that_never_arrived_is_repeated),
+        cmocka_unit_test(a_refused_form_shows_the_typed_texts),
+        cmocka_unit_test(the_form_shows_balance_limits_and_a_new_key),
+        cmocka_unit_test(a_send_whose_commit_reply_was_lost_pays_once_and_succeeds),
+        cmocka_unit_test(a_commit_that_was_lost_is_repeated),
         cmocka_unit_test(without_redis_the_packet_is_sent_and_loaded_later),
-        cmocka_unit_test(a_late_load_does_not_bring_back_a_packet_whose_life_went_on),
+        cmocka_unit_test(a_late_load_does_not_restore_a_packet_that_was_removed),
         cmocka_unit_test(parallel_repeats_make_one_packet),
         cmocka_unit_test(parallel_sends_can_not_overdraw_the_wallet),
         cmocka_unit_test(a_packet_of_a_hundred_thousand_shares_can_be_sent),
-        cmocka_unit_test(a_store_that_is_away_is_a_busy_answer_and_no_packet),
+        cmocka_unit_test(a_send_is_busy_and_makes_no_packet_while_mysql_is_unreachable),
     };
     return cmocka_run_group_tests_name("send", tests, setup, teardown);
 }

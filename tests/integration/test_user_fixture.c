@@ -80,7 +80,7 @@ enum status visit_look_up(struct visit *v)
     return st;
 }
 
-/* Looks the session up and runs the handler, which must be done in one step. */
+/* Reads the session and runs the handler, which must finish in one step. */
 static void visit_run(struct visit *v, handler_fn *handler)
 {
     assert_int_equal(visit_look_up(v), ST_OK);

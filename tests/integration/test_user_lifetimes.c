@@ -1,4 +1,4 @@
-/* user/session on a real Redis: what is stored, how long it lives, and what a visit writes. */
+/* user/session on a real Redis: the stored value, its lifetime, and its renewal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* One Redis command of two or three words; the integer it answers. */
+/* Runs a Redis command of two or three words and returns its integer reply. */
 static int64_t redis_int(struct str word, struct str key, const char *argument)
 {
     struct redis_call call = { 0 };
@@ -49,7 +49,7 @@ static void redis_set(struct str key, struct str value)
     redis_call_free(&call);
 }
 
-/* Starts a session for user 10001; cookie and key (SESSION_KEY_MAX) are filled in. */
+/* Starts a session for user 10001. Sets cookie (VISIT_TEXT_MAX) and key (SESSION_KEY_MAX). */
 static void session_begin(char *cookie, char *key)
 {
     struct visit v;
@@ -60,7 +60,7 @@ static void session_begin(char *cookie, char *key)
     visit_end(&v);
 }
 
-/* The visitor of this cookie when the clock shows later_ms more than now. */
+/* The user id of this cookie at later_ms from now; 0: a guest. */
 static uint64_t visitor_later(const char *cookie, int64_t later_ms)
 {
     struct visit v;
@@ -103,10 +103,10 @@ static void a_later_visit_renews_the_idle_time(void **state)
     redis_int(STR("PEXPIRE"), str_from(key), "60000");
     assert_int_equal(visitor_later(cookie, 2 * HOUR_MS), 10001);
     assert_true(redis_int(STR("PTTL"), str_from(key), NULL) > 7 * DAY_MS - HOUR_MS);
-    assert_int_equal(visitor_later(cookie, 7 * DAY_MS + HOUR_MS), 10001); /* idle counts from that visit */
+    assert_int_equal(visitor_later(cookie, 7 * DAY_MS + HOUR_MS), 10001); /* the idle time starts at that visit */
 }
 
-static void visits_do_not_lengthen_the_absolute_life(void **state)
+static void visits_do_not_extend_the_absolute_lifetime(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
@@ -118,7 +118,7 @@ static void visits_do_not_lengthen_the_absolute_life(void **state)
     assert_int_equal(visitor_later(cookie, 30 * DAY_MS + 1000), 0);
 }
 
-static void an_idle_session_is_nobodys_even_before_redis_forgets_it(void **state)
+static void an_idle_session_is_over_even_while_redis_still_has_it(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
@@ -126,7 +126,7 @@ static void an_idle_session_is_nobodys_even_before_redis_forgets_it(void **state
     assert_int_equal(visitor_later(cookie, 7 * DAY_MS + 1000), 0);
 }
 
-static void a_visit_in_flight_does_not_revive_an_ended_session(void **state)
+static void a_renewal_does_not_restore_a_session_that_was_ended(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
@@ -143,7 +143,7 @@ static void a_visit_in_flight_does_not_revive_an_ended_session(void **state)
     assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
 }
 
-static void a_renewal_waits_for_the_round_that_comes_next(void **state)
+static void a_renewal_is_sent_with_the_next_round(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
@@ -161,7 +161,7 @@ static void a_renewal_waits_for_the_round_that_comes_next(void **state)
     visit_end(&v);
 }
 
-static void malformed_cookies_ask_no_store(void **state)
+static void malformed_cookies_cause_no_io(void **state)
 {
     (void)state;
     static const char *const cookies[] = { "",
@@ -182,7 +182,7 @@ static void malformed_cookies_ask_no_store(void **state)
     }
 }
 
-static void an_unknown_token_is_logged_out(void **state)
+static void an_unknown_token_is_a_guest(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
@@ -191,7 +191,7 @@ static void an_unknown_token_is_logged_out(void **state)
     assert_int_equal(visitor_later(cookie, 0), 0);
 }
 
-static void a_damaged_value_is_logged_out(void **state)
+static void a_malformed_session_value_is_a_guest(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
@@ -200,24 +200,24 @@ static void a_damaged_value_is_logged_out(void **state)
     assert_int_equal(visitor_later(cookie, 0), 0);
 }
 
-static void without_redis_nobody_is_told_to_be_logged_out(void **state)
+static void without_redis_a_visitor_is_not_treated_as_a_guest(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
     struct config nowhere = *app->stores.config;
-    struct services lost = *app;
+    struct services without_redis = *app;
     struct visit v;
     session_begin(cookie, key);
     snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
-    lost.stores.config = &nowhere;
-    lost.stores.redis = redis_new(&nowhere);
-    visit_begin(&v, &lost, "/", NULL, cookie);
+    without_redis.stores.config = &nowhere;
+    without_redis.stores.redis = redis_new(&nowhere);
+    visit_begin(&v, &without_redis, "/", NULL, cookie);
     assert_int_equal(visit_look_up(&v), ST_UNAVAILABLE);
     assert_int_equal(session_end(&v.x), ST_UNAVAILABLE);
     assert_int_equal(session_start(&v.x, 10001, STR("xiaoming"), STR("小明")), ST_UNAVAILABLE);
     assert_null(visit_header(&v, "Set-Cookie").ptr);
     visit_end(&v);
-    redis_free(lost.stores.redis);
+    redis_free(without_redis.stores.redis);
     assert_int_equal(visitor_later(cookie, 0), 10001);
 }
 
@@ -227,14 +227,14 @@ int main(void)
         cmocka_unit_test(a_session_is_stored_by_hash_for_the_idle_time),
         cmocka_unit_test(a_visit_within_the_hour_writes_nothing),
         cmocka_unit_test(a_later_visit_renews_the_idle_time),
-        cmocka_unit_test(visits_do_not_lengthen_the_absolute_life),
-        cmocka_unit_test(an_idle_session_is_nobodys_even_before_redis_forgets_it),
-        cmocka_unit_test(a_visit_in_flight_does_not_revive_an_ended_session),
-        cmocka_unit_test(a_renewal_waits_for_the_round_that_comes_next),
-        cmocka_unit_test(malformed_cookies_ask_no_store),
-        cmocka_unit_test(an_unknown_token_is_logged_out),
-        cmocka_unit_test(a_damaged_value_is_logged_out),
-        cmocka_unit_test(without_redis_nobody_is_told_to_be_logged_out),
+        cmocka_unit_test(visits_do_not_extend_the_absolute_lifetime),
+        cmocka_unit_test(an_idle_session_is_over_even_while_redis_still_has_it),
+        cmocka_unit_test(a_renewal_does_not_restore_a_session_that_was_ended),
+        cmocka_unit_test(a_renewal_is_sent_with_the_next_round),
+        cmocka_unit_test(malformed_cookies_cause_no_io),
+        cmocka_unit_test(an_unknown_token_is_a_guest),
+        cmocka_unit_test(a_malformed_session_value_is_a_guest),
+        cmocka_unit_test(without_redis_a_visitor_is_not_treated_as_a_guest),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

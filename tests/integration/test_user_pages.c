@@ -37,13 +37,13 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A username nobody has; out: 33 bytes. */
+/* Makes a username that does not exist. out: 33 bytes. */
 static void fresh_name(char *out)
 {
     snprintf(out, 33, "u%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
 }
 
-/* Registers a fresh user with the password "long enough"; cookie may be NULL. */
+/* Registers a new user with the password "long enough". name: 33 bytes; cookie may be NULL. Returns the id. */
 static int64_t registered(char *name, char *cookie)
 {
     struct visit v;
@@ -58,7 +58,7 @@ static int64_t registered(char *name, char *cookie)
     return id;
 }
 
-/* Posts a login; keeps the new cookie in new_cookie when there is one (may be NULL). */
+/* Posts a login. new_cookie (VISIT_TEXT_MAX bytes) is set unless NULL. Returns the status. */
 static int logged_in(const char *name, const char *password, const char *old_cookie, char *new_cookie)
 {
     struct visit v;
@@ -71,7 +71,7 @@ static int logged_in(const char *name, const char *password, const char *old_coo
     return status;
 }
 
-/* Who the cookie belongs to; 0: nobody. */
+/* The user id of the cookie's session; 0: a guest. */
 static uint64_t visitor_of(const char *cookie)
 {
     struct visit v;
@@ -111,7 +111,7 @@ static void registering_makes_a_user_with_an_empty_wallet_and_logs_in(void **sta
     visit_end(&v);
 }
 
-static void the_cookie_is_guarded(void **state)
+static void the_cookie_is_httponly_and_samesite(void **state)
 {
     (void)state;
     char name[33], fields[VISIT_TEXT_MAX];
@@ -148,7 +148,7 @@ static void on_https_the_cookie_is_bound_to_the_host(void **state)
     assert_int_equal(visit_look_up(&v), ST_OK);
     assert_true(v.x.visitor.user_id != 0);
     visit_end(&v);
-    assert_int_equal(visitor_of(cookie), 0); /* the http site reads another name */
+    assert_int_equal(visitor_of(cookie), 0); /* the cookie has another name on http */
 }
 
 static void a_taken_username_is_refused_in_any_case(void **state)
@@ -165,7 +165,7 @@ static void a_taken_username_is_refused_in_any_case(void **state)
     visit_end(&v);
 }
 
-static void of_many_who_take_a_username_at_once_one_gets_it(void **state)
+static void of_concurrent_registrations_of_one_username_one_succeeds(void **state)
 {
     (void)state;
     enum { RACERS = 8 };
@@ -196,7 +196,7 @@ static void of_many_who_take_a_username_at_once_one_gets_it(void **state)
         rows_of("SELECT COUNT(*) FROM user u JOIN account a ON a.id = u.id WHERE u.username = ?", str_from(name)), 1);
 }
 
-static void a_refused_registration_keeps_what_was_typed_but_the_password(void **state)
+static void a_refused_registration_shows_the_typed_texts_except_the_password(void **state)
 {
     (void)state;
     struct visit v;
@@ -228,7 +228,7 @@ static void login_answers_with_the_user(void **state)
     assert_int_equal(visitor_of(cookie), id);
 }
 
-/* The body of a refused login, without the member that is the request's own. */
+/* Writes the body of a refused login to out. */
 static void refused_login(const char *name, const char *password, char *out, size_t out_size)
 {
     struct visit v;
@@ -240,7 +240,7 @@ static void refused_login(const char *name, const char *password, char *out, siz
     visit_end(&v);
 }
 
-static void unknown_name_and_wrong_password_are_answered_alike(void **state)
+static void unknown_name_and_wrong_password_get_the_same_answer(void **state)
 {
     (void)state;
     char name[33], stranger[33], wrong[2048], unknown[2048], impossible[2048];
@@ -266,7 +266,7 @@ static void a_user_without_a_password_cannot_log_in(void **state)
     arena_free(a);
 }
 
-static void a_cheap_hash_is_made_anew_at_login(void **state)
+static void login_replaces_a_hash_of_lower_cost(void **state)
 {
     (void)state;
     char name[33], cheap[crypto_pwhash_STRBYTES], cookie[VISIT_TEXT_MAX];
@@ -294,7 +294,7 @@ static void login_rotates_the_session(void **state)
     assert_int_equal(visitor_of(second), id);
 }
 
-static void a_token_chosen_by_someone_else_is_never_taken_over(void **state)
+static void login_never_adopts_a_presented_token(void **state)
 {
     (void)state;
     char name[33], chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", cookie[VISIT_TEXT_MAX];
@@ -304,7 +304,7 @@ static void a_token_chosen_by_someone_else_is_never_taken_over(void **state)
     assert_int_equal(visitor_of(chosen), 0);
 }
 
-static void a_refused_login_leaves_the_present_session_alone(void **state)
+static void a_refused_login_does_not_end_the_presented_session(void **state)
 {
     (void)state;
     char name[33], cookie[VISIT_TEXT_MAX];
@@ -313,7 +313,7 @@ static void a_refused_login_leaves_the_present_session_alone(void **state)
     assert_int_equal(visitor_of(cookie), id);
 }
 
-static void next_is_followed_to_own_paths_only(void **state)
+static void next_is_followed_to_local_paths_only(void **state)
 {
     (void)state;
     static const struct {
@@ -338,8 +338,8 @@ static void next_is_followed_to_own_paths_only(void **state)
     }
 }
 
-/* Where nginx would not take the Location any more. */
-static void too_long_a_next_leads_home(void **state)
+/* nginx does not accept a longer Location. */
+static void a_next_that_is_too_long_is_replaced_by_home(void **state)
 {
     (void)state;
     static const struct {
@@ -369,7 +369,7 @@ static void too_long_a_next_leads_home(void **state)
     }
 }
 
-static void the_login_page_keeps_next_and_hands_it_to_register(void **state)
+static void the_login_page_passes_next_on_to_register(void **state)
 {
     (void)state;
     struct visit v;
@@ -379,7 +379,7 @@ static void the_login_page_keeps_next_and_hands_it_to_register(void **state)
     visit_end(&v);
 }
 
-static void who_is_logged_in_needs_no_login_page(void **state)
+static void a_logged_in_visitor_is_redirected_from_login_and_register(void **state)
 {
     (void)state;
     char name[33], cookie[VISIT_TEXT_MAX];
@@ -392,7 +392,7 @@ static void who_is_logged_in_needs_no_login_page(void **state)
     visit_end(&v);
 }
 
-static void a_session_is_found_among_cookies_of_like_names(void **state)
+static void the_session_cookie_is_found_among_cookies_of_similar_names(void **state)
 {
     (void)state;
     char name[33], cookie[VISIT_TEXT_MAX], header[2 * VISIT_TEXT_MAX];
@@ -416,7 +416,7 @@ static void logout_ends_the_session_and_clears_the_cookie(void **state)
     assert_int_equal(visitor_of(cookie), 0);
 }
 
-static void logout_without_a_session_is_fine(void **state)
+static void logout_without_a_session_succeeds(void **state)
 {
     (void)state;
     struct visit v;
@@ -425,7 +425,7 @@ static void logout_without_a_session_is_fine(void **state)
     visit_end(&v);
 }
 
-/* Register and login are a calm 503, without an account that nobody was told of. */
+/* Expects 503 from register and login, and no new account. */
 static void assert_both_refused(struct services *lacking, const char *known)
 {
     struct visit v;
@@ -443,7 +443,7 @@ static void assert_both_refused(struct services *lacking, const char *known)
     visit_end(&v);
 }
 
-static void without_a_store_nobody_registers_or_logs_in(void **state)
+static void register_and_login_are_503_while_a_store_is_unreachable(void **state)
 {
     (void)state;
     char name[33];
@@ -464,26 +464,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registering_makes_a_user_with_an_empty_wallet_and_logs_in),
-        cmocka_unit_test(the_cookie_is_guarded),
+        cmocka_unit_test(the_cookie_is_httponly_and_samesite),
         cmocka_unit_test(on_https_the_cookie_is_bound_to_the_host),
         cmocka_unit_test(a_taken_username_is_refused_in_any_case),
-        cmocka_unit_test(of_many_who_take_a_username_at_once_one_gets_it),
-        cmocka_unit_test(a_refused_registration_keeps_what_was_typed_but_the_password),
+        cmocka_unit_test(of_concurrent_registrations_of_one_username_one_succeeds),
+        cmocka_unit_test(a_refused_registration_shows_the_typed_texts_except_the_password),
         cmocka_unit_test(login_answers_with_the_user),
-        cmocka_unit_test(unknown_name_and_wrong_password_are_answered_alike),
+        cmocka_unit_test(unknown_name_and_wrong_password_get_the_same_answer),
         cmocka_unit_test(a_user_without_a_password_cannot_log_in),
-        cmocka_unit_test(a_cheap_hash_is_made_anew_at_login),
+        cmocka_unit_test(login_replaces_a_hash_of_lower_cost),
         cmocka_unit_test(login_rotates_the_session),
-        cmocka_unit_test(a_token_chosen_by_someone_else_is_never_taken_over),
-        cmocka_unit_test(a_refused_login_leaves_the_present_session_alone),
-        cmocka_unit_test(next_is_followed_to_own_paths_only),
-        cmocka_unit_test(too_long_a_next_leads_home),
-        cmocka_unit_test(the_login_page_keeps_next_and_hands_it_to_register),
-        cmocka_unit_test(who_is_logged_in_needs_no_login_page),
-        cmocka_unit_test(a_session_is_found_among_cookies_of_like_names),
+        cmocka_unit_test(login_never_adopts_a_presented_token),
+        cmocka_unit_test(a_refused_login_does_not_end_the_presented_session),
+        cmocka_unit_test(next_is_followed_to_local_paths_only),
+        cmocka_unit_test(a_next_that_is_too_long_is_replaced_by_home),
+        cmocka_unit_test(the_login_page_passes_next_on_to_register),
+        cmocka_unit_test(a_logged_in_visitor_is_redirected_from_login_and_register),
+        cmocka_unit_test(the_session_cookie_is_found_among_cookies_of_similar_names),
         cmocka_unit_test(logout_ends_the_session_and_clears_the_cookie),
-        cmocka_unit_test(logout_without_a_session_is_fine),
-        cmocka_unit_test(without_a_store_nobody_registers_or_logs_in),
+        cmocka_unit_test(logout_without_a_session_succeeds),
+        cmocka_unit_test(register_and_login_are_503_while_a_store_is_unreachable),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

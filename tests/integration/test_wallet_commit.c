@@ -1,5 +1,5 @@
-/* The answer to a COMMIT is lost: what registering and depositing make of it. The linker puts a db_transaction of this
- * test in front of the real one. */
+/* Registering and depositing when the reply to COMMIT is lost. The linker replaces db_transaction by the wrapper
+ * below. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,50 +17,51 @@
 
 static struct services *app;
 static struct arena *arena;
-static uint64_t made[16];
-static size_t made_len;
+static uint64_t accounts[16];
+static size_t account_count;
 
-/* What happens to the coming transactions; after them all is well again. */
-enum fate { FATE_SOUND, FATE_ANSWER_LOST, FATE_COMMIT_LOST, FATE_AWAY };
-static enum fate fates[4];
-static size_t fates_left;
+/* The faults of the next transactions; later ones succeed. REPLY_LOST: committed, reply lost. COMMIT_LOST: rolled
+ * back, reply lost. UNREACHABLE: MySQL does not answer. */
+enum fault { FAULT_NONE, FAULT_REPLY_LOST, FAULT_COMMIT_LOST, FAULT_UNREACHABLE };
+static enum fault faults[4];
+static size_t faults_left;
 
 typedef enum status transaction_fn(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 transaction_fn __real_db_transaction;
 transaction_fn __wrap_db_transaction;
 
-struct undone {
+struct rollback {
     enum status (*body)(struct db *db, void *ctx);
     void *ctx;
 };
 
-static enum status undone_body(struct db *db, void *ctx)
+static enum status rollback_body(struct db *db, void *ctx)
 {
-    const struct undone *u = ctx;
+    const struct rollback *u = ctx;
     enum status st = u->body(db, u->ctx);
     return st == ST_OK ? ST_CORRUPT : st; /* anything but ST_OK rolls back */
 }
 
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
 {
-    enum fate fate = fates_left > 0 ? fates[--fates_left] : FATE_SOUND;
+    enum fault fault = faults_left > 0 ? faults[--faults_left] : FAULT_NONE;
     enum status st;
-    if (fate == FATE_AWAY)
+    if (fault == FAULT_UNREACHABLE)
         return ST_UNAVAILABLE;
-    if (fate == FATE_COMMIT_LOST) {
-        st = __real_db_transaction(db, undone_body, &(struct undone){ body, ctx });
+    if (fault == FAULT_COMMIT_LOST) {
+        st = __real_db_transaction(db, rollback_body, &(struct rollback){ body, ctx });
         return st == ST_CORRUPT ? ST_UNKNOWN : st;
     }
     st = __real_db_transaction(db, body, ctx);
-    return fate == FATE_ANSWER_LOST && st == ST_OK ? ST_UNKNOWN : st;
+    return fault == FAULT_REPLY_LOST && st == ST_OK ? ST_UNKNOWN : st;
 }
 
-static void transactions_meet(enum fate first, enum fate second, enum fate third)
+static void faults_plan(enum fault first, enum fault second, enum fault third)
 {
-    fates[2] = first;
-    fates[1] = second;
-    fates[0] = third;
-    fates_left = 3;
+    faults[2] = first;
+    faults[1] = second;
+    faults[0] = third;
+    faults_left = 3;
 }
 
 static int setup(void **state)
@@ -74,8 +75,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    fates_left = 0;
-    accounts_forget(app, made, made_len);
+    faults_left = 0;
+    accounts_forget(app, accounts, account_count);
     arena_free(arena);
     site_close(app);
     return 0;
@@ -84,7 +85,7 @@ static int teardown(void **state)
 static struct user fresh_user(void)
 {
     struct str name = arena_printf(arena, "c%016" PRIx64, random_u64());
-    /* Salted hashes never repeat; a random text does as well here. */
+    /* A unique text, as a salted hash would be. */
     return (struct user){ .username = name,
                           .nickname = name,
                           .password_hash = arena_printf(arena, "hash-of-%.*s", STR_ARG(name)) };
@@ -94,8 +95,8 @@ static enum status inserted(struct user *user)
 {
     enum status st = user_insert(app->stores.db, arena, user, clock_now_ms());
     if (st == ST_OK) {
-        assert_true(made_len < ARRAY_LEN(made));
-        made[made_len++] = user->id;
+        assert_true(account_count < ARRAY_LEN(accounts));
+        accounts[account_count++] = user->id;
     }
     return st;
 }
@@ -107,13 +108,13 @@ static int64_t balance_of(uint64_t id)
     return fen;
 }
 
-static void a_registration_whose_answer_was_lost_is_found(void **state)
+static void a_registration_whose_commit_reply_was_lost_is_found(void **state)
 {
     (void)state;
     struct user user = fresh_user(), found;
-    transactions_meet(FATE_ANSWER_LOST, FATE_SOUND, FATE_SOUND);
+    faults_plan(FAULT_REPLY_LOST, FAULT_NONE, FAULT_NONE);
     assert_int_equal(inserted(&user), ST_OK);
-    fates_left = 0;
+    faults_left = 0;
     assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_OK);
     assert_int_equal(found.id, user.id);
     assert_int_equal(balance_of(user.id), 0);
@@ -123,9 +124,9 @@ static void a_registration_that_may_not_have_happened_is_unknown(void **state)
 {
     (void)state;
     struct user user = fresh_user(), found;
-    transactions_meet(FATE_COMMIT_LOST, FATE_SOUND, FATE_SOUND);
+    faults_plan(FAULT_COMMIT_LOST, FAULT_NONE, FAULT_NONE);
     assert_int_equal(inserted(&user), ST_UNKNOWN);
-    fates_left = 0;
+    faults_left = 0;
     assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_NOT_FOUND);
 }
 
@@ -134,32 +135,32 @@ static struct deposit deposit_of(uint64_t user_id)
     return (struct deposit){ .user_id = user_id, .amount_fen = 700, .request_key = STR("lost") };
 }
 
-static void a_deposit_is_made_once_wherever_the_connection_broke(void **state)
+static void a_deposit_is_made_once_after_a_lost_commit_or_reply(void **state)
 {
     (void)state;
-    static const enum fate broken[] = { FATE_ANSWER_LOST, FATE_COMMIT_LOST };
+    static const enum fault broken[] = { FAULT_REPLY_LOST, FAULT_COMMIT_LOST };
     for (size_t i = 0; i < 2; i++) {
         struct user user = fresh_user();
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
-        transactions_meet(broken[i], FATE_SOUND, FATE_SOUND);
+        faults_plan(broken[i], FAULT_NONE, FAULT_NONE);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
-        fates_left = 0;
+        faults_left = 0;
         assert_int_equal(d.amount_fen, 700);
         assert_int_equal(d.balance_fen, 700);
         assert_int_equal(balance_of(user.id), 700);
     }
 }
 
-static void a_deposit_is_decided_when_the_database_is_back(void **state)
+static void a_deposit_is_decided_when_the_database_answers_again(void **state)
 {
     (void)state;
-    static const enum fate broken[] = { FATE_ANSWER_LOST, FATE_COMMIT_LOST };
+    static const enum fault broken[] = { FAULT_REPLY_LOST, FAULT_COMMIT_LOST };
     for (size_t i = 0; i < 2; i++) {
         struct user user = fresh_user();
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
-        transactions_meet(broken[i], FATE_AWAY, FATE_SOUND);
+        faults_plan(broken[i], FAULT_UNREACHABLE, FAULT_NONE);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         assert_int_equal(d.balance_fen, 700);
         assert_int_equal(balance_of(user.id), 700);
@@ -169,39 +170,39 @@ static void a_deposit_is_decided_when_the_database_is_back(void **state)
 static void a_deposit_that_cannot_be_decided_is_unknown_and_safe_to_repeat(void **state)
 {
     (void)state;
-    static const enum fate broken[] = { FATE_ANSWER_LOST, FATE_COMMIT_LOST };
+    static const enum fault broken[] = { FAULT_REPLY_LOST, FAULT_COMMIT_LOST };
     for (size_t i = 0; i < 2; i++) {
         struct user user = fresh_user();
         assert_int_equal(inserted(&user), ST_OK);
         struct deposit d = deposit_of(user.id);
-        transactions_meet(broken[i], FATE_AWAY, FATE_AWAY);
+        faults_plan(broken[i], FAULT_UNREACHABLE, FAULT_UNREACHABLE);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_UNKNOWN);
         assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_OK);
         assert_int_equal(balance_of(user.id), 700);
     }
 }
 
-static void a_deposit_that_never_began_is_not_called_unknown(void **state)
+static void a_deposit_that_never_began_is_unavailable_not_unknown(void **state)
 {
     (void)state;
     struct user user = fresh_user();
     assert_int_equal(inserted(&user), ST_OK);
     struct deposit d = deposit_of(user.id);
-    transactions_meet(FATE_AWAY, FATE_SOUND, FATE_SOUND);
+    faults_plan(FAULT_UNREACHABLE, FAULT_NONE, FAULT_NONE);
     assert_int_equal(deposit_make(app->stores.db, arena, &d, clock_now_ms()), ST_UNAVAILABLE);
-    fates_left = 0;
+    faults_left = 0;
     assert_int_equal(balance_of(user.id), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_registration_whose_answer_was_lost_is_found),
+        cmocka_unit_test(a_registration_whose_commit_reply_was_lost_is_found),
         cmocka_unit_test(a_registration_that_may_not_have_happened_is_unknown),
-        cmocka_unit_test(a_deposit_is_made_once_wherever_the_connection_broke),
-        cmocka_unit_test(a_deposit_is_decided_when_the_database_is_back),
+        cmocka_unit_test(a_deposit_is_made_once_after_a_lost_commit_or_reply),
+        cmocka_unit_test(a_deposit_is_decided_when_the_database_answers_again),
         cmocka_unit_test(a_deposit_that_cannot_be_decided_is_unknown_and_safe_to_repeat),
-        cmocka_unit_test(a_deposit_that_never_began_is_not_called_unknown),
+        cmocka_unit_test(a_deposit_that_never_began_is_unavailable_not_unknown),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

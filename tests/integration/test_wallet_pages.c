@@ -1,4 +1,4 @@
-/* wallet/: deposits happen once, and the statement tells every entry once. */
+/* wallet/: a request key deposits once, and the statement shows every entry once. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,11 +23,11 @@ static struct services *app;
 static struct config demo_config;
 static struct arena *arena;
 
-/* Accounts this test made, to be forgotten at its end. */
-static uint64_t made[64];
-static size_t made_len;
+/* Accounts that this test created; teardown removes their transfers. */
+static uint64_t accounts[64];
+static size_t account_count;
 
-/* A user of the test with a session. */
+/* A user with a session. */
 struct person {
     uint64_t id;
     char cookie[VISIT_TEXT_MAX];
@@ -50,7 +50,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    accounts_forget(app, made, made_len);
+    accounts_forget(app, accounts, account_count);
     arena_free(arena);
     site_close(app);
     return 0;
@@ -64,8 +64,8 @@ static struct person person_new(void)
     struct user user = { .username = name, .nickname = name };
     assert_int_equal(user_insert(app->stores.db, arena, &user, clock_now_ms()), ST_OK);
     p.id = user.id;
-    assert_true(made_len < ARRAY_LEN(made));
-    made[made_len++] = p.id;
+    assert_true(account_count < ARRAY_LEN(accounts));
+    accounts[account_count++] = p.id;
     visit_begin(&v, app, "/login", "", NULL);
     assert_int_equal(session_start(&v.x, user.id, name, name), ST_OK);
     assert_true(visit_cookie(&v, p.cookie));
@@ -115,7 +115,7 @@ static void a_deposit_fills_the_wallet_from_the_bank(void **state)
     assert_int_equal(balance_of(ACCOUNT_BANK_ID), bank_fen - 8888);
 }
 
-static void a_repeated_deposit_answers_alike_and_changes_nothing(void **state)
+static void a_repeated_deposit_gets_the_same_answer_and_changes_nothing(void **state)
 {
     (void)state;
     struct person p = person_new();
@@ -124,7 +124,7 @@ static void a_repeated_deposit_answers_alike_and_changes_nothing(void **state)
     assert_int_equal(deposited(&p, "10", "form-1", &balance_fen), 201);
     assert_int_equal(deposited(&p, "10", "form-1", &balance_fen), 201);
     assert_int_equal(balance_fen, 1000);
-    /* What counts is what the first one brought, whatever the repeat says. */
+    /* The amount of the first deposit counts; that of the repeat is ignored. */
     assert_int_equal(visit_post(&v, app, deposit_submit, "/wallet/deposit", "amount=99&request_key=form-1", p.cookie),
                      201);
     assert_int_equal(visit_json_int(&v, "amount_fen"), 1000);
@@ -155,7 +155,7 @@ static void deposits_without_a_key_are_all_made(void **state)
     assert_int_equal(balance_of(p.id), 200);
 }
 
-static void one_form_sent_many_times_at_once_deposits_once(void **state)
+static void one_form_posted_concurrently_deposits_once(void **state)
 {
     (void)state;
     enum { RACERS = 8 };
@@ -185,7 +185,7 @@ static void one_form_sent_many_times_at_once_deposits_once(void **state)
     assert_int_equal(entry_count(p.id), 1);
 }
 
-static void a_refused_deposit_says_why_and_changes_nothing(void **state)
+static void a_refused_deposit_gets_a_message_and_changes_nothing(void **state)
 {
     (void)state;
     struct person p = person_new();
@@ -206,7 +206,7 @@ static void a_refused_deposit_says_why_and_changes_nothing(void **state)
     visit_end(&v);
 }
 
-static void without_demo_there_is_no_deposit(void **state)
+static void without_demo_a_deposit_is_not_found(void **state)
 {
     (void)state;
     struct person p = person_new();
@@ -217,7 +217,7 @@ static void without_demo_there_is_no_deposit(void **state)
     assert_int_equal(balance_of(p.id), 0);
 }
 
-static void a_browser_is_sent_back_to_its_wallet(void **state)
+static void a_browser_is_redirected_to_the_wallet(void **state)
 {
     (void)state;
     struct person p = person_new();
@@ -230,23 +230,23 @@ static void a_browser_is_sent_back_to_its_wallet(void **state)
     assert_int_equal(balance_of(p.id), 550);
 }
 
-static void without_a_database_nothing_is_claimed(void **state)
+static void without_a_database_the_wallet_is_busy(void **state)
 {
     (void)state;
     struct person p = person_new();
     struct config nowhere = *app->stores.config;
-    struct services lost = *app;
+    struct services without_mysql = *app;
     struct visit v;
     snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
-    lost.stores.config = &nowhere;
-    lost.stores.db = db_new(&nowhere);
-    assert_int_equal(visit_post(&v, &lost, deposit_submit, "/wallet/deposit", "amount=1", p.cookie), 503);
+    without_mysql.stores.config = &nowhere;
+    without_mysql.stores.db = db_new(&nowhere);
+    assert_int_equal(visit_post(&v, &without_mysql, deposit_submit, "/wallet/deposit", "amount=1", p.cookie), 503);
     assert_true(visit_body_has(&v, "problem:busy"));
     assert_non_null(visit_header(&v, "Retry-After").ptr);
     visit_end(&v);
-    assert_int_equal(visit_get(&v, &lost, statement_show, "/wallet", p.cookie), 503);
+    assert_int_equal(visit_get(&v, &without_mysql, statement_show, "/wallet", p.cookie), 503);
     visit_end(&v);
-    db_free(lost.stores.db);
+    db_free(without_mysql.stores.db);
     assert_int_equal(balance_of(p.id), 0);
 }
 
@@ -278,14 +278,14 @@ static void a_new_wallet_is_empty(void **state)
     visit_end(&v);
 }
 
-static void entries_show_what_they_did_to_the_balance(void **state)
+static void entries_show_signed_amounts_and_packets(void **state)
 {
     (void)state;
     struct person p = person_new();
     struct visit v;
     uint64_t escrow = (uint64_t)1 << 60 | random_u64() >> 8;
     assert_int_equal(account_create(app->stores.db, escrow, ACCOUNT_ESCROW), ST_OK);
-    made[made_len++] = escrow;
+    accounts[account_count++] = escrow;
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
     moved(TRANSFER_SEND, p.id, escrow, 700, escrow);
     moved(TRANSFER_GRAB, escrow, p.id, 200, escrow);
@@ -326,7 +326,7 @@ static void pages_show_every_entry_once_newest_first(void **state)
     size_t pages = 0, count = 0;
     struct statement s;
 
-    /* In and out by turns, with other people's transfers in between; the amount tells which one it is. */
+    /* Transfers in both directions, with transfers of others in between. The amount identifies the transfer. */
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 100000, 0);
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, other.id, 100000, 0);
     for (int i = 1; i < ENTRIES; i++) {
@@ -346,7 +346,7 @@ static void pages_show_every_entry_once_newest_first(void **state)
             seen[which] = true;
             count++;
         }
-        if (pages == 0) /* what arrives while someone is paging stays off the later pages */
+        if (pages == 0) /* an entry that is added between two pages is not on the later ones */
             moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 5, 0);
         assert_int_equal(s.next, s.count == STATEMENT_PAGE_ENTRIES && count < ENTRIES ? last_id : 0);
         before = s.next;
@@ -368,7 +368,7 @@ static void a_full_last_page_has_no_next(void **state)
     assert_int_equal(s.next, 0);
 }
 
-static void the_next_page_is_linked(void **state)
+static void a_page_links_to_the_next_one(void **state)
 {
     (void)state;
     struct person p = person_new();
@@ -411,19 +411,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deposit_fills_the_wallet_from_the_bank),
-        cmocka_unit_test(a_repeated_deposit_answers_alike_and_changes_nothing),
+        cmocka_unit_test(a_repeated_deposit_gets_the_same_answer_and_changes_nothing),
         cmocka_unit_test(a_key_belongs_to_one_user),
         cmocka_unit_test(deposits_without_a_key_are_all_made),
-        cmocka_unit_test(one_form_sent_many_times_at_once_deposits_once),
-        cmocka_unit_test(a_refused_deposit_says_why_and_changes_nothing),
-        cmocka_unit_test(without_demo_there_is_no_deposit),
-        cmocka_unit_test(a_browser_is_sent_back_to_its_wallet),
-        cmocka_unit_test(without_a_database_nothing_is_claimed),
+        cmocka_unit_test(one_form_posted_concurrently_deposits_once),
+        cmocka_unit_test(a_refused_deposit_gets_a_message_and_changes_nothing),
+        cmocka_unit_test(without_demo_a_deposit_is_not_found),
+        cmocka_unit_test(a_browser_is_redirected_to_the_wallet),
+        cmocka_unit_test(without_a_database_the_wallet_is_busy),
         cmocka_unit_test(a_new_wallet_is_empty),
-        cmocka_unit_test(entries_show_what_they_did_to_the_balance),
+        cmocka_unit_test(entries_show_signed_amounts_and_packets),
         cmocka_unit_test(pages_show_every_entry_once_newest_first),
         cmocka_unit_test(a_full_last_page_has_no_next),
-        cmocka_unit_test(the_next_page_is_linked),
+        cmocka_unit_test(a_page_links_to_the_next_one),
         cmocka_unit_test(a_malformed_key_is_a_bad_request),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

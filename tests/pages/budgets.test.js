@@ -1,5 +1,5 @@
-// What a visit costs: bytes that came over the wire, headers included, as Chromium's own network log counts them.
-// HB_BUDGETS=FILE: the table of docs/PAGES.md is written to that file.
+// The cost of a visit: bytes over the wire with headers, from Chromium's network log. HB_BUDGETS=FILE writes the table
+// of docs/PAGES.md to that file.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,8 @@ after(async () => {
   await browser?.close();
 });
 
-// Counts what a page loads from now on: [{ url, type, bytes }], bytes 0 when it comes from the cache.
+// Records the requests of a page from now on: Map of { url, type, bytes, done }; bytes is 0 when the response came from
+// the cache.
 async function wire(page) {
   const log = await page.context().newCDPSession(page);
   const requests = new Map();
@@ -36,12 +37,12 @@ async function wire(page) {
   return requests;
 }
 
-// One load of the page with all that belongs to it, the icon of the site too.
+// Loads the page with everything that belongs to it, including the site's icon.
 async function cost(page, load) {
   const requests = await wire(page);
   await load();
   await page.waitForLoadState('networkidle');
-  await poll('everything is loaded and counted', () => {
+  await poll('all resources are loaded', () => {
     const types = [...requests.values()].filter(({ done }) => done).map(({ type }) => type);
     return types.length === requests.size && types.includes('Stylesheet') && types.includes('Script');
   });

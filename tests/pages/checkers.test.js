@@ -1,6 +1,6 @@
-// Every page in every state, in both languages, with and without JavaScript, light and dark, on three widths: so that
-// each two of these meet. Rules of accessibility, layout, console, and the HTML itself. HB_STATE=WORD: only states with
-// that word in their name.
+// Every page in every state, in both languages, with and without JavaScript, light and dark, at three widths, combined
+// so that each pair of values occurs (support/pairwise.js). Checks accessibility rules, layout, console and HTML.
+// HB_STATE=WORD: only states with that word in their name.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { audit, launch, pooled } from '../e2e/support/site.js';
@@ -20,8 +20,8 @@ const LOOKS = {
 
 const chosen = states.filter(({ name }) => name.includes(process.env.HB_STATE ?? ''));
 const visits = pairwise({ state: chosen, ...LOOKS });
-const html = new Map(); // 'state, language' → as it was sent
-const titles = new Map(); // 'language: title' → the pages that have it
+const html = new Map(); // 'state, language' → the HTML as sent
+const titles = new Map(); // 'language: title' → the pages with this title
 
 let browser;
 let world;
@@ -36,7 +36,7 @@ after(async () => {
 
 const none = (found) => assert.equal(found.length, 0, `${found.length} findings:\n${found.slice(0, SHOWN).join('\n')}`);
 
-// Which page it is, whatever its state: the problem page of each status is one.
+// The name of the page, independent of its state. The problem page of each status counts as a page.
 function pageOf({ status = 200 }, url) {
   if (status >= 400 && status !== 422) return `problem ${status}`;
   const { pathname, searchParams } = new URL(url);
@@ -55,7 +55,7 @@ async function findings({ state, ...look }) {
   return found.map((what) => `${where}: ${what}`);
 }
 
-test('each two values of different factors meet in a visit', () => {
+test('each pair of values of different factors occurs in a visit', () => {
   const factors = Object.entries({ state: chosen, ...LOOKS });
   const pair = (...values) => values.map((value) => value.name ?? value).join(' and ');
   const met = new Set(visits.flatMap((visit) => factors.flatMap(([a], i) =>
@@ -71,7 +71,7 @@ test('each two values of different factors meet in a visit', () => {
 });
 
 for (const trouble of new Set(chosen.map((state) => state.trouble))) {
-  test(`${trouble ?? 'all is well'}: no rule is broken, nothing overflows, the console is silent`, async (t) => {
+  test(`${trouble ?? 'no fault'}: no rule is broken, nothing overflows, the console is silent`, async (t) => {
     const some = visits.filter(({ state }) => state.trouble === trouble);
     await inTrouble(trouble, world, async () => {
       const found = (await pooled(some, PAGES_AT_ONCE, findings)).flat();
@@ -86,7 +86,7 @@ test('every page has a title of its own', () => {
   assert.deepEqual([...titles].filter(([, pages]) => pages.size > 1), []);
 });
 
-test('the HTML as sent has no error and no warning', async (t) => {
+test('the HTML as sent has no errors and no warnings', async (t) => {
   t.diagnostic(`${html.size} pages`);
   none(await vnu(html));
   none(await htmlValidate(html));

@@ -1,6 +1,6 @@
-// A link to a red packet has come in a chat, and somebody without a session taps it on a phone: what it is, from whom,
-// and the one button that leads on are there without scrolling; amounts are not. It leads through login or
-// registering back to the packet, where one more tap opens it.
+// A link to a red packet arrives in a chat, and a visitor without a session opens it on a phone. Without scrolling the
+// page shows whose packet it is, the greeting, and one button; it shows no amounts. The button leads through login or
+// registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { audit, launch, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
@@ -43,7 +43,7 @@ async function phone(viewport, locale) {
   return page;
 }
 
-// What one sees of the page without scrolling: texts that are fully there, and the buttons of its main part.
+// What is visible without scrolling: texts that are fully inside the window, and the buttons of the main part.
 const firstView = (page) => page.evaluate(() => {
   const inside = (box) => box.width > 0 && box.height > 0 && box.left >= 0 && box.top >= 0
     && box.right <= innerWidth && box.bottom <= innerHeight;
@@ -70,7 +70,7 @@ const firstView = (page) => page.evaluate(() => {
   return { texts: texts.filter(Boolean).join(' '), buttons, width: document.documentElement.scrollWidth };
 });
 
-// Exactly one button, in plain view, large enough for a thumb.
+// Expects exactly one button, fully visible and large enough for a thumb.
 function oneButton({ buttons, width }, viewport, text) {
   assert.deepEqual(buttons.map((b) => b.text), [text]);
   const [button] = buttons;
@@ -112,7 +112,7 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
 
           await page.tap('main .button');
           await page.waitForURL(`${site.url}/login?next=${path}`);
-          if (kind === 'lucky') { // somebody new
+          if (kind === 'lucky') { // a new user
             await page.tap('main a[href^="/register"]');
             await page.waitForURL((address) => address.pathname === '/register');
             await page.fill('[name=username]', unique('phone'));
@@ -129,9 +129,9 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
   }
 });
 
-// Chats fetch the page themselves, without scripts or cookies, and show its title and its picture.
+// Chat programs fetch the page without scripts and cookies, and show its title and picture.
 for (const locale of LANGUAGES) {
-  test(`what a chat shows of the link has no amount: ${locale}`, async () => {
+  test(`the preview of a link in a chat has no amount: ${locale}`, async () => {
     const path = await KINDS.even();
     const answer = await new Client().getHtml(path, { 'accept-language': locale });
     assert.equal(answer.status, 200);
@@ -152,4 +152,4 @@ for (const locale of LANGUAGES) {
   });
 }
 
-test('the money is right afterwards', audit);
+test('the audit is clean afterwards', audit);

@@ -1,5 +1,5 @@
-// The whole flow without a mouse, on a narrow phone with a keyboard, with and without JavaScript, in both languages.
-// Nothing is clicked, nothing is given the focus by the test, and a page is asked for by its address only once.
+// The whole flow by keyboard, on a narrow phone, with and without JavaScript, in both languages. The test never clicks,
+// never sets the focus, and opens only the first page by its address.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { audit, launch, newUser, site, unique } from '../e2e/support/site.js';
@@ -20,7 +20,7 @@ async function visit(context, address) {
   return new Walker(page);
 }
 
-// Sends a packet from any page by its header, and reads the link.
+// Sends a packet, starting from the header of any page, and returns its link.
 async function send(walker, { kind, to, amount, count, split }, submit) {
   await walker.follow('nav a[href="/send"]', at('/send'));
   await walker.tabTo('[name=kind]');
@@ -48,7 +48,7 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
   return link;
 }
 
-// From a packet's page of somebody who is not logged in, to the same page of one who is.
+// Logs in from the packet's page of a guest, and returns to that page.
 async function logIn(walker, { username, password }) {
   const packet = walker.page.url();
   await walker.follow('main a[href^="/login"]', /\/login\?next=/);
@@ -66,12 +66,12 @@ async function open(walker, key, amount) {
 
 async function walk({ javaScriptEnabled, locale }) {
   const submit = javaScriptEnabled ? 'Enter' : 'Space';
-  const around = (walker) => (javaScriptEnabled ? walker.around() : undefined); // all stops once, not twice: it takes time
+  const around = (walker) => (javaScriptEnabled ? walker.around() : undefined); // once is enough, as it is slow
   const options = { viewport: { width: 320, height: 568 }, locale, javaScriptEnabled };
   const sending = await browser.newContext(options);
   const sender = await visit(sending, site.url);
 
-  // The skip link comes first and leads past the header.
+  // The skip link is the first stop and leads past the header.
   await sender.press('Tab');
   assert.ok(await sender.at('.skip'));
   await sender.look();
@@ -80,7 +80,7 @@ async function walk({ javaScriptEnabled, locale }) {
   await sender.look();
   assert.ok(await sender.at('main a'), 'after the skip link');
 
-  // Register, with a turn back to a field.
+  // Register, with a step back to an earlier field.
   await sender.follow('nav a[href="/register"]', at('/register'));
   await sender.fill('username', unique('key'));
   await sender.fill('password', 'a good password');
@@ -96,7 +96,7 @@ async function walk({ javaScriptEnabled, locale }) {
   await sender.press('Enter');
   await sender.page.waitForFunction((then) => performance.timeOrigin !== then && document.querySelector('.row'), before);
 
-  // A refused form: from the summary to the field that it is about.
+  // A refused form: the link in the error summary leads to the field.
   await sender.follow('nav a[href="/send"]', at('/send'));
   await sender.tabTo('form[action="/send"] button[type=submit]');
   await sender.press(submit);
@@ -118,7 +118,7 @@ async function walk({ javaScriptEnabled, locale }) {
   const even = await send(sender, { kind: 'even', count: '2', amount: '1.50' }, submit);
   const exclusive = await send(sender, { kind: 'exclusive', to: receiver.username, amount: '3' }, submit);
 
-  // The second person, logged out, with the link.
+  // A second person, a guest, opens the link.
   const opening = await browser.newContext(options);
   const guest = await visit(opening, lucky);
   await around(guest);
@@ -146,7 +146,7 @@ async function walk({ javaScriptEnabled, locale }) {
   await guest.go(submit, at('/'));
   assert.ok(await guest.page.isVisible('nav a[href="/login"]'));
 
-  // Somebody who comes too late looks at the others' luck.
+  // A user who is too late looks at the list of grabs.
   const late = await visit(opening, lucky);
   await logIn(late, await newUser({ nickname: '小慢' }));
   await late.tabTo('a.peek');
@@ -171,4 +171,4 @@ describe('by keyboard alone', { concurrency: 2 }, () => {
   }
 });
 
-test('the money is right afterwards', audit);
+test('the audit is clean afterwards', audit);

@@ -1,6 +1,6 @@
-// Lighthouse's view of the pages that people wait for, as a phone on a slow network. Asserted is what does not depend
-// on the machine's speed; the performance score is only printed (HB_LIGHTHOUSE_RUNS: how often each page is measured,
-// of which the median counts; docs/PAGES.md has the scores of a quiet machine).
+// Lighthouse audits of the most visited pages, on a simulated phone with a slow network. Results that do not depend on
+// the machine's speed are asserted; the performance score is only printed. HB_LIGHTHOUSE_RUNS: measurements of each
+// page, of which the median counts. docs/PAGES.md has the scores of a quiet machine.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const RUNS = Number(process.env.HB_LIGHTHOUSE_RUNS ?? 1);
 const TRIES_MAX = 4;
 const BYTES_MAX = 50 * 1024;
 const REQUESTS_MAX = 6;
-const SHIFT_MAX = 0.01; // a link that scripts make needless goes; good is 0.1 and less
+const SHIFT_MAX = 0.01; // a script removes a link; up to 0.1 counts as good
 
 let folder;
 let browser;
@@ -24,7 +24,7 @@ let port;
 let user;
 let packet;
 
-// A Chromium of its own, with a port for Lighthouse, in a process group that can be ended as one.
+// A separate Chromium with a debugging port for Lighthouse, in a process group that can be killed as one.
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hongbao-lighthouse-'));
   browser = spawn(program(), ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
@@ -36,7 +36,7 @@ before(async () => {
       const found = /^DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(line);
       if (found) resolve(Number(found[1]));
     });
-    browser.once('exit', (code) => reject(new Error(`Chromium has ended: ${code}`)));
+    browser.once('exit', (code) => reject(new Error(`Chromium exited: ${code}`)));
   });
   const sender = await newUser({ nickname: '阿红', yuan: '100' });
   user = await newUser({ nickname: '小明' });
@@ -45,14 +45,15 @@ before(async () => {
 
 after(async () => {
   if (browser && browser.exitCode === null) {
-    const gone = new Promise((resolve) => { browser.once('exit', resolve); });
+    const exited = new Promise((resolve) => { browser.once('exit', resolve); });
     process.kill(-browser.pid, 'SIGKILL');
-    await gone;
+    await exited;
   }
   if (folder) await rm(folder, { recursive: true, maxRetries: 5 });
 });
 
-// On a busy machine the recording of a page's load has gaps, and Lighthouse says so: that is no finding.
+// On a busy machine the trace of a page load may have gaps, which Lighthouse reports as a runtime error. This is no
+// finding, so it is tried again.
 async function look(path) {
   for (let tries = 1; ; tries += 1) {
     const { lhr } = await lighthouse(site.url + path, {
@@ -79,7 +80,7 @@ async function measure(path) {
   return results.sort((a, b) => a.categories.performance.score - b.categories.performance.score)[RUNS >> 1];
 }
 
-// The audits of a category that keep it from 100.
+// The audits that keep the score of a category below 100.
 const missing = (lhr, category) => lhr.categories[category].auditRefs
   .filter(({ id, weight }) => weight > 0 && lhr.audits[id].score !== null && lhr.audits[id].score < 1)
   .map(({ id }) => `${id}: ${JSON.stringify(lhr.audits[id].details?.items ?? lhr.audits[id].explanation)}`);
@@ -109,10 +110,10 @@ for (const [name, prepare] of PAGES) {
     assert.equal(score('accessibility'), 100);
     assert.deepEqual(missing(lhr, 'best-practices'), []);
     assert.equal(score('best-practices'), 100);
-    const asked = new Set(requests.map(({ url }) => url)); // an open packet asks again and again whether it is as it was
-    assert.ok(asked.size <= REQUESTS_MAX, [...asked].join(' '));
+    const urls = new Set(requests.map(({ url }) => url)); // the page of an open packet is requested repeatedly
+    assert.ok(urls.size <= REQUESTS_MAX, [...urls].join(' '));
     assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`);
-    assert.ok(requests.every(({ url }) => url.startsWith(site.url)), 'everything comes from the site itself');
+    assert.ok(requests.every(({ url }) => url.startsWith(site.url)), 'all resources come from the site');
     assert.ok(lhr.audits['cumulative-layout-shift'].numericValue <= SHIFT_MAX);
     const blocking = lhr.audits['render-blocking-resources'].details?.items ?? [];
     assert.ok(blocking.every(({ url }) => /\.css$/.test(url)), JSON.stringify(blocking));

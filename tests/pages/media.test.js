@@ -1,5 +1,4 @@
-// What the system of the visitor asks for: no motion when it says so, and on paper what there is to read, without
-// anything to press.
+// Media features: no motion for visitors who prefer reduced motion, and on paper the content without controls.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, site } from '../e2e/support/site.js';
@@ -22,7 +21,7 @@ async function visit(path, as, options = {}) {
   return page;
 }
 
-// Opens a packet: how much moves while the request is on its way, and on the page that answers it.
+// Opens a packet. Returns the number of animations while the request is in flight, and on the page that answers it.
 async function motions(as, reducedMotion) {
   const page = await visit(scene.open, as, { reducedMotion });
   await page.evaluate(() => {
@@ -38,13 +37,13 @@ async function motions(as, reducedMotion) {
   return found;
 }
 
-test('the coin turns and the digits roll, but not for those who want less motion', async () => {
+test('the coin turns and the digits roll, but not for visitors who prefer reduced motion', async () => {
   const lively = await motions('sender', 'no-preference');
   assert.ok(lively.turning > 0 && lively.fresh > 0, JSON.stringify(lively));
   assert.deepEqual(await motions('viewer', 'reduce'), { turning: 0, fresh: 0 });
 });
 
-const READ = [
+const PRINTED = [
   ['home', '/', 'viewer', ['h1', '.balance .money', '.rows time']],
   ['result', (s) => s.opened, 'viewer', ['h1', '.greeting', '.result .money', '.rows b', '.rows time']],
   ['finished', (s) => s.finished, 'sender', ['h1', '#grabs', '.rows b']],
@@ -54,16 +53,16 @@ const READ = [
   ['verify', (s) => `${s.finished}/verify`, 'sender', ['h1', 'table', 'code']],
 ];
 
-for (const [name, path, as, parts] of READ) {
-  test(`on paper there is nothing to press: ${name}`, async () => {
+for (const [name, path, as, parts] of PRINTED) {
+  test(`on paper there are no controls: ${name}`, async () => {
     const page = await visit(typeof path === 'function' ? path(scene) : path, as);
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     for (const part of parts) assert.ok(await page.isVisible(part), `${part} is not on the paper`);
-    const pressed = await page.evaluate(() => [...document.querySelectorAll('button, input, select, summary, nav, .button')]
+    const controls = await page.evaluate(() => [...document.querySelectorAll('button, input, select, summary, nav, .button')]
       .filter((el) => el.checkVisibility()).map((el) => el.outerHTML.slice(0, 80)));
-    assert.deepEqual(pressed, []);
-    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    assert.match(ground, /^rgb\(255, 255, 255\)$|^rgba\(0, 0, 0, 0\)$/, 'ink for the ground');
+    assert.deepEqual(controls, []);
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.match(background, /^rgb\(255, 255, 255\)$|^rgba\(0, 0, 0, 0\)$/, 'the background is printed');
     await page.context().close();
   });
 }

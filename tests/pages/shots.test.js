@@ -1,6 +1,5 @@
-// The main pages as people see them, compared with the pictures in reference/ (docs/PAGES.md):
-//   HB_UPDATE_SHOTS=1      renews the references that no longer fit
-//   HB_UPDATE_PICTURES=1   makes the pictures of the README anew (docs/images)
+// Screenshots of the main pages, compared with the pictures in reference/ (docs/PAGES.md). HB_UPDATE_SHOTS=1 renews the
+// references that no longer match. HB_UPDATE_PICTURES=1 makes the pictures of the README (docs/images).
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,8 +12,8 @@ import { audit, launch, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
 import { buildScene, freeze, withPastMonths } from './support/scene.js';
 
-// How far two colours may be apart (0 to 1; edges of letters don't count), and how much of a picture may be different.
-// A word that is gone is about 0.1 % of a phone's page.
+// The allowed distance of two colours (0 to 1; antialiased edges do not count), and the allowed share of different
+// pixels. A missing word is about 0.1 % of a phone's page.
 const COLOUR_DISTANCE = 0.1;
 const DIFFERENT_MAX = 0.0008;
 const BYTES_MAX = 1.5 * 1024 * 1024;
@@ -40,7 +39,7 @@ async function fillIn(page) {
   await page.fill('[name=amount]', '88.88');
 }
 
-// name: { path, as: who looks (nobody: logged out), act: what happens before the picture }
+// name: { path, as: the visitor (absent: a guest), act: runs before the picture is taken }
 const PAGES = {
   welcome: { path: '/' },
   register: { path: '/register', act: refuse },
@@ -95,7 +94,7 @@ async function takePicture({ path, as, act }, { language, width, scheme, height,
   return picture;
 }
 
-// The share of pixels that differ, and a picture of them.
+// The share of different pixels, and a picture that shows them.
 function compare(expected, actual) {
   const { width, height } = expected;
   if (actual.width !== width || actual.height !== height) {
@@ -107,13 +106,13 @@ function compare(expected, actual) {
   return { different, why: `${pixels} pixels, ${(100 * different).toFixed(3)} %`, picture };
 }
 
-let found; // where pictures of a failure go
+let failures; // folder for the pictures of failed tests
 function keep(name, picture) {
-  found ??= mkdtempSync(join(tmpdir(), 'hongbao-shots-'));
-  writeFileSync(join(found, name), encode(picture));
+  failures ??= mkdtempSync(join(tmpdir(), 'hongbao-shots-'));
+  writeFileSync(join(failures, name), encode(picture));
 }
 
-test('the fonts are those that deploy/packages.txt brings', () => {
+test('the fonts are those of deploy/packages.txt', () => {
   const match = (family) => execFileSync('fc-match', ['-f', '%{file}', family],
     { env: { ...process.env, FONTCONFIG_FILE: FONTS }, encoding: 'utf8' });
   assert.equal(match('system-ui'), '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf');
@@ -141,12 +140,12 @@ for (const look of LOOKS) {
       }
       keep(file.replace('.png', '.actual.png'), actual);
       if (picture) keep(file.replace('.png', '.diff.png'), picture);
-      assert.fail(`${why}; see ${found}. If it is meant to look like this: HB_UPDATE_SHOTS=1 (docs/PAGES.md)`);
+      assert.fail(`${why}; see ${failures}. If it is meant to look like this: HB_UPDATE_SHOTS=1 (docs/PAGES.md)`);
     });
   }
 }
 
-test('the references are all used, and small', () => {
+test('all references are used, and small', () => {
   const used = new Set(LOOKS.flatMap((look) => look.names.map((name) => fileOf(name, look))));
   const files = readdirSync(REFERENCE);
   const unused = files.filter((file) => !used.has(file));
@@ -170,4 +169,4 @@ test('the pictures of the README', { skip }, async () => {
   }
 });
 
-test('the money is right afterwards', audit);
+test('the audit is clean afterwards', audit);

@@ -1,8 +1,8 @@
-/* template_check DIR LANGUAGE: compiles all templates below DIR with that language's texts and renders every example:
- * DIR/examples/NAME.json is a context for the template NAME. Every page (DIR/pages/…) must have one. Names what is
- * wrong on stderr; exit 1 then.
- * template_check DIR LANGUAGE NAME: writes the page of that name ("pages/home", or "home") with its example to
- * stdout. */
+/* template_check DIR LANGUAGE: compiles all templates below DIR with the texts of the language and renders every
+ * example: DIR/examples/NAME.json is a context for the template NAME. Every page (DIR/pages/…) must have an example.
+ * Errors go to stderr; the exit code is then 1.
+ *
+ * template_check DIR LANGUAGE NAME: renders the template NAME ("pages/home", or "home") with its example to stdout. */
 #include <fts.h>
 #include <limits.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool has_example(const struct check *c, struct str name)
     return access(path, F_OK) == 0 || problem(path, "this page has no example");
 }
 
-/* The parsed example of that file; NULL after saying what is wrong. */
+/* Parses an example. NULL after an error, which is on stderr. */
 static json_t *example_parse(const char *path)
 {
     json_error_t error;
@@ -75,7 +75,7 @@ static bool example_render(const struct check *c, const struct mustache *templat
     return ok;
 }
 
-/* One file below DIR/examples; file is its path below that folder. */
+/* Checks one file below DIR/examples. file: its path relative to that folder. */
 static bool check_example(const struct check *c, const char *path, struct str file)
 {
     struct buf out = BUF_EMPTY;
@@ -83,7 +83,7 @@ static bool check_example(const struct check *c, const char *path, struct str fi
 
     if (file.len < EXAMPLE_ENDING.len ||
         memcmp(file.ptr + file.len - EXAMPLE_ENDING.len, EXAMPLE_ENDING.ptr, EXAMPLE_ENDING.len) != 0)
-        return problem(path, "an example is a file .json");
+        return problem(path, "the name of an example ends with .json");
     name.len -= EXAMPLE_ENDING.len;
     const struct mustache *template = mustache_find(c->set, name);
     if (!template)

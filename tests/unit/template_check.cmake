@@ -25,7 +25,7 @@ expect_problem("examples/pages/planted.json:1: there is no template of this name
 
 restore()
 file(WRITE "${WORK}/examples/notes.txt" "{}")
-expect_problem("examples/notes.txt:1: an example is a file .json")
+expect_problem("examples/notes.txt:1: the name of an example ends with .json")
 
 restore()
 file(WRITE "${home}" "{\"a\": 1,\n \"a\": 2}")

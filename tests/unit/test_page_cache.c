@@ -1,4 +1,4 @@
-/* packet/finished: which packets are kept, what is answered of them, and how little room they take. */
+/* pages/page_cache: the packets that are cacheable, the answers from the cache, and its limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void assert_text(struct str got, const char *want)
         fail_msg("got %.*s, want %s", STR_ARG(got), want);
 }
 
-static void only_what_can_never_change_is_for_ever(void **state)
+static void only_packets_that_never_change_are_cacheable(void **state)
 {
     (void)state;
     struct cached_page p = finished_make(1, SHARES);
@@ -70,7 +70,7 @@ static void only_what_can_never_change_is_for_ever(void **state)
     p.view.over = false;
     assert_false(page_cacheable(&p.view));
     p = finished_make(1, SHARES);
-    p.view.closed = false; /* the position passes dead letters, too */
+    p.view.closed = false; /* the published position also passes dead letters */
     assert_false(page_cacheable(&p.view));
     p.view.row_count = SHARES - 1;
     assert_false(page_needs_all_rows(&p.view));
@@ -82,7 +82,7 @@ static void only_what_can_never_change_is_for_ever(void **state)
     assert_false(page_needs_all_rows(&p.view));
 }
 
-static void a_packet_of_more_grabs_than_a_view_has_is_never_looked_for(void **state)
+static void a_packet_with_more_shares_than_a_view_is_never_probed(void **state)
 {
     (void)state;
     struct cached_page p = finished_make(1, LIVE_ROWS_MAX);
@@ -90,47 +90,47 @@ static void a_packet_of_more_grabs_than_a_view_has_is_never_looked_for(void **st
     assert_true(page_needs_all_rows(&p.view));
     p.view.packet.count = LIVE_ROWS_MAX + 1;
     assert_false(page_needs_all_rows(&p.view));
-    struct page_cache *f = page_cache_new(1, 1000);
-    unsigned looks = 0;
+    struct page_cache *cache = page_cache_new(1, 1000);
+    unsigned probes = 0;
     for (int i = 0; i < 10 * PAGE_CACHE_PROBE_EVERY; i++) {
-        looks += page_cache_probe_due(f, LIVE_ROWS_MAX);
-        assert_false(page_cache_probe_due(f, LIVE_ROWS_MAX + 1));
+        probes += page_cache_probe_due(cache, LIVE_ROWS_MAX);
+        assert_false(page_cache_probe_due(cache, LIVE_ROWS_MAX + 1));
     }
-    assert_int_equal(looks, 10);
-    page_cache_free(f);
+    assert_int_equal(probes, 10);
+    page_cache_free(cache);
 }
 
-static void a_kept_packet_outlives_what_it_was_made_of(void **state)
+static void a_cached_packet_is_a_copy(void **state)
 {
     (void)state;
-    struct page_cache *f = page_cache_new(4, 1 << 16);
+    struct page_cache *cache = page_cache_new(4, 1 << 16);
     char name[] = "阿红", html[] = "<li>1</li>";
     struct cached_page p = finished_make(77, SHARES);
     p.view.packet.sender_name = str_from(name);
     p.rows.html[LANGUAGE_ZH_CN] = str_from(html);
-    p.view.has_mine = true; /* somebody's view */
-    page_cache_keep(f, &p);
+    p.view.has_mine = true; /* the view of one visitor */
+    page_cache_put(cache, &p);
     memset(name, 'x', strlen(name));
     memset(html, 'x', strlen(html));
     memset(rows, 0, sizeof rows);
-    assert_null(page_cache_find(f, 78));
-    const struct cached_page *kept = page_cache_find(f, 77);
-    assert_non_null(kept);
-    assert_text(kept->view.packet.sender_name, "阿红");
-    assert_text(kept->view.packet.greeting, "恭喜发财");
-    assert_text(kept->view.packet.receiver_name, "");
-    assert_text(kept->rows.html[LANGUAGE_ZH_CN], "<li>1</li>");
-    assert_text(kept->rows.json, "[]");
-    assert_false(kept->view.has_mine);
-    assert_int_equal(kept->view.row_count, SHARES);
+    assert_null(page_cache_find(cache, 78));
+    const struct cached_page *cached = page_cache_find(cache, 77);
+    assert_non_null(cached);
+    assert_text(cached->view.packet.sender_name, "阿红");
+    assert_text(cached->view.packet.greeting, "恭喜发财");
+    assert_text(cached->view.packet.receiver_name, "");
+    assert_text(cached->rows.html[LANGUAGE_ZH_CN], "<li>1</li>");
+    assert_text(cached->rows.json, "[]");
+    assert_false(cached->view.has_mine);
+    assert_int_equal(cached->view.row_count, SHARES);
     for (uint32_t i = 0; i < SHARES; i++) {
-        assert_int_equal(kept->view.rows[i].user_id, FIRST_USER + SHARES - 1 - i);
-        assert_text(kept->view.rows[i].nickname, "某,人");
+        assert_int_equal(cached->view.rows[i].user_id, FIRST_USER + SHARES - 1 - i);
+        assert_text(cached->view.rows[i].nickname, "某,人");
     }
-    page_cache_free(f);
+    page_cache_free(cache);
 }
 
-static void whoever_has_a_share_is_told_it_and_all_others_that_it_is_empty(void **state)
+static void a_user_with_a_share_gets_it_and_all_others_get_empty(void **state)
 {
     (void)state;
     struct cached_page p = finished_make(1, SHARES);
@@ -149,7 +149,7 @@ static void whoever_has_a_share_is_told_it_and_all_others_that_it_is_empty(void 
     assert_int_equal(cached_page_grab(&p, STRANGER).code, LIVE_NOT_FOR_YOU);
 }
 
-static void pages_are_cut_as_the_script_cuts_them(void **state)
+static void pages_are_cut_as_by_the_view_script(void **state)
 {
     (void)state;
     struct cached_page p = finished_make(1, SHARES);
@@ -176,71 +176,71 @@ static void pages_are_cut_as_the_script_cuts_them(void **state)
     assert_int_equal(v.next, 0);
 }
 
-static void packets_that_nobody_asks_for_make_room(void **state)
+static void packets_not_used_lately_are_evicted(void **state)
 {
     (void)state;
     enum { ROOM = 8 };
-    struct page_cache *f = page_cache_new(ROOM, 1 << 20);
+    struct page_cache *cache = page_cache_new(ROOM, 1 << 20);
     for (uint64_t id = 1; id <= 100; id++) {
         struct cached_page p = finished_make(id, SHARES);
-        page_cache_keep(f, &p);
-        assert_non_null(page_cache_find(f, id));
-        assert_non_null(page_cache_find(f, 1)); /* everybody asks for the first one */
+        page_cache_put(cache, &p);
+        assert_non_null(page_cache_find(cache, id));
+        assert_non_null(page_cache_find(cache, 1)); /* the first one is used all the time */
     }
-    size_t kept = 0;
+    size_t cached = 0;
     for (uint64_t id = 1; id <= 100; id++)
-        kept += page_cache_find(f, id) != NULL;
-    assert_int_equal(kept, ROOM);
-    page_cache_free(f);
+        cached += page_cache_find(cache, id) != NULL;
+    assert_int_equal(cached, ROOM);
+    page_cache_free(cache);
 }
 
-static void the_bytes_are_limited_too(void **state)
+static void the_bytes_of_all_packets_are_limited(void **state)
 {
     (void)state;
     struct cached_page one = finished_make(1, SHARES);
     const size_t bytes = SHARES * (sizeof(struct grab) + strlen("某,人")) + strlen("小明恭喜发财<li><li lang=en>[]");
-    struct page_cache *f = page_cache_new(100, 3 * bytes);
+    struct page_cache *cache = page_cache_new(100, 3 * bytes);
     for (uint64_t id = 1; id <= 10; id++) {
         one = finished_make(id, SHARES);
-        page_cache_keep(f, &one);
+        page_cache_put(cache, &one);
     }
-    size_t kept = 0;
+    size_t cached = 0;
     for (uint64_t id = 1; id <= 10; id++)
-        kept += page_cache_find(f, id) != NULL;
-    assert_int_equal(kept, 3);
+        cached += page_cache_find(cache, id) != NULL;
+    assert_int_equal(cached, 3);
     struct cached_page large = finished_make(11, 4 * SHARES);
-    page_cache_keep(f, &large);
-    assert_null(page_cache_find(f, 11));
-    page_cache_free(f);
+    page_cache_put(cache, &large);
+    assert_null(page_cache_find(cache, 11));
+    page_cache_free(cache);
 }
 
-static void new_templates_make_new_rows(void **state)
+static void a_new_generation_of_templates_empties_the_cache(void **state)
 {
     (void)state;
-    struct page_cache *f = page_cache_new(4, 1 << 16);
+    struct page_cache *cache = page_cache_new(4, 1 << 16);
     struct cached_page p = finished_make(5, SHARES);
-    page_cache_keep(f, &p);
-    page_cache_generation_set(f, 0);
-    assert_non_null(page_cache_find(f, 5));
-    page_cache_generation_set(f, 1);
-    assert_null(page_cache_find(f, 5));
-    page_cache_keep(f, &p);
-    page_cache_generation_set(f, 1);
-    assert_non_null(page_cache_find(f, 5));
-    page_cache_free(f);
+    page_cache_put(cache, &p);
+    page_cache_generation_set(cache, 0);
+    assert_non_null(page_cache_find(cache, 5));
+    page_cache_generation_set(cache, 1);
+    assert_null(page_cache_find(cache, 5));
+    page_cache_put(cache, &p);
+    page_cache_generation_set(cache, 1);
+    assert_non_null(page_cache_find(cache, 5));
+    page_cache_free(cache);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_can_never_change_is_for_ever),
-        cmocka_unit_test(a_packet_of_more_grabs_than_a_view_has_is_never_looked_for),
-        cmocka_unit_test(a_kept_packet_outlives_what_it_was_made_of),
-        cmocka_unit_test(whoever_has_a_share_is_told_it_and_all_others_that_it_is_empty),
-        cmocka_unit_test(pages_are_cut_as_the_script_cuts_them),
-        cmocka_unit_test(packets_that_nobody_asks_for_make_room),
-        cmocka_unit_test(the_bytes_are_limited_too),
-        cmocka_unit_test(new_templates_make_new_rows),
+        cmocka_unit_test(only_packets_that_never_change_are_cacheable),
+        cmocka_unit_test(a_packet_with_more_shares_than_a_view_is_never_probed),
+        cmocka_unit_test(a_cached_packet_is_a_copy),
+        cmocka_unit_test(a_user_with_a_share_gets_it_and_all_others_get_empty),
+        cmocka_unit_test(pages_are_cut_as_by_the_view_script),
+        cmocka_unit_test(packets_not_used_lately_are_evicted),
+        cmocka_unit_test(the_bytes_of_all_packets_are_limited),
+        cmocka_unit_test(a_new_generation_of_templates_empties_the_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

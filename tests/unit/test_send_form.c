@@ -1,4 +1,4 @@
-/* The form of /send: the order it makes, and the words for what may not be sent. */
+/* pages/send_form: the order that the form defines, and the messages of a refused form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +15,10 @@
 #include "pages/send_form.h"
 #include "user/account.h"
 
-/* As typed. */
+/* The typed texts. */
 struct typed {
     struct str kind, amount, count, greeting, to, split, request_key;
-    struct str greeting_default; /* not typed */
+    struct str greeting_default; /* argument of send_order_read */
 };
 
 struct fixture {
@@ -76,7 +76,7 @@ static void assert_fine(struct fixture *f)
     assert_int_equal(st, ST_OK);
 }
 
-/* Exactly one message, on this field: the text's name, and behind a blank the value in it. */
+/* Expects exactly one message, at field. message: the text's name, then a blank and its value if it has one. */
 static void assert_refused(struct fixture *f, const char *field, const char *message)
 {
     assert_int_equal(form_order(f, f->arena), ST_INVALID);
@@ -133,7 +133,7 @@ static void an_exclusive_packet_is_one_share_for_one_person(void **state)
     assert_refused(f, "to", "text/to_missing");
 }
 
-static void a_missing_kind_is_lucky_and_an_unknown_one_refused(void **state)
+static void an_empty_kind_is_lucky_and_an_unknown_one_is_refused(void **state)
 {
     struct fixture *f = *state;
     f->form.kind = STR("");
@@ -145,7 +145,7 @@ static void a_missing_kind_is_lucky_and_an_unknown_one_refused(void **state)
     assert_refused(f, "kind", "text/kind_unknown");
 }
 
-static void amounts_beyond_the_limits_are_refused_in_the_known_words(void **state)
+static void amounts_beyond_the_limits_are_refused_with_the_limit(void **state)
 {
     struct fixture *f = *state;
     static const struct {
@@ -169,7 +169,7 @@ static void amounts_beyond_the_limits_are_refused_in_the_known_words(void **stat
     }
 }
 
-static void amounts_at_the_limits_are_fine(void **state)
+static void amounts_at_the_limits_are_accepted(void **state)
 {
     struct fixture *f = *state;
     static const struct {
@@ -185,7 +185,7 @@ static void amounts_at_the_limits_are_fine(void **state)
     }
 }
 
-static void amounts_in_any_other_spelling_are_refused(void **state)
+static void malformed_amounts_are_refused(void **state)
 {
     struct fixture *f = *state;
     static const char *const bad[] = { "-1",
@@ -229,7 +229,7 @@ static void full_width_digits_are_read_as_digits(void **state)
     assert_int_equal(f->order.amount_fen, 3);
 }
 
-static void counts_are_whole_and_within_the_limit(void **state)
+static void counts_that_are_not_whole_or_out_of_range_are_refused(void **state)
 {
     struct fixture *f = *state;
     static const struct {
@@ -250,7 +250,7 @@ static void counts_are_whole_and_within_the_limit(void **state)
     assert_fine(f);
 }
 
-static void the_limits_in_the_words_come_from_the_configuration(void **state)
+static void the_limits_in_messages_come_from_the_settings(void **state)
 {
     struct fixture *f = *state;
     f->config.share_fen_max = 1250;
@@ -267,7 +267,7 @@ static void the_limits_in_the_words_come_from_the_configuration(void **state)
     assert_int_equal(f->order.share_max_fen, 1250);
 }
 
-static void a_greeting_is_cleaned_and_counted_as_people_count(void **state)
+static void a_greeting_is_cleaned_and_counted_in_graphemes(void **state)
 {
     struct fixture *f = *state;
     f->form.greeting = STR("");
@@ -295,7 +295,7 @@ static void a_greeting_is_cleaned_and_counted_as_people_count(void **state)
     assert_refused(f, "greeting", "text/greeting_invalid");
 }
 
-static void a_greeting_of_stacked_marks_can_not_outgrow_its_column(void **state)
+static void a_greeting_with_stacked_marks_fits_its_column(void **state)
 {
     struct fixture *f = *state;
     enum { LETTERS = 30, MARKS = 40 };
@@ -305,11 +305,11 @@ static void a_greeting_of_stacked_marks_can_not_outgrow_its_column(void **state)
         for (int j = 0; j < MARKS; j++)
             strcat(marks, "\xcc\x81");
     }
-    f->form.greeting = (struct str){ marks, 25 * (1 + 2 * MARKS) }; /* 25 letters as people count */
+    f->form.greeting = (struct str){ marks, 25 * (1 + 2 * MARKS) }; /* 25 graphemes */
     assert_fine(f);
     assert_true(f->order.greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
     f->config.greeting_graphemes_max = LETTERS;
-    f->form.greeting = str_from(marks); /* a configuration can't widen the column either */
+    f->form.greeting = str_from(marks); /* a setting can't widen the column */
     assert_refused(f, "greeting", "text/greeting_long 30");
 }
 
@@ -343,7 +343,7 @@ static void a_receiver_may_be_typed_in_full_width(void **state)
     assert_refused(f, "to", "text/to_unknown");
 }
 
-static void a_request_key_is_short_and_plain(void **state)
+static void a_malformed_request_key_is_refused(void **state)
 {
     struct fixture *f = *state;
     char key[REQUEST_KEY_MAX + 2] = "";
@@ -357,7 +357,7 @@ static void a_request_key_is_short_and_plain(void **state)
     assert_refused(f, "request_key", "text/request_key_invalid");
 }
 
-static void a_key_is_made_where_no_good_one_is_given(void **state)
+static void an_absent_or_malformed_key_is_replaced_by_a_new_one(void **state)
 {
     struct fixture *f = *state;
     assert_fine(f);
@@ -367,8 +367,8 @@ static void a_key_is_made_where_no_good_one_is_given(void **state)
     assert_true(request_key_valid(f->order.request_key));
 }
 
-/* Whatever else depends on the kind would only be guessed. */
-static void an_unknown_kind_hides_what_depends_on_it(void **state)
+/* Fields that depend on the kind are not read, because the kind is unknown. */
+static void an_unknown_kind_hides_the_fields_that_depend_on_it(void **state)
 {
     struct fixture *f = *state;
     f->form = (struct typed){ STR("?"), STR(""), STR(""), STR("\xff"), STR(""), STR("?"), STR(""), STR("") };
@@ -378,7 +378,7 @@ static void an_unknown_kind_hides_what_depends_on_it(void **state)
     assert_string_equal(f->errors.items[1].field, "greeting");
 }
 
-/* The amount is judged as far as it can be. */
+/* The amount is checked as far as possible without the count. */
 static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
 {
     struct fixture *f = *state;
@@ -399,7 +399,7 @@ static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
     }
 }
 
-static void every_wrong_field_is_told_at_once(void **state)
+static void every_wrong_field_gets_a_message_at_once(void **state)
 {
     struct fixture *f = *state;
     f->form = (struct typed){ STR("exclusive"), STR(""), STR(""), STR("\xc3"), STR(""), STR(""), STR("!"), STR("") };
@@ -430,22 +430,22 @@ int main(void)
         FORM_TEST(a_lucky_packet_is_ordered_by_its_total),
         FORM_TEST(an_even_packet_is_ordered_by_its_share),
         FORM_TEST(an_exclusive_packet_is_one_share_for_one_person),
-        FORM_TEST(a_missing_kind_is_lucky_and_an_unknown_one_refused),
-        FORM_TEST(amounts_beyond_the_limits_are_refused_in_the_known_words),
-        FORM_TEST(amounts_at_the_limits_are_fine),
-        FORM_TEST(amounts_in_any_other_spelling_are_refused),
+        FORM_TEST(an_empty_kind_is_lucky_and_an_unknown_one_is_refused),
+        FORM_TEST(amounts_beyond_the_limits_are_refused_with_the_limit),
+        FORM_TEST(amounts_at_the_limits_are_accepted),
+        FORM_TEST(malformed_amounts_are_refused),
         FORM_TEST(full_width_digits_are_read_as_digits),
-        FORM_TEST(counts_are_whole_and_within_the_limit),
-        FORM_TEST(the_limits_in_the_words_come_from_the_configuration),
-        FORM_TEST(a_greeting_is_cleaned_and_counted_as_people_count),
-        FORM_TEST(a_greeting_of_stacked_marks_can_not_outgrow_its_column),
+        FORM_TEST(counts_that_are_not_whole_or_out_of_range_are_refused),
+        FORM_TEST(the_limits_in_messages_come_from_the_settings),
+        FORM_TEST(a_greeting_is_cleaned_and_counted_in_graphemes),
+        FORM_TEST(a_greeting_with_stacked_marks_fits_its_column),
         FORM_TEST(a_split_is_chosen_for_lucky_packets_only),
         FORM_TEST(a_receiver_may_be_typed_in_full_width),
-        FORM_TEST(a_request_key_is_short_and_plain),
-        FORM_TEST(a_key_is_made_where_no_good_one_is_given),
-        FORM_TEST(an_unknown_kind_hides_what_depends_on_it),
+        FORM_TEST(a_malformed_request_key_is_refused),
+        FORM_TEST(an_absent_or_malformed_key_is_replaced_by_a_new_one),
+        FORM_TEST(an_unknown_kind_hides_the_fields_that_depend_on_it),
         FORM_TEST(a_wrong_count_does_not_hide_a_wrong_amount),
-        FORM_TEST(every_wrong_field_is_told_at_once),
+        FORM_TEST(every_wrong_field_gets_a_message_at_once),
         FORM_TEST(without_memory_nothing_is_ordered),
     };
     return random_init() ? cmocka_run_group_tests_name("send_form", tests, NULL, NULL) : 1;

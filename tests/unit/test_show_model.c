@@ -1,4 +1,4 @@
-/* packet/show_model: who sees what of a packet, in which state. */
+/* pages/show_model: the parts of a packet's page that each visitor sees in each state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "packet/view.h"
 #include "pages/show_model.h"
 
-enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0 };
+enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, GUEST = 0 };
 
 static struct arena *arena;
 static struct config config;
@@ -117,22 +117,22 @@ static void only_the_sender_sees_the_amounts(void **state)
     assert_false(json_has(&m, "grabbed_fen"));
 }
 
-static void the_list_is_for_those_who_took_part_while_it_is_open(void **state)
+static void the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share(void **state)
 {
     (void)state;
     struct packet p = view_open(0).packet;
     assert_true(show_list_allowed(&p, false, SENDER));
     assert_true(show_list_allowed(&p, true, GRABBER));
     assert_false(show_list_allowed(&p, false, STRANGER));
-    assert_false(show_list_allowed(&p, false, LOGGED_OUT));
+    assert_false(show_list_allowed(&p, false, GUEST));
     p.state = PACKET_FINISHED;
     assert_true(show_list_allowed(&p, false, STRANGER));
-    assert_false(show_list_allowed(&p, false, LOGGED_OUT));
+    assert_false(show_list_allowed(&p, false, GUEST));
     p.state = PACKET_EXPIRED;
     assert_true(show_list_allowed(&p, false, STRANGER));
 }
 
-static void the_coin_is_shown_to_whoever_can_use_it(void **state)
+static void the_coin_is_shown_to_users_who_can_open_the_packet(void **state)
 {
     (void)state;
     struct model m;
@@ -140,7 +140,7 @@ static void the_coin_is_shown_to_whoever_can_use_it(void **state)
     const struct value *root = shown(&view, STRANGER, &m);
     assert_true(flag(root, "can_open"));
     assert_false(flag(root, "needs_login"));
-    root = shown(&view, LOGGED_OUT, &m);
+    root = shown(&view, GUEST, &m);
     assert_false(flag(root, "can_open"));
     assert_true(flag(root, "needs_login"));
     view = view_open(GRABBER);
@@ -148,7 +148,7 @@ static void the_coin_is_shown_to_whoever_can_use_it(void **state)
     assert_false(flag(root, "can_open"));
 }
 
-static void an_exclusive_packet_opens_for_its_receiver_alone(void **state)
+static void an_exclusive_packet_can_be_opened_by_its_receiver_only(void **state)
 {
     (void)state;
     struct model m;
@@ -168,7 +168,7 @@ static void an_exclusive_packet_opens_for_its_receiver_alone(void **state)
     assert_false(flag(root, "not_for_you"));
 }
 
-static void seed_and_best_luck_are_told_only_at_the_end(void **state)
+static void seed_and_best_share_are_shown_only_at_the_end(void **state)
 {
     (void)state;
     struct model m;
@@ -189,8 +189,8 @@ static void seed_and_best_luck_are_told_only_at_the_end(void **state)
     assert_false(json_has(&m, "\"best\":true"));
 }
 
-/* Until the close event is there, a clock that is put back opens the packet again. */
-static void a_packet_past_its_time_keeps_its_seed_until_it_is_closed(void **state)
+/* Until the close event is stored, the packet opens again when the clock is set back. */
+static void an_expired_packet_hides_its_seed_until_it_is_closed(void **state)
 {
     (void)state;
     struct model m;
@@ -201,7 +201,7 @@ static void a_packet_past_its_time_keeps_its_seed_until_it_is_closed(void **stat
     assert_true(json_has(&m, "\"seed\":null"));
 }
 
-static void latecomers_are_told_why(void **state)
+static void late_visitors_get_the_reason(void **state)
 {
     (void)state;
     struct model m;
@@ -216,7 +216,7 @@ static void latecomers_are_told_why(void **state)
     assert_false(flag(shown(&view, GRABBER, &m), "late"));
 }
 
-/* The sentence over the list, as it is written by partials/packet_list_text in a language. */
+/* Expects that partials/packet_list_text renders the sentence above the list like this. */
 static void assert_said(const struct packet *p, uint64_t visitor_id, enum language language, const char *want)
 {
     struct packet_view view = { .packet = *p };
@@ -236,7 +236,7 @@ static void assert_list_says(const struct packet *p, uint64_t visitor_id, const 
     assert_said(p, visitor_id, LANGUAGE_EN, english);
 }
 
-static void the_list_says_what_the_apps_say(void **state)
+static void the_sentence_above_the_list_has_the_words_of_the_apps(void **state)
 {
     (void)state;
     struct packet p = view_open(0).packet;
@@ -252,7 +252,7 @@ static void the_list_says_what_the_apps_say(void **state)
     assert_list_says(&p, GRABBER, "3个红包，37秒被抢光", "All 3 shares taken in 37 seconds");
 }
 
-static void a_packet_of_one_share_is_spoken_of_in_the_singular(void **state)
+static void a_packet_of_one_share_has_texts_in_the_singular(void **state)
 {
     (void)state;
     struct packet p = view_open(0).packet;
@@ -268,7 +268,7 @@ static void a_packet_of_one_share_is_spoken_of_in_the_singular(void **state)
     assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "The only share taken in 1 minute");
 }
 
-static void durations_read_like_people_say_them(void **state)
+static void durations_are_shown_in_their_largest_unit(void **state)
 {
     (void)state;
     static const struct {
@@ -297,15 +297,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_sender_sees_the_amounts),
-        cmocka_unit_test(the_list_is_for_those_who_took_part_while_it_is_open),
-        cmocka_unit_test(the_coin_is_shown_to_whoever_can_use_it),
-        cmocka_unit_test(an_exclusive_packet_opens_for_its_receiver_alone),
-        cmocka_unit_test(seed_and_best_luck_are_told_only_at_the_end),
-        cmocka_unit_test(a_packet_past_its_time_keeps_its_seed_until_it_is_closed),
-        cmocka_unit_test(latecomers_are_told_why),
-        cmocka_unit_test(the_list_says_what_the_apps_say),
-        cmocka_unit_test(a_packet_of_one_share_is_spoken_of_in_the_singular),
-        cmocka_unit_test(durations_read_like_people_say_them),
+        cmocka_unit_test(the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share),
+        cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),
+        cmocka_unit_test(an_exclusive_packet_can_be_opened_by_its_receiver_only),
+        cmocka_unit_test(seed_and_best_share_are_shown_only_at_the_end),
+        cmocka_unit_test(an_expired_packet_hides_its_seed_until_it_is_closed),
+        cmocka_unit_test(late_visitors_get_the_reason),
+        cmocka_unit_test(the_sentence_above_the_list_has_the_words_of_the_apps),
+        cmocka_unit_test(a_packet_of_one_share_has_texts_in_the_singular),
+        cmocka_unit_test(durations_are_shown_in_their_largest_unit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,4 @@
-/* packet/show_tag: another answer, another tag; and which pages go on by themselves. */
+/* pages/show_tag: the tag changes with the answer. pages/show_model: packets whose page may still change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "pages/show_tag.h"
 #include "web/assets.h"
 
-enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, LOGGED_OUT = 0, TAGS_MAX = 32 };
+enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, GUEST = 0, TAGS_MAX = 32 };
 
 static struct arena *arena;
 static struct services services;
@@ -36,20 +36,20 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What one answer is made of; each test changes one thing. */
-struct seen {
+/* The facts of one answer. Each test changes one of them. */
+struct facts {
     struct exchange x;
     struct packet_view view;
     struct grab rows[2];
 };
 
-/* A lucky packet of 3 shares, 10.00 yuan, of which two are taken; GRABBER looks, who has the first. */
-static void seen_make(struct seen *s)
+/* A lucky packet of 3 shares, 10.00 yuan. Two shares are taken; the visitor is GRABBER, who has the first one. */
+static void facts_make(struct facts *s)
 {
     services.assets = assets;
-    services.templates.content = 1;
-    *s = (struct seen){ .rows = { { 1, STRANGER, STR("某人"), 300, 1700000070000, false },
-                                  { 0, GRABBER, STR("小明"), 250, 1700000060000, false } } };
+    services.templates.hash = 1;
+    *s = (struct facts){ .rows = { { 1, STRANGER, STR("某人"), 300, 1700000070000, false },
+                                   { 0, GRABBER, STR("小明"), 250, 1700000060000, false } } };
     s->x = (struct exchange){ .app = &services,
                               .arena = arena,
                               .target = STR("/p/abc"),
@@ -71,105 +71,105 @@ static void seen_make(struct seen *s)
 static void the_same_answer_has_the_same_tag(void **state)
 {
     (void)state;
-    struct seen a, b;
-    seen_make(&a);
-    seen_make(&b);
+    struct facts a, b;
+    facts_make(&a);
+    facts_make(&b);
     struct str tag = show_tag(&a.x, &a.view);
     assert_int_equal(tag.len, 2 + 2 + 32);
     assert_true(str_starts(tag, STR("W/\"")));
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
-    /* What no page shows: Redis's clock, whether others' shares are settled. */
+    /* Facts that no page shows: Redis's clock, and whether others' shares are settled. */
     b.view.now_ms += 5000;
     b.view.closed = true;
     b.rows[0].settled = true;
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
 }
 
-static void change_language(struct seen *s)
+static void change_language(struct facts *s)
 {
     s->x.language = LANGUAGE_EN;
 }
-static void change_format(struct seen *s)
+static void change_format(struct facts *s)
 {
     s->x.wants_json = true;
 }
-static void change_visitor(struct seen *s)
+static void change_visitor(struct facts *s)
 {
     s->x.visitor.user_id = SENDER;
 }
-static void change_nickname(struct seen *s)
+static void change_nickname(struct facts *s)
 {
     s->x.visitor.nickname = STR("小月");
 }
-static void change_logged_out(struct seen *s)
+static void change_logged_out(struct facts *s)
 {
     s->x.visitor = (struct visitor){ 0 };
 }
-static void change_page(struct seen *s)
+static void change_page(struct facts *s)
 {
     s->x.target = STR("/p/abc?after=2");
 }
-static void change_packet(struct seen *s)
+static void change_packet(struct facts *s)
 {
     s->view.packet.id = 78;
 }
-static void change_state(struct seen *s)
+static void change_state(struct facts *s)
 {
     s->view.packet.state = PACKET_EXPIRED;
 }
-static void change_count(struct seen *s)
+static void change_count(struct facts *s)
 {
     s->view.packet.grabbed_count = 3;
 }
-static void change_refund(struct seen *s)
+static void change_refund(struct facts *s)
 {
     s->view.packet.refund_fen = 450;
 }
-static void change_busy(struct seen *s)
+static void change_busy(struct facts *s)
 {
     s->view.busy = true;
 }
-static void change_over(struct seen *s)
+static void change_over(struct facts *s)
 {
     s->view.over = true;
 }
-static void change_newest(struct seen *s)
+static void change_newest(struct facts *s)
 {
     s->rows[0].user_id = 10009;
 }
-static void change_newest_time(struct seen *s)
+static void change_newest_time(struct facts *s)
 {
     s->rows[0].grabbed_ms++;
 }
-static void change_no_rows(struct seen *s)
+static void change_no_rows(struct facts *s)
 {
     s->view.row_count = 0;
 }
-static void change_mine(struct seen *s)
+static void change_mine(struct facts *s)
 {
     s->view.has_mine = false;
 }
-static void change_my_share(struct seen *s)
+static void change_my_share(struct facts *s)
 {
     s->view.mine.share_no = 1;
 }
-static void change_settled(struct seen *s)
+static void change_settled(struct facts *s)
 {
     s->view.mine.settled = true;
 }
-static void change_templates(struct seen *s)
+static void change_templates(struct facts *s)
 {
-    s->x.app->templates.content = 2;
+    s->x.app->templates.hash = 2;
 }
-static void change_assets(struct seen *s)
+static void change_assets(struct facts *s)
 {
     s->x.app->assets = other_assets;
 }
 
-static void whatever_an_answer_depends_on_changes_its_tag(void **state)
+static void every_fact_of_an_answer_changes_its_tag(void **state)
 {
     (void)state;
-    static void (*const changes[])(struct seen *) = {
+    static void (*const changes[])(struct facts *) = {
         change_language,    change_format,   change_visitor, change_nickname, change_logged_out,
         change_page,        change_packet,   change_state,   change_count,    change_refund,
         change_busy,        change_over,     change_newest,  change_mine,     change_no_rows,
@@ -177,26 +177,26 @@ static void whatever_an_answer_depends_on_changes_its_tag(void **state)
     };
     const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];
-    struct seen s;
-    seen_make(&s);
+    struct facts s;
+    facts_make(&s);
     tags[count] = show_tag(&s.x, &s.view);
     for (size_t i = 0; i < count; i++) {
-        seen_make(&s);
+        facts_make(&s);
         changes[i](&s);
         tags[i] = show_tag(&s.x, &s.view);
     }
     for (size_t i = 0; i <= count; i++)
         for (size_t j = 0; j < i; j++)
             if (str_equal(tags[i], tags[j]))
-                fail_msg("changes %zu and %zu have one tag", j, i);
+                fail_msg("changes %zu and %zu have the same tag", j, i);
 }
 
-static void a_text_does_not_run_into_the_next_one(void **state)
+static void adjacent_texts_are_hashed_separately(void **state)
 {
     (void)state;
-    struct seen a, b;
-    seen_make(&a);
-    seen_make(&b);
+    struct facts a, b;
+    facts_make(&a);
+    facts_make(&b);
     a.x.target = STR("/p/abc?a");
     a.x.visitor.nickname = STR("bc");
     b.x.target = STR("/p/abc?ab");
@@ -204,56 +204,56 @@ static void a_text_does_not_run_into_the_next_one(void **state)
     assert_false(str_equal(show_tag(&a.x, &a.view), show_tag(&b.x, &b.view)));
 }
 
-static void an_open_packet_goes_on_for_those_who_see_its_list(void **state)
+static void an_open_packet_may_change_for_visitors_who_see_its_list(void **state)
 {
     (void)state;
-    struct seen s;
-    seen_make(&s);
+    struct facts s;
+    facts_make(&s);
     s.view.mine.settled = true;
-    assert_true(show_goes_on(&s.view, GRABBER));
+    assert_true(show_may_change(&s.view, GRABBER));
     s.view.has_mine = false;
-    assert_true(show_goes_on(&s.view, SENDER));
-    assert_false(show_goes_on(&s.view, STRANGER));
-    assert_false(show_goes_on(&s.view, LOGGED_OUT));
+    assert_true(show_may_change(&s.view, SENDER));
+    assert_false(show_may_change(&s.view, STRANGER));
+    assert_false(show_may_change(&s.view, GUEST));
 }
 
-static void a_finished_packet_goes_on_until_the_share_is_settled(void **state)
+static void a_finished_packet_may_change_until_the_visitors_share_is_settled(void **state)
 {
     (void)state;
-    struct seen s;
-    seen_make(&s);
+    struct facts s;
+    facts_make(&s);
     s.view.packet.state = PACKET_FINISHED;
-    assert_true(show_goes_on(&s.view, GRABBER));
+    assert_true(show_may_change(&s.view, GRABBER));
     s.view.mine.settled = true;
-    assert_false(show_goes_on(&s.view, GRABBER));
+    assert_false(show_may_change(&s.view, GRABBER));
     s.view.has_mine = false;
     s.view.packet.grabbed_fen = 1000;
-    assert_false(show_goes_on(&s.view, SENDER));
-    assert_false(show_goes_on(&s.view, STRANGER));
+    assert_false(show_may_change(&s.view, SENDER));
+    assert_false(show_may_change(&s.view, STRANGER));
 }
 
-static void an_expired_packet_goes_on_for_its_sender_until_the_refund(void **state)
+static void an_expired_packet_may_change_for_its_sender_until_the_refund(void **state)
 {
     (void)state;
-    struct seen s;
-    seen_make(&s);
+    struct facts s;
+    facts_make(&s);
     s.view.packet.state = PACKET_EXPIRED;
     s.view.has_mine = false;
-    assert_true(show_goes_on(&s.view, SENDER));
-    assert_false(show_goes_on(&s.view, STRANGER));
+    assert_true(show_may_change(&s.view, SENDER));
+    assert_false(show_may_change(&s.view, STRANGER));
     s.view.packet.refund_fen = 450;
-    assert_false(show_goes_on(&s.view, SENDER));
+    assert_false(show_may_change(&s.view, SENDER));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_answer_has_the_same_tag),
-        cmocka_unit_test(whatever_an_answer_depends_on_changes_its_tag),
-        cmocka_unit_test(a_text_does_not_run_into_the_next_one),
-        cmocka_unit_test(an_open_packet_goes_on_for_those_who_see_its_list),
-        cmocka_unit_test(a_finished_packet_goes_on_until_the_share_is_settled),
-        cmocka_unit_test(an_expired_packet_goes_on_for_its_sender_until_the_refund),
+        cmocka_unit_test(every_fact_of_an_answer_changes_its_tag),
+        cmocka_unit_test(adjacent_texts_are_hashed_separately),
+        cmocka_unit_test(an_open_packet_may_change_for_visitors_who_see_its_list),
+        cmocka_unit_test(a_finished_packet_may_change_until_the_visitors_share_is_settled),
+        cmocka_unit_test(an_expired_packet_may_change_for_its_sender_until_the_refund),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,4 @@
-/* user/account: what may be registered, and the words when it may not. */
+/* user/account: the rules of usernames, nicknames and passwords, and their messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int arena_teardown(void **state)
     return 0;
 }
 
-/* Reads the form of /register with these values typed. */
+/* Reads the form of /register with these typed texts. */
 static enum status account_read(struct arena *a, struct account_form typed, struct account_form *out,
                                 struct form_errors *e)
 {
@@ -42,7 +42,7 @@ static enum status account_read(struct arena *a, struct account_form typed, stru
     return form_read(&x, register_fields, out, e);
 }
 
-/* The message for the field when these values are typed; "" for none. */
+/* The message for the field when these texts are typed; "" for none. */
 static struct str message_for(const char *field, const char *username, const char *nickname, struct str password)
 {
     struct account_form typed = { str_from(username), str_from(nickname), password, STR("") }, out;
@@ -67,10 +67,10 @@ static void a_username_is_folded_to_lower_case(void **state)
     struct str folded = username_fold(arena, STR("  Xiao.Ming_9- "));
     assert_true(str_equal(folded, STR("xiao.ming_9-")));
     assert_true(str_equal(username_fold(arena, STR("\u3000Ｘｉａｏ。ｍｉｎｇ＿９－")), STR("xiao.ming_9-")));
-    assert_true(str_equal(username_fold(arena, STR("\xff")), STR("\xff"))); /* refused by its rule */
+    assert_true(str_equal(username_fold(arena, STR("\xff")), STR("\xff"))); /* refused later by username_valid */
 }
 
-static void usernames_keep_to_their_rule(void **state)
+static void usernames_outside_the_rule_are_refused(void **state)
 {
     (void)state;
     static const char *const good[] = { "ab", "0a", "a.b-c_d", "99", "abcdefghijklmnopqrstuvwxyz012345" };
@@ -127,8 +127,8 @@ static void a_nickname_has_at_most_32_graphemes(void **state)
     memcpy(hans33, hans32, sizeof hans32 - 1);
     memcpy(hans33 + sizeof hans32 - 1, "三", 4);
     for (int i = 0; i < 32; i++) {
-        strcat(families, "\U0001F468\u200D\U0001F467"); /* three code points, one person-like picture */
-        strcat(longest, "e\u0323");                     /* two that stay two: no precomposed form is shorter */
+        strcat(families, "\U0001F468\u200D\U0001F467"); /* three code points, one grapheme */
+        strcat(longest, "e\u0323");                     /* two code points without a precomposed form */
     }
     assert_message(message_for("nickname", "ab", hans32, STR("long enough")), "");
     assert_message(message_for("nickname", "ab", hans33, STR("long enough")), "text/nickname_long");
@@ -149,7 +149,7 @@ static void a_password_has_8_to_128_bytes(void **state)
     assert_message(message_for("password", "ab", "", STR("\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")), "text/password_invalid");
 }
 
-static void only_a_path_of_this_site_comes_next(void **state)
+static void only_a_local_path_is_taken_as_next(void **state)
 {
     (void)state;
     struct account_form typed = { STR("ab"), STR(""), STR("long enough"), STR("/p/x") }, out;
@@ -173,7 +173,7 @@ static void every_field_gets_its_own_message(void **state)
     assert_message(message_for("nickname", "ab", "\xff", STR("long enough")), "text/nickname_invalid");
 }
 
-static void without_memory_nothing_is_decided(void **state)
+static void without_memory_the_form_is_neither_accepted_nor_refused(void **state)
 {
     (void)state;
     struct arena *tiny = arena_new(16, 16);
@@ -187,14 +187,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_username_is_folded_to_lower_case),
-        cmocka_unit_test(usernames_keep_to_their_rule),
+        cmocka_unit_test(usernames_outside_the_rule_are_refused),
         cmocka_unit_test(an_empty_nickname_becomes_the_username),
         cmocka_unit_test(a_nickname_is_cleaned_and_a_password_is_not),
         cmocka_unit_test(a_nickname_has_at_most_32_graphemes),
         cmocka_unit_test(a_password_has_8_to_128_bytes),
-        cmocka_unit_test(only_a_path_of_this_site_comes_next),
+        cmocka_unit_test(only_a_local_path_is_taken_as_next),
         cmocka_unit_test(every_field_gets_its_own_message),
-        cmocka_unit_test(without_memory_nothing_is_decided),
+        cmocka_unit_test(without_memory_the_form_is_neither_accepted_nor_refused),
     };
     return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }

@@ -1,4 +1,4 @@
-/* user/password: Argon2id, its costs, and the dummy for those who don't exist. */
+/* user/password: Argon2id, its costs, and the dummy hash for unknown users. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,17 +16,17 @@
 #include "user/password.h"
 
 static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC,
-                     SOME_WORK = (clock_t)CLOCKS_PER_SEC / 50; /* of CPU time */
+                     SOME_WORK = (clock_t)CLOCKS_PER_SEC / 50; /* in CPU time */
 
 static const char COSTS[] = "$argon2id$v=19$m=19456,t=2,p=1$";
 
-/* The linker puts these in front of libsodium's functions: what was verified, how often, and whether others had the CPU
- * in between. */
+/* The linker replaces libsodium's functions by the wrappers below. They record the verified hashes, and whether other
+ * processes got the CPU in between. */
 static unsigned verified_count;
 static char verified_hash[crypto_pwhash_STRBYTES];
-static bool memory_missing, gave_way;
+static bool memory_missing, yielded;
 
-/* Whether work that never waits is paused within so much of its CPU time. */
+/* True when this process, which never waits, loses the CPU within this much CPU time. */
 static bool paused_within(clock_t patience)
 {
     struct rusage before, now;
@@ -46,7 +46,7 @@ int __wrap_crypto_pwhash_str_alg(char *out, const char *password, unsigned long 
 int __wrap_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
                                  size_t bytes, int alg)
 {
-    gave_way = paused_within(PATIENCE);
+    yielded = paused_within(PATIENCE);
     return __real_crypto_pwhash_str_alg(out, password, len, passes, bytes, alg);
 }
 
@@ -56,7 +56,7 @@ int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsi
 int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len)
 {
     verified_count++;
-    gave_way = paused_within(PATIENCE);
+    yielded = paused_within(PATIENCE);
     if (memory_missing) {
         errno = ENOMEM;
         return -1;
@@ -65,7 +65,7 @@ int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsi
     return __real_crypto_pwhash_str_verify(hash, password, len);
 }
 
-static void a_password_fits_its_own_hash_only(void **state)
+static void a_password_matches_its_own_hash_only(void **state)
 {
     (void)state;
     char hash[PASSWORD_HASH_MAX];
@@ -87,7 +87,7 @@ static void a_hash_has_the_agreed_costs_and_a_salt(void **state)
     assert_false(password_needs_rehash(str_from(first)));
 }
 
-static void a_hash_of_other_costs_is_made_anew(void **state)
+static void a_hash_of_other_costs_needs_a_rehash(void **state)
 {
     (void)state;
     char cheap[crypto_pwhash_STRBYTES];
@@ -96,7 +96,7 @@ static void a_hash_of_other_costs_is_made_anew(void **state)
     assert_true(password_needs_rehash(str_from(cheap)));
 }
 
-static void an_unknown_user_costs_a_whole_hash_and_never_fits(void **state)
+static void an_unknown_user_costs_a_whole_hash_and_never_matches(void **state)
 {
     (void)state;
     char too_long[2 * PASSWORD_HASH_MAX];
@@ -110,7 +110,7 @@ static void an_unknown_user_costs_a_whole_hash_and_never_fits(void **state)
     }
 }
 
-static void without_memory_no_password_is_called_wrong(void **state)
+static void without_memory_no_password_is_reported_wrong(void **state)
 {
     (void)state;
     char hash[PASSWORD_HASH_MAX];
@@ -123,38 +123,38 @@ static void without_memory_no_password_is_called_wrong(void **state)
     assert_int_equal(unknown, ST_NO_MEMORY);
 }
 
-static void the_dummy_is_a_sound_hash(void **state)
+static void the_dummy_is_a_valid_hash(void **state)
 {
     (void)state;
-    /* One that libsodium can't read would be refused at once, and tell by its time who does not exist. */
+    /* libsodium would refuse a malformed hash at once, and the time of the answer would reveal which users exist. */
     assert_int_equal(password_verify(STR_NONE, STR("correct horse")), ST_NOT_FOUND);
     assert_false(password_needs_rehash(str_from(verified_hash)));
 }
 
-static void a_hash_lets_others_have_the_cpu(void **state)
+static void hashing_yields_the_cpu(void **state)
 {
     (void)state;
     char hash[PASSWORD_HASH_MAX];
-    gave_way = false;
+    yielded = false;
     assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
-    assert_true(gave_way);
+    assert_true(yielded);
     assert_false(paused_within(SOME_WORK));
-    gave_way = false;
+    yielded = false;
     assert_int_equal(password_verify(str_from(hash), STR("correct horse")), ST_OK);
-    assert_true(gave_way);
+    assert_true(yielded);
     assert_false(paused_within(SOME_WORK));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_password_fits_its_own_hash_only),
+        cmocka_unit_test(a_password_matches_its_own_hash_only),
         cmocka_unit_test(a_hash_has_the_agreed_costs_and_a_salt),
-        cmocka_unit_test(a_hash_of_other_costs_is_made_anew),
-        cmocka_unit_test(an_unknown_user_costs_a_whole_hash_and_never_fits),
-        cmocka_unit_test(without_memory_no_password_is_called_wrong),
-        cmocka_unit_test(the_dummy_is_a_sound_hash),
-        cmocka_unit_test(a_hash_lets_others_have_the_cpu),
+        cmocka_unit_test(a_hash_of_other_costs_needs_a_rehash),
+        cmocka_unit_test(an_unknown_user_costs_a_whole_hash_and_never_matches),
+        cmocka_unit_test(without_memory_no_password_is_reported_wrong),
+        cmocka_unit_test(the_dummy_is_a_valid_hash),
+        cmocka_unit_test(hashing_yields_the_cpu),
     };
     return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -29,7 +29,7 @@ static struct session session_at(int64_t created_ms, int64_t seen_ms)
     return (struct session){ 10001, created_ms, seen_ms, STR("xiaoming"), STR("小明") };
 }
 
-static void tokens_are_well_formed_and_never_alike(void **state)
+static void tokens_are_well_formed_and_unique(void **state)
 {
     (void)state;
     char first[SESSION_TOKEN_MAX], second[SESSION_TOKEN_MAX];
@@ -66,7 +66,7 @@ static void a_key_is_the_hash_of_its_token(void **state)
     assert_string_equal(key, "hb:session:0f007385b6f9d4b7eeb2748605afe1a984a0a3bfa3f014d09e2a784ce9e5cd1a");
 }
 
-static void a_stored_value_comes_back(void **state)
+static void a_stored_value_is_read_back(void **state)
 {
     (void)state;
     struct arena *a = arena_new(1024, 1024);
@@ -83,7 +83,7 @@ static void a_stored_value_comes_back(void **state)
     arena_free(a);
 }
 
-static void foreign_values_are_refused(void **state)
+static void malformed_values_are_refused(void **state)
 {
     (void)state;
     static const char *const values[] = {
@@ -109,7 +109,7 @@ static void foreign_values_are_refused(void **state)
         assert_false(session_value_read(str_from(values[i]), &s));
 }
 
-static void a_session_ends_when_it_was_idle_too_long(void **state)
+static void a_session_ends_after_the_idle_time(void **state)
 {
     (void)state;
     struct config c = seven_days();
@@ -119,7 +119,7 @@ static void a_session_ends_when_it_was_idle_too_long(void **state)
     assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 7 * DAY_MS), 0);
 }
 
-static void a_session_ends_after_its_absolute_life_however_busy(void **state)
+static void a_session_ends_after_its_absolute_lifetime_in_spite_of_visits(void **state)
 {
     (void)state;
     struct config c = seven_days();
@@ -129,7 +129,7 @@ static void a_session_ends_after_its_absolute_life_however_busy(void **state)
     assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 30 * DAY_MS), 0);
 }
 
-static void a_clock_put_back_neither_ends_nor_lengthens_a_session(void **state)
+static void a_clock_set_back_neither_ends_nor_extends_a_session(void **state)
 {
     (void)state;
     struct config c = seven_days();
@@ -138,7 +138,7 @@ static void a_clock_put_back_neither_ends_nor_lengthens_a_session(void **state)
     assert_false(session_refresh_due(&c, &s, LOGIN_MS - 100 * DAY_MS));
 }
 
-static void a_visit_is_written_down_once_an_hour(void **state)
+static void a_session_is_renewed_once_an_hour(void **state)
 {
     (void)state;
     struct config c = seven_days();
@@ -148,7 +148,7 @@ static void a_visit_is_written_down_once_an_hour(void **state)
     assert_true(session_refresh_due(&c, &s, LOGIN_MS + HOUR_MS));
 }
 
-static void a_short_idle_time_is_refreshed_sooner(void **state)
+static void a_session_with_a_short_idle_time_is_renewed_sooner(void **state)
 {
     (void)state;
     struct config c = seven_days();
@@ -176,16 +176,16 @@ static void without_memory_a_visitor_is_not_a_guest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_well_formed_and_never_alike),
+        cmocka_unit_test(tokens_are_well_formed_and_unique),
         cmocka_unit_test(malformed_tokens_are_refused),
         cmocka_unit_test(a_key_is_the_hash_of_its_token),
-        cmocka_unit_test(a_stored_value_comes_back),
-        cmocka_unit_test(foreign_values_are_refused),
-        cmocka_unit_test(a_session_ends_when_it_was_idle_too_long),
-        cmocka_unit_test(a_session_ends_after_its_absolute_life_however_busy),
-        cmocka_unit_test(a_clock_put_back_neither_ends_nor_lengthens_a_session),
-        cmocka_unit_test(a_visit_is_written_down_once_an_hour),
-        cmocka_unit_test(a_short_idle_time_is_refreshed_sooner),
+        cmocka_unit_test(a_stored_value_is_read_back),
+        cmocka_unit_test(malformed_values_are_refused),
+        cmocka_unit_test(a_session_ends_after_the_idle_time),
+        cmocka_unit_test(a_session_ends_after_its_absolute_lifetime_in_spite_of_visits),
+        cmocka_unit_test(a_clock_set_back_neither_ends_nor_extends_a_session),
+        cmocka_unit_test(a_session_is_renewed_once_an_hour),
+        cmocka_unit_test(a_session_with_a_short_idle_time_is_renewed_sooner),
         cmocka_unit_test(without_memory_a_visitor_is_not_a_guest),
     };
     return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

@@ -1,4 +1,4 @@
-/* wallet/deposit and wallet/ledger, the parts without I/O: amounts and words. */
+/* wallet/deposit and ledger, the parts without I/O: the form, and the names of transfer kinds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Reads the form with these values typed; d is as it was where nothing is read. */
+/* Reads the form with these typed texts. Members of d that are not read keep their values. */
 static enum status form_with(struct str amount, struct str request_key, struct deposit *d, struct form_errors *errors)
 {
     struct exchange x = { .app = &services, .arena = arena };
@@ -60,7 +60,7 @@ static void assert_refused(struct str typed, const char *wanted)
     assert_string_equal(errors.items[0].text, wanted);
 }
 
-static void amounts_up_to_the_limit_are_taken(void **state)
+static void amounts_up_to_the_limit_are_accepted(void **state)
 {
     (void)state;
     assert_amount(STR("0.01"), 1);
@@ -70,7 +70,7 @@ static void amounts_up_to_the_limit_are_taken(void **state)
     assert_amount(STR("１２。５"), 1250);
 }
 
-static void other_amounts_are_refused_in_words(void **state)
+static void other_amounts_are_refused_with_a_message(void **state)
 {
     (void)state;
     static const struct str malformed[] = { STR("-1"),   STR("+1"),   STR(" 1"),    STR("1 "),
@@ -85,7 +85,7 @@ static void other_amounts_are_refused_in_words(void **state)
     assert_refused(STR("1000.01"), "text/deposit_max");
 }
 
-static void the_limit_is_told_as_an_amount(void **state)
+static void the_message_names_the_limit_as_an_amount(void **state)
 {
     (void)state;
     struct deposit d;
@@ -94,7 +94,7 @@ static void the_limit_is_told_as_an_amount(void **state)
     assert_true(str_equal(errors.items[0].value, STR("1000.00")));
 }
 
-static void a_form_without_a_good_key_gets_a_fresh_one(void **state)
+static void a_form_without_a_valid_key_gets_a_new_one(void **state)
 {
     (void)state;
     struct deposit d;
@@ -109,7 +109,7 @@ static void a_form_without_a_good_key_gets_a_fresh_one(void **state)
     assert_true(request_key_valid(d.request_key));
 }
 
-static void transfer_kinds_and_words_agree(void **state)
+static void the_name_of_a_transfer_kind_is_read_back(void **state)
 {
     (void)state;
     enum transfer_kind kind;
@@ -125,11 +125,11 @@ static void transfer_kinds_and_words_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(amounts_up_to_the_limit_are_taken),
-        cmocka_unit_test(other_amounts_are_refused_in_words),
-        cmocka_unit_test(the_limit_is_told_as_an_amount),
-        cmocka_unit_test(a_form_without_a_good_key_gets_a_fresh_one),
-        cmocka_unit_test(transfer_kinds_and_words_agree),
+        cmocka_unit_test(amounts_up_to_the_limit_are_accepted),
+        cmocka_unit_test(other_amounts_are_refused_with_a_message),
+        cmocka_unit_test(the_message_names_the_limit_as_an_amount),
+        cmocka_unit_test(a_form_without_a_valid_key_gets_a_new_one),
+        cmocka_unit_test(the_name_of_a_transfer_kind_is_read_back),
     };
     return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
 }

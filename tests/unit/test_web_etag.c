@@ -1,4 +1,4 @@
-/* web/etag: what a client says it has already. */
+/* web/etag: tags in If-None-Match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static bool matches(const char *list)
     return etag_matches(str_from(list), STR("W/\"abc\""));
 }
 
-static void a_tag_is_found_wherever_it_stands(void **state)
+static void a_tag_matches_at_any_place_of_the_list(void **state)
 {
     (void)state;
     static const char *const lists[] = {
@@ -27,7 +27,7 @@ static void a_tag_is_found_wherever_it_stands(void **state)
     assert_true(etag_matches(STR("W/\"abc\""), STR("\"abc\"")));
 }
 
-static void another_tag_or_nonsense_is_not(void **state)
+static void another_tag_or_a_malformed_one_does_not_match(void **state)
 {
     (void)state;
     static const char *const lists[] = {
@@ -43,8 +43,8 @@ static void another_tag_or_nonsense_is_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tag_is_found_wherever_it_stands),
-        cmocka_unit_test(another_tag_or_nonsense_is_not),
+        cmocka_unit_test(a_tag_matches_at_any_place_of_the_list),
+        cmocka_unit_test(another_tag_or_a_malformed_one_does_not_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* web/fields: a form is read by its table. */
+/* web/fields: reading forms and queries by their tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ static enum status posted(const char *body)
     return form_read(&x, order_fields, &order, &errors);
 }
 
-/* Exactly one message: this one, with this value. */
+/* Reads body and expects exactly one message: text, with value. */
 static void assert_refused(const char *body, const char *text, const char *value)
 {
     assert_int_equal(posted(body), ST_INVALID);
@@ -120,7 +120,7 @@ static void assert_refused(const char *body, const char *text, const char *value
     assert_true(str_equal(errors.items[0].value, str_from(value)));
 }
 
-static void a_form_becomes_values(void **state)
+static void a_form_is_read_into_typed_values(void **state)
 {
     (void)state;
     assert_int_equal(posted("color=green&count=%EF%BC%97&price=1.5&note=+a++b&secret=+s+&key=k-1"), ST_OK);
@@ -133,7 +133,7 @@ static void a_form_becomes_values(void **state)
     assert_true(str_equal(order.key, STR("k-1")));
 }
 
-static void a_value_stays_where_nothing_is_typed(void **state)
+static void an_empty_field_keeps_the_default_value(void **state)
 {
     (void)state;
     static const char *const bodies[] = { "", "color=&price=&note=++&secret=&key=" };
@@ -143,7 +143,7 @@ static void a_value_stays_where_nothing_is_typed(void **state)
         assert_int_equal(order.count, 1);
         assert_int_equal(order.price_fen, 100);
         assert_null(order.note.ptr);
-        assert_true(request_key_valid(order.key)); /* of a key there is always one */
+        assert_true(request_key_valid(order.key)); /* an absent key is replaced by a new one */
     }
 }
 
@@ -155,7 +155,7 @@ static void a_field_that_does_not_apply_is_ignored(void **state)
     assert_refused("color=green", "text/count_missing", "");
 }
 
-static void limits_are_told_in_the_messages(void **state)
+static void a_value_beyond_a_limit_is_refused_with_the_limit(void **state)
 {
     (void)state;
     assert_refused("color=green&count=1", "text/count_low", "");
@@ -184,7 +184,7 @@ static void messages_come_in_the_order_of_the_table(void **state)
     assert_false(form_failed(&errors, "count"));
 }
 
-static void what_was_typed_is_shown_again_but_for_secrets(void **state)
+static void typed_texts_are_shown_again_except_secret_ones(void **state)
 {
     (void)state;
     struct form form;
@@ -207,7 +207,7 @@ static void what_was_typed_is_shown_again_but_for_secrets(void **state)
     buf_free(&json);
 }
 
-static bool asked(const char *query, struct order *out)
+static bool query_valid(const char *query, struct order *out)
 {
     static const struct field query_fields[] = {
         { .name = "from", .type = &FIELD_NUMBER, .member = offsetof(struct order, from), .min = 1 },
@@ -220,20 +220,20 @@ static bool asked(const char *query, struct order *out)
     return query_read(&x, query_fields, out);
 }
 
-static void a_query_is_fine_or_it_is_not(void **state)
+static void a_query_with_a_malformed_field_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = { "from=", "from=0", "from=01", "from=x", "from=%EF%BC%97", "until=10", "until" };
     struct order out;
-    assert_true(asked("", &out));
+    assert_true(query_valid("", &out));
     assert_int_equal(out.from, 42);
-    assert_true(asked("from=18446744073709551615&other=x", &out));
+    assert_true(query_valid("from=18446744073709551615&other=x", &out));
     assert_true(out.from == UINT64_MAX);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        assert_false(asked(bad[i], &out));
+        assert_false(query_valid(bad[i], &out));
 }
 
-static void without_memory_nothing_is_decided(void **state)
+static void without_memory_a_form_is_neither_accepted_nor_refused(void **state)
 {
     (void)state;
     struct arena *full = arena_new(16, 16);
@@ -247,14 +247,14 @@ static void without_memory_nothing_is_decided(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_form_becomes_values),
-        cmocka_unit_test(a_value_stays_where_nothing_is_typed),
+        cmocka_unit_test(a_form_is_read_into_typed_values),
+        cmocka_unit_test(an_empty_field_keeps_the_default_value),
         cmocka_unit_test(a_field_that_does_not_apply_is_ignored),
-        cmocka_unit_test(limits_are_told_in_the_messages),
+        cmocka_unit_test(a_value_beyond_a_limit_is_refused_with_the_limit),
         cmocka_unit_test(messages_come_in_the_order_of_the_table),
-        cmocka_unit_test(what_was_typed_is_shown_again_but_for_secrets),
-        cmocka_unit_test(a_query_is_fine_or_it_is_not),
-        cmocka_unit_test(without_memory_nothing_is_decided),
+        cmocka_unit_test(typed_texts_are_shown_again_except_secret_ones),
+        cmocka_unit_test(a_query_with_a_malformed_field_is_refused),
+        cmocka_unit_test(without_memory_a_form_is_neither_accepted_nor_refused),
     };
     return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
 }

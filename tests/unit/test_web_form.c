@@ -1,4 +1,4 @@
-/* web/form: what a body may look like, and what it never may. */
+/* web/form: accepted and refused bodies, request keys, and lists of messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void too_many_fields_are_refused(void **state)
     buf_free(&text);
 }
 
-static void a_name_in_query_and_body_is_seen(void **state)
+static void a_name_in_both_query_and_body_is_found(void **state)
 {
     (void)state;
     struct form query, body;
@@ -104,7 +104,7 @@ static void a_name_in_query_and_body_is_seen(void **state)
     assert_false(form_overlaps(&query, &body));
 }
 
-static void an_encoded_value_is_read_back(void **state)
+static void an_encoded_value_is_decoded_to_itself(void **state)
 {
     (void)state;
     struct form form;
@@ -128,7 +128,7 @@ static void the_first_message_of_a_field_stays(void **state)
     assert_true(str_equal(errors.items[1].value, STR("100")));
 }
 
-static void a_request_key_is_short_and_plain(void **state)
+static void a_request_key_is_a_word_of_limited_length(void **state)
 {
     (void)state;
     char text[REQUEST_KEY_MAX + 1];
@@ -143,7 +143,7 @@ static void a_request_key_is_short_and_plain(void **state)
     assert_false(request_key_valid(STR("键")));
 }
 
-static void fresh_request_keys_are_valid_and_never_alike(void **state)
+static void new_request_keys_are_valid_and_unique(void **state)
 {
     (void)state;
     struct str first = request_key_new(arena), second = request_key_new(arena);
@@ -160,11 +160,11 @@ int main(void)
         cmocka_unit_test(a_repeated_field_is_refused_however_it_is_written),
         cmocka_unit_test(broken_text_is_refused),
         cmocka_unit_test(too_many_fields_are_refused),
-        cmocka_unit_test(a_name_in_query_and_body_is_seen),
-        cmocka_unit_test(an_encoded_value_is_read_back),
+        cmocka_unit_test(a_name_in_both_query_and_body_is_found),
+        cmocka_unit_test(an_encoded_value_is_decoded_to_itself),
         cmocka_unit_test(the_first_message_of_a_field_stays),
-        cmocka_unit_test(a_request_key_is_short_and_plain),
-        cmocka_unit_test(fresh_request_keys_are_valid_and_never_alike),
+        cmocka_unit_test(a_request_key_is_a_word_of_limited_length),
+        cmocka_unit_test(new_request_keys_are_valid_and_unique),
     };
     return random_init() ? cmocka_run_group_tests(tests, arena_setup, arena_teardown) : 1;
 }

@@ -1,4 +1,4 @@
-/* web/language, web/text, web/templates: which language a visitor reads, and texts in it. */
+/* web/language, web/text: the choice of a visitor's language, and texts in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void assert_chosen(struct str cookie, const char *accept_language, enum l
         fail_msg("\"%.*s\" and \"%.*s\" are not %s", STR_ARG(cookie), STR_ARG(accept), language_tag(wanted));
 }
 
-static void the_browser_is_answered_in_what_it_likes_best(void **state)
+static void the_language_has_the_highest_weight_in_accept_language(void **state)
 {
     (void)state;
     static const struct {
@@ -70,7 +70,7 @@ static void the_browser_is_answered_in_what_it_likes_best(void **state)
         assert_chosen(STR_NONE, cases[i].accept, cases[i].wanted);
 }
 
-static void a_choice_made_by_hand_is_kept(void **state)
+static void a_language_chosen_by_cookie_wins_over_accept_language(void **state)
 {
     (void)state;
     assert_chosen(STR("zh-CN"), "en", LANGUAGE_ZH_CN);
@@ -81,7 +81,7 @@ static void a_choice_made_by_hand_is_kept(void **state)
     assert_chosen(STR(""), "en", LANGUAGE_EN);
 }
 
-static void a_text_comes_in_the_language_of_its_reader(void **state)
+static void a_text_is_in_the_language_of_the_visitor(void **state)
 {
     (void)state;
     struct exchange x = { .app = &services, .arena = arena, .language = LANGUAGE_ZH_CN };
@@ -96,9 +96,9 @@ static void a_text_comes_in_the_language_of_its_reader(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_browser_is_answered_in_what_it_likes_best),
-        cmocka_unit_test(a_choice_made_by_hand_is_kept),
-        cmocka_unit_test(a_text_comes_in_the_language_of_its_reader),
+        cmocka_unit_test(the_language_has_the_highest_weight_in_accept_language),
+        cmocka_unit_test(a_language_chosen_by_cookie_wins_over_accept_language),
+        cmocka_unit_test(a_text_is_in_the_language_of_the_visitor),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

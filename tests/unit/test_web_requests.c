@@ -1,4 +1,5 @@
-/* web/router: what a handler never sees. Whole requests; the loop and its connection are wrapped by the linker. */
+/* web/router: requests that must not reach a handler. Runs whole requests; fcgi_serve and fcgi_write are wrapped by the
+ * linker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,27 +18,27 @@ enum { ENV_MAX = 8, ANSWER_MAX = 4096, USER = 10001 };
 enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app);
 void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes);
 
-static struct asked {
+static struct served {
     struct fcgi_request request;
     char *env[ENV_MAX + 1]; /* "NAME=value" */
     struct buf answer;
     unsigned handled;
-    uint64_t visitor; /* who the session says it is; 0: a guest */
-} asked;
+    uint64_t visitor; /* the session's user id; 0: a guest */
+} served;
 
 enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
 {
     (void)options;
-    while (app->step(app->ctx, &asked.request) == FCGI_WAIT)
+    while (app->step(app->ctx, &served.request) == FCGI_WAIT)
         continue;
-    app->finish(app->ctx, &asked.request);
+    app->finish(app->ctx, &served.request);
     return ST_OK;
 }
 
 void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes)
 {
     (void)r;
-    buf_str(&asked.answer, bytes);
+    buf_str(&served.answer, bytes);
 }
 
 static bool visitor_queue(struct exchange *x)
@@ -48,19 +49,19 @@ static bool visitor_queue(struct exchange *x)
 
 static enum status visitor_read(struct exchange *x)
 {
-    x->visitor.user_id = asked.visitor;
+    x->visitor.user_id = served.visitor;
     return ST_OK;
 }
 
 static enum step handle(struct exchange *x)
 {
-    asked.handled++;
+    served.handled++;
     respond_empty(x, 204);
     return STEP_DONE;
 }
 
-/* Asks for a path with POST, or GET without a body, as user USER from a page of ours; more: further "NAME=value", or
- * those that replace what is said here. Returns the status. */
+/* Runs a request for path: POST with body, or GET when body is NULL, as user USER from a page of this site. more:
+ * further "NAME=value" parameters, which come first and so replace the default ones. Returns the status. */
 static int ask(const char *path, const char *body, const char *const *more, size_t count)
 {
     static const struct route site[] = {
@@ -71,34 +72,34 @@ static int ask(const char *path, const char *body, const char *const *more, size
     static struct services app;
     static struct config config;
     char error[512], uri[128] = "REQUEST_URI=";
-    const char *said[ENV_MAX] = { body == NULL ? "REQUEST_METHOD=GET" : "REQUEST_METHOD=POST", uri,
-                                  "HTTP_ACCEPT=application/json", "CONTENT_TYPE=application/x-www-form-urlencoded",
-                                  "HTTP_SEC_FETCH_SITE=same-origin" };
+    const char *defaults[ENV_MAX] = { body == NULL ? "REQUEST_METHOD=GET" : "REQUEST_METHOD=POST", uri,
+                                      "HTTP_ACCEPT=application/json", "CONTENT_TYPE=application/x-www-form-urlencoded",
+                                      "HTTP_SEC_FETCH_SITE=same-origin" };
     size_t env_count = 0;
     (void)strncat(uri, path, sizeof uri - strlen(uri) - 1);
     assert_true(5 + count <= ENV_MAX);
     for (size_t i = 0; i < count; i++) /* the first one counts */
-        asked.env[env_count++] = strdup(more[i]);
+        served.env[env_count++] = strdup(more[i]);
     for (size_t i = 0; i < 5; i++)
-        asked.env[env_count++] = strdup(said[i]);
+        served.env[env_count++] = strdup(defaults[i]);
     config_defaults(&config);
     app = (struct services){ .stores.config = &config, .visitor_queue = visitor_queue, .visitor_read = visitor_read };
     assert_int_equal(templates_load(HB_SOURCE_DIR "/templates", &app.templates, error, sizeof error), ST_OK);
-    asked.request.fcgx.envp = asked.env;
-    asked.request.arena = arena_new(4096, 1 << 20);
-    asked.request.body = body == NULL ? STR("") : str_from(body);
-    asked.handled = 0;
-    asked.answer = BUF_EMPTY;
+    served.request.fcgx.envp = served.env;
+    served.request.arena = arena_new(4096, 1 << 20);
+    served.request.body = body == NULL ? STR("") : str_from(body);
+    served.handled = 0;
+    served.answer = BUF_EMPTY;
     assert_int_equal(router_serve(&(struct router){ site, ARRAY_LEN(site), POOL_PAGE, &app }), ST_OK);
-    assert_true(str_starts(buf_view(&asked.answer), STR("Status: ")));
-    int status = atoi(asked.answer.ptr + sizeof "Status: " - 1);
+    assert_true(str_starts(buf_view(&served.answer), STR("Status: ")));
+    int status = atoi(served.answer.ptr + sizeof "Status: " - 1);
     for (size_t i = 0; i < env_count; i++)
-        free(asked.env[i]);
-    buf_free(&asked.answer);
-    arena_free(asked.request.arena);
+        free(served.env[i]);
+    buf_free(&served.answer);
+    arena_free(served.request.arena);
     templates_free(&app.templates);
-    memset(asked.env, 0, sizeof asked.env);
-    memset(&asked.request, 0, sizeof asked.request);
+    memset(served.env, 0, sizeof served.env);
+    memset(&served.request, 0, sizeof served.request);
     return status;
 }
 
@@ -108,63 +109,63 @@ static int ask(const char *path, const char *body, const char *const *more, size
 static void a_foreign_post_reaches_no_handler(void **state)
 {
     (void)state;
-    asked.visitor = USER;
+    served.visitor = USER;
     assert_int_equal(ASK("/send", "amount=1", "HTTP_SEC_FETCH_SITE=same-origin"), 204);
-    assert_int_equal(asked.handled, 1);
+    assert_int_equal(served.handled, 1);
     assert_int_equal(ASK("/send", "amount=1", "HTTP_SEC_FETCH_SITE=cross-site"), 403);
-    assert_int_equal(asked.handled, 0);
-    assert_int_equal(ASK("/wallet", NULL, "HTTP_SEC_FETCH_SITE=cross-site"), 204); /* a link from elsewhere */
+    assert_int_equal(served.handled, 0);
+    assert_int_equal(ASK("/wallet", NULL, "HTTP_SEC_FETCH_SITE=cross-site"), 204); /* a link on another site */
 }
 
-static void a_guest_reaches_nothing_that_needs_a_user(void **state)
+static void a_guest_reaches_no_handler_that_needs_a_user(void **state)
 {
     (void)state;
-    asked.visitor = 0;
+    served.visitor = 0;
     assert_int_equal(ASK("/wallet", NULL, "HTTP_ACCEPT=application/json"), 401);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
     assert_int_equal(ASK("/wallet", NULL, "HTTP_ACCEPT=text/html"), 303);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
     assert_int_equal(ASK("/send", "amount=1", "HTTP_ACCEPT=application/json"), 401);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
 }
 
-static void a_body_that_is_no_form_reaches_no_handler(void **state)
+static void a_body_of_another_media_type_reaches_no_handler(void **state)
 {
     (void)state;
-    asked.visitor = USER;
+    served.visitor = USER;
     assert_int_equal(ASK("/send", "amount=1", "CONTENT_TYPE=text/plain"), 415);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
     assert_int_equal(ASK("/send", "amount=1", "CONTENT_TYPE=Application/X-WWW-Form-Urlencoded; charset=UTF-8"), 204);
     assert_int_equal(ASK("/send", "", "CONTENT_TYPE="), 204); /* curl -d '' */
     assert_int_equal(ASK("/send", "amount=%", "HTTP_ACCEPT=application/json"), 400);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
 }
 
 static void a_field_in_query_and_body_reaches_no_handler(void **state)
 {
     (void)state;
-    asked.visitor = USER;
+    served.visitor = USER;
     assert_int_equal(ASK("/send?amount=2", "amount=1", "HTTP_ACCEPT=application/json"), 400);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
     assert_int_equal(ASK("/send?count=2", "amount=1", "HTTP_ACCEPT=application/json"), 204);
 }
 
-static void a_made_up_packet_id_reaches_no_handler(void **state)
+static void a_forged_packet_id_reaches_no_handler(void **state)
 {
     (void)state;
-    asked.visitor = USER;
+    served.visitor = USER;
     assert_int_equal(ASK("/p/00000000000000000000000000", NULL, "HTTP_ACCEPT=application/json"), 404);
-    assert_int_equal(asked.handled, 0);
+    assert_int_equal(served.handled, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_foreign_post_reaches_no_handler),
-        cmocka_unit_test(a_guest_reaches_nothing_that_needs_a_user),
-        cmocka_unit_test(a_body_that_is_no_form_reaches_no_handler),
+        cmocka_unit_test(a_guest_reaches_no_handler_that_needs_a_user),
+        cmocka_unit_test(a_body_of_another_media_type_reaches_no_handler),
         cmocka_unit_test(a_field_in_query_and_body_reaches_no_handler),
-        cmocka_unit_test(a_made_up_packet_id_reaches_no_handler),
+        cmocka_unit_test(a_forged_packet_id_reaches_no_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* web/respond: an answer that lost a part for want of memory is 503 and nothing else. */
+/* web/respond: an answer that lacks a part for lack of memory becomes a complete 503. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,13 +77,13 @@ static void assert_problem(const char *type)
     assert_false(has(&x.headers, "ETag"));
 }
 
-/* A text that did not fit. */
+/* A text that did not fit into the arena: STR_NONE. */
 static struct str lost_text(void)
 {
     return arena_printf(x.arena, "%0*d", ARENA_BYTES, 1);
 }
 
-static void a_whole_answer_stays_as_it_is(void **state)
+static void a_complete_answer_is_unchanged(void **state)
 {
     (void)state;
     respond_see_other(&x, STR("/p/abc"));
@@ -94,7 +94,7 @@ static void a_whole_answer_stays_as_it_is(void **state)
     assert_true(has(&x.headers, "Set-Cookie: sid=; Path=/"));
 }
 
-static void a_redirect_without_an_address_leads_nowhere(void **state)
+static void a_redirect_without_an_address_is_answered_busy(void **state)
 {
     (void)state;
     respond_see_other(&x, STR_NONE);
@@ -102,16 +102,16 @@ static void a_redirect_without_an_address_leads_nowhere(void **state)
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void after_something_happened_its_outcome_is_unknown_not_refused(void **state)
+static void an_incomplete_answer_after_a_change_is_unknown_not_busy(void **state)
 {
     (void)state;
-    x.if_lost = &PROBLEM_UNKNOWN;
+    x.fallback_problem = &PROBLEM_UNKNOWN;
     respond_see_other(&x, STR_NONE);
     respond_finish(&x);
     assert_problem("urn:hongbao:problem:unknown");
 }
 
-static void a_lost_cookie_loses_the_answer(void **state)
+static void an_answer_that_lacks_a_cookie_is_replaced(void **state)
 {
     (void)state;
     respond_empty(&x, 204);
@@ -122,7 +122,7 @@ static void a_lost_cookie_loses_the_answer(void **state)
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void a_lost_tag_loses_the_answer(void **state)
+static void an_answer_that_lacks_a_tag_is_replaced(void **state)
 {
     (void)state;
     respond_header(&x, "ETag", STR("\"kept\""));
@@ -132,13 +132,13 @@ static void a_lost_tag_loses_the_answer(void **state)
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void a_model_without_its_text_is_no_page_and_no_json(void **state)
+static void a_model_that_lacks_a_text_is_replaced_as_page_and_json(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct model m;
         x.wants_json = i == 1;
-        x.lost = false;
+        x.incomplete = false;
         model_init(&m, x.arena);
         value_text(&m, &m.root, "type", STR_NONE);
         respond_model(&x, 200, "pages/problem", &m);
@@ -148,8 +148,8 @@ static void a_model_without_its_text_is_no_page_and_no_json(void **state)
     }
 }
 
-/* Also where nobody looked at it: here the name of a user that did not fit looks like one that was not typed. */
-static void whatever_was_made_of_lost_memory_is_refused(void **state)
+/* Even when the handler has not checked the allocation: here a username that did not fit looks like an empty one. */
+static void an_answer_after_a_failed_allocation_is_replaced(void **state)
 {
     (void)state;
     struct form_errors e = { .count = 0 };
@@ -163,7 +163,7 @@ static void whatever_was_made_of_lost_memory_is_refused(void **state)
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void a_problem_that_is_unknown_stays_unknown(void **state)
+static void a_replaced_unknown_problem_stays_unknown(void **state)
 {
     (void)state;
     (void)lost_text();
@@ -172,7 +172,7 @@ static void a_problem_that_is_unknown_stays_unknown(void **state)
     assert_problem("urn:hongbao:problem:unknown");
 }
 
-static void a_buffer_that_is_full_loses_the_answer(void **state)
+static void an_answer_in_a_full_buffer_is_replaced(void **state)
 {
     (void)state;
     respond_text(&x, 200, STR("text/plain"), STR("ok"));
@@ -198,15 +198,15 @@ static void a_problem_that_does_not_fit_is_a_bare_503(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_answer_stays_as_it_is),
-        TEST(a_redirect_without_an_address_leads_nowhere),
-        TEST(after_something_happened_its_outcome_is_unknown_not_refused),
-        TEST(a_lost_cookie_loses_the_answer),
-        TEST(a_lost_tag_loses_the_answer),
-        TEST(a_model_without_its_text_is_no_page_and_no_json),
-        TEST(whatever_was_made_of_lost_memory_is_refused),
-        TEST(a_problem_that_is_unknown_stays_unknown),
-        TEST(a_buffer_that_is_full_loses_the_answer),
+        TEST(a_complete_answer_is_unchanged),
+        TEST(a_redirect_without_an_address_is_answered_busy),
+        TEST(an_incomplete_answer_after_a_change_is_unknown_not_busy),
+        TEST(an_answer_that_lacks_a_cookie_is_replaced),
+        TEST(an_answer_that_lacks_a_tag_is_replaced),
+        TEST(a_model_that_lacks_a_text_is_replaced_as_page_and_json),
+        TEST(an_answer_after_a_failed_allocation_is_replaced),
+        TEST(a_replaced_unknown_problem_stays_unknown),
+        TEST(an_answer_in_a_full_buffer_is_replaced),
         TEST(a_problem_that_does_not_fit_is_a_bare_503),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

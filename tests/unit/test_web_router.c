@@ -1,4 +1,5 @@
-/* web/router and web/origin: which handler answers a path, what is answered without one, and whose posts are let in. */
+/* web/router and web/origin: the handler of a path, answers without a handler, redirects of guests, and the
+ * cross-origin guard. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static struct config config;
 static struct arena *arena;
 static unsigned answers;
 
-static bool nobody_queue(struct exchange *x)
+static bool guest_queue(struct exchange *x)
 {
     (void)x;
     return false;
@@ -34,7 +35,7 @@ static int setup(void **state)
     arena = arena_new(4096, 1 << 20);
     config_defaults(&config);
     services.stores.config = &config;
-    services.visitor_queue = nobody_queue;
+    services.visitor_queue = guest_queue;
     return arena == NULL ||
            templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
            assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK;
@@ -84,15 +85,15 @@ static const struct route *find(enum pool pool, const char *method, const char *
 
 /* ---- whole requests ---- */
 
-struct asked {
+struct served {
     struct exchange x;
     struct fcgi_request request;
     char params[2][URI_MAX + 32];
     char *envp[3];
 };
 
-/* A page for a browser; asked_end when done. */
-static void ask(struct asked *a, enum pool pool, const char *method, const char *uri)
+/* Runs a request of a browser. Call served_end afterwards. */
+static void serve(struct served *a, enum pool pool, const char *method, const char *uri)
 {
     const struct router router = router_of(pool);
     memset(a, 0, sizeof *a);
@@ -108,14 +109,14 @@ static void ask(struct asked *a, enum pool pool, const char *method, const char 
     assert_int_equal(router_answer(&router, &a->x), STEP_DONE);
 }
 
-static bool has_header(const struct asked *a, const char *line)
+static bool has_header(const struct served *a, const char *line)
 {
     char wanted[3 * URI_MAX + 64];
     snprintf(wanted, sizeof wanted, "%s\r\n", line);
     return a->x.headers.len > 0 && memmem(a->x.headers.ptr, a->x.headers.len, wanted, strlen(wanted)) != NULL;
 }
 
-static void asked_end(struct asked *a)
+static void served_end(struct served *a)
 {
     buf_free(&a->x.headers);
     buf_free(&a->x.body);
@@ -148,7 +149,7 @@ static void other_paths_are_unknown(void **state)
     }
 }
 
-static void a_wrong_method_is_told_from_a_wrong_path(void **state)
+static void a_wrong_method_is_distinguished_from_a_wrong_path(void **state)
 {
     (void)state;
     struct str id;
@@ -171,14 +172,14 @@ static void a_pool_serves_only_its_own_routes(void **state)
 
 static void assert_allows(enum pool pool, const char *method, const char *path, const char *allow)
 {
-    struct asked a;
+    struct served a;
     char line[64];
-    ask(&a, pool, method, path);
+    serve(&a, pool, method, path);
     snprintf(line, sizeof line, "Allow: %s", allow);
     assert_int_equal(a.x.status, 405);
     if (!has_header(&a, line))
         fail_msg("%s %s: not \"%s\" in\n%.*s", method, path, line, STR_ARG(buf_view(&a.x.headers)));
-    asked_end(&a);
+    served_end(&a);
 }
 
 static void allow_names_the_methods_of_the_path(void **state)
@@ -191,44 +192,44 @@ static void allow_names_the_methods_of_the_path(void **state)
     assert_allows(POOL_AUTH, "GET", "/logout", "POST");
     assert_allows(POOL_PAGE, "PUT", "/send", "GET, HEAD, POST");
     assert_allows(POOL_PAGE, "OPTIONS", "/send", "GET, HEAD, POST");
-    /* What the path can be asked for, wherever that is served. */
+    /* The methods of all pools, not only of this one. */
     assert_allows(POOL_HOT, "POST", "/split", "GET, HEAD, POST");
 }
 
-/* GET uri leads a guest to location. */
-static void assert_leads_guest(const char *uri, const char *location)
+/* Expects that GET uri redirects a guest to location. */
+static void assert_guest_redirected(const char *uri, const char *location)
 {
-    struct asked a;
+    struct served a;
     static char line[3 * URI_MAX + 64];
     answers = 0;
-    ask(&a, POOL_PAGE, "GET", uri);
+    serve(&a, POOL_PAGE, "GET", uri);
     snprintf(line, sizeof line, "Location: %s", location);
     assert_int_equal(a.x.status, 303);
     if (!has_header(&a, line))
         fail_msg("not \"%s\" in\n%.*s", line, STR_ARG(buf_view(&a.x.headers)));
     assert_int_equal(answers, 0);
-    asked_end(&a);
+    served_end(&a);
 }
 
-static void a_guest_comes_back_after_the_login_unless_the_address_is_too_long(void **state)
+static void the_login_returns_a_guest_to_the_address_unless_it_is_too_long(void **state)
 {
     (void)state;
     static const char path[] = "/send?x=";
     const size_t head = sizeof path - 1;
     static char uri[URI_MAX], location[3 * URI_MAX];
-    assert_leads_guest("/send?to=a&x=%2F", "/login?next=/send%3Fto%3Da%26x%3D%252F");
+    assert_guest_redirected("/send?to=a&x=%2F", "/login?next=/send%3Fto%3Da%26x%3D%252F");
     memcpy(uri, path, head);
     memset(uri + head, 'a', NEXT_BYTES_MAX - head);
     uri[NEXT_BYTES_MAX] = '\0';
     snprintf(location, sizeof location, "/login?next=/send%%3Fx%%3D%s", uri + head);
-    assert_leads_guest(uri, location);
+    assert_guest_redirected(uri, location);
     uri[NEXT_BYTES_MAX] = 'a';
-    assert_leads_guest(uri, "/login");
+    assert_guest_redirected(uri, "/login");
     memset(uri + head, 'a', 6 << 10);
-    assert_leads_guest(uri, "/login");
+    assert_guest_redirected(uri, "/login");
 }
 
-static void browsers_may_post_from_our_own_pages_only(void **state)
+static void browsers_may_post_only_from_pages_of_this_site(void **state)
 {
     (void)state;
     const struct str host = STR("hongbao.example:8080");
@@ -246,7 +247,7 @@ static void browsers_may_post_from_our_own_pages_only(void **state)
     assert_false(origin_allows(STR_NONE, STR("http://"), STR("")));
 }
 
-static void curl_sends_neither_header_and_passes(void **state)
+static void a_request_without_both_headers_is_allowed(void **state)
 {
     (void)state;
     assert_true(origin_allows(STR_NONE, STR_NONE, STR("hongbao.example")));
@@ -260,20 +261,20 @@ static void next_is_followed_only_on_this_site(void **state)
         "/\tevil", "/a\r\nSet-Cookie: x", "/p\\abc",         "javascript:x",        " /p",   "\\/p"
     };
     for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
-        assert_false(origin_own_path(str_from(foreign[i])));
-    assert_true(origin_own_path(STR("/")));
-    assert_true(origin_own_path(STR("/p/abc?after=3")));
-    assert_true(origin_own_path(STR("/records/received?year=2026")));
+        assert_false(origin_path_is_local(str_from(foreign[i])));
+    assert_true(origin_path_is_local(STR("/")));
+    assert_true(origin_path_is_local(STR("/p/abc?after=3")));
+    assert_true(origin_path_is_local(STR("/records/received?year=2026")));
 }
 
-static void a_next_is_a_kilobyte_at_most(void **state)
+static void next_has_at_most_a_kilobyte(void **state)
 {
     (void)state;
     char next[NEXT_BYTES_MAX + 1];
     memset(next, 'a', sizeof next);
     next[0] = '/';
-    assert_true(origin_own_path((struct str){ next, NEXT_BYTES_MAX }));
-    assert_false(origin_own_path((struct str){ next, NEXT_BYTES_MAX + 1 }));
+    assert_true(origin_path_is_local((struct str){ next, NEXT_BYTES_MAX }));
+    assert_false(origin_path_is_local((struct str){ next, NEXT_BYTES_MAX + 1 }));
 }
 
 int main(void)
@@ -281,14 +282,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_finds_its_handler_and_id),
         cmocka_unit_test(other_paths_are_unknown),
-        cmocka_unit_test(a_wrong_method_is_told_from_a_wrong_path),
+        cmocka_unit_test(a_wrong_method_is_distinguished_from_a_wrong_path),
         cmocka_unit_test(a_pool_serves_only_its_own_routes),
         cmocka_unit_test(allow_names_the_methods_of_the_path),
-        cmocka_unit_test(a_guest_comes_back_after_the_login_unless_the_address_is_too_long),
-        cmocka_unit_test(browsers_may_post_from_our_own_pages_only),
-        cmocka_unit_test(curl_sends_neither_header_and_passes),
+        cmocka_unit_test(the_login_returns_a_guest_to_the_address_unless_it_is_too_long),
+        cmocka_unit_test(browsers_may_post_only_from_pages_of_this_site),
+        cmocka_unit_test(a_request_without_both_headers_is_allowed),
         cmocka_unit_test(next_is_followed_only_on_this_site),
-        cmocka_unit_test(a_next_is_a_kilobyte_at_most),
+        cmocka_unit_test(next_has_at_most_a_kilobyte),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,4 @@
-/* web/templates, web/catalogue: templates with the texts of each language, and what happens when files change. */
+/* web/templates, web/catalogue: loading templates with the texts of each language, and reloading changed files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 enum { ERROR_BYTES = 512, PATH_BYTES = 256 };
 
-/* The linker puts this before the real one. */
+/* The linker replaces log_write by __wrap_log_write, which counts errors. */
 static unsigned errors_logged;
 
 void __wrap_log_write(enum log_level level, const char *msg, const char *format, ...);
@@ -100,7 +100,7 @@ static void assert_page(const struct templates *t, enum language language, const
     buf_free(&out);
 }
 
-/* Expects the folder to be refused with "FOLDER/" and message, which may end early. */
+/* Expects templates_load to fail with this status and an error that begins with "FOLDER/" and message. */
 static void assert_refused(const struct folder *f, enum status want, const char *message)
 {
     struct templates t = { 0 };
@@ -108,7 +108,7 @@ static void assert_refused(const struct folder *f, enum status want, const char 
 
     assert_int_equal(templates_load(f->path, &t, error, sizeof error), want);
     assert_null(t.sets[0]);
-    assert_int_equal(t.made, 0);
+    assert_int_equal(t.generation, 0);
     snprintf(expected, sizeof expected, "%s/%s", f->path, message);
     error[strlen(expected)] = '\0';
     assert_string_equal(error, expected);
@@ -116,7 +116,7 @@ static void assert_refused(const struct folder *f, enum status want, const char 
 
 /* ---- catalogues ---- */
 
-static void a_template_has_the_texts_of_its_language(void **state)
+static void a_template_is_compiled_with_the_texts_of_each_language(void **state)
 {
     struct templates t = folder_load(*state);
 
@@ -140,7 +140,7 @@ static void a_line_of_a_catalogue_is_a_template(void **state)
     templates_free(&t);
 }
 
-static void a_broken_catalogue_names_its_line(void **state)
+static void an_error_in_a_catalogue_names_its_line(void **state)
 {
     static const struct {
         const char *catalogue, *message;
@@ -160,7 +160,7 @@ static void a_broken_catalogue_names_its_line(void **state)
     }
 }
 
-static void a_catalogue_that_is_not_there_is_unavailable(void **state)
+static void a_missing_catalogue_is_unavailable(void **state)
 {
     folder_remove(*state, "text/en.txt");
     assert_refused(*state, ST_UNAVAILABLE, "text/en.txt: ");
@@ -178,7 +178,7 @@ static void a_catalogue_that_is_too_large_is_refused(void **state)
 
 /* ---- changes ---- */
 
-static void what_has_not_changed_is_not_compiled_again(void **state)
+static void unchanged_templates_are_not_compiled_again(void **state)
 {
     const struct folder *f = *state;
     struct templates t = folder_load(f);
@@ -186,7 +186,7 @@ static void what_has_not_changed_is_not_compiled_again(void **state)
 
     templates_refresh(f->path, &t);
     assert_ptr_equal(t.sets[LANGUAGE_EN], set);
-    assert_int_equal(t.made, 1);
+    assert_int_equal(t.generation, 1);
     templates_free(&t);
 }
 
@@ -194,14 +194,14 @@ static void a_changed_template_is_compiled_again(void **state)
 {
     const struct folder *f = *state;
     struct templates t = folder_load(f);
-    uint64_t content = t.content;
+    uint64_t hash = t.hash;
 
     folder_write(f, "home.mustache", "<h2>{{>text/hi}}</h2>");
     templates_refresh(f->path, &t);
     assert_page(&t, LANGUAGE_EN, "home", "<h2>Hello</h2>");
     assert_page(&t, LANGUAGE_ZH_CN, "home", "<h2>你好</h2>");
-    assert_int_equal(t.made, 2);
-    assert_int_not_equal(t.content, content);
+    assert_int_equal(t.generation, 2);
+    assert_int_not_equal(t.hash, hash);
     templates_free(&t);
 }
 
@@ -209,20 +209,20 @@ static void a_changed_catalogue_is_compiled_again(void **state)
 {
     const struct folder *f = *state;
     struct templates t = folder_load(f);
-    uint64_t content = t.content;
+    uint64_t hash = t.hash;
 
     folder_write(f, "text/zh-CN.txt", "hi = 您好！");
     templates_refresh(f->path, &t);
     assert_page(&t, LANGUAGE_EN, "home", "<h1>Hello</h1>");
     assert_page(&t, LANGUAGE_ZH_CN, "home", "<h1>您好！</h1>");
-    assert_int_equal(t.made, 2);
-    assert_int_not_equal(t.content, content);
+    assert_int_equal(t.generation, 2);
+    assert_int_not_equal(t.hash, hash);
     templates_refresh(f->path, &t);
-    assert_int_equal(t.made, 2);
+    assert_int_equal(t.generation, 2);
     templates_free(&t);
 }
 
-static void a_broken_catalogue_is_logged_once_and_the_old_texts_stay(void **state)
+static void an_error_in_a_catalogue_is_logged_once_and_the_old_texts_stay(void **state)
 {
     const struct folder *f = *state;
     struct templates t = folder_load(f);
@@ -236,11 +236,11 @@ static void a_broken_catalogue_is_logged_once_and_the_old_texts_stay(void **stat
         templates_refresh(f->path, &t);
     assert_int_equal(errors_logged, 2);
     assert_page(&t, LANGUAGE_EN, "home", "<h1>Hello</h1>");
-    assert_int_equal(t.made, 1);
+    assert_int_equal(t.generation, 1);
     folder_write(f, "text/en.txt", "hi = Hello again");
     templates_refresh(f->path, &t);
     assert_page(&t, LANGUAGE_EN, "home", "<h1>Hello again</h1>");
-    assert_int_equal(t.made, 2);
+    assert_int_equal(t.generation, 2);
     templates_free(&t);
 }
 
@@ -248,15 +248,15 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_template_has_the_texts_of_its_language),
+        IN_FOLDER(a_template_is_compiled_with_the_texts_of_each_language),
         IN_FOLDER(a_line_of_a_catalogue_is_a_template),
-        IN_FOLDER(a_broken_catalogue_names_its_line),
-        IN_FOLDER(a_catalogue_that_is_not_there_is_unavailable),
+        IN_FOLDER(an_error_in_a_catalogue_names_its_line),
+        IN_FOLDER(a_missing_catalogue_is_unavailable),
         IN_FOLDER(a_catalogue_that_is_too_large_is_refused),
-        IN_FOLDER(what_has_not_changed_is_not_compiled_again),
+        IN_FOLDER(unchanged_templates_are_not_compiled_again),
         IN_FOLDER(a_changed_template_is_compiled_again),
         IN_FOLDER(a_changed_catalogue_is_compiled_again),
-        IN_FOLDER(a_broken_catalogue_is_logged_once_and_the_old_texts_stay),
+        IN_FOLDER(an_error_in_a_catalogue_is_logged_once_and_the_old_texts_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@ export function program() {
   return path;
 }
 
-// A browser that talks to nobody but the site. The tests may run as root, in a container, without a display. extra:
+// Starts a browser that connects to the site only. The tests may run as root, in a container, without a display. extra:
 // environment, e.g. { FONTCONFIG_FILE: '…' }.
 export function launch(extra = {}) {
   return chromium.launch({

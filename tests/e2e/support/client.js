@@ -1,13 +1,14 @@
-// A small HTTP client: keeps cookies, follows nothing, throws nothing for a status.
+// A small HTTP client. It keeps cookies, follows no redirects, and does not throw for an error status.
 import http from 'node:http';
 import { url } from './instance.js';
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 128 });
 
-// How many requests had to be asked anew because their connection was gone.
+// The number of requests that were repeated because their connection was closed.
 export const retries = { count: 0 };
 
-// { status, headers (Headers), cookies (Set-Cookie lines), text, json (undefined unless the answer is JSON) }. options: method, headers, body.
+// { status, headers (Headers), cookies (Set-Cookie lines), text, json (undefined unless the answer is JSON) }. options:
+// method, headers, body.
 export function request(path, { method = 'GET', headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
     const all = { ...headers };
@@ -25,7 +26,8 @@ export function request(path, { method = 'GET', headers = {}, body } = {}) {
         resolve({ status: answer.statusCode, headers: found, cookies, text, json: isJson && text ? JSON.parse(text) : undefined });
       });
     });
-    // nginx may close a kept connection at the moment it is used again; asking anew is right only where nothing happened.
+    // nginx may close a kept connection just when it is reused. Only a GET is repeated, because a POST may have been
+    // executed.
     outgoing.on('error', (error) => {
       if (outgoing.reusedSocket && error.code === 'ECONNRESET' && method === 'GET') {
         retries.count += 1;
@@ -43,7 +45,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
 const HTML_TYPE = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
-// A visitor with cookies of their own. get and post speak JSON, getHtml and postHtml as a browser does.
+// A visitor with their own cookies. get and post use JSON; getHtml and postHtml act as a browser does.
 export class Client {
   #cookies;
 

@@ -1,4 +1,4 @@
-// The commands of a page of docs/how-to, as an operator would type them: what is written there is what is tested.
+// Runs the commands of a page of docs/how-to as written there, as an operator would type them.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,9 @@ function blocksOf(page) {
   return blocks;
 }
 
-// A page whose commands can be run: step('Back up', 0, { BACKUP: … }) runs the first one under that heading and answers
-// { stdout, stderr }. Rejects when it fails. steps(heading, vars, skip) runs all of them but those whose text skip matches.
+// A page whose commands can be run. step('Back up', 0, { BACKUP: … }) runs the first command under that heading and
+// returns { stdout, stderr }; it rejects when the command fails. steps(heading, vars, skip) runs all commands under the
+// heading, except those whose text matches skip.
 export class HowTo {
   #blocks;
   #bin;
@@ -63,7 +64,7 @@ export class HowTo {
     for (const [i, block] of this.#blocks[heading].entries()) if (!skip?.test(block)) await this.step(heading, i, vars);
   }
 
-  // Commands that no step has run.
+  // The commands that no step has run.
   untested() {
     return Object.values(this.#blocks).flat().filter((block) => !this.#ran.has(block));
   }

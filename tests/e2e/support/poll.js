@@ -1,4 +1,4 @@
-// Polls until probe answers something true, and returns that. Never a fixed pause in a test.
+// Polls until probe returns a truthy value, and returns it. Tests use this instead of fixed pauses.
 export async function poll(what, probe, seconds = 20) {
   const end = Date.now() + seconds * 1000;
   for (;;) {

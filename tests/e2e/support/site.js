@@ -1,4 +1,4 @@
-// What the cases share: people with money, packets, the audit, and the ways to disturb the site.
+// Shared by the tests: users with money, packets, the audit, and ways to disturb the site.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export const unique = (prefix) => `${prefix}${randomBytes(6).toString('hex')}`;
 
 export const fen = (amount) => (amount / 100).toFixed(2);
 
-// A registered, logged-in user, with yuan in the wallet if asked for.
+// Registers a user, who is then logged in, with yuan in the wallet when given.
 export async function newUser({ nickname, yuan } = {}) {
   const client = new Client();
   const username = unique('u');
@@ -29,7 +29,7 @@ export function sendPacket({ client }, fields) {
   return client.post('/send', fields);
 }
 
-// Calls work(item) for every item, at most width at the same time; the results in the items' order.
+// Calls work(item) for every item, at most width at the same time. Returns the results in the order of the items.
 export async function pooled(items, width, work) {
   const results = new Array(items.length);
   let next = 0;
@@ -40,7 +40,7 @@ export async function pooled(items, width, work) {
   return results;
 }
 
-// Every invariant, once all events are settled.
+// Waits until all events are settled and `hongbao audit` finds no violation.
 export async function audit() {
   let last;
   await poll('the audit is clean', async () => {
@@ -57,7 +57,7 @@ export const site = {
 
   dev: (...args) => dev(args),
 
-  // count users with a session and 1,000 yuan each, by `hongbao demo`: no password, so no Argon2id.
+  // Creates count users with a session and 1,000 yuan each by `hongbao demo`, without passwords, so without Argon2id.
   async demoUsers(count) {
     const folder = await mkdtemp(join(tmpdir(), 'hongbao-users-'));
     try {
@@ -73,14 +73,14 @@ export const site = {
     }
   },
 
-  // kill -9 for every process of a pool; their number.
+  // Kills every process of a pool with SIGKILL. Returns their number.
   async killPool(name) {
     const pids = processes(name);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     return pids.length;
   },
 
-  // Runs work while these pools have other settings.
+  // Runs work while these servers have other settings.
   async withSetting(pools, settings, work) {
     const restart = async (extra) => {
       for (const pool of pools) {
@@ -99,7 +99,7 @@ export const site = {
   // Runs work with packets that expire after ms.
   withLifetime: (ms, work) => site.withSetting(['page'], { HB_PACKET_LIFETIME_MS: String(ms) }, work),
 
-  // Starts whatever a failed case left stopped.
+  // Starts all servers that a failed test left stopped.
   async allUp() {
     for (const name of SERVERS) await dev(['start', name]);
   },

@@ -1,4 +1,4 @@
-// The catalogues of texts, so that tests about languages are not about words.
+// Reads the catalogues of texts, so that tests do not repeat their words.
 import { readFileSync } from 'node:fs';
 
 export const LANGUAGES = ['zh-CN', 'en'];
@@ -8,5 +8,5 @@ const catalogues = new Map(LANGUAGES.map((language) => {
   return [language, new Map([...file.matchAll(/^([\w-]+) = (.*)$/gm)].map(([, key, text]) => [key, text]))];
 }));
 
-// The text as it stands in the catalogue, with what stands for {{value}}; undefined when there is none.
+// The text of a key in the catalogue, with value in place of {{value}}. undefined: there is none.
 export const words = (language, key, value = '') => catalogues.get(language).get(key)?.replaceAll('{{value}}', value);

@@ -1,26 +1,26 @@
-// What is asked of every page as the visitor sees it. Each check answers a list of sentences: what is wrong.
+// Checks of a page in the browser. Each check returns a list of findings.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const OPTIONS = {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
-  // The red arc behind the sender and the crown in a tag are pseudo elements; no text lies on either.
+  // The red arc behind the sender and the crown in a tag are pseudo elements without text on them.
   checks: { 'color-contrast': { options: { ignorePseudo: true } } },
   preload: false,
   resultTypes: ['violations', 'incomplete'],
   selectors: false,
 };
 
-// Where axe may have no opinion. Anything else that it can't decide is a finding.
+// Findings that axe can't decide and that are known to be fine. Any other undecided rule is a finding.
 const UNDECIDED = [
-  // Nor behind text in SVG: this has the colour of muted text on a card.
+  // The background of text in SVG. This text has the colour of muted text on a card.
   { id: 'color-contrast', within: '<text ' },
-  // One character is too short for it; the button's name begins with the one that it shows.
+  // A label of one character is too short for the rule. The button's name begins with that character.
   { id: 'label-content-name-mismatch', within: 'class="coin"' },
 ];
 
-// The rules of axe. Where scripts are off, timers stand still and axe would wait for them; promises go on.
+// The rules of axe. When scripts are off, timers do not run, so timers without delay are replaced by promises.
 export async function axe(page, javaScript) {
   if (!javaScript) {
     await page.evaluate(() => {
@@ -38,9 +38,8 @@ export async function axe(page, javaScript) {
   return [...violations.flatMap(told('axe')), ...open].map(({ text }) => text);
 }
 
-// Nothing is wider than the window, and no text is cut off by it or by an element around it, unless that shows an
-// ellipsis. The brand's words are cut off on purpose where there is no room (static/app.css), and what is for screen
-// readers only.
+// Nothing is wider than the window, and no text is cut off by the window or an element, unless with an ellipsis.
+// Exceptions: the brand's words (cut off on purpose, static/app.css) and texts for screen readers only.
 export function layout(page) {
   return page.evaluate(() => {
     const found = [];
@@ -73,7 +72,7 @@ export function layout(page) {
   });
 }
 
-// The head: language and title.
+// The head of the page: language and title.
 export async function head(page, language) {
   const { lang, title } = await page.evaluate(() => ({ lang: document.documentElement.lang, title: document.title }));
   const found = lang === language ? [] : [`lang="${lang}"`];

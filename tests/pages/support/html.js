@@ -1,4 +1,4 @@
-// The HTML of pages as it was sent, judged by the W3C's checker (vnu: errors and warnings) and by html-validate.
+// Checks the HTML of pages as sent by the W3C's checker (vnu: errors and warnings) and by html-validate.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,14 +8,14 @@ import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 
 const VNU = createRequire(import.meta.url).resolve('vnu-jar/build/dist/vnu.jar');
 
-// All rules of the presets but these.
+// All rules of the presets except these.
 const CONFIG = {
   root: true,
   extends: ['html-validate:recommended', 'html-validate:document', 'html-validate:a11y', 'html-validate:browser'],
   rules: {
-    'doctype-style': 'off', // asks for capitals; the HTML standard itself writes <!doctype html>
-    'long-title': ['error', { maxlength: 120 }], // 70 is what a search engine shows; ours hold names of 32 characters
-    'require-sri': 'off', // for other hosts; who changes our files can change the hash in the page, too
+    'doctype-style': 'off', // requires capitals; the HTML standard writes <!doctype html>
+    'long-title': ['error', { maxlength: 120 }], // search engines show 70; ours contain names of 32 characters
+    'require-sri': 'off', // useful for files of other hosts only
   },
 };
 
@@ -26,7 +26,7 @@ const output = (program, args) => new Promise((resolve, reject) => {
   });
 });
 
-// pages: Map of name → HTML. Both answer a list of sentences: what is wrong where.
+// pages: Map of name → HTML. Both checkers return a list of findings.
 export async function vnu(pages) {
   const folder = await mkdtemp(join(tmpdir(), 'hongbao-html-'));
   try {

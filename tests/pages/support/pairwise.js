@@ -1,9 +1,9 @@
-// Few combinations that hold every pair: pairwise({ state: [a, b], width: [320, 390] }) answers rows { state, width }
-// in which each two values of different factors meet at least once. Greedy: every row begins with a pair that is
-// missing and takes of each other factor the value that brings most missing pairs; of equals the one used least so far.
+// Pairwise combinations: pairwise({ state: [a, b], width: [320, 390] }) returns rows { state, width } in which each
+// pair of values of different factors occurs at least once. Greedy: each row starts with a missing pair and takes, of
+// each other factor, the value that adds most missing pairs; among equals the least used one.
 export function pairwise(factors) {
   const names = Object.keys(factors);
-  const missing = new Map(); // 'name value name value', by places
+  const missing = new Map(); // key of two factors and values → their indexes
   const key = (a, i, b, j) => (a < b ? `${a} ${i} ${b} ${j}` : `${b} ${j} ${a} ${i}`);
   for (let a = 0; a < names.length; a += 1) {
     for (let b = a + 1; b < names.length; b += 1) {

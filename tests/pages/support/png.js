@@ -1,5 +1,5 @@
-// Pictures small enough for a repository: PNG with a palette. A page has few colours but for the edges of its letters;
-// when there are more than 256, the rarer ones become their nearest neighbours. Nobody sees it.
+// Small PNG files with a palette, for the repository. A page has few colours except at the edges of its letters. When
+// there are more than 256, rare colours are replaced by their nearest neighbours, which is invisible.
 import { deflateSync } from 'node:zlib';
 import { PNG } from 'pngjs';
 
@@ -35,7 +35,8 @@ function distance(a, b) {
   return left.reduce((sum, level, i) => sum + Math.abs(level - right[i]), 0);
 }
 
-// The colours of a palette, the most frequent first, but none that is as near as apart to one that is there already.
+// Chooses the colours of a palette: the most frequent first, leaving out colours within distance `apart` of a chosen
+// one. undefined: more than 256.
 function choose(colours, apart) {
   const chosen = [];
   for (const colour of colours) {
@@ -45,7 +46,8 @@ function choose(colours, apart) {
   return chosen;
 }
 
-// { palette, lines }: the colours, and for every pixel the index of the nearest, in lines as PNG has them.
+// Returns { palette, lines }: the colours, and the index of the nearest one for each pixel, in lines with a filter
+// byte, as in PNG.
 function indexed({ width, height, data }) {
   const counts = new Map();
   const at = (i) => (data[i] << 16) | (data[i + 1] << 8) | data[i + 2];
@@ -63,7 +65,7 @@ function indexed({ width, height, data }) {
   return { palette, lines };
 }
 
-// A PNG file of { width, height, data: RGBA without transparency }.
+// Encodes { width, height, data: RGBA without transparency } as a PNG file.
 export function encode(picture) {
   const { palette, lines } = indexed(picture);
   const header = Buffer.alloc(13);

@@ -1,6 +1,6 @@
-// The people and packets of the pictures, and how a page is made the same at every time and place: ids, times and QR
-// codes, which differ by nature, are replaced before the camera looks; amounts are the same because nothing is left to
-// chance: even shares, and lucky ones that are all as large as a share may be.
+// People and packets for screenshots, and a function that makes pages equal in every run: ids, times and QR codes are
+// replaced before a screenshot, and amounts are not random (even shares, and lucky packets whose shares all have the
+// maximum).
 import { newUser, poll } from '../../e2e/support/site.js';
 import { grab, send, sql } from './world.js';
 
@@ -9,8 +9,8 @@ const NAMES = {
   en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!' },
 };
 
-// { sender, viewer: clients; open, opened, finished, draw: paths }. The viewer has got something of all but the open one.
-// draw is a lucky packet as it is in life, for pictures that are not compared; it is there when asked for.
+// Returns { sender, viewer: clients; open, opened, finished, draw: paths }. The viewer has a share of each packet
+// except the open one. draw (only with withDraw) is a random lucky packet, for pictures that are not compared.
 export async function buildScene(language, { withDraw = false } = {}) {
   const { greeting, ...names } = NAMES[language];
   const sender = await newUser({ nickname: names.sender, yuan: '2000' });
@@ -48,13 +48,13 @@ function makeStill() {
     if (!text) return;
     text.data = text.data.replace(/\d+(秒|分钟)/, '37秒').replace(/\d+ (second|minute)s?/, '37 seconds');
   });
-  // The colour of an avatar comes from the number of a user.
+  // The colour of an avatar depends on the user's id.
   all('.avatar', (avatar) => {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
   all('.trace code', (code) => { code.textContent = '5f2b9c0d7e1a4b3c8d6e5f2b9c0d7e1a'; });
   all('#share_url', (input) => { input.value = 'https://hongbao.example/p/059y04m98019223rqxh10bk9nx'; });
-  // The bar of this month stands in February.
+  // The bar of the current month is moved to February.
   all('.chart', (chart) => {
     const [bar, ...others] = chart.querySelectorAll('rect');
     others.forEach((other) => other.remove());
@@ -68,8 +68,7 @@ function makeStill() {
 
 export const freeze = (page) => page.evaluate(makeStill);
 
-// Runs work while the viewer has had red packets in each month of this year before this one: the chart of a year that
-// nobody can wait for.
+// Runs work with totals of the viewer for each past month of this year, for a picture of the chart.
 export async function withPastMonths({ viewer }, work) {
   const { id } = (await viewer.get('/')).json.user;
   const { year, months } = (await viewer.get('/records/received')).json;

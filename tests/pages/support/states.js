@@ -1,4 +1,4 @@
-// Every page in every state, and the way there. One list for all tests of this folder:
+// Every page in every state, and how to open it. One list for all tests of this folder:
 //
 //   const world = await buildWorld();                                    // world.js
 //   for (const state of states) await inTrouble(state.trouble, world, async () => {
@@ -8,11 +8,15 @@
 //   });
 //   await world.end();
 //
-// { name, path, as, status, post, type, elsewhere, before, act, trouble }: who (a name in the world; nobody: logged
-// out) comes where; status is the answer's (default 200); post: these fields, or this text of the type, are posted, as a
-// form of the page would do it, or a form elsewhere on the web; before, act: what happens before the page is asked for,
-// and before it is looked at; trouble: what has to be broken meanwhile (troubles.js). path and post may be functions of
-// the world.
+// A state is { name, path, as, status, post, type, elsewhere, before, act, trouble }:
+//   as         the visitor, a name in the world; absent: a guest
+//   status     expected status, 200 when absent
+//   post       fields, or a text of content type `type`, that are posted like a form of this site
+//   elsewhere  the form is on another website
+//   before     runs before the page is requested
+//   act        runs on the loaded page
+//   trouble    a fault that is present meanwhile (troubles.js)
+// path and post may be functions of the world.
 import assert from 'node:assert/strict';
 import { Client, pooled, site, unique } from '../../e2e/support/site.js';
 import { LONGEST } from './world.js';
@@ -22,8 +26,8 @@ export { inTrouble } from './troubles.js';
 
 const ELSEWHERE = 'http://elsewhere.example/';
 const FORM = 'application/x-www-form-urlencoded';
-const TRIES = 20; // until a login is one too many
-const RETURNS = 5; // of a visitor whom a busy machine has told to come back
+const TRIES = 20; // until the login limit refuses one
+const RETRIES = 5; // after a 503 of a busy machine
 const PHONE_HEIGHT = 844;
 
 const at = (name) => (w) => w[name];
@@ -42,7 +46,7 @@ async function typeTotal(page) {
   await page.fill('[name=count]', '100');
 }
 
-// Faster than the limit gives way.
+// More logins than the limit allows.
 const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client().post('/login'));
 
 const account = [
@@ -130,10 +134,10 @@ const problems = [
   { name: 'media type', as: 'sender', path: '/send', post: 'kind=even', type: 'text/plain', status: 415 },
   { name: 'nginx too large', as: 'sender', path: '/send', post: 'a'.repeat(20_000), status: 413 },
   { name: 'nginx too many', path: '/login', post: {}, status: 429, trouble: 'logins limited', before: knockOften },
-  { name: 'nginx busy', as: 'sender', path: '/wallet', status: 503, trouble: 'page pool away' },
+  { name: 'nginx busy', as: 'sender', path: '/wallet', status: 503, trouble: 'page pool stopped' },
   { name: 'nginx unknown', as: 'sender', path: '/send', post: aCent, status: 503, trouble: 'answers lost' },
-  { name: 'busy', as: 'sender', path: '/wallet', status: 503, trouble: 'mariadb away' },
-  { name: 'busy packet', as: 'sender', path: at('open'), status: 503, trouble: 'redis away' },
+  { name: 'busy', as: 'sender', path: '/wallet', status: 503, trouble: 'mariadb stopped' },
+  { name: 'busy packet', as: 'sender', path: at('open'), status: 503, trouble: 'redis stopped' },
   { name: 'busy opening', as: 'stranger', path: (w) => `${w.open}/open`, post: {}, status: 503, trouble: 'unsettled' },
   { name: 'envelope busy', as: 'stranger', path: at('unloaded'), trouble: 'unsettled' },
   { name: 'result on its way', as: 'grabber', path: at('settling'), trouble: 'unsettled' },
@@ -148,7 +152,7 @@ export const urlOf = (state, world) => site.url + valueOf(state.path, world);
 
 const escaped = (text) => text.replace(/[&"<]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-// The answer to what the form of another website sends here.
+// Posts the fields by a form of another website. Returns the response.
 async function postFromElsewhere(page, url, fields) {
   const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${escaped(value)}">`);
   const body = `<form method="post" action="${url}">${inputs.join('')}<button>Win</button></form>`;
@@ -172,7 +176,7 @@ async function arrive(page, url, state, world) {
 }
 
 // A page in a context of its own. look: { language: 'zh-CN' | 'en', javaScript, scheme: 'light' | 'dark', width }.
-// Answers { context, page, response, problems }: what the console has said beyond the answer's own status.
+// Returns { context, page, response, problems }: errors in the console, except the one about the answer's own status.
 export async function open(browser, world, state, look = {}) {
   const { language = 'zh-CN', javaScript = true, scheme = 'light', width = 390 } = look;
   const context = await browser.newContext({
@@ -194,7 +198,7 @@ export async function open(browser, world, state, look = {}) {
   });
   page.on('pageerror', (error) => seen.push(String(error)));
   let response;
-  for (let i = 0; i < (state.before ? TRIES : RETURNS); i += 1) {
+  for (let i = 0; i < (state.before ? TRIES : RETRIES); i += 1) {
     seen.length = 0;
     await state.before?.(world);
     response = await arrive(page, url, state, world);

@@ -1,5 +1,5 @@
-// What has to be broken before some pages can be seen. `await inTrouble(name, world, work)` breaks it, works, mends it
-// and waits until everything is as before. No name: work alone.
+// Faults that some pages need. `await inTrouble(name, world, work)` makes the fault, runs work, repairs it and waits
+// until everything is served again. Without a name it only runs work.
 import assert from 'node:assert/strict';
 import { poll, site } from '../../e2e/support/site.js';
 import { grab, sql } from './world.js';
@@ -16,14 +16,14 @@ const without = (server) => async (world, work) => {
   await work();
 };
 
-// The settle worker is away, so nothing is settled, a packet that was paid for waits to be loaded, and the fence
-// before a Redis that was started anew stays shut.
+// Stops the settle worker. Nothing is settled, a packet that was paid for is not loaded, and the fence of a restarted
+// Redis stays shut.
 async function unsettled(world, work) {
   await site.dev('stop', 'settle');
   await grab(world.grabber, world.settling);
   await site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, async () => {
-    const lost = await world.sender.post('/send', { kind: 'even', amount: '1', count: '2' });
-    assert.equal(lost.status, 503);
+    const answer = await world.sender.post('/send', { kind: 'even', amount: '1', count: '2' });
+    assert.equal(answer.status, 503);
   });
   const { json } = await world.sender.get('/records/sent');
   world.unloaded = `/p/${json.items[0].id}`;
@@ -33,7 +33,7 @@ async function unsettled(world, work) {
   await work();
 }
 
-// No share of this packet could have been drawn.
+// Makes a packet's row invalid: no draw has shares of at most 1 fen.
 async function corrupt({ damaged }, work) {
   const set = (max) => sql(`UPDATE packet SET share_max_fen = ${max} WHERE request_key = '${damaged.key}'`);
   await set(1);
@@ -42,9 +42,9 @@ async function corrupt({ damaged }, work) {
 }
 
 const TROUBLES = {
-  'page pool away': without('page'),
-  'mariadb away': without('mariadb'),
-  'redis away': without('redis'),
+  'page pool stopped': without('page'),
+  'mariadb stopped': without('mariadb'),
+  'redis stopped': without('redis'),
   unsettled,
   corrupt,
   'answers lost': (world, work) => site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, work),

@@ -1,17 +1,16 @@
-// Somebody without a mouse: Tab, Shift+Tab, arrows, Space, Enter and typing, and at every stop a look whether one sees
-// where one is.
+// A visitor without a mouse: Tab, Shift+Tab, arrows, Space, Enter and typing. At each stop the focus must be visible.
 import assert from 'node:assert/strict';
 
 const STOPS_MAX = 80;
 
-// Runs in the page. What is wrong with the place of the focus; it also remembers how the element looks with the focus,
-// and says when the one before looked the same with it and without it.
+// Runs in the page. Checks the focused element and returns the findings. It remembers how the element looks with the
+// focus, and reports at the next stop when it looks the same without it.
 function lookAtFocus(selector) {
   const wrong = [];
   const el = document.activeElement;
   const name = (e) => `<${e.tagName.toLowerCase()}${e.id && `#${e.id}`} class="${e.className}" href="${e.getAttribute('href')}">`
     + ` ${e.textContent.trim().slice(0, 20)}`;
-  // A radio button in tabs is invisible itself; the words beside it are what one sees.
+  // A radio button of the tabs is invisible; its label is visible.
   const shown = (e) => (e.matches('.tabs input') ? e.nextElementSibling : e);
   const ring = (e) => {
     const { outlineStyle, outlineWidth, outlineColor, boxShadow } = getComputedStyle(shown(e));
@@ -45,7 +44,7 @@ function lookAtFocus(selector) {
       wrong.push(`the ring of ${name(el)} is cut off by ${name(up)}: ${place}`);
     }
   }
-  // Its middle, and its corners a little inside: nothing else lies there. An inline link may have several lines.
+  // Nothing covers the middle of the element or points near its corners. An inline link may have several lines.
   for (const line of el.matches('a') ? el.getClientRects() : [box]) {
     for (const [x, y] of [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]]) {
       const top = document.elementFromPoint(line.left + x * line.width, line.top + y * line.height);
@@ -62,12 +61,12 @@ export class Walker {
     this.stops = 0;
   }
 
-  // The element with the focus matches selector.
+  // True when the focused element matches selector.
   at(selector) {
     return this.page.evaluate((s) => document.activeElement?.matches(s) ?? false, selector);
   }
 
-  // { inside: false when the focus has left the page, here: it is on selector, name }
+  // Checks the focus. Returns { inside: false when the focus has left the page, here: it matches selector, name }.
   async look(selector) {
     this.stops += 1;
     const found = await this.page.evaluate(lookAtFocus, selector);
@@ -79,7 +78,7 @@ export class Walker {
     await this.page.keyboard.press(key);
   }
 
-  // Tab until the focus is on selector. Every stop on the way is looked at.
+  // Presses Tab until the focus is on selector, and checks every stop.
   async tabTo(selector, key = 'Tab') {
     const seen = [];
     for (let i = 0; i < STOPS_MAX; i += 1) {
@@ -95,7 +94,7 @@ export class Walker {
     return this.tabTo(selector, 'Shift+Tab');
   }
 
-  // Tabs once around the whole page: every stop is seen, and it ends.
+  // Tabs once through the whole page and checks every stop.
   async around() {
     for (let i = 0; i < STOPS_MAX; i += 1) {
       await this.press('Tab');
@@ -105,7 +104,7 @@ export class Walker {
     assert.fail(`${this.page.url()}: more than ${STOPS_MAX} stops`);
   }
 
-  // Presses key (Enter, Space) on what has the focus and waits for the page that it leads to.
+  // Presses key (Enter, Space) on the focused element and waits for the page to which it leads.
   async go(key, address) {
     await Promise.all([this.page.waitForURL(address, { waitUntil: 'load' }), this.press(key)]);
   }
@@ -115,7 +114,7 @@ export class Walker {
     await this.go('Enter', address);
   }
 
-  // Types into the field name, in place of what is there.
+  // Replaces the text of the field by typing.
   async fill(name, text) {
     await this.tabTo(`[name=${name}]`);
     await this.press('Control+a');

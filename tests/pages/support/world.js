@@ -1,5 +1,5 @@
-// People and packets in every state that a page can show, made once for a test file: `world = await buildWorld()`, at
-// the end `await world.end()`. Only three people have a password, for a hash costs time.
+// People and packets in every state that a page can show, created once for a test file: `world = await buildWorld()`,
+// at the end `await world.end()`. Only a few people have passwords, because hashing is slow.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { newUser, pooled, site, unique } from '../../e2e/support/site.js';
 
 const run = promisify(execFile);
 const SHARES_MAX = 100;
-const SMALL_PACKETS = 25; // more than fit a page of records
+const SMALL_PACKETS = 25; // more than one page of records
 const PLANTED_FEN = 123456789;
 
-// What people may type at most: 25 characters as they count them, 32 in a nickname.
+// The longest allowed texts: greetings of 25 graphemes, nicknames of 32.
 export const LONGEST = {
   emoji: '👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5),
   arabic: 'كل عام وأنتم بخير ٢٠٢٦!!!',
@@ -21,7 +21,7 @@ export const LONGEST = {
   rtl: 'عبد الرحمن بن محمد ١٢٣٤ الأنصاري',
 };
 
-// SQL as the user who may do everything: for what must not be and is taken back.
+// Runs SQL as the administrator, for rows that the site would never write. Tests remove them.
 export async function sql(statements) {
   const admin = readFileSync(`${env.HB_TEST_VAR}/admin.conf`, 'utf8');
   const setting = (name) => new RegExp(`^${name} = (.*)$`, 'm').exec(admin)[1];
@@ -29,7 +29,7 @@ export async function sql(statements) {
     setting('mysql_database'), '-e', statements], { env: { ...process.env, MYSQL_PWD: setting('mysql_password') } });
 }
 
-// The path of a new packet.
+// Sends a packet and returns its path.
 export async function send(client, fields) {
   const sent = await client.post('/send', { count: '1', request_key: unique('k'), ...fields });
   assert.equal(sent.status, 201, sent.text);
@@ -102,7 +102,7 @@ async function expiredPackets({ sender, grabber, wideName }) {
   return packets;
 }
 
-// A year of totals and three years before it, which nobody can have lived through in a test.
+// Inserts totals for the other months of this year and for three past years. Returns a function that removes them.
 async function plantTotals(ids) {
   const now = new Date();
   const year = now.getFullYear();
