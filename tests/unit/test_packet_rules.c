@@ -20,12 +20,12 @@ static int setup(void **state)
 
 static struct rules_sum judge(enum packet_kind kind, int64_t amount_fen, uint32_t count)
 {
-    return rules_judge(&config, kind, amount_fen, count);
+    return rules_check(&config, kind, amount_fen, count);
 }
 
 static void assert_total(struct rules_sum sum, int64_t total_fen)
 {
-    assert_int_equal(sum.fault, RULES_FINE);
+    assert_int_equal(sum.fault, RULES_OK);
     assert_int_equal(sum.total_fen, total_fen);
 }
 
@@ -66,9 +66,9 @@ static void without_a_count_only_what_is_wrong_with_any_is_found(void **state)
     (void)state;
     assert_broken(judge(PACKET_LUCKY, 0, 0), RULES_SHARE_MIN, 1);
     assert_broken(judge(PACKET_LUCKY, 2000001, 0), RULES_TOTAL_MAX, 2000000);
-    assert_int_equal(judge(PACKET_LUCKY, 2000000, 0).fault, RULES_FINE);
+    assert_int_equal(judge(PACKET_LUCKY, 2000000, 0).fault, RULES_OK);
     assert_broken(judge(PACKET_EVEN, 20001, 0), RULES_SHARE_MAX, 20000);
-    assert_int_equal(judge(PACKET_EVEN, 20000, 0).fault, RULES_FINE);
+    assert_int_equal(judge(PACKET_EVEN, 20000, 0).fault, RULES_OK);
 }
 
 static void settings_do_not_pass_what_a_split_can_carry(void **state)
@@ -94,7 +94,7 @@ static void what_the_rules_let_through_can_be_split(void **state)
         bool lucky = i % 2 == 0;
         uint32_t count = counts[i / 16];
         struct rules_sum sum = judge(lucky ? PACKET_LUCKY : PACKET_EVEN, amounts_fen[i / 2 % 8], count);
-        if (sum.fault != RULES_FINE)
+        if (sum.fault != RULES_OK)
             continue;
         fine++;
         assert_int_equal(split_shares(lucky ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN, sum.total_fen, count,
