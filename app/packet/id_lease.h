@@ -27,8 +27,8 @@ void id_lease_init(struct id_lease *l, uint64_t holder);
 /* Makes the next id. Takes a lease when none is held. Renews it when at most ID_LEASE_RENEW_MS are left or it has
  * expired; while the lease lasts, a failed renewal is retried with the next id. Takes another number when this one
  * meanwhile has another holder, or when the clock was set back further than ID_AHEAD_MS_MAX.
- * ST_UNAVAILABLE: no lease,
- * because MySQL is unreachable or no number is free · ST_CONFLICT: as db_transaction · ST_NO_MEMORY · ST_CORRUPT. */
+ * ST_UNAVAILABLE: no lease, because MySQL is unreachable or no number is free · ST_CONFLICT: as db_transaction ·
+ * ST_NO_MEMORY · ST_CORRUPT. */
 enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uint64_t *out_id);
 
 /* id_lease_next with the lease of the process, a global that is initialised at the first call. Not thread-safe. */
