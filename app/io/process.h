@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PROCESS_DESCRIPTORS_MAX 4096 /* descriptors passed on by one restart, at most */
-#define PROCESS_DESCRIPTOR_MAX  8192 /* descriptor numbers are lower; the kernel always assigns the lowest free number */
+#define PROCESS_DESCRIPTOR_MAX  8192 /* descriptor numbers are lower: the kernel assigns the lowest free one */
 
 /* The environment variable of a restart: "COUNT:FD,FD,…": how many times this process has been restarted, and the
  * descriptors passed on. ./dev reads it, too. */

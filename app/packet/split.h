@@ -19,8 +19,8 @@
  *   total − count fen; the shares are the count pieces in order, each plus 1. Then the fold, then the shuffle.
  *
  * gaussian: each share gets a weight w = max(0, s − 196608), s = the sum of twelve 16-bit numbers: 6 words from
- *   draw_u32, the upper and the lower half of each (Irwin–Hall: mean 393210, deviation 65536, so the deviation of w is a
- *   third of its mean). W = Σ w; if W is 0, every w is 1. share = 1 + (total − count) · w / W; the fen left over by
+ *   draw_u32, the upper and the lower half of each (Irwin–Hall: mean 393210, deviation 65536, so the deviation of w is
+ *   a third of its mean). W = Σ w; if W is 0, every w is 1. share = 1 + (total − count) · w / W; the fen left over by
  *   rounding (fewer than count) go to the first shares, one each. Then the fold, then the shuffle.
  *
  * The fold redistributes what exceeds max: E = Σ (share − max) over the shares above max, which become max;
