@@ -21,7 +21,7 @@ static const struct floor {
                { packet_routes, &packet_routes_count },
                { ops_routes, &ops_routes_count } };
 
-static void every_post_route_requires_the_same_origin(void **state)
+static void every_post_requires_the_same_origin(void **state)
 {
     (void)state;
     size_t posts = 0;
@@ -37,7 +37,7 @@ static void every_post_route_requires_the_same_origin(void **state)
     assert_true(posts >= 7);
 }
 
-static void routes_for_money_and_records_require_a_user(void **state)
+static void money_and_records_need_a_user(void **state)
 {
     (void)state;
     static const char *const private[] = { "/send", "/p/:id/open", "/wallet", "/records/" };
@@ -50,7 +50,7 @@ static void routes_for_money_and_records_require_a_user(void **state)
                     continue;
                 found++;
                 if ((r->needs & NEED_USER) != NEED_USER)
-                    fail_msg("%s %s does not require a user", r->method, r->path);
+                    fail_msg("%s %s needs no user", r->method, r->path);
             }
     assert_true(found >= 8);
 }
@@ -58,8 +58,8 @@ static void routes_for_money_and_records_require_a_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_post_route_requires_the_same_origin),
-        cmocka_unit_test(routes_for_money_and_records_require_a_user),
+        cmocka_unit_test(every_post_requires_the_same_origin),
+        cmocka_unit_test(money_and_records_need_a_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
