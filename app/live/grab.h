@@ -12,7 +12,7 @@ struct live_grab {
     enum live_code code;
     uint32_t share_no; /* share_no and amount_fen: GRABBED and ALREADY only */
     int64_t amount_fen;
-    uint32_t share_count; /* EMPTY only */
+    uint32_t count; /* EMPTY only */
 };
 /* Reads the reply. The caller still frees call.
  * ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED BUSY · ST_UNAVAILABLE: not executed ·

@@ -47,7 +47,7 @@ enum { SPLIT_COUNT_MAX = 100000 };
 enum status split_shares(enum split_method method, int64_t total_fen, uint32_t count, int64_t share_fen_max,
                          const uint8_t seed[SEED_BYTES], int64_t *out_fen);
 
-/* The shares of a packet as computed when it was sent. out_fen: share_count items, owned by the caller. Returns as
+/* The shares of a packet as computed when it was sent. out_fen: p->count items, owned by the caller. Returns as
  * split_shares. */
 enum status split_packet(const struct packet *p, int64_t *out_fen);
 

@@ -45,7 +45,7 @@ static void an_unknown_name_is_refused_and_changes_nothing(void **state)
 static void the_shown_state_is_open_finished_or_expired(void **state)
 {
     (void)state;
-    struct packet p = { .state = PACKET_OPEN, .share_count = 3, .grabbed_count = 2, .expires_ms = 1000 };
+    struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
     assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
     assert_int_equal(packet_state_shown(&p, 1000), PACKET_EXPIRED); /* expired at expires_ms itself */
     p.state = PACKET_FUNDING;
@@ -61,7 +61,7 @@ static void the_shown_state_is_open_finished_or_expired(void **state)
 static void an_expired_packet_is_over_only_once_it_is_closed(void **state)
 {
     (void)state;
-    struct packet p = { .state = PACKET_OPEN, .share_count = 3, .grabbed_count = 2, .expires_ms = 1000 };
+    struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
     assert_int_equal(packet_state_shown(&p, 5000), PACKET_EXPIRED);
     assert_false(packet_is_over(&p));
     p.state = PACKET_CLOSED;
