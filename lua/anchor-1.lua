@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- An entry that stands for the cursor of a stream that has lost its end: ids never go below it again, and the next read
--- finds its beginning. Out of memory, too, as fence.
+-- Appends a stream anchor to a stream that has lost its newest entries: an entry with the id of the cursor. Later ids
+-- are higher, and a read that starts at the cursor finds it. Runs out of memory, too: settling waits for it, and only
+-- settling and expiry free memory.
 --
 -- KEYS[1] events
 -- ARGV[1] cursor, `ms-seq`
--- returns {LIVE_LOADED}, {LIVE_EXISTS}: the stream is at the cursor or behind it by now
+-- returns {LIVE_LOADED}, {LIVE_EXISTS}: the newest id of the stream is not below the cursor
 -- @include "codes"
 
 local added = redis.pcall('XADD', KEYS[1], ARGV[1], 'r', '1')

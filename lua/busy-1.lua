@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
--- Shuts a packet before it is rebuilt; the rebuild opens it again. A packet that is not there gets a tombstone, so that
--- it is not loaded as a new one: its shares may have been given out, and be lost. Out of memory, too, as fence.
+-- Shuts a packet before a rebuild, which opens it again. A packet that is not in Redis gets a tombstone, so that it
+-- can't be loaded as a new one: it may have had grabs that are lost. Runs out of memory, too: recovery needs it before
+-- settling can free memory.
 --
 -- KEYS[1] packet
 -- returns {LIVE_BUSY}, {LIVE_MISSING}

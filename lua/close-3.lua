@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Ends a packet whose time is over. Its event lies behind those of all its grabs in the same stream, so whoever reads
--- it has settled them. Out of memory, too: nothing else would make room again, or give the money back.
+-- Closes a packet whose expiry has passed, and appends the close event. The events of all its grabs come before in the
+-- same stream, so they are settled first. Runs out of memory, too: expiry frees memory and refunds the rest.
 --
 -- KEYS[1] packet, KEYS[2] order, KEYS[3] events
 -- ARGV[1] packet id
@@ -8,7 +8,7 @@
 --   {LIVE_NOT_YET}, {LIVE_BUSY}, {LIVE_MISSING}
 -- @include "codes"
 -- @include "clock"
--- @include "whole"
+-- @include "consistency"
 
 local packet = redis.call('HMGET', KEYS[1], 'state', 'count', 'amount', 'grabbed_fen', 'expires_ms')
 local state, count, amount, grabbed_fen = packet[1], tonumber(packet[2]), tonumber(packet[3]), tonumber(packet[4])

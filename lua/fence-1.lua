@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Opens the fence before this Redis process: it was compared with the cursors, so grabs may reach it. Out of memory,
--- too: settling and expiry wait for it, and nothing else would make room again.
+-- Opens the fence: this Redis process was compared with the cursors, so it may receive grabs. Runs out of memory, too:
+-- settling and expiry wait for it, and only these free memory.
 --
 -- KEYS[1] fence
 -- ARGV[1] run_id of the process, a blank and the number of partitions

@@ -3,13 +3,13 @@
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
 -- ARGV[1] packet id, ARGV[2] user id, ARGV[3] nickname
--- returns {LIVE_GRABBED | LIVE_ALREADY, share_no, fen}: the same share and amount for the same user, for ever;
---   {LIVE_EMPTY, count}, {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: also when a key was lost
+-- returns {LIVE_GRABBED | LIVE_ALREADY, share_no, fen}: a repeat returns the same share and amount, always;
+--   {LIVE_EMPTY, count}, {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: shut, or a key is lost
 -- @include "codes"
 -- @include "clock"
 -- @include "digits"
 -- @include "share"
--- @include "whole"
+-- @include "consistency"
 
 local packet_id, user, nickname = ARGV[1], ARGV[2], ARGV[3]
 
@@ -48,7 +48,7 @@ if not fen then
     return packet_shut(KEYS[1])
 end
 
--- The event first: its id is the time of the grab and goes into the list that people see.
+-- The event comes first: its id, the time of the grab, is stored in the order list, too.
 local share_text, fen_text = digits(share_no), digits(fen)
 local event_id = redis.call('XADD', KEYS[5], '*', 'g',
     packet_id .. ',' .. share_text .. ',' .. user .. ',' .. fen_text .. ',' .. nickname)

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Says from which share on a packet's grabs wait behind a dead letter, or that none does. Out of memory, too: the
--- position, which would tell that they are settled, is published next.
+-- Sets the first share from which the grabs of a packet are held behind a dead letter, or none. Runs out of memory,
+-- too: the position is published next, and without `held` it would mark these grabs as settled.
 --
 -- KEYS[1] packet
--- ARGV[1] share_no, empty: none waits
+-- ARGV[1] share_no; empty: none is held
 -- returns {LIVE_LOADED}, {LIVE_MISSING}
 -- @include "codes"
 

@@ -1,19 +1,19 @@
 #!lua
--- Puts a packet into Redis: a new one, or one that is rebuilt from the database with the grabs already settled. A
--- packet that is there, or was (its sender's load may come late), is left alone. A rebuild replaces one that is busy or
--- has a tombstone. Grabs of a large packet come in several calls; the state stays busy until the last one, so a rebuild
--- that died halfway is simply repeated.
+-- Writes a packet: a new one, or a rebuild from MySQL with its settled grabs. A new packet is written only if there is
+-- neither the packet nor a tombstone (the load may be delayed). A rebuild replaces a packet that is busy or has a
+-- tombstone. A rebuild with many grabs takes several calls; the state stays busy until the last one, and an interrupted
+-- rebuild can be repeated.
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order
--- ARGV[1] state when all is there: open or closed
--- ARGV[2] first: share_no of the first grab in this call; 0 begins anew
+-- ARGV[1] state after the last call: open or closed
+-- ARGV[2] first: share_no of the first grab in this call; 0 starts from the beginning
 -- ARGV[3] more: 1 when further calls follow, else 0
 -- ARGV[4…17] sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms,
 --   commitment, seed, best (share_no or empty)
 -- ARGV[18] shares, 4 bytes each; empty when first > 0
--- ARGV[19] rebuild: 1 with what the database says, 0 for a new packet
+-- ARGV[19] 1 for a rebuild, 0 for a new packet
 -- ARGV[20…] settled grabs in share order, each `user,fen,ms-seq,nickname`
--- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_BAD}: the amounts or numbers contradict each other
+-- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_BAD}: the arguments contradict each other or the keys
 -- @include "codes"
 -- @include "share"
 
@@ -56,7 +56,7 @@ for i = GRABS_AT, #ARGV do
 end
 
 if first == 0 then
-    redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) -- with any time to live
+    redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) -- also removes a time to live
     redis.call('HSET', KEYS[1], 'state', 'busy', 'sender', ARGV[4], 'nickname', ARGV[5], 'kind', ARGV[6],
         'split', ARGV[7], 'count', ARGV[8], 'amount', ARGV[9], 'greeting', ARGV[10], 'receiver', ARGV[11],
         'receiver_name', ARGV[12], 'expires_ms', ARGV[13], 'created_ms', ARGV[14], 'commitment', ARGV[15],

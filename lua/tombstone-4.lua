@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- Deletes a packet for good: a load that comes late finds the tombstone and does nothing.
+-- Deletes a packet and leaves a tombstone: a delayed load of a new packet finds it and does nothing. Runs out of
+-- memory, too: it frees memory.
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order
 -- returns {LIVE_CLOSED}

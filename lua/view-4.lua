@@ -1,19 +1,19 @@
 #!lua flags=no-writes
--- A packet as one visitor sees it: everything a page needs in one call. O(page).
+-- Reads a packet as one visitor sees it: all that a page needs. O(rows returned).
 --
 -- KEYS[1] packet, KEYS[2] grabs, KEYS[3] order, KEYS[4] settled
 -- ARGV[1] user id, empty when logged out
--- ARGV[2] after: rows with share_no < after follow, newest first; empty: from the newest
--- ARGV[3] limit: rows at most
+-- ARGV[2] after: only rows with share_no < after; empty: from the newest
+-- ARGV[3] limit: most rows
 -- returns {LIVE_MISSING} or {LIVE_VIEW, now_ms, settled id or false, count of grabs, last entry once finished or false,
 --   my share_no or false, my entry or false, share_no of the first row, {entries in share order},
 --   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
---   commitment, seed, best, grabbed_fen, close_event (empty until it is closed), held (share_no of the first grab that
---   waits behind a dead letter; empty or false: none)}, 1 once it is finished and the database has closed it, or
---   false}; an entry is `user,fen,ms-seq,nickname`
+--   commitment, seed, best, grabbed_fen, close_event (empty: not closed), held (share_no of the first grab held behind
+--   a dead letter; empty or false: none)}, true once it is finished and closed in MySQL, else false}; an entry is
+--   `user,fen,ms-seq,nickname`; true is 1 and false nil in the reply
 -- @include "codes"
 -- @include "clock"
--- @include "whole"
+-- @include "consistency"
 
 local user, after, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -41,9 +41,9 @@ local rows = {}
 if stop > start then
     rows = redis.call('LRANGE', KEYS[3], start, stop - 1)
 end
--- The time of the last grab is the time the packet was finished.
+-- The time of the last grab is finished_ms of the packet.
 local last = grabbed >= tonumber(packet[5]) and redis.call('LINDEX', KEYS[3], -1)
--- What is closed gets a time to live before the position tells that it is settled.
+-- The settle worker sets a time to live on a closed packet before it publishes the position.
 local closed = last and redis.call('PTTL', KEYS[1]) >= 0
 
 return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,

@@ -1,5 +1,5 @@
-# hb_flags: language, warnings and hardening of everything we compile. The warnings are those of gcc 12; a flag the
-# compiler does not know is left out.
+# hb_flags: C standard, warnings and hardening flags of every target. The warnings are chosen for gcc 12; a flag that
+# the compiler does not support is left out.
 include(CheckCCompilerFlag)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
@@ -10,7 +10,7 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Asserts guard the money in release as well: no configuration defines NDEBUG.
+# Assertions stay enabled in release builds: no configuration defines NDEBUG.
 set(CMAKE_C_FLAGS_DEBUG "-Og -g")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_C_FLAGS_RELEASE "-O2")
@@ -43,7 +43,7 @@ if(HB_DEV)
 endif()
 
 if(HB_SANITIZE)
-    # The sanitizers see more than _FORTIFY_SOURCE, and its wrappers would hide calls from them.
+    # Without _FORTIFY_SOURCE: its wrappers would hide calls from the sanitizers, which find more.
     set(sanitize -fsanitize=${HB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(hb_flags INTERFACE ${sanitize})
     target_link_options(hb_flags INTERFACE ${sanitize})

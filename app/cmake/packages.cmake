@@ -1,5 +1,5 @@
-# What Debian calls libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
-# libutf8proc-dev and, for the tests, libcmocka-dev and libjansson-dev.
+# The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
+# libutf8proc-dev; for the tests also libcmocka-dev and libjansson-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
@@ -10,14 +10,14 @@ if(HB_TESTS)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 endif()
 
-# libfcgi has a .pc file only since 2.4.2.
+# libfcgi before 2.4.2 has no pkg-config file.
 find_library(FCGI_LIBRARY fcgi REQUIRED)
 find_path(FCGI_INCLUDE_DIR fcgiapp.h REQUIRED)
 add_library(hb_fcgi INTERFACE)
 target_link_libraries(hb_fcgi INTERFACE "${FCGI_LIBRARY}")
 target_include_directories(hb_fcgi SYSTEM INTERFACE "${FCGI_INCLUDE_DIR}")
 
-# Either client library serves: both have mysql.h.
+# The client library of MySQL or of MariaDB: both have mysql.h.
 add_library(hb_mysql INTERFACE)
 pkg_search_module(MYSQL IMPORTED_TARGET mysqlclient libmariadb mariadb)
 if(MYSQL_FOUND)

@@ -1,5 +1,5 @@
-/* One connection. It opens at the first statement and again at the first one after it was lost, but never inside a
- * transaction: what follows a lost connection there would run, and commit, on its own. */
+/* One connection. The first statement opens it, and the first statement after a loss opens it again. Inside a
+ * transaction it is never reopened: on a new connection the remaining statements would each commit on their own. */
 #include "io/db.h"
 
 #include <assert.h>
@@ -22,17 +22,17 @@
 
 enum {
     TRANSACTION_TRIES_MAX = 5,
-    JITTER_MS_MAX = 12,   /* per try already made */
-    RETRY_PAUSE_MS = 200, /* after a failed attempt or a timeout: what comes behind shall not wait as long again */
-    IDLE_CHECK_MS = 20,   /* a connection unused for longer is looked at before it is trusted */
+    JITTER_MS_MAX = 12,   /* per failed try */
+    RETRY_PAUSE_MS = 200, /* after a failed connect or a timeout: statements fail at once instead of waiting, too */
+    IDLE_CHECK_MS = 20,   /* a connection unused for longer is tested before its next use */
     LOCK_WAIT_S = 3,
-    SILENT_TRANSACTION_S = 60, /* longer than anything else is done between two statements */
+    IDLE_TRANSACTION_S = 60, /* longer than the program ever works between two statements of a transaction */
     COLUMNS_MAX = 64,
     SQL_BYTES_MAX = 64 << 20,
     SQL_BYTES_KEPT = 1 << 20
 };
 
-/* Numbers that only one of the two servers knows, or for which each has a name of its own. */
+/* Error codes of which only one of the two servers has the constant, or which the two servers name differently. */
 enum {
     ER_FK_OR_CHECK_DUP_NAME = 1826,
     ER_MARIADB_CONSTRAINT_FAILED = 4025,
@@ -43,20 +43,20 @@ enum {
     ER_MARIADB_CONNECTION_KILLED = 1927
 };
 
-enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_DEAD };
+enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_ABORTED };
 
 struct db {
     const struct config *config;
     int64_t timeout_s;
-    MYSQL *mysql; /* initialised, connected or not; NULL at first and after a loss */
+    MYSQL *mysql; /* initialised, perhaps not connected yet; NULL before the first use and after a loss */
     bool connected;
-    bool down_logged;
-    int64_t retry_at_ms; /* monotonic */
-    int64_t begun_ms;    /* monotonic: the statement under way */
-    int64_t used_ms;     /* monotonic: end of the last one */
+    bool unreachable_logged;
+    int64_t retry_at_ms;        /* monotonic: do not connect before */
+    int64_t statement_start_ms; /* monotonic: of the running statement */
+    int64_t last_used_ms;       /* monotonic: end of the last statement */
     enum transaction transaction;
-    enum status dead_of; /* what every statement of a dead transaction answers */
-    bool lock_lost;      /* in this transaction */
+    enum status aborted_status; /* returned by every statement of an aborted transaction */
+    bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction */
     uint64_t last_id;
     struct buf sql;
 };
@@ -98,7 +98,7 @@ void db_set_timeout_s(struct db *db, int64_t timeout_s)
 
 /* ---- connecting ---- */
 
-/* The handle exists before the connection: literals are written with it. */
+/* Creates the handle before the connection is open: escaping literals needs it. */
 static bool handle_ready(struct db *db)
 {
     if (db->mysql != NULL)
@@ -113,10 +113,10 @@ static bool handle_ready(struct db *db)
               mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &timeout_s) == 0 &&
               mysql_options(db->mysql, MYSQL_OPT_LOCAL_INFILE, &off) == 0;
 #ifdef MARIADB_PACKAGE_VERSION
-    my_bool no = 0; /* off by default in both libraries; MySQL's warns of the mere mention */
+    my_bool no = 0; /* off by default in both libraries; MySQL's library warns when the option is set at all */
     ok = ok && mysql_options(db->mysql, MYSQL_OPT_RECONNECT, &no) == 0;
 #endif
-    if (!ok) /* without memory: no connection rather than one without its limits */
+    if (!ok) /* out of memory: use no connection rather than one without timeouts */
         connection_close(db);
     return ok;
 }
@@ -130,15 +130,15 @@ static int connection_fd(const struct db *db)
 #endif
 }
 
-/* Of a variable that not every server has. */
+/* Sets a variable. True also when the server does not have it. */
 static bool variable_set(MYSQL *mysql, const char *statement)
 {
     return mysql_query(mysql, statement) == 0 || mysql_errno(mysql) == ER_UNKNOWN_SYSTEM_VARIABLE;
 }
 
-static bool session_set_up(MYSQL *mysql, int64_t timeout_s)
+static bool session_configure(MYSQL *mysql, int64_t timeout_s)
 {
-    /* A lock wait has to end before our patience does, or it would look like a lost connection. */
+    /* The lock wait must end before the read timeout, or it would look like a lost connection. */
     int64_t wait_s = timeout_s > LOCK_WAIT_S ? LOCK_WAIT_S : timeout_s > 1 ? timeout_s - 1 : 1;
     char set[512];
     (void)snprintf(set, sizeof set,
@@ -149,9 +149,10 @@ static bool session_set_up(MYSQL *mysql, int64_t timeout_s)
     if (mysql_query(mysql, set) != 0 ||
         mysql_query(mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED") != 0)
         return false;
-    /* MariaDB >= 10.6.18 and 10.11.8: a repeatable read that would write over a newer row fails instead. MariaDB: who
-     * is silent in the middle of a transaction, stopped or on a machine that is gone, gives its locks back. */
-    (void)snprintf(set, sizeof set, "SET SESSION idle_transaction_timeout = %d", SILENT_TRANSACTION_S);
+    /* innodb_snapshot_isolation (MariaDB >= 10.6.18 and 10.11.8): at repeatable read, overwriting a newer row fails.
+     * idle_transaction_timeout (MariaDB): the server ends a transaction whose client sends nothing, and frees its
+     * locks; the client may be stopped, or its machine lost. */
+    (void)snprintf(set, sizeof set, "SET SESSION idle_transaction_timeout = %d", IDLE_TRANSACTION_S);
     return variable_set(mysql, "SET SESSION innodb_snapshot_isolation = ON") && variable_set(mysql, set);
 }
 
@@ -163,17 +164,17 @@ static bool connection_open(struct db *db)
     const struct config *c = db->config;
     bool ok = mysql_real_connect(db->mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0,
                                  c->mysql_socket, 0) != NULL &&
-              session_set_up(db->mysql, db->timeout_s);
+              session_configure(db->mysql, db->timeout_s);
     if (ok)
         (void)fcntl(connection_fd(db), F_SETFD, FD_CLOEXEC);
-    if (ok && db->down_logged)
-        log_info("mysql is back", NULL);
-    if (!ok && !db->down_logged) {
+    if (ok && db->unreachable_logged)
+        log_info("mysql reachable again", NULL);
+    if (!ok && !db->unreachable_logged) {
         char quoted[LOG_LINE_MAX / 2];
-        log_warn("mysql is away", "code=%u error=%s", mysql_errno(db->mysql),
+        log_warn("mysql unreachable", "code=%u error=%s", mysql_errno(db->mysql),
                  log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));
     }
-    db->down_logged = !ok;
+    db->unreachable_logged = !ok;
     db->connected = ok;
     if (!ok) {
         connection_close(db);
@@ -182,17 +183,17 @@ static bool connection_open(struct db *db)
     return ok;
 }
 
-static void connection_lose(struct db *db, unsigned int code)
+static void connection_drop(struct db *db, unsigned int code)
 {
     log_warn("mysql connection dropped", "code=%u", code);
     metrics_add(METRIC_MYSQL_LOST, 1);
     connection_close(db);
 }
 
-/* An idle connection that has something to say has only its end to say: the server was restarted or timed it out. */
+/* True when an idle connection is readable: the only thing to read is its end, after a server restart or timeout. */
 static bool connection_stale(const struct db *db)
 {
-    if (clock_monotonic_ms() - db->used_ms <= IDLE_CHECK_MS)
+    if (clock_monotonic_ms() - db->last_used_ms <= IDLE_CHECK_MS)
         return false;
     char byte;
     ssize_t n = recv(connection_fd(db), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -202,13 +203,13 @@ static bool connection_stale(const struct db *db)
 static bool connection_ready(struct db *db)
 {
     if (db->connected && db->transaction == TRANSACTION_NONE && connection_stale(db))
-        connection_lose(db, CR_SERVER_GONE_ERROR);
+        connection_drop(db, CR_SERVER_GONE_ERROR);
     return db->connected || connection_open(db);
 }
 
 /* ---- errors ---- */
 
-static bool error_is_loss(unsigned int code)
+static bool error_is_connection_loss(unsigned int code)
 {
     return (code >= CR_MIN_ERROR && code <= CR_MAX_ERROR) || code == ER_SERVER_SHUTDOWN ||
            code == ER_QUERY_INTERRUPTED || code == ER_MARIADB_CONNECTION_KILLED || code == ER_MYSQL_CLIENT_TIMEOUT;
@@ -226,7 +227,7 @@ static enum status error_status(unsigned int code, const char *message)
     case ER_MYSQL_CHECK_DUP_NAME: return ST_EXISTS;
     case ER_BAD_TABLE_ERROR:
     case ER_CANT_DROP_FIELD_OR_KEY: return ST_NOT_FOUND;
-    case ER_CANT_CREATE_TABLE: /* MariaDB: a foreign key of this name is there */
+    case ER_CANT_CREATE_TABLE: /* MariaDB, errno 121: a foreign key of this name exists */
         return strstr(message, "errno: 121") != NULL ? ST_EXISTS : ST_CORRUPT;
     case ER_LOCK_DEADLOCK:
     case ER_LOCK_WAIT_TIMEOUT:
@@ -253,31 +254,31 @@ static enum status error_status(unsigned int code, const char *message)
     }
 }
 
-/* The connection was lost by the statement under way. */
-static void statement_lost(struct db *db, unsigned int code)
+/* Drops the connection that failed during the running statement. */
+static void statement_connection_lost(struct db *db, unsigned int code)
 {
-    connection_lose(db, code);
+    connection_drop(db, code);
     int64_t now_ms = clock_monotonic_ms();
-    if (now_ms - db->begun_ms >= db->timeout_s * 1000)
+    if (now_ms - db->statement_start_ms >= db->timeout_s * 1000)
         db->retry_at_ms = now_ms + RETRY_PAUSE_MS;
 }
 
 static void transaction_rollback(struct db *db)
 {
-    db->begun_ms = clock_monotonic_ms();
+    db->statement_start_ms = clock_monotonic_ms();
     if (mysql_query(db->mysql, "ROLLBACK") != 0)
-        statement_lost(db, mysql_errno(db->mysql));
+        statement_connection_lost(db, mysql_errno(db->mysql));
 }
 
-/* The fate of the statement that has just failed with code. reads: it could not have changed anything. */
+/* The status of the statement that has just failed with code. reads: the statement changes no data. */
 static enum status statement_failed(struct db *db, unsigned int code, bool reads)
 {
     bool in_transaction = db->transaction != TRANSACTION_NONE;
-    if (error_is_loss(code)) {
-        statement_lost(db, code);
+    if (error_is_connection_loss(code)) {
+        statement_connection_lost(db, code);
         if (in_transaction) {
-            db->transaction = TRANSACTION_DEAD;
-            db->dead_of = ST_UNAVAILABLE;
+            db->transaction = TRANSACTION_ABORTED;
+            db->aborted_status = ST_UNAVAILABLE;
         }
         return in_transaction || reads ? ST_UNAVAILABLE : ST_UNKNOWN;
     }
@@ -288,11 +289,11 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
                   log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));
     }
     if (st == ST_CONFLICT && in_transaction) {
-        /* A lock wait that timed out undid only its statement. */
+        /* After a lock wait timeout the server has undone only the statement: roll back the rest. */
         transaction_rollback(db);
-        db->transaction = TRANSACTION_DEAD;
-        db->dead_of = ST_CONFLICT;
-        db->lock_lost = true;
+        db->transaction = TRANSACTION_ABORTED;
+        db->aborted_status = ST_CONFLICT;
+        db->transaction_conflict = true;
     }
     return st;
 }
@@ -307,12 +308,12 @@ void db_append(struct db *db, struct buf *sql, const struct db_param *param)
         sql->failed = true;
 }
 
-/* Sends one statement; ST_OK: its result waits. */
+/* Sends one statement. ST_OK: it succeeded, and its result can be fetched. */
 static enum status statement_run(struct db *db, const char *sql, const struct db_param *params, size_t count,
                                  bool reads)
 {
-    if (db->transaction == TRANSACTION_DEAD)
-        return db->dead_of;
+    if (db->transaction == TRANSACTION_ABORTED)
+        return db->aborted_status;
     if (!connection_ready(db))
         return ST_UNAVAILABLE;
     struct str text = str_from(sql);
@@ -325,10 +326,10 @@ static enum status statement_run(struct db *db, const char *sql, const struct db
             return ST_NO_MEMORY;
         text = buf_view(&db->sql);
     }
-    db->begun_ms = clock_monotonic_ms();
+    db->statement_start_ms = clock_monotonic_ms();
     if (mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len) != 0)
         return statement_failed(db, mysql_errno(db->mysql), reads);
-    db->used_ms = clock_monotonic_ms();
+    db->last_used_ms = clock_monotonic_ms();
     return ST_OK;
 }
 
@@ -337,7 +338,7 @@ enum status db_exec(struct db *db, uint64_t *affected, const char *sql, const st
     enum status st = statement_run(db, sql, params, count, false);
     if (st != ST_OK)
         return st;
-    assert(mysql_field_count(db->mysql) == 0); /* a statement with rows belongs into db_query */
+    assert(mysql_field_count(db->mysql) == 0); /* a statement that returns rows belongs in db_query */
     uint64_t id = mysql_insert_id(db->mysql);
     if (id != 0)
         db->last_id = id;
@@ -392,12 +393,12 @@ enum status db_query(struct db *db, struct arena *a, struct db_rows *rows, const
         return code == 0 ? ST_OK : statement_failed(db, code, true);
     st = rows_copy(a, result, rows);
     mysql_free_result(result);
-    db->used_ms = clock_monotonic_ms();
+    db->last_used_ms = clock_monotonic_ms();
     return st;
 }
 
-/* One row of a running query to the caller. *more: whether to go on. */
-static void row_hand(MYSQL_RES *result, MYSQL_ROW row, bool (*each)(void *ctx, const struct str *cells, size_t columns),
+/* Passes one row to the callback. *more: its return value. */
+static void row_pass(MYSQL_RES *result, MYSQL_ROW row, bool (*each)(void *ctx, const struct str *cells, size_t columns),
                      void *ctx, bool *more)
 {
     struct str cells[COLUMNS_MAX];
@@ -422,10 +423,10 @@ enum status db_each(struct db *db, bool (*each)(void *ctx, const struct str *cel
     bool more = true;
     MYSQL_ROW row = NULL;
     while (more && (row = mysql_fetch_row(result)) != NULL)
-        row_hand(result, row, each, ctx, &more);
+        row_pass(result, row, each, ctx, &more);
     code = more ? mysql_errno(db->mysql) : 0;
-    mysql_free_result(result); /* reads what was not fetched; needs the connection, so before it is given up */
-    db->used_ms = clock_monotonic_ms();
+    mysql_free_result(result); /* reads the remaining rows, so it must come before the connection is dropped */
+    db->last_used_ms = clock_monotonic_ms();
     return code == 0 ? ST_OK : statement_failed(db, code, true);
 }
 
@@ -473,18 +474,18 @@ int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column)
 
 static enum status transaction_commit(struct db *db)
 {
-    db->begun_ms = clock_monotonic_ms();
+    db->statement_start_ms = clock_monotonic_ms();
     if (mysql_query(db->mysql, "COMMIT") == 0)
         return ST_OK;
     unsigned int code = mysql_errno(db->mysql);
-    if (error_is_loss(code)) {
-        statement_lost(db, code);
+    if (error_is_connection_loss(code)) {
+        statement_connection_lost(db, code);
         return ST_UNKNOWN;
     }
     return statement_failed(db, code, false);
 }
 
-/* One try. begin: a row of statements, NULL at its end. */
+/* One try. begin: the statements that open the transaction, terminated by NULL. */
 static enum status transaction_try(struct db *db, const char *const *begin,
                                    enum status (*body)(struct db *db, void *ctx), void *ctx)
 {
@@ -495,20 +496,20 @@ static enum status transaction_try(struct db *db, const char *const *begin,
     }
     db->transaction = TRANSACTION_OPEN;
     enum status st = body(db, ctx);
-    if (db->transaction == TRANSACTION_DEAD)
-        st = db->dead_of;
+    if (db->transaction == TRANSACTION_ABORTED)
+        st = db->aborted_status;
     else if (st == ST_OK)
         st = transaction_commit(db);
     if (db->transaction == TRANSACTION_OPEN && st != ST_OK && db->connected)
         transaction_rollback(db);
     db->transaction = TRANSACTION_NONE;
-    db->used_ms = clock_monotonic_ms();
+    db->last_used_ms = clock_monotonic_ms();
     return st;
 }
 
-static void jitter_wait(unsigned tries_made)
+static void jitter_wait(unsigned failed_tries)
 {
-    uint64_t ms = 1 + random_u64() % ((uint64_t)JITTER_MS_MAX * tries_made);
+    uint64_t ms = 1 + random_u64() % ((uint64_t)JITTER_MS_MAX * failed_tries);
     struct timespec pause = { .tv_nsec = (long)ms * 1000000 };
     (void)nanosleep(&pause, NULL);
 }
@@ -518,9 +519,9 @@ static enum status transaction_run(struct db *db, const char *const *begin,
 {
     assert(db->transaction == TRANSACTION_NONE);
     for (unsigned tries = 1;; tries++) {
-        db->lock_lost = false;
+        db->transaction_conflict = false;
         enum status st = transaction_try(db, begin, body, ctx);
-        if (!db->lock_lost || tries == TRANSACTION_TRIES_MAX)
+        if (!db->transaction_conflict || tries == TRANSACTION_TRIES_MAX)
             return st;
         jitter_wait(tries);
     }

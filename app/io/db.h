@@ -1,5 +1,7 @@
-/* MySQL / MariaDB through the client library's API: one connection, statements with typed parameters, transactions
- * that say how they ended. Blocking: never used by the hot pool. */
+/* MySQL / MariaDB through the client library: one connection, statements with typed parameters, transactions. Each call
+ * blocks for up to the configured timeout, so the hot pool never uses it. A statement's `?` are replaced by literals on
+ * the client; results are text. Use: db_new, db_exec and db_query, db_transaction around statements that belong
+ * together, db_free. */
 #ifndef HB_IO_DB_H
 #define HB_IO_DB_H
 
@@ -14,14 +16,14 @@
 
 struct db;
 
-/* Doesn't connect: the first statement does, with the session settings of docs/ARCHITECTURE.md (utf8mb4, strict,
- * UTC, snapshot isolation where it exists, lock wait 3 s or a second less than the timeout, local_infile off, reconnect
- * off). Within 200 ms of a failed attempt or a timeout a statement is refused at once (unavailable). NULL without
- * memory. */
+/* Does not connect; the first statement does, with the session settings of docs/ARCHITECTURE.md (utf8mb4, strict mode,
+ * UTC, snapshot isolation where the server has it, lock wait 3 s, or a second less than the timeout if that is shorter,
+ * local_infile off, reconnect off). For 200 ms after a failed connect or a timeout, statements return ST_UNAVAILABLE at
+ * once. config is borrowed. NULL when out of memory. */
 struct db *db_new(const struct config *config);
 void db_free(struct db *db);
 
-/* A parameter: replaces the next `?` of the statement. Text and bytes can't break out of their literal. */
+/* A parameter: replaces the next `?` of the statement. Text and bytes are escaped; the struct str is borrowed. */
 struct db_param {
     enum { DB_PARAM_NULL, DB_PARAM_I64, DB_PARAM_U64, DB_PARAM_TEXT, DB_PARAM_BYTES } type;
     union {
@@ -38,56 +40,61 @@ struct db_param {
 #define DB_PARAMS(...)                                                                                                 \
     (const struct db_param[]){ __VA_ARGS__ }, sizeof((const struct db_param[]){ __VA_ARGS__ }) / sizeof(struct db_param)
 
-/* A result held in an arena: text cells, NULL cells have .ptr == NULL. */
+/* A result in an arena. Cells are text; a NULL has .ptr == NULL. */
 struct db_rows {
     size_t count, columns;
     struct str *cells; /* count × columns */
 };
+/* A cell as text or number; row and column are in range (asserted). The number functions assert that the cell is a
+ * decimal number of that type: only for columns whose type guarantees it, and not for NULL. */
 struct str db_cell(const struct db_rows *rows, size_t row, size_t column);
-uint64_t db_cell_u64(const struct db_rows *rows, size_t row, size_t column); /* asserts a decimal: our own schema */
+uint64_t db_cell_u64(const struct db_rows *rows, size_t row, size_t column);
 int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column);
 
-/* Runs a statement without result. *affected (may be NULL): changed rows.
- * ST_EXISTS: a unique key is taken; DDL: it is there already · ST_NOT_FOUND: DDL only, what it drops is not there ·
- * ST_CONFLICT: deadlock or lock wait (the caller's transaction is rolled back) ·
- * ST_INVALID: a CHECK, a foreign key or the column's type refused · ST_UNAVAILABLE: no connection, nothing happened ·
- * ST_UNKNOWN: the connection was lost with the statement under way (outside of a transaction) · ST_NO_MEMORY ·
- * ST_CORRUPT: an error that our statements must never cause (logged). */
+/* Runs a statement that returns no rows. *affected (may be NULL): number of changed rows.
+ * ST_EXISTS: duplicate unique key; DDL: the object exists already · ST_NOT_FOUND: DDL only, the object to drop does not
+ * exist · ST_CONFLICT: deadlock or lock wait timeout (a transaction around it is rolled back) · ST_INVALID: violates a
+ * CHECK, a foreign key or the column's type · ST_UNAVAILABLE: no connection, nothing was executed; within a transaction
+ * also: the connection was lost · ST_UNKNOWN: the connection was lost during the statement, outside of a transaction ·
+ * ST_NO_MEMORY · ST_CORRUPT: any other error; our statements never cause one (logged). */
 enum status db_exec(struct db *db, uint64_t *affected, const char *sql, const struct db_param *params, size_t count);
-/* Runs a query, the whole result into the arena. Reading changes nothing: a lost connection is ST_UNAVAILABLE here. */
+/* Runs a query and copies the whole result into the arena. Errors as db_exec, but a lost connection is always
+ * ST_UNAVAILABLE: a query changes nothing. */
 enum status db_query(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
                      const struct db_param *params, size_t count);
-/* Runs a query and hands over row by row without keeping them (audits of millions). each returns false to stop early.
- * The connection must not be used inside each. */
+/* Runs a query and passes each row to the callback `each` without storing the result (for millions of rows). cells are
+ * valid during the call. `each` returns false to stop early and must not use db. Errors as db_query. */
 enum status db_each(struct db *db, bool (*each)(void *ctx, const struct str *cells, size_t columns), void *ctx,
                     const char *sql, const struct db_param *params, size_t count);
-/* AUTO_INCREMENT id of the last insert. */
+/* AUTO_INCREMENT id of the last insert that had one. */
 uint64_t db_last_id(const struct db *db);
 
-/* For statements of many rows, built in a buffer: a literal; a comma before every item but the first (index 0); and
- * running it as above, ST_NO_MEMORY when the buffer has failed. The buffer gets a NUL. */
+/* For statements of many rows, built in a buffer. db_append appends a literal; db_comma a comma, except before the
+ * first item (index 0). The other two append a NUL and run the statement as db_exec and db_query; ST_NO_MEMORY when an
+ * append to the buffer has failed. */
 void db_append(struct db *db, struct buf *sql, const struct db_param *param);
 void db_comma(struct buf *sql, size_t index);
 enum status db_exec_buf(struct db *db, uint64_t *affected, struct buf *sql);
 enum status db_query_buf(struct db *db, struct arena *a, struct db_rows *rows, struct buf *sql);
 
-/* Transactions. body runs between BEGIN and COMMIT; anything but ST_OK rolls back and is returned, except a lock lost
- * in one of its statements (ST_CONFLICT): then body runs again, at most 5 times in all, with jitter. A body's own
- * ST_CONFLICT is returned as it is. After a lost lock or connection the statements that follow in body do nothing but
- * repeat that status, so nothing runs outside of the transaction. A connection lost before COMMIT: ST_UNAVAILABLE. Lost
- * at COMMIT: ST_UNKNOWN; the unique keys tell what happened. Never nested.
- * The isolation is READ COMMITTED: a decision rests on what a conditional UPDATE, a unique key or FOR UPDATE says. */
+/* Runs body in a transaction: COMMIT when it returns ST_OK, else ROLLBACK, and its status is returned. Not nestable.
+ * After a deadlock or lock wait timeout in one of its statements, body runs again, at most 5 times in all, with jitter;
+ * then ST_CONFLICT. An ST_CONFLICT that body returns for its own reasons is returned without a retry. Once a conflict
+ * or a lost connection has aborted the transaction, further statements of body are not executed and return the same
+ * status. Connection lost before COMMIT: ST_UNAVAILABLE. Lost during COMMIT: ST_UNKNOWN; a later lookup by a unique key
+ * shows whether it was committed.
+ * The isolation level is READ COMMITTED: decide by a conditional UPDATE, a unique key or SELECT … FOR UPDATE. */
 enum status db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
-/* The same for a body that inserts a row with a unique key. When its COMMIT goes unanswered, the transaction is run
- * again, 3 times in all, and the key tells whether the first run was committed. Before the key, body must not refuse
- * (ST_INVALID, ST_NOT_FOUND) what its own first run may have caused.
- * ST_EXISTS: the key is taken, perhaps by the unanswered COMMIT · ST_UNKNOWN: the replays could not tell either. */
+/* db_transaction for a body that inserts a row with a unique key. When the outcome of COMMIT is unknown, the
+ * transaction is run again, 3 times in all: the key shows whether an earlier run was committed. Before it inserts the
+ * key, body must not return ST_INVALID or ST_NOT_FOUND because of its own committed changes.
+ * ST_EXISTS: the key exists, perhaps from an earlier run · ST_UNKNOWN: no run gave a decisive status. */
 enum status db_transaction_replay(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
-/* db_transaction for reading: every query of body sees one and the same instant. Writing is refused (ST_CORRUPT). */
+/* db_transaction for reading: all queries of body see one consistent snapshot. A write fails with ST_CORRUPT. */
 enum status db_snapshot(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 
-/* Connect, read and write timeout from the next statement on, instead of the configured one: migrations and audits
- * are slower than a page may be. The connection is opened anew. Not inside a transaction. */
+/* Sets the connect, read and write timeout instead of the configured one, for migrations and audits. Closes the
+ * connection; the next statement opens a new one. Not inside a transaction (asserted). */
 void db_set_timeout_s(struct db *db, int64_t timeout_s);
 
 #endif

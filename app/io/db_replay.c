@@ -2,7 +2,7 @@
 
 enum { TRIES_MAX = 3 };
 
-/* Whether the outcome of a replay tells what became of the transaction whose COMMIT went unanswered. */
+/* True when the status of a replay decides whether the transaction took effect: it was committed, or refused. */
 static bool is_decisive(enum status st)
 {
     return st == ST_OK || st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND;

@@ -5,7 +5,7 @@
 
 static void text_append(MYSQL *handle, struct buf *out, struct str text)
 {
-    /* The client library may double every byte, and ends with a NUL. */
+    /* The client library may double every byte, and writes a NUL behind. */
     if (text.len > (SIZE_MAX - 3) / 2 || !buf_reserve(out, 2 * text.len + 3)) {
         out->failed = true;
         return;
@@ -14,7 +14,7 @@ static void text_append(MYSQL *handle, struct buf *out, struct str text)
     unsigned long written = 0;
     if (text.len > 0)
         written = mysql_real_escape_string(handle, out->ptr + out->len, text.ptr, (unsigned long)text.len);
-    if (written > 2 * text.len) { /* -1: the library could not */
+    if (written > 2 * text.len) { /* (unsigned long)-1: escaping failed */
         out->failed = true;
         return;
     }
@@ -47,11 +47,11 @@ void db_sql_literal(MYSQL *handle, struct buf *out, const struct db_param *param
 void db_sql_expand(MYSQL *handle, struct buf *out, const char *sql, const struct db_param *params, size_t count)
 {
     size_t used = 0;
-    char quote = '\0'; /* the one we are inside of */
+    char quote = '\0'; /* the open quote; NUL: outside of quotes */
     const char *start = sql;
     const char *p = sql;
     for (; *p != '\0'; p++) {
-        assert(*p != '\\'); /* our statements have no use for it, and it would fool this loop */
+        assert(*p != '\\'); /* this loop does not parse escapes; our statements have none */
         if (quote != '\0') {
             if (*p == quote)
                 quote = '\0';

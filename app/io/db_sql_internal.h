@@ -1,4 +1,4 @@
-/* Parameters become literals of the statement: private to db.c. */
+/* Writes parameters as SQL literals into a statement. Only for db.c. */
 #ifndef HB_IO_DB_SQL_INTERNAL_H
 #define HB_IO_DB_SQL_INTERNAL_H
 
@@ -7,9 +7,11 @@
 #include "base/buf.h"
 #include "io/db.h"
 
-/* Appends one literal. handle: an initialised one, it knows the character set. A failure is left in out->failed. */
+/* Appends one literal. handle: initialised, connected or not; it holds the character set for escaping. On failure sets
+ * out->failed. */
 void db_sql_literal(MYSQL *handle, struct buf *out, const struct db_param *param);
-/* Appends sql, its ? replaced in order. Question marks in quoted text are text. There must be as many ? as params. */
+/* Appends sql with each ? replaced by the next parameter. A ? within quotes is left alone. sql has exactly count other
+ * ? and no backslash (asserted). On failure sets out->failed. */
 void db_sql_expand(MYSQL *handle, struct buf *out, const char *sql, const struct db_param *params, size_t count);
 
 #endif

@@ -17,30 +17,30 @@
 enum {
     ARENA_CHUNK_BYTES = 64 << 10,
     ARENA_LIMIT_BYTES = 16 << 20,
-    DRAIN_BYTES_MAX = 1 << 20, /* of a body over the limit; beyond it the connection is closed instead */
+    DRAIN_BYTES_MAX = 1 << 20, /* discarded of a body over the limit; with more left, the connection is closed */
     POLL_MS_MAX = 1000,
     STOP_POLL_MS = 50,
-    OTHER_FILES_MAX = 24, /* descriptors that are no connection: stores, counters, a template being read */
-    STOP_MS_MAX = 3000    /* idle kept connections are given this long to be closed by nginx when we stop */
+    OTHER_FILES_MAX = 24, /* descriptors besides connections: stores, counters, a template file */
+    STOP_MS_MAX = 3000    /* on a stop, nginx has this long to close idle kept connections */
 };
 
 struct loop {
     const struct fcgi_options *options;
     const struct fcgi_app *app;
-    struct fcgi_request slots[FCGI_CONNECTIONS_MAX]; /* fcgx.ipcFd >= 0: a connection */
-    /* What is polled and whose it is. Not on the stack, where the compiler would zero all of it for each batch. */
+    struct fcgi_request slots[FCGI_CONNECTIONS_MAX]; /* in use while fcgx.ipcFd >= 0 */
+    /* The polled descriptors, and the slot of each. Not on the stack: the compiler would zero all of it per batch. */
     struct pollfd fds[FCGI_CONNECTIONS_MAX + 1];
     size_t slot_of[FCGI_CONNECTIONS_MAX];
-    size_t slots_len;                     /* used of them */
-    size_t slots_high;                    /* behind the last connection: the rest need not be looked at */
-    size_t open_len;                      /* connections at this moment */
-    size_t kept_max;                      /* what is above is closed after its answer */
-    size_t next;                          /* slot where the next batch begins to look */
-    struct arena *arenas[FCGI_BATCH_MAX]; /* one for each request of a batch */
+    size_t slots_len;                     /* usable slots */
+    size_t slots_end;                     /* slots from here on are free */
+    size_t open_len;                      /* connections now */
+    size_t keep_max;                      /* with more connections, each is closed after its answer */
+    size_t next_slot;                     /* where the scan for the next batch starts */
+    struct arena *arenas[FCGI_BATCH_MAX]; /* one per request of a batch */
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
-    int64_t idle_at_ms;
-    int64_t stop_at_ms; /* 0 until told to stop */
+    int64_t next_idle_ms;     /* monotonic */
+    int64_t stop_deadline_ms; /* monotonic; 0 until a stop is requested */
 };
 
 struct str fcgi_param(const struct fcgi_request *r, const char *name)
@@ -48,8 +48,8 @@ struct str fcgi_param(const struct fcgi_request *r, const char *name)
     return str_from(FCGX_GetParam(name, r->fcgx.envp));
 }
 
-/* Writes fail from now on without waiting again; the connection is closed when the request is finished. */
-static void peer_give_up(const struct fcgi_request *r)
+/* After a failed write: later writes fail at once, and the connection is closed when the request is finished. */
+static void peer_shutdown(const struct fcgi_request *r)
 {
     (void)shutdown(r->fcgx.ipcFd, SHUT_RDWR);
 }
@@ -58,16 +58,16 @@ void fcgi_write(struct fcgi_request *r, struct str bytes)
 {
     assert(bytes.len <= INT32_MAX);
     if (bytes.len > 0 && FCGX_PutStr(bytes.ptr, (int)bytes.len, r->fcgx.out) < 0)
-        peer_give_up(r);
+        peer_shutdown(r);
 }
 
 void fcgi_flush(struct fcgi_request *r)
 {
     if (FCGX_FFlush(r->fcgx.out) < 0)
-        peer_give_up(r);
+        peer_shutdown(r);
 }
 
-/* Reads and forgets what is left of the body. False when it is too long to be worth it or the peer is gone. */
+/* Reads and discards the rest of the body. False: the rest is too long, or the peer closed the connection. */
 static bool body_drain(struct fcgi_request *r)
 {
     static char scratch[4096];
@@ -82,8 +82,8 @@ static bool body_drain(struct fcgi_request *r)
     }
 }
 
-/* The body is always read to its end before anything is answered: on a kept connection an unread rest would be
- * parsed as the next request. */
+/* Reads the body to its end before the first answer. On a kept connection an unread rest would be parsed as the next
+ * request. */
 static void body_read(struct fcgi_request *r, size_t limit)
 {
     uint64_t length = 0;
@@ -105,8 +105,8 @@ static void body_read(struct fcgi_request *r, size_t limit)
         r->fcgx.keepConnection = 0;
 }
 
-/* Reads the next request of a connection that has something to say, and waits for the rest of one that has begun.
- * False: the peer closed the connection, or was silent for too long; the connection is closed. */
+/* Reads the next request of a readable connection into the batch; blocks until the request is complete. False: the peer
+ * closed the connection or exceeded FCGI_PEER_TIMEOUT_S; the connection is closed. */
 static bool request_accept(struct loop *loop, struct fcgi_request *r)
 {
     if (FCGX_Accept_r(&r->fcgx) != 0) {
@@ -125,7 +125,7 @@ static bool request_accept(struct loop *loop, struct fcgi_request *r)
 static void request_finish(struct loop *loop, struct fcgi_request *r)
 {
     loop->app->finish(loop->app->ctx, r);
-    if (loop->stop_at_ms != 0 || loop->open_len > loop->kept_max)
+    if (loop->stop_deadline_ms != 0 || loop->open_len > loop->keep_max)
         r->fcgx.keepConnection = 0;
     FCGX_Finish_r(&r->fcgx);
     loop->open_len -= r->fcgx.ipcFd < 0;
@@ -133,7 +133,7 @@ static void request_finish(struct loop *loop, struct fcgi_request *r)
     r->state = NULL;
 }
 
-/* Advances every request of the batch until all are answered, one round of Redis between two steps. */
+/* Runs the steps of every request of the batch until all are answered, with one Redis round between two steps. */
 static void batch_run(struct loop *loop)
 {
     while (loop->batch_len > 0) {
@@ -151,69 +151,70 @@ static void batch_run(struct loop *loop)
     }
 }
 
-/* Idle connections are polled; these limits count in the middle of a request and of an answer, for each read and write.
- * libfcgi takes EAGAIN for a broken connection, and closes it. */
+/* Limits each blocking read and write within a request or an answer (idle connections are polled, not read). libfcgi
+ * treats EAGAIN as a broken connection and closes it. */
 static void peer_timeout_set(int fd)
 {
     const struct timeval timeout = { .tv_sec = FCGI_PEER_TIMEOUT_S };
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0)
-        log_warn("a connection has no time limit", "error=\"%s\"", strerror(errno));
+        log_warn("connection timeout not set", "error=\"%s\"", strerror(errno));
 }
 
-static void connection_take(struct loop *loop, struct fcgi_request *r, int fd)
+static void connection_add(struct loop *loop, struct fcgi_request *r, int fd)
 {
     peer_timeout_set(fd);
     r->fcgx.ipcFd = fd;
-    r->fcgx.keepConnection = 1; /* or FCGX_Accept_r would close it before it reads */
+    r->fcgx.keepConnection = 1; /* otherwise FCGX_Accept_r closes the connection before it reads */
     loop->open_len++;
     size_t slot = (size_t)(r - loop->slots);
-    if (slot >= loop->slots_high)
-        loop->slots_high = slot + 1;
+    if (slot >= loop->slots_end)
+        loop->slots_end = slot + 1;
 }
 
-/* New connections take a slot and are read when they have something to say: one that is silent pins nobody. */
+/* Accepts new connections into free slots. They are read only once they are readable, so a silent one blocks
+ * nothing. */
 static void connections_accept(struct loop *loop, struct fcgi_request *const *spare, size_t spare_len)
 {
     for (size_t i = 0; i < spare_len; i++) {
         int fd = accept4(loop->options->listen_fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
-            return; /* a sibling process was faster, or none is left */
-        connection_take(loop, spare[i], fd);
+            return; /* another process accepted the connection, or there is no further one */
+        connection_add(loop, spare[i], fd);
     }
 }
 
-static void connection_drop(struct loop *loop, struct fcgi_request *r)
+static void connection_close(struct loop *loop, struct fcgi_request *r)
 {
     FCGX_Free(&r->fcgx, 1);
     loop->open_len--;
 }
 
-/* Reads the requests of a batch from the readable connections, beginning at the one where the last full batch ended:
- * with more connections busy than a batch takes, the first ones would keep the last ones waiting for ever. */
+/* Reads the requests of a batch from the readable connections, starting where the last full batch ended. With a fixed
+ * start, busy connections in the first slots would starve those in the last. */
 static void requests_collect(struct loop *loop, const struct pollfd *fds, const size_t *slot_of, size_t len)
 {
     size_t start = 0;
-    while (start < len && slot_of[start] < loop->next)
+    while (start < len && slot_of[start] < loop->next_slot)
         start++;
-    loop->next = 0;
+    loop->next_slot = 0;
     for (size_t i = 0; i < len; i++) {
         size_t at = (start + i) % len;
         struct fcgi_request *r = &loop->slots[slot_of[at]];
         if (fds[at].revents == 0)
             continue;
         if (loop->batch_len == (size_t)loop->options->batch_max) {
-            loop->next = slot_of[at];
+            loop->next_slot = slot_of[at];
             return;
         }
         if ((fds[at].revents & POLLIN) == 0 || (fds[at].revents & POLLHUP) != 0)
-            connection_drop(loop, r); /* nobody is there to be answered */
+            connection_close(loop, r); /* the peer has closed it */
         else
             (void)request_accept(loop, r);
     }
 }
 
-/* Waits until something is readable; collects a batch, and the connections of the next one. */
+/* Waits until a descriptor is readable, then collects a batch and accepts new connections for the next one. */
 static void batch_collect(struct loop *loop)
 {
     struct pollfd *fds = loop->fds;
@@ -221,53 +222,54 @@ static void batch_collect(struct loop *loop)
     struct fcgi_request *spare[FCGI_BATCH_MAX];
     size_t batch_max = (size_t)loop->options->batch_max, len = 0, spare_len = 0;
 
-    size_t looked_at = loop->slots_high + batch_max;
-    if (looked_at > loop->slots_len)
-        looked_at = loop->slots_len;
-    loop->slots_high = 0;
-    for (size_t i = 0; i < looked_at; i++) {
+    size_t scan_len = loop->slots_end + batch_max;
+    if (scan_len > loop->slots_len)
+        scan_len = loop->slots_len;
+    loop->slots_end = 0;
+    for (size_t i = 0; i < scan_len; i++) {
         struct fcgi_request *r = &loop->slots[i];
         if (r->fcgx.ipcFd >= 0) {
             slot_of[len] = i;
             fds[len++] = (struct pollfd){ .fd = r->fcgx.ipcFd, .events = POLLIN };
-            loop->slots_high = i + 1;
+            loop->slots_end = i + 1;
         } else if (spare_len < batch_max) {
             spare[spare_len++] = r;
         }
     }
-    /* Stop accepting before the slots run out, and when told to stop. */
-    bool listens = spare_len > 0 && loop->stop_at_ms == 0;
+    /* Do not accept without a free slot, nor after a stop was requested. */
+    bool listens = spare_len > 0 && loop->stop_deadline_ms == 0;
     if (listens)
         fds[len] = (struct pollfd){ .fd = loop->options->listen_fd, .events = POLLIN };
-    if (process_poll(fds, len + listens, loop->stop_at_ms != 0 ? STOP_POLL_MS : POLL_MS_MAX) <= 0)
+    if (process_poll(fds, len + listens, loop->stop_deadline_ms != 0 ? STOP_POLL_MS : POLL_MS_MAX) <= 0)
         return;
     requests_collect(loop, fds, slot_of, len);
-    /* Who answers one at a time leaves the next one to a sibling. */
+    /* With batch_max 1, accept only when idle, so that another process can take the connection. */
     if (listens && fds[len].revents != 0 && (batch_max > 1 || loop->batch_len == 0))
         connections_accept(loop, spare, spare_len);
 }
 
-/* True when the loop may end: told to stop, and every connection is closed or had its time. */
+/* True when a stop was requested and every connection is closed or the deadline has passed. Also calls app->idle. */
 static bool loop_ended(struct loop *loop)
 {
     int64_t now_ms = clock_monotonic_ms();
-    if (process_stop_asked() && loop->stop_at_ms == 0) {
+    if (process_stop_asked() && loop->stop_deadline_ms == 0) {
         log_info("stopping", "connections=%zu", loop->open_len);
-        loop->stop_at_ms = now_ms + STOP_MS_MAX;
+        loop->stop_deadline_ms = now_ms + STOP_MS_MAX;
     }
-    if (loop->stop_at_ms == 0) {
-        if (now_ms >= loop->idle_at_ms) {
-            loop->idle_at_ms = now_ms + POLL_MS_MAX;
+    if (loop->stop_deadline_ms == 0) {
+        if (now_ms >= loop->next_idle_ms) {
+            loop->next_idle_ms = now_ms + POLL_MS_MAX;
             if (loop->app->idle != NULL)
                 loop->app->idle(loop->app->ctx);
         }
         return false;
     }
-    return loop->open_len == 0 || now_ms >= loop->stop_at_ms;
+    return loop->open_len == 0 || now_ms >= loop->stop_deadline_ms;
 }
 
-/* Between two batches no byte of a connection is in our memory (libfcgi has read whole requests, and nginx sends the
- * next one after the answer), so a connection is its descriptor and nothing else. */
+/* Restarts the program with all connections. Between two batches no bytes of a connection are buffered: libfcgi has
+ * read whole requests, and nginx sends the next one only after the answer. So the descriptor is all that is passed
+ * on. */
 static void connections_hand_over(const struct loop *loop)
 {
     int fds[FCGI_CONNECTIONS_MAX];
@@ -283,10 +285,10 @@ static void connections_take_over(struct loop *loop)
     int fds[FCGI_CONNECTIONS_MAX];
     size_t len = process_handover_take(fds, loop->slots_len);
     for (size_t i = 0; i < len; i++)
-        connection_take(loop, &loop->slots[i], fds[i]);
+        connection_add(loop, &loop->slots[i], fds[i]);
 }
 
-/* As many connections as there may be files; the limit is raised as far as we are allowed to. */
+/* The number of connections that the limit of open files allows; first raises the soft limit as far as possible. */
 static size_t slots_count(void)
 {
     const rlim_t wanted = FCGI_CONNECTIONS_MAX + OTHER_FILES_MAX;
@@ -317,9 +319,9 @@ static struct loop *loop_new(const struct fcgi_options *options, const struct fc
     }
     loop->slots_len = slots_count();
     size_t spare = loop->slots_len > 2 * FCGI_SPARE_MAX ? FCGI_SPARE_MAX : (loop->slots_len + 1) / 2;
-    loop->kept_max = loop->slots_len - spare;
+    loop->keep_max = loop->slots_len - spare;
     for (size_t i = 0; i < FCGI_CONNECTIONS_MAX; i++) {
-        /* No listening socket: behind a broken connection libfcgi would accept the next one itself, without limits. */
+        /* No listening socket: after a broken connection libfcgi would accept the next one itself, without timeouts. */
         FCGX_InitRequest(&loop->slots[i].fcgx, -1, 0);
         loop->slots[i].fcgx.ipcFd = -1;
     }
@@ -348,8 +350,8 @@ enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app
     if (loop == NULL)
         return ST_NO_MEMORY;
     connections_take_over(loop);
-    /* After FCGX_Init, which installs handlers of its own. Let in only while we wait: libfcgi's reads and writes don't
-     * survive an EINTR, and a cut answer after a grab is the worst moment. */
+    /* After FCGX_Init, which installs its own handlers. Signals stay blocked except during the poll: libfcgi does not
+     * resume a read or write after EINTR, and a visitor must not lose the answer to a grab. */
     process_signals_prepare();
     while (!loop_ended(loop)) {
         batch_collect(loop);

@@ -1,9 +1,11 @@
-/* The loop: FastCGI requests in batches, each advanced step by step; between the steps one Redis round for all of
- * them. One process serves many kept connections and none of them ever pins it. docs/ARCHITECTURE.md tells why.
+/* The loop: one process serves many kept FastCGI connections. It reads a batch of requests from the readable
+ * connections, calls the step function of each, runs one Redis round for all of them, calls the next steps, and so on
+ * until every request of the batch is answered. An idle connection blocks nothing. docs/ARCHITECTURE.md tells why.
+ * Fill struct fcgi_app with the callbacks and call fcgi_serve; it returns when the process is to stop.
  *
- * Requests are read and answers are written blocking (libfcgi). The loop relies on nginx for that: nginx sends a
- * request only when it has all of it (fastcgi_request_buffering) and takes an answer without waiting for its visitor
- * (fastcgi_buffering). A peer that does otherwise holds up the process for FCGI_PEER_TIMEOUT_S, and is closed then. */
+ * Reading a request and writing an answer block (libfcgi). The loop relies on nginx, which sends a request only once
+ * it is complete (fastcgi_request_buffering) and accepts an answer without waiting for the visitor (fastcgi_buffering).
+ * A peer that stops within a request or an answer blocks the process for FCGI_PEER_TIMEOUT_S and is then closed. */
 #ifndef HB_IO_FCGI_H
 #define HB_IO_FCGI_H
 
@@ -14,16 +16,16 @@
 #include "base/status.h"
 #include "base/str.h"
 
-#define FCGI_CONNECTIONS_MAX 4096 /* per process, fewer when it may not open that many files */
-#define FCGI_SPARE_MAX       64   /* of them are not kept: somebody new always gets in */
-#define FCGI_BATCH_MAX       64   /* requests per batch in the hot pool */
-#define FCGI_PEER_TIMEOUT_S  2    /* silence in the middle of a request, or an answer that is not read */
+#define FCGI_CONNECTIONS_MAX 4096 /* per process; fewer if the limit of open files is lower */
+#define FCGI_SPARE_MAX       64   /* slots that kept connections leave free for new ones */
+#define FCGI_BATCH_MAX       64   /* largest fcgi_options.batch_max */
+#define FCGI_PEER_TIMEOUT_S  2    /* per read within a request and per write of an answer */
 
 /* One request on one connection. */
 struct fcgi_request {
     FCGX_Request fcgx;
-    struct arena *arena; /* the request's memory, reset after the answer */
-    struct str body;     /* read whole before the first step; over the limit: empty, and body_too_large */
+    struct arena *arena; /* reset after the answer */
+    struct str body;     /* read to its end before the first step; over the limit: empty, body_too_large */
     bool body_too_large;
     bool body_broken; /* the peer closed in the middle, or CONTENT_LENGTH does not agree */
     void *state;      /* the application's, NULL before the first step; memory from the arena */
@@ -31,29 +33,34 @@ struct fcgi_request {
 
 enum fcgi_step { FCGI_WAIT, FCGI_DONE };
 
-/* What the loop runs. ctx is handed through. */
+/* The callbacks of the loop. ctx is passed to each.
+ * step: works on a request. FCGI_DONE: the answer is written; FCGI_WAIT: call again after the next round.
+ * round: executes what the steps have queued. · finish: cleans up r->state after FCGI_DONE.
+ * idle: called at most once a second, between batches; may be NULL. */
 struct fcgi_app {
     void *ctx;
-    enum fcgi_step (*step)(void *ctx, struct fcgi_request *r); /* FCGI_WAIT: call again after the next round */
-    void (*round)(void *ctx);                                  /* answers everything the steps queued */
-    void (*finish)(void *ctx, struct fcgi_request *r);         /* the answer has been written: clean up state */
-    void (*idle)(void *ctx);                                   /* at most once a second between batches */
+    enum fcgi_step (*step)(void *ctx, struct fcgi_request *r);
+    void (*round)(void *ctx);
+    void (*finish)(void *ctx, struct fcgi_request *r);
+    void (*idle)(void *ctx);
 };
 
 struct fcgi_options {
-    int listen_fd; /* 0 under spawn-fcgi */
-    int batch_max; /* 1 for pools whose handlers may block */
-    size_t body_bytes_max;
+    int listen_fd;         /* 0 under spawn-fcgi */
+    int batch_max;         /* 1 for pools whose handlers may block */
+    size_t body_bytes_max; /* a larger body is discarded: body_too_large */
 };
 
-/* Serves until SIGTERM, SIGUSR1 or SIGINT; finishes what it has accepted, then returns ST_OK. SIGHUP starts the program
- * anew with every connection kept (io/process.h). */
+/* Serves until SIGTERM, SIGUSR1 or SIGINT; answers the requests of kept connections for up to 3 s more, then returns
+ * ST_OK. SIGHUP restarts the program and keeps every connection (io/process.h). ST_UNAVAILABLE: libfcgi or the
+ * listening socket can't be used · ST_NO_MEMORY. options and app are borrowed. */
 enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app);
 
-/* The value of a FastCGI parameter; STR_NONE when absent. When it was sent twice the first one counts. */
+/* The value of a FastCGI parameter, valid until the answer; STR_NONE when absent. Of duplicates the first counts. */
 struct str fcgi_param(const struct fcgi_request *r, const char *name);
+/* Appends to the answer. Without effect once the peer has closed the connection. */
 void fcgi_write(struct fcgi_request *r, struct str bytes);
-/* Sends what was written so far, although more will follow. */
+/* Sends what was written so far, before the answer is complete. */
 void fcgi_flush(struct fcgi_request *r);
 
 #endif

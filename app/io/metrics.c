@@ -9,14 +9,14 @@
 
 #include "base/str.h"
 
-/* Room for counters to come: a file made by an older version fits a newer one and the other way round. */
+/* More slots than counters: older and newer versions of the program can share one file. */
 enum { SLOTS_MAX = 256 };
 
 struct metrics_page {
     _Atomic uint64_t slots[SLOTS_MAX];
 };
 
-_Static_assert((int)METRIC_COUNT <= (int)SLOTS_MAX, "the file has room for every counter");
+_Static_assert((int)METRIC_COUNT <= (int)SLOTS_MAX, "every counter has a slot in the file");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "counters are shared between processes");
 
 static const struct {
@@ -27,7 +27,7 @@ static const struct {
 #undef METRIC_TEXT
 };
 
-/* The counters of the process: one mapping for its life, so that any floor can count without being handed anything. */
+/* Global, so that every floor can count without a handle. Private memory until metrics_open maps the file. */
 static struct metrics_page page_private;
 static struct metrics_page *page = &page_private;
 

@@ -1,5 +1,5 @@
-/* Counters of all processes of an instance, in one small shared file (mmap): adding is one atomic add, and any
- * process can print them all as Prometheus text. */
+/* Counters shared by all processes of an instance through one small mapped file. An increment is one atomic add. Every
+ * process can print all counters as Prometheus text. Call metrics_open once at start; the counts survive a restart. */
 #ifndef HB_IO_METRICS_H
 #define HB_IO_METRICS_H
 
@@ -8,7 +8,8 @@
 
 #include "base/buf.h"
 
-/* X(identifier, Prometheus name with labels, help). Append only: the position is the place in the file. */
+/* X(identifier, Prometheus name with labels, help; NULL: same family as the line above). Only append: the position of a
+ * line is its slot in the file. */
 #define METRICS(X)                                                                                                     \
     X(METRIC_REQUESTS_HOT, "hongbao_requests_total{pool=\"hot\"}", "Requests answered.")                               \
     X(METRIC_REQUESTS_PAGE, "hongbao_requests_total{pool=\"page\"}", NULL)                                             \
@@ -26,17 +27,17 @@
     X(METRIC_REDIS_LOST, "hongbao_redis_connections_lost_total", "Redis connections dropped after an error.")          \
     X(METRIC_MYSQL_LOST, "hongbao_mysql_connections_lost_total", "MySQL connections dropped after an error.")          \
     X(METRIC_DEAD_LETTERS, "hongbao_dead_letters_total", "Events put aside because they could not be settled.")        \
-    X(METRIC_AUDIT_SAMPLED, "hongbao_audit_sampled_packets_total", "Packets looked at by the standing check.")         \
-    X(METRIC_AUDIT_VIOLATED, "hongbao_audit_sampled_violations_total", "Of those, packets that violate an invariant.")
+    X(METRIC_AUDIT_SAMPLED, "hongbao_audit_sampled_packets_total", "Packets audited by the settle worker.")            \
+    X(METRIC_AUDIT_VIOLATED, "hongbao_audit_sampled_violations_total", "Audited packets that violate an invariant.")
 
 #define METRIC_ID(id, name, help) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
 #undef METRIC_ID
 
-/* Maps the file (created when missing). Without it, counting goes to private memory: false, and all still works. */
+/* Maps the file; creates it when missing. False: failed; counting continues in private memory. */
 bool metrics_open(const char *path);
 void metrics_add(enum metric m, uint64_t n);
 uint64_t metrics_get(enum metric m);
-void metrics_print(struct buf *out); /* Prometheus text exposition 0.0.4 */
+void metrics_print(struct buf *out); /* appends all counters in the Prometheus text format 0.0.4 */
 
 #endif

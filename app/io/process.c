@@ -20,42 +20,42 @@
 #include "base/str.h"
 
 enum {
-    CHECK_MS_MAX = 20000, /* of the child that looks whether the program would start */
+    CHECK_MS_MAX = 20000, /* run time of the child that runs the check */
     ARGUMENTS_MAX = 16,
-    HANDOVER_BYTES_MAX = 16 + PROCESS_DESCRIPTORS_MAX * 5, /* the count, then four digits and a comma each */
+    HANDOVER_BYTES_MAX = 16 + PROCESS_DESCRIPTORS_MAX * 5, /* restart count; four digits and a comma per descriptor */
     FIRST_DESCRIPTOR = 3
 };
 
-_Static_assert(PROCESS_DESCRIPTOR_MAX <= 10000, "four digits a number");
+_Static_assert(PROCESS_DESCRIPTOR_MAX <= 10000, "a descriptor number has at most four digits");
 
-/* Set by signals, for which there is nothing but globals. */
-static volatile sig_atomic_t stop_asked, restart_asked;
+/* Set by signal handlers, which can only reach globals. */
+static volatile sig_atomic_t stop_requested, restart_requested;
 
-/* Of the process, as its signals are. */
+/* State of the process; global like its signal handlers. */
 static struct {
     char **argv;
-    sigset_t open; /* the signal mask inside process_poll */
+    sigset_t poll_mask; /* the signal mask inside process_poll */
     uint64_t restarts;
-    struct str handed; /* the numbers that the program before left for us; never freed, it is our first environment */
-    pid_t check_pid;   /* 0: none under way */
-    int64_t check_until_ms;
+    struct str inherited; /* descriptor list of PROCESS_HANDOVER; points into the initial environment, never freed */
+    pid_t check_pid;      /* 0: no check is running */
+    int64_t check_deadline_ms;
 } self;
 
 static void on_stop(int signal_no)
 {
     (void)signal_no;
-    stop_asked = 1;
+    stop_requested = 1;
 }
 
 static void on_restart(int signal_no)
 {
     (void)signal_no;
-    restart_asked = 1;
+    restart_requested = 1;
 }
 
 static void on_child(int signal_no)
 {
-    (void)signal_no; /* it has woken process_poll: that is all */
+    (void)signal_no; /* only wakes process_poll */
 }
 
 static const struct {
@@ -69,27 +69,28 @@ enum { SIGNAL_COUNT = ARRAY_LEN(SIGNALS) };
 void process_init(char **argv)
 {
     self.argv = argv;
-    self.handed = STR_NONE;
-    struct str count = str_cut(str_from(getenv(PROCESS_HANDOVER)), ':', &self.handed);
+    self.inherited = STR_NONE;
+    struct str count = str_cut(str_from(getenv(PROCESS_HANDOVER)), ':', &self.inherited);
     if (!str_to_u64(count, &self.restarts))
-        self.handed = STR_NONE;
+        self.inherited = STR_NONE;
     (void)unsetenv(PROCESS_HANDOVER);
 }
 
 void process_signals_prepare(void)
 {
     sigset_t blocked;
-    stop_asked = restart_asked = 0;
+    stop_requested = restart_requested = 0;
     sigemptyset(&blocked);
     for (size_t i = 0; i < SIGNAL_COUNT; i++)
         sigaddset(&blocked, SIGNALS[i].number);
-    /* Blocked first: what came during a restart is still pending, and is not to be lost to the flags above. */
-    sigprocmask(SIG_BLOCK, &blocked, &self.open);
+    /* Block before the handlers are installed: a signal that arrived during a restart is still pending and must reach
+     * them after the flags were cleared. */
+    sigprocmask(SIG_BLOCK, &blocked, &self.poll_mask);
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         struct sigaction action = { .sa_handler = SIGNALS[i].handler };
         sigemptyset(&action.sa_mask);
         sigaction(SIGNALS[i].number, &action, NULL);
-        sigdelset(&self.open, SIGNALS[i].number);
+        sigdelset(&self.poll_mask, SIGNALS[i].number);
     }
     (void)signal(SIGPIPE, SIG_IGN);
 }
@@ -98,12 +99,12 @@ int process_poll(struct pollfd *fds, size_t fds_len, int64_t timeout_ms)
 {
     struct timespec timeout = { .tv_sec = (time_t)(timeout_ms / 1000),
                                 .tv_nsec = (long)(timeout_ms % 1000) * 1000000L };
-    return ppoll(fds, (nfds_t)fds_len, &timeout, &self.open);
+    return ppoll(fds, (nfds_t)fds_len, &timeout, &self.poll_mask);
 }
 
 bool process_stop_asked(void)
 {
-    return stop_asked != 0;
+    return stop_requested != 0;
 }
 
 void process_be_nice(int niceness)
@@ -112,10 +113,11 @@ void process_be_nice(int niceness)
     int now = getpriority(PRIO_PROCESS, 0);
     if (errno == 0 && (now >= niceness || setpriority(PRIO_PROCESS, 0, niceness) == 0))
         return;
-    log_warn("can't let others go first", "error=\"%s\"", strerror(errno));
+    log_warn("nice value not changed", "error=\"%s\"", strerror(errno));
 }
 
-/* Runs our own command line with --check behind it. Descriptor 0 may be the listening socket: it gets none of ours. */
+/* Starts our command line with --check appended. The child gets none of our descriptors (0 may be the listening
+ * socket). Returns an errno, 0 on success. */
 static int check_spawn(char **argv)
 {
     posix_spawn_file_actions_t files;
@@ -129,7 +131,7 @@ static int check_spawn(char **argv)
         if (error == 0)
             error = posix_spawn_file_actions_addclosefrom_np(&files, FIRST_DESCRIPTOR);
         if (error == 0)
-            error = posix_spawnattr_setsigmask(&attributes, &self.open);
+            error = posix_spawnattr_setsigmask(&attributes, &self.poll_mask);
         if (error == 0)
             error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
         if (error == 0)
@@ -151,40 +153,40 @@ static void check_start(void)
     argv[len] = option;
     argv[len + 1] = NULL;
     int error = len == 0 || self.argv[len] != NULL ? E2BIG : check_spawn(argv);
-    self.check_until_ms = clock_monotonic_ms() + CHECK_MS_MAX;
+    self.check_deadline_ms = clock_monotonic_ms() + CHECK_MS_MAX;
     if (error != 0) {
         self.check_pid = 0;
-        log_error("restart refused: the program can't be started", "error=\"%s\"", strerror(error));
+        log_error("restart refused: check not started", "error=\"%s\"", strerror(error));
     }
 }
 
 bool process_restart_due(void)
 {
     int status = 0;
-    if (stop_asked != 0)
+    if (stop_requested != 0)
         return false;
     if (self.check_pid == 0) {
-        if (restart_asked != 0) {
-            restart_asked = 0;
+        if (restart_requested != 0) {
+            restart_requested = 0;
             check_start();
         }
         return false;
     }
     pid_t ended = waitpid(self.check_pid, &status, WNOHANG);
     if (ended == 0) {
-        if (clock_monotonic_ms() >= self.check_until_ms)
+        if (clock_monotonic_ms() >= self.check_deadline_ms)
             (void)kill(self.check_pid, SIGKILL);
         return false;
     }
     self.check_pid = 0;
     if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        log_error("restart refused: the check has failed, going on as before", "status=%d", status);
+        log_error("restart refused: check failed", "status=%d", status);
         return false;
     }
-    return restart_asked == 0; /* asked once more: what was looked at may be old */
+    return restart_requested == 0; /* requested again meanwhile: the check may have seen old files, so run it again */
 }
 
-/* Only these stay open over an exec; every number that is no descriptor is passed over. */
+/* Leaves only these descriptors, and 0 to 2, open over exec. fcntl fails harmlessly on numbers that are not open. */
 static void descriptors_keep(const int *fds, size_t fds_len)
 {
     for (int fd = FIRST_DESCRIPTOR; fd < PROCESS_DESCRIPTOR_MAX; fd++)
@@ -207,13 +209,14 @@ void process_restart(const int *fds, size_t fds_len)
         descriptors_keep(fds, fds_len);
         (void)execvp(self.argv[0], self.argv);
     }
-    log_error("restart failed, going on as before", "error=\"%s\"", strerror(errno));
+    log_error("restart failed", "error=\"%s\"", strerror(errno));
     descriptors_keep(NULL, 0);
     (void)unsetenv(PROCESS_HANDOVER);
 }
 
-/* A connected stream socket that was left open for us: nothing that was opened since, and nothing named twice. */
-static bool handover_fits(uint64_t number)
+/* True for a stream socket that does not listen and has no close-on-exec flag. That flag is set on everything opened
+ * since the exec, and on a descriptor once it was taken over, so a duplicate number is refused. */
+static bool inherited_socket_is_valid(uint64_t number)
 {
     int fd = (int)number, type = 0, listens = 0;
     socklen_t type_len = sizeof type, listens_len = sizeof listens;
@@ -225,10 +228,10 @@ static bool handover_fits(uint64_t number)
 size_t process_handover_take(int *fds, size_t max)
 {
     size_t len = 0, refused = 0;
-    while (self.handed.len > 0) {
+    while (self.inherited.len > 0) {
         uint64_t number = 0;
-        struct str entry = str_cut(self.handed, ',', &self.handed);
-        if (!str_to_u64(entry, &number) || !handover_fits(number)) {
+        struct str entry = str_cut(self.inherited, ',', &self.inherited);
+        if (!str_to_u64(entry, &number) || !inherited_socket_is_valid(number)) {
             refused++;
         } else if (len == max) {
             (void)close((int)number);
@@ -238,6 +241,6 @@ size_t process_handover_take(int *fds, size_t max)
         }
     }
     if (refused > 0)
-        log_warn("descriptors named by " PROCESS_HANDOVER " are no connections", "count=%zu", refused);
+        log_warn("inherited descriptors refused", "count=%zu", refused);
     return len;
 }

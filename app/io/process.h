@@ -1,9 +1,13 @@
-/* The life of a long-lived process: when its signals arrive, its restart in place, and whom it lets go first.
+/* Signals, restart and scheduling priority of a long-running process.
  *
- * Signals are let in only inside process_poll: SIGTERM, SIGINT and SIGUSR1 ask to stop, SIGHUP asks to start the
- * program anew. That happens by exec in the same process, so no supervisor notices, with the connections handed over:
- * nobody's request is lost, and program, configuration and templates are those of now. Before, a child runs the same
- * command with --check; while that fails the process goes on as it is. docs/how-to/restart.md tells the operator. */
+ * Signals are delivered only inside process_poll: SIGTERM, SIGINT and SIGUSR1 request a stop, SIGHUP a restart. A
+ * restart is an exec in the same process, so the process id stays, and open connections are passed on: no request is
+ * lost, and the current program file, configuration and templates are used. First a child runs the same command with
+ * --check; if that fails, there is no restart. docs/how-to/restart.md is for the operator.
+ *
+ * Order of calls: process_init in main; process_handover_take for the connections of the program before the restart;
+ * process_signals_prepare; then in a loop process_poll, process_stop_asked, and process_restart once
+ * process_restart_due is true. */
 #ifndef HB_IO_PROCESS_H
 #define HB_IO_PROCESS_H
 
@@ -12,42 +16,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROCESS_DESCRIPTORS_MAX 4096 /* handed over by one restart */
-#define PROCESS_DESCRIPTOR_MAX  8192 /* their numbers are below; the kernel gives the lowest one that is free */
+#define PROCESS_DESCRIPTORS_MAX 4096 /* descriptors passed on by one restart, at most */
+#define PROCESS_DESCRIPTOR_MAX  8192 /* descriptor numbers are lower: the kernel assigns the lowest free one */
 
-/* The environment variable of a restart: "COUNT:FD,FD,…", how many times this process has been started anew, and what
- * it was handed. ./dev looks for it. */
+/* The environment variable of a restart: "COUNT:FD,FD,…": how many times this process has been restarted, and the
+ * descriptors passed on. ./dev reads it, too. */
 #define PROCESS_HANDOVER "HONGBAO_RESTART"
 
-/* To be called by main before anything is opened. argv, to start the program again by the path and from the folder of
- * its first start: borrowed for ever. Takes PROCESS_HANDOVER out of the environment. */
+/* Call from main before anything is opened. argv is borrowed for the life of the process: a restart executes it, in the
+ * same working directory. Removes PROCESS_HANDOVER from the environment. */
 void process_init(char **argv);
 
-/* Blocks the signals, whatever else has installed handlers for them. To be called before the first process_poll. */
+/* Blocks the signals and installs our handlers, replacing others. Call before the first process_poll. */
 void process_signals_prepare(void);
 
-/* poll with the signals let in; as poll does, it answers -1 when one has come. */
+/* poll(2) with the signals unblocked. Returns as poll; -1 (EINTR) after a signal. */
 int process_poll(struct pollfd *fds, size_t fds_len, int64_t timeout_ms);
 
+/* True once SIGTERM, SIGINT or SIGUSR1 has arrived. */
 bool process_stop_asked(void);
 
-/* Lets others have the CPU first, by so much (1–19); never takes back what the supervisor gave away already. Refused,
- * it is only logged. Where the kernel groups processes by session (autogroup) or by service (cgroup), this counts only
- * inside the group, and whoever makes the group has to weigh it: docs/reference/config.md. */
+/* Raises the nice value of the process to niceness (1–19); never lowers it. A failure is logged. Where the kernel
+ * groups processes by session (autogroup) or service (cgroup), the nice value counts only within the group, and the
+ * supervisor has to set the weight of the group: docs/reference/config.md. */
 void process_be_nice(int niceness);
 
-/* To be called now and then: begins the check when a restart is asked for, looks whether it has ended. True: it went
- * well, and process_restart is to be called once nothing is half-done. A stop goes before a restart. */
+/* Call regularly. Starts the check after a restart was requested, later polls whether it has ended; never blocks. True
+ * once: the check succeeded, call process_restart as soon as no work is half-done. Always false after a stop
+ * request. */
 bool process_restart_due(void);
 
-/* Starts the program anew with these sockets and descriptors 0, 1, 2 open, all others closed. Comes back only when that
- * can't be done, and then all is as before. fds: at most PROCESS_DESCRIPTORS_MAX; one above the numbers allowed is
- * closed by the restart. */
+/* Executes the program anew with the sockets fds and descriptors 0, 1, 2 open, all others closed. Returns only when
+ * exec failed (logged), and then all is as before. fds: at most PROCESS_DESCRIPTORS_MAX (asserted); a descriptor
+ * numbered PROCESS_DESCRIPTOR_MAX or higher is closed by the restart. */
 void process_restart(const int *fds, size_t fds_len);
 
-/* What the program before handed over: connected stream sockets, now closed on exec and the caller's. Whatever else the
- * variable names is left alone. Their number, 0 after an ordinary start or a second call; at most max, the rest is
- * closed. */
+/* Fills fds with the sockets that a restart passed on, and returns their number: 0 after an ordinary start and from the
+ * second call on. At most max; further ones are closed. The caller owns them; each has the close-on-exec flag. Entries
+ * of the variable that are not inherited stream sockets are ignored (their number is logged). */
 size_t process_handover_take(int *fds, size_t max);
 
 #endif

@@ -1,4 +1,4 @@
-/* One connection, rounds of many commands. The bytes of a command are written to the queue when it is queued. */
+/* The queue and the rounds. A command is encoded into the output buffer when it is queued. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "io/redis_internal.h"
 
 enum {
-    QUEUE_BYTES_KEPT = 1 << 20, /* memory above this is given back after the round */
-    ARG_HEAD_MAX = 32,          /* "$LEN\r\n" and "\r\n" of one argument */
-    PENDING_FIRST = 64,
-    HASH_ARG = 1 /* EVALSHA HASH KEYS … */
+    QUEUE_BYTES_KEPT = 1 << 20, /* a larger buffer is freed after the round */
+    ARG_HEAD_MAX = 32,          /* of one argument: "$LEN\r\n" and "\r\n" */
+    PENDING_CAP_FIRST = 64,
+    HASH_ARG = 1 /* index in EVALSHA HASH KEYS … */
 };
 
 struct redis *redis_new(const struct config *config)
@@ -43,7 +43,7 @@ static bool pending_reserve(struct redis *r)
 {
     if (r->count < r->cap)
         return true;
-    size_t cap = r->cap == 0 ? PENDING_FIRST : r->cap * 2;
+    size_t cap = r->cap == 0 ? PENDING_CAP_FIRST : r->cap * 2;
     struct pending *grown = r->count == REDIS_QUEUE_MAX ? NULL : realloc(r->pending, cap * sizeof *grown);
     if (grown == NULL)
         return false;
@@ -52,7 +52,7 @@ static bool pending_reserve(struct redis *r)
     return true;
 }
 
-/* Queues three lists of arguments (a script's head, keys and args) as one command. */
+/* Queues one command whose arguments are in three lists (for a script: head, keys, args). */
 static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script,
                           enum redis_target target, const struct str *const lists[3], const size_t counts[3])
 {
@@ -66,7 +66,7 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
     if (args > REDIS_ARGS_MAX || !pending_reserve(r))
         return;
     if (!buf_reserve(&r->out, bytes)) {
-        r->out.failed = false; /* what was queued before stays good */
+        r->out.failed = false; /* the commands queued before are intact */
         return;
     }
     struct pending *p = &r->pending[r->count++];
@@ -76,7 +76,7 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
         for (size_t i = 0; i < counts[l]; i++) {
             size_t at = redis_write_arg(&r->out, lists[l][i]);
             if (script != NULL && l == 0 && i == HASH_ARG)
-                p->hash_at = at - p->start;
+                p->hash_offset = at - p->start;
         }
     p->end = r->out.len;
     assert(!r->out.failed && p->end - p->start <= bytes);
@@ -110,7 +110,7 @@ bool redis_queued(const struct redis *r)
 
 /* ---- rounds ---- */
 
-/* Takes the fenced commands out of the queue. */
+/* Removes the fenced commands from the queue: ST_UNAVAILABLE. */
 static void fenced_drop(struct redis *r)
 {
     size_t kept = 0, len = 0;
@@ -130,7 +130,7 @@ static void fenced_drop(struct redis *r)
     r->out.len = len;
 }
 
-/* While the fence is shut its key is read along with every round. */
+/* While the fence is shut: drops the fenced commands and adds a read of the key to the round. */
 static void fence_queue(struct redis *r)
 {
     const struct str get[] = { STR("GET"), r->fence_key };
@@ -152,17 +152,17 @@ void redis_round(struct redis *r)
     if (r->count == 0)
         return;
     int64_t deadline_ms = clock_monotonic_ms() + r->config->redis_timeout_ms;
-    bool ready = redis_connected(r, deadline_ms), ask = ready && !r->fence_open;
-    if (ask)
+    bool ready = redis_connection_ensure(r, deadline_ms), check_fence = ready && !r->fence_open;
+    if (check_fence)
         fence_queue(r);
     if (!ready) {
         for (size_t i = 0; i < r->count; i++)
             r->pending[i].call->status = ST_UNAVAILABLE;
     } else if (redis_transfer(r, buf_view(&r->out), r->pending, r->count, deadline_ms)) {
         redis_scripts_reload(r, deadline_ms);
-        r->used_ms = clock_monotonic_ms();
+        r->last_used_ms = clock_monotonic_ms();
     }
-    if (ask)
+    if (check_fence)
         fence_read(r);
     r->count = 0;
     if (r->out.cap > QUEUE_BYTES_KEPT)

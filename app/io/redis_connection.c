@@ -1,4 +1,4 @@
-/* One connection to Redis: opening it, greeting who is there, noticing that it has gone stale. */
+/* The connection to Redis: opening, handshake, detecting that an idle connection is dead. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include "io/metrics.h"
 #include "io/redis_internal.h"
 
-enum { IDLE_CHECK_MS = 20 /* a connection unused for longer is looked at before it is trusted */ };
+enum { IDLE_CHECK_MS = 20 /* a connection unused for longer is tested before its next use */ };
 
 void redis_close(struct redis *r)
 {
@@ -37,7 +37,7 @@ void redis_fence_write(struct redis *r)
         (void)snprintf(r->fence_text, sizeof r->fence_text, "%s %lld", r->run_id, (long long)r->fence_number);
 }
 
-/* Takes the run_id out of the answer to INFO. False: it has none. */
+/* Copies the run_id from the reply to INFO. False: not found. */
 static bool run_id_read(const redisReply *info, char out[REDIS_RUN_ID_MAX])
 {
     static const char label[] = "\nrun_id:";
@@ -54,10 +54,9 @@ static bool run_id_read(const redisReply *info, char out[REDIS_RUN_ID_MAX])
     return true;
 }
 
-/* Who are we, and who is there? An exchange of its own: behind a refused AUTH commands run as the default user, which
- * does no harm to INFO. When anything is refused here (too many clients, a wrong password), the connection is no
- * use. */
-static bool connection_greet(struct redis *r, int64_t deadline_ms)
+/* AUTH, and INFO for the run_id, sent before any queued command: after a refused AUTH the server would execute commands
+ * as the default user. On an error reply (too many clients, wrong password) the connection is dropped. */
+static bool connection_handshake(struct redis *r, int64_t deadline_ms)
 {
     struct buf out = BUF_EMPTY;
     struct redis_call calls[2] = { 0 };
@@ -80,7 +79,7 @@ static bool connection_greet(struct redis *r, int64_t deadline_ms)
         redis_call_free(&calls[i]);
     buf_free(&out);
     if (!ok && r->context != NULL)
-        redis_drop(r, "greeting");
+        redis_drop(r, "handshake");
     return ok;
 }
 
@@ -93,17 +92,17 @@ static bool socket_connected(int fd, int64_t deadline_ms)
            error == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* An idle connection that has something to say has only an end of file to say. */
+/* True when an idle connection is readable or failed: the only thing to read is end of file. */
 static bool connection_stale(const struct redis *r)
 {
-    if (clock_monotonic_ms() - r->used_ms <= IDLE_CHECK_MS)
+    if (clock_monotonic_ms() - r->last_used_ms <= IDLE_CHECK_MS)
         return false;
     char byte;
     ssize_t n = recv(r->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-bool redis_connected(struct redis *r, int64_t deadline_ms)
+bool redis_connection_ensure(struct redis *r, int64_t deadline_ms)
 {
     if (r->context != NULL) {
         if (!connection_stale(r))
@@ -116,16 +115,16 @@ bool redis_connected(struct redis *r, int64_t deadline_ms)
     r->retry_at_ms = now_ms + REDIS_RETRY_PAUSE_MS;
     r->context = redisConnectUnixNonBlock(r->config->redis_socket);
     bool ok = r->context != NULL && r->context->err == 0 && socket_connected(r->context->fd, deadline_ms) &&
-              connection_greet(r, deadline_ms);
+              connection_handshake(r, deadline_ms);
     if (!ok) {
         redis_close(r);
         r->retry_at_ms = clock_monotonic_ms() + REDIS_RETRY_PAUSE_MS;
     }
-    if (ok && r->down_logged)
-        log_info("redis is back", NULL);
-    if (!ok && !r->down_logged)
-        log_warn("redis is away", NULL);
-    r->down_logged = !ok;
+    if (ok && r->unreachable_logged)
+        log_info("redis reachable again", NULL);
+    if (!ok && !r->unreachable_logged)
+        log_warn("redis unreachable", NULL);
+    r->unreachable_logged = !ok;
     r->connection += ok;
     return ok;
 }

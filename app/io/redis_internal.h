@@ -1,10 +1,10 @@
-/* What the parts of the Redis client share; nobody else includes it.
+/* The parts of the Redis client:
  *
- *   redis.c             a queue of commands, and rounds that send it and answer it
+ *   redis.c             the queue of commands, rounds, the fence
  *   redis_wire.c        commands → bytes, bytes → replies, within a deadline
- *   redis_connection.c  one connection: who is there, is it still there
- *   redis_reload.c      commands that Redis has no script for: load it, repeat them
- *   redis_script.c      scripts from files
+ *   redis_connection.c  connecting, the handshake, noticing a dead connection
+ *   redis_reload.c      after NOSCRIPT: load the script, repeat the call
+ *   redis_script.c      reading scripts from files
  *   redis_reply.c       reading replies */
 #ifndef HB_IO_REDIS_INTERNAL_H
 #define HB_IO_REDIS_INTERNAL_H
@@ -13,34 +13,34 @@
 #include "io/redis.h"
 
 enum {
-    REDIS_QUEUE_BYTES_MAX = 64 << 20, /* of one round */
-    REDIS_RETRY_PAUSE_MS = 100,       /* before the next attempt to connect; who queued up meanwhile doesn't wait */
+    REDIS_QUEUE_BYTES_MAX = 64 << 20, /* per round */
+    REDIS_RETRY_PAUSE_MS = 100,       /* before the next attempt to connect; rounds meanwhile fail at once */
     REDIS_RUN_ID_MAX = 41,
     REDIS_FENCE_MAX = REDIS_RUN_ID_MAX + 21
 };
 
-/* A queued command: where its bytes lie and who waits for the answer. */
+/* A queued command: its bytes in the output buffer and the call that takes its reply. */
 struct pending {
     struct redis_call *call;
-    struct redis_script *script; /* NULL: a plain command */
+    struct redis_script *script; /* NULL: not a script call */
     enum redis_target target;
-    size_t start, end;
-    size_t hash_at; /* of a script: where its hash begins, behind start */
+    size_t start, end;  /* offsets in the buffer */
+    size_t hash_offset; /* of a script call: offset of its hash from start */
 };
 
 struct redis {
     const struct config *config;
     redisContext *context; /* NULL: not connected */
-    int64_t retry_at_ms;   /* monotonic: no attempt to connect before */
-    int64_t used_ms;       /* monotonic: end of the last good round */
-    bool down_logged;
-    uint64_t connection;           /* counts them */
-    char run_id[REDIS_RUN_ID_MAX]; /* of the server at the other end */
+    int64_t retry_at_ms;   /* monotonic: do not connect before */
+    int64_t last_used_ms;  /* monotonic: end of the last successful round */
+    bool unreachable_logged;
+    uint64_t connection;           /* number of connections so far */
+    char run_id[REDIS_RUN_ID_MAX]; /* of the connected server; empty: not connected */
     struct str fence_key;          /* borrowed; empty: the fence is shut */
     int64_t fence_number;
-    char fence_text[REDIS_FENCE_MAX]; /* the text at the key that opens it */
-    struct redis_call fence_reply;    /* what the key held */
-    bool fence_open;                  /* it was fence_text, over this connection */
+    char fence_text[REDIS_FENCE_MAX]; /* the value at the key that opens the fence */
+    struct redis_call fence_reply;    /* the value read from the key */
+    bool fence_open;                  /* the value was fence_text, read over this connection */
     struct buf out;
     struct pending *pending;
     size_t count, cap;
@@ -48,32 +48,32 @@ struct redis {
 
 /* ---- redis_wire.c ---- */
 
-/* A command's bytes: its head, then each of its args. */
+/* Appends a command in the Redis protocol: the head, then each argument. */
 void redis_write_head(struct buf *out, size_t args);
-size_t redis_write_arg(struct buf *out, struct str arg); /* where its first byte is in out */
-/* A command of our own, sent beside the queue. */
+size_t redis_write_arg(struct buf *out, struct str arg); /* returns the offset of arg in out */
+/* Appends a whole command, for commands of the client itself that do not go through the queue. Fills *p. */
 void redis_command_append(struct buf *out, struct pending *p, struct redis_call *call, const struct str *args,
                           size_t count);
-/* Waits for events until the deadline. False: deadline or a broken poll. */
+/* Polls fd for events. *got: the events that occurred. False: the deadline has passed, or poll failed. */
 bool redis_wait(int fd, short events, int64_t deadline_ms, short *got);
-/* Sends bytes, in which list's commands lie one after the other, and answers every call of the list, be it with its
- * reply or with what is known of its fate. False: the connection is gone. */
+/* Sends bytes, the commands of list in order, and reads their replies. Sets every call's status, and its reply if one
+ * arrived. False: failed, and the connection was dropped. */
 bool redis_transfer(struct redis *r, struct str bytes, const struct pending *list, size_t count, int64_t deadline_ms);
 
 /* ---- redis_connection.c ---- */
 
-/* True: there is a connection that can be trusted, an old one or a new one. */
-bool redis_connected(struct redis *r, int64_t deadline_ms);
+/* Keeps the connection, or opens a new one when there is none or it is dead. False: not connected. */
+bool redis_connection_ensure(struct redis *r, int64_t deadline_ms);
 void redis_close(struct redis *r);
-/* Closes and says why. What it had in flight is decided by the caller. */
+/* Logs the reason and closes the connection. Does not touch the calls in flight. */
 void redis_drop(struct redis *r, const char *why);
-/* Writes the text that opens the fence before the server at the other end. */
+/* Sets fence_text from run_id and fence_number. */
 void redis_fence_write(struct redis *r);
 
 /* ---- redis_reload.c ---- */
 
-/* Repeats the commands of the round that failed for want of their script, after loading it. Once: when the scripts are
- * flushed again in between, the calls stay refused. */
+/* Loads the scripts of the calls that failed with NOSCRIPT and repeats these calls, once. If the server loses the
+ * scripts again in between, the calls keep their error (ST_CONFLICT). */
 void redis_scripts_reload(struct redis *r, int64_t deadline_ms);
 
 #endif

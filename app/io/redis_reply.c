@@ -1,4 +1,4 @@
-/* Reading replies without trust. */
+/* Reading replies with checks of type and bounds. */
 #include "io/redis.h"
 
 void redis_call_free(struct redis_call *call)

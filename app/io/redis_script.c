@@ -1,4 +1,4 @@
-/* Scripts: files of lua/ with their includes resolved. */
+/* Reads script files and resolves their includes. */
 #include "io/redis.h"
 
 #include <dirent.h>
@@ -31,33 +31,33 @@ struct redis_scripts {
     size_t count;
 };
 
-/* Where a load is, for messages and against cycles. */
-struct loading {
+/* State while scripts are read: for messages, and to detect cycles of includes. */
+struct loader {
     const char *dir;
-    char included[INCLUDES_MAX][SCRIPT_NAME_MAX]; /* into the current script: once each */
+    char included[INCLUDES_MAX][SCRIPT_NAME_MAX]; /* files included so far in the current script */
     size_t included_count;
-    const char *stack[INCLUDE_DEPTH_MAX]; /* files being read */
+    const char *stack[INCLUDE_DEPTH_MAX]; /* the file being read and those that include it */
     char *error;
     size_t error_size;
 };
 
-static enum status refuse(struct loading *l, const char *file, const char *why, struct str what)
+static enum status load_fail(struct loader *l, const char *file, const char *why, struct str what)
 {
     if (l->error_size > 0)
         (void)snprintf(l->error, l->error_size, "%s/%s: %s%.*s", l->dir, file, why, STR_ARG(what));
     return ST_INVALID;
 }
 
-static enum status file_read(struct loading *l, const char *file, struct buf *out)
+static enum status file_read(struct loader *l, const char *file, struct buf *out)
 {
     char path[PATH_BYTES_MAX];
     int len = snprintf(path, sizeof path, "%s/%s", l->dir, file);
     if (len < 0 || (size_t)len >= sizeof path)
-        return refuse(l, file, "the path is too long", STR(""));
+        return load_fail(l, file, "the path is too long", STR(""));
     enum status st = buf_file(out, path);
     if (st == ST_UNAVAILABLE)
-        return refuse(l, file, "", str_from(strerror(errno)));
-    return st == ST_OK ? ST_OK : refuse(l, file, "is too large", STR(""));
+        return load_fail(l, file, "", str_from(strerror(errno)));
+    return st == ST_OK ? ST_OK : load_fail(l, file, "is too large", STR(""));
 }
 
 /* The name in `-- @include "name"`; STR_NONE for any other line. */
@@ -79,28 +79,28 @@ static bool name_is_plain(struct str name)
     return name.len > 0 && name.len < SCRIPT_NAME_MAX - sizeof "include/.lua";
 }
 
-static enum status text_append(struct loading *l, const char *file, size_t depth, struct buf *out);
+static enum status text_append(struct loader *l, const char *file, size_t depth, struct buf *out);
 
-static enum status include_append(struct loading *l, const char *file, size_t depth, struct str name, struct buf *out)
+static enum status include_append(struct loader *l, const char *file, size_t depth, struct str name, struct buf *out)
 {
     if (!name_is_plain(name))
-        return refuse(l, file, "bad include name: ", name);
+        return load_fail(l, file, "bad include name: ", name);
     char included[SCRIPT_NAME_MAX];
     (void)snprintf(included, sizeof included, "include/%.*s.lua", STR_ARG(name));
     for (size_t i = 0; i <= depth; i++)
         if (strcmp(l->stack[i], included) == 0)
-            return refuse(l, file, "includes itself through ", name);
+            return load_fail(l, file, "includes itself through ", name);
     for (size_t i = 0; i < l->included_count; i++)
         if (strcmp(l->included[i], included) == 0)
             return ST_OK;
     if (depth + 1 == INCLUDE_DEPTH_MAX || l->included_count == INCLUDES_MAX)
-        return refuse(l, file, "too many includes at ", name);
+        return load_fail(l, file, "too many includes at ", name);
     memcpy(l->included[l->included_count++], included, sizeof included);
     return text_append(l, included, depth + 1, out);
 }
 
 /* Appends a file, its include lines replaced by the files they name. */
-static enum status text_append(struct loading *l, const char *file, size_t depth, struct buf *out)
+static enum status text_append(struct loader *l, const char *file, size_t depth, struct buf *out)
 {
     l->stack[depth] = file;
     struct buf raw = { .limit = SCRIPT_BYTES_MAX };
@@ -118,7 +118,7 @@ static enum status text_append(struct loading *l, const char *file, size_t depth
     }
     buf_free(&raw);
     if (st == ST_OK && out->failed)
-        return refuse(l, file, "is too large with its includes", STR(""));
+        return load_fail(l, file, "is too large with its includes", STR(""));
     return st;
 }
 
@@ -137,15 +137,15 @@ static bool file_name_parse(const char *file, struct redis_script *s)
     return true;
 }
 
-static enum status script_load(struct loading *l, const char *file, struct redis_scripts *set)
+static enum status script_load(struct loader *l, const char *file, struct redis_scripts *set)
 {
     if (set->count == REDIS_SCRIPTS_MAX)
-        return refuse(l, file, "too many scripts", STR(""));
+        return load_fail(l, file, "too many scripts", STR(""));
     struct redis_script *s = &set->items[set->count];
     if (!file_name_parse(file, s))
-        return refuse(l, file, "not named NAME-KEYS.lua", STR(""));
+        return load_fail(l, file, "not named NAME-KEYS.lua", STR(""));
     if (redis_script_find(set, s->name) != NULL)
-        return refuse(l, file, "there are two scripts of this name", STR(""));
+        return load_fail(l, file, "there are two scripts of this name", STR(""));
     set->count++;
     s->text.limit = SCRIPT_BYTES_MAX;
     l->included_count = 0;
@@ -153,7 +153,7 @@ static enum status script_load(struct loading *l, const char *file, struct redis
     if (st != ST_OK)
         return st;
     if (!str_starts(buf_view(&s->text), STR("#!lua")))
-        return refuse(l, file, "does not begin with #!lua", STR(""));
+        return load_fail(l, file, "does not begin with #!lua", STR(""));
     memset(s->hash, '0', sizeof s->hash);
     return ST_OK;
 }
@@ -166,12 +166,12 @@ static bool ends_with_lua(const char *file)
 
 enum status redis_scripts_load(const char *dir, struct redis_scripts **out, char *error, size_t error_size)
 {
-    struct loading l = { .dir = dir, .error = error, .error_size = error_size };
+    struct loader l = { .dir = dir, .error = error, .error_size = error_size };
     struct redis_scripts *set = calloc(1, sizeof *set);
     if (set == NULL)
         return ST_NO_MEMORY;
     DIR *d = opendir(dir);
-    enum status st = d == NULL ? refuse(&l, ".", "", str_from(strerror(errno))) : ST_OK;
+    enum status st = d == NULL ? load_fail(&l, ".", "", str_from(strerror(errno))) : ST_OK;
     const struct dirent *entry;
     while (st == ST_OK && (entry = readdir(d)) != NULL)
         if (entry->d_name[0] != '.' && ends_with_lua(entry->d_name))
@@ -218,7 +218,7 @@ struct str redis_script_hash(const struct redis_script *s)
     return (struct str){ s->hash, sizeof s->hash };
 }
 
-void redis_script_learn(struct redis_script *s, struct str hash)
+void redis_script_hash_set(struct redis_script *s, struct str hash)
 {
     if (hash.len == sizeof s->hash)
         memcpy(s->hash, hash.ptr, sizeof s->hash);

@@ -1,5 +1,6 @@
-/* Bytes to and from Redis. The place of each command in the outgoing bytes is known: after a broken connection a
- * command that was not written to its end can't have run (unavailable), every other one may have (unknown). */
+/* Bytes to and from Redis. The offsets of each command in the outgoing bytes are known. After the connection broke, a
+ * command that was not written completely has not been executed (unavailable); each other one may have been (unknown).
+ */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -71,7 +72,7 @@ static bool bytes_write(int fd, struct str bytes, size_t *written)
     return true;
 }
 
-/* Words that begin the errors of a Redis that is up, understood, and refused before doing anything. */
+/* True for the errors with which Redis refuses a command before executing it. */
 static bool error_is_refusal(struct str error)
 {
     static const char *const words[] = { "OOM",    "READONLY",    "LOADING",  "BUSY",       "MISCONF",
@@ -92,10 +93,11 @@ static void call_answer(struct redis_call *call, redisReply *reply)
         call->status = error_is_refusal((struct str){ reply->str, (size_t)reply->len }) ? ST_CONFLICT : ST_INVALID;
 }
 
-/* Reads what has arrived and answers the next calls. False: end of file, broken protocol, or more than was asked. */
+/* Reads the available bytes and sets the replies of the next calls. False: end of file, protocol error, or more replies
+ * than commands. */
 static bool replies_read(redisContext *c, const struct pending *list, size_t count, size_t *answered)
 {
-    static char chunk[READ_BYTES]; /* on the stack it would be zeroed for each read */
+    static char chunk[READ_BYTES]; /* static: on the stack the compiler would zero it for each read */
     ssize_t n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -109,7 +111,7 @@ static bool replies_read(redisContext *c, const struct pending *list, size_t cou
             return true;
         call_answer(list[(*answered)++].call, reply);
     }
-    return c->reader->pos == c->reader->len; /* a surplus answer belongs to nobody: never keep it for a later round */
+    return c->reader->pos == c->reader->len; /* a surplus reply must not be taken for one of a later round */
 }
 
 static const char deadline_passed[] = "deadline";
@@ -118,24 +120,24 @@ bool redis_transfer(struct redis *r, struct str bytes, const struct pending *lis
 {
     redisContext *c = r->context;
     size_t written = 0, answered = 0;
-    const char *lost = NULL;
+    const char *failure = NULL;
     if (!bytes_write(c->fd, bytes, &written))
-        lost = "write";
-    while (lost == NULL && answered < count) {
+        failure = "write";
+    while (failure == NULL && answered < count) {
         short events = written < bytes.len ? POLLIN | POLLOUT : POLLIN, got = 0;
         if (!redis_wait(c->fd, events, deadline_ms, &got))
-            lost = deadline_passed;
+            failure = deadline_passed;
         else if ((got & POLLOUT) != 0 && !bytes_write(c->fd, bytes, &written))
-            lost = "write";
+            failure = "write";
         else if ((got & ~POLLOUT) != 0 && !replies_read(c, list, count, &answered))
-            lost = "read";
+            failure = "read";
     }
     for (size_t i = answered; i < count; i++)
         list[i].call->status = list[i].end > written ? ST_UNAVAILABLE : ST_UNKNOWN;
-    if (lost == NULL)
+    if (failure == NULL)
         return true;
-    redis_drop(r, lost);
-    if (lost == deadline_passed)
+    redis_drop(r, failure);
+    if (failure == deadline_passed)
         r->retry_at_ms = clock_monotonic_ms() + REDIS_RETRY_PAUSE_MS;
     return false;
 }

@@ -38,7 +38,8 @@ enum status account_create(struct db *db, uint64_t id, enum account_kind kind)
                    DB_PARAMS(DB_U64(id), DB_TEXT(str_from(ACCOUNT_KIND_NAMES[kind]))));
 }
 
-/* Takes the amount only from an account that holds it; the bank alone may go below zero. */
+/* Subtracts the amount if the balance covers it; only the bank may go below zero. ST_INVALID: not covered, or no such
+ * account. */
 static enum status account_debit(struct db *db, uint64_t id, int64_t amount_fen)
 {
     uint64_t changed;

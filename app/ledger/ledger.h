@@ -1,8 +1,9 @@
-/* The double-entry ledger: accounts hold balances, transfers move fen between two of them and are never changed.
+/* The double-entry ledger. An account has a balance; a transfer moves fen between two accounts and is never changed.
+ * Create each account once with account_create, then call ledger_transfer inside db_transaction.
  *
- * In the words of this ledger the debit account is where the money comes from and the credit account where it goes:
- * balance = sum(credits) - sum(debits). The bank (account 1) is where money enters the system; it alone may be below
- * zero. A wallet has its user's id, an escrow account its packet's. */
+ * In this ledger the debit account gives the money and the credit account receives it:
+ * balance = sum(credits) - sum(debits). Money enters the system from the bank (account 1), the only account that may be
+ * below zero. A wallet's account id is the user's id, an escrow's is the packet's id. */
 #ifndef HB_LEDGER_LEDGER_H
 #define HB_LEDGER_LEDGER_H
 
@@ -21,8 +22,8 @@ enum transfer_kind { TRANSFER_DEPOSIT, TRANSFER_SEND, TRANSFER_GRAB, TRANSFER_RE
 
 struct transfer {
     enum transfer_kind kind;
-    uint64_t debit_id;      /* where the money comes from */
-    uint64_t credit_id;     /* where it goes */
+    uint64_t debit_id;      /* gives the money */
+    uint64_t credit_id;     /* receives it; another account (asserted) */
     int64_t amount_fen;     /* > 0 (asserted) */
     uint64_t packet_id;     /* 0: none */
     uint32_t seq;           /* with packet_id: the share number of a grab, 0 for send and refund */
@@ -30,22 +31,22 @@ struct transfer {
     int64_t created_ms;
 };
 
-/* The word in the tables and in JSON: "deposit", "send", "grab", "refund". Static storage. */
+/* The name in SQL and JSON: "deposit", "send", "grab", "refund". Static storage. */
 const char *transfer_kind_name(enum transfer_kind kind);
-/* False when the word is none of them; *out untouched. */
+/* The reverse. False: unknown name, *out is unchanged. */
 bool transfer_kind_read(struct str word, enum transfer_kind *out);
 
-/* Opens an account with balance 0. ST_EXISTS when there is one already. Inside or outside a transaction. */
+/* Creates an account with balance 0. ST_EXISTS: the id is taken · else as db_exec. Inside or outside a transaction. */
 enum status account_create(struct db *db, uint64_t id, enum account_kind kind);
 
-/* Moves the money and writes the transfer down: two UPDATEs in ascending account id (so that two transfers between the
- * same accounts can't deadlock), one INSERT. Must run inside db_transaction; anything but ST_OK must roll back.
- * ST_INVALID: the debit account does not hold the amount (or is missing) · ST_NOT_FOUND: no such credit account ·
- * ST_EXISTS: this (kind, packet_id, seq) or (kind, request_key) was transferred before · ST_CONFLICT: a lock was lost,
- * db_transaction runs the body again · else as db_exec. */
+/* Updates both balances and inserts the transfer. The UPDATEs are in ascending account id, so that two transfers
+ * between the same accounts can't deadlock. Call it inside db_transaction and roll back on anything but ST_OK.
+ * ST_INVALID: the balance of the debit account is too small, or it does not exist · ST_NOT_FOUND: no such credit
+ * account · ST_EXISTS: a transfer with this (kind, packet_id, seq) or (kind, request_key) exists · ST_CONFLICT:
+ * deadlock or lock wait timeout, db_transaction runs the body again · else as db_exec. */
 enum status ledger_transfer(struct db *db, const struct transfer *t);
 
-/* ST_NOT_FOUND when there is no such account. The arena is for the query's result. */
+/* Reads the balance. ST_NOT_FOUND: no such account · else as db_query. a: memory for the query's result. */
 enum status ledger_balance(struct db *db, struct arena *a, uint64_t account_id, int64_t *out_fen);
 
 #endif

@@ -1,19 +1,19 @@
-/* Ends packets whose time is over. */
+/* Closes packets whose expiry has passed. */
 #ifndef HB_LIVE_CLOSE_H
 #define HB_LIVE_CLOSE_H
 
 #include "live/live.h"
 
-/* What became of a packet that was to be closed. Unavailable, and not sent, while the fence is shut: an older copy of a
- * packet has fewer grabs, and its event would tell their count. */
+/* The result for one packet. While the fence is shut the call is not sent (ST_UNAVAILABLE): an older copy of the data
+ * may lack grabs, and the close event would contain a wrong count. */
 struct live_close {
     enum status status;  /* ST_OK: see code; else as live_grab_read */
     enum live_code code; /* CLOSED (event appended), ALREADY, FINISHED, NOT_YET, BUSY, MISSING */
     uint32_t grabbed_count;
     int64_t grabbed_fen;
-    int64_t rest_fen;
+    int64_t rest_fen; /* to refund; the last three only with CLOSED */
 };
-/* At most LIVE_BATCH_MAX in one round, each with its own answer in out. */
+/* Runs close-3.lua for each packet, in one round. count ≤ LIVE_BATCH_MAX (asserted); fills out[0 … count-1]. */
 void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out);
 
 #endif

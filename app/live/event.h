@@ -1,5 +1,5 @@
-/* What the scripts write for others to read: stream ids, the entries of the order list, the events of the stream.
- * Pure. */
+/* Parses the texts that the scripts write: stream ids, entries of the order list, events of a partition's stream.
+ * live/live.h lists the formats. Pure. */
 #ifndef HB_LIVE_EVENT_H
 #define HB_LIVE_EVENT_H
 
@@ -11,12 +11,12 @@
 #include "io/redis.h"
 #include "packet/packet.h"
 
-/* A stream id. Text "ms-seq". */
+/* A stream id; as text "ms-seq". */
 struct live_event_id {
     uint64_t ms, seq;
 };
-#define LIVE_EVENT_ID_MAX 42                               /* bytes of the text with its NUL */
-#define LIVE_EVENT_NONE   ((struct live_event_id){ 0, 0 }) /* before every event */
+#define LIVE_EVENT_ID_MAX 42                               /* bytes of the text, with NUL */
+#define LIVE_EVENT_NONE   ((struct live_event_id){ 0, 0 }) /* less than every id in use */
 bool live_event_id_parse(struct str text, struct live_event_id *out);
 bool live_event_id_equal(struct live_event_id a, struct live_event_id b);
 int live_event_id_compare(struct live_event_id a, struct live_event_id b); /* < 0, 0, > 0 */
@@ -29,7 +29,7 @@ struct live_order_entry {
     struct live_event_id event; /* .ms is the time of the grab */
     struct str nickname;        /* borrowed from the text */
 };
-/* False: not one of ours. */
+/* False: malformed; *out is undefined. */
 bool live_order_entry_parse(struct str text, struct live_order_entry *out);
 
 /* The events of the stream. */
@@ -47,10 +47,10 @@ struct live_event {
     uint32_t grabbed_count;
     int64_t grabbed_fen, rest_fen;
 };
-/* Reads an event from the one field of an entry and its value. False: not one of ours, *out is untouched. */
+/* Reads an event from the only field of a stream entry and its value. False: malformed, *out is unchanged. */
 bool live_event_parse(struct live_event_id id, struct str field, struct str value, struct live_event *out);
-/* The same for one entry of an XRANGE or XREAD reply. ST_CORRUPT: not one of ours (a dead letter); out->id is set
- * whenever the entry has a readable id, else 0-0. */
+/* Reads an entry of an XRANGE or XREAD reply. ST_CORRUPT: malformed (becomes a dead letter); out->id is still set if
+ * the entry has a valid id, else 0-0. */
 enum status live_event_read(const redisReply *entry, struct live_event *out);
 
 #endif

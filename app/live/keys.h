@@ -1,4 +1,4 @@
-/* The names of a packet's keys, and of a partition's. live/live.h tells what they hold. */
+/* The names of the keys of a packet and of a partition. live/live.h lists their contents. */
 #ifndef HB_LIVE_KEYS_H
 #define HB_LIVE_KEYS_H
 
@@ -6,9 +6,9 @@
 
 #include "base/str.h"
 
-#define LIVE_KEY_MAX 48 /* bytes of the longest key with its NUL */
+#define LIVE_KEY_MAX 48 /* bytes of the longest key, with NUL */
 
-/* The keys of one packet. key points into text: don't copy the struct. */
+/* The keys of one packet and its partition. key points into text: do not copy the struct. */
 enum live_key {
     LIVE_KEY_PACKET,
     LIVE_KEY_SHARES,
@@ -23,7 +23,7 @@ struct live_keys {
     char text[LIVE_KEY_COUNT][LIVE_KEY_MAX];
 };
 void live_keys(struct live_keys *out, uint64_t packet_id, int64_t partitions);
-/* The keys of a partition. out: LIVE_KEY_MAX bytes, caller's, NUL-terminated. */
+/* The keys of a partition. out: LIVE_KEY_MAX bytes, owned by the caller; NUL-terminated. Returns a view of out. */
 struct str live_events_key(char *out, uint32_t partition);
 struct str live_settled_key(char *out, uint32_t partition);
 

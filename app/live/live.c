@@ -32,7 +32,7 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
 
 enum status live_reply_corrupt(const char *script)
 {
-    log_error("script answered nonsense", "script=%s", script);
+    log_error("script reply malformed", "script=%s", script);
     return ST_CORRUPT;
 }
 

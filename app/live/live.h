@@ -1,19 +1,20 @@
-/* The live packet: what Redis keeps of a packet from its loading until its grace time after the end has passed. The
- * scripts in lua/ decide; this file names the keys, packs the arguments and reads the replies without trust.
+/* Packets in Redis, from loading until the grace time after their end has passed. The scripts in lua/ make every
+ * decision. The headers of this folder have one function per script: it names the keys, passes the arguments and checks
+ * the reply. struct live is what these functions need.
  *
- * Keys, all of one packet in one slot (NN: partition, ID: decimal id):
+ * Keys; all keys of a packet are in one slot (NN: partition, ID: decimal id):
  *   hb:{pNN}:packet:ID   hash    sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name,
  *                                expires_ms, created_ms, state, commitment, seed, best, grabbed_fen,
- *                                close_event (id of its `c` event, empty before), held (share_no of the first grab that
- *                                waits behind a dead letter: settle/held.h; not there or empty: none does)
- *   hb:{pNN}:shares:ID   string  one big-endian u32 fen a share
+ *                                close_event (id of its `c` event; empty: not closed), held (share_no of the first grab
+ *                                held behind a dead letter, settle/held.h; missing or empty: none)
+ *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
  *   hb:{pNN}:events      stream  g `packet,share,user,fen,nickname` · c `packet,grabbed_count,grabbed_fen,rest_fen`
  *   hb:{pNN}:settled     string  id of the last settled event
- * and one of the server:
- *   hb:fence             string  its run_id and the number of partitions, once the settle worker has compared every
- *                                stream with its cursor */
+ * and one key per server:
+ *   hb:fence             string  its run_id, a blank, the number of partitions; set once the settle worker has compared
+ *                                every stream with its cursor */
 #ifndef HB_LIVE_LIVE_H
 #define HB_LIVE_LIVE_H
 
@@ -24,35 +25,35 @@
 #include "base/status.h"
 #include "io/redis.h"
 
-/* What the scripts answer first; mirrored by lua/include/codes.lua, which a test compares. Never renumber. */
+/* The first element of every script reply. The same as lua/include/codes.lua (a tidy test compares). Never renumber. */
 enum live_code {
-    LIVE_BAD = 0,         /* the arguments contradict each other or the keys: nothing was written */
-    LIVE_MISSING = 1,     /* Redis does not know the packet */
+    LIVE_BAD = 0,         /* the arguments contradict each other or the keys; nothing was written */
+    LIVE_MISSING = 1,     /* the packet is not in Redis */
     LIVE_GRABBED = 2,     /* this call took a share */
-    LIVE_ALREADY = 3,     /* grab: the same user has this share; close: was closed before */
-    LIVE_NOT_FOR_YOU = 4, /* exclusive, and someone else is meant */
-    LIVE_EMPTY = 5,       /* every share is taken */
-    LIVE_EXPIRED = 6,     /* closed, or its time is over */
-    LIVE_BUSY = 7,        /* being rebuilt: come back */
-    LIVE_LOADED = 8,
-    LIVE_EXISTS = 9,    /* load: was there, nothing was written */
-    LIVE_CLOSED = 10,   /* this call closed it */
-    LIVE_NOT_YET = 11,  /* close: Redis's clock has not reached expires_ms */
-    LIVE_FINISHED = 12, /* close: every share is grabbed, there is nothing to give back */
-    LIVE_VIEW = 13
+    LIVE_ALREADY = 3,     /* grab: the user has this share already; close: it was closed before */
+    LIVE_NOT_FOR_YOU = 4, /* exclusive, and another user is the receiver */
+    LIVE_EMPTY = 5,       /* every share is grabbed */
+    LIVE_EXPIRED = 6,     /* closed, or its expiry has passed */
+    LIVE_BUSY = 7,        /* shut for a rebuild */
+    LIVE_LOADED = 8,      /* written */
+    LIVE_EXISTS = 9,      /* load: the packet exists; anchor: the stream does not need one; nothing was written */
+    LIVE_CLOSED = 10,     /* this call closed or deleted the packet */
+    LIVE_NOT_YET = 11,    /* close: expires_ms has not passed on Redis's clock */
+    LIVE_FINISHED = 12,   /* close: every share is grabbed, nothing to refund */
+    LIVE_VIEW = 13        /* view: the packet follows */
 };
 
-/* What the calls need; borrowed, lives as long as the process (struct stores holds it). */
+/* The connection and the scripts, all borrowed. struct stores holds one for the life of the process. */
 struct live {
     struct redis *redis;
     struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold;
     int64_t partitions;
 };
-/* ST_INVALID when a script is missing or takes another number of keys. */
+/* Looks up the scripts by name. ST_INVALID: a script is missing or has a wrong number of keys. */
 enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,
                       const struct config *config);
 
-/* Several packets in one round: at most this many. */
+/* Most packets of a call that takes several, which is one round. */
 #define LIVE_BATCH_MAX 500
 
 #endif

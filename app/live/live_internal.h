@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* Helpers shared by the files of this folder. */
 #ifndef HB_LIVE_LIVE_INTERNAL_H
 #define HB_LIVE_LIVE_INTERNAL_H
 
@@ -6,16 +6,16 @@
 #include "live/live.h"
 
 #define LIVE_NUMBER_MAX 24
-/* A decimal number. out: LIVE_NUMBER_MAX bytes; the text stands at their end. */
+/* Writes n in decimal. out: LIVE_NUMBER_MAX bytes. Returns a view of their end, where the text is, NUL-terminated. */
 struct str live_number_text(char *out, uint64_t n);
 
-/* ST_OK and the code the script answered with, or why there is none; errors are logged under the script's name. */
+/* Reads the code of a reply. ST_OK, else as live_grab_read; errors are logged with the script's name. */
 enum status live_code_read(const struct redis_call *call, const char *script, enum live_code *out);
-/* Logs that a script answered nonsense; returns ST_CORRUPT. */
+/* Logs a malformed reply; returns ST_CORRUPT. */
 enum status live_reply_corrupt(const char *script);
-/* Reads and frees the answers of a round. ST_OK when each is a code, else the first error. */
+/* Reads the codes of all calls and frees the calls. ST_OK, or the first error. */
 enum status live_codes_read(struct redis_call *calls, size_t count, const char *script);
-/* Runs a script with one key and one argument. Returns as live_code_read. */
+/* Runs a script with one key and one argument, on any server. Returns as live_code_read. */
 enum status live_key_set(const struct live *live, struct redis_script *script, const char *name, struct str key,
                          struct str arg, enum live_code *code);
 

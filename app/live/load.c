@@ -1,4 +1,4 @@
-/* The arguments of lua/load-4.lua. */
+/* Builds the arguments of lua/load-4.lua. */
 #include "live/load.h"
 
 #include <assert.h>
@@ -10,11 +10,11 @@
 
 enum {
     SHARE_BYTES = 4,
-    LOAD_GRABS_MAX = 1000, /* settled grabs in one call: some milliseconds of Redis */
-    LOAD_HEAD_ARGS = 19    /* before the grabs */
+    LOAD_GRABS_MAX = 1000, /* settled grabs per call; these take Redis some milliseconds */
+    LOAD_HEAD_ARGS = 19    /* arguments before the grabs */
 };
 
-/* The shares as Redis keeps them; false when they are not this packet's. bytes: SHARE_BYTES each. */
+/* Encodes the shares for Redis, SHARE_BYTES each. False: a share is out of range, or their sum is not the total. */
 static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8_t *bytes)
 {
     int64_t sum_fen = 0;
@@ -29,7 +29,7 @@ static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8
     return sum_fen == p->amount_fen;
 }
 
-/* Memory of one load: the arguments of a call and the texts they point to. */
+/* The arguments of a call and the memory of their texts. */
 struct load {
     struct str args[LOAD_HEAD_ARGS + LOAD_GRABS_MAX];
     char numbers[7][LIVE_NUMBER_MAX];
@@ -62,7 +62,7 @@ static void load_head(struct load *l, const struct packet *p, enum live_state st
     args[16] = p->best_share_no == PACKET_NO_SHARE ? none : live_number_text(l->numbers[6], p->best_share_no);
 }
 
-/* The grabs of one call as arguments. False without memory. */
+/* Adds the grabs of one call to the arguments. False: out of memory. */
 static bool load_grabs(struct load *l, const struct live_settled *settled, size_t count)
 {
     size_t ends[LOAD_GRABS_MAX];

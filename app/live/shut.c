@@ -5,7 +5,8 @@
 #include "live/live_internal.h"
 #include "packet/packet.h"
 
-/* Runs a script without arguments, whose keys are a packet's first key_count, for several packets in one round. */
+/* Runs a script without arguments for several packets, in one round. Its keys: the first key_count of struct
+ * live_keys. */
 static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
                                 size_t key_count, const uint64_t *packet_ids, size_t count)
 {

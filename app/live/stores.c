@@ -14,7 +14,7 @@ enum status stores_open(struct stores *s, const struct config *config, bool with
     if (st == ST_OK) {
         st = live_init(&s->live, s->redis, s->scripts, config);
         if (st != ST_OK)
-            (void)snprintf(error, error_size, "%s: a script is missing or takes other keys", config->lua_dir);
+            (void)snprintf(error, error_size, "%s: a script is missing or has another number of keys", config->lua_dir);
     }
     if (st == ST_OK && with_mysql) {
         s->db = db_new(config);

@@ -1,4 +1,4 @@
-/* The two stores, and what is needed to talk to them, as one process holds them for its life. */
+/* The clients of Redis and MySQL and the scripts, held by a process for its life. */
 #ifndef HB_LIVE_STORES_H
 #define HB_LIVE_STORES_H
 
@@ -12,15 +12,15 @@ struct stores {
     const struct config *config; /* borrowed */
     struct redis *redis;
     struct redis_scripts *scripts;
-    struct db *db;    /* NULL: opened without MySQL, as the hot pool is */
-    struct live live; /* the scripts, found by name once; its redis is the one above */
+    struct db *db;    /* NULL: opened without MySQL (the hot pool) */
+    struct live live; /* points to redis and scripts above */
 };
 
-/* Loads the scripts of config->lua_dir and opens Redis, and MySQL if asked. Nothing connects: the stores may be away.
- * ST_INVALID: a script is broken or missing, error (error_size bytes, caller's) says which; ST_NO_MEMORY. On anything
- * but ST_OK nothing stays open. config is borrowed. */
+/* Reads the scripts of config->lua_dir and creates the client of Redis, and with with_mysql that of MySQL. Does not
+ * connect: the stores may be unreachable. ST_INVALID: a script is invalid or missing · ST_NO_MEMORY; the reason is in
+ * error (error_size bytes). On an error everything is freed. config is borrowed. */
 enum status stores_open(struct stores *s, const struct config *config, bool with_mysql, char *error, size_t error_size);
-/* All NULL is fine. */
+/* Frees the clients and scripts; *s is empty afterwards. Also for a zeroed struct. */
 void stores_close(struct stores *s);
 
 #endif

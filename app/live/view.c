@@ -1,4 +1,4 @@
-/* One call, read without trust. */
+/* Queues view-4.lua and checks its reply. */
 #include "live/view.h"
 
 #include <assert.h>
@@ -7,8 +7,19 @@
 #include "live/event.h"
 #include "live/live_internal.h"
 
-/* Places in the script's answer and in its list of fields. */
-enum { AT_NOW = 1, AT_SETTLED, AT_GRABBED, AT_LAST, AT_MY_SHARE, AT_MY_ENTRY, AT_FIRST, AT_ROWS, AT_FIELDS, AT_CLOSED };
+/* Indexes in the script's reply and in its list of fields. */
+enum {
+    REPLY_NOW = 1,
+    REPLY_SETTLED,
+    REPLY_GRABBED,
+    REPLY_LAST,
+    REPLY_MY_SHARE,
+    REPLY_MY_ENTRY,
+    REPLY_FIRST,
+    REPLY_ROWS,
+    REPLY_FIELDS,
+    REPLY_CLOSED
+};
 enum {
     FIELD_SENDER,
     FIELD_NICKNAME,
@@ -30,9 +41,10 @@ enum {
     FIELD_HELD
 };
 
-/* How far a packet is settled: up to this event (the published position), without the grabs from held_share on and the
- * end, which wait behind a dead letter. PACKET_NO_SHARE: nothing waits. */
-struct settled_to {
+/* How far a packet is settled: up to event (the published position of the partition), except for the grabs from
+ * held_share on and the close event, which are held behind a dead letter. held_share PACKET_NO_SHARE: nothing is
+ * held. */
+struct settled_position {
     struct live_event_id event;
     uint32_t held_share;
 };
@@ -71,7 +83,7 @@ static bool field_bytes(const redisReply *fields, size_t at, uint8_t *out, size_
            sodium_hex2bin(out, size, hex.ptr, hex.len, NULL, &len, NULL) == 0 && len == size;
 }
 
-/* False without memory; a text that is not there is empty. */
+/* Copies a text; a missing one becomes empty. False: out of memory. */
 static bool field_text(struct arena *a, const redisReply *fields, size_t at, struct str *out)
 {
     *out = arena_str(a, redis_reply_str(redis_reply_at(fields, at)));
@@ -101,7 +113,7 @@ static bool state_read(const redisReply *fields, struct packet_view *out)
     return out->busy || out->packet.state == PACKET_CLOSED || str_equal(state, STR("open"));
 }
 
-static bool held_read(const redisReply *fields, struct settled_to *out)
+static bool held_read(const redisReply *fields, struct settled_position *out)
 {
     const redisReply *reply = redis_reply_at(fields, FIELD_HELD);
     struct str held = redis_reply_str(reply);
@@ -111,8 +123,8 @@ static bool held_read(const redisReply *fields, struct settled_to *out)
     return held.ptr != NULL && (held.len == 0 || field_u32(fields, FIELD_HELD, &out->held_share));
 }
 
-/* The rest of an expired packet is back with its sender once the close event has been settled. */
-static bool refund_read(const redisReply *fields, const struct settled_to *settled, struct packet *p)
+/* Sets refund_fen once the close event is settled. */
+static bool refund_read(const redisReply *fields, const struct settled_position *settled, struct packet *p)
 {
     struct live_event_id closed;
     struct str text = redis_reply_str(redis_reply_at(fields, FIELD_CLOSE_EVENT));
@@ -127,7 +139,7 @@ static bool refund_read(const redisReply *fields, const struct settled_to *settl
     return true;
 }
 
-/* Everything but the texts. */
+/* Reads all fields except texts. */
 static bool packet_read(const redisReply *fields, struct packet_view *out)
 {
     struct packet *p = &out->packet;
@@ -146,7 +158,7 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
 /* ---- grabs ---- */
 
 static enum status row_read(struct arena *a, const redisReply *entry, int64_t share_no,
-                            const struct settled_to *settled, struct grab *out)
+                            const struct settled_position *settled, struct grab *out)
 {
     struct live_order_entry e;
     if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_order_entry_parse(redis_reply_str(entry), &e))
@@ -161,27 +173,27 @@ static enum status row_read(struct arena *a, const redisReply *entry, int64_t sh
     return out->nickname.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-static enum status mine_read(const redisReply *reply, struct arena *a, const struct settled_to *settled,
+static enum status mine_read(const redisReply *reply, struct arena *a, const struct settled_position *settled,
                              struct packet_view *out)
 {
-    const redisReply *share = redis_reply_at(reply, AT_MY_SHARE);
+    const redisReply *share = redis_reply_at(reply, REPLY_MY_SHARE);
     if (redis_reply_is_nil(share))
         return ST_OK;
     int64_t share_no;
     if (!redis_reply_i64(share, &share_no))
         return ST_CORRUPT;
     out->has_mine = true;
-    return row_read(a, redis_reply_at(reply, AT_MY_ENTRY), share_no, settled, &out->mine);
+    return row_read(a, redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, &out->mine);
 }
 
-/* The script sends the page in share order; people read the newest first. */
-static enum status rows_read(const redisReply *reply, struct arena *a, const struct settled_to *settled,
+/* Reads the rows: the reply is in share order, out->rows newest first. */
+static enum status rows_read(const redisReply *reply, struct arena *a, const struct settled_position *settled,
                              struct packet_view *out)
 {
-    const redisReply *list = redis_reply_at(reply, AT_ROWS);
+    const redisReply *list = redis_reply_at(reply, REPLY_ROWS);
     int64_t first;
     if (list == NULL || list->type != REDIS_REPLY_ARRAY || list->elements > LIVE_ROWS_MAX ||
-        !redis_reply_i64(redis_reply_at(reply, AT_FIRST), &first) || first < 0)
+        !redis_reply_i64(redis_reply_at(reply, REPLY_FIRST), &first) || first < 0)
         return ST_CORRUPT;
     out->row_count = list->elements;
     out->rows = arena_array(a, out->row_count + 1, sizeof *out->rows);
@@ -197,28 +209,28 @@ static enum status rows_read(const redisReply *reply, struct arena *a, const str
     return ST_OK;
 }
 
-static enum status numbers_read(const redisReply *reply, struct packet_view *out, struct settled_to *settled)
+static enum status numbers_read(const redisReply *reply, struct packet_view *out, struct settled_position *settled)
 {
     struct packet *p = &out->packet;
-    const redisReply *settled_reply = redis_reply_at(reply, AT_SETTLED);
+    const redisReply *settled_reply = redis_reply_at(reply, REPLY_SETTLED);
     int64_t grabbed;
-    if (!redis_reply_i64(redis_reply_at(reply, AT_NOW), &out->now_ms) ||
-        !redis_reply_i64(redis_reply_at(reply, AT_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->count)
+    if (!redis_reply_i64(redis_reply_at(reply, REPLY_NOW), &out->now_ms) ||
+        !redis_reply_i64(redis_reply_at(reply, REPLY_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->count)
         return ST_CORRUPT;
     if (!redis_reply_is_nil(settled_reply) && !live_event_id_parse(redis_reply_str(settled_reply), &settled->event))
         return ST_CORRUPT;
-    const redisReply *fields = redis_reply_at(reply, AT_FIELDS);
+    const redisReply *fields = redis_reply_at(reply, REPLY_FIELDS);
     if (!held_read(fields, settled) || !refund_read(fields, settled, p))
         return ST_CORRUPT;
     p->grabbed_count = (uint32_t)grabbed;
     if (p->grabbed_count == p->count) {
         struct live_order_entry last;
-        if (!live_order_entry_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
+        if (!live_order_entry_parse(redis_reply_str(redis_reply_at(reply, REPLY_LAST)), &last))
             return ST_CORRUPT;
         p->finished_ms = (int64_t)last.event.ms;
     }
     out->over = packet_is_over(p);
-    out->closed = !redis_reply_is_nil(redis_reply_at(reply, AT_CLOSED));
+    out->closed = !redis_reply_is_nil(redis_reply_at(reply, REPLY_CLOSED));
     p->state = packet_state_shown(p, out->now_ms);
     return ST_OK;
 }
@@ -233,8 +245,8 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
     if (code == LIVE_MISSING)
         return ST_NOT_FOUND;
     const redisReply *reply = call->reply;
-    const redisReply *fields = redis_reply_at(reply, AT_FIELDS);
-    struct settled_to settled = { .event = LIVE_EVENT_NONE };
+    const redisReply *fields = redis_reply_at(reply, REPLY_FIELDS);
+    struct settled_position settled = { .event = LIVE_EVENT_NONE };
     if (code != LIVE_VIEW || !packet_read(fields, out))
         st = ST_CORRUPT;
     else

@@ -45,9 +45,9 @@ uint32_t draw_below(struct draw *d, uint32_t bound)
     uint32_t word;
 
     assert(bound >= 1);
-    const uint64_t fair = words - words % bound;
+    const uint64_t accept_below = words - words % bound;
     do {
-        word = draw_u32(d); /* refused with probability below one half each time */
-    } while (word >= fair);
+        word = draw_u32(d); /* each word is rejected with a probability below one half */
+    } while (word >= accept_below);
     return word % bound;
 }

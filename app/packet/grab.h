@@ -1,4 +1,4 @@
-/* A grab: a user has a share of a packet. */
+/* A grab: one user has taken one share of a packet. */
 #ifndef HB_PACKET_GRAB_H
 #define HB_PACKET_GRAB_H
 
@@ -10,10 +10,10 @@
 struct grab {
     uint32_t share_no;
     uint64_t user_id;
-    struct str nickname; /* when grabbed */
+    struct str nickname; /* at the time of the grab */
     int64_t amount_fen;
     int64_t grabbed_ms;
-    bool settled; /* its money is in the wallet */
+    bool settled; /* the amount is in the wallet */
 };
 
 #endif

@@ -12,7 +12,7 @@ struct lease_try {
     uint64_t holder;
     int64_t now_ms;
     uint16_t instance;
-    int64_t floor_ms; /* end of the lease before this one */
+    int64_t floor_ms; /* end of the previous lease */
 };
 
 void id_lease_init(struct id_lease *l, uint64_t holder)
@@ -58,17 +58,17 @@ static enum status lease_take(struct id_lease *l, struct db *db, int64_t now_ms)
         return ST_OK;
     }
     if (st == ST_NOT_FOUND)
-        log_error("no instance number is free", NULL);
-    /* An unknown commit may have leased a number that nobody uses: it is free again when the lease runs out. */
+        log_error("no instance number free", NULL);
+    /* After an unknown COMMIT the number may be leased but unused; it is free again when the lease expires. */
     return st == ST_NOT_FOUND || st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
 }
 
-/* ST_NOT_FOUND: the number has another holder by now. */
+/* Extends the lease. ST_NOT_FOUND: the number now has another holder. */
 static enum status lease_renew(struct id_lease *l, struct db *db, int64_t now_ms)
 {
     int64_t until_ms = now_ms + ID_LEASE_MS;
     if (until_ms <= l->until_ms)
-        return ST_OK; /* the clock went back: a lease never gets shorter */
+        return ST_OK; /* the clock went back; a lease is never shortened */
     uint64_t changed = 0;
     enum status st =
         db_exec(db, &changed, "UPDATE instance_lease SET until_ms = ? WHERE instance_no = ? AND holder = ?",
@@ -96,7 +96,7 @@ enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uin
         st = id_next(&l->gen, now_ms, random_u64(), l->until_ms, out_id);
     if (st != ST_UNAVAILABLE || !was_held)
         return st;
-    /* The clock was put back further than this number can wait: one whose ids are all older goes on. */
+    /* The clock was set back too far for this number: take one whose previous lease ended earlier. */
     st = lease_take(l, db, now_ms);
     return st == ST_OK ? id_next(&l->gen, now_ms, random_u64(), l->until_ms, out_id) : st;
 }

@@ -1,7 +1,7 @@
-/* Instance numbers are leased from MySQL, never configured: table instance_lease has one row per number, and a process
- * takes the one whose lease ran out longest ago. While it holds the lease nobody else makes ids with that number; ids
- * never carry a time past the lease's end, and the next holder starts there, so that even clocks that disagree can't
- * make one id twice. */
+/* Packet ids with an instance number leased from MySQL. The table instance_lease has one row per number; a process
+ * takes the number whose lease expired longest ago. During the lease no other process uses the number. All ids have a
+ * time before the end of the lease, and the next holder's ids start at that time, so ids are unique even when the
+ * clocks of two machines disagree. Most callers only need packet_id_next. */
 #ifndef HB_PACKET_ID_LEASE_H
 #define HB_PACKET_ID_LEASE_H
 
@@ -16,22 +16,22 @@ enum { ID_LEASE_MS = 60000, ID_LEASE_RENEW_MS = 20000 };
 
 struct id_lease {
     struct id_gen gen;
-    uint64_t holder; /* random, this process's for its life */
-    int64_t until_ms;
+    uint64_t holder;  /* random, constant for the life of the process */
+    int64_t until_ms; /* end of the lease */
     bool held;
 };
 
-/* A lease not yet taken. holder: random and never 0. */
+/* Initialises without taking a lease. holder: random, not 0 (asserted). */
 void id_lease_init(struct id_lease *l, uint64_t holder);
 
-/* The next id; takes a lease when none is held, renews it when less than ID_LEASE_RENEW_MS are left or it has run out,
- * takes another when the number meanwhile has another holder or the clock was put back too far for it. A renewal that
- * fails while the lease still runs is tried again with the next id.
- * ST_UNAVAILABLE: no lease could be had (database away, none free) · ST_CONFLICT: as db_transaction */
+/* Makes the next id. Takes a lease when none is held. Renews it when at most ID_LEASE_RENEW_MS are left or it has
+ * expired; while the lease lasts, a failed renewal is retried with the next id. Takes another number when this one
+ * meanwhile has another holder, or when the clock was set back further than ID_AHEAD_MS_MAX.
+ * ST_UNAVAILABLE: no lease, because MySQL is unreachable or no number is free · ST_CONFLICT: as db_transaction ·
+ * ST_NO_MEMORY · ST_CORRUPT. */
 enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uint64_t *out_id);
 
-/* The same with the one lease of this process, made at first use. (The one global of this file: a process has one
- * identity, and is single-threaded.) */
+/* id_lease_next with the lease of the process, a global that is initialised at the first call. Not thread-safe. */
 enum status packet_id_next(struct db *db, int64_t now_ms, uint64_t *out_id);
 
 #endif

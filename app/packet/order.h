@@ -1,10 +1,10 @@
-/* What a sender wants: the wishes behind a packet, checked against every rule, before it has an id or a seed. */
+/* A validated request to send a packet: the values of the send form, before the packet has an id and a seed. */
 #ifndef HB_PACKET_ORDER_H
 #define HB_PACKET_ORDER_H
 
 #include "packet/packet.h"
 
-/* What is to be done. All sums are within the limits and can be split. */
+/* The amounts are within the limits and can be split (packet/rules.h). */
 struct send_order {
     enum packet_kind kind;
     enum split_method split;
@@ -12,10 +12,10 @@ struct send_order {
     int64_t share_max_fen;
     int64_t lifetime_ms;
     uint32_t count;
-    struct str greeting;      /* in the arena */
-    bool greeting_by_default; /* nobody typed it */
-    struct str to;            /* username, exclusive only, else empty */
-    struct str request_key;   /* as given, or made for it */
+    struct str greeting;      /* in the request's arena */
+    bool greeting_by_default; /* the form field was empty */
+    struct str to;            /* username of the receiver; exclusive only, else empty */
+    struct str request_key;   /* the form's, or a generated one */
 };
 
 #endif

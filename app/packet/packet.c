@@ -18,7 +18,7 @@ static const struct str state_names[] = { [PACKET_FUNDING] = STR("funding"),
                                           [PACKET_EXPIRED] = STR("expired"),
                                           [PACKET_CLOSED] = STR("closed") };
 
-/* The place of name in names, or count. */
+/* The index of name in names; count: not found. */
 static size_t name_find(const struct str *names, size_t count, struct str name)
 {
     size_t i = 0;

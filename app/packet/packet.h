@@ -1,4 +1,4 @@
-/* One red packet as the database keeps it, and the words for its kind, split and state. Pure. */
+/* One red packet as stored in MySQL, the names of its kind, split and state, and pure functions of its state. */
 #ifndef HB_PACKET_PACKET_H
 #define HB_PACKET_PACKET_H
 
@@ -18,19 +18,19 @@ enum packet_kind {
 enum split_method { SPLIT_DOUBLE_AVERAGE, SPLIT_UNIFORM, SPLIT_GAUSSIAN, SPLIT_EVEN };
 
 enum packet_state {
-    PACKET_FUNDING,  /* paid for, not yet in Redis */
+    PACKET_FUNDING,  /* the money is in escrow; not yet loaded into Redis */
     PACKET_OPEN,     /* can be grabbed */
     PACKET_FINISHED, /* every share is grabbed; settlement may still be under way */
-    PACKET_EXPIRED,  /* time ran out; the rest goes or went back to the sender */
-    PACKET_CLOSED    /* everything settled, escrow zero */
+    PACKET_EXPIRED,  /* expired; the rest is or will be refunded to the sender */
+    PACKET_CLOSED    /* everything is settled, the escrow is empty */
 };
 
-#define PACKET_NO_SHARE UINT32_MAX /* best_share_no of a packet without a best share */
+#define PACKET_NO_SHARE UINT32_MAX /* no share number; best_share_no: there is no best share */
 
 struct packet {
     uint64_t id;
     uint64_t sender_id;
-    struct str sender_name; /* nickname when sent */
+    struct str sender_name; /* nickname at the time of sending */
     uint64_t receiver_id;   /* exclusive only, else 0 */
     struct str receiver_name;
     enum packet_kind kind;
@@ -43,34 +43,35 @@ struct packet {
     uint8_t seed[SEED_BYTES];
     uint8_t commitment[HASH_BYTES]; /* SHA-256 of the seed */
     enum packet_state state;
-    uint32_t grabbed_count; /* settled so far */
+    uint32_t grabbed_count; /* settled grabs */
     int64_t grabbed_fen;
     int64_t refund_fen;
     int64_t created_ms;
     int64_t expires_ms;
-    int64_t finished_ms; /* 0 until the last share is grabbed */
-    int64_t closed_ms;   /* 0 until everything is settled */
+    int64_t finished_ms; /* when the last share was grabbed; 0: not yet */
+    int64_t closed_ms;   /* when everything was settled; 0: not yet */
     struct str request_key;
 };
 
-/* The words used in SQL, Redis and JSON ("lucky", "double-average", "open"). Never NULL. */
+/* The names used in SQL, Redis and JSON ("lucky", "double-average", "open"). Never NULL. */
 struct str packet_kind_name(enum packet_kind kind);
 struct str split_method_name(enum split_method method);
 struct str packet_state_name(enum packet_state state);
-/* The way back; false, *out untouched, for any other word. */
+/* The reverse. False: unknown name, *out is unchanged. */
 bool packet_kind_from(struct str name, enum packet_kind *out);
 bool split_method_from(struct str name, enum split_method *out);
 bool packet_state_from(struct str name, enum packet_state *out);
 
-/* The state that people see: open, finished or expired. Closed is accounting; a closed packet was grabbed to the end
- * or ran out of time. now_ms: an open packet past its time is expired, whether or not the worker was there. Pure. */
+/* The state that users see: open, finished or expired. An open packet whose expiry has passed at now_ms is expired,
+ * also before the settle worker has closed it. A closed packet is finished when every share is grabbed, else expired.
+ * Pure. */
 enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms);
 
-/* True when nobody can take a share any more, whatever a clock says: all are taken, or the packet is closed. p: as a
- * store keeps it, not as shown. The seed is told from then on. Pure. */
+/* True when no share can be grabbed any more, independent of any clock: all are grabbed, or the packet is closed. From
+ * then on the seed is public. p->state: as stored, not as shown. Pure. */
 bool packet_is_over(const struct packet *p);
 
-/* The partition that keeps everything of this packet. partitions ≥ 1. */
+/* The partition of the packet: packet_id modulo partitions. partitions ≥ 1 (asserted). */
 uint32_t packet_partition(uint64_t packet_id, int64_t partitions);
 
 #endif

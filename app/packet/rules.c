@@ -14,12 +14,12 @@ int64_t rules_total_fen_max(const struct config *config)
     return config->packet_fen_max < SPLIT_TOTAL_FEN_MAX ? config->packet_fen_max : SPLIT_TOTAL_FEN_MAX;
 }
 
-static struct rules_sum broken(enum rules_fault fault, int64_t limit_fen)
+static struct rules_sum violation(enum rules_fault fault, int64_t limit_fen)
 {
     return (struct rules_sum){ .fault = fault, .limit_fen = limit_fen };
 }
 
-struct rules_sum rules_judge(const struct config *config, enum packet_kind kind, int64_t amount_fen, uint32_t count)
+struct rules_sum rules_check(const struct config *config, enum packet_kind kind, int64_t amount_fen, uint32_t count)
 {
     assert(amount_fen >= 0 && count <= rules_count_max(config));
     bool lucky = kind == PACKET_LUCKY;
@@ -27,13 +27,13 @@ struct rules_sum rules_judge(const struct config *config, enum packet_kind kind,
     int64_t share_fen_max = config->share_fen_max, total_fen_max = rules_total_fen_max(config);
 
     if (amount_fen < (lucky ? shares : 1))
-        return broken(RULES_SHARE_MIN, 1);
+        return violation(RULES_SHARE_MIN, 1);
     if (!lucky && amount_fen > share_fen_max)
-        return broken(RULES_SHARE_MAX, share_fen_max);
+        return violation(RULES_SHARE_MAX, share_fen_max);
     int64_t total_fen = lucky ? amount_fen : amount_fen * shares; /* at most 10^9 · 10^5 */
     if (total_fen > total_fen_max)
-        return broken(RULES_TOTAL_MAX, total_fen_max);
+        return violation(RULES_TOTAL_MAX, total_fen_max);
     if (lucky && count > 0 && (total_fen + shares - 1) / shares > share_fen_max)
-        return broken(RULES_SHARE_MAX, share_fen_max);
-    return (struct rules_sum){ .fault = RULES_FINE, .total_fen = total_fen };
+        return violation(RULES_SHARE_MAX, share_fen_max);
+    return (struct rules_sum){ .fault = RULES_OK, .total_fen = total_fen };
 }

@@ -1,33 +1,33 @@
-/* What may be sent: the limits of a packet, and the sum that an amount and a count make. Pure. Limits are settings, as
- * far as a split can carry them (packet/split.h). */
+/* The limits of a packet: computes the total from the amount and count of a send form, and checks it. The limits are
+ * settings, capped by what packet/split.h can split. Pure functions. */
 #ifndef HB_PACKET_RULES_H
 #define HB_PACKET_RULES_H
 
 #include "base/config.h"
 #include "packet/packet.h"
 
-enum { GREETING_CODE_POINTS_MAX = 400 }; /* the column's width: a setting can't widen it */
+enum { GREETING_CODE_POINTS_MAX = 400 }; /* width of the column; no setting can raise it */
 
-/* The most shares of a packet: 1 … SPLIT_COUNT_MAX. */
+/* The largest number of shares of a packet: 1 … SPLIT_COUNT_MAX. */
 int64_t rules_count_max(const struct config *config);
 /* The largest total of a packet. */
 int64_t rules_total_fen_max(const struct config *config);
 
 enum rules_fault {
-    RULES_FINE,
-    RULES_SHARE_MIN, /* a share would be less than a fen */
-    RULES_SHARE_MAX, /* a share would be more than a share may be */
-    RULES_TOTAL_MAX  /* the packet would be more than a packet may be */
+    RULES_OK,
+    RULES_SHARE_MIN, /* a share would be less than 1 fen */
+    RULES_SHARE_MAX, /* a share would exceed its limit */
+    RULES_TOTAL_MAX  /* the total would exceed its limit */
 };
 
 struct rules_sum {
     enum rules_fault fault;
-    int64_t limit_fen; /* the limit that was broken; 0 when fine */
-    int64_t total_fen; /* of the packet, when fine */
+    int64_t limit_fen; /* the violated limit; 0 with RULES_OK */
+    int64_t total_fen; /* total of the packet, with RULES_OK */
 };
 
-/* Judges an amount by the limits: the total of a lucky packet, and one share of the others. amount_fen ≥ 0. count is
- * rules_count_max at most; 0: nobody knows it yet, and only what is wrong with any count is found. */
-struct rules_sum rules_judge(const struct config *config, enum packet_kind kind, int64_t amount_fen, uint32_t count);
+/* Checks an amount against the limits. amount_fen: for a lucky packet its total, for the other kinds one share; ≥ 0.
+ * count: at most rules_count_max; 0: not known yet, and only violations with every count are reported. */
+struct rules_sum rules_check(const struct config *config, enum packet_kind kind, int64_t amount_fen, uint32_t count);
 
 #endif

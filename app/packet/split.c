@@ -134,7 +134,7 @@ static void shuffle(struct draw *d, uint32_t count, int64_t *out_fen)
     }
 }
 
-static void assert_exact(int64_t total_fen, uint32_t count, int64_t max, const int64_t *shares_fen)
+static void assert_valid(int64_t total_fen, uint32_t count, int64_t max, const int64_t *shares_fen)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -150,7 +150,7 @@ enum status split_shares(enum split_method method, int64_t total_fen, uint32_t c
     if (count < 1 || count > SPLIT_COUNT_MAX || total_fen < count || total_fen > SPLIT_TOTAL_FEN_MAX ||
         share_fen_max < 1 || (total_fen + count - 1) / count > share_fen_max)
         return ST_INVALID;
-    /* A share can't be larger than the total: a huge limit must not widen the arithmetic. */
+    /* A share can't exceed the total; a huge limit must not overflow the arithmetic. */
     int64_t max = fen_min(share_fen_max, total_fen);
     struct draw d;
     if (method != SPLIT_EVEN)
@@ -170,7 +170,7 @@ enum status split_shares(enum split_method method, int64_t total_fen, uint32_t c
     }
     if (method != SPLIT_EVEN)
         shuffle(&d, count, out_fen);
-    assert_exact(total_fen, count, max, out_fen);
+    assert_valid(total_fen, count, max, out_fen);
     return ST_OK;
 }
 

@@ -188,7 +188,8 @@ enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, u
 
 /* ---- records ---- */
 
-/* The range's upper end as a key: rows below (ms, packet_id). No packet has id 0: (until_ms, 0) means t < until_ms. */
+/* The upper end of the range as a key; rows below (ms, packet_id) belong to it. No packet has id 0, so (until_ms, 0)
+ * means: time < until_ms. */
 static struct record_cursor range_end(const struct record_range *range)
 {
     struct record_cursor end = { .ms = range->until_ms, .packet_id = 0 };

@@ -69,12 +69,12 @@ static enum status amount_read(struct field_input *in)
     if (st != ST_OK)
         return st;
 
-    struct rules_sum sum = rules_judge(config, order->kind, fen, form_failed(in->errors, "count") ? 0 : order->count);
+    struct rules_sum sum = rules_check(config, order->kind, fen, form_failed(in->errors, "count") ? 0 : order->count);
     switch (sum.fault) {
     case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
     case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", present_limit(in->x->arena, sum.limit_fen));
     case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", present_limit(in->x->arena, sum.limit_fen));
-    case RULES_FINE: break;
+    case RULES_OK: break;
     }
     *(int64_t *)in->out = sum.total_fen;
     return ST_OK;

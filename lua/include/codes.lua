@@ -1,4 +1,4 @@
--- What a script answers first: enum live_code of app/live/live.h, compared by a test.
+-- The first element of every script reply. The same as enum live_code in app/live/live.h (a tidy test compares).
 local LIVE_BAD = 0
 local LIVE_MISSING = 1
 local LIVE_GRABBED = 2

@@ -1,5 +1,5 @@
--- A whole number as text. Left to themselves, `..` and redis.call print a number as a fraction of 14 or 17 places,
--- which costs as much as a small command.
+-- An integer as text. Without it, `..` and redis.call format a number as floating point with 14 or 17 digits, which
+-- takes as long as a small command.
 local function digits(n)
     return string.format('%d', n)
 end

@@ -1,5 +1,5 @@
--- What stays of a packet that must not come back: to grabs and views it is missing, and a load by its sender that comes
--- late finds the tombstone and does nothing. It stays longer than any load can be on its way.
+-- A tombstone marks a packet that must not come back. Grabs and views treat the packet as missing, and a delayed load
+-- of a new packet does nothing. Its time to live is longer than the longest possible delay of a load.
 local TOMBSTONE_MS = 86400000
 
 local function tombstone_set(key)

@@ -1,4 +1,4 @@
-/* io/db on a real server: parameters, what errors mean, and how transactions end. */
+/* io/db with a real server: parameters, statuses of errors, transactions, lost connections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #include "support/test_services.h"
 
 static struct services *app;
-static struct db *db;    /* the one under test */
-static struct db *other; /* somebody else */
+static struct db *db;    /* the connection under test */
+static struct db *other; /* a second connection */
 static struct arena *arena;
 
-static void must(struct db *on, const char *sql)
+static void exec_ok(struct db *on, const char *sql)
 {
     assert_int_equal(db_exec(on, NULL, sql, NULL, 0), ST_OK);
 }
@@ -60,9 +60,9 @@ static int teardown(void **state)
 static int empty_tables(void **state)
 {
     (void)state;
-    must(db, "DELETE FROM test_child");
-    must(db, "DELETE FROM test_item");
-    must(db, "INSERT INTO test_item (id, n, text) VALUES (1, 10, 'one'), (2, 20, 'two')");
+    exec_ok(db, "DELETE FROM test_child");
+    exec_ok(db, "DELETE FROM test_item");
+    exec_ok(db, "INSERT INTO test_item (id, n, text) VALUES (1, 10, 'one'), (2, 20, 'two')");
     return 0;
 }
 
@@ -84,7 +84,7 @@ static struct str text(struct db *on, const char *sql)
 
 /* ---- parameters ---- */
 
-static void every_byte_goes_in_and_comes_back(void **state)
+static void every_byte_is_stored_and_read_back(void **state)
 {
     (void)state;
     char bytes[512];
@@ -107,7 +107,7 @@ static void every_byte_goes_in_and_comes_back(void **state)
     assert_true(str_equal(db_cell(&rows, 0, 3), STR("?")));
 }
 
-static void every_single_byte_in_a_text_stays_inside_its_literal(void **state)
+static void no_byte_of_a_text_ends_its_literal(void **state)
 {
     (void)state;
     for (int byte = 0; byte < 128; byte++) {
@@ -122,7 +122,7 @@ static void every_single_byte_in_a_text_stays_inside_its_literal(void **state)
     }
 }
 
-static void numbers_keep_their_limits_and_null_is_null(void **state)
+static void the_largest_and_smallest_numbers_and_null_are_read_back(void **state)
 {
     (void)state;
     struct db_rows rows;
@@ -138,7 +138,7 @@ static void numbers_keep_their_limits_and_null_is_null(void **state)
     assert_int_equal(db_cell(&rows, 0, 4).len, 0);
 }
 
-static void a_built_statement_takes_many_rows(void **state)
+static void a_statement_built_in_a_buffer_inserts_many_rows(void **state)
 {
     (void)state;
     struct buf sql = BUF_EMPTY;
@@ -162,12 +162,12 @@ static void a_built_statement_takes_many_rows(void **state)
     buf_free(&sql);
 }
 
-static void the_last_id_survives_later_statements(void **state)
+static void the_last_id_is_kept_over_later_statements(void **state)
 {
     (void)state;
-    must(db, "INSERT INTO test_item (text) VALUES ('auto')");
+    exec_ok(db, "INSERT INTO test_item (text) VALUES ('auto')");
     uint64_t id = db_last_id(db);
-    must(db, "UPDATE test_item SET n = 5 WHERE id = 1");
+    exec_ok(db, "UPDATE test_item SET n = 5 WHERE id = 1");
     assert_true(id > 0);
     assert_true(db_last_id(db) == id);
     assert_int_equal(number(db, "SELECT id FROM test_item WHERE text = 'auto'"), id);
@@ -202,7 +202,7 @@ static void a_session_is_strict_utc_and_read_committed(void **state)
 
 /* ---- errors ---- */
 
-static void an_error_says_what_it_means(void **state)
+static void each_server_error_has_its_status(void **state)
 {
     (void)state;
     const struct {
@@ -223,12 +223,12 @@ static void an_error_says_what_it_means(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(db_exec(db, NULL, cases[i].sql, NULL, 0), cases[i].want);
-    must(db, "INSERT INTO test_child (item_id) VALUES (1)");
+    exec_ok(db, "INSERT INTO test_child (item_id) VALUES (1)");
     assert_int_equal(db_exec(db, NULL, "DELETE FROM test_item WHERE id = 1", NULL, 0), ST_INVALID);
     assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 10);
 }
 
-static void affected_counts_changed_rows(void **state)
+static void affected_is_the_number_of_changed_rows(void **state)
 {
     (void)state;
     uint64_t affected = 9;
@@ -256,7 +256,7 @@ static bool count_row(void *ctx, const struct str *cells, size_t columns)
     return ++c->rows != c->stop_at;
 }
 
-static void rows_are_handed_over_one_by_one_and_can_be_stopped(void **state)
+static void db_each_passes_every_row_and_can_be_stopped(void **state)
 {
     (void)state;
     static const char sql[] = "WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 500)"
@@ -271,7 +271,7 @@ static void rows_are_handed_over_one_by_one_and_can_be_stopped(void **state)
     assert_int_equal(number(db, "SELECT 1"), 1);
 }
 
-static void a_result_beyond_the_arena_is_no_memory(void **state)
+static void a_result_larger_than_the_arena_is_no_memory(void **state)
 {
     (void)state;
     struct arena *small = arena_new(1024, 4096);
@@ -293,7 +293,7 @@ static enum status change_and_answer(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
-    must(on, "UPDATE test_item SET n = n + 1 WHERE id = 1");
+    exec_ok(on, "UPDATE test_item SET n = n + 1 WHERE id = 1");
     return plan->answer;
 }
 
@@ -306,20 +306,20 @@ static void a_transaction_commits_only_on_ok(void **state)
     assert_int_equal(db_transaction(db, change_and_answer, &no), ST_INVALID);
     assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
     assert_int_equal(db_transaction(db, change_and_answer, &own), ST_CONFLICT);
-    assert_int_equal(own.runs, 1); /* its own decision, not a lost lock */
+    assert_int_equal(own.runs, 1); /* the status is from body, not from a deadlock */
     assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
 }
 
 static enum status violate_and_ignore(struct db *on, void *ctx)
 {
     (void)ctx;
-    must(on, "UPDATE test_item SET n = 77 WHERE id = 1");
+    exec_ok(on, "UPDATE test_item SET n = 77 WHERE id = 1");
     assert_int_equal(db_exec(on, NULL, "INSERT INTO test_item (id) VALUES (1)", NULL, 0), ST_EXISTS);
-    must(on, "UPDATE test_item SET n = 78 WHERE id = 2");
+    exec_ok(on, "UPDATE test_item SET n = 78 WHERE id = 2");
     return ST_OK;
 }
 
-static void a_taken_key_leaves_the_transaction_to_its_caller(void **state)
+static void a_duplicate_key_does_not_end_the_transaction(void **state)
 {
     (void)state;
     assert_int_equal(db_transaction(db, violate_and_ignore, NULL), ST_OK);
@@ -330,23 +330,23 @@ static enum status wait_for_lock(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
-    must(on, "UPDATE test_item SET n = n + 1 WHERE id = 2");
+    exec_ok(on, "UPDATE test_item SET n = n + 1 WHERE id = 2");
     enum status st = db_exec(on, NULL, "UPDATE test_item SET n = n + 1 WHERE id = 1", NULL, 0);
     if (plan->runs == 1) {
         assert_int_equal(st, ST_CONFLICT);
-        /* The transaction is gone; what follows must not run on its own. */
+        /* The transaction is rolled back; further statements must not run outside of it. */
         assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 999 WHERE id = 2", NULL, 0), ST_CONFLICT);
-        must(other, "ROLLBACK");
-        return ST_OK; /* even when the body overlooks it */
+        exec_ok(other, "ROLLBACK");
+        return ST_OK; /* the conflict counts, although body returns ST_OK */
     }
     return st;
 }
 
-static void a_lock_wait_rolls_back_and_runs_the_body_again(void **state)
+static void a_lock_wait_timeout_rolls_back_and_runs_the_body_again(void **state)
 {
     (void)state;
-    must(other, "START TRANSACTION");
-    must(other, "UPDATE test_item SET n = n + 100 WHERE id = 1");
+    exec_ok(other, "START TRANSACTION");
+    exec_ok(other, "UPDATE test_item SET n = n + 100 WHERE id = 1");
     struct plan plan = { 0 };
     assert_int_equal(db_transaction(db, wait_for_lock, &plan), ST_OK);
     assert_int_equal(plan.runs, 2);
@@ -354,7 +354,8 @@ static void a_lock_wait_rolls_back_and_runs_the_body_again(void **state)
     assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 2"), 21);
 }
 
-/* Two transactions that take the rows in opposite order until both have once met. */
+/* A transaction that locks two rows. Two of them, in opposite order, meet at the barrier in their first run:
+ * deadlock. */
 struct crossing {
     struct db *on;
     const char *first, *second;
@@ -379,7 +380,7 @@ static void *cross_run(void *arg)
     return NULL;
 }
 
-static void a_deadlock_is_retried_until_both_are_through(void **state)
+static void after_a_deadlock_both_transactions_succeed(void **state)
 {
     (void)state;
     static const char one[] = "UPDATE test_item SET n = n + 1 WHERE id = 1";
@@ -400,18 +401,18 @@ static void a_deadlock_is_retried_until_both_are_through(void **state)
     assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 2"), 22);
 }
 
-static enum status give_up(struct db *on, void *ctx)
+static enum status deadlock_always(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
     return db_exec(on, NULL, "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213", NULL, 0);
 }
 
-static void a_lock_lost_again_and_again_is_a_conflict_in_the_end(void **state)
+static void after_five_deadlocks_the_transaction_is_a_conflict(void **state)
 {
     (void)state;
     struct plan plan = { 0 };
-    assert_int_equal(db_transaction(db, give_up, &plan), ST_CONFLICT);
+    assert_int_equal(db_transaction(db, deadlock_always, &plan), ST_CONFLICT);
     assert_int_equal(plan.runs, 5);
 }
 
@@ -419,18 +420,18 @@ static enum status read_twice(struct db *on, void *ctx)
 {
     (void)ctx;
     int64_t before = number(on, "SELECT SUM(n) FROM test_item");
-    must(other, "UPDATE test_item SET n = n + 1000 WHERE id = 1");
+    exec_ok(other, "UPDATE test_item SET n = n + 1000 WHERE id = 1");
     assert_int_equal(number(on, "SELECT SUM(n) FROM test_item"), before);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 0 WHERE id = 2", NULL, 0), ST_CORRUPT);
     return ST_OK;
 }
 
-static void a_snapshot_sees_one_instant_and_writes_nothing(void **state)
+static void a_snapshot_is_consistent_and_refuses_writes(void **state)
 {
     (void)state;
     assert_int_equal(db_snapshot(db, read_twice, NULL), ST_OK);
     assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 1030);
-    must(db, "UPDATE test_item SET n = 1 WHERE id = 2");
+    exec_ok(db, "UPDATE test_item SET n = 1 WHERE id = 2");
 }
 
 /* ---- lost connections ---- */
@@ -439,20 +440,20 @@ static void connection_kill(struct db *of)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "KILL %lld", (long long)number(of, "SELECT CONNECTION_ID()"));
-    must(other, sql);
+    exec_ok(other, sql);
 }
 
-static void a_connection_that_died_while_idle_is_opened_anew(void **state)
+static void a_connection_that_died_while_idle_is_reopened(void **state)
 {
     (void)state;
     uint64_t lost = metrics_get(METRIC_MYSQL_LOST);
     connection_kill(db);
     usleep(100000);
-    must(db, "UPDATE test_item SET n = 3 WHERE id = 1");
+    exec_ok(db, "UPDATE test_item SET n = 3 WHERE id = 1");
     assert_int_equal(metrics_get(METRIC_MYSQL_LOST), lost + 1);
 }
 
-/* Waits until the next attempt to connect has had its turn. */
+/* Repeats a statement until the client may connect again. */
 static void exec_until_available(struct db *on)
 {
     enum status st = ST_UNAVAILABLE;
@@ -464,26 +465,26 @@ static void exec_until_available(struct db *on)
     assert_int_equal(st, ST_OK);
 }
 
-static void a_statement_that_never_ends_is_unknown_and_a_query_unavailable(void **state)
+static void after_a_timeout_a_statement_is_unknown_and_a_query_unavailable(void **state)
 {
     (void)state;
-    struct db *impatient = db_new(app->stores.config);
-    db_set_timeout_s(impatient, 1);
+    struct db *short_timeout = db_new(app->stores.config);
+    db_set_timeout_s(short_timeout, 1);
     struct db_rows rows;
-    assert_int_equal(db_exec(impatient, NULL, "DO SLEEP(20)", NULL, 0), ST_UNKNOWN);
-    assert_int_equal(db_exec(impatient, NULL, "DO 1", NULL, 0), ST_UNAVAILABLE); /* at once */
-    exec_until_available(impatient);
-    assert_int_equal(db_query(impatient, arena, &rows, "SELECT SLEEP(20)", NULL, 0), ST_UNAVAILABLE);
-    exec_until_available(impatient);
-    assert_int_equal(number(impatient, "SELECT 5"), 5);
-    db_free(impatient);
+    assert_int_equal(db_exec(short_timeout, NULL, "DO SLEEP(20)", NULL, 0), ST_UNKNOWN);
+    assert_int_equal(db_exec(short_timeout, NULL, "DO 1", NULL, 0), ST_UNAVAILABLE); /* at once */
+    exec_until_available(short_timeout);
+    assert_int_equal(db_query(short_timeout, arena, &rows, "SELECT SLEEP(20)", NULL, 0), ST_UNAVAILABLE);
+    exec_until_available(short_timeout);
+    assert_int_equal(number(short_timeout, "SELECT 5"), 5);
+    db_free(short_timeout);
 }
 
 static enum status lose_connection(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
-    must(on, "UPDATE test_item SET n = 500 WHERE id = 1");
+    exec_ok(on, "UPDATE test_item SET n = 500 WHERE id = 1");
     connection_kill(on);
     usleep(100000);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 501 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
@@ -493,7 +494,7 @@ static enum status lose_connection(struct db *on, void *ctx)
     return plan->answer;
 }
 
-static void a_connection_lost_before_commit_changed_nothing(void **state)
+static void a_transaction_that_lost_its_connection_before_commit_changes_nothing(void **state)
 {
     (void)state;
     struct plan plan = { .answer = ST_OK };
@@ -505,7 +506,7 @@ static void a_connection_lost_before_commit_changed_nothing(void **state)
 static enum status lose_at_commit(struct db *on, void *ctx)
 {
     (void)ctx;
-    must(on, "UPDATE test_item SET n = 500 WHERE id = 1");
+    exec_ok(on, "UPDATE test_item SET n = 500 WHERE id = 1");
     connection_kill(on);
     usleep(100000);
     return ST_OK;
@@ -518,7 +519,7 @@ static void a_connection_lost_at_commit_is_unknown(void **state)
     assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 30);
 }
 
-/* COMMIT as a server does it that has come to a halt. */
+/* While set, COMMIT takes longer than the timeout. */
 static bool commit_stalls;
 int __real_mysql_query(MYSQL *mysql, const char *sql);
 int __wrap_mysql_query(MYSQL *mysql, const char *sql);
@@ -527,7 +528,7 @@ int __wrap_mysql_query(MYSQL *mysql, const char *sql)
     return __real_mysql_query(mysql, commit_stalls && strcmp(sql, "COMMIT") == 0 ? "DO SLEEP(20)" : sql);
 }
 
-static enum status count_and_answer(struct db *on, void *ctx)
+static enum status count_run(struct db *on, void *ctx)
 {
     (void)on;
     struct plan *plan = ctx;
@@ -535,34 +536,34 @@ static enum status count_and_answer(struct db *on, void *ctx)
     return plan->answer;
 }
 
-static void a_commit_without_an_answer_is_unknown_and_what_comes_behind_does_not_wait_again(void **state)
+static void a_commit_that_times_out_is_unknown_and_later_statements_fail_at_once(void **state)
 {
     (void)state;
-    struct db *impatient = db_new(app->stores.config);
+    struct db *short_timeout = db_new(app->stores.config);
     struct plan plan = { .answer = ST_OK };
-    db_set_timeout_s(impatient, 1);
+    db_set_timeout_s(short_timeout, 1);
     commit_stalls = true;
-    assert_int_equal(db_transaction(impatient, count_and_answer, &plan), ST_UNKNOWN);
+    assert_int_equal(db_transaction(short_timeout, count_run, &plan), ST_UNKNOWN);
     commit_stalls = false;
-    assert_int_equal(db_transaction(impatient, count_and_answer, &plan), ST_UNAVAILABLE);
+    assert_int_equal(db_transaction(short_timeout, count_run, &plan), ST_UNAVAILABLE);
     assert_int_equal(plan.runs, 1);
-    exec_until_available(impatient);
-    db_free(impatient);
+    exec_until_available(short_timeout);
+    db_free(short_timeout);
 }
 
-static void without_a_server_nothing_was_done(void **state)
+static void without_a_server_statements_are_unavailable(void **state)
 {
     (void)state;
     struct config config = *app->stores.config;
     snprintf(config.mysql_socket, sizeof config.mysql_socket, "/tmp/hb-no-such-socket");
-    struct db *nobody = db_new(&config);
+    struct db *unreachable = db_new(&config);
     struct plan plan = { 0 };
     struct db_rows rows;
-    assert_int_equal(db_exec(nobody, NULL, "DO 1", NULL, 0), ST_UNAVAILABLE);
-    assert_int_equal(db_query(nobody, arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
-    assert_int_equal(db_transaction(nobody, change_and_answer, &plan), ST_UNAVAILABLE);
+    assert_int_equal(db_exec(unreachable, NULL, "DO 1", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(db_query(unreachable, arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(db_transaction(unreachable, change_and_answer, &plan), ST_UNAVAILABLE);
     assert_int_equal(plan.runs, 0);
-    db_free(nobody);
+    db_free(unreachable);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, empty_tables)
@@ -570,28 +571,28 @@ static void without_a_server_nothing_was_done(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_byte_goes_in_and_comes_back),
-        TEST(every_single_byte_in_a_text_stays_inside_its_literal),
-        TEST(numbers_keep_their_limits_and_null_is_null),
-        TEST(a_built_statement_takes_many_rows),
-        TEST(the_last_id_survives_later_statements),
+        TEST(every_byte_is_stored_and_read_back),
+        TEST(no_byte_of_a_text_ends_its_literal),
+        TEST(the_largest_and_smallest_numbers_and_null_are_read_back),
+        TEST(a_statement_built_in_a_buffer_inserts_many_rows),
+        TEST(the_last_id_is_kept_over_later_statements),
         TEST(a_session_is_strict_utc_and_read_committed),
-        TEST(an_error_says_what_it_means),
-        TEST(affected_counts_changed_rows),
-        TEST(rows_are_handed_over_one_by_one_and_can_be_stopped),
-        TEST(a_result_beyond_the_arena_is_no_memory),
+        TEST(each_server_error_has_its_status),
+        TEST(affected_is_the_number_of_changed_rows),
+        TEST(db_each_passes_every_row_and_can_be_stopped),
+        TEST(a_result_larger_than_the_arena_is_no_memory),
         TEST(a_transaction_commits_only_on_ok),
-        TEST(a_taken_key_leaves_the_transaction_to_its_caller),
-        TEST(a_lock_wait_rolls_back_and_runs_the_body_again),
-        TEST(a_deadlock_is_retried_until_both_are_through),
-        TEST(a_lock_lost_again_and_again_is_a_conflict_in_the_end),
-        TEST(a_snapshot_sees_one_instant_and_writes_nothing),
-        TEST(a_connection_that_died_while_idle_is_opened_anew),
-        TEST(a_statement_that_never_ends_is_unknown_and_a_query_unavailable),
-        TEST(a_connection_lost_before_commit_changed_nothing),
+        TEST(a_duplicate_key_does_not_end_the_transaction),
+        TEST(a_lock_wait_timeout_rolls_back_and_runs_the_body_again),
+        TEST(after_a_deadlock_both_transactions_succeed),
+        TEST(after_five_deadlocks_the_transaction_is_a_conflict),
+        TEST(a_snapshot_is_consistent_and_refuses_writes),
+        TEST(a_connection_that_died_while_idle_is_reopened),
+        TEST(after_a_timeout_a_statement_is_unknown_and_a_query_unavailable),
+        TEST(a_transaction_that_lost_its_connection_before_commit_changes_nothing),
         TEST(a_connection_lost_at_commit_is_unknown),
-        TEST(a_commit_without_an_answer_is_unknown_and_what_comes_behind_does_not_wait_again),
-        TEST(without_a_server_nothing_was_done),
+        TEST(a_commit_that_times_out_is_unknown_and_later_statements_fail_at_once),
+        TEST(without_a_server_statements_are_unavailable),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

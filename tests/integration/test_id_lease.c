@@ -1,4 +1,4 @@
-/* packet/id_lease on a real database: no two processes make ids with one instance number at the same time. */
+/* packet/id_lease with a real MySQL: two processes never hold the same instance number at the same time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 static struct services *app;
 static int64_t now;
 
-/* Every test begins and ends with no lease running. Nobody else uses the database of the fixture meanwhile. */
+/* Every test starts and ends without leases. No other test uses the servers at the same time. */
 static enum status leases_clear(void)
 {
     return db_exec(app->stores.db, NULL, "UPDATE instance_lease SET holder = 0, until_ms = 0", NULL, 0);
@@ -37,7 +37,7 @@ static int teardown(void **state)
     return st != ST_OK;
 }
 
-/* Leaves one number that can be had. */
+/* Leaves only this number free. */
 static void only_instance(uint16_t instance)
 {
     assert_int_equal(db_exec(app->stores.db, NULL,
@@ -63,7 +63,7 @@ static void the_first_id_takes_a_lease(void **state)
     assert_int_equal(sql_number(app, "SELECT holder FROM instance_lease WHERE instance_no = ?", id_instance(id)), 77);
 }
 
-static void two_holders_have_two_numbers(void **state)
+static void two_holders_get_different_numbers(void **state)
 {
     (void)state;
     struct id_lease a, b;
@@ -75,7 +75,7 @@ static void two_holders_have_two_numbers(void **state)
     assert_int_not_equal(id_instance(id_a), id_instance(id_b));
 }
 
-static void a_busy_holder_keeps_its_number_by_renewing(void **state)
+static void a_holder_keeps_its_number_by_renewing_the_lease(void **state)
 {
     (void)state;
     struct id_lease l;
@@ -84,7 +84,7 @@ static void a_busy_holder_keeps_its_number_by_renewing(void **state)
     assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
     uint16_t instance = id_instance(id);
     assert_int_equal(id_lease_next(&l, app->stores.db, now + 1000, &id), ST_OK);
-    assert_int_equal(leased_until(instance), now + ID_LEASE_MS); /* early: nothing to do */
+    assert_int_equal(leased_until(instance), now + ID_LEASE_MS); /* too early for a renewal */
     for (int64_t later = 0; later < 10 * ID_LEASE_MS; later += 15000) {
         assert_int_equal(id_lease_next(&l, app->stores.db, now + later, &id), ST_OK);
         assert_int_equal(id_instance(id), instance);
@@ -92,7 +92,7 @@ static void a_busy_holder_keeps_its_number_by_renewing(void **state)
     }
 }
 
-static void a_holder_that_slept_goes_on_when_nobody_took_its_number(void **state)
+static void an_expired_lease_is_renewed_when_the_number_has_no_other_holder(void **state)
 {
     (void)state;
     struct id_lease l;
@@ -104,7 +104,7 @@ static void a_holder_that_slept_goes_on_when_nobody_took_its_number(void **state
     assert_true(second > first);
 }
 
-static void a_number_whose_lease_ran_out_changes_hands_and_never_repeats_an_id(void **state)
+static void the_next_holder_of_an_expired_number_makes_only_later_ids(void **state)
 {
     (void)state;
     struct id_lease old, new;
@@ -114,17 +114,17 @@ static void a_number_whose_lease_ran_out_changes_hands_and_never_repeats_an_id(v
     id_lease_init(&new, 6);
     assert_int_equal(id_lease_next(&old, app->stores.db, now, &last), ST_OK);
     assert_int_equal(id_instance(last), 9);
-    /* While it runs nobody else gets one. */
+    /* During the lease the number is not given to another holder. */
     assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS - 1, &id), ST_UNAVAILABLE);
     assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS, &first), ST_OK);
     assert_int_equal(id_instance(first), 9);
     assert_true(id_ms(first) >= now + ID_LEASE_MS);
-    /* The old one wakes up: its number is gone, and there is no other. */
+    /* The old holder lost its number, and no other number is free. */
     assert_int_equal(id_lease_next(&old, app->stores.db, now + ID_LEASE_MS + 5, &id), ST_UNAVAILABLE);
     assert_false(old.held);
 }
 
-static void a_holder_whose_clock_is_slow_can_not_outlive_its_lease(void **state)
+static void a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease(void **state)
 {
     (void)state;
     struct id_lease old, new;
@@ -134,33 +134,33 @@ static void a_holder_whose_clock_is_slow_can_not_outlive_its_lease(void **state)
     id_lease_init(&new, 6);
     assert_int_equal(id_lease_next(&old, app->stores.db, now, &id), ST_OK);
     assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS, &other), ST_OK);
-    /* The old holder believes that half of its lease is left: what it makes lies before the lease's end … */
+    /* By the clock of the old holder half of its lease is left: its ids have a time before the end of the lease, … */
     assert_int_equal(id_lease_next(&old, app->stores.db, now + ID_LEASE_MS / 2, &id), ST_OK);
     assert_true(id_ms(id) < now + ID_LEASE_MS);
-    /* … where the new one began. */
+    /* … and those of the new holder start there. */
     assert_true(id_ms(other) >= now + ID_LEASE_MS);
 }
 
-static void a_clock_that_is_put_back_takes_another_number_and_goes_on(void **state)
+static void after_the_clock_was_set_back_far_another_number_is_leased(void **state)
 {
     (void)state;
     const int64_t hour_ms = 3600000;
     struct id_lease l;
-    uint64_t before, back, mended;
+    uint64_t before, back, restored;
     id_lease_init(&l, 5);
     assert_int_equal(id_lease_next(&l, app->stores.db, now, &before), ST_OK);
     assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_OK);
     assert_int_not_equal(id_instance(back), id_instance(before));
     assert_int_equal(id_ms(back), now - hour_ms);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &mended), ST_OK);
-    assert_true(mended != before && mended != back);
-    /* The number of the future is nobody's until then. */
+    assert_int_equal(id_lease_next(&l, app->stores.db, now, &restored), ST_OK);
+    assert_true(restored != before && restored != back);
+    /* By the earlier clock the first number is still leased. */
     only_instance(id_instance(before));
     id_lease_init(&l, 6);
     assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_UNAVAILABLE);
 }
 
-static void without_the_database_ids_flow_until_the_lease_ends(void **state)
+static void without_mysql_ids_are_made_until_the_lease_ends(void **state)
 {
     (void)state;
     struct id_lease l;
@@ -169,15 +169,15 @@ static void without_the_database_ids_flow_until_the_lease_ends(void **state)
     id_lease_init(&l, 5);
     assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
     snprintf(config.mysql_socket, sizeof config.mysql_socket, "/nonexistent/mysql.sock");
-    struct db *away = db_new(&config);
-    assert_non_null(away);
-    assert_int_equal(id_lease_next(&l, away, now + ID_LEASE_MS - 1, &id), ST_OK);
-    assert_int_equal(id_lease_next(&l, away, now + ID_LEASE_MS, &id), ST_UNAVAILABLE);
-    db_free(away);
+    struct db *unreachable = db_new(&config);
+    assert_non_null(unreachable);
+    assert_int_equal(id_lease_next(&l, unreachable, now + ID_LEASE_MS - 1, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, unreachable, now + ID_LEASE_MS, &id), ST_UNAVAILABLE);
+    db_free(unreachable);
     assert_int_equal(id_lease_next(&l, app->stores.db, now + ID_LEASE_MS, &id), ST_OK);
 }
 
-static void twenty_processes_lease_twenty_numbers(void **state)
+static void twenty_processes_lease_twenty_different_numbers(void **state)
 {
     (void)state;
     enum { PROCESSES = 20 };
@@ -190,9 +190,9 @@ static void twenty_processes_lease_twenty_numbers(void **state)
         if (pid == 0) {
             struct services *own = packet_services_open();
             uint64_t id = 0;
-            bool fine = own != NULL && packet_id_next(own->stores.db, now, &id) == ST_OK &&
-                        write(results[1], &id, sizeof id) == (ssize_t)sizeof id;
-            _exit(fine ? 0 : 1);
+            bool ok = own != NULL && packet_id_next(own->stores.db, now, &id) == ST_OK &&
+                      write(results[1], &id, sizeof id) == (ssize_t)sizeof id;
+            _exit(ok ? 0 : 1);
         }
     }
     for (int i = 0; i < PROCESSES; i++) {
@@ -213,14 +213,14 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         LEASE_TEST(the_first_id_takes_a_lease),
-        LEASE_TEST(two_holders_have_two_numbers),
-        LEASE_TEST(a_busy_holder_keeps_its_number_by_renewing),
-        LEASE_TEST(a_holder_that_slept_goes_on_when_nobody_took_its_number),
-        LEASE_TEST(a_number_whose_lease_ran_out_changes_hands_and_never_repeats_an_id),
-        LEASE_TEST(a_holder_whose_clock_is_slow_can_not_outlive_its_lease),
-        LEASE_TEST(a_clock_that_is_put_back_takes_another_number_and_goes_on),
-        LEASE_TEST(without_the_database_ids_flow_until_the_lease_ends),
-        LEASE_TEST(twenty_processes_lease_twenty_numbers),
+        LEASE_TEST(two_holders_get_different_numbers),
+        LEASE_TEST(a_holder_keeps_its_number_by_renewing_the_lease),
+        LEASE_TEST(an_expired_lease_is_renewed_when_the_number_has_no_other_holder),
+        LEASE_TEST(the_next_holder_of_an_expired_number_makes_only_later_ids),
+        LEASE_TEST(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease),
+        LEASE_TEST(after_the_clock_was_set_back_far_another_number_is_leased),
+        LEASE_TEST(without_mysql_ids_are_made_until_the_lease_ends),
+        LEASE_TEST(twenty_processes_lease_twenty_different_numbers),
     };
     return cmocka_run_group_tests_name("id_lease", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The live packet: every answer of every script, on a real Redis. */
+/* app/live with a real Redis: every reply of every script. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 enum { HOUR_MS = 3600 * 1000, SENDER = 10001, FIRST_USER = 20000, SHARES_MAX = 3000 };
 
-/* All packets of this test lie in a partition that no other test reaches: nobody settles their events. */
+/* All packets of this test are in a partition that no other test uses, so their events are not settled. */
 enum { PARTITIONS = 100 };
 
 static struct services *app;
@@ -55,7 +55,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A fresh packet of count shares with 100, 101, 102 … fen; the id is new in every run. */
+/* A packet with a new id and count shares of 100, 101, 102 … fen. */
 struct sample {
     struct packet p;
     int64_t shares_fen[SHARES_MAX];
@@ -127,7 +127,7 @@ static void field_set(const struct sample *s, struct str field, struct str value
     redis_call_free(&call);
 }
 
-static void time_runs_out(const struct sample *s)
+static void set_expired(const struct sample *s)
 {
     field_set(s, STR("expires_ms"), STR("1000"));
 }
@@ -140,7 +140,7 @@ static void config_set(struct str name, struct str value)
     redis_call_free(&call);
 }
 
-/* The newest event of the packet's partition. *call is the caller's to free. */
+/* The newest event of the packet's partition. The caller frees *call. */
 static struct live_event last_event(const struct sample *s, struct redis_call *call)
 {
     struct live_keys keys;
@@ -154,7 +154,7 @@ static struct live_event last_event(const struct sample *s, struct redis_call *c
     return e;
 }
 
-/* Bytes that Redis holds for one packet, events left out. */
+/* Bytes of the keys of one packet in Redis, without its events. */
 static int64_t memory_bytes(const struct sample *s)
 {
     struct live_keys keys;
@@ -197,7 +197,7 @@ static void a_grab_in_a_large_packet_takes_at_most_200_bytes(void **state)
 
 /* ---- grab ---- */
 
-static void an_unknown_packet_is_missing_to_every_script(void **state)
+static void every_script_reports_an_unknown_packet_as_missing(void **state)
 {
     (void)state;
     struct sample s;
@@ -213,11 +213,11 @@ static void an_unknown_packet_is_missing_to_every_script(void **state)
     assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_MISSING);
     assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING); /* there was no door to close */
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING); /* there was no packet to shut */
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
-static void shares_go_in_grab_order_and_then_the_packet_is_empty(void **state)
+static void shares_are_taken_in_order_until_the_packet_is_empty(void **state)
 {
     (void)state;
     struct sample s;
@@ -241,7 +241,7 @@ static void shares_go_in_grab_order_and_then_the_packet_is_empty(void **state)
     redis_call_free(&call);
 }
 
-static void a_second_grab_shows_the_first_one_for_ever(void **state)
+static void a_repeated_grab_always_returns_the_first_share(void **state)
 {
     (void)state;
     struct sample s;
@@ -256,7 +256,7 @@ static void a_second_grab_shows_the_first_one_for_ever(void **state)
         assert_int_equal(again.share_no, first.share_no);
         assert_int_equal(again.amount_fen, first.amount_fen);
         if (i == 0)
-            time_runs_out(&s);
+            set_expired(&s);
         if (i == 1)
             field_set(&s, STR("state"), STR("closed"));
     }
@@ -274,13 +274,13 @@ static void an_exclusive_packet_is_for_its_receiver_only(void **state)
     assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
 }
 
-static void nothing_is_grabbed_after_the_time_is_over_or_the_packet_closed(void **state)
+static void a_grab_is_refused_once_the_packet_is_expired_or_closed(void **state)
 {
     (void)state;
     struct sample s;
     sample_make(&s, PACKET_LUCKY, 2);
     (void)load(&s);
-    time_runs_out(&s);
+    set_expired(&s);
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
     sample_make(&s, PACKET_LUCKY, 2);
     (void)load(&s);
@@ -288,7 +288,7 @@ static void nothing_is_grabbed_after_the_time_is_over_or_the_packet_closed(void 
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
 }
 
-static void a_full_memory_refuses_a_grab_before_its_first_write(void **state)
+static void with_full_memory_a_grab_is_refused_before_its_first_write(void **state)
 {
     (void)state;
     struct sample s;
@@ -305,14 +305,14 @@ static void a_full_memory_refuses_a_grab_before_its_first_write(void **state)
     struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
     config_set(STR("maxmemory"), STR("0"));
     assert_int_equal(st, ST_CONFLICT);
-    assert_int_equal(v.packet.grabbed_count, 1); /* and looking still works */
+    assert_int_equal(v.packet.grabbed_count, 1); /* views still work */
     assert_int_equal(live_event_id_compare(last_event(&s, &after).id, last), 0);
     redis_call_free(&call);
     redis_call_free(&before);
     redis_call_free(&after);
 }
 
-static void ten_thousand_users_take_a_hundred_shares_exactly(void **state)
+static void ten_thousand_users_take_exactly_a_hundred_shares(void **state)
 {
     (void)state;
     enum { USERS = 10000, SHARES = 100, BATCH = 50 };
@@ -324,7 +324,7 @@ static void ten_thousand_users_take_a_hundred_shares_exactly(void **state)
     bool taken[SHARES] = { false };
     for (uint64_t user = 0; user < USERS; user += BATCH) {
         struct redis_call calls[2 * BATCH];
-        for (uint64_t i = 0; i < 2 * BATCH; i++) /* everyone taps twice */
+        for (uint64_t i = 0; i < 2 * BATCH; i++) /* each user twice */
             live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"));
         redis_round(app->stores.redis);
         for (size_t i = 0; i < 2 * BATCH; i++) {
@@ -351,7 +351,7 @@ static void ten_thousand_users_take_a_hundred_shares_exactly(void **state)
 
 /* ---- view ---- */
 
-static void a_view_tells_all_of_the_packet(void **state)
+static void a_view_contains_all_fields_of_the_packet(void **state)
 {
     (void)state;
     struct sample s;
@@ -384,7 +384,7 @@ static void a_view_tells_all_of_the_packet(void **state)
     assert_true(llabs(v.now_ms - clock_now_ms()) < 60000);
 }
 
-static void the_list_is_newest_first_page_by_page(void **state)
+static void rows_are_newest_first_in_pages(void **state)
 {
     (void)state;
     struct sample s;
@@ -414,7 +414,7 @@ static void the_list_is_newest_first_page_by_page(void **state)
     assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
 }
 
-/* The position of the packet's partition; LIVE_EVENT_NONE: there is none. */
+/* Publishes the position of the packet's partition; LIVE_EVENT_NONE: deletes it. */
 static void position_set(const struct sample *s, struct live_event_id event)
 {
     struct live_keys keys;
@@ -428,7 +428,7 @@ static void position_set(const struct sample *s, struct live_event_id event)
     redis_call_free(&call);
 }
 
-static void a_grab_is_settled_when_the_worker_says_so(void **state)
+static void a_grab_is_settled_up_to_the_published_position(void **state)
 {
     (void)state;
     struct sample s;
@@ -449,7 +449,7 @@ static void a_grab_is_settled_when_the_worker_says_so(void **state)
     position_set(&s, LIVE_EVENT_NONE);
 }
 
-/* Looks as users[user] and compares with the list: shares below `settled` are, the others wait. */
+/* Reads the view of a user: exactly the shares below `settled` are settled. */
 static void settled_expect(const struct sample *s, uint32_t user, uint32_t settled)
 {
     struct packet_view v = view(s, FIRST_USER + user, PACKET_NO_SHARE, 10);
@@ -459,7 +459,7 @@ static void settled_expect(const struct sample *s, uint32_t user, uint32_t settl
         assert_int_equal(v.rows[i].settled, v.rows[i].share_no < settled);
 }
 
-static void grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back(void **state)
+static void grabs_and_refund_behind_a_dead_letter_are_not_settled(void **state)
 {
     (void)state;
     struct sample s, none;
@@ -469,14 +469,14 @@ static void grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back(void 
     (void)load(&s);
     for (uint32_t i = 0; i < 3; i++)
         (void)grab(&s, FIRST_USER + i);
-    time_runs_out(&s);
+    set_expired(&s);
     assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     position_set(&s, last_event(&s, &call).id);
     redis_call_free(&call);
     settled_expect(&s, 2, 3);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
 
-    sample_make(&none, PACKET_LUCKY, 1); /* Redis does not know it */
+    sample_make(&none, PACKET_LUCKY, 1); /* not in Redis */
     struct live_hold holds[] = { { .packet_id = none.p.id, .from_share = 0 },
                                  { .packet_id = s.p.id, .from_share = 1 } };
     config_set(STR("maxmemory"), STR("1"));
@@ -486,7 +486,7 @@ static void grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back(void 
     settled_expect(&s, 0, 1);
     settled_expect(&s, 1, 1);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, 0);
-    assert_int_equal(load(&none), LIVE_LOADED); /* nothing was left of it */
+    assert_int_equal(load(&none), LIVE_LOADED); /* live_hold_all has not created it */
 
     holds[1].from_share = PACKET_NO_SHARE;
     assert_int_equal(live_hold_all(&live, &holds[1], 1), ST_OK);
@@ -497,7 +497,7 @@ static void grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back(void 
 
 /* ---- close ---- */
 
-static void a_packet_is_closed_once_after_its_time_with_the_rest(void **state)
+static void an_expired_packet_is_closed_once_with_the_rest(void **state)
 {
     (void)state;
     struct sample s;
@@ -507,7 +507,7 @@ static void a_packet_is_closed_once_after_its_time_with_the_rest(void **state)
     (void)grab(&s, FIRST_USER);
     assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_NOT_YET);
-    time_runs_out(&s);
+    set_expired(&s);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
     assert_false(view(&s, 0, PACKET_NO_SHARE, 0).over);
     assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
@@ -539,7 +539,7 @@ static void a_finished_packet_has_nothing_to_close(void **state)
     sample_make(&s, PACKET_LUCKY, 1);
     (void)load(&s);
     (void)grab(&s, FIRST_USER);
-    time_runs_out(&s);
+    set_expired(&s);
     assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_FINISHED);
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_FINISHED);
@@ -576,7 +576,6 @@ static void shares_that_do_not_add_up_are_not_loaded(void **state)
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
 }
 
-/* Rebuilds a packet of count shares of which settled are grabbed. */
 static void expire_in_an_hour(const struct sample *s)
 {
     struct live_keys keys;
@@ -587,7 +586,7 @@ static void expire_in_an_hour(const struct sample *s)
     redis_call_free(&call);
 }
 
-static bool lives_for_ever(const struct sample *s)
+static bool has_no_time_to_live(const struct sample *s)
 {
     struct live_keys keys;
     live_keys(&keys, s->p.id, live.partitions);
@@ -600,13 +599,14 @@ static bool lives_for_ever(const struct sample *s)
     return ttl_s == -1;
 }
 
+/* Rebuilds a packet of count shares with settled_count grabs, and compares. */
 static void rebuild(uint32_t count, uint32_t settled_count)
 {
     static struct sample s;
     static struct live_settled settled[SHARES_MAX];
     sample_make(&s, PACKET_LUCKY, count);
     (void)load(&s);
-    (void)grab(&s, FIRST_USER + 5); /* the state that was lost or went wrong */
+    (void)grab(&s, FIRST_USER + 5); /* discarded by the rebuild */
     for (uint32_t i = 0; i < settled_count; i++)
         settled[i] = (struct live_settled){ .user_id = FIRST_USER + i,
                                             .nickname = STR("老,友"),
@@ -623,7 +623,7 @@ static void rebuild(uint32_t count, uint32_t settled_count)
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, settled, settled_count, LIVE_STATE_OPEN, &code), ST_OK);
     assert_int_equal(code, LIVE_LOADED);
 
-    assert_true(lives_for_ever(&s));
+    assert_true(has_no_time_to_live(&s));
     struct packet_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
     assert_false(v.busy);
     assert_int_equal(v.packet.grabbed_count, settled_count);
@@ -655,8 +655,8 @@ static void a_large_packet_is_rebuilt_in_several_calls(void **state)
     rebuild(SHARES_MAX, 1001);
 }
 
-/* Two workers that rebuild one packet, or a piece that was on its way for long. */
-static void a_piece_of_a_rebuild_that_comes_again_is_refused(void **state)
+/* As when two workers rebuild one packet, or a call was delayed. */
+static void a_repeated_call_of_a_rebuild_is_refused(void **state)
 {
     (void)state;
     static struct sample s;
@@ -666,7 +666,7 @@ static void a_piece_of_a_rebuild_that_comes_again_is_refused(void **state)
     assert_int_equal(grab(&s, FIRST_USER).share_no, 0);
     assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
     struct live_keys keys;
-    struct str args[ARGS] = { STR("open"), STR("1"), STR("1") }; /* one grab from share 1 on, more to come */
+    struct str args[ARGS] = { STR("open"), STR("1"), STR("1") }; /* one grab from share 1 on, further calls follow */
     for (size_t i = 3; i < ARGS; i++)
         args[i] = STR("");
     args[7] = STR("3");
@@ -715,7 +715,7 @@ static void keys_of_a_packet_lie_in_one_slot(void **state)
     assert_true(str_equal(keys.key[LIVE_KEY_SETTLED], STR("hb:{p04}:settled")));
 }
 
-/* Adds field and value to a stream of the test's own and reads the entry. */
+/* Adds field and value to a separate stream and reads the entry. */
 static enum status event_of(struct str field, struct str value)
 {
     const struct str add[] = { STR("XADD"), STR("test:events"), STR("*"), field, value };
@@ -734,7 +734,7 @@ static enum status event_of(struct str field, struct str value)
     return st;
 }
 
-static void a_damaged_event_is_recognised(void **state)
+static void a_malformed_event_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(event_of(STR("g"), STR("5,0,10001,100,n")), ST_OK);
@@ -780,27 +780,27 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_packet_with_the_longest_greeting_takes_at_most_900_bytes),
         cmocka_unit_test(a_grab_in_a_large_packet_takes_at_most_200_bytes),
-        cmocka_unit_test(an_unknown_packet_is_missing_to_every_script),
-        cmocka_unit_test(shares_go_in_grab_order_and_then_the_packet_is_empty),
-        cmocka_unit_test(a_second_grab_shows_the_first_one_for_ever),
+        cmocka_unit_test(every_script_reports_an_unknown_packet_as_missing),
+        cmocka_unit_test(shares_are_taken_in_order_until_the_packet_is_empty),
+        cmocka_unit_test(a_repeated_grab_always_returns_the_first_share),
         cmocka_unit_test(an_exclusive_packet_is_for_its_receiver_only),
-        cmocka_unit_test(nothing_is_grabbed_after_the_time_is_over_or_the_packet_closed),
-        cmocka_unit_test(a_full_memory_refuses_a_grab_before_its_first_write),
-        cmocka_unit_test(ten_thousand_users_take_a_hundred_shares_exactly),
-        cmocka_unit_test(a_view_tells_all_of_the_packet),
-        cmocka_unit_test(the_list_is_newest_first_page_by_page),
-        cmocka_unit_test(a_grab_is_settled_when_the_worker_says_so),
-        cmocka_unit_test(grabs_behind_a_dead_letter_are_not_settled_and_no_rest_is_back),
-        cmocka_unit_test(a_packet_is_closed_once_after_its_time_with_the_rest),
+        cmocka_unit_test(a_grab_is_refused_once_the_packet_is_expired_or_closed),
+        cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),
+        cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
+        cmocka_unit_test(a_view_contains_all_fields_of_the_packet),
+        cmocka_unit_test(rows_are_newest_first_in_pages),
+        cmocka_unit_test(a_grab_is_settled_up_to_the_published_position),
+        cmocka_unit_test(grabs_and_refund_behind_a_dead_letter_are_not_settled),
+        cmocka_unit_test(an_expired_packet_is_closed_once_with_the_rest),
         cmocka_unit_test(a_finished_packet_has_nothing_to_close),
         cmocka_unit_test(loading_twice_changes_nothing),
         cmocka_unit_test(shares_that_do_not_add_up_are_not_loaded),
         cmocka_unit_test(a_busy_packet_is_rebuilt_from_its_settled_grabs),
         cmocka_unit_test(a_large_packet_is_rebuilt_in_several_calls),
-        cmocka_unit_test(a_piece_of_a_rebuild_that_comes_again_is_refused),
+        cmocka_unit_test(a_repeated_call_of_a_rebuild_is_refused),
         cmocka_unit_test(a_closed_packet_can_be_shown_again),
         cmocka_unit_test(keys_of_a_packet_lie_in_one_slot),
-        cmocka_unit_test(a_damaged_event_is_recognised),
+        cmocka_unit_test(a_malformed_event_is_refused),
         cmocka_unit_test(event_ids_compare_by_time_then_sequence),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

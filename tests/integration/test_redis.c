@@ -1,4 +1,4 @@
-/* io/redis against a real Redis, and against a fake one that answers what no real one would. */
+/* io/redis with a real Redis, and with a fake server for replies that a real one does not give. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "io/metrics.h"
 #include "support/test_services.h"
 
-enum { TRUSTED_MS = 20 }; /* a connection used less long ago is not looked at (io/redis.c) */
+enum { IDLE_CHECK_MS = 20 }; /* a connection unused for longer is tested before use (io/redis_connection.c) */
 
 static struct services *app;
 
@@ -37,7 +37,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Runs a command of words; its reply is text or a number, as text in out. Returns the status. */
+/* Runs a command and returns its status. out: the reply as text: a string, a number or an error. */
 static enum status run(struct redis *r, char *out, size_t out_size, size_t count, const char *const *words)
 {
     struct str args[8];
@@ -60,7 +60,7 @@ static enum status run(struct redis *r, char *out, size_t out_size, size_t count
     run(r, out, sizeof out, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *),                             \
         (const char *const[]){ __VA_ARGS__ })
 
-/* Repeats a PING while there is no connection: the next attempt has to wait for its turn. */
+/* Repeats PING until the client may connect again (at most one attempt per 100 ms). */
 static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 {
     static const char *const words[] = { "PING" };
@@ -77,8 +77,9 @@ static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 
 #define FAKE_CONNECTIONS_MAX 4
 
-/* Connection i is greeted, and answers what comes next with answers[i]: NULL: never. A leading '!': and hangs up;
- * '-': instead of the greeting; '#': it reads nothing more. */
+/* A server with one script per connection. It replies to INFO of connection i, then replies answers[i] to what it reads
+ * next. NULL: it does not reply. First character '!': it closes the connection after the rest; '-': it replies this to
+ * INFO; '#': it reads nothing more. */
 struct fake {
     char dir[64];
     struct config config;
@@ -110,10 +111,10 @@ static void *fake_run(void *arg)
         }
         if (n > 0 && (answer == NULL || answer[0] != '-'))
             n = recv(fd, bytes, sizeof bytes, 0);
-        bool hang_up = answer != NULL && answer[0] == '!';
+        bool close_after = answer != NULL && answer[0] == '!';
         if (answer != NULL && n > 0)
-            (void)send(fd, answer + hang_up, strlen(answer + hang_up), MSG_NOSIGNAL);
-        while (!hang_up && n > 0 && recv(fd, bytes, sizeof bytes, 0) > 0)
+            (void)send(fd, answer + close_after, strlen(answer + close_after), MSG_NOSIGNAL);
+        while (!close_after && n > 0 && recv(fd, bytes, sizeof bytes, 0) > 0)
             ;
         close(fd);
     }
@@ -159,7 +160,7 @@ static void fake_stop(struct fake *f, struct redis *r)
 
 /* ---- rounds ---- */
 
-static void answers_come_in_the_order_of_the_commands(void **state)
+static void replies_arrive_in_the_order_of_the_commands(void **state)
 {
     (void)state;
     enum { COUNT = 300 };
@@ -199,7 +200,7 @@ static void a_value_can_hold_every_byte(void **state)
     redis_call_free(&call);
 }
 
-static void an_error_answers_its_own_command_only(void **state)
+static void an_error_reply_concerns_its_own_command_only(void **state)
 {
     (void)state;
     struct redis_call good, bad, last;
@@ -218,7 +219,7 @@ static void an_error_answers_its_own_command_only(void **state)
     redis_call_free(&last);
 }
 
-static void a_full_memory_is_a_refusal_not_a_failure(void **state)
+static void a_command_refused_for_full_memory_is_a_conflict(void **state)
 {
     (void)state;
     char out[256];
@@ -279,7 +280,7 @@ static void a_flushed_script_is_loaded_again_in_the_same_round(void **state)
     }
 }
 
-/* How many commands of this Redis have failed for want of their script. */
+/* How many commands this Redis has answered with NOSCRIPT. */
 static int64_t noscript_count(void)
 {
     const struct str args[] = { STR("INFO"), STR("errorstats") };
@@ -291,7 +292,7 @@ static int64_t noscript_count(void)
     return count;
 }
 
-static void a_script_learns_its_name_at_its_first_use_and_costs_one_command_from_then_on(void **state)
+static void a_script_is_loaded_at_its_first_use_only(void **state)
 {
     (void)state;
     struct redis_scripts *set = NULL;
@@ -328,7 +329,7 @@ static void file_write(const char *dir, const char *name, const char *text)
     fclose(f);
 }
 
-/* Loads a folder that holds one script and one include; the message must hold want, NULL: loads well. */
+/* Loads a folder with one script and one include. want: part of the error message; NULL: loading succeeds. */
 static void scripts_expect(const char *name, const char *text, const char *include, const char *want)
 {
     char dir[] = "/tmp/hb-lua-XXXXXX", command[64], path[64], error[256] = "";
@@ -353,7 +354,7 @@ static void scripts_expect(const char *name, const char *text, const char *inclu
     assert_int_equal(system(command), 0);
 }
 
-static void includes_are_resolved_once_and_mistakes_are_named(void **state)
+static void includes_are_resolved_once_and_errors_are_reported(void **state)
 {
     (void)state;
     scripts_expect("one-2.lua", "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n", "local a = 1\n", NULL);
@@ -365,7 +366,7 @@ static void includes_are_resolved_once_and_mistakes_are_named(void **state)
     scripts_expect("one-x.lua", "#!lua\n", "", "NAME-KEYS");
 }
 
-/* A script that counts its calls under KEYS[1] and says what it was given. The set is the caller's. */
+/* Loads a script that increments KEYS[1] and returns the count, its key and argument. The caller frees the set. */
 static struct redis_script *count_script_load(struct redis_scripts **set)
 {
     char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
@@ -378,7 +379,8 @@ static struct redis_script *count_script_load(struct redis_scripts **set)
     return redis_script_find(*set, "count");
 }
 
-/* The key and the argument hold what a repeat of the command changes: the script's hash, as it is now. */
+/* Runs the script after a flush. The key and the argument contain the script's hash, so a wrong replacement in the
+ * repeated command is noticed. */
 static void count_script_expect(struct redis_script *script)
 {
     char hash[41], key_text[64], arg_text[128], out[64];
@@ -390,7 +392,7 @@ static void count_script_expect(struct redis_script *script)
     int64_t before = noscript_count();
     assert_int_equal(RUN(app->stores.redis, out, "DEL", key_text), ST_OK);
     assert_int_equal(redis_do_script(app->stores.redis, &call, script, &key, 1, &arg, 1), ST_OK);
-    assert_int_equal(noscript_count(), before + 1); /* it was repeated */
+    assert_int_equal(noscript_count(), before + 1); /* the command was repeated */
     assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 1)), key));
     assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 2)), arg));
     redis_call_free(&call);
@@ -411,7 +413,7 @@ static void a_repeated_script_gets_its_keys_and_args_unchanged(void **state)
 
 /* ---- faults ---- */
 
-static void what_follows_a_killed_connection_is_unknown_and_the_next_round_works(void **state)
+static void commands_on_a_killed_connection_are_unknown_and_a_later_round_works(void **state)
 {
     (void)state;
     char out[64], id[64];
@@ -431,22 +433,22 @@ static void what_follows_a_killed_connection_is_unknown_and_the_next_round_works
     ping_until_answered(app->stores.redis, out, sizeof out);
 }
 
-static void a_connection_that_died_while_idle_costs_nobody_an_answer(void **state)
+static void a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent(void **state)
 {
     (void)state;
     char out[64], id[64];
     struct redis *other = redis_new(app->stores.config);
     assert_int_equal(RUN(other, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
-    /* What was used a moment ago is trusted unseen. */
-    for (int64_t used_ms = clock_monotonic_ms(); clock_monotonic_ms() - used_ms <= TRUSTED_MS;)
+    /* A connection that was used just before is not tested. */
+    for (int64_t used_ms = clock_monotonic_ms(); clock_monotonic_ms() - used_ms <= IDLE_CHECK_MS;)
         usleep(1000);
-    /* Until the next connection is allowed it is unavailable, never unknown: nothing was sent into the dead one. */
+    /* Until the client may connect again the status is unavailable, never unknown: nothing was sent. */
     ping_until_answered(other, out, sizeof out);
     redis_free(other);
 }
 
-static void without_a_server_nothing_was_done(void **state)
+static void without_a_server_commands_are_unavailable(void **state)
 {
     (void)state;
     struct config config = *app->stores.config;
@@ -458,20 +460,20 @@ static void without_a_server_nothing_was_done(void **state)
     redis_free(r);
 }
 
-static void a_silent_server_is_given_up_and_its_late_answer_is_nobodys(void **state)
+static void after_a_missed_deadline_rounds_fail_at_once_and_late_replies_are_dropped(void **state)
 {
     (void)state;
     struct fake f;
     struct redis *r = FAKE_START(&f, NULL, "+SECOND\r\n");
     char out[64];
     assert_int_equal(RUN(r, out, "PING"), ST_UNKNOWN);
-    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE); /* at once: who waited behind the first waits no longer */
+    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE); /* at once, without waiting for a deadline */
     ping_until_answered(r, out, sizeof out);
     assert_string_equal(out, "SECOND");
     fake_stop(&f, r);
 }
 
-static void an_answer_to_nothing_never_reaches_a_later_round(void **state)
+static void a_surplus_reply_never_reaches_a_later_round(void **state)
 {
     (void)state;
     struct fake f;
@@ -484,7 +486,7 @@ static void an_answer_to_nothing_never_reaches_a_later_round(void **state)
     fake_stop(&f, r);
 }
 
-static void a_hang_up_in_the_middle_of_an_answer_is_unknown(void **state)
+static void a_connection_closed_within_a_reply_is_unknown(void **state)
 {
     (void)state;
     static const char *const answers[] = { "!", "!$10\r\nhal", "!hello\r\n" };
@@ -497,7 +499,7 @@ static void a_hang_up_in_the_middle_of_an_answer_is_unknown(void **state)
     }
 }
 
-static void a_command_that_was_not_written_to_its_end_did_not_happen(void **state)
+static void a_command_that_was_not_written_completely_is_unavailable(void **state)
 {
     (void)state;
     struct fake f;
@@ -516,7 +518,7 @@ static void a_command_that_was_not_written_to_its_end_did_not_happen(void **stat
     fake_stop(&f, r);
 }
 
-static void a_server_that_takes_no_more_clients_did_nothing(void **state)
+static void commands_to_a_server_with_too_many_clients_are_unavailable(void **state)
 {
     (void)state;
     struct fake f;
@@ -559,7 +561,7 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     struct redis_script *script = count_script_load(&set);
     assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:fence"), ST_OK);
     redis_fence_set(r, STR("test:fence"), 16);
-    assert_int_equal(redis_fence_text(r).len, 0); /* it has never met a server */
+    assert_int_equal(redis_fence_text(r).len, 0); /* not connected yet */
     assert_int_equal(RUN(r, out, "PING"), ST_OK);
     snprintf(id, sizeof id, "%.*s", STR_ARG(redis_fence_text(r)));
     assert_int_equal(strlen(id), 43);
@@ -571,21 +573,21 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
         if (wrong[i] != NULL)
             assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", wrong[i]), ST_OK);
         assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
-        assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* the others get their own answer */
+        assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* other commands get their own reply */
         redis_call_free(&plain);
         assert_false(redis_fence_is_open(r));
     }
     assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", id), ST_OK);
-    assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as the session is looked up before a grab */
+    assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as with the session lookup before a grab */
     assert_true(redis_fence_is_open(r));
     assert_int_equal(run_fenced(r, script, &plain), ST_OK);
     redis_call_free(&plain);
 
-    /* It holds for this connection, not for the next. */
+    /* The fence is open for this connection only. */
     uint64_t connection = redis_connection(r);
     assert_int_equal(RUN(r, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
-    usleep(130000); /* longer than idle; and the next connection is allowed, 100 ms after the last */
+    usleep(130000); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
     assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
     redis_call_free(&plain);
@@ -598,7 +600,7 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     redis_free(r);
 }
 
-static void a_wrong_password_runs_nothing_as_somebody_else(void **state)
+static void after_a_wrong_password_no_command_is_sent(void **state)
 {
     (void)state;
     char out[64];
@@ -621,7 +623,7 @@ static void a_wrong_password_runs_nothing_as_somebody_else(void **state)
     assert_int_equal(RUN(app->stores.redis, out, "ACL", "DELUSER", "tester"), ST_OK);
 }
 
-static void a_reply_of_another_type_is_not_read(void **state)
+static void a_reply_of_another_type_is_refused(void **state)
 {
     (void)state;
     redisReply text = { .type = REDIS_REPLY_STRING, .str = (char[]){ "12" }, .len = 2 };
@@ -647,26 +649,26 @@ static void a_reply_of_another_type_is_not_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_come_in_the_order_of_the_commands),
+        cmocka_unit_test(replies_arrive_in_the_order_of_the_commands),
         cmocka_unit_test(a_value_can_hold_every_byte),
-        cmocka_unit_test(an_error_answers_its_own_command_only),
-        cmocka_unit_test(a_full_memory_is_a_refusal_not_a_failure),
+        cmocka_unit_test(an_error_reply_concerns_its_own_command_only),
+        cmocka_unit_test(a_command_refused_for_full_memory_is_a_conflict),
         cmocka_unit_test(a_round_takes_a_limited_number_of_commands),
         cmocka_unit_test(a_flushed_script_is_loaded_again_in_the_same_round),
-        cmocka_unit_test(a_script_learns_its_name_at_its_first_use_and_costs_one_command_from_then_on),
-        cmocka_unit_test(includes_are_resolved_once_and_mistakes_are_named),
+        cmocka_unit_test(a_script_is_loaded_at_its_first_use_only),
+        cmocka_unit_test(includes_are_resolved_once_and_errors_are_reported),
         cmocka_unit_test(a_repeated_script_gets_its_keys_and_args_unchanged),
-        cmocka_unit_test(what_follows_a_killed_connection_is_unknown_and_the_next_round_works),
-        cmocka_unit_test(a_connection_that_died_while_idle_costs_nobody_an_answer),
-        cmocka_unit_test(without_a_server_nothing_was_done),
-        cmocka_unit_test(a_silent_server_is_given_up_and_its_late_answer_is_nobodys),
-        cmocka_unit_test(an_answer_to_nothing_never_reaches_a_later_round),
-        cmocka_unit_test(a_hang_up_in_the_middle_of_an_answer_is_unknown),
-        cmocka_unit_test(a_command_that_was_not_written_to_its_end_did_not_happen),
-        cmocka_unit_test(a_server_that_takes_no_more_clients_did_nothing),
+        cmocka_unit_test(commands_on_a_killed_connection_are_unknown_and_a_later_round_works),
+        cmocka_unit_test(a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent),
+        cmocka_unit_test(without_a_server_commands_are_unavailable),
+        cmocka_unit_test(after_a_missed_deadline_rounds_fail_at_once_and_late_replies_are_dropped),
+        cmocka_unit_test(a_surplus_reply_never_reaches_a_later_round),
+        cmocka_unit_test(a_connection_closed_within_a_reply_is_unknown),
+        cmocka_unit_test(a_command_that_was_not_written_completely_is_unavailable),
+        cmocka_unit_test(commands_to_a_server_with_too_many_clients_are_unavailable),
         cmocka_unit_test(a_fenced_call_is_sent_only_through_an_open_fence),
-        cmocka_unit_test(a_wrong_password_runs_nothing_as_somebody_else),
-        cmocka_unit_test(a_reply_of_another_type_is_not_read),
+        cmocka_unit_test(after_a_wrong_password_no_command_is_sent),
+        cmocka_unit_test(a_reply_of_another_type_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,4 @@
-/* wallet/ledger on a real database: money moves whole, never out of an empty account, and never vanishes. */
+/* ledger/ledger with a real MySQL: transfers are atomic, covered by the balance, and made once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 static struct services *app;
 static struct arena *arena;
 
-/* Accounts this test made, to be forgotten at its end. */
-static uint64_t made[64];
-static size_t made_len;
+/* The accounts of this test, deleted at its end. */
+static uint64_t created[64];
+static size_t created_len;
 
 static int setup(void **state)
 {
@@ -31,19 +31,19 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    accounts_forget(app, made, made_len);
+    accounts_forget(app, created, created_len);
     arena_free(arena);
     site_close(app);
     return 0;
 }
 
-/* Accounts between the users' and the packets' ids, so that nothing else in the database is touched. */
+/* Creates a wallet whose id is between those of users and packets, so that it belongs to no other test. */
 static uint64_t fresh_account(void)
 {
     uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;
     assert_int_equal(account_create(app->stores.db, id, ACCOUNT_WALLET), ST_OK);
-    assert_true(made_len < ARRAY_LEN(made));
-    made[made_len++] = id;
+    assert_true(created_len < ARRAY_LEN(created));
+    created[created_len++] = id;
     return id;
 }
 
@@ -59,7 +59,7 @@ static enum status transfer_body(struct db *db, void *ctx)
     return ledger_transfer(db, ctx);
 }
 
-static enum status moved(struct db *db, uint64_t from, uint64_t to, int64_t fen)
+static enum status transfer_fen(struct db *db, uint64_t from, uint64_t to, int64_t fen)
 {
     struct transfer t = {
         .kind = TRANSFER_SEND, .debit_id = from, .credit_id = to, .amount_fen = fen, .created_ms = clock_now_ms()
@@ -70,7 +70,7 @@ static enum status moved(struct db *db, uint64_t from, uint64_t to, int64_t fen)
 static uint64_t funded_account(int64_t fen)
 {
     uint64_t id = fresh_account();
-    assert_int_equal(moved(app->stores.db, ACCOUNT_BANK_ID, id, fen), ST_OK);
+    assert_int_equal(transfer_fen(app->stores.db, ACCOUNT_BANK_ID, id, fen), ST_OK);
     return id;
 }
 
@@ -81,7 +81,7 @@ static int64_t number_from(const char *sql, uint64_t id)
     return db_cell(&rows, 0, 0).ptr != NULL ? db_cell_i64(&rows, 0, 0) : 0;
 }
 
-static void a_transfer_moves_money_both_ways_round(void **state)
+static void a_transfer_works_in_both_directions(void **state)
 {
     (void)state;
     uint64_t low = funded_account(1000), high = funded_account(1000);
@@ -90,52 +90,52 @@ static void a_transfer_moves_money_both_ways_round(void **state)
         low = high;
         high = swap;
     }
-    assert_int_equal(moved(app->stores.db, low, high, 300), ST_OK);
+    assert_int_equal(transfer_fen(app->stores.db, low, high, 300), ST_OK);
     assert_int_equal(balance_of(low), 700);
     assert_int_equal(balance_of(high), 1300);
-    assert_int_equal(moved(app->stores.db, high, low, 1300), ST_OK);
+    assert_int_equal(transfer_fen(app->stores.db, high, low, 1300), ST_OK);
     assert_int_equal(balance_of(low), 2000);
     assert_int_equal(balance_of(high), 0);
 }
 
-static void an_account_gives_no_more_than_it_holds(void **state)
+static void a_transfer_of_more_than_the_balance_is_refused(void **state)
 {
     (void)state;
     uint64_t poor = funded_account(100), other = fresh_account();
-    assert_int_equal(moved(app->stores.db, poor, other, 101), ST_INVALID);
+    assert_int_equal(transfer_fen(app->stores.db, poor, other, 101), ST_INVALID);
     assert_int_equal(balance_of(poor), 100);
     assert_int_equal(balance_of(other), 0);
-    assert_int_equal(moved(app->stores.db, poor, other, 100), ST_OK);
+    assert_int_equal(transfer_fen(app->stores.db, poor, other, 100), ST_OK);
     assert_int_equal(balance_of(poor), 0);
-    assert_int_equal(moved(app->stores.db, poor, other, 1), ST_INVALID);
+    assert_int_equal(transfer_fen(app->stores.db, poor, other, 1), ST_INVALID);
 }
 
-static void the_bank_may_go_below_zero_and_nobody_else(void **state)
+static void only_the_bank_may_go_below_zero(void **state)
 {
     (void)state;
     uint64_t id = fresh_account();
     int64_t before = balance_of(ACCOUNT_BANK_ID);
-    assert_int_equal(moved(app->stores.db, ACCOUNT_BANK_ID, id, 500), ST_OK);
+    assert_int_equal(transfer_fen(app->stores.db, ACCOUNT_BANK_ID, id, 500), ST_OK);
     assert_true(balance_of(ACCOUNT_BANK_ID) <= before - 500);
     assert_true(balance_of(ACCOUNT_BANK_ID) < 0);
-    /* The table itself refuses what the code would have to forget first. */
+    /* The constraint of the table refuses it, too. */
     assert_int_equal(
         db_exec(app->stores.db, NULL, "UPDATE account SET balance_fen = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),
         ST_INVALID);
 }
 
-static void a_missing_account_changes_nothing(void **state)
+static void a_transfer_with_a_missing_account_changes_nothing(void **state)
 {
     (void)state;
     uint64_t id = funded_account(100);
-    assert_int_equal(moved(app->stores.db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
-    assert_int_equal(moved(app->stores.db, (uint64_t)1 << 49, id, 50), ST_INVALID);
+    assert_int_equal(transfer_fen(app->stores.db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
+    assert_int_equal(transfer_fen(app->stores.db, (uint64_t)1 << 49, id, 50), ST_INVALID);
     assert_int_equal(balance_of(id), 100);
     int64_t fen;
     assert_int_equal(ledger_balance(app->stores.db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
 }
 
-static void an_account_is_opened_once(void **state)
+static void an_account_is_created_once(void **state)
 {
     (void)state;
     uint64_t id = funded_account(100);
@@ -143,7 +143,7 @@ static void an_account_is_opened_once(void **state)
     assert_int_equal(balance_of(id), 100);
 }
 
-static void a_packets_transfer_happens_once(void **state)
+static void a_transfer_of_a_packet_is_made_once(void **state)
 {
     (void)state;
     uint64_t from = funded_account(1000), to = fresh_account();
@@ -164,7 +164,7 @@ static void a_packets_transfer_happens_once(void **state)
     assert_int_equal(balance_of(from), 970);
 }
 
-/* Runs child in count processes, each with a connection of its own; their exit codes are counted by status. */
+/* Runs child in count processes, each with its own connection, and counts their exit codes, which are statuses. */
 static void race(unsigned count, int (*child)(struct db *db, unsigned number), unsigned exits[ST_COUNT])
 {
     pid_t pids[32];
@@ -189,10 +189,10 @@ static uint64_t race_from, race_to;
 static int take_ten(struct db *db, unsigned number)
 {
     (void)number;
-    return (int)moved(db, race_from, race_to, 10);
+    return (int)transfer_fen(db, race_from, race_to, 10);
 }
 
-static void racing_debits_take_no_more_than_there_is(void **state)
+static void concurrent_debits_take_no_more_than_the_balance(void **state)
 {
     (void)state;
     unsigned exits[ST_COUNT];
@@ -209,14 +209,14 @@ static int back_and_forth(struct db *db, unsigned number)
 {
     for (int i = 0; i < 25; i++) {
         bool there = (number + (unsigned)i) % 2 == 0;
-        enum status st = moved(db, there ? race_from : race_to, there ? race_to : race_from, 1);
+        enum status st = transfer_fen(db, there ? race_from : race_to, there ? race_to : race_from, 1);
         if (st != ST_OK)
             return (int)st;
     }
     return ST_OK;
 }
 
-/* How often the server has met transactions that wait for each other, since it was started. */
+/* The number of deadlocks since the server was started. */
 static int64_t deadlocks(void)
 {
     return number_from("SELECT variable_value FROM information_schema.global_status"
@@ -233,7 +233,7 @@ static void opposite_transfers_do_not_deadlock(void **state)
     race_to = funded_account(1000);
     race(8, back_and_forth, exits);
     assert_int_equal(exits[ST_OK], 8);
-    assert_int_equal(deadlocks(), before); /* a deadlock would be tried again, and cost time */
+    assert_int_equal(deadlocks(), before); /* db_transaction would hide a deadlock by a retry */
     assert_int_equal(balance_of(race_from) + balance_of(race_to), 2000);
 }
 
@@ -251,13 +251,13 @@ static void a_balance_is_the_sum_of_its_transfers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transfer_moves_money_both_ways_round),
-        cmocka_unit_test(an_account_gives_no_more_than_it_holds),
-        cmocka_unit_test(the_bank_may_go_below_zero_and_nobody_else),
-        cmocka_unit_test(a_missing_account_changes_nothing),
-        cmocka_unit_test(an_account_is_opened_once),
-        cmocka_unit_test(a_packets_transfer_happens_once),
-        cmocka_unit_test(racing_debits_take_no_more_than_there_is),
+        cmocka_unit_test(a_transfer_works_in_both_directions),
+        cmocka_unit_test(a_transfer_of_more_than_the_balance_is_refused),
+        cmocka_unit_test(only_the_bank_may_go_below_zero),
+        cmocka_unit_test(a_transfer_with_a_missing_account_changes_nothing),
+        cmocka_unit_test(an_account_is_created_once),
+        cmocka_unit_test(a_transfer_of_a_packet_is_made_once),
+        cmocka_unit_test(concurrent_debits_take_no_more_than_the_balance),
         cmocka_unit_test(opposite_transfers_do_not_deadlock),
         cmocka_unit_test(a_balance_is_the_sum_of_its_transfers),
     };

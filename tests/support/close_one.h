@@ -1,11 +1,11 @@
-/* The end of one packet (live/live.h): the program ends them by the batch, tests one at a time. */
+/* Closes a single packet (live/close.h): the program closes packets in batches. */
 #ifndef HB_TESTS_SUPPORT_CLOSE_ONE_H
 #define HB_TESTS_SUPPORT_CLOSE_ONE_H
 
 #include "live/close.h"
 #include "live/live.h"
 
-/* As live_close_all; returns out->status. */
+/* live_close_all for one packet; returns out->status. */
 static inline enum status close_one(const struct live *live, uint64_t packet_id, struct live_close *out)
 {
     live_close_all(live, &packet_id, 1, out);

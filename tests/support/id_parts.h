@@ -1,4 +1,4 @@
-/* What an id was made of (packet/id.h): the program never takes one apart, tests do. */
+/* Reads time and instance number from a packet id (packet/id.h). Only tests need that. */
 #ifndef HB_TESTS_SUPPORT_ID_PARTS_H
 #define HB_TESTS_SUPPORT_ID_PARTS_H
 

@@ -15,7 +15,7 @@ struct opened {
     struct config config;
 };
 
-/* The administrator's settings are those that HB_CONFIG names, admin.conf; those of the roles lie beside it. */
+/* HB_CONFIG names admin.conf, the settings of the administrator. Those of the roles are in the same folder. */
 static bool settings_read(struct config *config, const char *role, char *error, size_t error_size)
 {
     const char *path = getenv("HB_CONFIG");
@@ -40,7 +40,7 @@ static bool open_all(struct opened *o, const char *role, char *error, size_t err
     public_id_key_derive(str_from(o->config.secret), &o->app.id_key);
     if (role != NULL)
         return true;
-    (void)snprintf(error, error_size, "the schema can't be made");
+    (void)snprintf(error, error_size, "the migrations failed");
     enum status st = migrate_run(o->app.stores.db, o->config.sql_dir, NULL);
     db_set_timeout_s(o->app.stores.db, o->config.mysql_timeout_s);
     return st == ST_OK;
@@ -71,7 +71,7 @@ void test_services_close(struct services *app)
 {
     if (app == NULL)
         return;
-    struct opened *o = (struct opened *)app; /* its first member */
+    struct opened *o = (struct opened *)app; /* app is its first member */
     stores_close(&app->stores);
     free(o);
 }

@@ -1,22 +1,20 @@
-/* The services of a process for integration tests, on the servers of the fixture `stores`. */
+/* struct services for integration tests, with the servers of the fixture `stores`. */
 #ifndef HB_TESTS_SUPPORT_TEST_SERVICES_H
 #define HB_TESTS_SUPPORT_TEST_SERVICES_H
 
 #include "web/exchange.h"
 
-/* Reads the configuration that HB_CONFIG names and opens Redis, the scripts and the database, whose schema is brought
- * up to date. Templates, assets and the visitor hook are left NULL. NULL when something is missing: why is on
- * stderr. */
+/* Reads the configuration file HB_CONFIG, opens Redis, the scripts and MySQL, and runs the migrations. Templates,
+ * assets and the visitor hook are NULL. NULL on an error, with the reason on stderr. Free with test_services_close. */
 struct services *test_services_open(void);
-/* The same as a process of that role ("web", "settle", "audit") has them: with its users' rights and no others. The
- * schema is left as it is. */
+/* The same with the users and rights of a role ("web", "settle", "audit"), without migrations. */
 struct services *test_services_open_as(const char *role);
-void test_services_close(struct services *app); /* NULL is fine */
+void test_services_close(struct services *app); /* NULL is allowed */
 
-/* Grabs may go to Redis as if a settle worker had looked at it (settle/recover.h). app: the administrator's. */
+/* Opens the fence without a comparison, as no settle worker runs (settle/recover.h). app: of the administrator. */
 void test_services_fence_open(struct services *app);
 
-/* The configuration for a test to change before it opens something of its own. */
+/* The configuration, writable: a test can change it before it opens further objects. */
 struct config *test_services_config(struct services *app);
 
 #endif

@@ -1,4 +1,4 @@
-/* Work that lets others have its CPU in between. Voluntary context switches tell: the work itself never waits. */
+/* io/cpu_yield: pauses are counted as voluntary context switches, as the work itself never waits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,36 +17,35 @@
 #include "io/cpu_yield.h"
 
 enum { PAUSES = 10, OWN_ERRNO = 77 };
-static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC,
-                     SOME_WORK = (clock_t)CLOCKS_PER_SEC / 50; /* of CPU time */
+static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC, WORK = (clock_t)CLOCKS_PER_SEC / 50; /* of CPU time */
 
-static volatile sig_atomic_t signals;
+static volatile sig_atomic_t signal_count;
 
-static void count(int signal_no)
+static void signal_count_add(int signal_no)
 {
     (void)signal_no;
-    signals++;
+    signal_count++;
 }
 
-static long pauses(void)
+static long pause_count(void)
 {
     struct rusage used;
     assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
     return used.ru_nvcsw;
 }
 
-/* Works until it has been paused so often; false: it was not. */
+/* Computes until it was paused so many times. False: it was not, within PATIENCE of CPU time. */
 static bool work_until_paused(long times)
 {
-    const long before = pauses();
+    const long before = pause_count();
     const clock_t end = clock() + PATIENCE;
     while (clock() < end)
-        if (pauses() - before >= times)
+        if (pause_count() - before >= times)
             return true;
     return false;
 }
 
-static void work_pauses_again_and_again(void **state)
+static void busy_work_is_paused_repeatedly(void **state)
 {
     (void)state;
     for (int round = 0; round < 2; round++) {
@@ -57,20 +56,20 @@ static void work_pauses_again_and_again(void **state)
     }
 }
 
-/* The clock of a process whose CPU is used up stands still while that on the wall runs. */
-static volatile sig_atomic_t cpu_stands;
+/* While set, the CPU clock of the thread does not advance, as in a process that gets no CPU time. */
+static volatile sig_atomic_t cpu_clock_stopped;
 int __real_clock_gettime(clockid_t id, struct timespec *out);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out)
 {
-    if (cpu_stands && id == CLOCK_THREAD_CPUTIME_ID) {
+    if (cpu_clock_stopped && id == CLOCK_THREAD_CPUTIME_ID) {
         *out = (struct timespec){ 0 };
         return 0;
     }
     return __real_clock_gettime(id, out);
 }
 
-/* A pause that another signal ends says so in errno. */
+/* Counts the pauses, and lets each end with EINTR, as after another signal. */
 static volatile sig_atomic_t paused;
 int __real_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct timespec *time, const sigset_t *mask);
 int __wrap_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct timespec *time, const sigset_t *mask);
@@ -82,20 +81,20 @@ int __wrap_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct tim
     return -1;
 }
 
-static void who_got_no_cpu_does_not_pause(void **state)
+static void a_process_that_got_no_cpu_time_is_not_paused(void **state)
 {
     (void)state;
-    cpu_stands = 1;
+    cpu_clock_stopped = 1;
     cpu_yield_begin();
     paused = 0;
-    for (const clock_t end = clock() + SOME_WORK; clock() < end;)
+    for (const clock_t end = clock() + WORK; clock() < end;)
         ;
     cpu_yield_end();
-    cpu_stands = 0;
+    cpu_clock_stopped = 0;
     assert_int_equal(paused, 0);
 }
 
-static void errno_is_that_of_the_work(void **state)
+static void a_pause_leaves_errno_unchanged(void **state)
 {
     (void)state;
     errno = OWN_ERRNO;
@@ -108,29 +107,29 @@ static void errno_is_that_of_the_work(void **state)
     assert_int_equal(left, OWN_ERRNO);
 }
 
-static void no_signal_comes_afterwards(void **state)
+static void no_signal_arrives_after_cpu_yield_end(void **state)
 {
     (void)state;
     cpu_yield_begin();
     bool was_paused = work_until_paused(1);
     cpu_yield_end();
     assert_true(was_paused);
-    struct sigaction counted = { .sa_handler = count }, before;
-    signals = 0;
+    struct sigaction counted = { .sa_handler = signal_count_add }, before;
+    signal_count = 0;
     sigaction(SIGRTMIN, &counted, &before);
-    for (const clock_t end = clock() + SOME_WORK; clock() < end;)
+    for (const clock_t end = clock() + WORK; clock() < end;)
         ;
     sigaction(SIGRTMIN, &before, NULL);
-    assert_int_equal(signals, 0);
+    assert_int_equal(signal_count, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_pauses_again_and_again),
-        cmocka_unit_test(who_got_no_cpu_does_not_pause),
-        cmocka_unit_test(errno_is_that_of_the_work),
-        cmocka_unit_test(no_signal_comes_afterwards),
+        cmocka_unit_test(busy_work_is_paused_repeatedly),
+        cmocka_unit_test(a_process_that_got_no_cpu_time_is_not_paused),
+        cmocka_unit_test(a_pause_leaves_errno_unchanged),
+        cmocka_unit_test(no_signal_arrives_after_cpu_yield_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

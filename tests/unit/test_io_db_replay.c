@@ -1,5 +1,5 @@
-/* A transaction whose COMMIT went unanswered: which outcomes of its replays decide. The linker puts a db_transaction of
- * this test in the place of the real one. */
+/* db_transaction_replay: which statuses of the replays decide after a COMMIT with unknown outcome. The linker replaces
+ * db_transaction by the one of this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "io/db.h"
 
-static const enum status *outcomes; /* of the coming transactions */
+static const enum status *outcomes; /* statuses of the next transactions */
 static int runs;
 
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
@@ -21,7 +21,7 @@ enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *
     return outcomes[runs++];
 }
 
-static enum status never_called(struct db *db, void *ctx)
+static enum status body_not_called(struct db *db, void *ctx)
 {
     (void)db;
     (void)ctx;
@@ -29,20 +29,20 @@ static enum status never_called(struct db *db, void *ctx)
     return ST_OK;
 }
 
-/* Replays with these outcomes; all_runs: how many of them are needed. */
-static enum status replayed(const enum status *given, int all_runs)
+/* Runs a replay whose transactions return the given statuses; runs_expected: how many are run. */
+static enum status replayed(const enum status *given, int runs_expected)
 {
     outcomes = given;
     runs = 0;
-    enum status st = db_transaction_replay(NULL, never_called, NULL);
-    assert_int_equal(runs, all_runs);
+    enum status st = db_transaction_replay(NULL, body_not_called, NULL);
+    assert_int_equal(runs, runs_expected);
     return st;
 }
 
 #define REPLAYED(...)                                                                                                  \
     replayed((const enum status[]){ __VA_ARGS__ }, sizeof((const enum status[]){ __VA_ARGS__ }) / sizeof(enum status))
 
-static void an_answered_transaction_runs_once(void **state)
+static void a_transaction_with_a_known_outcome_runs_once(void **state)
 {
     (void)state;
     for (enum status st = ST_OK; st < ST_COUNT; st++)
@@ -50,7 +50,7 @@ static void an_answered_transaction_runs_once(void **state)
             assert_int_equal(REPLAYED(st), st);
 }
 
-static void the_unique_key_and_a_refusal_decide(void **state)
+static void a_replay_that_commits_or_is_refused_decides(void **state)
 {
     (void)state;
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_OK), ST_OK);
@@ -61,7 +61,7 @@ static void the_unique_key_and_a_refusal_decide(void **state)
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNAVAILABLE, ST_OK), ST_OK);
 }
 
-static void a_replay_that_did_nothing_leaves_it_unknown(void **state)
+static void replays_without_a_decisive_status_leave_it_unknown(void **state)
 {
     (void)state;
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN), ST_UNKNOWN);
@@ -73,9 +73,9 @@ static void a_replay_that_did_nothing_leaves_it_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answered_transaction_runs_once),
-        cmocka_unit_test(the_unique_key_and_a_refusal_decide),
-        cmocka_unit_test(a_replay_that_did_nothing_leaves_it_unknown),
+        cmocka_unit_test(a_transaction_with_a_known_outcome_runs_once),
+        cmocka_unit_test(a_replay_that_commits_or_is_refused_decides),
+        cmocka_unit_test(replays_without_a_decisive_status_leave_it_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The loop, in a process of its own, asked over raw FastCGI: who waits, and for how long. */
+/* io/fcgi: the loop runs in a child process; the clients of the test speak raw FastCGI. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,16 +29,17 @@ enum {
     FILES_MAX = 40,
     PATIENCE_MS = 15000,
     ROUND_ENDS = 0xff,
-    LARGE = 999,          /* the number of a client whose answer is … */
-    LARGE_BYTES = 4 << 20 /* more than a socket takes */
+    LARGE = 999,          /* number of the client that gets the large answer */
+    LARGE_BYTES = 4 << 20 /* larger than a socket buffer */
 };
 
 /* ---- the server ---- */
 
-/* Each request tells its client's number, then waits for a round; a round tells that it begins and waits for a word. */
+/* With in_steps each request writes its client's number to the pipe `reports` and waits for a round. A round writes
+ * ROUND_ENDS and waits for a byte from the pipe `resume`. */
 struct server {
     struct sockaddr_un address;
-    int listen_fd, told[2], word[2];
+    int listen_fd, reports[2], resume[2];
     pid_t pid;
     bool in_steps;
 };
@@ -55,7 +56,7 @@ static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
     if (s->in_steps && r->state == NULL) {
         r->state = ctx;
         uint8_t number = (uint8_t)strtoul(fcgi_param(r, "N").ptr, NULL, 10);
-        assert_int_equal(write(s->told[1], &number, 1), 1);
+        assert_int_equal(write(s->reports[1], &number, 1), 1);
         return FCGI_WAIT;
     }
     fcgi_write(r, STR("Status: 204\r\n\r\n"));
@@ -68,8 +69,8 @@ static void serve_round(void *ctx)
 {
     const struct server *s = ctx;
     uint8_t byte = ROUND_ENDS;
-    assert_int_equal(write(s->told[1], &byte, 1), 1);
-    assert_int_equal(read(s->word[0], &byte, 1), 1);
+    assert_int_equal(write(s->reports[1], &byte, 1), 1);
+    assert_int_equal(read(s->resume[0], &byte, 1), 1);
 }
 
 static void serve_finish(void *ctx, struct fcgi_request *r)
@@ -85,8 +86,8 @@ static void server_start(struct server *s, bool in_steps, rlim_t files_max)
     s->listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(s->listen_fd, (struct sockaddr *)&s->address, sizeof s->address), 0);
     assert_int_equal(listen(s->listen_fd, 256), 0);
-    assert_int_equal(pipe(s->told), 0);
-    assert_int_equal(pipe(s->word), 0);
+    assert_int_equal(pipe(s->reports), 0);
+    assert_int_equal(pipe(s->resume), 0);
     s->pid = fork();
     assert_true(s->pid >= 0);
     if (s->pid > 0)
@@ -94,7 +95,7 @@ static void server_start(struct server *s, bool in_steps, rlim_t files_max)
     const struct rlimit files = { files_max, files_max };
     const struct fcgi_options options = { .listen_fd = s->listen_fd, .batch_max = FCGI_BATCH_MAX, .body_bytes_max = 1 };
     const struct fcgi_app app = { .ctx = s, .step = serve_step, .round = serve_round, .finish = serve_finish };
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test shall not leave it behind */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends with the test, also when it fails */
     (void)setrlimit(RLIMIT_NOFILE, &files);
     _exit(fcgi_serve(&options, &app) == ST_OK ? 0 : 1);
 }
@@ -105,8 +106,8 @@ static void server_end(struct server *s)
     assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
     close(s->listen_fd);
     for (int i = 0; i < 2; i++) {
-        close(s->told[i]);
-        close(s->word[i]);
+        close(s->reports[i]);
+        close(s->resume[i]);
     }
     (void)unlink(s->address.sun_path);
 }
@@ -121,10 +122,10 @@ static int client_connect(const struct server *s)
     return fd;
 }
 
-/* How much of a request is sent: up to the middle of its first record, the middle of its parameter, its body, all. */
+/* How many bytes of a request are sent: up to the middle of the first record, of the parameter, up to the body, all. */
 enum part { PART_BEGIN = 12, PART_PARAMS = 26, PART_HEAD = 38, PART_ALL = 46 };
 
-/* A part of a request without a body that asks to keep the connection; its parameter N is the number. */
+/* Sends a part of a request without body, with the keep flag; its parameter N is the number. */
 static void client_send(int fd, unsigned number, enum part part)
 {
     enum { BEGIN = 1, PARAMS = 4, STDIN = 5, ID = 1, RESPONDER = 1, KEEP = 1, DIGITS = 3 };
@@ -135,7 +136,7 @@ static void client_send(int fd, unsigned number, enum part part)
     char digits[DIGITS + 1];
     (void)snprintf(digits, sizeof digits, "%03u", number % 1000);
     memcpy(&bytes[27], digits, DIGITS);
-    _Static_assert(sizeof bytes == PART_ALL, "all of it");
+    _Static_assert(sizeof bytes == PART_ALL, "the whole request");
     assert_int_equal(send(fd, bytes, part, MSG_NOSIGNAL), part);
 }
 
@@ -145,7 +146,7 @@ static void client_ask(int fd, unsigned number)
 }
 
 /* Waits until the server has read all that the client has sent. */
-static void client_is_read(int fd)
+static void wait_until_read(int fd)
 {
     int unread = 1;
     for (int waited_ms = 0; unread > 0 && waited_ms < PATIENCE_MS; waited_ms++) {
@@ -155,7 +156,7 @@ static void client_is_read(int fd)
     assert_int_equal(unread, 0);
 }
 
-/* Reads up to the end of one answer. False: no answer in time. */
+/* Reads one whole answer. False: none in time, or the connection was closed. */
 static bool client_answer(int fd)
 {
     enum { END_REQUEST = 3 };
@@ -173,8 +174,8 @@ static bool client_answer(int fd)
     }
 }
 
-/* Waits until fds[last] has something to say, and closes those before it that the server has closed: it waits for that,
- * as for nginx. False: nothing in time. */
+/* Waits until fds[last] is readable, and closes those before it that the server has closed (the server waits for that,
+ * as it does for nginx). False: not in time. */
 static bool clients_wait(int *fds, unsigned last)
 {
     for (;;) {
@@ -186,22 +187,22 @@ static bool clients_wait(int *fds, unsigned last)
         for (unsigned i = 0; i < last; i++)
             if (fds[i] >= 0 && p[i].revents != 0) {
                 close(fds[i]);
-                fds[i] = -1; /* poll passes it over */
+                fds[i] = -1; /* poll skips it */
             }
         if (p[last].revents != 0)
             return true;
     }
 }
 
-/* The numbers of the batch that is under way. */
+/* Reads the client numbers of the running batch. */
 static size_t batch_read(const struct server *s, uint8_t *numbers)
 {
     size_t count = 0;
     for (;;) {
-        struct pollfd p = { .fd = s->told[0], .events = POLLIN };
+        struct pollfd p = { .fd = s->reports[0], .events = POLLIN };
         uint8_t byte;
         assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
-        assert_int_equal(read(s->told[0], &byte, 1), 1);
+        assert_int_equal(read(s->reports[0], &byte, 1), 1);
         if (byte == ROUND_ENDS)
             return count;
         assert_true(count < FCGI_BATCH_MAX);
@@ -211,8 +212,8 @@ static size_t batch_read(const struct server *s, uint8_t *numbers)
 
 /* ---- the cases ---- */
 
-/* While a batch is under way its clients ask again, so that always more are ready than a batch takes. */
-static void nobody_waits_for_ever_behind_busier_connections(void **state)
+/* While a batch runs, its clients send the next request, so more connections are always ready than a batch takes. */
+static void every_connection_is_served_when_more_are_ready_than_a_batch_takes(void **state)
 {
     (void)state;
     struct server s;
@@ -230,7 +231,7 @@ static void nobody_waits_for_ever_behind_busier_connections(void **state)
             served[numbers[i]]++;
             client_ask(fds[numbers[i]], numbers[i]);
         }
-        assert_int_equal(write(s.word[1], "", 1), 1);
+        assert_int_equal(write(s.resume[1], "", 1), 1);
         for (size_t i = 0; i < count; i++)
             assert_true(client_answer(fds[numbers[i]]));
     }
@@ -241,7 +242,7 @@ static void nobody_waits_for_ever_behind_busier_connections(void **state)
     server_end(&s);
 }
 
-static void kept_connections_do_not_shut_out_the_others_when_files_are_few(void **state)
+static void a_new_connection_is_accepted_when_kept_ones_use_all_descriptors(void **state)
 {
     (void)state;
     struct server s;
@@ -259,8 +260,8 @@ static void kept_connections_do_not_shut_out_the_others_when_files_are_few(void 
     server_end(&s);
 }
 
-/* The second one connects while the server waits for the first one. */
-static void a_peer_that_is_silent_in_the_middle_of_a_request_is_closed_and_the_others_are_answered(void **state)
+/* The second client connects while the server waits for the first. */
+static void a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered(void **state)
 {
     (void)state;
     static const enum part parts[][2] = { { PART_BEGIN, PART_PARAMS }, { PART_PARAMS, PART_HEAD } };
@@ -270,7 +271,7 @@ static void a_peer_that_is_silent_in_the_middle_of_a_request_is_closed_and_the_o
         server_start(&s, false, 1024);
         fds[0] = client_connect(&s);
         client_send(fds[0], 0, parts[i][0]);
-        client_is_read(fds[0]);
+        wait_until_read(fds[0]);
         fds[1] = client_connect(&s);
         client_send(fds[1], 1, parts[i][1]);
         fds[2] = client_connect(&s);
@@ -290,13 +291,13 @@ static void a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_an
     (void)state;
     struct server s;
     server_start(&s, false, 1024);
-    int deaf = client_connect(&s), other = client_connect(&s);
-    client_ask(deaf, LARGE);
-    client_is_read(deaf);
+    int not_reading = client_connect(&s), other = client_connect(&s);
+    client_ask(not_reading, LARGE);
+    wait_until_read(not_reading);
     client_ask(other, 1);
     assert_true(client_answer(other));
-    assert_false(client_answer(deaf)); /* cut */
-    close(deaf);
+    assert_false(client_answer(not_reading)); /* cut off */
+    close(not_reading);
     close(other);
     server_end(&s);
 }
@@ -304,9 +305,9 @@ static void a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_an
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_for_ever_behind_busier_connections),
-        cmocka_unit_test(kept_connections_do_not_shut_out_the_others_when_files_are_few),
-        cmocka_unit_test(a_peer_that_is_silent_in_the_middle_of_a_request_is_closed_and_the_others_are_answered),
+        cmocka_unit_test(every_connection_is_served_when_more_are_ready_than_a_batch_takes),
+        cmocka_unit_test(a_new_connection_is_accepted_when_kept_ones_use_all_descriptors),
+        cmocka_unit_test(a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered),
         cmocka_unit_test(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* io/metrics: one file, many processes. */
+/* io/metrics: counters in one file shared by several processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int teardown(void **state)
     return rmdir(dir);
 }
 
-static void without_a_file_counting_works_all_the_same(void **state)
+static void without_a_file_counting_still_works(void **state)
 {
     (void)state;
     assert_false(metrics_open("/no/such/folder/metrics"));
@@ -39,7 +39,7 @@ static void without_a_file_counting_works_all_the_same(void **state)
     assert_int_equal(metrics_get(METRIC_SENT), 2);
 }
 
-static void processes_count_together(void **state)
+static void processes_add_to_the_same_counters(void **state)
 {
     (void)state;
     enum { CHILDREN = 4, TIMES = 10000 };
@@ -62,7 +62,7 @@ static void processes_count_together(void **state)
     assert_int_equal(metrics_get(METRIC_GRABBED), CHILDREN * TIMES);
 }
 
-static void a_restart_keeps_what_was_counted(void **state)
+static void counts_survive_a_restart(void **state)
 {
     (void)state;
     uint64_t before = metrics_get(METRIC_GRABBED);
@@ -91,9 +91,9 @@ static void every_family_is_described_once_before_its_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_file_counting_works_all_the_same),
-        cmocka_unit_test(processes_count_together),
-        cmocka_unit_test(a_restart_keeps_what_was_counted),
+        cmocka_unit_test(without_a_file_counting_still_works),
+        cmocka_unit_test(processes_add_to_the_same_counters),
+        cmocka_unit_test(counts_survive_a_restart),
         cmocka_unit_test(every_family_is_described_once_before_its_values),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,6 @@
-/* A process that starts itself anew. Each case runs in a process of its own; `test_io_process ROLE SOCKET` is the
- * program that is restarted. */
+/* io/process: restart, stop and nice value. The cases start `test_io_process ROLE SOCKET`, the program that is
+ * restarted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,23 +23,23 @@
 #include "base/log.h"
 #include "io/process.h"
 
-enum { PATIENCE_MS = 10000, TURN_MS = 1000, SAY_GENERATION = 'g', LINE_MAX_BYTES = 64 };
+enum { PATIENCE_MS = 10000, POLL_MS = 1000, ASK_GENERATION = 'g', LINE_MAX_BYTES = 64 };
 
 /* ---- the program that is restarted ---- */
 
-/* Answers each 'g' with "GENERATION CONNECTIONS\n" on the socket, which every restart hands over with a second one. The
- * role "broken" fails its check. */
+/* Answers each 'g' on the socket with "GENERATION CONNECTIONS\n". A restart passes on the socket and a duplicate. With
+ * the role "broken" the check fails. */
 static int program(char **argv)
 {
     int fds[PROCESS_DESCRIPTORS_MAX], first = (int)strtol(argv[2], NULL, 10);
     char generation[LINE_MAX_BYTES] = "0";
-    const char *handed = getenv(PROCESS_HANDOVER);
-    if (handed != NULL)
-        (void)snprintf(generation, sizeof generation, "%.*s", (int)strcspn(handed, ":"), handed);
+    const char *handover = getenv(PROCESS_HANDOVER);
+    if (handover != NULL)
+        (void)snprintf(generation, sizeof generation, "%.*s", (int)strcspn(handover, ":"), handover);
     process_init(argv);
     log_init("test", LOG_ERROR);
     size_t len = process_handover_take(fds, PROCESS_DESCRIPTORS_MAX);
-    if (handed == NULL) {
+    if (handover == NULL) {
         fds[len++] = first;
         fds[len++] = dup(first);
     }
@@ -46,7 +47,7 @@ static int program(char **argv)
     while (!process_stop_asked()) {
         char word, line[LINE_MAX_BYTES];
         struct pollfd p = { .fd = fds[0], .events = POLLIN };
-        if (process_poll(&p, 1, TURN_MS) == 1 && (read(fds[0], &word, 1) != 1 || word != SAY_GENERATION))
+        if (process_poll(&p, 1, POLL_MS) == 1 && (read(fds[0], &word, 1) != 1 || word != ASK_GENERATION))
             return 1;
         if ((p.revents & POLLIN) != 0) {
             int n = snprintf(line, sizeof line, "%s %zu\n", generation, len);
@@ -59,9 +60,9 @@ static int program(char **argv)
     return 0;
 }
 
-/* ---- its parent ---- */
+/* ---- the cases ---- */
 
-/* *log_fd: what it logs can be read there; NULL when nobody wants to. */
+/* Starts the program. *log_fd (may be NULL): its log can be read from there. */
 static pid_t program_start(const char *role, int *fd, int *log_fd)
 {
     int pair[2], log[2] = { -1, -1 };
@@ -72,7 +73,7 @@ static pid_t program_start(const char *role, int *fd, int *log_fd)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test shall not leave it behind */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends with the test, also when it fails */
         (void)close(pair[0]);
         if (log_fd != NULL && (dup2(log[1], STDERR_FILENO) < 0 || close(log[0]) != 0 || close(log[1]) != 0))
             _exit(126);
@@ -89,11 +90,11 @@ static pid_t program_start(const char *role, int *fd, int *log_fd)
     return pid;
 }
 
-/* What the program says of itself now. */
+/* Asks the program; line: its answer. */
 static void program_ask(int fd, char *line)
 {
     size_t len = 0;
-    const char word = SAY_GENERATION;
+    const char word = ASK_GENERATION;
     assert_int_equal(send(fd, &word, 1, MSG_NOSIGNAL), 1);
     do {
         struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -103,7 +104,7 @@ static void program_ask(int fd, char *line)
     line[len - 1] = '\0';
 }
 
-/* Asks until it says something else than before. */
+/* Asks until the answer differs from before. */
 static void program_ask_until_new(int fd, const char *before, char *line)
 {
     for (int i = 0; i < PATIENCE_MS; i++) {
@@ -112,7 +113,7 @@ static void program_ask_until_new(int fd, const char *before, char *line)
             return;
         (void)poll(NULL, 0, 1);
     }
-    fail_msg("it still says \"%s\"", before);
+    fail_msg("the answer is still \"%s\"", before);
 }
 
 static void program_end(pid_t pid, int signal_no, int fd)
@@ -125,7 +126,7 @@ static void program_end(pid_t pid, int signal_no, int fd)
     (void)close(fd);
 }
 
-static void a_hangup_starts_the_program_anew_with_its_connections(void **state)
+static void sighup_restarts_the_program_and_keeps_its_connections(void **state)
 {
     (void)state;
     int fd;
@@ -142,7 +143,7 @@ static void a_hangup_starts_the_program_anew_with_its_connections(void **state)
     program_end(pid, SIGTERM, fd);
 }
 
-/* Its last signals come while it is checked, while it is replaced, or before its handlers are there. */
+/* The last signals arrive during the check, during the exec, or before the handlers are installed. */
 static void a_stop_is_not_lost_in_a_restart(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void a_stop_is_not_lost_in_a_restart(void **state)
     }
 }
 
-static void a_program_that_would_not_start_is_refused_and_the_old_one_goes_on(void **state)
+static void a_restart_whose_check_fails_is_refused_and_the_program_keeps_running(void **state)
 {
     (void)state;
     int fd, log_fd;
@@ -183,7 +184,7 @@ static void a_program_that_would_not_start_is_refused_and_the_old_one_goes_on(vo
     (void)close(log_fd);
 }
 
-static void a_restart_that_fails_leaves_all_as_before(void **state)
+static void a_failed_restart_changes_nothing(void **state)
 {
     (void)state;
     char name[] = "/nowhere/test", *argv[] = { name, NULL };
@@ -199,9 +200,9 @@ static void a_restart_that_fails_leaves_all_as_before(void **state)
     }
 }
 
-/* ---- what the variable may name ---- */
+/* ---- the handover variable ---- */
 
-static void only_connected_sockets_that_were_left_open_are_taken_over(void **state)
+static void only_inherited_connected_sockets_are_taken_over(void **state)
 {
     (void)state;
     char name[] = "test", *argv[] = { name, NULL }, text[256];
@@ -225,15 +226,15 @@ static void only_connected_sockets_that_were_left_open_are_taken_over(void **sta
     assert_int_equal(fcntl(pair[0], F_GETFD), FD_CLOEXEC);
     assert_int_equal(process_handover_take(fds, 8), 0);
 
-    const char *const nonsense[] = { "", ":", "x:3,4", "3", "-1:3" };
-    for (size_t i = 0; i < ARRAY_LEN(nonsense); i++) {
+    const char *const malformed[] = { "", ":", "x:3,4", "3", "-1:3" };
+    for (size_t i = 0; i < ARRAY_LEN(malformed); i++) {
         assert_int_equal(fcntl(pair[0], F_SETFD, 0), 0);
-        assert_int_equal(setenv(PROCESS_HANDOVER, nonsense[i], 1), 0);
+        assert_int_equal(setenv(PROCESS_HANDOVER, malformed[i], 1), 0);
         process_init(argv);
         assert_int_equal(process_handover_take(fds, 8), 0);
     }
 
-    /* One more than there is room for is closed. */
+    /* A descriptor beyond max is closed. */
     assert_int_equal(fcntl(pair[1], F_SETFD, 0), 0);
     (void)snprintf(text, sizeof text, "8:%d,%d,", pair[0], pair[1]);
     assert_int_equal(setenv(PROCESS_HANDOVER, text, 1), 0);
@@ -245,7 +246,7 @@ static void only_connected_sockets_that_were_left_open_are_taken_over(void **sta
         (void)close(all[i]);
 }
 
-static void a_process_gets_nicer_and_never_takes_it_back(void **state)
+static void the_nice_value_is_raised_and_never_lowered(void **state)
 {
     (void)state;
     pid_t pid = fork();
@@ -273,12 +274,12 @@ int main(int argc, char **argv)
     if (argc == 3)
         return program(argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hangup_starts_the_program_anew_with_its_connections),
+        cmocka_unit_test(sighup_restarts_the_program_and_keeps_its_connections),
         cmocka_unit_test(a_stop_is_not_lost_in_a_restart),
-        cmocka_unit_test(a_program_that_would_not_start_is_refused_and_the_old_one_goes_on),
-        cmocka_unit_test(a_restart_that_fails_leaves_all_as_before),
-        cmocka_unit_test(only_connected_sockets_that_were_left_open_are_taken_over),
-        cmocka_unit_test(a_process_gets_nicer_and_never_takes_it_back),
+        cmocka_unit_test(a_restart_whose_check_fails_is_refused_and_the_program_keeps_running),
+        cmocka_unit_test(a_failed_restart_changes_nothing),
+        cmocka_unit_test(only_inherited_connected_sockets_are_taken_over),
+        cmocka_unit_test(the_nice_value_is_raised_and_never_lowered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

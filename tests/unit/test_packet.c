@@ -1,4 +1,4 @@
-/* packet/packet: words and the state that people see. */
+/* packet/packet: names, the shown state, partitions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "packet/packet.h"
 
-static void every_word_finds_its_way_back(void **state)
+static void every_name_is_read_back(void **state)
 {
     (void)state;
     for (int i = PACKET_LUCKY; i <= PACKET_EXCLUSIVE; i++) {
@@ -27,7 +27,7 @@ static void every_word_finds_its_way_back(void **state)
     }
 }
 
-static void another_word_changes_nothing(void **state)
+static void an_unknown_name_is_refused_and_changes_nothing(void **state)
 {
     (void)state;
     enum packet_kind kind = PACKET_EVEN;
@@ -42,12 +42,12 @@ static void another_word_changes_nothing(void **state)
     assert_int_equal(word, PACKET_OPEN);
 }
 
-static void closed_is_never_shown(void **state)
+static void the_shown_state_is_open_finished_or_expired(void **state)
 {
     (void)state;
     struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
     assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
-    assert_int_equal(packet_state_shown(&p, 1000), PACKET_EXPIRED); /* the instant itself is too late */
+    assert_int_equal(packet_state_shown(&p, 1000), PACKET_EXPIRED); /* expired at expires_ms itself */
     p.state = PACKET_FUNDING;
     assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
     p.state = PACKET_CLOSED;
@@ -58,7 +58,7 @@ static void closed_is_never_shown(void **state)
     assert_int_equal(packet_state_shown(&p, 5000), PACKET_FINISHED);
 }
 
-static void a_clock_alone_ends_no_packet(void **state)
+static void an_expired_packet_is_over_only_once_it_is_closed(void **state)
 {
     (void)state;
     struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
@@ -71,7 +71,7 @@ static void a_clock_alone_ends_no_packet(void **state)
     assert_true(packet_is_over(&p));
 }
 
-static void a_packet_stays_in_its_partition(void **state)
+static void the_partition_is_the_id_modulo_the_number_of_partitions(void **state)
 {
     (void)state;
     assert_int_equal(packet_partition(0, 16), 0);
@@ -83,9 +83,11 @@ static void a_packet_stays_in_its_partition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_word_finds_its_way_back),   cmocka_unit_test(another_word_changes_nothing),
-        cmocka_unit_test(closed_is_never_shown),           cmocka_unit_test(a_clock_alone_ends_no_packet),
-        cmocka_unit_test(a_packet_stays_in_its_partition),
+        cmocka_unit_test(every_name_is_read_back),
+        cmocka_unit_test(an_unknown_name_is_refused_and_changes_nothing),
+        cmocka_unit_test(the_shown_state_is_open_finished_or_expired),
+        cmocka_unit_test(an_expired_packet_is_over_only_once_it_is_closed),
+        cmocka_unit_test(the_partition_is_the_id_modulo_the_number_of_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The draw that anyone can recompute. The vectors come from sha256sum, not from this code:
+/* packet/draw: the documented stream. The vectors were made with sha256sum, not with this code:
  * (printf hongbao-draw-v1; head -c 40 /dev/zero) | sha256sum */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void draws_below_a_bound_are_the_documented_ones(void **state)
         { 1, { 0, 0, 0, 0, 0, 0 } },
         { 6, { 1, 4, 0, 0, 5, 2 } },
         { 100, { 45, 42, 82, 72, 55, 48 } },
-        /* Nearly half of the words are refused here. */
+        /* Nearly half of the words are rejected here. */
         { 2147483649, { 226126345, 561663442, 1719812602, 190750076, 768569324, 368387221 } },
         { UINT32_MAX, { 226126345, 561663442, 3547241082, 4017513372, 3049830755, 2339484848 } },
     };
@@ -55,14 +55,14 @@ static void draws_below_a_bound_are_the_documented_ones(void **state)
     }
 }
 
-static void draws_are_spread_evenly(void **state)
+static void draws_are_uniform(void **state)
 {
     (void)state;
     enum { SIDES = 6, DRAWS = 60000 };
     int counts[SIDES] = { 0 };
     struct draw d;
 
-    draw_init(&d, ZERO_SEED); /* a fixed seed: the outcome is always the same */
+    draw_init(&d, ZERO_SEED); /* fixed seed, so the result is deterministic */
     for (int i = 0; i < DRAWS; i++)
         counts[draw_below(&d, SIDES)]++;
     for (int i = 0; i < SIDES; i++)
@@ -72,7 +72,7 @@ static void draws_are_spread_evenly(void **state)
 static int start(void **state)
 {
     (void)state;
-    return random_init() && random_init() ? 0 : -1; /* twice is fine */
+    return random_init() && random_init() ? 0 : -1; /* may be called twice */
 }
 
 int main(void)
@@ -80,7 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_the_documented_stream),
         cmocka_unit_test(draws_below_a_bound_are_the_documented_ones),
-        cmocka_unit_test(draws_are_spread_evenly),
+        cmocka_unit_test(draws_are_uniform),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

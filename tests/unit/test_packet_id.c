@@ -1,4 +1,4 @@
-/* Packet ids: never twice, whatever the clock does. */
+/* packet/id: ids are unique, also when the clock jumps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void the_sequence_starts_at_random_and_wraps_within_its_ms(void **state)
     id_gen_init(&g, 7, 0);
     assert_int_equal(id_next(&g, NOW, 4094, NEVER, &id), ST_OK);
     assert_int_equal(id & 4095, 4094);
-    assert_int_equal(id_next(&g, NOW, 1, NEVER, &id), ST_OK); /* chance is asked once in a ms */
+    assert_int_equal(id_next(&g, NOW, 1, NEVER, &id), ST_OK); /* random is used once per ms */
     assert_int_equal(id & 4095, 4095);
     assert_int_equal(id_next(&g, NOW, 1, NEVER, &id), ST_OK);
     assert_int_equal(id & 4095, 0);
@@ -69,7 +69,7 @@ static void ten_thousand_ids_in_one_ms_are_all_different(void **state)
     for (size_t i = 0; i < 10000; i++)
         assert_int_equal(id_next(&g, NOW, i * 977, NEVER, &ids[i]), ST_OK);
     assert_all_different(ids, 10000);
-    assert_int_equal(id_ms(ids[9999]), NOW + 2); /* 4096 a ms, the rest borrowed from the next ones */
+    assert_int_equal(id_ms(ids[9999]), NOW + 2); /* 4096 per ms, the others in the next two */
 }
 
 static void ids_stay_different_while_the_clock_jumps(void **state)
@@ -91,7 +91,7 @@ static void ids_stay_different_while_the_clock_jumps(void **state)
     assert_all_different(ids, made);
 }
 
-static void a_clock_that_went_back_far_is_refused_until_it_is_near_again(void **state)
+static void a_clock_that_went_back_too_far_is_refused_until_it_is_close_again(void **state)
 {
     (void)state;
     struct id_gen g;
@@ -118,7 +118,7 @@ static void no_id_reaches_the_end_of_the_lease(void **state)
     assert_int_equal(id_next(&g, NOW, 0, NOW + 1, &id), ST_UNAVAILABLE);
 }
 
-static void the_next_holder_starts_where_the_lease_before_ended(void **state)
+static void the_next_holder_starts_at_the_end_of_the_previous_lease(void **state)
 {
     (void)state;
     struct id_gen g;
@@ -153,9 +153,9 @@ int main(void)
         cmocka_unit_test(the_sequence_starts_at_random_and_wraps_within_its_ms),
         cmocka_unit_test(ten_thousand_ids_in_one_ms_are_all_different),
         cmocka_unit_test(ids_stay_different_while_the_clock_jumps),
-        cmocka_unit_test(a_clock_that_went_back_far_is_refused_until_it_is_near_again),
+        cmocka_unit_test(a_clock_that_went_back_too_far_is_refused_until_it_is_close_again),
         cmocka_unit_test(no_id_reaches_the_end_of_the_lease),
-        cmocka_unit_test(the_next_holder_starts_where_the_lease_before_ended),
+        cmocka_unit_test(the_next_holder_starts_at_the_end_of_the_previous_lease),
         cmocka_unit_test(times_outside_the_41_bits_are_refused),
     };
     return cmocka_run_group_tests_name("packet_id", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* packet/rules: what may be sent, and which limit is broken. */
+/* packet/rules: accepted sums, and which limit is violated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,60 +18,60 @@ static int setup(void **state)
     return 0;
 }
 
-static struct rules_sum judge(enum packet_kind kind, int64_t amount_fen, uint32_t count)
+static struct rules_sum check(enum packet_kind kind, int64_t amount_fen, uint32_t count)
 {
-    return rules_judge(&config, kind, amount_fen, count);
+    return rules_check(&config, kind, amount_fen, count);
 }
 
 static void assert_total(struct rules_sum sum, int64_t total_fen)
 {
-    assert_int_equal(sum.fault, RULES_FINE);
+    assert_int_equal(sum.fault, RULES_OK);
     assert_int_equal(sum.total_fen, total_fen);
 }
 
-static void assert_broken(struct rules_sum sum, enum rules_fault fault, int64_t limit_fen)
+static void assert_violation(struct rules_sum sum, enum rules_fault fault, int64_t limit_fen)
 {
     assert_int_equal(sum.fault, fault);
     assert_int_equal(sum.limit_fen, limit_fen);
 }
 
-static void a_lucky_packet_is_judged_by_its_total(void **state)
+static void a_lucky_packet_is_checked_by_its_total(void **state)
 {
     (void)state;
-    assert_total(judge(PACKET_LUCKY, 1, 1), 1);
-    assert_total(judge(PACKET_LUCKY, 20000, 1), 20000);
-    assert_total(judge(PACKET_LUCKY, 2000000, 100), 2000000);
-    assert_broken(judge(PACKET_LUCKY, 0, 1), RULES_SHARE_MIN, 1);
-    assert_broken(judge(PACKET_LUCKY, 9, 10), RULES_SHARE_MIN, 1);
-    assert_broken(judge(PACKET_LUCKY, 20001, 1), RULES_SHARE_MAX, 20000);
-    assert_broken(judge(PACKET_LUCKY, 40001, 2), RULES_SHARE_MAX, 20000);
-    assert_broken(judge(PACKET_LUCKY, 2000001, 100), RULES_TOTAL_MAX, 2000000);
+    assert_total(check(PACKET_LUCKY, 1, 1), 1);
+    assert_total(check(PACKET_LUCKY, 20000, 1), 20000);
+    assert_total(check(PACKET_LUCKY, 2000000, 100), 2000000);
+    assert_violation(check(PACKET_LUCKY, 0, 1), RULES_SHARE_MIN, 1);
+    assert_violation(check(PACKET_LUCKY, 9, 10), RULES_SHARE_MIN, 1);
+    assert_violation(check(PACKET_LUCKY, 20001, 1), RULES_SHARE_MAX, 20000);
+    assert_violation(check(PACKET_LUCKY, 40001, 2), RULES_SHARE_MAX, 20000);
+    assert_violation(check(PACKET_LUCKY, 2000001, 100), RULES_TOTAL_MAX, 2000000);
 }
 
-static void the_others_are_judged_by_one_share(void **state)
+static void the_other_kinds_are_checked_by_one_share(void **state)
 {
     (void)state;
-    assert_total(judge(PACKET_EVEN, 1, 3), 3);
-    assert_total(judge(PACKET_EVEN, 20000, 100), 2000000);
-    assert_total(judge(PACKET_EXCLUSIVE, 5200, 1), 5200);
-    assert_broken(judge(PACKET_EVEN, 0, 3), RULES_SHARE_MIN, 1);
-    assert_broken(judge(PACKET_EVEN, 20001, 2), RULES_SHARE_MAX, 20000);
-    assert_broken(judge(PACKET_EXCLUSIVE, 20001, 1), RULES_SHARE_MAX, 20000);
+    assert_total(check(PACKET_EVEN, 1, 3), 3);
+    assert_total(check(PACKET_EVEN, 20000, 100), 2000000);
+    assert_total(check(PACKET_EXCLUSIVE, 5200, 1), 5200);
+    assert_violation(check(PACKET_EVEN, 0, 3), RULES_SHARE_MIN, 1);
+    assert_violation(check(PACKET_EVEN, 20001, 2), RULES_SHARE_MAX, 20000);
+    assert_violation(check(PACKET_EXCLUSIVE, 20001, 1), RULES_SHARE_MAX, 20000);
     config.packet_fen_max = 50000;
-    assert_broken(judge(PACKET_EVEN, 20000, 3), RULES_TOTAL_MAX, 50000);
+    assert_violation(check(PACKET_EVEN, 20000, 3), RULES_TOTAL_MAX, 50000);
 }
 
-static void without_a_count_only_what_is_wrong_with_any_is_found(void **state)
+static void without_a_count_only_violations_with_every_count_are_reported(void **state)
 {
     (void)state;
-    assert_broken(judge(PACKET_LUCKY, 0, 0), RULES_SHARE_MIN, 1);
-    assert_broken(judge(PACKET_LUCKY, 2000001, 0), RULES_TOTAL_MAX, 2000000);
-    assert_int_equal(judge(PACKET_LUCKY, 2000000, 0).fault, RULES_FINE);
-    assert_broken(judge(PACKET_EVEN, 20001, 0), RULES_SHARE_MAX, 20000);
-    assert_int_equal(judge(PACKET_EVEN, 20000, 0).fault, RULES_FINE);
+    assert_violation(check(PACKET_LUCKY, 0, 0), RULES_SHARE_MIN, 1);
+    assert_violation(check(PACKET_LUCKY, 2000001, 0), RULES_TOTAL_MAX, 2000000);
+    assert_int_equal(check(PACKET_LUCKY, 2000000, 0).fault, RULES_OK);
+    assert_violation(check(PACKET_EVEN, 20001, 0), RULES_SHARE_MAX, 20000);
+    assert_int_equal(check(PACKET_EVEN, 20000, 0).fault, RULES_OK);
 }
 
-static void settings_do_not_pass_what_a_split_can_carry(void **state)
+static void settings_are_capped_by_the_limits_of_a_split(void **state)
 {
     (void)state;
     assert_int_equal(rules_count_max(&config), 100);
@@ -82,26 +82,26 @@ static void settings_do_not_pass_what_a_split_can_carry(void **state)
     assert_int_equal(rules_total_fen_max(&config), SPLIT_TOTAL_FEN_MAX);
 }
 
-static void what_the_rules_let_through_can_be_split(void **state)
+static void every_accepted_sum_can_be_split(void **state)
 {
     (void)state;
     static const int64_t amounts_fen[] = { 1, 99, 100, 19999, 20000, 20001, 333333, 2000000 };
     static const uint32_t counts[] = { 1, 2, 3, 17, 99, 100 };
     int64_t shares[100];
     uint8_t seed[SEED_BYTES] = { 1, 2, 3 };
-    unsigned fine = 0;
+    unsigned accepted = 0;
     for (size_t i = 0; i < 8 * 6 * 2; i++) {
         bool lucky = i % 2 == 0;
         uint32_t count = counts[i / 16];
-        struct rules_sum sum = judge(lucky ? PACKET_LUCKY : PACKET_EVEN, amounts_fen[i / 2 % 8], count);
-        if (sum.fault != RULES_FINE)
+        struct rules_sum sum = check(lucky ? PACKET_LUCKY : PACKET_EVEN, amounts_fen[i / 2 % 8], count);
+        if (sum.fault != RULES_OK)
             continue;
-        fine++;
+        accepted++;
         assert_int_equal(split_shares(lucky ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN, sum.total_fen, count,
                                       config.share_fen_max, seed, shares),
                          ST_OK);
     }
-    assert_true(fine > 30);
+    assert_true(accepted > 30);
 }
 
 #define RULES_TEST(name) cmocka_unit_test_setup(name, setup)
@@ -109,11 +109,11 @@ static void what_the_rules_let_through_can_be_split(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        RULES_TEST(a_lucky_packet_is_judged_by_its_total),
-        RULES_TEST(the_others_are_judged_by_one_share),
-        RULES_TEST(without_a_count_only_what_is_wrong_with_any_is_found),
-        RULES_TEST(settings_do_not_pass_what_a_split_can_carry),
-        RULES_TEST(what_the_rules_let_through_can_be_split),
+        RULES_TEST(a_lucky_packet_is_checked_by_its_total),
+        RULES_TEST(the_other_kinds_are_checked_by_one_share),
+        RULES_TEST(without_a_count_only_violations_with_every_count_are_reported),
+        RULES_TEST(settings_are_capped_by_the_limits_of_a_split),
+        RULES_TEST(every_accepted_sum_can_be_split),
     };
     return cmocka_run_group_tests_name("packet_rules", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Splits: exact, within limits, fair to every position, and the same for everyone who recomputes them. The known
- * vectors were made by an independent implementation in another language, from the words of packet/split.h alone. */
+/* packet/split: exact sums, limits, no bias by position, reproducible. The known vectors were made by an independent
+ * implementation in another language, written from the description in packet/split.h alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void split_sum_is_exact_and_shares_are_within_limits_for_every_method(voi
     }
 }
 
-static void split_at_both_ends_leaves_no_choice(void **state)
+static void split_of_the_smallest_total_gives_one_fen_each_and_of_the_largest_the_limit_each(void **state)
 {
     (void)state;
     static int64_t shares[SMALL_MAX];
@@ -122,7 +122,7 @@ static void split_even_gives_the_rest_to_the_first_shares(void **state)
     assert_int_equal(shares[2], 33);
 }
 
-static void split_refuses_what_can_not_be_split(void **state)
+static void split_refuses_impossible_arguments(void **state)
 {
     (void)state;
     static const struct {
@@ -153,7 +153,7 @@ static void split_refuses_what_can_not_be_split(void **state)
     assert_int_equal(split_shares((enum split_method)99, 10, 2, 100, seed, shares), ST_INVALID);
 }
 
-static void split_knows_the_largest_total(void **state)
+static void split_works_up_to_the_largest_total(void **state)
 {
     (void)state;
     int64_t shares[2];
@@ -191,7 +191,7 @@ static void split_follows_the_known_vectors(void **state)
     }
 }
 
-static void hex_of_shares(const int64_t *shares, uint32_t count, char *out)
+static void shares_hash_hex(const int64_t *shares, uint32_t count, char *out)
 {
     uint8_t *bytes = malloc((size_t)count * 4);
     uint8_t hash[HASH_BYTES];
@@ -228,10 +228,10 @@ static void split_of_a_hundred_thousand_follows_the_known_hashes(void **state)
     seed_counting(seed);
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         assert_split(known[i].method, 2000000, SPLIT_COUNT_MAX, 20000, seed, shares);
-        hex_of_shares(shares, SPLIT_COUNT_MAX, hex);
+        shares_hash_hex(shares, SPLIT_COUNT_MAX, hex);
         assert_string_equal(hex, known[i].large);
         assert_split(known[i].method, 1200000, 100, 20000, seed, shares);
-        hex_of_shares(shares, 100, hex);
+        shares_hash_hex(shares, 100, hex);
         assert_string_equal(hex, known[i].folded);
     }
 }
@@ -261,9 +261,9 @@ static void split_depends_on_nothing_but_its_arguments(void **state)
     }
 }
 
-/* Over fixed seeds: every position has the same mean and the same spread, within five standard errors. The unshuffled
- * 二倍均值 fails this at once: its last share's variance is far above its first's. */
-static void assert_no_order_bias(enum split_method method, int64_t total, int64_t max)
+/* Asserts over fixed seeds that every position has the same mean, within five standard errors, and the same variance.
+ * 二倍均值 without the shuffle fails: the variance of its last share is far larger than that of its first. */
+static void assert_positions_equal(enum split_method method, int64_t total, int64_t max)
 {
     enum { COUNT = 5, ROUNDS = 20000 };
     int64_t sum[COUNT] = { 0 }, square[COUNT] = { 0 };
@@ -285,23 +285,23 @@ static void assert_no_order_bias(enum split_method method, int64_t total, int64_
     for (size_t i = 0; i < COUNT; i++) {
         /* (sum / ROUNDS)² ≤ 25 · variance / ROUNDS */
         assert_true(sum[i] / ROUNDS * (sum[i] / ROUNDS) <= 25 * variance / ROUNDS + 1);
-        /* The spread of each position is within 6 % of the common one. */
+        /* The variance of each position is within 6 % of the mean variance. */
         int64_t off = square[i] / ROUNDS - variance;
         assert_true((off < 0 ? -off : off) * 100 <= 6 * variance);
     }
 }
 
-static void no_position_has_an_advantage(void **state)
+static void every_position_has_the_same_distribution(void **state)
 {
     (void)state;
     for (size_t m = 0; m < 3; m++) {
-        assert_no_order_bias(METHODS[m], 10000, 20000);
-        assert_no_order_bias(METHODS[m], 10000, 2500); /* where the limit of a share binds */
+        assert_positions_equal(METHODS[m], 10000, 20000);
+        assert_positions_equal(METHODS[m], 10000, 2500); /* the limit of a share takes effect */
     }
 }
 
-/* First among two: 二倍均值 over two shares is uniform in 1 … total − 1, so each tenth of it is hit as often. */
-static void two_shares_are_uniform(void **state)
+/* 二倍均值 of two shares is uniform in 1 … total − 1: each tenth of the range is hit equally often. */
+static void double_average_of_two_shares_is_uniform(void **state)
 {
     (void)state;
     enum { ROUNDS = 20000, BINS = 10 };
@@ -314,10 +314,10 @@ static void two_shares_are_uniform(void **state)
         hits[(shares[0] - 1) / 100]++;
     }
     for (size_t i = 0; i < BINS; i++)
-        assert_in_range(hits[i], ROUNDS / BINS - 215, ROUNDS / BINS + 215); /* five deviations of 43 */
+        assert_in_range(hits[i], ROUNDS / BINS - 215, ROUNDS / BINS + 215); /* five standard deviations of 43 */
 }
 
-/* The methods differ as their descriptions promise: gaussian is the narrowest, uniform the widest. */
+/* gaussian has the smallest variance, uniform the largest. */
 static void methods_spread_as_described(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void methods_spread_as_described(void **state)
         }
     }
     assert_true(square[2] < square[0] && square[0] < square[1]);
-    /* gaussian: a deviation of a third of the mean, 1000 / 3, so a variance near 111,111. */
+    /* gaussian: the deviation is a third of the mean of 1000, so the variance is about 111,111. */
     assert_in_range(square[2] / ROUNDS / COUNT, 95000, 115000);
 }
 
@@ -364,18 +364,18 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(split_sum_is_exact_and_shares_are_within_limits_for_every_method),
-        cmocka_unit_test(split_at_both_ends_leaves_no_choice),
+        cmocka_unit_test(split_of_the_smallest_total_gives_one_fen_each_and_of_the_largest_the_limit_each),
         cmocka_unit_test(split_near_the_limit_of_a_share_stays_exact_over_many_seeds),
         cmocka_unit_test(split_of_one_share_is_the_total),
         cmocka_unit_test(split_even_gives_the_rest_to_the_first_shares),
-        cmocka_unit_test(split_refuses_what_can_not_be_split),
-        cmocka_unit_test(split_knows_the_largest_total),
+        cmocka_unit_test(split_refuses_impossible_arguments),
+        cmocka_unit_test(split_works_up_to_the_largest_total),
         cmocka_unit_test(split_follows_the_known_vectors),
         cmocka_unit_test(split_of_a_hundred_thousand_follows_the_known_hashes),
         cmocka_unit_test(commitment_is_the_hash_of_the_seed),
         cmocka_unit_test(split_depends_on_nothing_but_its_arguments),
-        cmocka_unit_test(no_position_has_an_advantage),
-        cmocka_unit_test(two_shares_are_uniform),
+        cmocka_unit_test(every_position_has_the_same_distribution),
+        cmocka_unit_test(double_average_of_two_shares_is_uniform),
         cmocka_unit_test(methods_spread_as_described),
         cmocka_unit_test(best_share_is_the_first_of_the_largest),
         cmocka_unit_test(a_packet_keeps_its_shares_when_the_limit_changes_later),
