@@ -1,6 +1,6 @@
 /* A library that is preloaded into a server to move its wall clock: HB_CLOCK_FILE names a file of eight bytes, the
- * milliseconds (native int64_t) that are added to the time of day. A change takes effect at once. The monotonic clock is
- * not moved.
+ * milliseconds (native int64_t) that are added to the time of day. A change takes effect at once. The monotonic clock
+ * is not moved.
  *
  * libfaketime can't be used: it allocates memory while it starts, and Redis's allocator reads the time while it starts,
  * so both deadlock. This library only makes system calls. */
