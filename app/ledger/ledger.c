@@ -34,7 +34,7 @@ bool transfer_kind_read(struct str word, enum transfer_kind *out)
 
 enum status account_create(struct db *db, uint64_t id, enum account_kind kind)
 {
-    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance) VALUES (?, ?, 0)",
+    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (?, ?, 0)",
                    DB_PARAMS(DB_U64(id), DB_TEXT(str_from(ACCOUNT_KIND_NAMES[kind]))));
 }
 
@@ -42,9 +42,10 @@ enum status account_create(struct db *db, uint64_t id, enum account_kind kind)
 static enum status account_debit(struct db *db, uint64_t id, int64_t amount_fen)
 {
     uint64_t changed;
-    enum status st = db_exec(
-        db, &changed, "UPDATE account SET balance = balance - ? WHERE id = ? AND (kind = 'bank' OR balance >= ?)",
-        DB_PARAMS(DB_I64(amount_fen), DB_U64(id), DB_I64(amount_fen)));
+    enum status st =
+        db_exec(db, &changed,
+                "UPDATE account SET balance_fen = balance_fen - ? WHERE id = ? AND (kind = 'bank' OR balance_fen >= ?)",
+                DB_PARAMS(DB_I64(amount_fen), DB_U64(id), DB_I64(amount_fen)));
     if (st != ST_OK)
         return st;
     assert(changed <= 1);
@@ -54,7 +55,7 @@ static enum status account_debit(struct db *db, uint64_t id, int64_t amount_fen)
 static enum status account_credit(struct db *db, uint64_t id, int64_t amount_fen)
 {
     uint64_t changed;
-    enum status st = db_exec(db, &changed, "UPDATE account SET balance = balance + ? WHERE id = ?",
+    enum status st = db_exec(db, &changed, "UPDATE account SET balance_fen = balance_fen + ? WHERE id = ?",
                              DB_PARAMS(DB_I64(amount_fen), DB_U64(id)));
     if (st != ST_OK)
         return st;
@@ -65,13 +66,14 @@ static enum status account_credit(struct db *db, uint64_t id, int64_t amount_fen
 static enum status transfer_insert(struct db *db, const struct transfer *t)
 {
     bool of_packet = t->packet_id != 0;
-    return db_exec(db, NULL,
-                   "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, request_key, created_at)"
-                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                   DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(t->kind))), DB_U64(t->debit_id), DB_U64(t->credit_id),
-                             DB_I64(t->amount_fen), of_packet ? DB_U64(t->packet_id) : DB_NULL,
-                             of_packet ? DB_U64(t->seq) : DB_NULL,
-                             t->request_key.ptr != NULL ? DB_TEXT(t->request_key) : DB_NULL, DB_I64(t->created_ms)));
+    return db_exec(
+        db, NULL,
+        "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key, created_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(t->kind))), DB_U64(t->debit_id), DB_U64(t->credit_id),
+                  DB_I64(t->amount_fen), of_packet ? DB_U64(t->packet_id) : DB_NULL,
+                  of_packet ? DB_U64(t->seq) : DB_NULL, t->request_key.ptr != NULL ? DB_TEXT(t->request_key) : DB_NULL,
+                  DB_I64(t->created_ms)));
 }
 
 enum status ledger_transfer(struct db *db, const struct transfer *t)
@@ -95,7 +97,8 @@ enum status ledger_transfer(struct db *db, const struct transfer *t)
 enum status ledger_balance(struct db *db, struct arena *a, uint64_t account_id, int64_t *out_fen)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT balance FROM account WHERE id = ?", DB_PARAMS(DB_U64(account_id)));
+    enum status st =
+        db_query(db, a, &rows, "SELECT balance_fen FROM account WHERE id = ?", DB_PARAMS(DB_U64(account_id)));
 
     if (st != ST_OK)
         return st;

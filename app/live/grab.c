@@ -31,7 +31,7 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
     case LIVE_EMPTY:
         if (!redis_reply_i64(redis_reply_at(call->reply, 1), &count) || count < 1 || count >= PACKET_NO_SHARE)
             return live_reply_corrupt("grab");
-        out->share_count = (uint32_t)count;
+        out->count = (uint32_t)count;
         return ST_OK;
     case LIVE_GRABBED:
     case LIVE_ALREADY: break;

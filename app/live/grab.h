@@ -11,7 +11,7 @@ struct live_grab {
     enum live_code code;
     uint32_t share_no; /* GRABBED and ALREADY only, as the amount */
     int64_t amount_fen;
-    uint32_t share_count; /* EMPTY only */
+    uint32_t count; /* EMPTY only */
 };
 /* ST_OK: the script answered, see code (GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED BUSY) ·
  * ST_UNAVAILABLE: nothing happened · ST_CONFLICT: Redis refused (out of memory …), nothing happened ·

@@ -18,7 +18,7 @@ enum {
 static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8_t *bytes)
 {
     int64_t sum_fen = 0;
-    for (size_t i = 0; i < p->share_count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         int64_t fen = shares_fen[i];
         if (fen < 1 || fen > UINT32_MAX || sum_fen > p->amount_fen - fen)
             return false;
@@ -50,7 +50,7 @@ static void load_head(struct load *l, const struct packet *p, enum live_state st
     args[4] = p->sender_name;
     args[5] = packet_kind_name(p->kind);
     args[6] = split_method_name(p->split);
-    args[7] = live_number_text(l->numbers[1], p->share_count);
+    args[7] = live_number_text(l->numbers[1], p->count);
     args[8] = live_number_text(l->numbers[2], (uint64_t)p->amount_fen);
     args[9] = p->greeting;
     args[10] = p->receiver_id == 0 ? none : live_number_text(l->numbers[3], p->receiver_id);
@@ -111,14 +111,14 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     _Static_assert(LIVE_KEY_PACKET == 0 && LIVE_KEY_SHARES == 1 && LIVE_KEY_GRABS == 2 && LIVE_KEY_ORDER == 3,
                    "load takes the first four keys in this order");
     assert(state != LIVE_STATE_BUSY && p->amount_fen > 0 && p->expires_ms >= 0 && p->created_ms >= 0);
-    size_t share_bytes = (size_t)p->share_count * SHARE_BYTES;
+    size_t share_bytes = (size_t)p->count * SHARE_BYTES;
     struct load *l = calloc(1, sizeof *l + share_bytes);
     if (l == NULL)
         return ST_NO_MEMORY;
     l->rebuild = settled != NULL;
     *code = LIVE_BAD;
     enum status st = ST_OK;
-    if (settled_count > p->share_count || !shares_pack(p, shares_fen, l->shares))
+    if (settled_count > p->count || !shares_pack(p, shares_fen, l->shares))
         goto done;
     load_head(l, p, state);
 

@@ -134,7 +134,7 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
     return str_to_u64(redis_reply_str(redis_reply_at(fields, FIELD_SENDER)), &p->sender_id) &&
            packet_kind_from(redis_reply_str(redis_reply_at(fields, FIELD_KIND)), &p->kind) &&
            split_method_from(redis_reply_str(redis_reply_at(fields, FIELD_SPLIT)), &p->split) &&
-           field_u32(fields, FIELD_COUNT, &p->share_count) &&
+           field_u32(fields, FIELD_COUNT, &p->count) &&
            redis_reply_i64(redis_reply_at(fields, FIELD_AMOUNT), &p->amount_fen) && receiver_read(fields, p) &&
            redis_reply_i64(redis_reply_at(fields, FIELD_EXPIRES), &p->expires_ms) &&
            redis_reply_i64(redis_reply_at(fields, FIELD_CREATED), &p->created_ms) && state_read(fields, out) &&
@@ -203,7 +203,7 @@ static enum status numbers_read(const redisReply *reply, struct packet_view *out
     const redisReply *settled_reply = redis_reply_at(reply, AT_SETTLED);
     int64_t grabbed;
     if (!redis_reply_i64(redis_reply_at(reply, AT_NOW), &out->now_ms) ||
-        !redis_reply_i64(redis_reply_at(reply, AT_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->share_count)
+        !redis_reply_i64(redis_reply_at(reply, AT_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->count)
         return ST_CORRUPT;
     if (!redis_reply_is_nil(settled_reply) && !live_event_id_parse(redis_reply_str(settled_reply), &settled->event))
         return ST_CORRUPT;
@@ -211,7 +211,7 @@ static enum status numbers_read(const redisReply *reply, struct packet_view *out
     if (!held_read(fields, settled) || !refund_read(fields, settled, p))
         return ST_CORRUPT;
     p->grabbed_count = (uint32_t)grabbed;
-    if (p->grabbed_count == p->share_count) {
+    if (p->grabbed_count == p->count) {
         struct live_order_entry last;
         if (!live_order_entry_parse(redis_reply_str(redis_reply_at(reply, AT_LAST)), &last))
             return ST_CORRUPT;

@@ -9,6 +9,7 @@
 #include "base/public_id.h"
 #include "base/value.h"
 #include "live/stores.h"
+#include "settle/cursor.h"
 #include "settle/settle.h"
 
 enum { ERROR_MAX = 1024, AUDIT_TIMEOUT_S = 600 };

@@ -27,12 +27,12 @@ static void page_draw_next(struct page *g)
     split_commitment(p->seed, commitment);
     if (memcmp(commitment, p->commitment, sizeof commitment) != 0)
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the commitment is not the seed's SHA-256");
-    g->shares_valid = p->share_count <= SPLIT_COUNT_MAX && split_packet(p, g->shares) == ST_OK;
+    g->shares_valid = p->count <= SPLIT_COUNT_MAX && split_packet(p, g->shares) == ST_OK;
     if (!g->shares_valid) {
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the shares can't be recomputed");
         return;
     }
-    uint32_t best = p->kind == PACKET_LUCKY ? split_best_share_no(g->shares, p->share_count) : PACKET_NO_SHARE;
+    uint32_t best = p->kind == PACKET_LUCKY ? split_best_share_no(g->shares, p->count) : PACKET_NO_SHARE;
     if (best != p->best_share_no)
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the best share is %" PRIu32 ", not %" PRIu32, best,
                    p->best_share_no);
@@ -50,7 +50,7 @@ static bool grab_check(void *ctx, const struct str *cells, size_t columns)
     const struct packet *p = &g->packets[g->drawn - 1];
     if (!readable || p->id != packet_id || !g->shares_valid)
         return true; /* nothing to compare with: no readable packet, or its shares can't be recomputed (reported) */
-    if (share_no >= p->share_count)
+    if (share_no >= p->count)
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the draw has no share %" PRIu64, share_no);
     else if (amount_fen != g->shares[share_no])
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " paid %" PRId64 " fen, drawn %" PRId64,
@@ -60,10 +60,11 @@ static bool grab_check(void *ctx, const struct str *cells, size_t columns)
 
 static enum status page_check(struct page *g, struct db *db)
 {
-    enum status st = db_each(db, grab_check, g,
-                             "SELECT packet_id, share_no, user_id, amount FROM `grab` WHERE packet_id BETWEEN ? AND ?"
-                             " ORDER BY packet_id, share_no",
-                             DB_PARAMS(DB_U64(g->packets[0].id), DB_U64(g->packets[g->count - 1].id)));
+    enum status st =
+        db_each(db, grab_check, g,
+                "SELECT packet_id, share_no, user_id, amount_fen FROM `grab` WHERE packet_id BETWEEN ? AND ?"
+                " ORDER BY packet_id, share_no",
+                DB_PARAMS(DB_U64(g->packets[0].id), DB_U64(g->packets[g->count - 1].id)));
     while (st == ST_OK && g->drawn < g->count)
         page_draw_next(g);
     return st;

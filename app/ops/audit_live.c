@@ -48,7 +48,7 @@ static void hash_check(struct comparison *k, const redisReply *fields, uint32_t 
     (void)redis_reply_i64(redis_reply_at(fields, 2), &amount);
     (void)redis_reply_i64(redis_reply_at(fields, 3), &expires);
     (void)sodium_bin2hex(hex, sizeof hex, p->commitment, HASH_BYTES);
-    if (count != (int64_t)p->share_count || amount != p->amount_fen || expires != p->expires_ms)
+    if (count != (int64_t)p->count || amount != p->amount_fen || expires != p->expires_ms)
         audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis: %" PRId64 " shares, %" PRId64 " fen, until %" PRId64,
                    count, amount, expires);
     if (!str_equal(redis_reply_str(redis_reply_at(fields, 5)), str_from(hex)))
@@ -58,25 +58,25 @@ static void hash_check(struct comparison *k, const redisReply *fields, uint32_t 
                    p->grabbed_count);
     if (users < length)
         audit_note(k->audit, AUDIT_I3, "packet", p->id, "Redis: %" PRIu32 " grabs by %" PRIu32 " users", length, users);
-    if (users > length || length > p->share_count)
+    if (users > length || length > p->count)
         audit_note(k->audit, AUDIT_I2, "packet", p->id,
                    "Redis: %" PRIu32 " users have a share, %" PRIu32 " of %" PRIu32 " shares are grabbed", users,
-                   length, p->share_count);
+                   length, p->count);
 }
 
 static enum status shares_check(struct comparison *k, struct str bytes)
 {
     const struct packet *p = &k->p;
-    int64_t *shares = arena_array(k->arena, p->share_count, sizeof *shares);
+    int64_t *shares = arena_array(k->arena, p->count, sizeof *shares);
     if (shares == NULL)
         return ST_NO_MEMORY;
     if (split_packet(p, shares) != ST_OK)
         return ST_OK; /* audit_draws reports it */
-    if (bytes.len != (size_t)p->share_count * 4) {
+    if (bytes.len != (size_t)p->count * 4) {
         audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %zu bytes of shares", bytes.len);
         return ST_OK;
     }
-    for (uint32_t i = 0; i < p->share_count; i++) {
+    for (uint32_t i = 0; i < p->count; i++) {
         const unsigned char *b = (const unsigned char *)bytes.ptr + (size_t)i * 4;
         uint32_t fen = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
         if (fen != shares[i]) {

@@ -20,9 +20,9 @@ static enum status packet_pick(struct audit_sample *s, struct db *db, uint64_t *
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st =
-        newest ? db_query(db, a, &rows, "SELECT id FROM packet WHERE share_count <= ? ORDER BY id DESC LIMIT ?",
+        newest ? db_query(db, a, &rows, "SELECT id FROM packet WHERE count <= ? ORDER BY id DESC LIMIT ?",
                           DB_PARAMS(DB_I64(AUDIT_SAMPLE_SHARES_MAX), DB_I64(NEWEST_PACKETS)))
-               : db_query(db, a, &rows, "SELECT id FROM packet WHERE id > ? AND share_count <= ? ORDER BY id LIMIT 1",
+               : db_query(db, a, &rows, "SELECT id FROM packet WHERE id > ? AND count <= ? ORDER BY id LIMIT 1",
                           DB_PARAMS(DB_U64(s->after), DB_I64(AUDIT_SAMPLE_SHARES_MAX)));
     if (st == ST_OK && rows.count > 0)
         *out = db_cell_u64(&rows, newest ? (size_t)(random_u64() % rows.count) : 0, 0);

@@ -24,39 +24,40 @@ struct table_check {
 static const struct table_check TABLE_CHECKS[] = {
     { AUDIT_LETTERS, "letter",
       "SELECT id, CONCAT('event ', event_id, ' of packet ', COALESCE(packet_id, '?'), ': ', reason) FROM dead_letter"
-      " WHERE resolved_at IS NULL AND COALESCE(packet_id, 0) BETWEEN ? AND ? ORDER BY id",
+      " WHERE resolved_ms IS NULL AND COALESCE(packet_id, 0) BETWEEN ? AND ? ORDER BY id",
       1 },
     { AUDIT_I1, "packet",
-      "SELECT p.id, CONCAT('amount ', p.amount, ', settled ', p.grabbed_count, ' for ', p.grabbed_amount, ', grabs ',"
-      " COALESCE(g.n, 0), ' for ', COALESCE(g.fen, 0), ', refunded ', p.refund_amount, ', escrow ',"
-      " COALESCE(a.balance, 'missing'))"
+      "SELECT p.id, CONCAT('amount ', p.amount_fen, ', settled ', p.grabbed_count, ' for ', p.grabbed_fen, ', grabs ',"
+      " COALESCE(g.n, 0), ' for ', COALESCE(g.fen, 0), ', refunded ', p.refund_fen, ', escrow ',"
+      " COALESCE(a.balance_fen, 'missing'))"
       " FROM packet p LEFT JOIN account a ON a.id = p.id AND a.kind = 'escrow'"
-      " LEFT JOIN (SELECT packet_id, COUNT(*) n, SUM(amount) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
+      " LEFT JOIN (SELECT packet_id, COUNT(*) n, SUM(amount_fen) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
       " GROUP BY packet_id) g ON g.packet_id = p.id"
-      " WHERE p.id BETWEEN ? AND ? AND (a.balance IS NULL"
-      " OR a.balance <> p.amount - p.grabbed_amount - p.refund_amount"
-      " OR p.grabbed_count <> COALESCE(g.n, 0) OR p.grabbed_amount <> COALESCE(g.fen, 0))",
+      " WHERE p.id BETWEEN ? AND ? AND (a.balance_fen IS NULL"
+      " OR a.balance_fen <> p.amount_fen - p.grabbed_fen - p.refund_fen"
+      " OR p.grabbed_count <> COALESCE(g.n, 0) OR p.grabbed_fen <> COALESCE(g.fen, 0))",
       2 },
     { AUDIT_I1, "packet",
-      "SELECT p.id, CONCAT('amount ', p.amount, ', refunded ', p.refund_amount, ', transfers: sent ',"
+      "SELECT p.id, CONCAT('amount ', p.amount_fen, ', refunded ', p.refund_fen, ', transfers: sent ',"
       " COALESCE(t.sent, 0), ' grabbed ', COALESCE(t.grabbed, 0), ' refunded ', COALESCE(t.refunded, 0))"
-      " FROM packet p LEFT JOIN (SELECT packet_id, SUM(IF(kind = 'send' AND credit_id = packet_id, amount, 0)) sent,"
-      " SUM(IF(kind = 'grab' AND debit_id = packet_id, amount, 0)) grabbed,"
-      " SUM(IF(kind = 'refund' AND debit_id = packet_id, amount, 0)) refunded"
+      " FROM packet p LEFT JOIN (SELECT packet_id,"
+      " SUM(IF(kind = 'send' AND credit_id = packet_id, amount_fen, 0)) sent,"
+      " SUM(IF(kind = 'grab' AND debit_id = packet_id, amount_fen, 0)) grabbed,"
+      " SUM(IF(kind = 'refund' AND debit_id = packet_id, amount_fen, 0)) refunded"
       " FROM transfer WHERE kind IN ('send', 'grab', 'refund') AND packet_id BETWEEN ? AND ? GROUP BY packet_id) t"
       " ON t.packet_id = p.id"
-      " WHERE p.id BETWEEN ? AND ? AND (p.amount <> COALESCE(t.sent, 0)"
-      " OR p.grabbed_amount <> COALESCE(t.grabbed, 0) OR p.refund_amount <> COALESCE(t.refunded, 0))",
+      " WHERE p.id BETWEEN ? AND ? AND (p.amount_fen <> COALESCE(t.sent, 0)"
+      " OR p.grabbed_fen <> COALESCE(t.grabbed, 0) OR p.refund_fen <> COALESCE(t.refunded, 0))",
       2 },
     { AUDIT_I2, "packet",
       "SELECT packet_id, CONCAT('share ', share_no, ' is grabbed ', COUNT(*), ' times') FROM grab"
       " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id, share_no HAVING COUNT(*) > 1",
       1 },
     { AUDIT_I2, "packet",
-      "SELECT p.id, CONCAT(g.n, ' grabs, but the last share is ', g.last_no, ' of ', p.share_count) FROM packet p"
+      "SELECT p.id, CONCAT(g.n, ' grabs, but the last share is ', g.last_no, ' of ', p.count) FROM packet p"
       " JOIN (SELECT packet_id, COUNT(DISTINCT share_no) n, MAX(share_no) last_no FROM grab"
       " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) g ON g.packet_id = p.id"
-      " WHERE g.last_no + 1 <> g.n OR g.last_no >= p.share_count",
+      " WHERE g.last_no + 1 <> g.n OR g.last_no >= p.count",
       1 },
     { AUDIT_I3, "packet",
       "SELECT packet_id, CONCAT('user ', user_id, ' grabbed ', COUNT(*), ' times') FROM grab"
@@ -70,7 +71,7 @@ static const struct table_check TABLE_CHECKS[] = {
     { AUDIT_I4, "packet",
       "SELECT g.packet_id, CONCAT('grab of share ', g.share_no, ' by user ', g.user_id, ' has no such transfer')"
       " FROM grab g LEFT JOIN transfer t ON t.kind = 'grab' AND t.packet_id = g.packet_id AND t.seq = g.share_no"
-      " AND t.debit_id = g.packet_id AND t.credit_id = g.user_id AND t.amount = g.amount"
+      " AND t.debit_id = g.packet_id AND t.credit_id = g.user_id AND t.amount_fen = g.amount_fen"
       " WHERE g.packet_id BETWEEN ? AND ? AND t.id IS NULL",
       1 },
     { AUDIT_I4, "packet",
@@ -79,10 +80,10 @@ static const struct table_check TABLE_CHECKS[] = {
       " WHERE t.kind = 'grab' AND t.packet_id BETWEEN ? AND ? AND g.packet_id IS NULL",
       1 },
     { AUDIT_I6, "packet",
-      "SELECT p.id, CONCAT('closed with ', COALESCE(a.balance, 'no'), ' in escrow, grabbed ', p.grabbed_amount,"
-      " ', refunded ', p.refund_amount, ' of ', p.amount) FROM packet p LEFT JOIN account a ON a.id = p.id"
-      " WHERE p.state = 'closed' AND p.id BETWEEN ? AND ? AND (COALESCE(a.balance, 1) <> 0 OR p.closed_at IS NULL"
-      " OR p.grabbed_amount + p.refund_amount <> p.amount)",
+      "SELECT p.id, CONCAT('closed with ', COALESCE(a.balance_fen, 'no'), ' in escrow, grabbed ', p.grabbed_fen,"
+      " ', refunded ', p.refund_fen, ' of ', p.amount_fen) FROM packet p LEFT JOIN account a ON a.id = p.id"
+      " WHERE p.state = 'closed' AND p.id BETWEEN ? AND ? AND (COALESCE(a.balance_fen, 1) <> 0 OR p.closed_ms IS NULL"
+      " OR p.grabbed_fen + p.refund_fen <> p.amount_fen)",
       1 },
     { AUDIT_I6, "packet",
       "SELECT packet_id, CONCAT(COUNT(*), ' refunds') FROM transfer WHERE kind = 'refund'"
@@ -96,14 +97,15 @@ static const struct table_check TABLE_CHECKS[] = {
 };
 
 static const char BALANCES_SQL[] =
-    "SELECT a.id, CONCAT(a.kind, ' balance ', a.balance, ', its transfers make ', COALESCE(c.fen, 0) -"
+    "SELECT a.id, CONCAT(a.kind, ' balance ', a.balance_fen, ', its transfers make ', COALESCE(c.fen, 0) -"
     " COALESCE(d.fen, 0)) FROM account a"
-    " LEFT JOIN (SELECT credit_id, SUM(amount) fen FROM transfer WHERE credit_id BETWEEN ? AND ? GROUP BY credit_id) c"
+    " LEFT JOIN (SELECT credit_id, SUM(amount_fen) fen FROM transfer WHERE credit_id BETWEEN ? AND ?"
+    " GROUP BY credit_id) c"
     " ON c.credit_id = a.id"
-    " LEFT JOIN (SELECT debit_id, SUM(amount) fen FROM transfer WHERE debit_id BETWEEN ? AND ? GROUP BY debit_id) d"
+    " LEFT JOIN (SELECT debit_id, SUM(amount_fen) fen FROM transfer WHERE debit_id BETWEEN ? AND ? GROUP BY debit_id) d"
     " ON d.debit_id = a.id"
     " WHERE a.id BETWEEN ? AND ?"
-    " AND (a.balance <> COALESCE(c.fen, 0) - COALESCE(d.fen, 0) OR (a.kind <> 'bank' AND a.balance < 0))";
+    " AND (a.balance_fen <> COALESCE(c.fen, 0) - COALESCE(d.fen, 0) OR (a.kind <> 'bank' AND a.balance_fen < 0))";
 
 /* Where the rows of a check go. */
 struct collect {
@@ -178,7 +180,7 @@ static enum status accounts_check(struct audit *audit, struct db *db, const stru
 static enum status total_check(struct audit *audit, struct db *db, struct arena *a)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT COALESCE(SUM(balance), 0) FROM account", NULL, 0);
+    enum status st = db_query(db, a, &rows, "SELECT COALESCE(SUM(balance_fen), 0) FROM account", NULL, 0);
     if (st == ST_OK && !str_equal(db_cell(&rows, 0, 0), STR("0")))
         audit_note(audit, AUDIT_I5, "account", 0, "all balances sum to %.*s, not 0", STR_ARG(db_cell(&rows, 0, 0)));
     return st;
@@ -195,18 +197,18 @@ static const char YEAR_SQL[] =
     " SUM(u.n), ' for ', SUM(u.fen), ' more than totalled, sent ', SUM(u.sn), ' for ', SUM(u.sfen), ', best ',"
     " SUM(u.best)) FROM ("
     " SELECT r.user_id, IF(w.whole, 0, r.part) AS part, r.n, r.fen, r.sn, r.sfen, 0 AS best FROM ("
-    "  SELECT user_id, %1$s AS part, COUNT(*) AS n, SUM(amount) AS fen, 0 AS sn, 0 AS sfen"
-    "  FROM grab IGNORE INDEX (grab_received) WHERE grabbed_at >= %4$lld AND grabbed_at < %5$lld GROUP BY user_id, part"
-    "  UNION ALL SELECT sender_id, %2$s AS part, 0, 0, COUNT(*), SUM(amount)"
-    "  FROM packet IGNORE INDEX (packet_request, packet_sent) WHERE created_at >= %4$lld AND created_at < %5$lld"
+    "  SELECT user_id, %1$s AS part, COUNT(*) AS n, SUM(amount_fen) AS fen, 0 AS sn, 0 AS sfen"
+    "  FROM grab IGNORE INDEX (grab_received) WHERE grabbed_ms >= %4$lld AND grabbed_ms < %5$lld GROUP BY user_id, part"
+    "  UNION ALL SELECT sender_id, %2$s AS part, 0, 0, COUNT(*), SUM(amount_fen)"
+    "  FROM packet IGNORE INDEX (packet_request, packet_sent) WHERE created_ms >= %4$lld AND created_ms < %5$lld"
     "  GROUP BY sender_id, part) AS r CROSS JOIN (SELECT 0 AS whole UNION ALL SELECT 1) AS w"
     " UNION ALL SELECT g.user_id, 0, 0, 0, 0, 0, COUNT(*) FROM packet AS p JOIN grab AS g ON g.packet_id = p.id"
-    " AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_at IS NOT NULL"
-    " AND g.grabbed_at >= %4$lld AND g.grabbed_at < %5$lld GROUP BY g.user_id"
-    " UNION ALL SELECT user_id, month, -CAST(received_count AS SIGNED), -received_amount, -CAST(sent_count AS SIGNED),"
-    " -sent_amount, 0 FROM user_month WHERE year = %3$d"
-    " UNION ALL SELECT user_id, 0, -CAST(received_count AS SIGNED), -received_amount, -CAST(sent_count AS SIGNED),"
-    " -sent_amount, -CAST(best_count AS SIGNED) FROM user_year WHERE year = %3$d) AS u"
+    " AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_ms IS NOT NULL"
+    " AND g.grabbed_ms >= %4$lld AND g.grabbed_ms < %5$lld GROUP BY g.user_id"
+    " UNION ALL SELECT user_id, month, -CAST(received_count AS SIGNED), -received_fen, -CAST(sent_count AS SIGNED),"
+    " -sent_fen, 0 FROM user_month WHERE year = %3$d"
+    " UNION ALL SELECT user_id, 0, -CAST(received_count AS SIGNED), -received_fen, -CAST(sent_count AS SIGNED),"
+    " -sent_fen, -CAST(best_count AS SIGNED) FROM user_year WHERE year = %3$d) AS u"
     " GROUP BY u.user_id, u.part HAVING SUM(u.n) <> 0 OR SUM(u.fen) <> 0 OR SUM(u.sn) <> 0 OR SUM(u.sfen) <> 0"
     " OR SUM(u.best) <> 0";
 
@@ -226,7 +228,7 @@ static const char *month_sql(struct arena *a, const char *column, int year)
 static enum status year_check(struct audit *audit, struct db *db, struct arena *a, int year)
 {
     struct collect c = { audit, AUDIT_YEARS, "user" };
-    const char *grabbed = month_sql(a, "grabbed_at", year), *created = month_sql(a, "created_at", year);
+    const char *grabbed = month_sql(a, "grabbed_ms", year), *created = month_sql(a, "created_ms", year);
     if (grabbed == NULL || created == NULL)
         return ST_NO_MEMORY;
     struct str sql = arena_printf(a, YEAR_SQL, grabbed, created, year, (long long)clock_zone_year_start_ms(year),
@@ -252,8 +254,8 @@ static enum status years_check(struct audit *audit, struct db *db, struct arena 
     struct db_rows rows;
     arena_reset(a);
     enum status st = db_query(db, a, &rows,
-                              "SELECT MIN(first), MAX(last) FROM (SELECT MIN(created_at) first, MAX(created_at) last"
-                              " FROM packet UNION ALL SELECT MIN(grabbed_at), MAX(grabbed_at) FROM grab) u",
+                              "SELECT MIN(first), MAX(last) FROM (SELECT MIN(created_ms) first, MAX(created_ms) last"
+                              " FROM packet UNION ALL SELECT MIN(grabbed_ms), MAX(grabbed_ms) FROM grab) u",
                               NULL, 0);
     if (st != ST_OK || rows.count == 0)
         return st;

@@ -39,7 +39,7 @@ struct batch {
 static enum status users_insert(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
-    buf_cstr(&g->sql, "INSERT INTO user (username, nickname, created_at) VALUES ");
+    buf_cstr(&g->sql, "INSERT INTO user (username, nickname, created_ms) VALUES ");
     for (size_t i = 0; i < g->count; i++) {
         db_comma(&g->sql, i);
         buf_printf(&g->sql, "('%s','%s',%" PRId64 ")", g->people[i].username, g->people[i].nickname, g->now_ms);
@@ -68,7 +68,7 @@ static enum status users_ids(struct batch *g, struct db *db)
 static enum status wallets_insert(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
-    buf_cstr(&g->sql, "INSERT INTO account (id, kind, balance) VALUES ");
+    buf_cstr(&g->sql, "INSERT INTO account (id, kind, balance_fen) VALUES ");
     for (size_t i = 0; i < g->count; i++) {
         db_comma(&g->sql, i);
         buf_printf(&g->sql, "(%" PRIu64 ",'wallet',%d)", g->people[i].id, DEMO_MONEY_FEN);
@@ -79,7 +79,7 @@ static enum status wallets_insert(struct batch *g, struct db *db)
 static enum status deposits_insert(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
-    buf_cstr(&g->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount, request_key, created_at) VALUES ");
+    buf_cstr(&g->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, request_key, created_ms) VALUES ");
     for (size_t i = 0; i < g->count; i++) {
         db_comma(&g->sql, i);
         buf_printf(&g->sql, "('%s',%" PRIu64 ",%" PRIu64 ",%d,'%" PRIu64 ":demo',%" PRId64 ")",
@@ -92,7 +92,7 @@ static enum status deposits_insert(struct batch *g, struct db *db)
 static enum status batch_body(struct db *db, void *ctx)
 {
     struct batch *g = ctx;
-    enum status st = db_exec(db, NULL, "UPDATE account SET balance = balance - ? WHERE id = ?",
+    enum status st = db_exec(db, NULL, "UPDATE account SET balance_fen = balance_fen - ? WHERE id = ?",
                              DB_PARAMS(DB_I64((int64_t)g->count * DEMO_MONEY_FEN), DB_U64(ACCOUNT_BANK_ID)));
     if (st == ST_OK)
         st = users_insert(g, db);

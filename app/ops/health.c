@@ -85,7 +85,7 @@ static void lag_print(struct exchange *x, struct buf *out)
 static void letters_print(struct exchange *x, struct buf *out)
 {
     struct db_rows rows;
-    if (db_query(x->app->stores.db, x->arena, &rows, "SELECT COUNT(*) FROM dead_letter WHERE resolved_at IS NULL", NULL,
+    if (db_query(x->app->stores.db, x->arena, &rows, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", NULL,
                  0) != ST_OK)
         return;
     buf_cstr(out, "# HELP hongbao_dead_letters Events that could not be settled and wait for an operator.\n"

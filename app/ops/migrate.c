@@ -281,13 +281,21 @@ static enum status rows_body(struct db *db, void *ctx)
     return st == ST_OK ? progress_note(db, r) : st;
 }
 
+/* Whether the error of a statement in doubt means that it was done before: the object exists, or is already dropped. A
+ * RENAME COLUMN that was done fails with ST_CORRUPT, because the old column does not exist any more. */
+static bool was_done(const struct statement *r, enum status st)
+{
+    return st == ST_EXISTS || st == ST_NOT_FOUND ||
+           (st == ST_CORRUPT && str_find(r->text, STR("RENAME COLUMN")) < r->text.len);
+}
+
 static enum status statement_run(struct migrate *m, struct statement *r)
 {
     crash_point("migrate-before-statement");
     if (statement_writes_rows(r->text))
         return db_transaction(m->db, rows_body, r);
     enum status st = db_exec(m->db, NULL, r->sql, NULL, 0);
-    if (r->in_doubt && (st == ST_EXISTS || st == ST_NOT_FOUND)) {
+    if (r->in_doubt && was_done(r, st)) {
         say(m, "migrate: %s was interrupted after statement %u, continuing", r->one->file.ptr, r->number);
         st = ST_OK;
     }

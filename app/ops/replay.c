@@ -8,6 +8,7 @@
 #include "live/shut.h"
 #include "ops/services.h"
 #include "settle/dead_letter.h"
+#include "settle/fault.h"
 #include "settle/held.h"
 #include "settle/write.h"
 
@@ -56,11 +57,11 @@ static enum status each_print(struct stores *stores, const struct dead_letter *l
 
 static void refusal_print(const struct settle_replay *r, FILE *out)
 {
-    const char *why = r->outcome == REPLAY_MISSING      ? "no such letter, or it is resolved"
-                      : r->outcome == REPLAY_UNREADABLE ? "its content can't be read: give the content with --as"
-                      : r->outcome == REPLAY_EARLIER    ? "an earlier letter of the packet comes first"
-                                                        : r->fault.message;
-    (void)fprintf(out, "letter %" PRIu64 ": refused: %s\n", r->letter_id, why);
+    struct str why = r->outcome == REPLAY_MISSING      ? STR("no such letter, or it is resolved")
+                     : r->outcome == REPLAY_UNREADABLE ? STR("its content can't be read: give the content with --as")
+                     : r->outcome == REPLAY_EARLIER    ? STR("an earlier letter of the packet comes first")
+                                                       : settle_fault_text(r->fault.kind);
+    (void)fprintf(out, "letter %" PRIu64 ": refused: %.*s\n", r->letter_id, STR_ARG(why));
 }
 
 /* Updates what Redis has of a packet whose letter was resolved here: the settle worker does not notice a replay. */

@@ -15,6 +15,8 @@
 #include "ops/migrate.h"
 #include "ops/services.h"
 #include "pages/routes.h"
+#include "settle/cursor.h"
+#include "settle/run.h"
 #include "settle/settle.h"
 #include "user/routes.h"
 #include "wallet/routes.h"

@@ -26,8 +26,8 @@ static enum status lease_take_body(struct db *db, void *ctx)
     struct lease_try *t = ctx;
     struct db_rows rows;
     enum status st = db_query(db, t->arena, &rows,
-                              "SELECT instance_no, leased_until FROM instance_lease WHERE leased_until <= ? "
-                              "ORDER BY leased_until, instance_no LIMIT 1 FOR UPDATE SKIP LOCKED",
+                              "SELECT instance_no, until_ms FROM instance_lease WHERE until_ms <= ? "
+                              "ORDER BY until_ms, instance_no LIMIT 1 FOR UPDATE SKIP LOCKED",
                               DB_PARAMS(DB_I64(t->now_ms)));
     if (st != ST_OK)
         return st;
@@ -38,7 +38,7 @@ static enum status lease_take_body(struct db *db, void *ctx)
         return ST_CORRUPT;
     t->instance = (uint16_t)instance;
     t->floor_ms = db_cell_i64(&rows, 0, 1);
-    return db_exec(db, NULL, "UPDATE instance_lease SET holder = ?, leased_until = ? WHERE instance_no = ?",
+    return db_exec(db, NULL, "UPDATE instance_lease SET holder = ?, until_ms = ? WHERE instance_no = ?",
                    DB_PARAMS(DB_U64(t->holder), DB_I64(t->now_ms + ID_LEASE_MS), DB_U64(instance)));
 }
 
@@ -71,7 +71,7 @@ static enum status lease_renew(struct id_lease *l, struct db *db, int64_t now_ms
         return ST_OK; /* the clock went back: a lease never gets shorter */
     uint64_t changed = 0;
     enum status st =
-        db_exec(db, &changed, "UPDATE instance_lease SET leased_until = ? WHERE instance_no = ? AND holder = ?",
+        db_exec(db, &changed, "UPDATE instance_lease SET until_ms = ? WHERE instance_no = ? AND holder = ?",
                 DB_PARAMS(DB_I64(until_ms), DB_U64(l->gen.instance), DB_U64(l->holder)));
     if (st != ST_OK)
         return st;

@@ -8,8 +8,8 @@
 struct send_order {
     enum packet_kind kind;
     enum split_method split;
-    int64_t total_fen;
-    int64_t share_fen_max;
+    int64_t amount_fen; /* of the whole packet */
+    int64_t share_max_fen;
     int64_t lifetime_ms;
     uint32_t count;
     struct str greeting;      /* in the arena */

@@ -76,7 +76,7 @@ enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms)
 {
     if (p->state == PACKET_FINISHED || p->state == PACKET_EXPIRED)
         return p->state;
-    if (p->grabbed_count == p->share_count)
+    if (p->grabbed_count == p->count)
         return PACKET_FINISHED;
     if (p->state == PACKET_CLOSED || now_ms >= p->expires_ms)
         return PACKET_EXPIRED;
@@ -85,7 +85,7 @@ enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms)
 
 bool packet_is_over(const struct packet *p)
 {
-    return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || p->grabbed_count == p->share_count;
+    return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || p->grabbed_count == p->count;
 }
 
 uint32_t packet_partition(uint64_t packet_id, int64_t partitions)

@@ -36,7 +36,7 @@ struct packet {
     enum packet_kind kind;
     enum split_method split;
     int64_t amount_fen; /* total */
-    uint32_t share_count;
+    uint32_t count;
     int64_t share_max_fen;  /* limit of one share when it was sent: part of the draw; 0 in a packet read from Redis */
     uint32_t best_share_no; /* lucky only: the largest share, the first of equals; else PACKET_NO_SHARE */
     struct str greeting;

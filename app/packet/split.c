@@ -176,7 +176,7 @@ enum status split_shares(enum split_method method, int64_t total_fen, uint32_t c
 
 enum status split_packet(const struct packet *p, int64_t *out_fen)
 {
-    return split_shares(p->split, p->amount_fen, p->share_count, p->share_max_fen, p->seed, out_fen);
+    return split_shares(p->split, p->amount_fen, p->count, p->share_max_fen, p->seed, out_fen);
 }
 
 void split_commitment(const uint8_t seed[SEED_BYTES], uint8_t *out)

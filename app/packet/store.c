@@ -34,7 +34,7 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
                         .receiver_id = cell_u64_or(rows, row, c + 3, 0),
                         .receiver_name = db_cell(rows, row, c + 4),
                         .amount_fen = db_cell_i64(rows, row, c + 7),
-                        .share_count = (uint32_t)db_cell_u64(rows, row, c + 8),
+                        .count = (uint32_t)db_cell_u64(rows, row, c + 8),
                         .share_max_fen = db_cell_i64(rows, row, c + 9),
                         .best_share_no = (uint32_t)cell_u64_or(rows, row, c + 10, PACKET_NO_SHARE),
                         .greeting = db_cell(rows, row, c + 11),
@@ -98,14 +98,14 @@ enum status packet_insert(struct db *db, const struct packet *p)
     bool has_best = p->best_share_no != PACKET_NO_SHARE;
     return db_exec(
         db, NULL,
-        "INSERT INTO packet (id, sender_id, sender_name, receiver_id, receiver_name, kind, split, amount, "
-        "share_count, share_max, best_share_no, greeting, seed, commitment, state, grabbed_count, "
-        "grabbed_amount, refund_amount, created_at, expires_at, finished_at, closed_at, request_key) "
+        "INSERT INTO packet (id, sender_id, sender_name, receiver_id, receiver_name, kind, split, amount_fen, "
+        "count, share_max_fen, best_share_no, greeting, seed, commitment, state, grabbed_count, "
+        "grabbed_fen, refund_fen, created_ms, expires_ms, finished_ms, closed_ms, request_key) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         DB_PARAMS(DB_U64(p->id), DB_U64(p->sender_id), DB_TEXT(p->sender_name),
                   exclusive ? DB_U64(p->receiver_id) : DB_NULL, exclusive ? DB_TEXT(p->receiver_name) : DB_NULL,
                   DB_TEXT(packet_kind_name(p->kind)), DB_TEXT(split_method_name(p->split)), DB_I64(p->amount_fen),
-                  DB_U64(p->share_count), DB_I64(p->share_max_fen), has_best ? DB_U64(p->best_share_no) : DB_NULL,
+                  DB_U64(p->count), DB_I64(p->share_max_fen), has_best ? DB_U64(p->best_share_no) : DB_NULL,
                   DB_TEXT(p->greeting), DB_BYTES(str_of_bytes(p->seed, sizeof p->seed)),
                   DB_BYTES(str_of_bytes(p->commitment, sizeof p->commitment)), DB_TEXT(packet_state_name(p->state)),
                   DB_U64(p->grabbed_count), DB_I64(p->grabbed_fen), DB_I64(p->refund_fen), DB_I64(p->created_ms),
@@ -126,7 +126,7 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)
 /* ---- grabs ---- */
 
 enum { GRAB_COLUMN_COUNT = 5 };
-#define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount, grab.grabbed_at"
+#define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount_fen, grab.grabbed_ms"
 
 static struct grab grab_from_row(const struct db_rows *rows, size_t row)
 {
@@ -203,12 +203,12 @@ enum status records_received_find(struct db *db, struct arena *a, uint64_t user_
     enum status st =
         db_query(db, a, &rows,
                  "SELECT " GRAB_COLUMNS ", grab.packet_id, packet.kind, packet.greeting, packet.sender_id, "
-                 "packet.sender_name, packet.grabbed_count = packet.share_count AND "
+                 "packet.sender_name, packet.grabbed_count = packet.count AND "
                  "COALESCE(packet.best_share_no = grab.share_no, FALSE) "
                  "FROM grab JOIN packet ON packet.id = grab.packet_id "
-                 "WHERE grab.user_id = ? AND grab.grabbed_at >= ? AND grab.grabbed_at <= ? "
-                 "AND (grab.grabbed_at < ? OR grab.packet_id < ?) "
-                 "ORDER BY grab.grabbed_at DESC, grab.packet_id DESC LIMIT ?",
+                 "WHERE grab.user_id = ? AND grab.grabbed_ms >= ? AND grab.grabbed_ms <= ? "
+                 "AND (grab.grabbed_ms < ? OR grab.packet_id < ?) "
+                 "ORDER BY grab.grabbed_ms DESC, grab.packet_id DESC LIMIT ?",
                  DB_PARAMS(DB_U64(user_id), DB_I64(range->from_ms), DB_I64(end.ms), DB_I64(end.ms),
                            DB_U64(end.packet_id), DB_U64(limit)));
     if (st != ST_OK)
@@ -239,9 +239,9 @@ enum status records_sent_find(struct db *db, struct arena *a, uint64_t user_id, 
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
                               "SELECT " PACKET_COLUMNS " FROM packet "
-                              "WHERE packet.sender_id = ? AND packet.created_at >= ? AND packet.created_at <= ? "
-                              "AND (packet.created_at < ? OR packet.id < ?) "
-                              "ORDER BY packet.created_at DESC, packet.id DESC LIMIT ?",
+                              "WHERE packet.sender_id = ? AND packet.created_ms >= ? AND packet.created_ms <= ? "
+                              "AND (packet.created_ms < ? OR packet.id < ?) "
+                              "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT ?",
                               DB_PARAMS(DB_U64(user_id), DB_I64(range->from_ms), DB_I64(end.ms), DB_I64(end.ms),
                                         DB_U64(end.packet_id), DB_U64(limit)));
     if (st != ST_OK)
@@ -266,7 +266,7 @@ static struct user_year user_year_from_row(const struct db_rows *rows, size_t ro
                                .best_count = db_cell_u64(rows, row, 5) };
 }
 
-#define USER_YEAR_COLUMNS "year, sent_count, sent_amount, received_count, received_amount, best_count"
+#define USER_YEAR_COLUMNS "year, sent_count, sent_fen, received_count, received_fen, best_count"
 
 enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out, size_t *out_count)
 {
@@ -291,7 +291,7 @@ enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, i
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
-                              "SELECT month, sent_count, sent_amount, received_count, received_amount FROM user_month "
+                              "SELECT month, sent_count, sent_fen, received_count, received_fen FROM user_month "
                               "WHERE user_id = ? AND year = ?",
                               DB_PARAMS(DB_U64(user_id), DB_I64(year)));
     if (st != ST_OK)
@@ -313,14 +313,14 @@ enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_m
 {
     struct clock_date date = clock_zone_date(sent_ms);
     enum status st = db_exec(db, NULL,
-                             "INSERT INTO user_year (user_id, year, sent_count, sent_amount) VALUES (?, ?, 1, ?) "
-                             "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
+                             "INSERT INTO user_year (user_id, year, sent_count, sent_fen) VALUES (?, ?, 1, ?) "
+                             "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_fen = sent_fen + ?",
                              DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(amount_fen), DB_I64(amount_fen)));
     if (st != ST_OK)
         return st;
     return db_exec(
         db, NULL,
-        "INSERT INTO user_month (user_id, year, month, sent_count, sent_amount) VALUES (?, ?, ?, 1, ?) "
-        "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_amount = sent_amount + ?",
+        "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen) VALUES (?, ?, ?, 1, ?) "
+        "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_fen = sent_fen + ?",
         DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(amount_fen), DB_I64(amount_fen)));
 }

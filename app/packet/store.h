@@ -13,9 +13,9 @@
 /* The columns packet_from_row reads, in its order, of a table named or aliased packet. */
 #define PACKET_COLUMNS                                                                                                 \
     "packet.id, packet.sender_id, packet.sender_name, packet.receiver_id, packet.receiver_name, packet.kind, "         \
-    "packet.split, packet.amount, packet.share_count, packet.share_max, packet.best_share_no, packet.greeting, "       \
-    "packet.seed, packet.commitment, packet.state, packet.grabbed_count, packet.grabbed_amount, "                      \
-    "packet.refund_amount, packet.created_at, packet.expires_at, packet.finished_at, packet.closed_at, "               \
+    "packet.split, packet.amount_fen, packet.count, packet.share_max_fen, packet.best_share_no, packet.greeting, "     \
+    "packet.seed, packet.commitment, packet.state, packet.grabbed_count, packet.grabbed_fen, "                         \
+    "packet.refund_fen, packet.created_ms, packet.expires_ms, packet.finished_ms, packet.closed_ms, "                  \
     "packet.request_key"
 enum { PACKET_COLUMN_COUNT = 23 };
 

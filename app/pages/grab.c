@@ -101,7 +101,7 @@ enum step packet_open_hot(struct exchange *x)
     crash_point("grab-after-reply");
     /* Now and then a losing grab looks whether the next ones can be answered without Redis. */
     if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->page_cache != NULL &&
-        page_cache_probe_due(x->app->page_cache, grab.share_count)) {
+        page_cache_probe_due(x->app->page_cache, grab.count)) {
         cache_probe_queue(x);
         return STEP_WAIT;
     }

@@ -55,7 +55,7 @@ static bool never_changes(const struct packet_view *view)
 
 bool page_cacheable(const struct packet_view *view)
 {
-    if (!never_changes(view) || view->row_count != view->packet.share_count)
+    if (!never_changes(view) || view->row_count != view->packet.count)
         return false;
     for (size_t i = 0; i < view->row_count; i++)
         if (!view->rows[i].settled)
@@ -65,8 +65,8 @@ bool page_cacheable(const struct packet_view *view)
 
 bool page_needs_all_rows(const struct packet_view *view)
 {
-    return never_changes(view) && view->rows[0].settled && view->row_count < view->packet.share_count &&
-           view->packet.share_count <= LIVE_ROWS_MAX;
+    return never_changes(view) && view->rows[0].settled && view->row_count < view->packet.count &&
+           view->packet.count <= LIVE_ROWS_MAX;
 }
 
 /* ---- the table ---- */
@@ -227,7 +227,7 @@ struct live_grab cached_page_grab(const struct cached_page *packet, uint64_t use
     if (mine != NULL)
         return (struct live_grab){ .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen };
     bool meant = p->kind != PACKET_EXCLUSIVE || p->receiver_id == user_id;
-    return (struct live_grab){ .code = meant ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .share_count = p->share_count };
+    return (struct live_grab){ .code = meant ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .count = p->count };
 }
 
 struct packet_view cached_page_view(const struct cached_page *packet, uint64_t user_id, uint32_t after, uint32_t limit)

@@ -49,7 +49,7 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
         struct value *item = value_add_object(m, list);
         present_packet(x, m, item, p->id, p->kind, p->greeting);
         view_money_model(m, item, "amount_fen", "amount_text", p->amount_fen);
-        value_int(m, item, "count", p->share_count);
+        value_int(m, item, "count", p->count);
         value_int(m, item, "grabbed_count", p->grabbed_count);
         value_text(m, item, "state", packet_state_name(state));
         view_time_model(m, item, "created_at", "created_at_text", p->created_ms);

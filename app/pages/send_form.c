@@ -116,7 +116,7 @@ const struct field send_fields[] = {
       .high = "text/count_max" },
     { .name = "amount",
       .type = &AMOUNT,
-      .member = offsetof(struct send_order, total_fen),
+      .member = offsetof(struct send_order, amount_fen),
       .required = true,
       .applies = kind_is_known,
       .min = 1,
@@ -144,7 +144,7 @@ enum status send_order_read(struct exchange *x, struct str greeting_default, str
     const struct config *config = x->app->stores.config;
     *out = (struct send_order){ .kind = PACKET_LUCKY,
                                 .split = SPLIT_DOUBLE_AVERAGE,
-                                .share_fen_max = config->share_fen_max,
+                                .share_max_fen = config->share_fen_max,
                                 .lifetime_ms = config->packet_lifetime_ms,
                                 .count = 1,
                                 .to = STR("") };

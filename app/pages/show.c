@@ -61,7 +61,7 @@ static void view_keep(struct exchange *x, const struct packet_view *view)
 static void answer_kept(struct exchange *x, const struct cached_page *packet, uint32_t after)
 {
     struct packet_view view = cached_page_view(packet, x->visitor.user_id, after, SHOW_ROWS);
-    answer_view(x, &view, after >= view.packet.share_count ? &packet->rows : NULL);
+    answer_view(x, &view, after >= view.packet.count ? &packet->rows : NULL);
 }
 
 /* ---- from Redis ---- */

@@ -135,7 +135,7 @@ static void packet_model(struct model *m, const struct packet_view *view, struct
     present_person(m, root, "sender", p->sender_id, p->sender_name);
     value_text(m, root, "greeting", p->greeting);
     value_text(m, root, "state", packet_state_name(p->state));
-    view_count_model(m, root, "count", "count_one", p->share_count);
+    view_count_model(m, root, "count", "count_one", p->count);
     value_int(m, root, "grabbed_count", p->grabbed_count);
     view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
     if (p->state == PACKET_FINISHED)

@@ -35,7 +35,7 @@ static const struct field verify_fields[] = {
 static bool page_read(struct exchange *x, const struct packet *p, uint32_t *first)
 {
     uint64_t after = PACKET_NO_SHARE;
-    if (!query_read(x, verify_fields, &after) || (after != PACKET_NO_SHARE && after >= p->share_count))
+    if (!query_read(x, verify_fields, &after) || (after != PACKET_NO_SHARE && after >= p->count))
         return false;
     *first = after == PACKET_NO_SHARE ? 0 : (uint32_t)after + 1;
     return true;
@@ -44,7 +44,7 @@ static bool page_read(struct exchange *x, const struct packet *p, uint32_t *firs
 static enum status verification_find(struct exchange *x, struct verification *v)
 {
     const struct packet *p = &v->packet;
-    v->end = p->share_count - v->first > VERIFY_PAGE_SHARES ? v->first + VERIFY_PAGE_SHARES : p->share_count;
+    v->end = p->count - v->first > VERIFY_PAGE_SHARES ? v->first + VERIFY_PAGE_SHARES : p->count;
     enum status st =
         packet_grabs_between(x->app->stores.db, x->arena, p->id, v->first, v->end, &v->grabs, &v->grab_count);
     if (st != ST_OK)
@@ -52,7 +52,7 @@ static enum status verification_find(struct exchange *x, struct verification *v)
     uint8_t commitment[HASH_BYTES];
     split_commitment(p->seed, commitment);
     v->commitment_ok = memcmp(commitment, p->commitment, sizeof commitment) == 0;
-    v->shares_fen = calloc(p->share_count, sizeof *v->shares_fen);
+    v->shares_fen = calloc(p->count, sizeof *v->shares_fen);
     if (v->shares_fen == NULL)
         return ST_NO_MEMORY;
     st = split_packet(p, v->shares_fen);
@@ -77,11 +77,11 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
             view_money_model(m, share, "paid_fen", "paid_text", v->grabs[next_grab].amount_fen);
         else
             value_null(m, share, "paid_fen");
-        value_bool(m, share, "best", i == p->best_share_no && p->grabbed_count == p->share_count);
+        value_bool(m, share, "best", i == p->best_share_no && p->grabbed_count == p->count);
         value_page_text(m, share, "number", arena_printf(x->arena, "%u", i + 1));
         next_grab += grabbed ? 1 : 0;
     }
-    if (v->end < p->share_count) {
+    if (v->end < p->count) {
         struct str path = present_packet_path(x, p->id);
         value_text(m, &m->root, "next", arena_printf(x->arena, "%u", v->end - 1));
         value_page_text(m, &m->root, "next_url",
@@ -100,7 +100,7 @@ static struct str command_text(struct exchange *x, const struct packet *p, struc
     struct str kind = packet_kind_name(p->kind);
     struct str split = split_method_name(p->split);
     return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s", STR_ARG(seed), STR_ARG(kind), total,
-                        p->share_count, STR_ARG(split), share_max);
+                        p->count, STR_ARG(split), share_max);
 }
 
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
@@ -110,7 +110,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     value_page_text(m, root, "url", present_packet_path(x, p->id));
     present_kind(m, root, p->kind);
     value_text(m, root, "split", split_method_name(p->split));
-    view_count_model(m, root, "count", "count_one", p->share_count);
+    view_count_model(m, root, "count", "count_one", p->count);
     value_text(m, root, "state", packet_state_name(packet_state_shown(p, x->now_ms)));
     view_time_model(m, root, "expires_at", "expires_at_text", p->expires_ms);
     value_text(m, root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));

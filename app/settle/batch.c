@@ -47,9 +47,10 @@ static int month_order(const void *left, const void *right)
     return order != 0 ? order : (a->month > b->month) - (a->month < b->month);
 }
 
-static enum status fail(struct settle_fault *fault, const char *message, uint64_t packet_id, struct live_event_id event)
+static enum status fail(struct settle_fault *fault, enum settle_fault_kind kind, uint64_t packet_id,
+                        struct live_event_id event)
 {
-    *fault = (struct settle_fault){ .message = message, .packet_id = packet_id, .event = event };
+    *fault = (struct settle_fault){ .kind = kind, .packet_id = packet_id, .event = event };
     return ST_CORRUPT;
 }
 
@@ -68,12 +69,6 @@ static enum status list_packets(struct arena *a, struct settle_batch *b)
     return ST_OK;
 }
 
-static bool grab_same(const struct live_event *a, const struct live_event *b)
-{
-    return a->packet_id == b->packet_id && a->share_no == b->share_no && a->user_id == b->user_id &&
-           a->amount_fen == b->amount_fen;
-}
-
 /* Grabs in (packet, share) order; a repeat with the same content counts once. */
 static enum status list_grabs(struct arena *a, struct settle_batch *b, struct live_event *events,
                               struct settle_fault *fault)
@@ -90,8 +85,8 @@ static enum status list_grabs(struct arena *a, struct settle_batch *b, struct li
         const struct live_event *last = b->grab_count > 0 ? b->grabs[b->grab_count - 1] : NULL;
         const struct live_event *this = b->grabs[i];
         if (last != NULL && last->packet_id == this->packet_id && last->share_no == this->share_no) {
-            if (!grab_same(last, this))
-                return fail(fault, "one share, two different grabs", this->packet_id, this->id);
+            if (last->user_id != this->user_id || last->amount_fen != this->amount_fen)
+                return fail(fault, FAULT_SHARE_TWICE, this->packet_id, this->id);
             continue;
         }
         b->grabs[b->grab_count++] = b->grabs[i];
@@ -103,7 +98,7 @@ static enum status add_close(struct settle_packet *p, const struct live_event *e
 {
     if (p->has_close &&
         (p->close_count != e->grabbed_count || p->close_fen != e->grabbed_fen || p->close_rest_fen != e->rest_fen))
-        return fail(fault, "two different close events", e->packet_id, e->id);
+        return fail(fault, FAULT_CLOSE_TWICE, e->packet_id, e->id);
     p->has_close = true;
     p->close_count = e->grabbed_count;
     p->close_fen = e->grabbed_fen;
@@ -124,7 +119,7 @@ enum status settle_batch_group(struct arena *a, struct live_event *events, size_
     for (size_t i = 0; i < count; i++) {
         struct settle_packet *p = settle_batch_packet(out, events[i].packet_id);
         if (events[i].type == LIVE_EVENT_GRAB && p->has_close)
-            return fail(fault, "a grab behind the close event", p->id, events[i].id);
+            return fail(fault, FAULT_GRAB_AFTER_CLOSE, p->id, events[i].id);
         if (events[i].type == LIVE_EVENT_CLOSE) {
             st = add_close(p, &events[i], fault);
             if (st != ST_OK)
@@ -135,7 +130,7 @@ enum status settle_batch_group(struct arena *a, struct live_event *events, size_
         const struct live_event *e = out->grabs[i];
         struct settle_packet *p = settle_batch_packet(out, e->packet_id);
         if (e->amount_fen <= 0 || !money_add(p->grabs_fen, e->amount_fen, &p->grabs_fen))
-            return fail(fault, "an impossible amount", p->id, e->id);
+            return fail(fault, FAULT_AMOUNT, p->id, e->id);
         if (p->grabs == 0)
             p->first_share = e->share_no;
         p->last_share = e->share_no;
@@ -175,27 +170,28 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
     p->finishes = p->closes = false;
     p->refund_fen = 0;
     if (!p->found)
-        return fail(fault, "an event of an unknown packet", p->id, none);
+        return fail(fault, FAULT_PACKET_UNKNOWN, p->id, none);
     if (p->closed) {
         if (p->grabs > 0)
-            return fail(fault, "a grab of a closed packet", p->id, none);
-        if (p->has_close && (p->close_count != p->row_grabs || p->close_rest_fen != p->row_refund_fen))
-            return fail(fault, "a closed packet closed again with other numbers", p->id, none);
+            return fail(fault, FAULT_PACKET_CLOSED, p->id, none);
+        if (p->has_close && (p->close_count != p->row_grabs || p->close_fen != p->row_grabs_fen ||
+                             p->close_rest_fen != p->row_refund_fen))
+            return fail(fault, FAULT_CLOSED_OTHERWISE, p->id, none);
         return ST_OK;
     }
     int64_t grabbed_fen;
     uint64_t grabbed = (uint64_t)p->row_grabs + p->grabs;
     if (!money_add(p->row_grabs_fen, p->grabs_fen, &grabbed_fen) || grabbed_fen > p->amount_fen)
-        return fail(fault, "more grabbed than the packet holds", p->id, none);
+        return fail(fault, FAULT_MONEY_EXCEEDED, p->id, none);
     if (p->grabs > 0 && (p->first_share != p->row_grabs || p->last_share != grabbed - 1))
-        return fail(fault, "a grab that does not follow the last one", p->id, none);
-    if (grabbed > p->share_count)
-        return fail(fault, "more grabs than shares", p->id, none);
+        return fail(fault, FAULT_SHARE_SKIPPED, p->id, none);
+    if (grabbed > p->count)
+        return fail(fault, FAULT_SHARES_EXCEEDED, p->id, none);
     int64_t rest_fen = p->amount_fen - grabbed_fen;
-    if ((grabbed == p->share_count) != (rest_fen == 0))
-        return fail(fault, "shares and money do not end together", p->id, none);
+    if ((grabbed == p->count) != (rest_fen == 0))
+        return fail(fault, FAULT_REST_MISMATCH, p->id, none);
     if (p->has_close && (p->close_count != grabbed || p->close_fen != grabbed_fen || p->close_rest_fen != rest_fen))
-        return fail(fault, "the close event counted otherwise", p->id, none);
+        return fail(fault, FAULT_CLOSE_MISMATCH, p->id, none);
     p->finishes = rest_fen == 0;
     p->closes = p->finishes || p->has_close;
     p->refund_fen = p->has_close ? rest_fen : 0;

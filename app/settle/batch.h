@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "live/event.h"
+#include "settle/fault.h"
 
 /* All that a batch says about one packet, and what MySQL says about it. */
 struct settle_packet {
@@ -32,7 +33,7 @@ struct settle_packet {
     bool closed; /* state is closed */
     uint64_t sender_id;
     int64_t amount_fen;
-    uint32_t share_count;
+    uint32_t count;
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */
     uint32_t row_grabs;
     int64_t row_grabs_fen;
@@ -76,13 +77,6 @@ struct settle_batch {
     size_t year_count;
     struct settle_month *months; /* by (user, year, month) */
     size_t month_count;
-};
-
-/* Why a batch contradicts itself or the tables. event or packet_id names the place; message is static. */
-struct settle_fault {
-    const char *message; /* NULL: no fault */
-    uint64_t packet_id;
-    struct live_event_id event; /* 0-0 when it is not about one event */
 };
 
 /* Groups events (ascending ids, one partition) by packet; everything is allocated in a. Identical repeats of a grab

@@ -1,11 +1,12 @@
 /* Where settlement stands, and whether the tables were made for as many partitions as there are. */
+#include "settle/cursor.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "live/event.h"
 #include "live/stores.h"
-#include "settle/settle.h"
+#include "settle/publish.h"
 
-enum { CHECK_CHUNK_BYTES = 4096, MISFIT_LOG_INTERVAL_MS = 5000 };
+enum { CHECK_CHUNK_BYTES = 4096, MISMATCH_LOG_INTERVAL_MS = 5000 };
 
 /* For how many partitions the tables were made, by their cursors, which are numbered from 0; 0: there is none yet. */
 static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
@@ -18,7 +19,7 @@ static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
     return st;
 }
 
-static void misfit_log(int64_t tables, int64_t configured)
+static void mismatch_log(int64_t tables, int64_t configured)
 {
     log_error("the tables were made for another number of partitions: nothing is done", "tables=%lld configured=%lld",
               (long long)tables, (long long)configured);
@@ -36,7 +37,7 @@ static enum status cursors_make(struct settle *s)
     return st == ST_EXISTS ? ST_OK : st; /* another worker was faster */
 }
 
-static enum status cursors_fit(struct settle *s)
+static enum status cursors_match(struct settle *s)
 {
     int64_t count = 0;
     enum status st = cursors_count(s->stores->db, s->arena, &count);
@@ -47,12 +48,12 @@ static enum status cursors_fit(struct settle *s)
     }
     if (st != ST_OK)
         return st;
-    s->fits = count == s->partition_count;
-    if (s->fits)
+    s->partitions_match = count == s->partition_count;
+    if (s->partitions_match)
         return ST_OK;
-    if (clock_monotonic_ms() >= s->misfit_log_ms) {
-        misfit_log(count, s->partition_count);
-        s->misfit_log_ms = clock_monotonic_ms() + MISFIT_LOG_INTERVAL_MS;
+    if (clock_monotonic_ms() >= s->mismatch_log_ms) {
+        mismatch_log(count, s->partition_count);
+        s->mismatch_log_ms = clock_monotonic_ms() + MISMATCH_LOG_INTERVAL_MS;
     }
     return ST_INVALID;
 }
@@ -67,7 +68,7 @@ enum status settle_check(struct stores *stores)
     arena_free(a);
     if (!known || count == 0 || count == stores->config->partitions)
         return ST_OK;
-    misfit_log(count, stores->config->partitions);
+    mismatch_log(count, stores->config->partitions);
     return ST_INVALID;
 }
 
@@ -75,7 +76,7 @@ enum status settle_refresh(struct settle *s, struct settle_partition *p)
 {
     struct db_rows rows;
     arena_reset(s->arena);
-    enum status st = s->fits ? ST_OK : cursors_fit(s);
+    enum status st = s->partitions_match ? ST_OK : cursors_match(s);
     if (st == ST_OK)
         st = db_query(s->stores->db, s->arena, &rows, "SELECT last_id FROM stream_cursor WHERE partition_no = ?",
                       DB_PARAMS(DB_U64(p->no)));
@@ -84,7 +85,7 @@ enum status settle_refresh(struct settle *s, struct settle_partition *p)
     if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &p->last))
         return ST_CORRUPT;
     st = settle_unpublished(s, p);
-    p->known = st == ST_OK;
+    p->cursor_loaded = st == ST_OK;
     p->held_due = true;
     p->published = LIVE_EVENT_NONE;
     return st;

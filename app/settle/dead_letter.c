@@ -5,7 +5,7 @@
 #include "packet/packet.h"
 
 #define LETTER_COLUMNS                                                                                                 \
-    "id, partition_no, event_id, COALESCE(packet_id, 0), content, reason, created_at, resolved_at IS NOT NULL"
+    "id, partition_no, event_id, COALESCE(packet_id, 0), content, reason, created_ms, resolved_ms IS NOT NULL"
 
 static struct str cut(struct str s, size_t len_max)
 {
@@ -50,7 +50,7 @@ enum status dead_letter_add(struct db *db, const struct dead_letter *letter)
 {
     char event[LIVE_EVENT_ID_MAX];
     return db_exec(db, NULL,
-                   "INSERT INTO dead_letter (partition_no, event_id, packet_id, content, reason, created_at)"
+                   "INSERT INTO dead_letter (partition_no, event_id, packet_id, content, reason, created_ms)"
                    " VALUES (?, ?, ?, ?, ?, ?)",
                    DB_PARAMS(DB_U64(letter->partition), DB_TEXT(live_event_id_text(event, letter->event)),
                              letter->packet_id == 0 ? DB_NULL : DB_U64(letter->packet_id),
@@ -64,7 +64,7 @@ enum status dead_letter_packets(struct db *db, struct arena *a, uint32_t partiti
     *count = 0;
     enum status st =
         db_query(db, a, &rows,
-                 "SELECT DISTINCT packet_id FROM dead_letter WHERE partition_no = ? AND resolved_at IS NULL"
+                 "SELECT DISTINCT packet_id FROM dead_letter WHERE partition_no = ? AND resolved_ms IS NULL"
                  " AND packet_id IS NOT NULL ORDER BY packet_id",
                  DB_PARAMS(DB_U64(partition)));
     if (st != ST_OK)
@@ -82,7 +82,7 @@ enum status dead_letter_holds(struct db *db, struct arena *a, uint32_t partition
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
-                              "SELECT 1 FROM dead_letter WHERE partition_no = ? AND resolved_at IS NULL"
+                              "SELECT 1 FROM dead_letter WHERE partition_no = ? AND resolved_ms IS NULL"
                               " AND packet_id = ? AND (? = 0 OR id < ?) LIMIT 1",
                               DB_PARAMS(DB_U64(partition), DB_U64(packet_id), DB_U64(before), DB_U64(before)));
     *out = st == ST_OK && rows.count > 0;
@@ -119,7 +119,7 @@ enum status dead_letter_list(struct db *db, struct arena *a, uint64_t packet_id,
     struct db_rows rows;
     *count = 0;
     enum status st = db_query(db, a, &rows,
-                              "SELECT " LETTER_COLUMNS " FROM dead_letter WHERE resolved_at IS NULL AND id > ?"
+                              "SELECT " LETTER_COLUMNS " FROM dead_letter WHERE resolved_ms IS NULL AND id > ?"
                               " AND (? = 0 OR packet_id = ?) ORDER BY id LIMIT ?",
                               DB_PARAMS(DB_U64(after), DB_U64(packet_id), DB_U64(packet_id), DB_U64(limit)));
     if (st != ST_OK)
@@ -137,7 +137,7 @@ enum status dead_letter_resolve(struct db *db, uint64_t id, bool replayed, int64
 {
     uint64_t changed = 0;
     enum status st = db_exec(
-        db, &changed, "UPDATE dead_letter SET resolved_at = ?, resolution = ? WHERE id = ? AND resolved_at IS NULL",
+        db, &changed, "UPDATE dead_letter SET resolved_ms = ?, resolution = ? WHERE id = ? AND resolved_ms IS NULL",
         DB_PARAMS(DB_I64(now_ms), DB_TEXT(replayed ? STR("replayed") : STR("dropped")), DB_U64(id)));
     return st == ST_OK && changed == 0 ? ST_NOT_FOUND : st;
 }

@@ -13,8 +13,8 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
                             int64_t now_ms, struct db_rows *rows)
 {
     return db_query(s->stores->db, a, rows,
-                    "SELECT id, expires_at FROM packet WHERE state = ? AND expires_at <= ? AND expires_at >= ?"
-                    " AND (expires_at > ? OR id > ?) ORDER BY expires_at, id LIMIT ?",
+                    "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms <= ? AND expires_ms >= ?"
+                    " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
                     DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(now_ms), DB_I64(e->expires_ms),
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
 }

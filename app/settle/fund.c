@@ -47,7 +47,7 @@ static enum status fund_body(struct db *db, void *ctx)
 static bool same_order(const struct packet *p, const struct packet *wanted, bool any_greeting)
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
-           p->share_count == wanted->share_count && p->receiver_id == wanted->receiver_id &&
+           p->count == wanted->count && p->receiver_id == wanted->receiver_id &&
            (any_greeting || str_equal(p->greeting, wanted->greeting));
 }
 
@@ -61,7 +61,7 @@ struct load_job {
 
 static enum status load_shares(const struct live *live, const struct packet *p, enum live_code *code)
 {
-    int64_t *shares_fen = calloc(p->share_count, sizeof *shares_fen);
+    int64_t *shares_fen = calloc(p->count, sizeof *shares_fen);
     if (shares_fen == NULL)
         return ST_NO_MEMORY;
     enum status st = split_packet(p, shares_fen);
@@ -112,12 +112,12 @@ static void load_after_send(struct stores *stores, struct arena *a, uint64_t pac
 
 static enum status best_share(struct packet *p)
 {
-    int64_t *shares_fen = calloc(p->share_count, sizeof *shares_fen);
+    int64_t *shares_fen = calloc(p->count, sizeof *shares_fen);
     if (shares_fen == NULL)
         return ST_NO_MEMORY;
     enum status st = split_packet(p, shares_fen);
     if (st == ST_OK)
-        p->best_share_no = p->kind == PACKET_LUCKY ? split_best_share_no(shares_fen, p->share_count) : PACKET_NO_SHARE;
+        p->best_share_no = p->kind == PACKET_LUCKY ? split_best_share_no(shares_fen, p->count) : PACKET_NO_SHARE;
     free(shares_fen);
     return st == ST_INVALID ? ST_CORRUPT : st; /* the rules let nothing through that can't be split */
 }
@@ -131,9 +131,9 @@ static enum status packet_prepare(struct stores *stores, struct send_party sende
                           .receiver_name = receiver.name,
                           .kind = order->kind,
                           .split = order->split,
-                          .amount_fen = order->total_fen,
-                          .share_count = order->count,
-                          .share_max_fen = order->share_fen_max,
+                          .amount_fen = order->amount_fen,
+                          .count = order->count,
+                          .share_max_fen = order->share_max_fen,
                           .greeting = order->greeting,
                           .state = PACKET_FUNDING,
                           .created_ms = now_ms,

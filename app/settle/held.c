@@ -17,7 +17,7 @@ static enum status holds_find(const struct held *h, struct db *db, struct live_h
     *count = 0;
     enum status st = db_query(
         db, h->arena, &rows,
-        "SELECT p.id, p.grabbed_count, p.state <> 'closed' AND SUM(d.resolved_at IS NULL) > 0 FROM dead_letter d"
+        "SELECT p.id, p.grabbed_count, p.state <> 'closed' AND SUM(d.resolved_ms IS NULL) > 0 FROM dead_letter d"
         " JOIN packet p ON p.id = d.packet_id WHERE d.partition_no = ? AND p.id % ? = d.partition_no"
         " GROUP BY p.id, p.grabbed_count, p.state",
         DB_PARAMS(DB_U64(h->partition), DB_I64(h->live->partitions)));

@@ -1,6 +1,4 @@
-/* What Redis is told of a settled batch: the position, the trimmed stream, the time to live of closed packets, and what
- * waits behind dead letters. */
-#include "settle/settle.h"
+#include "settle/publish.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -85,7 +83,7 @@ static enum status publish_position(struct settle *s, struct settle_partition *p
 
 enum status settle_publish(struct settle *s, struct settle_partition *p)
 {
-    if (!p->known || (live_event_id_equal(p->published, p->last) && p->closed_count == 0 && !p->held_due))
+    if (!p->cursor_loaded || (live_event_id_equal(p->published, p->last) && p->closed_count == 0 && !p->held_due))
         return ST_OK;
     arena_reset(s->arena);
     struct redis_call *calls = arena_array(s->arena, PUBLISH_QUEUE_MAX, sizeof *calls);

@@ -1,7 +1,6 @@
 #include "settle/recover.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/crash.h"
 #include "base/log.h"
@@ -18,6 +17,7 @@
 #include "packet/split.h"
 #include "packet/store.h"
 #include "settle/dead_letter.h"
+#include "settle/fault.h"
 #include "settle/write.h"
 
 enum {
@@ -110,7 +110,7 @@ struct task {
     struct arena *arena;
     uint64_t packet_id;
     int64_t now_ms;
-    const char *fault;
+    enum settle_fault_kind fault;
     bool loaded, opened, refunded;
     int64_t refund_fen;
 };
@@ -121,20 +121,20 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
     struct grab *grabs;
     size_t grab_count;
     enum live_code code;
-    int64_t *shares = arena_array(t->arena, p->share_count, sizeof *shares);
+    int64_t *shares = arena_array(t->arena, p->count, sizeof *shares);
     if (shares == NULL)
         return ST_NO_MEMORY;
-    enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->share_count, &grabs, &grab_count);
+    enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->count, &grabs, &grab_count);
     if (st == ST_OK)
         st = split_packet(p, shares);
     if (st == ST_INVALID)
-        t->fault = "the shares can't be recomputed";
+        t->fault = FAULT_SHARES_LOST;
     struct live_settled *settled = st == ST_OK ? arena_array(t->arena, grab_count + 1, sizeof *settled) : NULL;
     if (settled == NULL)
         return st == ST_OK ? ST_NO_MEMORY : st;
     for (size_t i = 0; i < grab_count; i++) {
         if (grabs[i].share_no != i || grabs[i].amount_fen != shares[i]) {
-            t->fault = "a settled grab is not the recomputed share";
+            t->fault = FAULT_GRAB_MISMATCH;
             return ST_CORRUPT;
         }
         settled[i] = (struct live_settled){ .user_id = grabs[i].user_id,
@@ -144,7 +144,7 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
     }
     st = live_load(&t->s->stores->live, p, shares, settled, (uint32_t)grab_count, LIVE_STATE_OPEN, &code);
     if (st == ST_OK && code != LIVE_LOADED && code != LIVE_EXISTS) {
-        t->fault = "Redis refused the rebuilt packet";
+        t->fault = FAULT_REBUILD_REFUSED;
         return ST_CORRUPT;
     }
     crash_point("recover-after-load");
@@ -161,8 +161,8 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
 static enum status packet_refund(struct task *t, struct db *db, const struct packet *p)
 {
     int64_t rest_fen = p->amount_fen - p->grabbed_fen;
-    if (rest_fen <= 0 || p->grabbed_count >= p->share_count) {
-        t->fault = "every share is settled, but the packet is not closed";
+    if (rest_fen <= 0 || p->grabbed_count >= p->count) {
+        t->fault = FAULT_NOT_CLOSED;
         return ST_CORRUPT;
     }
     crash_point("recover-before-refund");
@@ -174,7 +174,7 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
                                                              .seq = 0,
                                                              .created_ms = t->now_ms });
     if (st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND) {
-        t->fault = "the ledger refuses the refund";
+        t->fault = FAULT_REFUND_REFUSED;
         return ST_CORRUPT;
     }
     if (st != ST_OK)
@@ -182,7 +182,7 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
     crash_point("recover-after-refund");
     t->refunded = true;
     t->refund_fen = rest_fen;
-    return db_exec(db, NULL, "UPDATE packet SET state = 'closed', refund_amount = ?, closed_at = ? WHERE id = ?",
+    return db_exec(db, NULL, "UPDATE packet SET state = 'closed', refund_fen = ?, closed_ms = ? WHERE id = ?",
                    DB_PARAMS(DB_I64(rest_fen), DB_I64(t->now_ms), DB_U64(p->id)));
 }
 
@@ -199,7 +199,7 @@ static enum status packet_mend(struct task *t, struct db *db, const struct packe
     if (sight->seen == SEEN_CLOSED) {
         /* The close event is gone, yet nobody can grab any more. */
         if (sight->grabbed_fen != p->grabbed_fen) {
-            t->fault = "closed in Redis with another sum than settled";
+            t->fault = FAULT_CLOSED_SUM;
             return ST_CORRUPT;
         }
         return packet_refund(t, db, p);
@@ -214,7 +214,7 @@ static enum status packet_body(struct db *db, void *ctx)
     struct packet p;
     struct sight sight;
     t->loaded = t->opened = t->refunded = false;
-    t->fault = NULL;
+    t->fault = FAULT_NONE;
     uint32_t partition = packet_partition(t->packet_id, t->s->stores->config->partitions);
     bool held = false;
     enum status st = settle_cursor_lock(db, t->arena, partition, &cursor);
@@ -244,16 +244,23 @@ static enum status packet_body(struct db *db, void *ctx)
 enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done)
 {
     struct task t = { .s = s, .packet_id = packet_id, .now_ms = now_ms };
+    uint32_t partition = packet_partition(packet_id, s->stores->config->partitions);
+    if (settle_is_searching(s, &s->partitions[partition]))
+        return ST_OK; /* its events first: asking for each packet would hold the search up */
     t.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (t.arena == NULL)
         return ST_NO_MEMORY;
-    enum status st = db_transaction(s->stores->db, packet_body, &t);
+    /* Packets in quarantine wait for a person, perhaps for days, and are asked for every second. */
+    bool held = false;
+    enum status st = dead_letter_holds(s->stores->db, t.arena, partition, packet_id, 0, &held);
+    if (st == ST_OK && !held)
+        st = db_transaction(s->stores->db, packet_body, &t);
     if (t.refunded)
         crash_point("recover-after-commit");
-    if (t.fault == NULL && (st == ST_CORRUPT || st == ST_INVALID || st == ST_NOT_FOUND))
-        t.fault = status_name(st);
-    if (t.fault != NULL) {
-        log_error("a packet can't be recovered", "packet=%llu reason=\"%s\"", (unsigned long long)packet_id, t.fault);
+    if (t.fault != FAULT_NONE || st == ST_CORRUPT || st == ST_INVALID || st == ST_NOT_FOUND) {
+        struct str reason = t.fault != FAULT_NONE ? settle_fault_text(t.fault) : str_from(status_name(st));
+        log_error("a packet can't be recovered", "packet=%llu reason=\"%.*s\"", (unsigned long long)packet_id,
+                  STR_ARG(reason));
         done->faults++;
         st = ST_OK;
     } else if (st == ST_OK) {
@@ -304,8 +311,8 @@ static enum status walk_open(struct recover *r, struct settle *s, struct arena *
     struct db_rows rows;
     enum status st = db_query(
         s->stores->db, a, &rows,
-        "SELECT id, expires_at, state FROM packet WHERE state = 'open' AND expires_at >= ?"
-        " AND (expires_at > ? OR id > ?) ORDER BY expires_at, id LIMIT ?",
+        "SELECT id, expires_ms, state FROM packet WHERE state = 'open' AND expires_ms >= ?"
+        " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
         DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
     if (st == ST_OK)
         st = packets_look(s, a, &rows, now_ms, done);
@@ -321,8 +328,8 @@ static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_m
 {
     struct db_rows rows;
     enum status st = db_query(s->stores->db, a, &rows,
-                              "SELECT id, expires_at, state FROM packet WHERE state = 'funding' AND created_at <= ?"
-                              " ORDER BY expires_at, id LIMIT ?",
+                              "SELECT id, expires_ms, state FROM packet WHERE state = 'funding' AND created_ms <= ?"
+                              " ORDER BY expires_ms, id LIMIT ?",
                               DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
     return st == ST_OK ? packets_look(s, a, &rows, now_ms, done) : st;
 }
@@ -353,9 +360,9 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st = checked_look(r, s);
-    if (s->mended)
+    if (s->stream_repaired)
         recover_all_again(r);
-    s->mended = false;
+    s->stream_repaired = false;
     if (st == ST_OK)
         st = walk_funding(s, a, now_ms, done);
     if (st == ST_OK)

@@ -4,7 +4,8 @@
  * - paid for (or open) in MySQL, not in Redis, not expired: loaded from its seed and its settled grabs;
  * - due, and Redis knows nothing that could still settle it: the rest goes back to the sender directly;
  * - a stream that does not go on where its cursor stands: the doors of the partition's packets are closed, the stream
- *   is made to go on behind the cursor, and every packet is built anew and opened.
+ *   is made to go on behind the cursor, and every packet is built anew and opened. When the tables are older than Redis
+ *   the events that are left are settled before, or become dead letters: then their packets stay shut.
  *
  * Between the start of a Redis that has lost something and the discovery there must be no grab, or a share would be
  * promised that is settled for somebody else. So there is a fence before every Redis process (live/fence.h): a worker
@@ -49,16 +50,7 @@ void recover_all_again(struct recover *r);
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
 
 /* One packet: looks at both stores and does what the rules above say, or nothing. ST_OK also when it has to wait for
- * its events or contradicts itself (logged, counted in done). */
+ * its events or a person, or contradicts itself (logged, counted in done). */
 enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done);
-
-/* Opens the fence, when that has not been done since Redis started: compares every partition's stream with its cursor
- * first, and closes the doors where it does not go on. Asks nothing when the connection leads to the process that was
- * checked last. *checked: the fence is open; false: another worker is at a partition, try again soon.
- * ST_UNAVAILABLE: a store is away. ST_INVALID: as settle_refresh. */
-enum status recover_fence(struct recover *r, struct settle *s, bool *checked);
-
-/* The stream of a partition does not have the entry its cursor stands on. Finds out why and mends it. */
-enum status recover_stream(struct settle *s, struct settle_partition *p);
 
 #endif

@@ -1,5 +1,4 @@
-/* A stream that does not go on where its cursor stands: one of the two stores has lost something. */
-#include "settle/recover.h"
+#include "settle/recover_stream.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,9 @@
 #include "live/live.h"
 #include "live/shut.h"
 #include "live/stream.h"
+#include "settle/cursor.h"
+#include "settle/fault.h"
+#include "settle/settle.h"
 #include "settle/write.h"
 
 enum {
@@ -39,8 +41,8 @@ static enum status doors_each(struct settle *s, struct db *db, uint32_t partitio
         if (a == NULL)
             return ST_NO_MEMORY;
         st = db_query(db, a, &rows,
-                      "SELECT id, expires_at FROM packet WHERE state = ? AND expires_at >= ?"
-                      " AND (expires_at > ? OR id > ?) AND id % ? = ? ORDER BY expires_at, id LIMIT ?",
+                      "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms >= ?"
+                      " AND (expires_ms > ? OR id > ?) AND id % ? = ? ORDER BY expires_ms, id LIMIT ?",
                       DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(from_ms), DB_I64(from_ms), DB_U64(after),
                                 DB_I64(s->stores->config->partitions), DB_U64(partition), DB_I64(DOORS_MAX)));
         count = st == ST_OK ? rows.count : 0;
@@ -71,7 +73,7 @@ static enum status doors_close(struct settle *s, struct db *db, uint32_t partiti
     return st;
 }
 
-struct mending {
+struct repair {
     struct settle *s;
     struct settle_partition *p;
     struct arena *arena;
@@ -79,17 +81,31 @@ struct mending {
     bool lost;   /* events were trimmed or lost that MySQL never saw */
 };
 
-static enum status stream_look(struct mending *m, struct str events_key, struct live_event_id *last, bool *has_cursor,
+/* The position that Redis was told: at most the cursor, unless the tables are older than Redis. */
+static enum status position_look(struct repair *r, struct live_event_id *out)
+{
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), live_settled_key(key, r->p->no) };
+    enum status st = redis_do(r->s->stores->redis, &call, get, 2);
+    *out = LIVE_EVENT_NONE;
+    if (st == ST_OK)
+        (void)live_event_id_parse(redis_reply_str(call.reply), out);
+    redis_call_free(&call);
+    return status_idempotent(st);
+}
+
+static enum status stream_look(struct repair *r, struct str events_key, struct live_event_id *last, bool *has_cursor,
                                bool *has_more)
 {
     char from[LIVE_EVENT_ID_MAX];
     struct redis_call calls[2] = { 0 };
     const struct str info[] = { STR("XINFO"), STR("STREAM"), events_key };
-    const struct str range[] = { STR("XRANGE"), events_key,   live_event_id_text(from, m->p->last),
+    const struct str range[] = { STR("XRANGE"), events_key,   live_event_id_text(from, r->p->last),
                                  STR("+"),      STR("COUNT"), STR("2") };
-    redis_queue(m->s->stores->redis, &calls[0], info, 3);
-    redis_queue(m->s->stores->redis, &calls[1], range, 6);
-    redis_round(m->s->stores->redis);
+    redis_queue(r->s->stores->redis, &calls[0], info, 3);
+    redis_queue(r->s->stores->redis, &calls[1], range, 6);
+    redis_round(r->s->stores->redis);
     enum status st = calls[1].status;
     if (st == ST_OK)
         st = live_stream_last_id(&calls[0], last);
@@ -98,7 +114,7 @@ static enum status stream_look(struct mending *m, struct str events_key, struct 
         const redisReply *first = redis_reply_at(calls[1].reply, 0);
         if (first != NULL)
             (void)live_event_read(first, &event);
-        *has_cursor = first != NULL && live_event_id_equal(event.id, m->p->last);
+        *has_cursor = first != NULL && live_event_id_equal(event.id, r->p->last);
         *has_more = first != NULL && !*has_cursor;
     }
     redis_call_free(&calls[0]);
@@ -108,67 +124,84 @@ static enum status stream_look(struct mending *m, struct str events_key, struct 
 
 static enum status stream_body(struct db *db, void *ctx)
 {
-    struct mending *m = ctx;
+    struct repair *r = ctx;
     char key[LIVE_KEY_MAX];
-    struct str events_key = live_events_key(key, m->p->no);
+    struct str events_key = live_events_key(key, r->p->no);
     struct live_event_id cursor, last;
     bool has_cursor, has_more;
-    enum status st = settle_cursor_lock(db, m->arena, m->p->no, &cursor);
+    enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
         return ST_OK; /* another worker is at it: the next pass looks again */
     if (st != ST_OK)
         return st;
-    if (!live_event_id_equal(cursor, m->p->last)) {
-        m->p->last = m->p->published = cursor; /* we are late: another worker moved and trimmed */
-        m->p->held_due = true;
+    if (!live_event_id_equal(cursor, r->p->last)) {
+        r->p->last = r->p->published = cursor; /* we are late: another worker moved and trimmed */
+        r->p->held_due = true;
         return ST_OK;
     }
-    m->looked = true;
-    if (live_event_id_equal(cursor, LIVE_EVENT_NONE))
-        return ST_OK; /* nothing is settled, so nothing can be lost */
-    st = stream_look(m, events_key, &last, &has_cursor, &has_more);
+    r->looked = true;
+    if (live_event_id_equal(cursor, LIVE_EVENT_NONE)) {
+        struct live_event_id position;
+        st = position_look(r, &position);
+        if (st != ST_OK || live_event_id_equal(position, LIVE_EVENT_NONE))
+            return st; /* nothing is settled, so nothing can be lost */
+    }
+    st = stream_look(r, events_key, &last, &has_cursor, &has_more);
     if (st == ST_INVALID || st == ST_CORRUPT)
-        return doors_close(m->s, db, m->p->no); /* no stream: reading it says so */
+        return doors_close(r->s, db, r->p->no); /* no stream: reading it says so */
     if (st != ST_OK || has_cursor)
         return st;
     int order = live_event_id_compare(last, cursor);
     if (order == 0) { /* someone trimmed the entry itself: nothing is lost */
-        m->p->gap_known = true;
+        r->p->gap_known = true;
         return ST_OK;
     }
     if (order > 0 && !has_more) {
-        m->lost = true;
+        r->lost = true;
         return ST_OK;
     }
-    log_error("a stream does not go on at its cursor", "partition=%u behind=%d", m->p->no, order < 0);
-    m->s->mended = true;
-    st = doors_close(m->s, db, m->p->no);
+    log_error("a stream does not go on at its cursor", "partition=%u behind=%d", r->p->no, order < 0);
+    r->s->stream_repaired = true;
+    st = doors_close(r->s, db, r->p->no);
     crash_point("recover-after-doors");
     if (st == ST_OK && order < 0) {
-        st = live_stream_anchor(&m->s->stores->live, m->p->no, cursor);
+        st = live_stream_anchor(&r->s->stores->live, r->p->no, cursor);
         crash_point("recover-after-mark");
         return st;
     }
-    m->p->gap_known = st == ST_OK; /* what came after the lost stretch is settled where it does not contradict */
+    r->p->gap_known = st == ST_OK; /* what came after the lost stretch is settled where it does not contradict */
     return st;
 }
 
-static enum status mending_run(struct mending *m)
+static enum status repair_run(struct repair *r)
 {
-    m->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    if (m->arena == NULL)
+    r->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (r->arena == NULL)
         return ST_NO_MEMORY;
-    enum status st = db_transaction(m->s->stores->db, stream_body, m);
-    arena_free(m->arena);
+    enum status st = db_transaction(r->s->stores->db, stream_body, r);
+    arena_free(r->arena);
     return st;
 }
 
-enum status recover_stream(struct settle *s, struct settle_partition *p)
+static enum status gap_repair(struct settle *s, struct settle_partition *p)
 {
-    struct mending m = { .s = s, .p = p };
-    enum status st = mending_run(&m);
-    if (st == ST_OK && m.lost)
-        settle_stop(p, &(struct settle_fault){ .message = "events were trimmed before they were settled" });
+    struct repair r = { .s = s, .p = p };
+    enum status st = repair_run(&r);
+    if (st == ST_OK && r.lost)
+        settle_stop(p, &(struct settle_fault){ .kind = FAULT_TRIMMED });
+    return st;
+}
+
+enum status recover_gaps(struct settle *s)
+{
+    enum status st = ST_OK;
+    for (uint32_t i = 0; st == ST_OK && i < s->partition_count; i++) {
+        if (!s->partitions[i].gap)
+            continue;
+        s->partitions[i].gap = false;
+        st = gap_repair(s, &s->partitions[i]);
+        s->pass_due = true;
+    }
     return status_retry(st);
 }
 
@@ -176,13 +209,13 @@ enum status recover_stream(struct settle *s, struct settle_partition *p)
 
 static enum status partition_check(struct settle *s, struct settle_partition *p, bool *looked)
 {
-    struct mending m = { .s = s, .p = p };
+    struct repair r = { .s = s, .p = p };
     enum status st = settle_refresh(s, p); /* ours may be the copy of a cursor that another worker has moved */
     if (st != ST_OK)
         return st;
     p->gap_known = false;
-    st = mending_run(&m);
-    *looked = m.looked;
+    st = repair_run(&r);
+    *looked = r.looked;
     return st;
 }
 

@@ -1,15 +1,18 @@
 #include "settle/rows_internal.h"
 
+#include <assert.h>
+
 #include "base/crash.h"
 #include "live/event.h"
 #include "packet/packet.h"
+#include "settle/fault.h"
 
 /* The statements' arguments are lists. JSON_TABLE is the one way to join a list of rows into an UPDATE that both
  * MariaDB and MySQL know; `./dev bench --only balances` measures what else would do. */
 
-static enum status fault_set(struct settle_rows *k, const char *message, uint64_t packet_id)
+static enum status fault_set(struct settle_rows *k, enum settle_fault_kind kind, uint64_t packet_id)
 {
-    k->w->fault = (struct settle_fault){ .message = message, .packet_id = packet_id };
+    k->w->fault = (struct settle_fault){ .kind = kind, .packet_id = packet_id };
     return ST_CORRUPT;
 }
 
@@ -19,8 +22,8 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
     struct settle_batch *b = &k->batch;
     struct db_rows rows;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount, p.share_count, p.best_share_no, p.grabbed_count,"
-                      " p.grabbed_amount, p.refund_amount FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount_fen, p.count, p.best_share_no, p.grabbed_count,"
+                      " p.grabbed_fen, p.refund_fen FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         db_comma(&k->sql, i);
         buf_u64(&k->sql, b->packets[i].id);
@@ -38,7 +41,7 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
         p->sender_id = db_cell_u64(&rows, i, 1);
         p->closed = str_equal(db_cell(&rows, i, 2), packet_state_name(PACKET_CLOSED));
         p->amount_fen = db_cell_i64(&rows, i, 3);
-        p->share_count = (uint32_t)db_cell_u64(&rows, i, 4);
+        p->count = (uint32_t)db_cell_u64(&rows, i, 4);
         p->best_share_no = db_cell(&rows, i, 5).ptr == NULL ? PACKET_NO_SHARE : (uint32_t)db_cell_u64(&rows, i, 5);
         p->row_grabs = (uint32_t)db_cell_u64(&rows, i, 6);
         p->row_grabs_fen = db_cell_i64(&rows, i, 7);
@@ -55,26 +58,52 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
     if (b->grab_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT g.packet_id, g.share_no, g.user_id, g.amount FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT j.place, g.user_id, g.amount_fen FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->grab_count; i++) {
         db_comma(&k->sql, i);
         buf_printf(&k->sql, "[%llu,%u]", (unsigned long long)b->grabs[i]->packet_id, b->grabs[i]->share_no);
     }
-    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (packet BIGINT UNSIGNED PATH '$[0]', share INT UNSIGNED PATH '$[1]')) AS j"
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (place FOR ORDINALITY, packet BIGINT UNSIGNED PATH '$[0]',"
+                      " share INT UNSIGNED PATH '$[1]')) AS j"
                       " STRAIGHT_JOIN grab AS g ON g.packet_id = j.packet AND g.share_no = j.share"
-                      " ORDER BY g.packet_id, g.share_no");
+                      " ORDER BY j.place DESC"); /* what is dropped moves nothing that comes later */
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
-    for (size_t row = 0, i = 0; st == ST_OK && row < rows.count; row++) {
-        uint64_t packet_id = db_cell_u64(&rows, row, 0), share_no = db_cell_u64(&rows, row, 1);
-        while (i < b->grab_count && (b->grabs[i]->packet_id != packet_id || b->grabs[i]->share_no != share_no))
-            i++;
-        if (i == b->grab_count)
-            return ST_CORRUPT;
-        if (b->grabs[i]->user_id != db_cell_u64(&rows, row, 2) || b->grabs[i]->amount_fen != db_cell_i64(&rows, row, 3))
-            return fault_set(k, "the share is settled with other content", packet_id);
+    for (size_t row = 0; st == ST_OK && row < rows.count; row++) {
+        size_t i = (size_t)db_cell_u64(&rows, row, 0) - 1;
+        assert(i < b->grab_count);
+        const struct live_event *e = b->grabs[i];
+        if (e->user_id != db_cell_u64(&rows, row, 1) || e->amount_fen != db_cell_i64(&rows, row, 2))
+            return fault_set(k, FAULT_SETTLED_OTHERWISE, e->packet_id);
         settle_batch_drop(b, i);
     }
     return st;
+}
+
+/* Names the first event of somebody who has no account. */
+static enum status account_missing(struct settle_rows *k, struct db *db)
+{
+    const struct settle_batch *b = &k->batch;
+    struct db_rows rows;
+    (void)fault_set(k, FAULT_ACCOUNT_MISSING, 0);
+    buf_reset(&k->sql);
+    buf_cstr(&k->sql, "SELECT j.id FROM JSON_TABLE('[");
+    for (size_t i = 0; i < b->account_count; i++) {
+        db_comma(&k->sql, i);
+        buf_u64(&k->sql, b->accounts[i].id);
+    }
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS j"
+                      " LEFT JOIN account AS a ON a.id = j.id WHERE a.id IS NULL");
+    enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
+    for (size_t i = 0; st == ST_OK && i < k->event_count; i++) {
+        const struct live_event *e = &k->events[i];
+        for (size_t row = 0; row < rows.count; row++)
+            if (e->type == LIVE_EVENT_GRAB && e->user_id == db_cell_u64(&rows, row, 0)) {
+                k->w->fault.packet_id = e->packet_id;
+                k->w->fault.event = e->id;
+                return ST_CORRUPT;
+            }
+    }
+    return st == ST_OK ? ST_CORRUPT : st;
 }
 
 /* Changes every account, locking the rows in ascending order: the list's own, which the join keeps. An account that
@@ -92,11 +121,11 @@ static enum status accounts_change(struct settle_rows *k, struct db *db)
         buf_printf(&k->sql, "[%llu,%lld]", (unsigned long long)b->accounts[i].id, (long long)b->accounts[i].change_fen);
     }
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j "
-                      "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance = a.balance + j.fen");
+                      "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance_fen = a.balance_fen + j.fen");
     enum status st = db_exec_buf(db, &changed, &k->sql);
     if (st == ST_OK && changed != b->account_count)
-        return fault_set(k, "an account is missing", 0);
-    return st == ST_INVALID ? fault_set(k, "an account would fall below zero", 0) : st;
+        return account_missing(k, db);
+    return st == ST_INVALID ? fault_set(k, FAULT_BALANCE_NEGATIVE, 0) : st;
 }
 
 static enum status grabs_insert(struct settle_rows *k, struct db *db)
@@ -105,7 +134,7 @@ static enum status grabs_insert(struct settle_rows *k, struct db *db)
     if (b->grab_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount, grabbed_at) VALUES ");
+    buf_cstr(&k->sql, "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) VALUES ");
     for (size_t i = 0; i < b->grab_count; i++) {
         const struct live_event *e = b->grabs[i];
         db_comma(&k->sql, i);
@@ -122,7 +151,8 @@ static enum status transfers_insert(struct settle_rows *k, struct db *db)
     const struct settle_batch *b = &k->batch;
     size_t rows = 0;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at) VALUES ");
+    buf_cstr(&k->sql,
+             "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) VALUES ");
     for (size_t i = 0; i < b->grab_count; i++, rows++) {
         const struct live_event *e = b->grabs[i];
         unsigned long long packet_id = e->packet_id;
@@ -154,7 +184,7 @@ static enum status best_find(struct settle_rows *k, struct db *db, struct settle
     *out = NULL;
     *out_count = 0;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT g.user_id, g.grabbed_at FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT g.user_id, g.grabbed_ms FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         if (!b->packets[i].finishes || b->packets[i].best_share_no == PACKET_NO_SHARE)
             continue;
@@ -169,7 +199,7 @@ static enum status best_find(struct settle_rows *k, struct db *db, struct settle
     if (st != ST_OK)
         return st;
     if (rows.count != listed)
-        return fault_set(k, "a finished packet without its best share", 0);
+        return fault_set(k, FAULT_BEST_SHARE_MISSING, 0);
     *out = arena_array(k->arena, listed, sizeof(**out));
     if (*out == NULL)
         return ST_NO_MEMORY;
@@ -185,7 +215,7 @@ static enum status years_write(struct settle_rows *k, struct db *db)
     if (b->year_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_amount, best_count) VALUES ");
+    buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_fen, best_count) VALUES ");
     for (size_t i = 0; i < b->year_count; i++) {
         const struct settle_year *y = &b->years[i];
         db_comma(&k->sql, i);
@@ -193,7 +223,7 @@ static enum status years_write(struct settle_rows *k, struct db *db)
                    (long long)y->amount_fen, y->best_count);
     }
     buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
-                      " received_amount = received_amount + VALUES(received_amount),"
+                      " received_fen = received_fen + VALUES(received_fen),"
                       " best_count = best_count + VALUES(best_count)");
     return db_exec_buf(db, NULL, &k->sql);
 }
@@ -204,7 +234,7 @@ static enum status months_write(struct settle_rows *k, struct db *db)
     if (b->month_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES ");
+    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ");
     for (size_t i = 0; i < b->month_count; i++) {
         const struct settle_month *m = &b->months[i];
         db_comma(&k->sql, i);
@@ -212,7 +242,7 @@ static enum status months_write(struct settle_rows *k, struct db *db)
                    (long long)m->amount_fen);
     }
     buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
-                      " received_amount = received_amount + VALUES(received_amount)");
+                      " received_fen = received_fen + VALUES(received_fen)");
     return db_exec_buf(db, NULL, &k->sql);
 }
 
@@ -251,11 +281,11 @@ static enum status packets_update(struct settle_rows *k, struct db *db)
              "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', grabs INT PATH '$[1]', fen BIGINT PATH '$[2]',"
              " refund BIGINT PATH '$[3]', finished BIGINT PATH '$[4]', closes INT PATH '$[5]')) AS j"
              " STRAIGHT_JOIN packet AS p ON p.id = j.id SET p.grabbed_count = p.grabbed_count + j.grabs,"
-             " p.grabbed_amount = p.grabbed_amount + j.fen, p.refund_amount = p.refund_amount + j.refund,"
-             " p.finished_at = IF(j.finished > 0, j.finished, p.finished_at),"
-             " p.state = IF(j.closes, 'closed', 'open'), p.closed_at = IF(j.closes, ");
+             " p.grabbed_fen = p.grabbed_fen + j.fen, p.refund_fen = p.refund_fen + j.refund,"
+             " p.finished_ms = IF(j.finished > 0, j.finished, p.finished_ms),"
+             " p.state = IF(j.closes, 'closed', 'open'), p.closed_ms = IF(j.closes, ");
     buf_i64(&k->sql, k->w->now_ms);
-    buf_cstr(&k->sql, ", p.closed_at)");
+    buf_cstr(&k->sql, ", p.closed_ms)");
     return db_exec_buf(db, NULL, &k->sql);
 }
 

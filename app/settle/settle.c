@@ -1,21 +1,17 @@
 #include "settle/settle.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/clock.h"
-#include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
 #include "live/fence.h"
-#include "live/keys.h"
-#include "settle/dead_letter.h"
-#include "settle/recover.h"
-#include "settle/write.h"
+#include "settle/commit.h"
+#include "settle/fault.h"
+#include "settle/publish.h"
+#include "settle/read.h"
+#include "settle/settle_internal.h"
 
-enum { READ_PARTITIONS_MAX = 8 /* streams read in one round: bounds the memory of the replies */ };
 static const size_t ARENA_CHUNK_BYTES = (size_t)1 << 20;
 static const size_t ARENA_LIMIT_BYTES = (size_t)256 << 20;
 
@@ -45,8 +41,7 @@ enum status settle_new(struct stores *stores, struct settle **out)
     return ST_OK;
 }
 
-/* Drops what was read. */
-static void partition_forget(struct settle_partition *p)
+void settle_partition_forget(struct settle_partition *p)
 {
     redis_call_free(&p->call);
     free(p->events);
@@ -61,7 +56,7 @@ void settle_free(struct settle *s)
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < s->partition_count; i++) {
-        partition_forget(&s->partitions[i]);
+        settle_partition_forget(&s->partitions[i]);
         free(s->partitions[i].closed_ids);
     }
     arena_free(s->arena);
@@ -74,15 +69,16 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault)
 {
     char event[LIVE_EVENT_ID_MAX];
     live_event_id_text(event, live_event_id_equal(fault->event, LIVE_EVENT_NONE) ? p->last : fault->event);
-    log_error("partition stopped", "partition=%u reason=\"%s\" packet=%llu event=%s retry_ms=%lld", p->no,
-              fault->message, (unsigned long long)fault->packet_id, event, (long long)p->backoff_ms);
+    log_error("partition stopped", "partition=%u reason=\"%.*s\" packet=%llu event=%s retry_ms=%lld", p->no,
+              STR_ARG(settle_fault_text(fault->kind)), (unsigned long long)fault->packet_id, event,
+              (long long)p->backoff_ms);
     metrics_add(METRIC_SETTLE_STOPPED, 1);
     p->stopped = true;
     p->retry_ms = clock_monotonic_ms() + p->backoff_ms;
     p->backoff_ms = p->backoff_ms * 2 > SETTLE_BACKOFF_MS_MAX ? SETTLE_BACKOFF_MS_MAX : p->backoff_ms * 2;
 }
 
-static void partition_go_on(const struct settle *s, struct settle_partition *p)
+void settle_partition_go_on(const struct settle *s, struct settle_partition *p)
 {
     uint32_t full = (uint32_t)s->stores->config->settle_batch;
     if (p->stopped)
@@ -92,234 +88,16 @@ static void partition_go_on(const struct settle *s, struct settle_partition *p)
     p->batch_max = p->batch_max > full / 2 ? full : p->batch_max * 2;
 }
 
-/* ---- reading ---- */
-
-static enum status read_queue(struct settle *s, struct settle_partition *p)
+bool settle_is_searching(const struct settle *s, const struct settle_partition *p)
 {
-    char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[16];
-    int digits = snprintf(count, sizeof count, "%u", p->batch_max + 1); /* and the cursor's own entry */
-    assert(digits > 0 && (size_t)digits < sizeof count);
-    const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
-                                STR("COUNT"),  { count, (size_t)digits } };
-    redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
-    return p->call.status == ST_NO_MEMORY ? ST_NO_MEMORY : ST_OK;
-}
-
-static void damaged_found(struct settle_partition *p, const redisReply *entry, struct live_event_id id)
-{
-    if (live_event_id_compare(id, p->last) <= 0) { /* no id, so no way past it */
-        settle_stop(p, &(struct settle_fault){ .message = "an entry without an id" });
-        return;
-    }
-    p->damaged = entry;
-    p->damaged_id = id;
-}
-
-/* From the reply to events. *gap: the first entry is not the cursor's. */
-static enum status read_events(struct settle_partition *p, bool *gap)
-{
-    const redisReply *reply = p->call.reply;
-    *gap = false;
-    if (p->call.status != ST_OK)
-        return p->call.status;
-    if (reply == NULL || reply->type != REDIS_REPLY_ARRAY)
-        return ST_CORRUPT;
-    size_t first = 0;
-    struct live_event event;
-    if (reply->elements > 0) {
-        (void)live_event_read(reply->element[0], &event); /* the mark of a recovery is no event, but has an id */
-        first = live_event_id_equal(event.id, p->last) && !live_event_id_equal(p->last, LIVE_EVENT_NONE) ? 1 : 0;
-    }
-    if (first == 0 && !live_event_id_equal(p->last, LIVE_EVENT_NONE) && !p->gap_known) {
-        *gap = true;
-        return ST_OK;
-    }
-    if (reply->elements == first)
-        return ST_OK;
-    p->events = calloc(reply->elements - first, sizeof *p->events);
-    if (p->events == NULL)
-        return ST_NO_MEMORY;
-    p->entries = &reply->element[first];
-    for (size_t i = first; i < reply->elements; i++) {
-        if (live_event_read(reply->element[i], &event) != ST_OK) {
-            /* What stands before it is settled first; then it is the first one, and becomes a dead letter. */
-            if (p->event_count == 0)
-                damaged_found(p, reply->element[i], event.id);
-            break;
-        }
-        p->events[p->event_count++] = event;
-    }
-    return ST_OK;
-}
-
-enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct settle_partition **gap)
-{
-    int64_t now_ms = clock_monotonic_ms();
-    struct settle_partition *asked[READ_PARTITIONS_MAX];
-    uint32_t asked_count = 0;
-    enum status st = ST_OK;
-    assert(count <= READ_PARTITIONS_MAX);
-    *gap = NULL;
-    for (uint32_t i = first; st == ST_OK && i < first + count; i++) {
-        struct settle_partition *p = &s->partitions[i];
-        partition_forget(p);
-        if (p->stopped && now_ms < p->retry_ms)
-            continue;
-        if (!p->known)
-            st = settle_refresh(s, p);
-        if (st == ST_OK)
-            st = read_queue(s, p);
-        if (st == ST_OK)
-            asked[asked_count++] = p;
-    }
-    if (redis_queued(s->stores->redis))
-        redis_round(s->stores->redis);
-    for (uint32_t i = 0; i < asked_count; i++) {
-        bool is_gap = false;
-        asked[i]->connection = redis_connection(s->stores->redis);
-        enum status read = read_events(asked[i], &is_gap);
-        if (read == ST_INVALID || read == ST_CORRUPT) { /* not a stream: the other partitions go on */
-            settle_stop(asked[i], &(struct settle_fault){ .message = "the stream can't be read" });
-            read = ST_OK;
-        }
-        if (read == ST_OK && is_gap && *gap == NULL)
-            *gap = asked[i];
-        if (st == ST_OK)
-            st = status_idempotent(read);
-    }
-    crash_point("settle-after-read");
-    return st;
-}
-
-/* ---- settling ---- */
-
-static enum status commit_written(struct settle *s, struct settle_partition *p, const struct settle_write *w)
-{
-    p->last = w->events[w->event_count - 1].id;
-    p->gap_known = false;
-    metrics_add(METRIC_SETTLED, w->event_count - w->put_aside);
-    if (w->put_aside > 0) {
-        metrics_add(METRIC_DEAD_LETTERS, w->put_aside);
-        p->held_due = true;
-        log_error("events follow a dead letter of their packet", "partition=%u events=%zu", p->no, w->put_aside);
-        s->again = true;
-    }
-    metrics_add(METRIC_REFUNDED_FEN, (uint64_t)w->refunded_fen);
-    partition_go_on(s, p);
-    return settle_closed_add(p, w->closed_ids, w->closed_count);
-}
-
-/* Another worker was faster. It may have died before it told Redis of its letters. */
-static void cursor_moved(struct settle_partition *p, struct live_event_id cursor)
-{
-    p->last = cursor;
-    p->held_due = true;
-}
-
-/* The first entry behind the cursor becomes a dead letter. */
-static enum status put_aside(struct settle *s, struct settle_partition *p, const redisReply *entry,
-                             struct dead_letter *letter)
-{
-    char event[LIVE_EVENT_ID_MAX];
-    struct settle_write w = { .partition = p->no,
-                              .cursor = p->last,
-                              .now_ms = clock_now_ms(),
-                              .redis = s->stores->redis,
-                              .connection = p->connection };
-    letter->content = dead_letter_content(s->arena, entry);
-    if (letter->content.ptr == NULL)
-        return ST_NO_MEMORY;
-    if (letter->packet_id == 0)
-        letter->packet_id = dead_letter_packet(letter->content, p->no, s->stores->config->partitions);
-    enum status st = settle_put_aside(s->stores->db, s->arena, &w, letter);
-    if (st == ST_CORRUPT || st == ST_EXISTS || st == ST_INVALID) {
-        settle_stop(p, &(struct settle_fault){ .message = "a dead letter is refused", .event = letter->event });
-        return ST_OK;
-    }
-    if (st == ST_OK && w.outcome == SETTLE_MOVED)
-        cursor_moved(p, w.cursor);
-    if (st != ST_OK || w.outcome != SETTLE_WRITTEN)
-        return st;
-    crash_point("letter-after-commit");
-    live_event_id_text(event, letter->event);
-    log_error("an event became a dead letter", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
-              (unsigned long long)letter->packet_id, STR_ARG(letter->reason));
-    metrics_add(METRIC_DEAD_LETTERS, 1);
-    p->held_due = true;
-    p->last = letter->event;
-    p->gap_known = false;
-    partition_go_on(s, p);
-    s->again = true;
-    return ST_OK;
-}
-
-/* The batch contradicts: halved until the event stands alone. */
-static enum status fault_answer(struct settle *s, struct settle_partition *p, const struct settle_fault *fault)
-{
-    const struct live_event *e = &p->events[0];
-    if (p->event_count == 1)
-        return put_aside(
-            s, p, p->entries[0],
-            &(struct dead_letter){ .event = e->id, .packet_id = e->packet_id, .reason = str_from(fault->message) });
-    p->batch_max = (uint32_t)(p->event_count + 1) / 2;
-    s->again = true;
-    return ST_OK;
-}
-
-static enum status batch_commit(struct settle *s, struct settle_partition *p, uint64_t *settled)
-{
-    struct settle_write w = { .partition = p->no,
-                              .cursor = p->last,
-                              .events = p->events,
-                              .event_count = p->event_count,
-                              .entries = p->entries,
-                              .now_ms = clock_now_ms(),
-                              .redis = s->stores->redis,
-                              .connection = p->connection };
-    enum status st = settle_write(s->stores->db, s->arena, &w);
-    if (st != ST_OK)
-        return st;
-    switch (w.outcome) {
-    case SETTLE_WRITTEN:
-        crash_point("settle-after-commit");
-        if (w.refunded_fen > 0)
-            crash_point("expire-after-refund");
-        *settled = p->event_count - w.put_aside;
-        return commit_written(s, p, &w);
-    case SETTLE_BUSY: break;
-    case SETTLE_MOVED: cursor_moved(p, w.cursor); break;
-    case SETTLE_FAULT: return fault_answer(s, p, &w.fault);
-    case SETTLE_BROKEN: settle_stop(p, &w.fault); break;
-    }
-    return ST_OK;
-}
-
-enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled)
-{
-    enum status st = ST_OK;
-    *settled = 0;
-    arena_reset(s->arena);
-    if (p->event_count > 0)
-        st = batch_commit(s, p, settled);
-    else if (p->damaged != NULL)
-        st = put_aside(s, p, p->damaged,
-                       &(struct dead_letter){ .event = p->damaged_id, .reason = STR("it can't be read") });
-    if (st == ST_UNKNOWN)
-        p->known = false; /* the cursor tells whether it was committed */
-    partition_forget(p);
-    return st;
+    return p->batch_max < (uint32_t)s->stores->config->settle_batch;
 }
 
 /* ---- passes ---- */
 
 static enum status pass_group(struct settle *s, uint32_t first, uint32_t count, uint64_t *events)
 {
-    struct settle_partition *gap;
-    enum status st = settle_read(s, first, count, &gap);
-    if (st == ST_OK && gap != NULL) {
-        st = recover_stream(s, gap);
-        s->again = true;
-    }
+    enum status st = settle_read(s, first, count);
     for (uint32_t i = first; st == ST_OK && i < first + count; i++) {
         uint64_t settled;
         st = settle_commit(s, &s->partitions[i], &settled);
@@ -334,10 +112,10 @@ enum status settle_pass(struct settle *s, uint64_t *events)
 {
     enum status st = ST_OK;
     *events = 0;
-    s->again = false;
-    for (uint32_t first = 0; st == ST_OK && first < s->partition_count; first += READ_PARTITIONS_MAX) {
+    s->pass_due = false;
+    for (uint32_t first = 0; st == ST_OK && first < s->partition_count; first += SETTLE_READ_PARTITIONS_MAX) {
         uint32_t left = s->partition_count - first;
-        st = pass_group(s, first, left < READ_PARTITIONS_MAX ? left : READ_PARTITIONS_MAX, events);
+        st = pass_group(s, first, left < SETTLE_READ_PARTITIONS_MAX ? left : SETTLE_READ_PARTITIONS_MAX, events);
     }
     return status_retry(st); /* the next pass finds out */
 }

@@ -32,8 +32,9 @@ enum {
 struct settle_partition {
     uint32_t no;
     uint32_t batch_max; /* events of the next batch; shrinks to find the one that contradicts */
-    bool known;         /* last is what MySQL said when we looked */
-    bool gap_known;     /* the doors are closed: events after a lost stretch may be settled */
+    bool cursor_loaded; /* last is what MySQL said when we looked */
+    bool gap;           /* the stream does not have the cursor's entry: recover_gaps is due */
+    bool gap_known;     /* the packets are shut: events after a lost stretch may be settled */
     bool stopped;       /* by what a dead letter does not help */
     bool held_due;      /* there may be letters that Redis was not told of (settle/held.h): before the position */
     int64_t retry_ms;   /* monotonic time; stopped until then */
@@ -56,10 +57,11 @@ struct settle {
     struct stores *stores;
     struct arena *arena; /* of the batch under way */
     uint32_t partition_count;
-    bool again;            /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
-    bool fits;             /* the cursors are those of so many partitions */
-    int64_t misfit_log_ms; /* monotonic: when it is said again that they are not */
-    bool mended;           /* a stream lost something: its packets are shut until recovery has looked at all of them */
+    bool pass_due;           /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
+    bool partitions_match;   /* the cursors are those of so many partitions */
+    int64_t mismatch_log_ms; /* monotonic: when it is said again that they are not */
+    bool stream_repaired;    /* packets are shut until recovery has looked at all of them: a stream lost something, or
+                              recovery has passed them by during a search */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };
 
@@ -72,37 +74,9 @@ void settle_free(struct settle *s); /* NULL is fine */
  * ST_INVALID: as settle_refresh. */
 enum status settle_pass(struct settle *s, uint64_t *events);
 
+/* True while batches are smaller than configured, to find an event that contradicts. */
+bool settle_is_searching(const struct settle *s, const struct settle_partition *p);
 /* Stops a partition for its back-off time, logs why and counts it. */
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
-
-/* ---- the parts of a pass, for tests that stop between them as a crash would ---- */
-
-/* Reads the cursor; makes those of all partitions when there is none yet. ST_INVALID (logged): the tables were made for
- * another number of partitions. Nothing may be settled then and no fence opened: packets would be looked for where they
- * are not, and be built anew without what is promised. */
-enum status settle_refresh(struct settle *s, struct settle_partition *p);
-/* Reads the next events of the partitions first … first + count - 1 in one round. *gap: a stream does not go on where
- * its cursor stands: recover_stream is due for it, and nothing was read. */
-enum status settle_read(struct settle *s, uint32_t first, uint32_t count, struct settle_partition **gap);
-/* Settles what was read. *settled: events; 0 also when another worker was faster or the partition stopped. */
-enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled);
-/* Tells Redis: time to live of closed packets, what waits behind dead letters, position, trimmed stream; in this
- * order. */
-enum status settle_publish(struct settle *s, struct settle_partition *p);
-/* Packets that are closed now: the next settle_publish tells of them. */
-enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count);
-/* The same for packets whose events are settled but not published: a worker died in between. */
-enum status settle_unpublished(struct settle *s, struct settle_partition *p);
-
-/* ---- the process ---- */
-
-/* What else the worker does about once a second, when the stores are there. Has to be quick. */
-typedef void settle_extra(struct stores *stores, void *ctx);
-/* Says whether the tables are there for that many partitions, as far as they can be asked. Writes nothing. ST_INVALID:
- * no (logged). */
-enum status settle_check(struct stores *stores);
-/* Settles, expires and recovers until SIGTERM, SIGINT or SIGUSR1; a batch under way is finished. SIGHUP starts the
- * program anew (io/process.h). Waits for absent stores. ST_INVALID when it can't work at all (scripts missing). */
-enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx);
 
 #endif

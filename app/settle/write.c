@@ -4,6 +4,7 @@
 
 #include "base/crash.h"
 #include "live/event.h"
+#include "settle/fault.h"
 #include "settle/rows_internal.h"
 
 enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out)
@@ -22,7 +23,7 @@ enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partitio
 static enum status cursor_move(struct db *db, const struct settle_write *w, struct live_event_id last)
 {
     char text[LIVE_EVENT_ID_MAX];
-    return db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ?, updated_at = ? WHERE partition_no = ?",
+    return db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ?, updated_ms = ? WHERE partition_no = ?",
                    DB_PARAMS(DB_TEXT(live_event_id_text(text, last)), DB_I64(w->now_ms), DB_U64(w->partition)));
 }
 
@@ -34,7 +35,7 @@ static bool listed(const uint64_t *ids, size_t count, uint64_t id)
     return false;
 }
 
-/* Packets with a dead letter are not settled any further: their events follow it. */
+/* Packets with a dead letter are not settled any further: their events follow it. So does the one that contradicts. */
 static enum status quarantine(struct settle_rows *k, struct db *db)
 {
     struct settle_write *w = k->w;
@@ -43,7 +44,7 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->events = w->events;
     k->event_count = w->event_count;
     enum status st = dead_letter_packets(db, k->arena, w->partition, &ids, &id_count);
-    if (st != ST_OK || id_count == 0)
+    if (st != ST_OK || (id_count == 0 && w->last_fault == FAULT_NONE))
         return st;
     k->events = arena_array(k->arena, w->event_count, sizeof *k->events);
     if (k->events == NULL)
@@ -51,18 +52,20 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->event_count = 0;
     for (size_t i = 0; st == ST_OK && i < w->event_count; i++) {
         const struct live_event *e = &w->events[i];
-        if (!listed(ids, id_count, e->packet_id)) {
+        enum settle_fault_kind reason = listed(ids, id_count, e->packet_id) ? FAULT_FOLLOWS_LETTER
+                                        : i + 1 == w->event_count           ? w->last_fault
+                                                                            : FAULT_NONE;
+        if (reason == FAULT_NONE) {
             k->events[k->event_count++] = *e;
             continue;
         }
         w->put_aside++;
-        st =
-            dead_letter_add(db, &(struct dead_letter){ .partition = w->partition,
-                                                       .event = e->id,
-                                                       .packet_id = e->packet_id,
-                                                       .content = dead_letter_content(k->arena, w->entries[i]),
-                                                       .reason = STR("an earlier event of the packet is a dead letter"),
-                                                       .created_ms = w->now_ms });
+        st = dead_letter_add(db, &(struct dead_letter){ .partition = w->partition,
+                                                        .event = e->id,
+                                                        .packet_id = e->packet_id,
+                                                        .content = dead_letter_content(k->arena, w->entries[i]),
+                                                        .reason = settle_fault_text(reason),
+                                                        .created_ms = w->now_ms });
     }
     return st;
 }
@@ -125,19 +128,17 @@ static enum status write_body(struct db *db, void *ctx)
 static void refusal_read(enum status st, struct settle_write *w)
 {
     w->outcome = SETTLE_FAULT;
-    if (w->fault.message != NULL)
+    if (w->fault.kind != FAULT_NONE)
         return;
     if (st == ST_CORRUPT)
         w->outcome = SETTLE_BROKEN;
-    w->fault.message = st == ST_EXISTS    ? "a unique key is taken by other content"
-                       : st == ST_INVALID ? "a constraint of the tables refuses it"
-                                          : "the tables answer nonsense";
+    w->fault.kind = st == ST_EXISTS ? FAULT_UNIQUE_KEY : st == ST_INVALID ? FAULT_CONSTRAINT : FAULT_TABLES;
 }
 
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
 {
     assert(w->event_count > 0);
-    struct settle_rows k = { .arena = a, .w = w };
+    struct settle_rows k = { .arena = a, .w = w, .careful = w->careful };
     w->fault = (struct settle_fault){ 0 };
     w->closed_ids = arena_array(a, w->event_count, sizeof *w->closed_ids);
     if (w->closed_ids == NULL)
@@ -146,7 +147,7 @@ enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
     /* With the packets' rows locked a grab or a sum can only be there before us in two ways: the same event was
      * settled before, or the stores contradict each other. Looking costs a query, so it is done when there is
      * reason. */
-    if (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.message != NULL)) {
+    if (!k.careful && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.kind != FAULT_NONE))) {
         k.careful = true;
         w->fault = (struct settle_fault){ 0 };
         st = db_transaction(db, write_body, &k);

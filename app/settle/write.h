@@ -20,10 +20,12 @@ enum settle_outcome {
 struct settle_write {
     /* in */
     uint32_t partition;
-    struct live_event_id cursor; /* where we think it stands; out: where it stood when it was not there */
-    struct live_event *events;   /* ascending ids, all behind the cursor */
-    size_t event_count;          /* > 0 */
-    redisReply *const *entries;  /* the same as Redis gave them: what becomes a dead letter is kept as it was */
+    struct live_event_id cursor;       /* where we think it stands; out: where it stood when it was not there */
+    struct live_event *events;         /* ascending ids, all behind the cursor */
+    size_t event_count;                /* > 0 */
+    redisReply *const *entries;        /* the same as Redis gave them: what becomes a dead letter is kept as it was */
+    enum settle_fault_kind last_fault; /* not FAULT_NONE: why the last event becomes a dead letter, not money */
+    bool careful; /* contradictions are expected: look for grabs that are settled already at once */
     int64_t now_ms;
     struct redis *redis; /* the events came over its connection of this number; NULL: from elsewhere */
     uint64_t connection;
@@ -33,7 +35,7 @@ struct settle_write {
     uint64_t *closed_ids; /* packets that are closed now, in the arena */
     size_t closed_count;
     int64_t refunded_fen;
-    size_t put_aside; /* events of packets in quarantine: dead letters now, instead of money */
+    size_t put_aside; /* dead letters instead of money: of packets in quarantine, and the last with last_fault */
 };
 
 /* Writes nothing (ST_UNAVAILABLE) when the connection the events came over stands no more: the next Redis process may

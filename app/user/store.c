@@ -11,13 +11,13 @@ static enum status insert_body(struct db *db, void *ctx)
     struct insert *in = ctx;
     struct user *u = in->user;
     enum status st =
-        db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_at) VALUES (?, ?, ?, ?)",
+        db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES (?, ?, ?, ?)",
                 DB_PARAMS(DB_TEXT(u->username), DB_TEXT(u->nickname),
                           u->password_hash.ptr != NULL ? DB_TEXT(u->password_hash) : DB_NULL, DB_I64(in->now_ms)));
     if (st != ST_OK)
         return st;
     u->id = db_last_id(db);
-    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance) VALUES (?, 'wallet', 0)",
+    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (?, 'wallet', 0)",
                    DB_PARAMS(DB_U64(u->id)));
 }
 

@@ -69,7 +69,7 @@ static enum status deposit_find(struct db *db, const struct deposit_run *run)
     struct db_rows rows;
     struct deposit *d = run->deposit;
     enum status st = db_query(db, run->arena, &rows,
-                              "SELECT t.amount, a.balance FROM transfer t JOIN account a ON a.id = t.credit_id"
+                              "SELECT t.amount_fen, a.balance_fen FROM transfer t JOIN account a ON a.id = t.credit_id"
                               " WHERE t.kind = 'deposit' AND t.request_key = ?",
                               DB_PARAMS(DB_TEXT(run->ledger_key)));
     if (st != ST_OK)

@@ -25,10 +25,10 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
  * more than a page is asked for, to know whether there is a next page. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, uint64_t before, struct statement *out)
 {
-    static const char sql[] = "(SELECT id, kind, amount, packet_id, created_at FROM transfer"
+    static const char sql[] = "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer"
                               " WHERE credit_id = ? AND id < ? ORDER BY id DESC LIMIT ?)"
                               " UNION ALL "
-                              "(SELECT id, kind, -amount, packet_id, created_at FROM transfer"
+                              "(SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer"
                               " WHERE debit_id = ? AND id < ? ORDER BY id DESC LIMIT ?)"
                               " ORDER BY id DESC LIMIT ?";
     const struct db_param limit = DB_I64(STATEMENT_PAGE_ENTRIES + 1);

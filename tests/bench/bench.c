@@ -144,7 +144,7 @@ bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t share
                           .kind = PACKET_LUCKY,
                           .split = SPLIT_DOUBLE_AVERAGE,
                           .amount_fen = total_fen,
-                          .share_count = shares,
+                          .count = shares,
                           .share_max_fen = total_fen,
                           .greeting = STR("恭喜发财，大吉大利"),
                           .state = PACKET_OPEN,

@@ -46,7 +46,7 @@ static const char *const LOCK_KEYS[KEYS] = { "hongbao:{1}:lock", "hongbao:{1}:st
 static enum status counters_load(struct contest *c)
 {
     char count[24], amount[24];
-    (void)snprintf(count, sizeof count, "%u", c->p.share_count);
+    (void)snprintf(count, sizeof count, "%u", c->p.count);
     (void)snprintf(amount, sizeof amount, "%lld", (long long)c->p.amount_fen);
     const struct str set[] = { STR("MSET"), c->keys[0], str_from(count), c->keys[1], str_from(amount) };
     return command(c, set, 5);
@@ -58,10 +58,10 @@ static enum status lock_load(struct contest *c)
     enum { PUSH_MAX = 1000 };
     static char texts[PUSH_MAX][24];
     enum status st = ST_OK;
-    for (uint32_t i = 0; st == ST_OK && i < c->p.share_count;) {
+    for (uint32_t i = 0; st == ST_OK && i < c->p.count;) {
         struct str args[2 + PUSH_MAX] = { STR("RPUSH"), c->keys[1] };
         size_t count = 0;
-        for (; count < PUSH_MAX && i < c->p.share_count; i++, count++) {
+        for (; count < PUSH_MAX && i < c->p.count; i++, count++) {
             (void)snprintf(texts[count], sizeof texts[count], "%lld", (long long)c->fen[i]);
             args[2 + count] = str_from(texts[count]);
         }

@@ -32,10 +32,10 @@ static enum status packet_advance(struct single *s, struct db *db)
         st = ST_CORRUPT;
     if (st != ST_OK)
         return st;
-    const bool finishes = p.grabbed_count + 1 == p.share_count;
+    const bool finishes = p.grabbed_count + 1 == p.count;
     return db_exec(db, NULL,
-                   "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_amount = grabbed_amount + ?,"
-                   " finished_at = IF(?, ?, finished_at), closed_at = IF(?, ?, closed_at),"
+                   "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_fen = grabbed_fen + ?,"
+                   " finished_ms = IF(?, ?, finished_ms), closed_ms = IF(?, ?, closed_ms),"
                    " state = IF(?, 'closed', 'open') WHERE id = ?",
                    DB_PARAMS(DB_I64(e->amount_fen), DB_I64(finishes), DB_U64(e->id.ms), DB_I64(finishes),
                              DB_U64(e->id.ms), DB_I64(finishes), DB_U64(e->packet_id)));
@@ -48,34 +48,34 @@ static enum status settle_body(struct db *db, void *ctx)
     const struct clock_date date = clock_zone_date((int64_t)e->id.ms);
     enum status st = packet_advance(s, db);
     if (st == ST_OK)
-        st = db_exec(db, NULL, "UPDATE account SET balance = balance - ? WHERE id = ?",
+        st = db_exec(db, NULL, "UPDATE account SET balance_fen = balance_fen - ? WHERE id = ?",
                      DB_PARAMS(DB_I64(e->amount_fen), DB_U64(e->packet_id)));
     if (st == ST_OK)
-        st = db_exec(db, NULL, "UPDATE account SET balance = balance + ? WHERE id = ?",
+        st = db_exec(db, NULL, "UPDATE account SET balance_fen = balance_fen + ? WHERE id = ?",
                      DB_PARAMS(DB_I64(e->amount_fen), DB_U64(e->user_id)));
     if (st == ST_OK)
         st = db_exec(db, NULL,
-                     "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount, grabbed_at)"
+                     "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
                      " VALUES (?, ?, ?, ?, ?, ?)",
                      DB_PARAMS(DB_U64(e->packet_id), DB_U64(e->share_no), DB_U64(e->user_id), DB_TEXT(e->nickname),
                                DB_I64(e->amount_fen), DB_U64(e->id.ms)));
     if (st == ST_OK)
         st = db_exec(db, NULL,
-                     "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at)"
+                     "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
                      " VALUES ('grab', ?, ?, ?, ?, ?, ?)",
                      DB_PARAMS(DB_U64(e->packet_id), DB_U64(e->user_id), DB_I64(e->amount_fen), DB_U64(e->packet_id),
                                DB_U64(e->share_no), DB_U64(e->id.ms)));
     if (st == ST_OK)
         st = db_exec(db, NULL,
-                     "INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (?, ?, 1, ?)"
+                     "INSERT INTO user_year (user_id, year, received_count, received_fen) VALUES (?, ?, 1, ?)"
                      " ON DUPLICATE KEY UPDATE received_count = received_count + 1,"
-                     " received_amount = received_amount + VALUES(received_amount)",
+                     " received_fen = received_fen + VALUES(received_fen)",
                      DB_PARAMS(DB_U64(e->user_id), DB_I64(date.year), DB_I64(e->amount_fen)));
     if (st == ST_OK)
         st = db_exec(db, NULL,
-                     "INSERT INTO user_month (user_id, year, month, received_count, received_amount)"
+                     "INSERT INTO user_month (user_id, year, month, received_count, received_fen)"
                      " VALUES (?, ?, ?, 1, ?) ON DUPLICATE KEY UPDATE received_count = received_count + 1,"
-                     " received_amount = received_amount + VALUES(received_amount)",
+                     " received_fen = received_fen + VALUES(received_fen)",
                      DB_PARAMS(DB_U64(e->user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(e->amount_fen)));
     return st;
 }

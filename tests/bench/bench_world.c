@@ -43,12 +43,13 @@ static void begin(struct buf *b, const char *sql)
 
 static void packets_begin(struct world *w)
 {
-    begin(&w->packet, "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount, share_count, share_max,"
-                      " best_share_no, greeting, seed, commitment, state, grabbed_count, grabbed_amount, created_at,"
-                      " expires_at, finished_at, closed_at, request_key) VALUES ");
-    begin(&w->account, "INSERT INTO account (id, kind, balance) VALUES ");
-    begin(&w->transfer, "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at) VALUES ");
-    begin(&w->grab, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount, grabbed_at) VALUES ");
+    begin(&w->packet, "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, share_max_fen,"
+                      " best_share_no, greeting, seed, commitment, state, grabbed_count, grabbed_fen, created_ms,"
+                      " expires_ms, finished_ms, closed_ms, request_key) VALUES ");
+    begin(&w->account, "INSERT INTO account (id, kind, balance_fen) VALUES ");
+    begin(&w->transfer,
+          "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) VALUES ");
+    begin(&w->grab, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) VALUES ");
 }
 
 static void hex(struct buf *b, const uint8_t *bytes)
@@ -73,7 +74,7 @@ static bool packet_make(struct world *w, uint64_t index, struct packet *p)
 static void packet_row(struct world *w, const struct packet *p, const char *comma)
 {
     buf_printf(&w->packet, "%s(%llu,%llu,'x','lucky','double-average',%lld,%u,%lld,%u,'恭喜发财，大吉大利',", comma,
-               (unsigned long long)p->id, (unsigned long long)p->sender_id, (long long)p->amount_fen, p->share_count,
+               (unsigned long long)p->id, (unsigned long long)p->sender_id, (long long)p->amount_fen, p->count,
                (long long)p->share_max_fen, p->best_share_no);
     hex(&w->packet, p->seed);
     buf_char(&w->packet, ',');
@@ -81,7 +82,7 @@ static void packet_row(struct world *w, const struct packet *p, const char *comm
     if (w->open)
         buf_printf(&w->packet, ",'open',0,0,%lld,%lld,NULL,NULL,", (long long)p->created_ms, (long long)p->expires_ms);
     else
-        buf_printf(&w->packet, ",'closed',%u,%lld,%lld,%lld,%lld,%lld,", p->share_count, (long long)p->amount_fen,
+        buf_printf(&w->packet, ",'closed',%u,%lld,%lld,%lld,%lld,%lld,", p->count, (long long)p->amount_fen,
                    (long long)p->created_ms, (long long)p->expires_ms, (long long)p->created_ms,
                    (long long)p->created_ms);
     buf_printf(&w->packet, "'k%llu')", (unsigned long long)w->made);
@@ -145,9 +146,9 @@ static enum status people_body(struct db *db, void *ctx)
     size_t deposits = 0;
     /* All closed packets are of one month. */
     const struct clock_date date = clock_zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
-    begin(&w->user, "INSERT INTO user (id, username, nickname, created_at) VALUES ");
-    begin(&w->wallet, "INSERT INTO account (id, kind, balance) VALUES ");
-    begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount, created_at) VALUES ");
+    begin(&w->user, "INSERT INTO user (id, username, nickname, created_ms) VALUES ");
+    begin(&w->wallet, "INSERT INTO account (id, kind, balance_fen) VALUES ");
+    begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ");
     begin(&w->year, "INSERT INTO user_year VALUES ");
     begin(&w->month, "INSERT INTO user_month VALUES ");
     for (uint32_t i = 0; i < w->users; i++) {
@@ -169,8 +170,9 @@ static enum status people_body(struct db *db, void *ctx)
     enum status st = ST_OK;
     for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(all); i++)
         st = db_exec_buf(db, NULL, all[i]);
-    return st == ST_OK ? db_exec(db, NULL, "UPDATE account SET balance = ? WHERE id = 1", DB_PARAMS(DB_I64(bank_fen)))
-                       : st;
+    return st == ST_OK
+               ? db_exec(db, NULL, "UPDATE account SET balance_fen = ? WHERE id = 1", DB_PARAMS(DB_I64(bank_fen)))
+               : st;
 }
 
 static enum status live_make(struct world *w)

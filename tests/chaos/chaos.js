@@ -78,7 +78,7 @@ async function expireAll(instance, history) {
   for (const role of ['redis', ...POOLS, SECOND]) instance.moveClock(role, EXPIRE_ALL_MS);
   const closed = await poll(DRAIN_S, async () => (await instance.sql("SELECT COUNT(*) FROM packet WHERE state <> 'closed'"))[0][0] === '0');
   if (closed) return;
-  const rows = await instance.sql("SELECT id, state, expires_at, grabbed_count, share_count FROM packet WHERE state <> 'closed' LIMIT 10");
+  const rows = await instance.sql("SELECT id, state, expires_ms, grabbed_count, count FROM packet WHERE state <> 'closed' LIMIT 10");
   history.blame('broken', undefined, `expired packets are not closed: ${JSON.stringify(rows)}`);
 }
 

@@ -20,11 +20,11 @@ export function packetNumber(text) {
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
-  packets: ['packet', 'id, sender_id, request_key, amount, share_count, state, grabbed_count, refund_amount',
-    ['amount', 'share_count', 'grabbed_count', 'refund_amount']],
-  grabs: ['`grab`', 'packet_id, share_no, user_id, amount, grabbed_at', ['share_no', 'amount', 'grabbed_at']],
-  transfers: ['transfer', 'kind, debit_id, credit_id, amount, packet_id, seq, request_key', ['amount']],
-  wallets: ["account WHERE kind = 'wallet'", 'id, balance', ['balance']],
+  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen',
+    ['amount_fen', 'count', 'grabbed_count', 'refund_fen']],
+  grabs: ['`grab`', 'packet_id, share_no, user_id, amount_fen, grabbed_ms', ['share_no', 'amount_fen', 'grabbed_ms']],
+  transfers: ['transfer', 'kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key', ['amount_fen']],
+  wallets: ["account WHERE kind = 'wallet'", 'id, balance_fen', ['balance_fen']],
   users: ['user', 'id, username', []],
 };
 
@@ -97,8 +97,8 @@ function judgeGrabs(verdict, opens, facts, publicIds) {
     const requests = asked.get(key) ?? [];
     const name = `the grab of user ${user}`;
     judgeEffect(verdict, { op: 'open', packet, name, asked: requests, rows: rows.get(key) ?? [],
-      told: (open, grab) => (open.share_no === grab.share_no && open.amount_fen === grab.amount ? null
-        : `was told share ${open.share_no}, ${open.amount_fen} fen, there is share ${grab.share_no}, ${grab.amount} fen`) });
+      told: (open, grab) => (open.share_no === grab.share_no && open.amount_fen === grab.amount_fen ? null
+        : `was told share ${open.share_no}, ${open.amount_fen} fen, there is share ${grab.share_no}, ${grab.amount_fen} fen`) });
     const grabbed = requests.filter((open) => open.result === 'grabbed');
     if (grabbed.length > 1) verdict.blame('duplicated', packet, `${name} was told as new ${grabbed.length} times`);
     if (grabbed.length === 0 && requests.some((open) => open.outcome === 'ok') && !requests.some((open) => open.outcome === 'unknown')) {
@@ -115,9 +115,9 @@ function judgeEmpty(verdict, opens, packets) {
   const blamed = new Set();
   for (const open of opens) {
     const packet = packets.get(packetNumber(open.packet));
-    if (open.why !== 'empty' || !packet || packet.grabbed_count === packet.share_count || blamed.has(packet.id)) continue;
+    if (open.why !== 'empty' || !packet || packet.grabbed_count === packet.count || blamed.has(packet.id)) continue;
     blamed.add(packet.id);
-    verdict.blame('broken', open.packet, `request ${open.n} was told that it is empty; grabbed are ${packet.grabbed_count} of ${packet.share_count}`);
+    verdict.blame('broken', open.packet, `request ${open.n} was told that it is empty; grabbed are ${packet.grabbed_count} of ${packet.count}`);
   }
 }
 
@@ -130,8 +130,8 @@ function judgeSends(verdict, sends, facts, publicIds) {
     const packet = publicIds.get(found[0]?.id) ?? requests.find((send) => send.packet)?.packet;
     judgeEffect(verdict, { op: 'send', packet, name: `the packet with key ${key.split(' ')[1]} of user ${key.split(' ')[0]}`,
       asked: requests, rows: found,
-      told: (send, row) => (packetNumber(send.packet) === row.id && send.amount_fen === row.amount && send.count === row.share_count ? null
-        : `was told ${send.amount_fen} fen in ${send.count} shares, there is packet ${row.id} with ${row.amount} in ${row.share_count}`) });
+      told: (send, row) => (packetNumber(send.packet) === row.id && send.amount_fen === row.amount_fen && send.count === row.count ? null
+        : `was told ${send.amount_fen} fen in ${send.count} shares, there is packet ${row.id} with ${row.amount_fen} in ${row.count}`) });
   }
 }
 
@@ -141,8 +141,8 @@ function judgeDeposits(verdict, deposits, facts) {
   const asked = grouped(deposits, ({ user, key }) => `${user}:${key}`);
   for (const key of new Set([...rows.keys(), ...asked.keys()])) {
     judgeEffect(verdict, { op: 'deposit', name: `the deposit ${key}`, asked: asked.get(key) ?? [], rows: rows.get(key) ?? [],
-      told: (deposit, row) => (deposit.amount_fen === row.amount && deposit.got_fen === row.amount && row.credit_id === String(deposit.user) ? null
-        : `paid ${deposit.amount_fen} fen in, there are ${row.amount} for account ${row.credit_id}`) });
+      told: (deposit, row) => (deposit.amount_fen === row.amount_fen && deposit.got_fen === row.amount_fen && row.credit_id === String(deposit.user) ? null
+        : `paid ${deposit.amount_fen} fen in, there are ${row.amount_fen} for account ${row.credit_id}`) });
   }
 }
 
@@ -164,28 +164,28 @@ function judgeMoney(verdict, facts, publicIds, demoUsers) {
     const name = `the transfer "${kind}" ${seq}`;
     if (found.length === 0) verdict.blame('lost', publicIds.get(packet), `${name} is missing`);
     else if (found.length > 1) verdict.blame('duplicated', publicIds.get(packet), `${name} is there ${found.length} times`);
-    else if (found[0].amount !== amount || found[0].debit_id !== debit || found[0].credit_id !== credit) {
-      verdict.blame('changed', publicIds.get(packet), `${name} moves ${found[0].amount} fen from ${found[0].debit_id} to ${found[0].credit_id}`);
+    else if (found[0].amount_fen !== amount || found[0].debit_id !== debit || found[0].credit_id !== credit) {
+      verdict.blame('changed', publicIds.get(packet), `${name} moves ${found[0].amount_fen} fen from ${found[0].debit_id} to ${found[0].credit_id}`);
     }
   };
   const balance = new Map(facts.wallets.map(({ id }) => [id, demoUsers.has(id) ? DEMO_FEN : 0]));
   const add = (user, fen) => balance.set(user, (balance.get(user) ?? 0) + fen);
   for (const packet of facts.packets) {
-    one('send', packet.id, '0', packet.amount, packet.sender_id, packet.id);
-    if (packet.refund_amount > 0) one('refund', packet.id, '0', packet.refund_amount, packet.id, packet.sender_id);
-    add(packet.sender_id, packet.refund_amount - packet.amount);
+    one('send', packet.id, '0', packet.amount_fen, packet.sender_id, packet.id);
+    if (packet.refund_fen > 0) one('refund', packet.id, '0', packet.refund_fen, packet.id, packet.sender_id);
+    add(packet.sender_id, packet.refund_fen - packet.amount_fen);
   }
   for (const grab of facts.grabs) {
-    one('grab', grab.packet_id, String(grab.share_no), grab.amount, grab.packet_id, grab.user_id);
-    add(grab.user_id, grab.amount);
+    one('grab', grab.packet_id, String(grab.share_no), grab.amount_fen, grab.packet_id, grab.user_id);
+    add(grab.user_id, grab.amount_fen);
   }
-  for (const { kind, credit_id, amount, request_key } of facts.transfers) {
-    if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount);
+  for (const { kind, credit_id, amount_fen, request_key } of facts.transfers) {
+    if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
   }
   for (const [key, extra] of transfers) {
     verdict.blame('unexpected', publicIds.get(extra[0].packet_id), `a transfer that belongs to nothing: ${key}`);
   }
-  for (const { id, balance: fen } of facts.wallets) {
+  for (const { id, balance_fen: fen } of facts.wallets) {
     if (fen !== balance.get(id)) verdict.blame('broken', undefined, `wallet ${id} has ${fen} fen, what happened makes ${balance.get(id)}`);
   }
 }
@@ -214,7 +214,7 @@ export function publicIdsOf(operations) {
 export async function checkPages({ site, users, facts, sample, publicIds }) {
   const blames = [];
   const blame = (packet, text) => blames.push({ kind: 'broken', packet, text });
-  const balance = new Map(facts.wallets.map((wallet) => [wallet.id, wallet.balance]));
+  const balance = new Map(facts.wallets.map((wallet) => [wallet.id, wallet.balance_fen]));
   const received = grouped(facts.grabs, ({ user_id }) => user_id);
   const year = (ms) => new Date(ms + 8 * 3_600_000).getUTCFullYear(); // Asia/Shanghai
   let pages = 0;
@@ -224,8 +224,8 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
       blame(undefined, `the wallet page of user ${user.id} (${wallet.status}) shows ${wallet.json?.balance_fen} fen of ${balance.get(user.id)}`);
     }
     const records = await site.get('/records/received', user.cookie);
-    const grabs = (received.get(user.id) ?? []).filter(({ grabbed_at }) => year(grabbed_at) === records.json?.year);
-    const fen = grabs.reduce((sum, grab) => sum + grab.amount, 0);
+    const grabs = (received.get(user.id) ?? []).filter(({ grabbed_ms }) => year(grabbed_ms) === records.json?.year);
+    const fen = grabs.reduce((sum, grab) => sum + grab.amount_fen, 0);
     if (records.json?.total_fen !== fen || records.json?.count !== grabs.length) {
       blame(undefined, `the records of user ${user.id} (${records.status}) show ${records.json?.count} grabs of ${grabs.length}, ${records.json?.total_fen} fen of ${fen}`);
     }
@@ -244,7 +244,7 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
       pages++;
     } while (next);
     const line = (grabs) => grabs.sort().join(' ');
-    const there = line((rows.get(packet.id) ?? []).map((grab) => `${grab.share_no}:${grab.user_id}:${grab.amount}`));
+    const there = line((rows.get(packet.id) ?? []).map((grab) => `${grab.share_no}:${grab.user_id}:${grab.amount_fen}`));
     if (line(shown.map((grab) => `${grab.share_no}:${grab.user.id}:${grab.amount_fen}`)) !== there) {
       blame(id, 'its page shows other grabs than the tables');
     }

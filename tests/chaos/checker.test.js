@@ -32,16 +32,16 @@ function example() {
     ask('register', 'ok', { name: 'somebody', user: 10004 }),
   ];
   const facts = {
-    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount: 30, share_count: 2, state: 'closed', grabbed_count: 1, refund_amount: 18 }],
-    grabs: [{ packet_id: NUMBER, share_no: 0, user_id: GRABBER, amount: 12 }],
+    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount_fen: 30, count: 2, state: 'closed', grabbed_count: 1, refund_fen: 18 }],
+    grabs: [{ packet_id: NUMBER, share_no: 0, user_id: GRABBER, amount_fen: 12 }],
     transfers: [
-      { kind: 'deposit', debit_id: '1', credit_id: SENDER, amount: 500, packet_id: 'NULL', seq: 'NULL', request_key: `${SENDER}:k2` },
-      { kind: 'send', debit_id: SENDER, credit_id: NUMBER, amount: 30, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
-      { kind: 'grab', debit_id: NUMBER, credit_id: GRABBER, amount: 12, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
-      { kind: 'refund', debit_id: NUMBER, credit_id: SENDER, amount: 18, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
-      ...[...DEMO].map((id) => ({ kind: 'deposit', debit_id: '1', credit_id: id, amount: 100_000, packet_id: 'NULL', seq: 'NULL', request_key: `${id}:demo` })),
+      { kind: 'deposit', debit_id: '1', credit_id: SENDER, amount_fen: 500, packet_id: 'NULL', seq: 'NULL', request_key: `${SENDER}:k2` },
+      { kind: 'send', debit_id: SENDER, credit_id: NUMBER, amount_fen: 30, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
+      { kind: 'grab', debit_id: NUMBER, credit_id: GRABBER, amount_fen: 12, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
+      { kind: 'refund', debit_id: NUMBER, credit_id: SENDER, amount_fen: 18, packet_id: NUMBER, seq: '0', request_key: 'NULL' },
+      ...[...DEMO].map((id) => ({ kind: 'deposit', debit_id: '1', credit_id: id, amount_fen: 100_000, packet_id: 'NULL', seq: 'NULL', request_key: `${id}:demo` })),
     ],
-    wallets: [{ id: SENDER, balance: 100_488 }, { id: GRABBER, balance: 100_012 }, { id: OTHER, balance: 100_000 }],
+    wallets: [{ id: SENDER, balance_fen: 100_488 }, { id: GRABBER, balance_fen: 100_012 }, { id: OTHER, balance_fen: 100_000 }],
     users: [{ id: '10004', username: 'somebody' }],
   };
   return { operations, facts, ask, open, grabbed };
@@ -71,7 +71,7 @@ test('the id of a packet is read from its link', () => assert.equal(packetNumber
 test('an acknowledged grab without a row is lost', () => finds('lost', ({ facts }) => { facts.grabs = []; }));
 
 test('a grab with another amount or share than acknowledged is changed', () => {
-  finds('changed', ({ facts }) => { facts.grabs[0].amount = 13; });
+  finds('changed', ({ facts }) => { facts.grabs[0].amount_fen = 13; });
   finds('changed', ({ facts }) => { facts.grabs[0].share_no = 1; });
 });
 
@@ -110,7 +110,7 @@ test('"empty" is broken while shares are left', () => {
 
 test('a sent packet has one row, with its total', () => {
   finds('lost', ({ facts }) => { facts.packets = []; });
-  finds('changed', ({ facts }) => { facts.packets[0].amount = 31; });
+  finds('changed', ({ facts }) => { facts.packets[0].amount_fen = 31; });
   finds('duplicated', ({ facts }) => { facts.packets.push({ ...facts.packets[0], id: '99' }); });
   finds('unexpected', ({ operations }) => { operations.shift(); });
   finds('unexpected', ({ operations }) => { Object.assign(operations[0], { outcome: 'refused', packet: undefined }); });
@@ -119,7 +119,7 @@ test('a sent packet has one row, with its total', () => {
 
 test('a deposit has one transfer, with its amount', () => {
   finds('lost', ({ facts }) => { facts.transfers.shift(); });
-  finds('changed', ({ facts }) => { facts.transfers[0].amount = 499; });
+  finds('changed', ({ facts }) => { facts.transfers[0].amount_fen = 499; });
   finds('duplicated', ({ facts }) => { facts.transfers.push(facts.transfers[0]); });
   finds('unexpected', ({ operations }) => { operations[2].outcome = 'refused'; });
 });
@@ -135,7 +135,7 @@ test('a missing, duplicated or misdirected transfer is found', () => {
   finds('unexpected', ({ facts }) => { facts.transfers.push({ ...facts.transfers[2], seq: '1' }); });
 });
 
-test('a wallet whose balance is not the sum of its transfers is found', () => finds('broken', ({ facts }) => { facts.wallets[0].balance += 1; }));
+test('a wallet whose balance is not the sum of its transfers is found', () => finds('broken', ({ facts }) => { facts.wallets[0].balance_fen += 1; }));
 
 test('a seed always gives the same plan, and another seed a different one', () => {
   assert.deepEqual(plan('7', 120), plan('7', 120));

@@ -20,7 +20,7 @@ export function summarize(run) {
     requests: operations.length, ok: count('ok'), refused: count('refused'), unknown: count('unknown'), recovered: run.recovered,
     lost: byKind('lost'), unexpected: byKind('unexpected'), duplicated: byKind('duplicated'),
     other: byKind('changed') + byKind('broken'),
-    packets: run.facts?.packets.length ?? 0, grabs: run.facts?.grabs.length ?? 0, refunds: run.facts?.packets.filter(({ refund_amount }) => refund_amount > 0).length ?? 0,
+    packets: run.facts?.packets.length ?? 0, grabs: run.facts?.grabs.length ?? 0, refunds: run.facts?.packets.filter(({ refund_fen }) => refund_fen > 0).length ?? 0,
     audits: run.audits, pages: run.pages, back_ms: run.backMs, lag_ms: run.lagMs,
   };
 }

@@ -1,6 +1,6 @@
 // The commands of docs/how-to/backup.md: both stores restored from different moments, and every fen is where it was.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -78,6 +78,55 @@ test('without a copy of Redis every packet is built anew from the tables', async
     assert.equal(login.status, 200, login.text);
   }
   await check(s);
+});
+
+test('tables older than Redis make letters of what contradicts, and an empty Redis ends it', async () => {
+  const sender = await newUser({ yuan: '100' });
+  const users = await Promise.all(Array.from({ length: 5 }, () => newUser()));
+  const [early, lost, newest, late, other] = users;
+  const packet = await sendPacket(sender, { kind: 'lucky', amount: '40', count: '5' });
+  const fits = await sendPacket(sender, { kind: 'even', amount: '3', count: '3' });
+  const earlyFen = await open(early, packet);
+  await settled(early, packet);
+  await page.step('Back up', 2, { BACKUP }); // the tables
+  for (const user of [lost, newest]) {
+    await open(user, packet);
+    await settled(user, packet);
+  }
+  await site.dev('stop', 'settle');
+  await open(late, packet); // waits in the stream, as the next one
+  await open(late, fits);
+  await page.step('Restore', 0);
+  await page.step('Restore', 1, { BACKUP });
+  await site.dev('start', 'redis');
+  for (const name of ['settle', 'auth', 'page', 'hot', 'nginx']) await site.dev('start', name);
+
+  await poll('the other packet is open', async () => (await other.client.post(`/p/${fits.json.id}/open`, {})).status === 200);
+  await settled(late, fits);
+  await settled(other, fits);
+  assert.equal((await other.client.post(`/p/${packet.json.id}/open`, {})).status, 503);
+  assert.equal((await view(late, packet)).grabbed_count, 4); // as it was promised
+  const unclean = await site.hongbao('audit', '--json').catch((error) => error);
+  const violated = JSON.parse(unclean.stdout).checks.filter((check) => check.violations > 0).map((check) => check.id);
+  assert.deepEqual(violated, ['I8', 'letters']);
+
+  await page.step('Older tables beside a newer Redis', 0, { BACKUP });
+  assert.match(readFileSync(join(BACKUP, 'letters.txt'), 'utf8'), /^letter \d+ {2}packet \d+ /);
+  const promised = readFileSync(join(BACKUP, 'promised.txt'), 'utf8');
+  for (const user of [early, lost, newest, late]) assert.match(promised, new RegExp(`^${user.id},`, 'm'));
+  await page.step('Older tables beside a newer Redis', 1, { BACKUP });
+  await page.step('Without a copy of Redis', 0);
+  await page.step('Restore', 3);
+  for (const user of users) {
+    const login = await user.client.post('/login', { username: user.username, password: user.password });
+    assert.equal(login.status, 200, login.text);
+  }
+  assert.equal(await open(early, packet), earlyFen);
+  const rest = [];
+  for (const user of [lost, newest, late, other]) rest.push(await open(user, packet));
+  assert.equal(rest.reduce((sum, amount) => sum + amount, earlyFen), 4000);
+  await settled(other, packet);
+  await audit();
 });
 
 test('every command of the page was run', () => {

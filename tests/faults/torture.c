@@ -134,7 +134,7 @@ static void expire_now(struct services *app, const struct told_packet *p)
     live_keys(&keys, p->number, config.partitions);
     const struct str eval[] = { STR("EVAL"), str_from(script), STR("1"), keys.key[LIVE_KEY_PACKET] };
     redis_run(app, eval, 4);
-    expect(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_at = created_at + 1 WHERE id = ?",
+    expect(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = ?",
                    DB_PARAMS(DB_U64(p->number))) == ST_OK,
            "MySQL is unreachable");
 }
@@ -164,7 +164,7 @@ static void promises_check(struct services *app, struct arena *a)
             uint64_t rows = number(app, a, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ?", who, 2);
             uint64_t told = number(app, a,
                                    "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ? AND share_no = ?"
-                                   " AND amount = ?",
+                                   " AND amount_fen = ?",
                                    who, 4);
             expect(rows == grab->told && told == grab->told, "a grab's row differs from its answer");
         }
@@ -271,9 +271,9 @@ static void world_inside(void)
         expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is unreachable");
     }
     expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0) == ST_OK &&
-               db_exec(app.stores.db, NULL, "UPDATE instance_lease SET leased_until = 0", NULL, 0) == ST_OK &&
-               db_exec(app.stores.db, NULL, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)", NULL, 0) ==
-                   ST_OK,
+               db_exec(app.stores.db, NULL, "UPDATE instance_lease SET until_ms = 0", NULL, 0) == ST_OK &&
+               db_exec(app.stores.db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)", NULL,
+                       0) == ST_OK,
            "MySQL is unreachable");
     expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is unreachable");
     redis_call_free(&call);

@@ -72,7 +72,7 @@ static void an_escrow_that_does_not_hold_the_rest_violates_i1(void **state)
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "UPDATE account SET balance = balance + 1 WHERE id = ?", s.open);
+    sql(&s, "UPDATE account SET balance_fen = balance_fen + 1 WHERE id = ?", s.open);
     scene_violates(&s, AUDIT_I1, "packet", s.open);
 }
 
@@ -158,7 +158,7 @@ static void a_balance_without_transfers_violates_i5(void **state)
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "UPDATE account SET balance = balance + 100 WHERE id = ?", s.w.users[5]);
+    sql(&s, "UPDATE account SET balance_fen = balance_fen + 100 WHERE id = ?", s.w.users[5]);
     scene_violates(&s, AUDIT_I5, "account", s.w.users[5]);
 }
 
@@ -167,7 +167,7 @@ static void balances_that_do_not_sum_to_zero_violate_i5(void **state)
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "UPDATE account SET balance = balance - 7 WHERE id = ?", 1);
+    sql(&s, "UPDATE account SET balance_fen = balance_fen - 7 WHERE id = ?", 1);
     scene_violates(&s, AUDIT_I5, "account", 0);
 }
 
@@ -176,7 +176,7 @@ static void a_closed_packet_with_money_in_escrow_violates_i6(void **state)
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "UPDATE account SET balance = 5 WHERE id = ?", s.finished);
+    sql(&s, "UPDATE account SET balance_fen = 5 WHERE id = ?", s.finished);
     scene_violates(&s, AUDIT_I6, "packet", s.finished);
 }
 
@@ -187,7 +187,7 @@ static void a_refund_to_the_wrong_person_violates_i6(void **state)
     scene_begin(&s);
     struct str text =
         arena_printf(s.w.arena,
-                     "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at)"
+                     "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
                      " SELECT 'refund', id, %llu, 1, id, 0, 0 FROM packet WHERE id = ?",
                      (unsigned long long)s.w.users[5]);
     sql(&s, text.ptr, s.finished);
@@ -199,7 +199,7 @@ static void a_grab_with_another_amount_than_drawn_violates_i7(void **state)
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "UPDATE grab SET amount = amount + 1 WHERE share_no = 0 AND packet_id = ?", s.finished);
+    sql(&s, "UPDATE grab SET amount_fen = amount_fen + 1 WHERE share_no = 0 AND packet_id = ?", s.finished);
     scene_violates(&s, AUDIT_I7, "packet", s.finished);
 }
 
@@ -261,9 +261,9 @@ static void a_wrong_yearly_total_is_named(void **state)
 static void a_wrong_monthly_total_is_named(void **state)
 {
     static const char *const wrong[] = {
-        "UPDATE user_month SET received_amount = received_amount + 1 WHERE user_id = ?",
+        "UPDATE user_month SET received_fen = received_fen + 1 WHERE user_id = ?",
         "UPDATE user_month SET received_count = received_count + 1 WHERE user_id = ?",
-        "UPDATE user_month SET sent_amount = sent_amount - 1 WHERE user_id = ?",
+        "UPDATE user_month SET sent_fen = sent_fen - 1 WHERE user_id = ?",
         "UPDATE user_month SET sent_count = sent_count - 1 WHERE user_id = ?",
         "UPDATE user_month SET month = month % 12 + 1 WHERE user_id = ?", /* the sum of the year stays right */
         "DELETE FROM user_month WHERE user_id = ?",
@@ -320,9 +320,9 @@ static void the_length_of_the_id_ranges_does_not_change_the_result(void **state)
     (void)state;
     scene_begin(&s);
     world_sql(&s.w, "UPDATE packet SET grabbed_count = grabbed_count - 1");
-    world_sql(&s.w, "UPDATE `grab` SET amount = amount + 1");
-    world_sql(&s.w, "UPDATE account SET balance = balance + 1");
-    world_sql(&s.w, "INSERT INTO transfer (kind, debit_id, credit_id, amount, packet_id, seq, created_at)"
+    world_sql(&s.w, "UPDATE `grab` SET amount_fen = amount_fen + 1");
+    world_sql(&s.w, "UPDATE account SET balance_fen = balance_fen + 1");
+    world_sql(&s.w, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
                     " SELECT 'grab', 1, MIN(id), 5, 9223372036854775809, 0, 1 FROM user"); /* the packet is missing */
     for (uint32_t rows = 0; rows < 5; rows++) {
         audits[rows].range_rows = rows;
@@ -344,7 +344,7 @@ static void the_json_report_lists_the_violations(void **state)
     size_t size = 0;
     (void)state;
     scene_begin(&s);
-    sql(&s, "UPDATE account SET balance = balance + 100 WHERE id = ?", s.w.users[5]);
+    sql(&s, "UPDATE account SET balance_fen = balance_fen + 100 WHERE id = ?", s.w.users[5]);
     audit_packet(&s, 0);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);

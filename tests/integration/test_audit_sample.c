@@ -63,7 +63,7 @@ static void a_lasting_violation_is_counted_once_after_some_attempts(void **state
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
-    world_sql(&w, "UPDATE `grab` SET amount = amount + 1");
+    world_sql(&w, "UPDATE `grab` SET amount_fen = amount_fen + 1");
     uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED), sampled = metrics_get(METRIC_AUDIT_SAMPLED);
     for (int attempt = 1; attempt < AUDIT_SAMPLE_ATTEMPTS; attempt++) {
         assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_OK);

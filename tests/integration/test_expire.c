@@ -18,7 +18,7 @@ enum { HOUR_MS = 3600000, RETRY_MS = 150, PASSES_MAX = 200 };
 static void time_runs_out(struct world *w, uint64_t packet_id)
 {
     const long long over_ms = clock_now_ms() - 1;
-    struct str sql = arena_printf(w->arena, "UPDATE packet SET expires_at = %lld WHERE id = %llu", over_ms,
+    struct str sql = arena_printf(w->arena, "UPDATE packet SET expires_ms = %lld WHERE id = %llu", over_ms,
                                   (unsigned long long)packet_id);
     struct str words = arena_printf(w->arena, "HSET {pk} expires_ms %lld", over_ms);
     world_sql(w, sql.ptr);

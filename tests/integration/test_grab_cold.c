@@ -50,7 +50,7 @@ static void assert_opened(const struct person *p, uint64_t packet_id, int status
 /* By so much, and back again: the tables are shared with other tests. */
 static void expiry_move(uint64_t packet_id, int64_t ms)
 {
-    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_at = expires_at + ? WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = expires_ms + ? WHERE id = ?",
                              DB_PARAMS(DB_I64(ms), DB_U64(packet_id))),
                      ST_OK);
 }

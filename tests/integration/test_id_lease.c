@@ -18,7 +18,7 @@ static int64_t now;
 /* Every test begins and ends with no lease running. Nobody else uses the database of the fixture meanwhile. */
 static enum status leases_clear(void)
 {
-    return db_exec(app->stores.db, NULL, "UPDATE instance_lease SET holder = 0, leased_until = 0", NULL, 0);
+    return db_exec(app->stores.db, NULL, "UPDATE instance_lease SET holder = 0, until_ms = 0", NULL, 0);
 }
 
 static int setup(void **state)
@@ -41,14 +41,14 @@ static int teardown(void **state)
 static void only_instance(uint16_t instance)
 {
     assert_int_equal(db_exec(app->stores.db, NULL,
-                             "UPDATE instance_lease SET holder = 1, leased_until = ? WHERE instance_no <> ?",
+                             "UPDATE instance_lease SET holder = 1, until_ms = ? WHERE instance_no <> ?",
                              DB_PARAMS(DB_I64(INT64_MAX), DB_U64(instance))),
                      ST_OK);
 }
 
 static int64_t leased_until(uint16_t instance)
 {
-    return sql_number(app, "SELECT leased_until FROM instance_lease WHERE instance_no = ?", instance);
+    return sql_number(app, "SELECT until_ms FROM instance_lease WHERE instance_no = ?", instance);
 }
 
 static void the_first_id_takes_a_lease(void **state)

@@ -70,7 +70,7 @@ static void sample_make(struct sample *s, enum packet_kind kind, uint32_t count)
                                  .receiver_name = STR(""),
                                  .kind = kind,
                                  .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
-                                 .share_count = count,
+                                 .count = count,
                                  .best_share_no = kind == PACKET_LUCKY ? count - 1 : PACKET_NO_SHARE,
                                  .greeting = STR("恭喜发财，大吉大利"),
                                  .created_ms = clock_now_ms(),
@@ -367,7 +367,7 @@ static void a_view_tells_all_of_the_packet(void **state)
     assert_int_equal(p->kind, PACKET_EXCLUSIVE);
     assert_int_equal(p->split, SPLIT_EVEN);
     assert_int_equal(p->amount_fen, s.p.amount_fen);
-    assert_int_equal(p->share_count, 1);
+    assert_int_equal(p->count, 1);
     assert_int_equal(p->best_share_no, PACKET_NO_SHARE);
     assert_true(str_equal(p->greeting, s.p.greeting));
     assert_memory_equal(p->seed, s.p.seed, SEED_BYTES);

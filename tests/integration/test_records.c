@@ -65,7 +65,7 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
                              .kind = kind,
                              .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
                              .amount_fen = total_fen,
-                             .share_count = count,
+                             .count = count,
                              .share_max_fen = 20000,
                              .best_share_no = PACKET_NO_SHARE,
                              .greeting = STR("大吉大利"),
@@ -91,7 +91,7 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
 /* The grab of share share_no as settled. */
 static void grabbed(struct packet *packet, uint32_t share_no, const struct person *by, int64_t at_ms)
 {
-    int64_t *shares = calloc(packet->share_count, sizeof *shares);
+    int64_t *shares = calloc(packet->count, sizeof *shares);
     assert_non_null(shares);
     assert_int_equal(split_packet(packet, shares), ST_OK);
     int64_t fen = shares[share_no];
@@ -101,24 +101,22 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
                              DB_PARAMS(DB_U64(packet->id), DB_U64(share_no), DB_U64(by->id),
                                        DB_TEXT(str_from(by->nickname)), DB_I64(fen), DB_I64(at_ms))),
                      ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_fen = grabbed_fen + ?, "
+                             "state = IF(grabbed_count = count, 'closed', state) WHERE id = ?",
+                             DB_PARAMS(DB_I64(fen), DB_U64(packet->id))),
+                     ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO user_year (user_id, year, received_count, received_fen) VALUES (?, ?, 1, ?) "
+                             "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
+                             "received_fen = received_fen + ?",
+                             DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(fen), DB_I64(fen))),
+                     ST_OK);
     assert_int_equal(
         db_exec(app->stores.db, NULL,
-                "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_amount = grabbed_amount + ?, "
-                "state = IF(grabbed_count = share_count, 'closed', state) WHERE id = ?",
-                DB_PARAMS(DB_I64(fen), DB_U64(packet->id))),
-        ST_OK);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL,
-                "INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (?, ?, 1, ?) "
+                "INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES (?, ?, ?, 1, ?) "
                 "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
-                "received_amount = received_amount + ?",
-                DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(fen), DB_I64(fen))),
-        ST_OK);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL,
-                "INSERT INTO user_month (user_id, year, month, received_count, received_amount) VALUES (?, ?, ?, 1, ?) "
-                "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
-                "received_amount = received_amount + ?",
+                "received_fen = received_fen + ?",
                 DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(date.month), DB_I64(fen), DB_I64(fen))),
         ST_OK);
     packet->grabbed_count++;
@@ -379,15 +377,14 @@ static void sent_items_tell_state_and_refund(void **state)
     person_new(app, &p, 0);
     (void)packet_of(&p, PACKET_EVEN, 200, 2, now);
     struct packet expired = packet_of(&p, PACKET_EVEN, 500, 2, now);
-    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_at = created_at - 1 WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = created_ms - 1 WHERE id = ?",
                              DB_PARAMS(DB_U64(expired.id))),
                      ST_OK);
     assert_int_equal(asked(&v, &p, "/records/sent"), 200);
     assert_int_equal(visit_body_count(&v, "\"state\":\"open\""), 1);
     assert_int_equal(visit_body_count(&v, "\"state\":\"expired\""), 1); /* its time is over, whoever has noticed */
     visit_end(&v);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "UPDATE packet SET state = 'closed', refund_amount = 500 WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET state = 'closed', refund_fen = 500 WHERE id = ?",
                              DB_PARAMS(DB_U64(expired.id))),
                      ST_OK);
     assert_int_equal(asked(&v, &p, "/records/sent"), 200);
@@ -514,7 +511,7 @@ static void a_draw_that_was_tampered_with_is_told(void **state)
     assert_true(visit_body_has(&v, "\"commitment_ok\":true"));
     assert_true(visit_body_has(&v, "\"shares_ok\":true"));
     visit_end(&v);
-    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE grab SET amount = amount + 1 WHERE packet_id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE grab SET amount_fen = amount_fen + 1 WHERE packet_id = ?",
                              DB_PARAMS(DB_U64(packet.id))),
                      ST_OK);
     assert_int_equal(verified(&v, &p, &packet, ""), 200);
@@ -597,7 +594,7 @@ static void a_packet_comes_back_from_its_row_as_it_went_in(void **state)
     struct packet out;
     assert_int_equal(packet_find(app->stores.db, arena, in.id, &out), ST_OK);
     assert_int_equal(out.amount_fen, 777);
-    assert_int_equal(out.share_count, 7);
+    assert_int_equal(out.count, 7);
     assert_int_equal(out.share_max_fen, 20000);
     assert_int_equal(out.best_share_no, in.best_share_no);
     assert_memory_equal(out.seed, in.seed, sizeof in.seed);

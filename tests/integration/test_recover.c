@@ -15,7 +15,12 @@
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/split.h"
+#include "settle/commit.h"
+#include "settle/cursor.h"
+#include "settle/read.h"
 #include "settle/recover.h"
+#include "settle/recover_stream.h"
+#include "settle/settle.h"
 #include "support/close_one.h"
 #include "test_settle_fixture.h"
 
@@ -109,7 +114,7 @@ static enum live_code load_late(struct world *w, uint64_t id)
 {
     struct packet p = world_packet(w, id);
     enum live_code code;
-    int64_t *shares = arena_array(w->arena, p.share_count, sizeof *shares);
+    int64_t *shares = arena_array(w->arena, p.count, sizeof *shares);
     assert_int_equal(split_packet(&p, shares), ST_OK);
     assert_int_equal(live_load(&w->live, &p, shares, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
     return code;
@@ -397,7 +402,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
 }
 
 /* Settling and expiry wait for the check, and nothing else would make room. */
-static void a_full_redis_is_checked_and_mended_too(void **state)
+static void a_full_redis_is_compared_and_repaired_too(void **state)
 {
     struct world w;
     struct recover r = { .whole = true };
@@ -467,7 +472,7 @@ static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_tha
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
-    world_sql(&w, "UPDATE packet SET expires_at = expires_at - 72000000"); /* 19 hours ago */
+    world_sql(&w, "UPDATE packet SET expires_ms = expires_ms - 72000000"); /* 19 hours ago */
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
@@ -481,14 +486,13 @@ static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_tha
 static void what_was_read_from_a_redis_that_is_gone_is_not_settled(void **state)
 {
     struct world w;
-    struct settle_partition *gap;
     uint64_t settled;
     (void)state;
     world_begin_drained(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
     struct settle_partition *p = world_partition(&w, id);
-    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
     assert_int_equal(p->event_count, 1);
     assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
     settler_reconnect(&w);
@@ -517,7 +521,7 @@ static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_wait
     assert_int_equal(world_grab(&w, id, 4).code, LIVE_BUSY);
     assert_int_equal(world_balance(&w, w.users[3]), 100000);
     /* When a person has given the grab up, the packet comes back as it was settled. */
-    world_sql(&w, "UPDATE dead_letter SET resolved_at = 1, resolution = 'dropped'");
+    world_sql(&w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).share_no, 1);
     assert_int_equal(world_grab(&w, id, 3).share_no, 2);
@@ -625,7 +629,7 @@ static void more_packets_than_one_look_takes_come_back(void **state)
     world_end(&w);
 }
 
-static void a_mended_stream_makes_recovery_look_at_everything(void **state)
+static void a_repaired_stream_makes_recovery_look_at_every_packet(void **state)
 {
     struct world w;
     struct recover r = { .whole = true };
@@ -636,10 +640,10 @@ static void a_mended_stream_makes_recovery_look_at_everything(void **state)
     world_grab(&w, id, 1);
     world_drain(&w);
     assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
-    assert_false(w.settle->mended);
+    assert_false(w.settle->stream_repaired);
     world_lose_tail(&w, id);
     world_drain(&w);
-    assert_true(w.settle->mended);
+    assert_true(w.settle->stream_repaired);
     r.packet_id = id; /* the walk is behind it already */
     r.expires_ms = INT64_MAX;
     assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
@@ -711,7 +715,7 @@ int main(void)
         cmocka_unit_test(the_fence_opens_only_with_the_doors_closed),
         cmocka_unit_test(another_number_of_partitions_is_refused_by_the_worker),
         cmocka_unit_test(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing),
-        cmocka_unit_test(a_full_redis_is_checked_and_mended_too),
+        cmocka_unit_test(a_full_redis_is_compared_and_repaired_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
         cmocka_unit_test(a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_than_others),
         cmocka_unit_test(what_was_read_from_a_redis_that_is_gone_is_not_settled),
@@ -722,7 +726,7 @@ int main(void)
         cmocka_unit_test(a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly),
         cmocka_unit_test(a_packet_closed_in_redis_with_another_sum_is_left_to_a_person),
         cmocka_unit_test(more_packets_than_one_look_takes_come_back),
-        cmocka_unit_test(a_mended_stream_makes_recovery_look_at_everything),
+        cmocka_unit_test(a_repaired_stream_makes_recovery_look_at_every_packet),
         cmocka_unit_test(a_refund_leaves_no_keys_that_nobody_would_come_back_for),
         cmocka_unit_test(recovering_twice_does_it_once),
     };

@@ -64,15 +64,15 @@ static void assert_denied(const struct services *role, const char *sql)
 static void no_role_changes_or_deletes_rows_of_the_ledger(void **state)
 {
     static const char *const statements[] = {
-        "UPDATE transfer SET amount = 1",
+        "UPDATE transfer SET amount_fen = 1",
         "UPDATE transfer SET credit_id = 1 WHERE id = 0",
         "DELETE FROM transfer",
         "TRUNCATE TABLE transfer",
-        "REPLACE INTO transfer (id, kind, debit_id, credit_id, amount, created_at)"
+        "REPLACE INTO transfer (id, kind, debit_id, credit_id, amount_fen, created_ms)"
         " VALUES (1, 'deposit', 1, 1, 1, 1)",
         "ALTER TABLE transfer DROP KEY transfer_packet",
         "DROP TABLE transfer",
-        "UPDATE `grab` SET amount = 1",
+        "UPDATE `grab` SET amount_fen = 1",
         "UPDATE `grab` SET user_id = 1 WHERE packet_id = 0",
         "DELETE FROM `grab`",
         "TRUNCATE TABLE `grab`",
@@ -88,11 +88,11 @@ static void no_role_changes_or_deletes_rows_of_the_ledger(void **state)
 
 static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
 {
-    static const char *const statements[] = { "UPDATE packet SET amount = 1",
+    static const char *const statements[] = { "UPDATE packet SET amount_fen = 1",
                                               "UPDATE packet SET seed = ''",
                                               "UPDATE packet SET commitment = ''",
                                               "UPDATE packet SET sender_id = 1",
-                                              "UPDATE packet SET expires_at = 0",
+                                              "UPDATE packet SET expires_ms = 0",
                                               "DELETE FROM packet",
                                               "UPDATE account SET kind = 'bank'",
                                               "UPDATE account SET id = 2 WHERE id = 0",
@@ -120,21 +120,21 @@ static void each_role_writes_its_own_columns_only(void **state)
 {
     (void)state;
     /* Only the settle worker writes grabs, their sums and the cursors. */
-    assert_denied(web, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount, grabbed_at)"
+    assert_denied(web, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
                        " VALUES (1, 0, 1, 'x', 1, 1)");
-    assert_denied(web, "UPDATE packet SET grabbed_amount = 0");
-    assert_denied(web, "UPDATE packet SET refund_amount = 0");
-    assert_denied(web, "UPDATE user_year SET received_amount = 0");
-    assert_denied(web, "UPDATE user_month SET received_amount = 0");
+    assert_denied(web, "UPDATE packet SET grabbed_fen = 0");
+    assert_denied(web, "UPDATE packet SET refund_fen = 0");
+    assert_denied(web, "UPDATE user_year SET received_fen = 0");
+    assert_denied(web, "UPDATE user_month SET received_fen = 0");
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
-    assert_denied(settle, "INSERT INTO user (username, nickname, created_at) VALUES ('x', 'x', 1)");
+    assert_denied(settle, "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
     assert_denied(settle, "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
     assert_denied(settle, "INSERT INTO packet SELECT * FROM packet");
     assert_denied(settle, "UPDATE instance_lease SET holder = 0");
-    assert_denied(settle, "UPDATE user_year SET sent_amount = 0");
-    assert_denied(settle, "UPDATE user_month SET sent_amount = 0");
+    assert_denied(settle, "UPDATE user_year SET sent_fen = 0");
+    assert_denied(settle, "UPDATE user_month SET sent_fen = 0");
 }
 
 static void the_audit_only_reads(void **state)
@@ -150,7 +150,7 @@ static void the_audit_only_reads(void **state)
         (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES ()", tables[i]);
         assert_denied(audit, sql);
     }
-    assert_denied(audit, "UPDATE account SET balance = 0");
+    assert_denied(audit, "UPDATE account SET balance_fen = 0");
     assert_denied(audit, "UPDATE packet SET state = 'closed'");
     assert_denied(audit, "SELECT * FROM user");
     assert_int_equal(sql_error(audit, "SELECT * FROM transfer LIMIT 1"), 0);

@@ -20,20 +20,20 @@ static struct services *app;
 static struct arena *arena;
 
 /* What the database connection is told to do to the next transactions (db_transaction is wrapped by the linker). */
-static enum { FAULT_NONE, FAULT_ANSWER_LOST, FAULT_NEVER_ARRIVED } fault;
+static enum { TROUBLE_NONE, TROUBLE_ANSWER_LOST, TROUBLE_NEVER_ARRIVED } trouble;
 
 enum status __real_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
 {
-    switch (fault) {
-    case FAULT_ANSWER_LOST:
-        fault = FAULT_NONE;
+    switch (trouble) {
+    case TROUBLE_ANSWER_LOST:
+        trouble = TROUBLE_NONE;
         assert_int_equal(__real_db_transaction(db, body, ctx), ST_OK);
         return ST_UNKNOWN;
-    case FAULT_NEVER_ARRIVED: fault = FAULT_NONE; return ST_UNKNOWN;
-    case FAULT_NONE: break;
+    case TROUBLE_NEVER_ARRIVED: trouble = TROUBLE_NONE; return ST_UNKNOWN;
+    case TROUBLE_NONE: break;
     }
     return __real_db_transaction(db, body, ctx);
 }
@@ -81,7 +81,7 @@ static int64_t packets_of(const struct person *p)
 
 static int64_t escrow_of(const struct packet *p)
 {
-    return sql_number(app, "SELECT balance FROM account WHERE kind = 'escrow' AND id = ?", p->id);
+    return sql_number(app, "SELECT balance_fen FROM account WHERE kind = 'escrow' AND id = ?", p->id);
 }
 
 /* True when Redis has the packet; its shares are then exactly the seed's. */
@@ -95,11 +95,11 @@ static bool is_live(const struct packet *p)
     struct str shares = redis_reply_str(call.reply);
     bool live = shares.ptr != NULL;
     if (live) {
-        int64_t *wanted = calloc(p->share_count, sizeof *wanted);
+        int64_t *wanted = calloc(p->count, sizeof *wanted);
         assert_non_null(wanted);
         assert_int_equal(split_packet(p, wanted), ST_OK);
-        assert_int_equal(shares.len, (size_t)p->share_count * 4);
-        for (uint32_t i = 0; i < p->share_count; i++) {
+        assert_int_equal(shares.len, (size_t)p->count * 4);
+        for (uint32_t i = 0; i < p->count; i++) {
             const unsigned char *b = (const unsigned char *)shares.ptr + (size_t)i * 4;
             assert_int_equal(wanted[i], (int64_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]);
         }
@@ -120,14 +120,14 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_int_equal(packet.state, PACKET_OPEN);
     assert_int_equal(packet.kind, PACKET_LUCKY);
     assert_int_equal(packet.split, SPLIT_DOUBLE_AVERAGE);
-    assert_int_equal(packet.share_count, 5);
+    assert_int_equal(packet.count, 5);
     assert_int_equal(packet.amount_fen, 1000);
     assert_true(str_equal(packet.greeting, STR("新年好")));
     assert_true(str_equal(packet.sender_name, str_from(p.nickname)));
     assert_int_equal(packet.expires_ms - packet.created_ms, app->stores.config->packet_lifetime_ms);
     assert_true(is_live(&packet));
-    assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_year WHERE user_id = ?", p.id), 1000);
-    assert_int_equal(sql_number(app, "SELECT sent_amount FROM user_month WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_fen FROM user_year WHERE user_id = ?", p.id), 1000);
+    assert_int_equal(sql_number(app, "SELECT sent_fen FROM user_month WHERE user_id = ?", p.id), 1000);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
 }
@@ -203,7 +203,7 @@ static void an_exclusive_packet_names_its_receiver(void **state)
     struct packet packet = sent(&p, fields);
     assert_int_equal(packet.receiver_id, receiver.id);
     assert_true(str_equal(packet.receiver_name, str_from(receiver.nickname)));
-    assert_int_equal(packet.share_count, 1);
+    assert_int_equal(packet.count, 1);
     assert_int_equal(packet.amount_fen, 520);
 
     assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422);
@@ -368,7 +368,7 @@ static void a_lost_commit_answer_pays_once_and_answers_success(void **state)
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
-    fault = FAULT_ANSWER_LOST;
+    trouble = TROUBLE_ANSWER_LOST;
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
@@ -381,7 +381,7 @@ static void a_commit_that_never_arrived_is_repeated(void **state)
     (void)state;
     struct person p;
     person_new(app, &p, 10000);
-    fault = FAULT_NEVER_ARRIVED;
+    trouble = TROUBLE_NEVER_ARRIVED;
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
@@ -495,7 +495,7 @@ static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
     app->stores.config = &config;
     struct packet packet = sent(&p, "kind=lucky&amount=20000&count=100000&split=gaussian");
     app->stores.config = before;
-    assert_int_equal(packet.share_count, 100000);
+    assert_int_equal(packet.count, 100000);
     assert_int_equal(packet.state, PACKET_OPEN);
     assert_true(is_live(&packet));
     assert_int_equal(person_balance(app, &p), 0);

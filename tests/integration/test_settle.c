@@ -13,6 +13,10 @@
 #include "packet/grab.h"
 #include "packet/store.h"
 #include "pages/grab.h"
+#include "settle/commit.h"
+#include "settle/publish.h"
+#include "settle/read.h"
+#include "settle/settle.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000 };
@@ -20,10 +24,10 @@ enum { HOUR_MS = 3600000 };
 /* Reads and commits the packet's partition once without publishing: what a worker does that dies then. */
 static uint64_t commit_only(struct world *w, uint64_t packet_id)
 {
-    struct settle_partition *p = world_partition(w, packet_id), *gap;
+    struct settle_partition *p = world_partition(w, packet_id);
     uint64_t settled;
-    assert_int_equal(settle_read(w->settle, p->no, 1, &gap), ST_OK);
-    assert_null(gap);
+    assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
+    assert_false(p->gap);
     assert_int_equal(settle_commit(w->settle, p, &settled), ST_OK);
     return settled;
 }
@@ -43,11 +47,11 @@ static void grabs_become_rows_money_and_totals(void **state)
     assert_int_equal(p.grabbed_count, 2);
     assert_int_equal(p.grabbed_fen, a.amount_fen + b.amount_fen);
     assert_int_equal(p.state, PACKET_OPEN);
-    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]),
+    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]),
                      a.amount_fen);
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_year WHERE user_id = ?", w.users[1]), 1);
-    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_month WHERE user_id = ?", w.users[1]),
-                     world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]));
+    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_month WHERE user_id = ?", w.users[1]),
+                     world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]));
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
     struct grab row;
     assert_int_equal(packet_grab_of(w.app->stores.db, w.arena, id, w.users[1], &row), ST_OK);
@@ -93,7 +97,6 @@ static void a_worker_that_read_before_another_settled_writes_nothing(void **stat
 {
     struct world w;
     struct settle *other;
-    struct settle_partition *gap;
     uint64_t settled;
     (void)state;
     world_begin(&w, 4);
@@ -101,7 +104,7 @@ static void a_worker_that_read_before_another_settled_writes_nothing(void **stat
     world_grab(&w, id, 1);
     world_grab(&w, id, 2);
     struct settle_partition *p = world_partition(&w, id);
-    assert_int_equal(settle_read(w.settle, p->no, 1, &gap), ST_OK);
+    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
     assert_int_equal(settle_new(&w.app->stores, &other), ST_OK);
     uint64_t events;
     assert_int_equal(settle_drain(other, 10, &events), ST_OK);
@@ -193,9 +196,35 @@ static void the_same_event_again_changes_nothing(void **state)
     world_end(&w);
 }
 
+/* A repeat has the same packet, share, user and amount. */
+static void a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t first = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1), second;
+    do
+        second = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    while (packet_partition(second, w.config->partitions) != packet_partition(first, w.config->partitions));
+    world_grab(&w, second, 1);
+    world_grab(&w, second, 2);
+    world_drain(&w);
+    world_grab(&w, first, 1); /* share 0 by users[1], as the repeat that comes next */
+    event_add(&w, second, "*", 0, w.users[1], 100);
+    event_add(&w, second, "*", 1, w.users[2], 100);
+    world_grab(&w, second, 3);
+    assert_int_equal(world_drain(&w), 4);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
+    assert_int_equal(world_balance(&w, w.users[1]), 100200);
+    assert_int_equal(world_balance(&w, w.users[2]), 100100);
+    assert_int_equal(world_balance(&w, w.users[3]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static int64_t letters_of(struct world *w, uint64_t packet_id)
 {
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_at IS NULL", packet_id);
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
 }
 
 static void a_settled_share_that_comes_again_with_another_amount_is_put_aside(void **state)
@@ -263,15 +292,59 @@ static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(v
     world_end(&w);
 }
 
+static void a_settled_share_that_comes_again_with_other_content_is_put_aside(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    const struct {
+        size_t user;
+        int64_t fen;
+    } others[] = { { 1, 101 }, { 1, 99 }, { 2, 100 } };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        int64_t before = world_balance(&w, w.users[1]);
+        world_grab(&w, id, 1);
+        assert_int_equal(world_drain(&w), 1);
+        event_add(&w, id, "*", 0, w.users[others[i].user], others[i].fen);
+        assert_int_equal(world_drain(&w), 0);
+        assert_int_equal(letters_of(&w, id), 1);
+        assert_int_equal(world_balance(&w, w.users[1]), before + 100);
+        assert_int_equal(world_balance(&w, w.users[2]), 100000);
+    }
+    world_end(&w);
+}
+
 static void an_event_of_an_unknown_packet_is_put_aside(void **state)
 {
     struct world w;
     (void)state;
     world_begin(&w, 2);
     event_add(&w, 77, "*", 0, w.users[0], 100);
+    (void)world_redis(&w, 78, "SET {pk} nonsense"); /* no doors to shut */
+    event_add(&w, 78, "*", 0, w.users[0], 100);
     assert_int_equal(world_drain(&w), 0);
     assert_false(settle_is_stopped(w.settle));
     assert_int_equal(letters_of(&w, 77), 1);
+    assert_int_equal(letters_of(&w, 78), 1);
+    world_end(&w);
+}
+
+static void a_letter_that_the_tables_refuse_stops_the_partition(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    event_add(&w, id, "5-1", 1, w.users[1], 100); /* share 0 got lost */
+    struct str sql = arena_printf(w.arena,
+                                  "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms,"
+                                  " resolved_ms) VALUES (%u, '5-1', '', '', 1, 1)",
+                                  world_partition(&w, id)->no);
+    world_sql(&w, sql.ptr);
+    assert_int_equal(world_drain(&w), 0);
+    assert_true(world_partition(&w, id)->stopped);
+    assert_int_equal(letters_of(&w, id), 0);
     world_end(&w);
 }
 
@@ -340,7 +413,8 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
 
     /* The packet's row says that there is enough, its account knows better. */
     id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    struct str sql = arena_printf(w.arena, "UPDATE account SET balance = 99 WHERE id = %llu", (unsigned long long)id);
+    struct str sql =
+        arena_printf(w.arena, "UPDATE account SET balance_fen = 99 WHERE id = %llu", (unsigned long long)id);
     world_sql(&w, sql.ptr);
     world_grab(&w, id, 1);
     assert_int_equal(world_drain(&w), 0);
@@ -353,13 +427,13 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
 /* What the program would have to forget first. */
 static void the_tables_refuse_sums_that_can_not_be(void **state)
 {
-    static const char *const refused[] = { "UPDATE packet SET grabbed_amount = 301 WHERE id = ?",
-                                           "UPDATE packet SET grabbed_amount = 200, refund_amount = 101 WHERE id = ?",
+    static const char *const refused[] = { "UPDATE packet SET grabbed_fen = 301 WHERE id = ?",
+                                           "UPDATE packet SET grabbed_fen = 200, refund_fen = 101 WHERE id = ?",
                                            "UPDATE packet SET grabbed_count = 4 WHERE id = ?",
-                                           "UPDATE grab SET amount = 0 WHERE packet_id = ?",
-                                           "UPDATE transfer SET amount = -1 WHERE packet_id = ?",
+                                           "UPDATE grab SET amount_fen = 0 WHERE packet_id = ?",
+                                           "UPDATE transfer SET amount_fen = -1 WHERE packet_id = ?",
                                            "UPDATE transfer SET debit_id = credit_id WHERE packet_id = ?",
-                                           "UPDATE account SET balance = -1 WHERE id = ?" };
+                                           "UPDATE account SET balance_fen = -1 WHERE id = ?" };
     struct world w;
     (void)state;
     world_begin(&w, 2);
@@ -441,6 +515,28 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
         assert_true(world_redis(&w, ids[i], "PTTL {pk}") > 0);
     assert_int_equal(world_redis(&w, open, "PTTL {pk}"), -1);
     world_partitions_set(&w, 16);
+    world_end(&w);
+}
+
+/* The other one has read the events as well, and finds the cursor moved by the worker that died. */
+static void a_worker_that_comes_late_tells_of_the_packets_that_a_dead_one_closed(void **state)
+{
+    struct world w;
+    struct settle *late;
+    uint64_t settled;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    uint32_t no = world_partition(&w, id)->no;
+    assert_int_equal(settle_new(&w.settler->stores, &late), ST_OK);
+    assert_int_equal(settle_read(late, no, 1), ST_OK);
+    assert_int_equal(commit_only(&w, id), 1);
+    assert_int_equal(settle_commit(late, &late->partitions[no], &settled), ST_OK);
+    assert_int_equal(settled, 0);
+    assert_int_equal(settle_publish(late, &late->partitions[no]), ST_OK);
+    assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
+    settle_free(late);
     world_end(&w);
 }
 
@@ -545,10 +641,10 @@ static void a_month_ends_at_midnight_in_shanghai_even_within_a_batch(void **stat
     event_add(&w, second, "1772294400000-0", 0, w.users[1], 200); /* 2026-02-28T16:00:00.000Z: March in Shanghai */
     assert_int_equal(world_drain(&w), 2);
     assert_int_equal(
-        world_number(&w, "SELECT received_amount FROM user_month WHERE month = 2 AND user_id = ?", w.users[1]), 100);
+        world_number(&w, "SELECT received_fen FROM user_month WHERE month = 2 AND user_id = ?", w.users[1]), 100);
     assert_int_equal(
-        world_number(&w, "SELECT received_amount FROM user_month WHERE month = 3 AND user_id = ?", w.users[1]), 200);
-    assert_int_equal(world_number(&w, "SELECT received_amount FROM user_year WHERE user_id = ?", w.users[1]), 300);
+        world_number(&w, "SELECT received_fen FROM user_month WHERE month = 3 AND user_id = ?", w.users[1]), 200);
+    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]), 300);
     world_end(&w);
 }
 
@@ -573,7 +669,7 @@ static void a_slow_database_takes_its_time_and_is_not_asked_again(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_sql(&w, "CREATE OR REPLACE TRIGGER test_slow BEFORE UPDATE ON stream_cursor FOR EACH ROW"
-                  " SET NEW.updated_at = NEW.updated_at + SLEEP(3)"); /* a page would have given up after two */
+                  " SET NEW.updated_ms = NEW.updated_ms + SLEEP(3)"); /* a page would have given up after two */
     uint64_t lost = metrics_get(METRIC_MYSQL_LOST), settled = 0;
     enum status st = settle_drain(w.settle, 3, &settled);
     world_sql(&w, "DROP TRIGGER test_slow");
@@ -596,7 +692,7 @@ static void ten_thousand_grabs_drain_and_the_audit_is_clean(void **state)
     assert_int_equal(world_drain(&w), 10000);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM grab", 0), 10000);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet WHERE state = 'closed'", 0), 50);
-    assert_int_equal(world_number(&w, "SELECT SUM(balance) FROM account", 0), 0);
+    assert_int_equal(world_number(&w, "SELECT SUM(balance_fen) FROM account", 0), 0);
     world_audit_clean(&w);
     world_end(&w);
 }
@@ -613,8 +709,11 @@ int main(void)
         cmocka_unit_test(the_same_event_again_changes_nothing),
         cmocka_unit_test(a_settled_share_that_comes_again_with_another_amount_is_put_aside),
         cmocka_unit_test(a_second_share_of_one_user_is_put_aside),
+        cmocka_unit_test(a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it),
         cmocka_unit_test(an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on),
+        cmocka_unit_test(a_settled_share_that_comes_again_with_other_content_is_put_aside),
         cmocka_unit_test(an_event_of_an_unknown_packet_is_put_aside),
+        cmocka_unit_test(a_letter_that_the_tables_refuse_stops_the_partition),
         cmocka_unit_test(a_damaged_event_is_put_aside_behind_what_was_good),
         cmocka_unit_test(a_stopped_partition_goes_on_when_the_cause_is_gone),
         cmocka_unit_test(a_grab_that_skips_a_share_is_put_aside),
@@ -623,6 +722,7 @@ int main(void)
         cmocka_unit_test(the_tables_refuse_sums_that_can_not_be),
         cmocka_unit_test(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live),
         cmocka_unit_test(however_much_was_not_published_the_next_worker_tells_of_every_closed_packet),
+        cmocka_unit_test(a_worker_that_comes_late_tells_of_the_packets_that_a_dead_one_closed),
         cmocka_unit_test(a_stream_of_another_type_stops_its_partition_and_no_other),
         cmocka_unit_test(a_worker_that_died_before_publishing_leaves_the_time_to_live_to_the_next),
         cmocka_unit_test(the_best_share_counts_for_its_owner_even_across_batches),

@@ -20,21 +20,30 @@
 #include "pages/send.h"
 #include "settle/fund.h"
 #include "settle/recover.h"
+#include "settle/recover_stream.h"
+#include "settle/settle.h"
 #include "support/test_services.h"
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
 
-static void tables_empty(struct world *w)
+static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
+                                      "stream_cursor", "dead_letter", "account", "user" };
+
+/* The same statement for every table: its name stands behind before and, if twice, at the end. */
+static void tables_each(struct world *w, const char *before, const char *between, bool twice)
 {
-    static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
-                                          "stream_cursor", "dead_letter", "account", "user" };
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        struct str sql = arena_printf(w->arena, "DELETE FROM %s", tables[i]);
+        struct str sql = arena_printf(w->arena, "%s%s%s%s", before, tables[i], between, twice ? tables[i] : "");
         world_sql(w, sql.ptr);
     }
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 1");
-    world_sql(w, "INSERT INTO account (id, kind, balance) VALUES (1, 'bank', 0)");
+}
+
+static void tables_empty(struct world *w)
+{
+    tables_each(w, "DELETE FROM ", "", false);
+    world_sql(w, "INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)");
     (void)world_redis(w, 0, "FLUSHALL");
 }
 
@@ -106,8 +115,8 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
     int64_t now_ms = clock_now_ms();
     const struct send_order order = { .kind = kind,
                                       .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
-                                      .total_fen = total_fen,
-                                      .share_fen_max = w->config->share_fen_max,
+                                      .amount_fen = total_fen,
+                                      .share_max_fen = w->config->share_fen_max,
                                       .lifetime_ms = lifetime_ms > 0 ? lifetime_ms : 1,
                                       .count = count,
                                       .greeting = STR("恭喜发财"),
@@ -155,10 +164,12 @@ enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events
     for (unsigned pass = 0; pass < passes_max; pass++) {
         uint64_t settled;
         enum status st = settle_pass(s, &settled);
+        if (st == ST_OK)
+            st = recover_gaps(s);
         if (st != ST_OK)
             return st;
         *events += settled;
-        if (settled == 0 && !s->again)
+        if (settled == 0 && !s->pass_due)
             return ST_OK;
     }
     return ST_CONFLICT;
@@ -251,6 +262,18 @@ struct str world_redis_text(struct world *w, uint64_t packet_id, const char *wor
     return text;
 }
 
+void world_tables_keep(struct world *w)
+{
+    tables_each(w, "CREATE OR REPLACE TEMPORARY TABLE kept_", " AS SELECT * FROM ", true);
+}
+
+void world_tables_restore(struct world *w)
+{
+    tables_each(w, "DELETE FROM ", "", false);
+    tables_each(w, "INSERT INTO ", " SELECT * FROM kept_", true);
+    tables_each(w, "DROP TEMPORARY TABLE kept_", "", false);
+}
+
 void world_lose_tail(struct world *w, uint64_t packet_id)
 {
     (void)world_redis(w, packet_id, "DEL {ev}");
@@ -262,7 +285,7 @@ void world_lose_tail(struct world *w, uint64_t packet_id)
 
 int64_t world_balance(struct world *w, uint64_t account_id)
 {
-    return world_number(w, "SELECT balance FROM account WHERE id = ?", account_id);
+    return world_number(w, "SELECT balance_fen FROM account WHERE id = ?", account_id);
 }
 
 struct packet world_packet(struct world *w, uint64_t packet_id)

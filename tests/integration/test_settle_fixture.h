@@ -56,6 +56,10 @@ int64_t world_redis(struct world *w, uint64_t packet_id, const char *words);
 /* The same, the answer as text in the arena. */
 struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words);
 
+/* The tables as they are now, and later again: a dump that is restored. What came since is forgotten. */
+void world_tables_keep(struct world *w);
+void world_tables_restore(struct world *w);
+
 /* Redis comes up without its newest seconds: the grab of users[2], which MySQL has, is unknown to it. */
 void world_lose_tail(struct world *w, uint64_t packet_id);
 

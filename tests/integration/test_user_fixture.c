@@ -167,17 +167,18 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
         assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?",
                                  DB_PARAMS(id, id)),
                          ST_OK);
-        assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE account SET balance = 0 WHERE id = ?", DB_PARAMS(id)),
-                         ST_OK);
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(id)), ST_OK);
         assert_int_equal(
             db_exec(app->stores.db, NULL,
                     "DELETE FROM account WHERE id = ? AND NOT EXISTS (SELECT 1 FROM user WHERE user.id = ?)",
                     DB_PARAMS(id, id)),
             ST_OK);
     }
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "UPDATE account SET balance = (SELECT COALESCE(SUM(CASE WHEN credit_id = 1 THEN amount"
-                             " ELSE -amount END), 0) FROM transfer WHERE credit_id = 1 OR debit_id = 1) WHERE id = 1",
-                             NULL, 0),
-                     ST_OK);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "UPDATE account SET balance_fen = (SELECT COALESCE(SUM(CASE WHEN credit_id = 1 THEN amount_fen"
+                " ELSE -amount_fen END), 0) FROM transfer WHERE credit_id = 1 OR debit_id = 1) WHERE id = 1",
+                NULL, 0),
+        ST_OK);
 }

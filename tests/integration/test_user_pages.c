@@ -99,7 +99,7 @@ static void registering_makes_a_user_with_an_empty_wallet_and_logs_in(void **sta
     struct visit v;
     int64_t id = registered(name, cookie);
     assert_true(id >= 10001);
-    assert_int_equal(rows_of("SELECT a.balance FROM account a JOIN user u ON u.id = a.id"
+    assert_int_equal(rows_of("SELECT a.balance_fen FROM account a JOIN user u ON u.id = a.id"
                              " WHERE u.username = ? AND a.kind = 'wallet'",
                              str_from(name)),
                      0);

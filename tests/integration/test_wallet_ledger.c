@@ -120,7 +120,7 @@ static void the_bank_may_go_below_zero_and_nobody_else(void **state)
     assert_true(balance_of(ACCOUNT_BANK_ID) < 0);
     /* The table itself refuses what the code would have to forget first. */
     assert_int_equal(
-        db_exec(app->stores.db, NULL, "UPDATE account SET balance = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),
+        db_exec(app->stores.db, NULL, "UPDATE account SET balance_fen = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),
         ST_INVALID);
 }
 
@@ -242,8 +242,8 @@ static void a_balance_is_the_sum_of_its_transfers(void **state)
     (void)state;
     uint64_t ids[] = { race_from, race_to };
     for (size_t i = 0; i < 2; i++) {
-        int64_t in = number_from("SELECT SUM(amount) FROM transfer WHERE credit_id = ? AND debit_id <> ?", ids[i]);
-        int64_t out = number_from("SELECT SUM(amount) FROM transfer WHERE debit_id = ? AND credit_id <> ?", ids[i]);
+        int64_t in = number_from("SELECT SUM(amount_fen) FROM transfer WHERE credit_id = ? AND debit_id <> ?", ids[i]);
+        int64_t out = number_from("SELECT SUM(amount_fen) FROM transfer WHERE debit_id = ? AND credit_id <> ?", ids[i]);
         assert_int_equal(in - out, balance_of(ids[i]));
     }
 }

@@ -67,7 +67,7 @@ static int setup(void **state)
                                                     .receiver_name = STR(""),
                                                     .kind = PACKET_LUCKY,
                                                     .amount_fen = 300000,
-                                                    .share_count = SHARES,
+                                                    .count = SHARES,
                                                     .best_share_no = SHARES - 1,
                                                     .greeting = STR("恭喜 & 发财"),
                                                     .state = PACKET_FINISHED,

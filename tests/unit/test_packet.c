@@ -45,7 +45,7 @@ static void another_word_changes_nothing(void **state)
 static void closed_is_never_shown(void **state)
 {
     (void)state;
-    struct packet p = { .state = PACKET_OPEN, .share_count = 3, .grabbed_count = 2, .expires_ms = 1000 };
+    struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
     assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
     assert_int_equal(packet_state_shown(&p, 1000), PACKET_EXPIRED); /* the instant itself is too late */
     p.state = PACKET_FUNDING;
@@ -61,7 +61,7 @@ static void closed_is_never_shown(void **state)
 static void a_clock_alone_ends_no_packet(void **state)
 {
     (void)state;
-    struct packet p = { .state = PACKET_OPEN, .share_count = 3, .grabbed_count = 2, .expires_ms = 1000 };
+    struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
     assert_int_equal(packet_state_shown(&p, 5000), PACKET_EXPIRED);
     assert_false(packet_is_over(&p));
     p.state = PACKET_CLOSED;

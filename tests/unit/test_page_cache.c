@@ -37,7 +37,7 @@ static struct cached_page finished_make(uint64_t id, uint32_t count)
                                                        .greeting = STR("恭喜发财"),
                                                        .kind = PACKET_LUCKY,
                                                        .state = PACKET_FINISHED,
-                                                       .share_count = count,
+                                                       .count = count,
                                                        .grabbed_count = count },
                                            .over = true,
                                            .closed = true,
@@ -88,7 +88,7 @@ static void a_packet_of_more_grabs_than_a_view_has_is_never_looked_for(void **st
     struct cached_page p = finished_make(1, LIVE_ROWS_MAX);
     p.view.row_count = 50;
     assert_true(page_needs_all_rows(&p.view));
-    p.view.packet.share_count = LIVE_ROWS_MAX + 1;
+    p.view.packet.count = LIVE_ROWS_MAX + 1;
     assert_false(page_needs_all_rows(&p.view));
     struct page_cache *f = page_cache_new(1, 1000);
     unsigned looks = 0;

@@ -101,10 +101,10 @@ static void a_lucky_packet_is_ordered_by_its_total(void **state)
     assert_fine(f);
     assert_int_equal(f->order.kind, PACKET_LUCKY);
     assert_int_equal(f->order.split, SPLIT_DOUBLE_AVERAGE);
-    assert_int_equal(f->order.total_fen, 1000);
+    assert_int_equal(f->order.amount_fen, 1000);
     assert_int_equal(f->order.count, 10);
     assert_true(str_equal(f->order.greeting, STR("新年好")));
-    assert_int_equal(f->order.share_fen_max, 20000);
+    assert_int_equal(f->order.share_max_fen, 20000);
 }
 
 static void an_even_packet_is_ordered_by_its_share(void **state)
@@ -113,7 +113,7 @@ static void an_even_packet_is_ordered_by_its_share(void **state)
     form_amount(f, "even", "1.23", "7");
     f->form.split = STR("gaussian"); /* does not apply: ignored */
     assert_fine(f);
-    assert_int_equal(f->order.total_fen, 861);
+    assert_int_equal(f->order.amount_fen, 861);
     assert_int_equal(f->order.split, SPLIT_EVEN);
 }
 
@@ -124,7 +124,7 @@ static void an_exclusive_packet_is_one_share_for_one_person(void **state)
     f->form.to = STR(" xiaoming ");
     assert_fine(f);
     assert_int_equal(f->order.count, 1);
-    assert_int_equal(f->order.total_fen, 5200);
+    assert_int_equal(f->order.amount_fen, 5200);
     assert_int_equal(f->order.split, SPLIT_EVEN);
     assert_true(str_equal(f->order.to, STR("xiaoming")));
     f->form.count = STR("");
@@ -181,7 +181,7 @@ static void amounts_at_the_limits_are_fine(void **state)
     for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
         form_amount(f, fine[i].kind, fine[i].amount, fine[i].count);
         assert_fine(f);
-        assert_int_equal(f->order.total_fen, fine[i].total);
+        assert_int_equal(f->order.amount_fen, fine[i].total);
     }
 }
 
@@ -222,11 +222,11 @@ static void full_width_digits_are_read_as_digits(void **state)
     struct fixture *f = *state;
     form_amount(f, "lucky", "８。８８", "１０");
     assert_fine(f);
-    assert_int_equal(f->order.total_fen, 888);
+    assert_int_equal(f->order.amount_fen, 888);
     assert_int_equal(f->order.count, 10);
     form_amount(f, "even", "０．０１", "３");
     assert_fine(f);
-    assert_int_equal(f->order.total_fen, 3);
+    assert_int_equal(f->order.amount_fen, 3);
 }
 
 static void counts_are_whole_and_within_the_limit(void **state)
@@ -264,7 +264,7 @@ static void the_limits_in_the_words_come_from_the_configuration(void **state)
     assert_refused(f, "count", "text/count_max 5000");
     form_amount(f, "lucky", "1000.01", "5000");
     assert_fine(f);
-    assert_int_equal(f->order.share_fen_max, 1250);
+    assert_int_equal(f->order.share_max_fen, 1250);
 }
 
 static void a_greeting_is_cleaned_and_counted_as_people_count(void **state)

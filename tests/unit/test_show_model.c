@@ -51,7 +51,7 @@ static struct packet_view view_open(uint64_t visitor_id)
                                    .sender_name = STR("阿红"),
                                    .kind = PACKET_LUCKY,
                                    .amount_fen = 1000,
-                                   .share_count = 3,
+                                   .count = 3,
                                    .best_share_no = 1,
                                    .greeting = STR("恭喜"),
                                    .state = PACKET_OPEN,
@@ -154,7 +154,7 @@ static void an_exclusive_packet_opens_for_its_receiver_alone(void **state)
     struct model m;
     struct packet_view view = view_open(STRANGER);
     view.packet.kind = PACKET_EXCLUSIVE;
-    view.packet.share_count = 1;
+    view.packet.count = 1;
     view.packet.grabbed_count = 0;
     view.packet.receiver_id = GRABBER;
     view.packet.receiver_name = STR("小明");
@@ -258,7 +258,7 @@ static void a_packet_of_one_share_is_spoken_of_in_the_singular(void **state)
     struct packet p = view_open(0).packet;
     p.kind = PACKET_EXCLUSIVE;
     p.receiver_name = STR("小明");
-    p.share_count = 1;
+    p.count = 1;
     p.grabbed_count = 0;
     p.amount_fen = 300;
     assert_list_says(&p, SENDER, "红包金额3.00元，等待对方领取", "¥3.00, not opened yet");

@@ -58,7 +58,7 @@ static void seen_make(struct seen *s)
                                                 .sender_id = SENDER,
                                                 .state = PACKET_OPEN,
                                                 .kind = PACKET_LUCKY,
-                                                .share_count = 3,
+                                                .count = 3,
                                                 .amount_fen = 1000,
                                                 .grabbed_count = 2,
                                                 .grabbed_fen = 550 },

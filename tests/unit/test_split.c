@@ -352,7 +352,7 @@ static void best_share_is_the_first_of_the_largest(void **state)
 static void a_packet_keeps_its_shares_when_the_limit_changes_later(void **state)
 {
     (void)state;
-    struct packet p = { .split = SPLIT_UNIFORM, .amount_fen = 1900, .share_count = 10, .share_max_fen = 200 };
+    struct packet p = { .split = SPLIT_UNIFORM, .amount_fen = 1900, .count = 10, .share_max_fen = 200 };
     int64_t shares[10];
     seed_counting(p.seed);
     assert_int_equal(split_packet(&p, shares), ST_OK);

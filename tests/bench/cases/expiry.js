@@ -12,7 +12,7 @@ export async function expireAll(bench, packets) {
   const { seconds, cpu } = await workerCost(site, packets, async () => {
     if (!await poll(SECONDS_MAX, isOver)) throw new Error(`after ${SECONDS_MAX} s not every packet is closed`);
   });
-  const [[refunds, fen]] = await site.sql("SELECT COUNT(*), SUM(amount) FROM transfer WHERE kind = 'refund'");
+  const [[refunds, fen]] = await site.sql("SELECT COUNT(*), SUM(amount_fen) FROM transfer WHERE kind = 'refund'");
   if (Number(refunds) !== packets || Number(fen) !== packets * SHARES * 100) throw new Error(`${refunds} refunds of ${fen} fen`);
   await site.down();
   return { packets, seconds, 'packets/s': packets / seconds, ...cpu };

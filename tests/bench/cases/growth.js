@@ -19,15 +19,15 @@ async function receivePast(site, user, sender, first, n) {
   const id = `${first} + seq`;
   await site.sql(`SET foreign_key_checks = 0; SET @start = UNIX_TIMESTAMP(MAKEDATE(YEAR(NOW()), 2)) * 1000;
     SET @step = (UNIX_TIMESTAMP() * 1000 - @start) / ${n};
-    INSERT INTO packet (id, sender_id, sender_name, kind, split, amount, share_count, share_max, best_share_no, greeting, seed, commitment,
-      state, grabbed_count, grabbed_amount, created_at, expires_at, finished_at, closed_at, request_key)
+    INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, share_max_fen, best_share_no, greeting, seed, commitment,
+      state, grabbed_count, grabbed_fen, created_ms, expires_ms, finished_ms, closed_ms, request_key)
       SELECT ${id}, ${sender}, 'x', 'lucky', 'double-average', 100, 1, 100, 0, '恭喜发财', REPEAT('s', 32), REPEAT('c', 32), 'closed', 1, 100,
         @t := @start + FLOOR(seq * @step), @t + 86400000, @t, @t, CONCAT('k', ${id}) FROM seq_1_to_${n};
-    INSERT INTO \`grab\` (packet_id, share_no, user_id, nickname, amount, grabbed_at)
-      SELECT id, 0, ${user}, 'x', 100, created_at FROM packet WHERE id > ${first} AND id <= ${first} + ${n};
-    INSERT INTO user_year (user_id, year, received_count, received_amount) VALUES (${user}, YEAR(NOW()), ${n}, ${n} * 100);
-    INSERT INTO user_month (user_id, year, month, received_count, received_amount)
-      SELECT user_id, YEAR(NOW()), MONTH(FROM_UNIXTIME(FLOOR(grabbed_at / 1000))) AS m, COUNT(*), SUM(amount) FROM \`grab\`
+    INSERT INTO \`grab\` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)
+      SELECT id, 0, ${user}, 'x', 100, created_ms FROM packet WHERE id > ${first} AND id <= ${first} + ${n};
+    INSERT INTO user_year (user_id, year, received_count, received_fen) VALUES (${user}, YEAR(NOW()), ${n}, ${n} * 100);
+    INSERT INTO user_month (user_id, year, month, received_count, received_fen)
+      SELECT user_id, YEAR(NOW()), MONTH(FROM_UNIXTIME(FLOOR(grabbed_ms / 1000))) AS m, COUNT(*), SUM(amount_fen) FROM \`grab\`
       WHERE user_id = ${user} GROUP BY user_id, m`);
 }
 

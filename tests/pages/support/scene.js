@@ -77,10 +77,10 @@ export async function withPastMonths({ viewer }, work) {
   const past = months.slice(0, now).map(({ month }, i) => ({ month, count: 1 + (i * 5) % 4, fen: 4000 + (i * 7919) % 26000 }));
   const sum = (name) => past.reduce((all, item) => all + item[name], 0);
   const add = (sign) => sql(`UPDATE user_year SET received_count = received_count ${sign} ${sum('count')},
-    received_amount = received_amount ${sign} ${sum('fen')} WHERE user_id = ${id} AND year = ${year}`);
+    received_fen = received_fen ${sign} ${sum('fen')} WHERE user_id = ${id} AND year = ${year}`);
   const rows = past.map(({ month, count, fen }) => `(${id}, ${year}, ${month}, 0, 0, ${count}, ${fen})`);
   if (past.length) {
-    await sql(`INSERT INTO user_month (user_id, year, month, sent_count, sent_amount, received_count, received_amount)
+    await sql(`INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen)
       VALUES ${rows}`);
     await add('+');
   }

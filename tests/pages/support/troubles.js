@@ -35,7 +35,7 @@ async function unsettled(world, work) {
 
 // No share of this packet could have been drawn.
 async function corrupt({ damaged }, work) {
-  const set = (max) => sql(`UPDATE packet SET share_max = ${max} WHERE request_key = '${damaged.key}'`);
+  const set = (max) => sql(`UPDATE packet SET share_max_fen = ${max} WHERE request_key = '${damaged.key}'`);
   await set(1);
   await work();
   await set(20000);

@@ -112,7 +112,7 @@ async function plantTotals(ids) {
   const years = [year - 1, year - 2, year - 3];
   const rows = (list) => ids.flatMap((id) => list.map((item, i) => item(id, i))).join();
   const sums = (i) => `12, ${PLANTED_FEN * (i + 1)}, 34, ${Math.round(PLANTED_FEN / (i + 1))}`;
-  const columns = 'sent_count, sent_amount, received_count, received_amount';
+  const columns = 'sent_count, sent_fen, received_count, received_fen';
   await sql(`INSERT INTO user_month (user_id, year, month, ${columns}) VALUES
       ${rows(months.map((month) => (id, i) => `(${id}, ${year}, ${month}, ${sums(i)})`))};
     INSERT INTO user_year (user_id, year, ${columns}, best_count) VALUES

@@ -1,0 +1,62 @@
+/* What is wrong with an event, a stream or a packet, and the words for it: the reason of a dead letter, of a stopped
+ * partition, of a packet that recovery leaves alone. */
+#ifndef HB_SETTLE_FAULT_H
+#define HB_SETTLE_FAULT_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "live/event.h"
+
+enum settle_fault_kind {
+    FAULT_NONE,
+    /* events of a batch that contradict each other */
+    FAULT_SHARE_TWICE,
+    FAULT_CLOSE_TWICE,
+    FAULT_GRAB_AFTER_CLOSE,
+    FAULT_AMOUNT,
+    /* events that contradict the tables */
+    FAULT_PACKET_UNKNOWN,
+    FAULT_PACKET_CLOSED,
+    FAULT_CLOSED_OTHERWISE,
+    FAULT_MONEY_EXCEEDED,
+    FAULT_SHARE_SKIPPED,
+    FAULT_SHARES_EXCEEDED,
+    FAULT_REST_MISMATCH,
+    FAULT_CLOSE_MISMATCH,
+    FAULT_SETTLED_OTHERWISE,
+    FAULT_ACCOUNT_MISSING,
+    FAULT_BALANCE_NEGATIVE,
+    FAULT_BEST_SHARE_MISSING,
+    /* a statement was refused */
+    FAULT_UNIQUE_KEY,
+    FAULT_CONSTRAINT,
+    FAULT_TABLES,
+    /* other reasons of a dead letter */
+    FAULT_UNREADABLE,
+    FAULT_FOLLOWS_LETTER,
+    /* what stops a partition */
+    FAULT_STREAM,
+    FAULT_NO_ID,
+    FAULT_LETTER_REFUSED,
+    FAULT_TRIMMED,
+    /* a packet that recovery can not bring back */
+    FAULT_SHARES_LOST,
+    FAULT_GRAB_MISMATCH,
+    FAULT_REBUILD_REFUSED,
+    FAULT_NOT_CLOSED,
+    FAULT_REFUND_REFUSED,
+    FAULT_CLOSED_SUM,
+    FAULT_COUNT
+};
+
+struct settle_fault {
+    enum settle_fault_kind kind;
+    uint64_t packet_id;         /* 0: it is not about one packet */
+    struct live_event_id event; /* 0-0: it is not about one event */
+};
+
+/* The words, for logs and for the reason of a dead letter. Static storage; "" for FAULT_NONE. */
+struct str settle_fault_text(enum settle_fault_kind kind);
+
+#endif

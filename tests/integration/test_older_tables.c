@@ -1,0 +1,270 @@
+/* Tables that are older than Redis: a dump is restored that was taken before the last grabs, or a replica is promoted
+ * that was behind. What contradicts becomes dead letters, everything else goes on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "live/fence.h"
+#include "live/live.h"
+#include "settle/read.h"
+#include "settle/recover.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, LATER_MS = 10000 };
+enum { TRIES_MORE = 16 /* batches in vain besides the one for each letter */ };
+
+/* All packets share one partition, as in a stream of a busy site. */
+static void world_begin_one_partition(struct world *w, size_t users)
+{
+    world_begin(w, users);
+    world_sql(w, "DELETE FROM stream_cursor");
+    world_partitions_set(w, 1);
+    world_restart_worker(w);
+    live_fence_set(w->web->stores.redis, w->config);
+    world_check_redis(w);
+}
+
+/* The site is started with the tables that were kept. */
+static void restore(struct world *w)
+{
+    world_tables_restore(w);
+    world_restart_worker(w);
+    world_check_redis(w);
+}
+
+static struct recover_done recover_all(struct world *w)
+{
+    struct recover r = { .whole = true };
+    struct recover_done done = { 0 };
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
+    assert_int_equal(done.faults, 0);
+    return done;
+}
+
+static int64_t letters_of(struct world *w, uint64_t packet_id)
+{
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
+}
+
+static int64_t letters(struct world *w)
+{
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", 0);
+}
+
+static uint64_t send_four(struct world *w)
+{
+    return world_send(w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+}
+
+static void drop_letters(struct world *w)
+{
+    world_sql(w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
+}
+
+static void what_contradicts_becomes_letters_and_everything_else_goes_on(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_one_partition(&w, 5);
+    uint64_t contradicts = send_four(&w), follows = send_four(&w), forgotten = send_four(&w), untouched = send_four(&w);
+    world_grab(&w, contradicts, 1);
+    world_grab(&w, follows, 1);
+    world_grab(&w, forgotten, 1);
+    world_drain(&w);
+    world_tables_keep(&w);
+    world_grab(&w, contradicts, 2);
+    world_grab(&w, forgotten, 2);
+    uint64_t unknown = send_four(&w);
+    world_grab(&w, unknown, 1);
+    world_drain(&w);
+    world_grab(&w, contradicts, 3);
+    world_grab(&w, follows, 2);
+    world_grab(&w, unknown, 2);
+    restore(&w);
+
+    assert_int_equal(world_grab(&w, follows, 3).code, LIVE_BUSY);
+    assert_int_equal(world_drain(&w), 1); /* of follows */
+    assert_false(settle_is_stopped(w.settle));
+    assert_int_equal(world_redis(&w, follows, "XLEN {ev}"), 1);
+    assert_int_equal(letters_of(&w, contradicts), 1);
+    assert_int_equal(letters_of(&w, unknown), 2); /* its first grab is the newest entry that was settled */
+    assert_int_equal(letters(&w), 3);
+    assert_int_equal(recover_all(&w).loaded, 3);
+    assert_int_equal(world_grab(&w, contradicts, 4).code, LIVE_BUSY);
+    assert_int_equal(world_grab(&w, unknown, 4).code, LIVE_BUSY);
+    assert_int_equal(world_grab(&w, follows, 2).share_no, 1); /* as promised */
+    assert_int_equal(world_grab(&w, follows, 3).share_no, 2);
+    assert_int_equal(world_grab(&w, forgotten, 3).share_no, 1); /* users[2]'s until the tables were set back */
+    assert_int_equal(world_grab(&w, untouched, 1).code, LIVE_GRABBED);
+    assert_int_equal(world_drain(&w), 3);
+    assert_int_equal(world_balance(&w, w.users[2]), 100100);
+    assert_int_equal(letters(&w), 3);
+
+    drop_letters(&w);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, contradicts, 4).share_no, 1);
+    world_drain(&w);
+    world_audit_clean(&w);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+/* Two events of one packet are all there is: were they read together whatever is asked for, none would stand alone. */
+static void events_of_one_packet_at_the_head_become_letters_one_by_one(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_one_partition(&w, 5);
+    uint64_t id = send_four(&w);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    world_tables_keep(&w);
+    world_grab(&w, id, 2);
+    world_grab(&w, id, 3);
+    world_drain(&w);
+    world_grab(&w, id, 4);
+    restore(&w);
+    struct settle_partition *p = world_partition(&w, id);
+    p->batch_max = 1;
+    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
+    assert_int_equal(p->event_count, 1);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters_of(&w, id), 2);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+/* Nothing of the partition was settled when the dump was taken, so its cursor stands nowhere. */
+static void tables_without_a_position_are_older_too(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_one_partition(&w, 5);
+    uint64_t contradicts = send_four(&w), forgotten = send_four(&w), last = send_four(&w);
+    world_tables_keep(&w);
+    world_grab(&w, contradicts, 1);
+    world_grab(&w, forgotten, 1);
+    world_grab(&w, last, 1);
+    world_drain(&w);
+    world_grab(&w, contradicts, 2);
+    world_grab(&w, contradicts, 3);
+    restore(&w);
+    assert_int_equal(world_drain(&w), 1); /* the entry of last stood under the newer cursor */
+    assert_int_equal(letters_of(&w, contradicts), 2);
+    assert_int_equal(letters(&w), 2);
+    assert_int_equal(recover_all(&w).loaded, 2);
+    assert_int_equal(world_grab(&w, contradicts, 4).code, LIVE_BUSY);
+    assert_int_equal(world_grab(&w, forgotten, 2).share_no, 0);
+    assert_int_equal(world_grab(&w, last, 2).share_no, 1);
+    world_drain(&w);
+    drop_letters(&w);
+    assert_int_equal(recover_all(&w).loaded, 1);
+    world_audit_clean(&w);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+/* Transactions of all connections. */
+static int64_t rolled_back(struct world *w)
+{
+    return world_number(
+        w, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'COM_ROLLBACK'", 0);
+}
+
+/* Registered after the dump: the tables have neither the user nor the account. */
+static void user_forget(struct world *w, uint64_t user_id)
+{
+    unsigned long long id = user_id;
+    world_sql(w, arena_printf(w->arena, "DELETE FROM transfer WHERE credit_id = %llu", id).ptr);
+    world_sql(w, arena_printf(w->arena, "DELETE FROM account WHERE id = %llu", id).ptr);
+    world_sql(w, arena_printf(w->arena, "DELETE FROM user WHERE id = %llu", id).ptr);
+    world_sql(w, "UPDATE account SET balance_fen = balance_fen + 100000 WHERE id = 1");
+}
+
+static void a_grab_of_somebody_the_tables_do_not_know_is_found_without_searching(void **state)
+{
+    enum { PACKETS = 100, STRANGERS = 30 };
+    struct world w;
+    uint64_t ids[PACKETS];
+    (void)state;
+    world_begin_one_partition(&w, 2 + STRANGERS);
+    for (size_t i = 0; i < PACKETS; i++)
+        ids[i] = world_send(&w, 0, PACKET_EVEN, 2, 2, HOUR_MS, -1);
+    for (size_t i = 0; i < PACKETS; i++)
+        world_grab(&w, ids[i], i % 3 == 1 && i / 3 < STRANGERS ? 2 + i / 3 : 1);
+    for (size_t i = 0; i < STRANGERS; i++)
+        user_forget(&w, w.users[2 + i]);
+    int64_t before = rolled_back(&w);
+    assert_int_equal(world_drain(&w), PACKETS - STRANGERS);
+    assert_in_range(rolled_back(&w) - before, 0, STRANGERS + TRIES_MORE);
+    assert_int_equal(letters(&w), STRANGERS);
+    assert_int_equal(letters_of(&w, ids[1]), 1);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+static void each_of_many_letters_costs_a_few_small_transactions(void **state)
+{
+    enum { PACKETS = 300, CONTRADICTING = 90 };
+    struct world w;
+    uint64_t ids[PACKETS];
+    (void)state;
+    world_begin_one_partition(&w, 5);
+    for (size_t i = 0; i < PACKETS; i++)
+        ids[i] = world_send(&w, 0, PACKET_EVEN, 4, 4, HOUR_MS, -1);
+    world_grab(&w, ids[PACKETS - 1], 1); /* the partition has a position */
+    world_drain(&w);
+    world_tables_keep(&w);
+    for (size_t i = 0; i < CONTRADICTING; i++)
+        world_grab(&w, ids[i * 3], 1);
+    world_grab(&w, ids[PACKETS - 1], 2);
+    world_drain(&w);
+    for (size_t i = 0; i < PACKETS; i++) {
+        world_grab(&w, ids[i], 3);
+        if (i % 6 == 0)
+            world_grab(&w, ids[i], 4); /* the second event of every other packet that contradicts */
+    }
+    restore(&w);
+    int64_t before = rolled_back(&w);
+    assert_int_equal(world_drain(&w), PACKETS + 1 - CONTRADICTING + (PACKETS / 6 - CONTRADICTING / 2));
+    assert_in_range(rolled_back(&w) - before, 0, CONTRADICTING + CONTRADICTING / 2 + TRIES_MORE);
+    assert_int_equal(letters(&w), CONTRADICTING + CONTRADICTING / 2);
+    assert_int_equal(recover_all(&w).loaded, PACKETS - CONTRADICTING);
+    for (size_t i = 0; i < PACKETS - 1; i++)
+        assert_int_equal(world_grab(&w, ids[i], 2).code,
+                         i % 3 == 0 && i / 3 < CONTRADICTING ? LIVE_BUSY : LIVE_GRABBED);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+static void recovery_passes_by_while_the_partition_looks_for_what_contradicts(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_one_partition(&w, 2);
+    uint64_t id = send_four(&w);
+    (void)world_redis(&w, id, "HSET {pk} state busy");
+    world_partition(&w, id)->batch_max = 1;
+    assert_int_equal(recover_all(&w).loaded, 0);
+    world_drain(&w);
+    assert_true(w.settle->stream_repaired); /* and is asked to look again */
+    assert_int_equal(recover_all(&w).loaded, 1);
+    w.config->partitions = 16;
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_contradicts_becomes_letters_and_everything_else_goes_on),
+        cmocka_unit_test(events_of_one_packet_at_the_head_become_letters_one_by_one),
+        cmocka_unit_test(tables_without_a_position_are_older_too),
+        cmocka_unit_test(a_grab_of_somebody_the_tables_do_not_know_is_found_without_searching),
+        cmocka_unit_test(each_of_many_letters_costs_a_few_small_transactions),
+        cmocka_unit_test(recovery_passes_by_while_the_partition_looks_for_what_contradicts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
