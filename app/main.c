@@ -1,4 +1,4 @@
-/* hongbao: one binary, `hongbao [--config FILE] COMMAND …`. Everything it can do stands in the table. */
+/* hongbao: one program, `hongbao [--config FILE] COMMAND …`. COMMANDS lists what it can do. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct command {
     command_fn *run;
     const char *usage;
     const char *summary;
-    const char *role; /* whose rights it has (docs/reference/rights.md); NULL: it reads no configuration */
+    const char *role; /* whose users it connects as (docs/reference/rights.md); NULL: it reads no configuration */
 } COMMANDS[] = {
     { "serve", serve_command, "--pool hot|page|auth [--check]", "answer FastCGI requests on descriptor 0", "web" },
     { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle" },
@@ -46,11 +46,11 @@ static const struct command {
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",
       "settle" },
     { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate" },
-    { "check", check_command, "", "look at configuration, scripts and templates, then exit", "web" },
-    { "demo", demo_command, "--users N --out FILE", "make users with money and sessions (demo = on)", "web" },
+    { "check", check_command, "", "check configuration, scripts and templates, then exit", "web" },
+    { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "web" },
     { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]", "recompute a packet's shares", NULL },
 #ifdef HB_CRASH_POINTS
-    { "crash-points", crash_points, "", "print the names that HB_CRASH takes", NULL },
+    { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL },
 #endif
     { "version", version, "", "print the version", NULL },
     { "help", help, "", "print this", NULL },
@@ -90,7 +90,7 @@ static int command_run(const struct command *command, const char *config_path, i
     struct config config;
     char error[1024];
     if (!random_init()) {
-        (void)fputs("hongbao: the system has no randomness\n", stderr);
+        (void)fputs("hongbao: no random numbers from the system\n", stderr);
         return 1;
     }
     config_defaults(&config);
@@ -100,7 +100,7 @@ static int command_run(const struct command *command, const char *config_path, i
             return 2;
         }
         if (!clock_zone_set(config.timezone)) {
-            (void)fprintf(stderr, "hongbao: timezone %s is unknown here\n", config.timezone);
+            (void)fprintf(stderr, "hongbao: unknown timezone %s\n", config.timezone);
             return 2;
         }
     }

@@ -45,7 +45,7 @@ static enum status tables_body(struct db *db, void *ctx)
 
 enum status audit_run(struct stores *stores, struct audit *out)
 {
-    *out = (struct audit){ .packet_id = out->packet_id, .stretch = out->stretch };
+    *out = (struct audit){ .packet_id = out->packet_id, .range_rows = out->range_rows };
     enum status st = db_snapshot(stores->db, tables_body, out);
     if (st == ST_OK)
         st = audit_live(out, stores);
@@ -60,7 +60,7 @@ bool audit_clean(const struct audit *audit)
     return true;
 }
 
-static uint64_t rows_kept(const struct audit *audit, size_t check)
+static uint64_t row_count(const struct audit *audit, size_t check)
 {
     uint64_t n = audit->checks[check].violations;
     return n < AUDIT_ROWS_MAX ? n : AUDIT_ROWS_MAX;
@@ -74,7 +74,7 @@ static void print_text(const struct audit *audit, FILE *out)
             (void)fprintf(out, "%-5s ok    %s\n", CHECKS[i].name, CHECKS[i].sentence);
         else
             (void)fprintf(out, "%-5s FAIL  %s: %" PRIu64 "\n", CHECKS[i].name, CHECKS[i].sentence, n);
-        for (uint64_t row = 0; row < rows_kept(audit, i); row++)
+        for (uint64_t row = 0; row < row_count(audit, i); row++)
             (void)fprintf(out, "            %s: %s\n", audit->checks[i].rows[row].subject,
                           audit->checks[i].rows[row].detail);
         if (n > AUDIT_ROWS_MAX)
@@ -93,7 +93,7 @@ static bool print_json(const struct audit *audit, FILE *out)
         buf_printf(&b, "%s{\"id\":\"%s\",\"title\":", i > 0 ? "," : "", CHECKS[i].name);
         value_json_string(&b, str_from(CHECKS[i].sentence));
         buf_printf(&b, ",\"violations\":%" PRIu64 ",\"rows\":[", audit->checks[i].violations);
-        for (uint64_t row = 0; row < rows_kept(audit, i); row++) {
+        for (uint64_t row = 0; row < row_count(audit, i); row++) {
             buf_cstr(&b, row > 0 ? ",{\"subject\":" : "{\"subject\":");
             value_json_string(&b, str_from(audit->checks[i].rows[row].subject));
             buf_cstr(&b, ",\"detail\":");
@@ -116,7 +116,7 @@ bool audit_print(const struct audit *audit, bool json, FILE *out)
     return true;
 }
 
-/* As in links, or decimal. */
+/* An id as in links, or decimal. */
 static bool packet_id_read(const struct config *config, struct str text, uint64_t *out)
 {
     struct public_id_key key;
@@ -150,7 +150,7 @@ static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
     if (st == ST_OK)
         code = audit_clean(audit) ? 0 : 1;
     else
-        (void)fprintf(stderr, "hongbao audit: could not look at everything: %s\n", status_name(st));
+        (void)fprintf(stderr, "hongbao audit: not completed: %s\n", status_name(st));
     free(audit);
     return code;
 }

@@ -1,8 +1,8 @@
-/* The proof that the money is right: every invariant, from the tables at one instant and from Redis.
+/* The audit checks every invariant of the money: in one consistent snapshot of the tables, and in Redis.
  *
- * Nothing is written anywhere. The tables are read in one consistent snapshot; what Redis has done since then, or what
- * waits in its streams, is told apart by the event ids and counted, not taken for a fault. A packet that looks wrong
- * because it changed while we looked is looked at again before it is reported. */
+ * It writes nothing. Grabs that Redis accepted after the snapshot, or that wait in its streams, are recognized by their
+ * event ids: they are counted as unsettled and are no violation. A packet that looks wrong in Redis is compared again a
+ * few times before it is reported, because it may have changed between the two reads. */
 #ifndef HB_OPS_AUDIT_H
 #define HB_OPS_AUDIT_H
 
@@ -32,17 +32,24 @@
 enum audit_check { AUDIT_CHECKS(AUDIT_CHECK_ID) AUDIT_CHECK_COUNT };
 #undef AUDIT_CHECK_ID
 
-enum { AUDIT_ROWS_MAX = 20, AUDIT_SUBJECT_MAX = 64, AUDIT_DETAIL_MAX = 160 }; /* rows that are kept, per check */
+enum {
+    AUDIT_ROWS_MAX = 20, /* violations kept for the report, per check; all are counted */
+    AUDIT_SUBJECT_MAX = 64,
+    AUDIT_DETAIL_MAX = 160 /* bytes with the NUL, as AUDIT_SUBJECT_MAX */
+};
 
+/* One violation. */
 struct audit_row {
     char subject[AUDIT_SUBJECT_MAX]; /* "packet 123", "account 10001" */
     char detail[AUDIT_DETAIL_MAX];
 };
 
 struct audit {
-    uint64_t packet_id; /* only this one, quick; 0: all, and I5's grand total and the years */
-    uint32_t stretch;   /* rows of packets and accounts looked at together; 0: as many as is fast */
-    uint64_t packets;   /* looked at */
+    /* set by the caller */
+    uint64_t packet_id;  /* audit this packet only; 0: all of them, the sum of all balances and the years */
+    uint32_t range_rows; /* packets or accounts that one SQL check reads at a time; 0: the default */
+    /* result */
+    uint64_t packets;   /* read from the tables */
     uint64_t unsettled; /* grabs that wait in the streams */
     struct {
         uint64_t violations;
@@ -50,27 +57,30 @@ struct audit {
     } checks[AUDIT_CHECK_COUNT];
 };
 
-/* Fills out (packet_id is set by the caller). ST_OK: it could look at everything; ST_UNAVAILABLE: a store is away;
+/* Runs all checks. ST_OK: every check ran, the violations are in out; ST_UNAVAILABLE: a store is unreachable;
  * ST_NO_MEMORY. */
 enum status audit_run(struct stores *stores, struct audit *out);
+/* Whether no check found a violation. */
 bool audit_clean(const struct audit *audit);
-/* False: there was no memory to write it, or out took not all of it. */
+/* Writes the report as text or JSON. False: out of memory, or the JSON could not be written completely. */
 bool audit_print(const struct audit *audit, bool json, FILE *out);
 
-/* `audit [--json] [--packet ID]`; ID as in links, or decimal. 0: clean, 1: violations, 2: could not look. */
+/* `audit [--json] [--packet ID]`; ID as in links, or decimal. 0: clean, 1: violations, 2: a check could not run. */
 int audit_command(const struct config *config, int argc, char **argv);
 
-/* ---- for its parts ---- */
+/* ---- for the other files of the audit ---- */
 
+/* Records a violation of check by the subject "KIND ID" ("packet 123"); format gives the detail. */
 void audit_note(struct audit *audit, enum audit_check check, const char *kind, uint64_t id, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Everything that the tables alone can tell. Inside db_snapshot. */
+/* All checks that need the tables alone. Call it inside db_snapshot. */
 enum status audit_tables(struct audit *audit, struct db *db);
-/* The part of it that recomputes every packet's shares; a is reset. */
+/* The part of audit_tables that recomputes every packet's shares. Resets a. */
 enum status audit_draws(struct audit *audit, struct db *db, struct arena *a);
-/* Packets that Redis has or should have, against the tables. */
+/* Compares the packets that are not closed in MySQL with Redis; repeats the comparison of a packet that differs. */
 enum status audit_live(struct audit *audit, struct stores *stores);
-/* One packet, one look: what is wrong may be so only because it changed meanwhile. Nothing when it is closed. */
+/* Compares one packet with Redis, once: a violation may only mean that the packet changed between the two reads. Does
+ * nothing when the packet is closed. */
 enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t packet_id);
 const char *audit_check_name(enum audit_check check); /* "I1" */
 

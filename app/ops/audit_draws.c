@@ -1,6 +1,5 @@
-/* I7 from the tables: every grab is the share that the packet's seed promised before anybody grabbed. The packets come
- * in pages, their grabs as one stream behind each page, so memory is one page and one packet's shares however many
- * there are. */
+/* I7 in the tables: the amount of every grab is that of the share drawn from the packet's seed. Packets are read a page
+ * at a time, then the grabs of the page row by row, so memory holds one page and the shares of one packet. */
 #include "ops/audit.h"
 
 #include <inttypes.h>
@@ -15,21 +14,21 @@ enum { PACKETS_PER_PAGE = 500 };
 struct page {
     struct audit *audit;
     struct packet packets[PACKETS_PER_PAGE];
-    size_t count, opened; /* opened: packets whose shares were computed; the last of them are in shares */
-    bool known;           /* the last one's shares could be computed */
-    int64_t shares[SPLIT_COUNT_MAX];
+    size_t count, drawn; /* drawn: packets whose shares were recomputed; shares has those of the last of them */
+    bool shares_valid;   /* the shares of the last one could be recomputed */
+    int64_t shares[SPLIT_COUNT_MAX]; /* fen */
 };
 
-/* The next packet's own promises, and its shares for the grabs that follow. */
-static void page_open_next(struct page *g)
+/* Checks the next packet's commitment and best share, and recomputes its shares for the grabs that follow. */
+static void page_draw_next(struct page *g)
 {
-    const struct packet *p = &g->packets[g->opened++];
+    const struct packet *p = &g->packets[g->drawn++];
     uint8_t commitment[HASH_BYTES];
     split_commitment(p->seed, commitment);
     if (memcmp(commitment, p->commitment, sizeof commitment) != 0)
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the commitment is not the seed's SHA-256");
-    g->known = p->count <= SPLIT_COUNT_MAX && split_packet(p, g->shares) == ST_OK;
-    if (!g->known) {
+    g->shares_valid = p->count <= SPLIT_COUNT_MAX && split_packet(p, g->shares) == ST_OK;
+    if (!g->shares_valid) {
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the shares can't be recomputed");
         return;
     }
@@ -46,15 +45,15 @@ static bool grab_check(void *ctx, const struct str *cells, size_t columns)
     int64_t amount_fen = 0;
     bool readable = columns == 4 && str_to_u64(cells[0], &packet_id) && str_to_u64(cells[1], &share_no) &&
                     str_to_u64(cells[2], &user_id) && str_to_i64(cells[3], &amount_fen);
-    while (g->opened < g->count && (g->opened == 0 || g->packets[g->opened - 1].id < packet_id))
-        page_open_next(g);
-    const struct packet *p = &g->packets[g->opened - 1];
-    if (!readable || p->id != packet_id || !g->known)
-        return true; /* a row that can't be read is reported with its packet, one without a packet can't be */
+    while (g->drawn < g->count && (g->drawn == 0 || g->packets[g->drawn - 1].id < packet_id))
+        page_draw_next(g);
+    const struct packet *p = &g->packets[g->drawn - 1];
+    if (!readable || p->id != packet_id || !g->shares_valid)
+        return true; /* nothing to compare with: no readable packet, or its shares can't be recomputed (reported) */
     if (share_no >= p->count)
-        audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " was never promised", share_no);
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "the draw has no share %" PRIu64, share_no);
     else if (amount_fen != g->shares[share_no])
-        audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " paid %" PRId64 ", promised %" PRId64,
+        audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " paid %" PRId64 " fen, drawn %" PRId64,
                    share_no, amount_fen, g->shares[share_no]);
     return true;
 }
@@ -66,8 +65,8 @@ static enum status page_check(struct page *g, struct db *db)
                 "SELECT packet_id, share_no, user_id, amount_fen FROM `grab` WHERE packet_id BETWEEN ? AND ?"
                 " ORDER BY packet_id, share_no",
                 DB_PARAMS(DB_U64(g->packets[0].id), DB_U64(g->packets[g->count - 1].id)));
-    while (st == ST_OK && g->opened < g->count)
-        page_open_next(g);
+    while (st == ST_OK && g->drawn < g->count)
+        page_draw_next(g);
     return st;
 }
 
@@ -75,7 +74,7 @@ enum status audit_draws(struct audit *audit, struct db *db, struct arena *a)
 {
     uint64_t after = audit->packet_id == 0 ? 0 : audit->packet_id - 1;
     const uint32_t packets_max =
-        audit->stretch > 0 && audit->stretch < PACKETS_PER_PAGE ? audit->stretch : PACKETS_PER_PAGE;
+        audit->range_rows > 0 && audit->range_rows < PACKETS_PER_PAGE ? audit->range_rows : PACKETS_PER_PAGE;
     const uint64_t last = audit->packet_id == 0 ? INT64_MAX : audit->packet_id;
     arena_reset(a);
     struct page *g = arena_array(a, 1, sizeof *g);
@@ -90,7 +89,7 @@ enum status audit_draws(struct audit *audit, struct db *db, struct arena *a)
         if (st != ST_OK)
             break;
         g->audit = audit;
-        g->count = g->opened = 0;
+        g->count = g->drawn = 0;
         for (size_t i = 0; i < rows.count; i++) {
             after = db_cell_u64(&rows, i, 0);
             audit->packets++;

@@ -1,5 +1,5 @@
-/* Open packets in Redis against the tables. MySQL is read first, so Redis may be ahead: what it has more must wait in
- * the stream behind the cursor. */
+/* Compares open packets in Redis with the tables. MySQL is read first, so Redis may be ahead: every grab that only
+ * Redis has must wait in the stream, behind the cursor. */
 #include "ops/audit.h"
 
 #include <inttypes.h>
@@ -18,28 +18,28 @@
 
 enum {
     PACKETS_PER_QUERY = 200,
-    ORDER_PER_ROUND = 1000,
-    LOOKS_MAX = 4, /* before a packet that looks wrong is reported */
-    LOOK_AGAIN_MS = 300,
-    FUNDING_GRACE_MS = 5000
+    GRABS_PER_ROUND = 1000,
+    ATTEMPTS_MAX = 4, /* comparisons of a packet that differs; the last one is reported */
+    RETRY_MS = 300,
+    FUNDING_GRACE_MS = 5000 /* a packet younger than this may not be in Redis yet */
 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* One packet under the glass. */
-struct look {
+/* The comparison of one packet. */
+struct comparison {
     struct stores *stores;
     struct audit *audit;
     struct arena *arena;
     struct packet p;
     struct live_event_id cursor;
     struct live_keys keys;
-    int64_t order_fen;
+    int64_t listed_fen; /* sum of Redis's list of grabs */
 };
 
 /* ---- the hash and the shares ---- */
 
-static void hash_check(struct look *k, const redisReply *fields, uint32_t length, uint32_t users)
+static void hash_check(struct comparison *k, const redisReply *fields, uint32_t length, uint32_t users)
 {
     const struct packet *p = &k->p;
     int64_t count = -1, amount = -1, expires = -1;
@@ -52,9 +52,9 @@ static void hash_check(struct look *k, const redisReply *fields, uint32_t length
         audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis: %" PRId64 " shares, %" PRId64 " fen, until %" PRId64,
                    count, amount, expires);
     if (!str_equal(redis_reply_str(redis_reply_at(fields, 5)), str_from(hex)))
-        audit_note(k->audit, AUDIT_I7, "packet", p->id, "Redis shows another commitment");
+        audit_note(k->audit, AUDIT_I7, "packet", p->id, "Redis has another commitment");
     if (length < p->grabbed_count)
-        audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %" PRIu32 " grabs, settled are %" PRIu32, length,
+        audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %" PRIu32 " grabs, MySQL %" PRIu32, length,
                    p->grabbed_count);
     if (users < length)
         audit_note(k->audit, AUDIT_I3, "packet", p->id, "Redis: %" PRIu32 " grabs by %" PRIu32 " users", length, users);
@@ -64,14 +64,14 @@ static void hash_check(struct look *k, const redisReply *fields, uint32_t length
                    length, p->count);
 }
 
-static enum status shares_check(struct look *k, struct str bytes)
+static enum status shares_check(struct comparison *k, struct str bytes)
 {
     const struct packet *p = &k->p;
     int64_t *shares = arena_array(k->arena, p->count, sizeof *shares);
     if (shares == NULL)
         return ST_NO_MEMORY;
     if (split_packet(p, shares) != ST_OK)
-        return ST_OK; /* reported from the tables */
+        return ST_OK; /* audit_draws reports it */
     if (bytes.len != (size_t)p->count * 4) {
         audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %zu bytes of shares", bytes.len);
         return ST_OK;
@@ -81,7 +81,7 @@ static enum status shares_check(struct look *k, struct str bytes)
         uint32_t fen = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
         if (fen != shares[i]) {
             audit_note(k->audit, AUDIT_I7, "packet", p->id,
-                       "share %" PRIu32 " is %" PRIu32 " fen in Redis, promised %" PRId64, i, fen, shares[i]);
+                       "share %" PRIu32 " is %" PRIu32 " fen in Redis, drawn %" PRId64, i, fen, shares[i]);
             break;
         }
     }
@@ -91,13 +91,13 @@ static enum status shares_check(struct look *k, struct str bytes)
 /* ---- the grabs ---- */
 
 /* An entry of Redis's list of grabs. */
-struct listed {
+struct listed_grab {
     uint32_t share_no;
     struct live_order_entry entry;
 };
 
-/* Grabs that MySQL does not have must wait behind the cursor, in the stream, or have been settled since. */
-static enum status pending_check(struct look *k, const struct listed *rows, size_t count)
+/* Grabs that MySQL does not have must wait in the stream, or have been settled since MySQL was read. */
+static enum status pending_check(struct comparison *k, const struct listed_grab *rows, size_t count)
 {
     struct redis_call *calls = arena_array(k->arena, count + 1, sizeof *calls);
     char id[LIVE_EVENT_ID_MAX];
@@ -110,7 +110,7 @@ static enum status pending_check(struct look *k, const struct listed *rows, size
         redis_queue(k->stores->redis, &calls[i], range, 4);
     }
     const struct str get[] = { STR("GET"), k->keys.key[LIVE_KEY_SETTLED] };
-    redis_queue(k->stores->redis, &calls[count], get, 2); /* last: the worker writes it before it trims */
+    redis_queue(k->stores->redis, &calls[count], get, 2); /* last: the worker publishes the position before it trims */
     redis_round(k->stores->redis);
     enum status st = ST_OK;
     for (size_t i = 0; i <= count; i++)
@@ -129,8 +129,8 @@ static enum status pending_check(struct look *k, const struct listed *rows, size
     return st;
 }
 
-/* share_no of every listed user in the hash of grabs. */
-static enum status users_check(struct look *k, const struct listed *rows, size_t count)
+/* The hash of grabs must have the same share for every user of the list. */
+static enum status users_check(struct comparison *k, const struct listed_grab *rows, size_t count)
 {
     struct str *args = arena_array(k->arena, count + 2, sizeof *args);
     struct redis_call call = { 0 };
@@ -146,21 +146,21 @@ static enum status users_check(struct look *k, const struct listed *rows, size_t
         (void)redis_reply_i64(redis_reply_at(call.reply, i), &share_no);
         if (share_no != (int64_t)rows[i].share_no)
             audit_note(k->audit, AUDIT_I7, "packet", k->p.id,
-                       "user %" PRIu64 " holds share %" PRId64 ", listed as %" PRIu32, rows[i].entry.user_id, share_no,
-                       rows[i].share_no);
+                       "user %" PRIu64 " has share %" PRId64 " in the hash, %" PRIu32 " in the list",
+                       rows[i].entry.user_id, share_no, rows[i].share_no);
     }
     redis_call_free(&call);
     return st;
 }
 
-/* One stretch of the list of grabs. */
-static enum status rows_check(struct look *k, const redisReply *list, uint32_t first)
+/* Compares one part of the list of grabs, from share first on, with the tables. */
+static enum status rows_check(struct comparison *k, const redisReply *list, uint32_t first)
 {
     const struct packet *p = &k->p;
     size_t count = list->elements, settled = 0;
     struct grab *grabs = NULL;
     size_t grab_count = 0, pending = count;
-    struct listed *rows = arena_array(k->arena, count + 1, sizeof *rows);
+    struct listed_grab *rows = arena_array(k->arena, count + 1, sizeof *rows);
     if (rows == NULL)
         return ST_NO_MEMORY;
     enum status st = ST_OK;
@@ -174,7 +174,7 @@ static enum status rows_check(struct look *k, const redisReply *list, uint32_t f
             return ST_OK;
         }
         rows[i].share_no = first + (uint32_t)i;
-        k->order_fen += rows[i].entry.amount_fen;
+        k->listed_fen += rows[i].entry.amount_fen;
         if (settled < grab_count && grabs[settled].share_no == rows[i].share_no) {
             if (grabs[settled].user_id != rows[i].entry.user_id ||
                 grabs[settled].amount_fen != rows[i].entry.amount_fen)
@@ -202,13 +202,13 @@ static enum status rows_check(struct look *k, const redisReply *list, uint32_t f
     return st;
 }
 
-static enum status order_check(struct look *k, uint32_t length)
+static enum status order_check(struct comparison *k, uint32_t length)
 {
     enum status st = ST_OK;
-    for (uint32_t first = 0; st == ST_OK && first < length; first += ORDER_PER_ROUND) {
+    for (uint32_t first = 0; st == ST_OK && first < length; first += GRABS_PER_ROUND) {
         struct redis_call call = { 0 };
         struct str from = arena_printf(k->arena, "%" PRIu32, first);
-        uint32_t end = length - first < ORDER_PER_ROUND ? length : first + ORDER_PER_ROUND;
+        uint32_t end = length - first < GRABS_PER_ROUND ? length : first + GRABS_PER_ROUND;
         struct str to = arena_printf(k->arena, "%" PRIu32, end - 1);
         const struct str range[] = { STR("LRANGE"), k->keys.key[LIVE_KEY_ORDER], from, to };
         if (from.ptr == NULL || to.ptr == NULL)
@@ -225,7 +225,7 @@ static enum status order_check(struct look *k, uint32_t length)
 
 /* ---- one packet ---- */
 
-static enum status live_check(struct look *k)
+static enum status live_check(struct comparison *k)
 {
     struct redis_call calls[4] = { 0 };
     struct redis *redis = k->stores->redis;
@@ -254,15 +254,16 @@ static enum status live_check(struct look *k)
         if (state.ptr == NULL) {
             audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "open in MySQL, missing in Redis");
         } else if (str_equal(state, STR("busy"))) {
-            audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "Redis is rebuilding it");
+            audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "shut in Redis, to be rebuilt");
         } else {
             hash_check(k, calls[0].reply, (uint32_t)length, (uint32_t)users);
             st = shares_check(k, redis_reply_str(calls[1].reply));
             if (st == ST_OK)
                 st = order_check(k, (uint32_t)length);
-            if (st == ST_OK && k->order_fen != fen)
+            if (st == ST_OK && k->listed_fen != fen)
                 audit_note(k->audit, AUDIT_I8, "packet", k->p.id,
-                           "Redis sums its grabs to %" PRId64 ", they make %" PRId64, fen, k->order_fen);
+                           "Redis has %" PRId64 " fen as the sum of its grabs, they sum to %" PRId64, fen,
+                           k->listed_fen);
         }
     }
     for (size_t i = 0; i < 4; i++)
@@ -270,11 +271,10 @@ static enum status live_check(struct look *k)
     return st;
 }
 
-/* Reads the packet anew and compares. Packets that are closed by now are the tables' business. */
 enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t packet_id)
 {
     struct db_rows rows;
-    struct look k = { .stores = stores, .audit = audit };
+    struct comparison k = { .stores = stores, .audit = audit };
     k.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (k.arena == NULL)
         return ST_NO_MEMORY;
@@ -293,12 +293,12 @@ enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t
     return st;
 }
 
-/* Looks a few times before it believes in a violation: between the two reads the packet may have changed. */
+/* Compares again when the packet differs: it may have changed between the two reads. */
 static enum status packet_check(struct stores *stores, struct audit *audit, struct audit *scratch, uint64_t packet_id)
 {
-    const struct timespec pause = { .tv_nsec = LOOK_AGAIN_MS * 1000000L };
+    const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L };
     enum status st = ST_OK;
-    for (int look = 1; st == ST_OK && look < LOOKS_MAX; look++) {
+    for (int attempt = 1; st == ST_OK && attempt < ATTEMPTS_MAX; attempt++) {
         memset(scratch, 0, sizeof *scratch);
         st = audit_live_once(scratch, stores, packet_id);
         if (st == ST_OK && audit_clean(scratch)) {
@@ -325,7 +325,7 @@ enum status audit_live(struct audit *audit, struct stores *stores)
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     struct audit *scratch = calloc(1, sizeof *scratch);
     enum status st = a == NULL || scratch == NULL ? ST_NO_MEMORY : ST_OK;
-    if (st == ST_OK) /* with nothing to compare it would pass without having looked */
+    if (st == ST_OK) /* without a packet to compare, an unreachable Redis would go unnoticed */
         st = redis_ping(stores);
     for (bool more = true; st == ST_OK && more;) {
         struct db_rows rows;

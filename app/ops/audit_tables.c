@@ -1,5 +1,5 @@
-/* The invariants that the tables alone can tell. Each SQL check returns its offending rows: the subject's id and a
- * sentence about it; no rows is good news. */
+/* The checks that need the tables alone. Each SQL check returns one row per violation: the id of the subject and the
+ * detail of the report. */
 #include "ops/audit.h"
 
 #include <inttypes.h>
@@ -9,16 +9,16 @@
 #include "base/clock.h"
 #include "packet/packet.h"
 
-enum { ROWS_PER_STRETCH = 2000 };
+enum { ROWS_PER_RANGE = 2000 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* `{p}` stands for the condition that picks the packets: `… BETWEEN ? AND ?`. */
+/* A check of all packets of an id range. */
 struct table_check {
     enum audit_check check;
     const char *kind; /* of the subject */
-    const char *sql;
-    unsigned ranges; /* how often the two parameters follow each other */
+    const char *sql;  /* has `BETWEEN ? AND ?` once or more often */
+    unsigned ranges;  /* how often: the first and last id are bound each time */
 };
 
 static const struct table_check TABLE_CHECKS[] = {
@@ -107,6 +107,7 @@ static const char BALANCES_SQL[] =
     " WHERE a.id BETWEEN ? AND ?"
     " AND (a.balance_fen <> COALESCE(c.fen, 0) - COALESCE(d.fen, 0) OR (a.kind <> 'bank' AND a.balance_fen < 0))";
 
+/* Where the rows of a check go. */
 struct collect {
     struct audit *audit;
     enum audit_check check;
@@ -118,77 +119,79 @@ static bool collect_row(void *ctx, const struct str *cells, size_t columns)
     struct collect *c = ctx;
     uint64_t id = 0;
     (void)str_to_u64(cells[0], &id);
-    struct str words = columns > 1 ? cells[1] : STR_NONE;
-    audit_note(c->audit, c->check, c->kind, id, "%.*s", STR_ARG(words));
+    struct str detail = columns > 1 ? cells[1] : STR_NONE;
+    audit_note(c->audit, c->check, c->kind, id, "%.*s", STR_ARG(detail));
     return true;
 }
 
-/* A stretch of ids. All stretches together are all ids there can be: a transfer of no packet is found, too. */
-struct stretch {
+/* Ids from low to high, both included. */
+struct id_range {
     uint64_t low, high;
 };
-typedef enum status stretch_fn(struct audit *audit, struct db *db, const struct stretch *s);
+typedef enum status id_range_fn(struct audit *audit, struct db *db, const struct id_range *r);
 
-/* Calls each for stretches of so many rows of the table: what a check groups and joins then fits into the server's
- * memory, however large the tables are. In the audit of one packet there is one stretch: its id. */
-static enum status stretches_walk(struct audit *audit, struct db *db, struct arena *a, const char *next_sql,
-                                  stretch_fn *each)
+/* Calls each for one id range after another, each with at most range_rows rows of the table that next_sql reads: what a
+ * check groups and joins then fits into the server's memory, however large the tables are. The ranges cover all
+ * possible ids, so rows that refer to a missing packet are checked, too. In the audit of one packet the only range is
+ * its id. */
+static enum status id_ranges_walk(struct audit *audit, struct db *db, struct arena *a, const char *next_sql,
+                                  id_range_fn *each)
 {
-    struct stretch s = { .low = audit->packet_id, .high = audit->packet_id };
-    const uint32_t rows_max = audit->stretch > 0 ? audit->stretch : ROWS_PER_STRETCH;
+    struct id_range r = { .low = audit->packet_id, .high = audit->packet_id };
+    const uint32_t rows_max = audit->range_rows > 0 ? audit->range_rows : ROWS_PER_RANGE;
     if (audit->packet_id != 0)
-        return each(audit, db, &s);
-    for (bool more = true; more; s.low = s.high + 1) {
+        return each(audit, db, &r);
+    for (bool more = true; more; r.low = r.high + 1) {
         struct db_rows rows;
         arena_reset(a);
-        enum status st = db_query(db, a, &rows, next_sql, DB_PARAMS(DB_U64(s.low), DB_I64(rows_max - 1)));
+        enum status st = db_query(db, a, &rows, next_sql, DB_PARAMS(DB_U64(r.low), DB_I64(rows_max - 1)));
         if (st != ST_OK)
             return st;
         more = rows.count == 1;
-        s.high = more ? db_cell_u64(&rows, 0, 0) : UINT64_MAX;
-        st = each(audit, db, &s);
+        r.high = more ? db_cell_u64(&rows, 0, 0) : UINT64_MAX;
+        st = each(audit, db, &r);
         if (st != ST_OK)
             return st;
     }
     return ST_OK;
 }
 
-static enum status packets_check(struct audit *audit, struct db *db, const struct stretch *s)
+static enum status packets_check(struct audit *audit, struct db *db, const struct id_range *r)
 {
-    const struct db_param range[] = { DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high) };
+    const struct db_param params[] = { DB_U64(r->low), DB_U64(r->high), DB_U64(r->low), DB_U64(r->high) };
     enum status st = ST_OK;
     for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(TABLE_CHECKS); i++) {
         const struct table_check *t = &TABLE_CHECKS[i];
         struct collect c = { audit, t->check, t->kind };
-        st = db_each(db, collect_row, &c, t->sql, range, (size_t)t->ranges * 2);
+        st = db_each(db, collect_row, &c, t->sql, params, (size_t)t->ranges * 2);
     }
     return st;
 }
 
-static enum status accounts_check(struct audit *audit, struct db *db, const struct stretch *s)
+static enum status accounts_check(struct audit *audit, struct db *db, const struct id_range *r)
 {
     struct collect c = { audit, AUDIT_I5, "account" };
     return db_each(
         db, collect_row, &c, BALANCES_SQL,
-        DB_PARAMS(DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high), DB_U64(s->low), DB_U64(s->high)));
+        DB_PARAMS(DB_U64(r->low), DB_U64(r->high), DB_U64(r->low), DB_U64(r->high), DB_U64(r->low), DB_U64(r->high)));
 }
 
+/* The sum of all balances is 0. */
 static enum status total_check(struct audit *audit, struct db *db, struct arena *a)
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows, "SELECT COALESCE(SUM(balance_fen), 0) FROM account", NULL, 0);
     if (st == ST_OK && !str_equal(db_cell(&rows, 0, 0), STR("0")))
-        audit_note(audit, AUDIT_I5, "account", 0, "all balances together are %.*s, not 0",
-                   STR_ARG(db_cell(&rows, 0, 0)));
+        audit_note(audit, AUDIT_I5, "account", 0, "all balances sum to %.*s, not 0", STR_ARG(db_cell(&rows, 0, 0)));
     return st;
 }
 
 /* ---- years ---- */
 
-/* The rows of one year against user_month and user_year, both ways: the sum of a month is compared as part 1 … 12 and
- * goes into part 0, the year, as well. The tables are read once from end to end: an index in the order of the groups
- * would have to look up the amount of each of its rows. 1: the month of grabbed_at · 2: of created_at · 3: the year ·
- * 4, 5: from and until. */
+/* Compares the rows of one year with user_month and user_year: a user's months are the parts 1 … 12, the year is part
+ * 0; rows count positive, stored totals negative, so every sum must be 0. The tables are read once from end to end: an
+ * index in the order of the groups would need a lookup of the amount for each of its rows. Arguments of the format: 1:
+ * month of grabbed_at, as SQL · 2: month of created_at, as SQL · 3: the year · 4, 5: from and until, in ms. */
 static const char YEAR_SQL[] =
     "SELECT u.user_id, CONCAT(IF(u.part = 0, 'year %3$d', CONCAT('month %3$d-', LPAD(u.part, 2, '0'))), ': received ',"
     " SUM(u.n), ' for ', SUM(u.fen), ' more than totalled, sent ', SUM(u.sn), ' for ', SUM(u.sfen), ', best ',"
@@ -209,7 +212,7 @@ static const char YEAR_SQL[] =
     " GROUP BY u.user_id, u.part HAVING SUM(u.n) <> 0 OR SUM(u.fen) <> 0 OR SUM(u.sn) <> 0 OR SUM(u.sfen) <> 0"
     " OR SUM(u.best) <> 0";
 
-/* The month that an instant of the year lies in, as SQL: INTERVAL counts the bounds that are not above the column. */
+/* SQL for the month of an instant within the year: INTERVAL counts the bounds that are not above the column. */
 static const char *month_sql(struct arena *a, const char *column, int year)
 {
     struct buf sql = { 0 };
@@ -233,7 +236,7 @@ static enum status year_check(struct audit *audit, struct db *db, struct arena *
     return sql.ptr == NULL ? ST_NO_MEMORY : db_each(db, collect_row, &c, sql.ptr, NULL, 0);
 }
 
-/* Totals of years in which nothing happened. */
+/* Stored totals of years that have no rows. */
 static enum status empty_years_check(struct audit *audit, struct db *db, struct arena *a, int first, int last)
 {
     struct db_rows rows;
@@ -256,7 +259,7 @@ static enum status years_check(struct audit *audit, struct db *db, struct arena 
                               NULL, 0);
     if (st != ST_OK || rows.count == 0)
         return st;
-    int first = 1, last = 0; /* no year */
+    int first = 1, last = 0; /* no rows: no year */
     if (db_cell(&rows, 0, 0).ptr != NULL) {
         first = clock_zone_date(db_cell_i64(&rows, 0, 0)).year;
         last = clock_zone_date(db_cell_i64(&rows, 0, 1)).year;
@@ -272,9 +275,9 @@ enum status audit_tables(struct audit *audit, struct db *db)
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st =
-        stretches_walk(audit, db, a, "SELECT id FROM packet WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", packets_check);
-    if (st == ST_OK) /* the escrow's, in the audit of one packet */
-        st = stretches_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
+        id_ranges_walk(audit, db, a, "SELECT id FROM packet WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", packets_check);
+    if (st == ST_OK) /* in the audit of one packet: its escrow account, which has the packet's id */
+        st = id_ranges_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
                             accounts_check);
     if (st == ST_OK)
         st = audit_draws(audit, db, a);

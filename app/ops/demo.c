@@ -26,7 +26,8 @@ struct person {
     char token[SESSION_TOKEN_MAX];
 };
 
-struct group {
+/* The users that one transaction creates. */
+struct batch {
     struct stores *stores;
     struct arena *arena;
     struct person *people;
@@ -35,7 +36,7 @@ struct group {
     struct buf sql;
 };
 
-static enum status users_insert(struct group *g, struct db *db)
+static enum status users_insert(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
     buf_cstr(&g->sql, "INSERT INTO user (username, nickname, created_ms) VALUES ");
@@ -46,8 +47,8 @@ static enum status users_insert(struct group *g, struct db *db)
     return db_exec_buf(db, NULL, &g->sql);
 }
 
-/* Ids are asked for, not computed: servers may hand them out with holes. */
-static enum status users_ids(struct group *g, struct db *db)
+/* Reads the ids back instead of computing them from the first: a server may leave gaps. */
+static enum status users_ids(struct batch *g, struct db *db)
 {
     struct db_rows rows;
     const struct str first = str_from(g->people[0].username), last = str_from(g->people[g->count - 1].username);
@@ -64,7 +65,7 @@ static enum status users_ids(struct group *g, struct db *db)
     return st;
 }
 
-static enum status wallets_insert(struct group *g, struct db *db)
+static enum status wallets_insert(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
     buf_cstr(&g->sql, "INSERT INTO account (id, kind, balance_fen) VALUES ");
@@ -75,7 +76,7 @@ static enum status wallets_insert(struct group *g, struct db *db)
     return db_exec_buf(db, NULL, &g->sql);
 }
 
-static enum status deposits_insert(struct group *g, struct db *db)
+static enum status deposits_insert(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
     buf_cstr(&g->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, request_key, created_ms) VALUES ");
@@ -88,9 +89,9 @@ static enum status deposits_insert(struct group *g, struct db *db)
     return db_exec_buf(db, NULL, &g->sql);
 }
 
-static enum status group_body(struct db *db, void *ctx)
+static enum status batch_body(struct db *db, void *ctx)
 {
-    struct group *g = ctx;
+    struct batch *g = ctx;
     enum status st = db_exec(db, NULL, "UPDATE account SET balance_fen = balance_fen - ? WHERE id = ?",
                              DB_PARAMS(DB_I64((int64_t)g->count * DEMO_MONEY_FEN), DB_U64(ACCOUNT_BANK_ID)));
     if (st == ST_OK)
@@ -104,7 +105,7 @@ static enum status group_body(struct db *db, void *ctx)
     return st;
 }
 
-static enum status sessions_store(struct group *g)
+static enum status sessions_store(struct batch *g)
 {
     struct redis_call *calls = arena_array(g->arena, g->count, sizeof *calls);
     enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
@@ -136,7 +137,7 @@ static enum status sessions_store(struct group *g)
     return st;
 }
 
-static enum status group_write(const struct group *g, FILE *out)
+static enum status batch_write(const struct batch *g, FILE *out)
 {
     const char *prefix = strncmp(g->stores->config->base_url, "https://", 8) == 0 ? "__Host-" : "";
     for (size_t i = 0; i < g->count; i++) {
@@ -147,8 +148,8 @@ static enum status group_write(const struct group *g, FILE *out)
     return ST_OK;
 }
 
-/* Names sort in the order they are made, so that their ids can be read back in it. */
-static void group_name(struct group *g, uint64_t run, uint32_t first)
+/* Usernames sort in the order of the batch, so that users_ids can read the ids back in that order. */
+static void batch_name(struct batch *g, uint64_t run, uint32_t first)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct person *p = &g->people[i];
@@ -161,7 +162,7 @@ static void group_name(struct group *g, uint64_t run, uint32_t first)
 
 enum status demo_make(struct stores *stores, uint32_t count, FILE *out)
 {
-    struct group g = { .stores = stores };
+    struct batch g = { .stores = stores };
     const uint64_t run = random_u64();
     enum status st = ST_OK;
     g.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
@@ -172,12 +173,12 @@ enum status demo_make(struct stores *stores, uint32_t count, FILE *out)
         arena_reset(g.arena);
         g.count = count - first < ROWS_PER_STATEMENT ? count - first : ROWS_PER_STATEMENT;
         g.now_ms = clock_now_ms();
-        group_name(&g, run, first);
-        st = db_transaction(stores->db, group_body, &g);
+        batch_name(&g, run, first);
+        st = db_transaction(stores->db, batch_body, &g);
         if (st == ST_OK)
             st = sessions_store(&g);
         if (st == ST_OK)
-            st = group_write(&g, out);
+            st = batch_write(&g, out);
     }
     if (fflush(out) != 0 && st == ST_OK)
         st = ST_UNAVAILABLE;

@@ -1,4 +1,4 @@
-/* People to play with: for benchmarks and demonstrations, only where the configuration says demo = on. */
+/* Demo users, for benchmarks and demonstrations. Only where the configuration has demo = on. */
 #ifndef HB_OPS_DEMO_H
 #define HB_OPS_DEMO_H
 
@@ -11,12 +11,13 @@
 
 enum { DEMO_USERS_MAX = 1000000, DEMO_MONEY_FEN = 100000 };
 
-/* Makes count users, each with a wallet that holds 1,000 yuan from the bank and a session, no password. Writes one line
- * per user to out: user_id<TAB>username<TAB>cookie, the cookie as `sid=TOKEN`. Names are new ones at every run. What
- * was made before an error stays, and is written. */
+/* Creates count users, each with DEMO_MONEY_FEN in the wallet, transferred from the bank, and with a session, but
+ * without a password. Writes one line per user to out: user_id<TAB>username<TAB>cookie, the cookie as `sid=TOKEN`.
+ * Usernames differ from those of every earlier run. ST_OK · ST_UNAVAILABLE: a store is unreachable, or out can't be
+ * written · as db_transaction. After an error the users of earlier batches exist, and their lines are written. */
 enum status demo_make(struct stores *stores, uint32_t count, FILE *out);
 
-/* `demo --users N --out FILE`; FILE - is standard output. 0, 1 when it failed, 2 for a bad argument. */
+/* `demo --users N --out FILE`; FILE - is standard output. 0: done, 1: failed, 2: bad argument. */
 int demo_command(const struct config *config, int argc, char **argv);
 
 #endif

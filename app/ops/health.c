@@ -34,13 +34,13 @@ enum step health_ready(struct exchange *x)
     if (x->call.status != ST_OK)
         buf_printf(&out, "redis: %s\n", status_name(x->call.status));
     else if (!redis_fence_is_open(x->app->stores.redis))
-        buf_cstr(&out, "redis: the settle worker has not looked at it yet, or has another number of partitions\n");
+        buf_cstr(&out, "redis: not compared by the settle worker yet, or for another number of partitions\n");
     if (x->app->stores.db != NULL) {
         enum status st = migrate_check(x->app->stores.db, x->app->stores.config->sql_dir, NULL);
         if (st != ST_OK)
             buf_printf(&out, "mysql: %s\n",
                        st == ST_CONFLICT  ? "migrations are missing"
-                       : st == ST_INVALID ? "the tables do not fit this program"
+                       : st == ST_INVALID ? "the schema does not fit this program"
                                           : status_name(st));
     }
     bool ready = out.len == 0;
@@ -52,7 +52,8 @@ enum step health_ready(struct exchange *x)
     return STEP_DONE;
 }
 
-/* One line per partition; the entry the cursor stands on is settled. Silent when Redis is away: the counters count. */
+/* One line per partition. The stream keeps the entry on which the cursor stands: it is settled and not counted. No line
+ * when Redis is unreachable: the counters are answered all the same. */
 static void lag_print(struct exchange *x, struct buf *out)
 {
     const int64_t partitions = x->app->stores.config->partitions;
@@ -70,24 +71,24 @@ static void lag_print(struct exchange *x, struct buf *out)
     buf_cstr(out, "# HELP hongbao_unsettled_events Events waiting to be settled.\n"
                   "# TYPE hongbao_unsettled_events gauge\n");
     for (uint32_t i = 0; i < partitions; i++) {
-        int64_t length, begun;
+        int64_t length, has_position;
         if (calls[2 * i].status == ST_OK && calls[2 * i + 1].status == ST_OK &&
-            redis_reply_i64(calls[2 * i].reply, &length) && redis_reply_i64(calls[2 * i + 1].reply, &begun))
+            redis_reply_i64(calls[2 * i].reply, &length) && redis_reply_i64(calls[2 * i + 1].reply, &has_position))
             buf_printf(out, "hongbao_unsettled_events{partition=\"%u\"} %lld\n", i,
-                       (long long)(length > 0 && begun > 0 ? length - 1 : length));
+                       (long long)(length > 0 && has_position > 0 ? length - 1 : length));
         redis_call_free(&calls[2 * i]);
         redis_call_free(&calls[2 * i + 1]);
     }
 }
 
-/* Above 0 a person has to look (docs/how-to/dead-letters.md). Silent when MySQL is away. */
+/* Above 0 an operator has to act (docs/how-to/dead-letters.md). No line when MySQL is unreachable. */
 static void letters_print(struct exchange *x, struct buf *out)
 {
     struct db_rows rows;
     if (db_query(x->app->stores.db, x->arena, &rows, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", NULL,
                  0) != ST_OK)
         return;
-    buf_cstr(out, "# HELP hongbao_dead_letters Events that could not be settled and wait for a person.\n"
+    buf_cstr(out, "# HELP hongbao_dead_letters Events that could not be settled and wait for an operator.\n"
                   "# TYPE hongbao_dead_letters gauge\nhongbao_dead_letters ");
     buf_str(out, db_cell(&rows, 0, 0));
     buf_char(out, '\n');

@@ -1,4 +1,4 @@
-/* What a supervisor asks: is it alive, can it work, what does it count? */
+/* Liveness, readiness and metrics, for a supervisor and for Prometheus. */
 #ifndef HB_OPS_HEALTH_H
 #define HB_OPS_HEALTH_H
 
@@ -6,14 +6,14 @@
 
 #include "web/router.h"
 
-/* GET /healthz: 200 "ok". Asks nothing and nobody: the process answers. */
+/* GET /healthz: 200 "ok". Uses no store: it only shows that the process answers. */
 enum step health_alive(struct exchange *x);
-/* GET /readyz: 200 "ok", or 503 with a line for each store that is away ("redis: unavailable") or still refuses grabs
- * because the settle worker has not looked at it since its start. In the page pool also
- * MySQL, and whether its tables have the version this program was built for. */
+/* GET /readyz: 200 "ok", or 503 with a line for each problem: Redis unreachable ("redis: unavailable") or its fence
+ * shut (live/fence.h); where the process has MySQL, MySQL unreachable or its schema not the one that this program's
+ * migrations make. */
 enum step health_ready(struct exchange *x);
-/* GET /metrics: Prometheus text: the counters of all processes and the events waiting to be settled. Reachable from
- * private addresses only: nginx sees to that. */
+/* GET /metrics: Prometheus text: the counters of all processes, the events that wait to be settled and the number of
+ * dead letters. nginx allows it from private addresses only. */
 enum step health_metrics(struct exchange *x);
 
 extern const struct route ops_routes[];

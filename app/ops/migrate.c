@@ -40,8 +40,8 @@ struct migrate {
     FILE *out;
     struct arena *arena;
     struct migration *list;
-    size_t count;   /* of the folder */
-    size_t applied; /* of the database: the first ones of the list */
+    size_t count;   /* files of the folder */
+    size_t applied; /* the first ones of the list, recorded in the database */
 };
 
 static void say(const struct migrate *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -58,7 +58,7 @@ static void say(const struct migrate *m, const char *format, ...)
 
 /* ---- statements ---- */
 
-/* The length of the comment or quoted text that s begins with; 0: it begins with neither. */
+/* The length of the comment or quoted text at the beginning of s; 0: there is neither. */
 static size_t span_skip(struct str s, bool *comment)
 {
     char c = s.ptr[0];
@@ -74,7 +74,7 @@ static size_t span_skip(struct str s, bool *comment)
         return 0;
     size_t i = 1;
     while (i < s.len && s.ptr[i] != c)
-        i += s.ptr[i] == '\\' && c != '`' ? 2 : 1; /* a doubled quote is two texts in a row: the same to us */
+        i += s.ptr[i] == '\\' && c != '`' ? 2 : 1; /* a doubled quote reads as two adjacent texts: the same end */
     return i < s.len ? i + 1 : s.len;
 }
 
@@ -178,7 +178,7 @@ static enum status folder_scan(struct migrate *m)
     return st;
 }
 
-/* Reads the folder: every version from 1 on, once. */
+/* Reads the folder; it must have every version from 1 on, once. */
 static enum status folder_read(struct migrate *m)
 {
     m->list = arena_array(m->arena, MIGRATIONS_MAX, sizeof *m->list);
@@ -215,7 +215,7 @@ static enum status table_exists(struct migrate *m, bool *exists)
     return st;
 }
 
-/* Compares what was applied with the folder; counts it. */
+/* Compares the applied migrations with the folder, and counts them. */
 static enum status applied_read(struct migrate *m)
 {
     struct db_rows rows;
@@ -245,8 +245,8 @@ static enum status applied_read(struct migrate *m)
     return ST_OK;
 }
 
-/* Statements that write rows run in one transaction with the note of their end. All others commit by themselves, but
- * are done wholly or not at all (MariaDB >= 10.6, MySQL >= 8.0). */
+/* A statement that writes rows runs in one transaction with the update of schema_progress. Any other commits
+ * implicitly, but atomically (MariaDB >= 10.6, MySQL >= 8.0). */
 static bool statement_writes_rows(struct str statement)
 {
     static const char *const words[] = { "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH" };
@@ -260,15 +260,15 @@ static bool statement_writes_rows(struct str statement)
 }
 
 /* One statement of a file. */
-struct run {
+struct statement {
     const struct migration *one;
     unsigned number; /* from 1 */
     struct str text;
-    const char *sql; /* the same, NUL-terminated */
-    bool in_doubt;   /* a migrator died at it */
+    const char *sql; /* text, NUL-terminated */
+    bool in_doubt;   /* an earlier migrator died before it recorded this statement, which may be done */
 };
 
-static enum status progress_note(struct db *db, const struct run *r)
+static enum status progress_note(struct db *db, const struct statement *r)
 {
     return db_exec(db, NULL, "UPDATE schema_progress SET statement_no = ? WHERE version = ?",
                    DB_PARAMS(DB_U64(r->number + 1), DB_U64(r->one->version)));
@@ -276,34 +276,34 @@ static enum status progress_note(struct db *db, const struct run *r)
 
 static enum status rows_body(struct db *db, void *ctx)
 {
-    const struct run *r = ctx;
+    const struct statement *r = ctx;
     enum status st = db_exec(db, NULL, r->sql, NULL, 0);
     return st == ST_OK ? progress_note(db, r) : st;
 }
 
-/* True when the outcome of a statement in doubt means that it was done before. A new name is no old one: a RENAME that
- * was done finds no column to rename, and the tables before it are known. */
-static bool was_done(const struct run *r, enum status st)
+/* Whether the error of a statement in doubt means that it was done before: the object exists, or is already dropped. A
+ * RENAME COLUMN that was done fails with ST_CORRUPT, because the old column does not exist any more. */
+static bool was_done(const struct statement *r, enum status st)
 {
     return st == ST_EXISTS || st == ST_NOT_FOUND ||
            (st == ST_CORRUPT && str_find(r->text, STR("RENAME COLUMN")) < r->text.len);
 }
 
-static enum status statement_run(struct migrate *m, struct run *r)
+static enum status statement_run(struct migrate *m, struct statement *r)
 {
     crash_point("migrate-before-statement");
     if (statement_writes_rows(r->text))
         return db_transaction(m->db, rows_body, r);
     enum status st = db_exec(m->db, NULL, r->sql, NULL, 0);
     if (r->in_doubt && was_done(r, st)) {
-        say(m, "migrate: %s was interrupted behind statement %u, going on", r->one->file.ptr, r->number);
+        say(m, "migrate: %s was interrupted after statement %u, continuing", r->one->file.ptr, r->number);
         st = ST_OK;
     }
     crash_point("migrate-after-statement");
     return st == ST_OK ? progress_note(m->db, r) : st;
 }
 
-/* The statement to begin with: the first one, or where a migrator of this very file died. */
+/* The statement to begin with: the first one, or the one at which an earlier migrator of this very file died. */
 static enum status progress_begin(struct migrate *m, const struct migration *one, unsigned *number, bool *in_doubt)
 {
     struct db_rows rows;
@@ -335,10 +335,10 @@ static enum status record_body(struct db *db, void *ctx)
     return st == ST_OK ? progress_end(db, one) : st;
 }
 
-/* The statements of a file, from the one that is due. */
+/* Runs the statements of a file, from the first one that is not recorded as done. */
 static enum status statements_run(struct migrate *m, const struct migration *one)
 {
-    struct run r = { .one = one };
+    struct statement r = { .one = one };
     struct str rest = one->text;
     unsigned begin;
     bool in_doubt;
@@ -351,10 +351,10 @@ static enum status statements_run(struct migrate *m, const struct migration *one
         st = r.sql == NULL ? ST_NO_MEMORY : statement_run(m, &r);
         if (st == ST_OK || st == ST_NO_MEMORY)
             continue;
-        say(m, "migrate: %s failed in statement %u (%s), the log has the server's words; those before it are done",
+        say(m, "migrate: %s failed in statement %u (%s), the log has the server's message; those before it are done",
             one->file.ptr, r.number, status_name(st));
         if (st != ST_UNAVAILABLE && st != ST_UNKNOWN) {
-            (void)progress_end(m->db, one); /* it needs a hand, and then begins anew */
+            (void)progress_end(m->db, one); /* to be undone by hand; the next run begins with the first statement */
             st = ST_CORRUPT;
         }
     }
@@ -374,8 +374,8 @@ static enum status migration_apply(struct migrate *m, struct migration *one)
     return st;
 }
 
-/* The calendar for migrations that group by month: the server's own conversion knows no zone by name unless somebody
- * has loaded its tables. */
+/* The months for migrations that group by month: the server itself knows no time zone by name unless its time zone
+ * tables are loaded. */
 static enum status zone_months_make(struct migrate *m)
 {
     struct buf sql = { 0 };
@@ -400,7 +400,7 @@ static enum status zone_months_make(struct migrate *m)
     return st;
 }
 
-static enum status missing_apply(struct migrate *m)
+static enum status pending_apply(struct migrate *m)
 {
     enum status st = db_exec(m->db, NULL,
                              "CREATE TABLE IF NOT EXISTS schema_migration ("
@@ -427,7 +427,7 @@ static enum status missing_apply(struct migrate *m)
     return st;
 }
 
-/* One migrator at a time in this database; the lock ends with the connection at the latest. */
+/* Lets one migrator at a time work on this database; the lock ends with the connection at the latest. */
 static enum status lock_take(struct migrate *m)
 {
     struct db_rows rows;
@@ -437,7 +437,7 @@ static enum status lock_take(struct migrate *m)
         return st;
     if (rows.count == 1 && str_equal(db_cell(&rows, 0, 0), STR("1")))
         return ST_OK;
-    say(m, "migrate: another migrator does not end");
+    say(m, "migrate: another migrator has not finished in time");
     return ST_CONFLICT;
 }
 
@@ -468,11 +468,11 @@ enum status migrate_run(struct db *db, const char *sql_dir, FILE *out)
         db_set_timeout_s(db, MIGRATE_TIMEOUT_S);
         st = lock_take(&m);
         if (st == ST_OK) {
-            st = missing_apply(&m);
+            st = pending_apply(&m);
             lock_release(&m);
         }
         if (st == ST_UNAVAILABLE || st == ST_UNKNOWN)
-            say(&m, "migrate: the database is away");
+            say(&m, "migrate: the database is unreachable");
     }
     arena_free(m.arena);
     return st;

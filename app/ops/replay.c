@@ -26,7 +26,7 @@ static void letter_print(const struct dead_letter *l, FILE *out)
 
 typedef enum status letter_fn(struct stores *stores, const struct dead_letter *letter, FILE *out);
 
-/* Calls each with every unresolved letter, oldest first, until one is not ST_OK. */
+/* Calls each with every unresolved letter of the packet (0: of all packets), oldest first, until one is not ST_OK. */
 static enum status letters_walk(struct stores *stores, uint64_t packet_id, letter_fn *each, FILE *out)
 {
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
@@ -57,21 +57,21 @@ static enum status each_print(struct stores *stores, const struct dead_letter *l
 
 static void refusal_print(const struct settle_replay *r, FILE *out)
 {
-    struct str why = r->outcome == REPLAY_MISSING      ? STR("there is no such letter, or it is resolved")
-                     : r->outcome == REPLAY_UNREADABLE ? STR("it can't be read: give it with --as")
+    struct str why = r->outcome == REPLAY_MISSING      ? STR("no such letter, or it is resolved")
+                     : r->outcome == REPLAY_UNREADABLE ? STR("its content can't be read: give the content with --as")
                      : r->outcome == REPLAY_EARLIER    ? STR("an earlier letter of the packet comes first")
                                                        : settle_fault_text(r->fault.kind);
     (void)fprintf(out, "letter %" PRIu64 ": refused: %.*s\n", r->letter_id, STR_ARG(why));
 }
 
-/* The worker knows nothing of a letter that a person resolves: what Redis shows of its packet changes here. */
-static enum status redis_tell(struct stores *stores, struct arena *a, uint64_t packet_id, bool closed, FILE *out)
+/* Updates what Redis has of a packet whose letter was resolved here: the settle worker does not notice a replay. */
+static enum status redis_update(struct stores *stores, struct arena *a, uint64_t packet_id, bool closed, FILE *out)
 {
     enum status st =
-        closed ? live_remove(&stores->live, packet_id) /* MySQL shows it */
+        closed ? live_remove(&stores->live, packet_id) /* from now on its page comes from MySQL */
                : held_publish(stores->db, &stores->live, a, packet_partition(packet_id, stores->config->partitions));
     if (st != ST_OK)
-        (void)fprintf(out, "packet %" PRIu64 ": Redis was not told: %s\n", packet_id, status_name(st));
+        (void)fprintf(out, "packet %" PRIu64 ": Redis not updated: %s\n", packet_id, status_name(st));
     return st;
 }
 
@@ -87,7 +87,7 @@ enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str 
         st = ST_INVALID;
     } else if (st == ST_OK) {
         (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
-        st = redis_tell(stores, a, r.packet_id, r.closed, out);
+        st = redis_update(stores, a, r.packet_id, r.closed, out);
     }
     arena_free(a);
     return st;
@@ -104,8 +104,8 @@ enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out)
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    if (st == ST_OK) /* a replay before this one may have died before it did */
-        st = redis_tell(stores, a, packet_id, false, out);
+    if (st == ST_OK) /* an earlier replay may have died before it updated Redis */
+        st = redis_update(stores, a, packet_id, false, out);
     arena_free(a);
     return st;
 }
@@ -121,10 +121,10 @@ enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out)
         st = dead_letter_resolve(stores->db, letter_id, false, clock_now_ms());
     (void)fprintf(out, "letter %" PRIu64 ": %s\n", letter_id,
                   st == ST_OK          ? "dropped"
-                  : st == ST_NOT_FOUND ? "refused: there is no such letter, or it is resolved"
+                  : st == ST_NOT_FOUND ? "refused: no such letter, or it is resolved"
                                        : status_name(st));
     if (st == ST_OK && letter.packet_id != 0)
-        st = redis_tell(stores, a, letter.packet_id, false, out);
+        st = redis_update(stores, a, letter.packet_id, false, out);
     arena_free(a);
     return st == ST_NOT_FOUND ? ST_INVALID : st;
 }

@@ -25,8 +25,8 @@
 enum {
     ERROR_MAX = 1024,
     HEAP_KEPT_BYTES = 16 << 20,
-    /* A hash keeps a core busy for long, and a grab takes microseconds: it goes first. Not 19: where the CPU is used
-     * up, this leaves a tenth of a grab's weight, so that logging in gets slow but never stands still. */
+    /* A password hash uses a core for 50 ms, a grab takes microseconds and goes first. Not 19: with 10 the auth pool
+     * still gets a tenth of a hot process's share of a busy CPU, so logins become slow but never stop. */
     AUTH_NICENESS = 10
 };
 
@@ -36,7 +36,7 @@ static const struct pool_kind {
     unsigned parts;
     int niceness;
 } POOLS[] = {
-    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0 }, /* no MySQL: a slow query can't reach a grab */
+    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0 }, /* no MySQL: a slow query can't delay a grab */
     { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL, 0 },
     { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, AUTH_NICENESS },
 };
@@ -49,7 +49,7 @@ static const struct pool_kind *pool_find(const char *name)
     return NULL;
 }
 
-/* All floors' routes in one table. NULL without memory; free it. */
+/* The routes of all floors in one new table, for the caller to free; NULL: out of memory. */
 static struct route *routes_join(size_t *count)
 {
     const struct {
@@ -72,16 +72,16 @@ static struct route *routes_join(size_t *count)
     return all;
 }
 
-/* What every long-lived process does first. */
+/* The start of every long-lived process: log, metrics, services. */
 static enum status process_start(const struct config *config, const char *role, unsigned parts, struct services *app)
 {
     char error[ERROR_MAX], quoted[ERROR_MAX];
     log_init(role, LOG_INFO);
-    /* A batch of requests takes and frees some megabytes: given back to the kernel each time, they would be paid for
-     * in page faults. */
+    /* A batch of requests allocates and frees some megabytes. Giving them back to the kernel each time would cost page
+     * faults. */
     (void)mallopt(M_TRIM_THRESHOLD, HEAP_KEPT_BYTES);
     if (!metrics_open(config->metrics_file))
-        log_warn("counting for this process only: the metrics file can't be mapped", NULL);
+        log_warn("metrics file can't be mapped, counting for this process only", NULL);
     enum status st = services_open(app, config, parts, error, sizeof error);
     if (st != ST_OK)
         log_error("can't start", "status=%s error=%s", status_name(st),
@@ -89,15 +89,15 @@ static enum status process_start(const struct config *config, const char *role, 
     return st;
 }
 
-/* Takes --check off the end of the arguments. */
-static bool check_asked(int *argc, char **argv)
+/* Removes a last argument --check. True: it was there. */
+static bool check_option(int *argc, char **argv)
 {
-    bool asked = *argc > 1 && strcmp(argv[*argc - 1], "--check") == 0;
-    *argc -= asked;
-    return asked;
+    bool found = *argc > 1 && strcmp(argv[*argc - 1], "--check") == 0;
+    *argc -= found;
+    return found;
 }
 
-/* Whether the tables are those of this program, as far as they can be asked. */
+/* ST_INVALID: the schema is not the one of this program. ST_OK also when MySQL is unreachable. */
 static enum status tables_check(const struct stores *stores)
 {
     enum status st = stores->db == NULL ? ST_OK : migrate_check(stores->db, stores->config->sql_dir, stderr);
@@ -106,7 +106,7 @@ static enum status tables_check(const struct stores *stores)
 
 int serve_command(const struct config *config, int argc, char **argv)
 {
-    bool check = check_asked(&argc, argv);
+    bool check = check_option(&argc, argv);
     const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
     if (kind == NULL) {
         (void)fputs("usage: hongbao serve --pool hot|page|auth [--check]\n", stderr);
@@ -128,14 +128,14 @@ int serve_command(const struct config *config, int argc, char **argv)
     return st == ST_OK ? 0 : 1;
 }
 
-static void standing_check(struct stores *stores, void *ctx)
+static void packet_audit(struct stores *stores, void *ctx)
 {
-    (void)audit_sample_look(ctx, stores); /* what a store's trouble hides is looked at later */
+    (void)audit_sample_run(ctx, stores); /* after an error the next call tries again */
 }
 
 int settle_command(const struct config *config, int argc, char **argv)
 {
-    bool check = check_asked(&argc, argv);
+    bool check = check_option(&argc, argv);
     if (argc != 1) {
         (void)fputs("usage: hongbao settle [--check]\n", stderr);
         return 2;
@@ -146,7 +146,7 @@ int settle_command(const struct config *config, int argc, char **argv)
     struct audit_sample *sample = calloc(1, sizeof *sample);
     enum status st = sample == NULL ? ST_NO_MEMORY : check ? tables_check(&app.stores) : ST_OK;
     if (st == ST_OK)
-        st = check ? settle_check(&app.stores) : settle_run(&app.stores, standing_check, sample);
+        st = check ? settle_check(&app.stores) : settle_run(&app.stores, packet_audit, sample);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(sample);
@@ -156,15 +156,15 @@ int settle_command(const struct config *config, int argc, char **argv)
 
 int migrate_command(const struct config *config, int argc, char **argv)
 {
-    bool look = argc == 2 && strcmp(argv[1], "--check") == 0;
-    if (argc != 1 && !look) {
+    bool check = check_option(&argc, argv);
+    if (argc != 1) {
         (void)fputs("usage: hongbao migrate [--check]\n", stderr);
         return 2;
     }
     struct db *db = db_new(config);
     if (db == NULL)
         return 1;
-    enum status st = look ? migrate_check(db, config->sql_dir, stdout) : migrate_run(db, config->sql_dir, stdout);
+    enum status st = check ? migrate_check(db, config->sql_dir, stdout) : migrate_run(db, config->sql_dir, stdout);
     db_free(db);
     return st == ST_OK ? 0 : 1;
 }

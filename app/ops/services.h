@@ -1,4 +1,5 @@
-/* What a process needs, opened as far as its command asks. Nothing here connects: the stores may be away. */
+/* Opens struct services (web/exchange.h), with the parts that a command needs. Nothing here connects: the stores may be
+ * unreachable. */
 #ifndef HB_OPS_SERVICES_H
 #define HB_OPS_SERVICES_H
 
@@ -8,12 +9,13 @@
 
 enum services_part {
     SERVICES_MYSQL = 1,
-    SERVICES_PAGES = 2,     /* templates and names of static files */
-    SERVICES_PAGE_CACHE = 4 /* packets that never change are kept in memory */
+    SERVICES_PAGES = 2,     /* templates, names of static files; Redis behind the fence (live/fence.h) */
+    SERVICES_PAGE_CACHE = 4 /* the pages of packets that never change are kept in memory */
 };
 
-/* Opens Redis with its scripts, and the parts asked for. config is borrowed. What can't work at all (a broken template,
- * a missing script) is ST_INVALID with a message in error; nothing stays open then. */
+/* Opens Redis with its scripts, and parts (enum services_part, ORed). config is borrowed and outlives s. ST_INVALID: a
+ * template is broken or a script is missing, say; ST_NO_MEMORY. On anything but ST_OK error (error_size bytes, the
+ * caller's) has the reason and nothing stays open. */
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
                           size_t error_size);
 void services_close(struct services *s);

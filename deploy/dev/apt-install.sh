@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# apt-install.sh PACKAGE...: run as root. Installs the packages without letting Debian start services of its own: the
-# site's servers are private, and port 80 or 6379 may belong to somebody else.
+# apt-install.sh PACKAGE...: run as root. Installs the packages without letting Debian start their services: the site's
+# servers are private, and another program may use port 80 or 6379.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
@@ -8,10 +8,10 @@ policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap 'rm -f -- "$policy"' EXIT
     trap 'exit 130' INT TERM HUP
-    printf '#!/bin/sh\n# Made by hongbao/dev while packages install.\nexit 101\n' >"$policy"
+    printf '#!/bin/sh\n# Written by hongbao/dev while packages are installed.\nexit 101\n' >"$policy"
     chmod 755 "$policy"
 fi
 
 options=(-qq -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300)
-apt-get "${options[@]}" update || echo "apt-get update failed; going on with the lists that are there" >&2
+apt-get "${options[@]}" update || echo "apt-get update failed; continuing with the present package lists" >&2
 apt-get "${options[@]}" install -y --no-install-recommends "$@"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Measuring against what people would pick instead: tests/bench, docs/BENCHMARKS.md.
+# ./dev bench: measures the site and the usual alternatives: tests/bench, docs/BENCHMARKS.md.
 
 bench_run() {
     local preset=${HB_BUILD:-release}

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # Building with the presets of CMakePresets.json.
 
-# The program that an instance runs: HB_BINARY, or the one of the preset.
+# Prints the path of the program that an instance runs: HB_BINARY, or the one of the preset.
 build_binary_path() {
     printf '%s\n' "${HB_BINARY:-$ROOT/build/${HB_BUILD:-release}/hongbao}"
 }
 
-# build_preset PRESET [TARGET...]: configures when needed and builds; what went wrong is shown.
+# build_preset PRESET [TARGET...]: configures when needed and builds; shows the end of the log when it fails.
 build_preset() {
     say "dev: building ($1)"
     build_targets "$@"
 }
 
-# The same without a word when all goes well.
+# build_targets PRESET [TARGET...]: the same; prints nothing on success.
 build_targets() {
     local preset=$1 dir=$ROOT/build/$1 log=$ROOT/build/$1.log
     shift
@@ -22,7 +22,7 @@ build_targets() {
     (
         # Two instances may be started at the same moment from one checkout.
         flock 8
-        # A checkout that was moved or copied brings a cache that points to its old place.
+        # The cache of a checkout that was moved or copied points to the old path.
         if [ -f "$dir/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$ROOT" "$dir/CMakeCache.txt"; then
             rm -rf -- "$dir"
         fi
@@ -33,7 +33,7 @@ build_targets() {
         fi
         tail -n 60 -- "$log" >&2
         exit 1
-    ) 8>"$ROOT/build/$preset.lock" || die "the build failed; the whole log is $log"
+    ) 8>"$ROOT/build/$preset.lock" || die "the build failed; its log is $log"
 }
 
 # ./dev build [PRESET]
@@ -47,10 +47,10 @@ build_run() {
     build_preset "$preset"
 }
 
-# Makes sure that the program of the instance is there and up to date.
+# Builds the program of the instance; with HB_BINARY only checks that it exists.
 build_binary() {
     if [ -n "${HB_BINARY:-}" ]; then
-        [ -x "$HB_BINARY" ] || die "HB_BINARY: there is no program $HB_BINARY"
+        [ -x "$HB_BINARY" ] || die "HB_BINARY: no program $HB_BINARY"
         return
     fi
     build_preset "${HB_BUILD:-release}" hongbao

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Faults on purpose, on an instance of its own: tests/chaos, docs/RELIABILITY.md.
+# ./dev chaos: fault injection on an instance of its own: tests/chaos, docs/RELIABILITY.md.
 
 chaos_run() {
     local preset=${HB_BUILD:-release}

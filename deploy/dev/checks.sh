@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# npm packages of the tests, fuzzing, lint, layout.
+# npm packages of the tests, fuzzing, lint, formatting.
 
-# checks_npm FOLDER: what the folder's lock file names, fetched by npm when it is newer than what is there.
+# checks_npm FOLDER: installs the npm packages of the folder's lock file, unless this very lock file is installed.
 checks_npm() {
     local folder=$ROOT/$1
     [ -f "$folder/package-lock.json" ] || return 0
@@ -25,14 +25,14 @@ checks_fuzz() {
         seeds=$ROOT/tests/fuzz/corpus/${name#fuzz_}
         mkdir -p -- "$corpus"
         say "dev: $name for $seconds s"
-        # What it finds stays with the build; the seeds of the project are only read.
+        # New inputs go to the build's corpus; the project's seeds are only read.
         local -a folders=("$corpus")
         [ ! -d "$seeds" ] || folders+=("$seeds")
         local -a options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1)
         [ ! -f "$ROOT/tests/fuzz/$name.dict" ] || options+=(-dict="$ROOT/tests/fuzz/$name.dict")
         (cd -- "$corpus/.." && "$target" "${options[@]}" "${folders[@]}" </dev/null) || die "$name failed; the input is in $ROOT/build/fuzz/corpus"
     done
-    [ -n "$found" ] || die "there are no fuzz targets in tests/fuzz"
+    [ -n "$found" ] || die "no fuzz targets in tests/fuzz"
 }
 
 checks_c_sources() {
@@ -49,11 +49,11 @@ checks_lint() {
     say "dev: shellcheck"
     shellcheck -x "$ROOT/dev" "$ROOT/.ci/run" "$ROOT"/deploy/dev/*.sh "$ROOT/tests/support/servers" || failed+=' shellcheck'
     say "dev: cppcheck"
-    # Left out: where cppcheck 2.10 stumbles over C11, and what compiler and sanitizers see better.
+    # Suppressed: errors of cppcheck 2.10 with C11, and checks that compiler and sanitizers do better.
     cppcheck --quiet --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
         --suppress=missingIncludeSystem --suppress=internalAstError --suppress=uninitvar \
         --suppress=uninitStructMember -j "$(cpu_count)" -I "$ROOT/app" "$ROOT/app" || failed+=' cppcheck'
-    [ -z "$failed" ] || die "lint found something:$failed"
+    [ -z "$failed" ] || die "lint found problems:$failed"
 }
 
 checks_format() {

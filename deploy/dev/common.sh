@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Messages and small things that all parts use.
+# Messages and small helpers that all parts use.
 
 say() {
     printf '%s\n' "$*" >&2
@@ -16,7 +16,7 @@ now_ms() {
     printf '%s\n' "${us%???}"
 }
 
-# wait_until SECONDS COMMAND...: polls until the command succeeds; false when it never does.
+# wait_until SECONDS COMMAND...: polls until the command succeeds; false when it does not within SECONDS.
 wait_until() {
     local deadline=$(($(now_ms) + $1 * 1000))
     shift
@@ -31,7 +31,7 @@ random_hex() {
     od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'
 }
 
-# template_fill TEMPLATE FILE NAME=VALUE...: the template with each @NAME@ replaced.
+# template_fill TEMPLATE FILE NAME=VALUE...: writes FILE from TEMPLATE with each @NAME@ replaced by VALUE.
 template_fill() {
     local text pair file=$2
     text=$(<"$1")

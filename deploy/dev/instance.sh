@@ -1,35 +1,35 @@
 # shellcheck shell=bash
 # The folder of an instance:
-#   VAR/hongbao.conf   made once; the secret in it is kept
-#   VAR/rights/ROLE.conf   made once; the users of each role, with their passwords
-#   VAR/nginx.conf VAR/redis.conf VAR/redis-users.acl VAR/mariadb.cnf VAR/mariadb-init.sql   made anew at every start
+#   VAR/hongbao.conf   written at every start; the secret and the user's own settings in it are kept
+#   VAR/rights/ROLE.conf   written once; the users of each role, with their passwords
+#   VAR/nginx.conf VAR/redis.conf VAR/redis-users.acl VAR/mariadb.cnf VAR/mariadb-init.sql   written at every start
 #   VAR/static/   copies of static/, texts compressed beside them
 #   VAR/run/NAME.pid, VAR/run/NAME.sock, VAR/run/{port,environment,lock}
 #   VAR/log/NAME.log   VAR/data/{mariadb,redis}   VAR/tmp/
 
 SOCKET_PATH_MAX=107  # bytes in sockaddr_un.sun_path, without the NUL
 
-# instance_open: makes the folder when it is missing and turns VAR into its absolute path.
+# instance_open: creates the folder when it is missing and turns VAR into its absolute path.
 instance_open() {
-    # These characters mean something in the configuration files of the servers, or to env, Redis or CMake.
+    # These characters have a meaning in the configuration files of the servers, or to env, Redis or CMake.
     case $ROOT$VAR in
     *[]\"\\\$\#\;=*?[$'\n']*) die "a path with one of \" \\ \$ # ; = * ? [ ] in it is not supported: $ROOT, $VAR" ;;
     esac
     mkdir -p -- "$VAR"/run "$VAR"/log "$VAR"/data "$VAR"/tmp 2>/dev/null || die "can't write to $VAR; choose a folder with --var"
     VAR=$(cd -- "$VAR" && pwd -P)
-    # Nor may root: the owner could not go on with root's files.
+    # Root may not use it either: it would leave files that the owner can't change.
     [ -O "$VAR/run" ] || die "$VAR belongs to another user, $(stat -c %U -- "$VAR/run"); choose another folder with --var"
     chmod 750 "$VAR"
     instance_find_sockets
 }
 
-# instance_exists: like instance_open, but false when the folder is not there.
+# instance_exists: like instance_open, but false when the folder is missing.
 instance_exists() {
     [ -d "$VAR/run" ] || return 1
     instance_open
 }
 
-# One command at a time changes an instance.
+# Lets one ./dev at a time change an instance.
 instance_lock() {
     exec 9>"$VAR/run/lock"
     if ! flock -n 9; then
@@ -42,8 +42,8 @@ instance_unlock() {
     exec 9>&-
 }
 
-# Sets SOCKETS: VAR/run, or, where the paths would be too long for a Unix socket or hold characters that the servers'
-# configuration can't carry, a folder in /tmp to which VAR/run/sockets points.
+# Sets SOCKETS, the folder of the sockets: VAR/run, or, when the paths would be too long for a Unix socket or have
+# characters that the servers' configuration files don't allow, a folder in /tmp to which VAR/run/sockets points.
 instance_find_sockets() {
     local longest=$VAR/run/mariadb.sock
     if [ "$(printf %s "$longest" | wc -c)" -le "$SOCKET_PATH_MAX" ] && [[ $VAR != *[!A-Za-z0-9._/\ -]* ]]; then
@@ -51,14 +51,14 @@ instance_find_sockets() {
         return
     fi
     SOCKETS=$(readlink -- "$VAR/run/sockets" || true)
-    # A folder in /tmp may be gone after a restart of the machine, or be somebody else's by now.
+    # After a reboot a folder in /tmp may be missing, or belong to another user.
     if [ -z "$SOCKETS" ] || ! [ -d "$SOCKETS" ] || ! [ -O "$SOCKETS" ]; then
         SOCKETS=$(mktemp -d /tmp/hongbao.XXXXXX)
         ln -sfn -- "$SOCKETS" "$VAR/run/sockets"
     fi
 }
 
-# After everything has ended.
+# Removes the sockets, after all servers have ended.
 instance_drop_sockets() {
     rm -f -- "$SOCKETS"/{hot,page,auth,redis,mariadb}.sock
     if [ "$SOCKETS" != "$VAR/run" ]; then
@@ -67,8 +67,8 @@ instance_drop_sockets() {
     fi
 }
 
-# The HB_… of the caller belong to the instance until it is brought up the next time, so that `./dev start settle`
-# starts it as `./dev up` did. What is given anew wins.
+# Saves the caller's HB_… variables until the next `./dev up`, so that `./dev start settle` starts it with the same ones.
+# Variables of the later call win.
 instance_remember_environment() {
     local name
     for name in "${!HB_@}"; do
@@ -100,7 +100,7 @@ instance_url() {
     printf 'http://127.0.0.1:%s\n' "$PORT"
 }
 
-# instance_setting NAME: from hongbao.conf.
+# instance_setting NAME: prints the value in hongbao.conf.
 instance_setting() {
     sed -n "s/^$1 *= *//p" "$VAR/hongbao.conf" | tail -n 1
 }
@@ -119,14 +119,14 @@ instance_configure_hongbao() {
     if [ -f "$file" ]; then
         kept=$(sed -n "/^$mark/,\$p" "$file")
     else
-        kept="$mark The secret keys the ids of all packets: change it and old links are dead.
+        kept="$mark The secret keys the ids of all packets: when it changes, old links stop working.
 secret = $(random_hex 32)
 mysql_database = hongbao
 demo = on"
     fi
     {
         printf '%s\n' '# The settings of this instance; docs/reference/config.md explains all names, and HB_NAME in the environment wins.' \
-            '# ./dev writes this part anew at every start; what is set further down is left out here.'
+            '# ./dev rewrites this part at every start; settings that you make further down are left out here.'
         while read -r line; do
             grep -q "^${line%% *} *=" <<<"$kept" || printf '%s\n' "$line"
         done <<TEXT
@@ -152,7 +152,7 @@ instance_password() {
     sed -n 's/^mysql_password = //p' "$VAR/rights/$1.conf"
 }
 
-# The users of each role, for hongbao and for both stores, from the templates that a deployment uses.
+# Writes the users of each role for hongbao and for both stores, from the templates that a deployment uses.
 instance_configure_rights() {
     local role database password
     local -a passwords=() hashes=()
@@ -165,14 +165,14 @@ instance_configure_rights() {
         hashes+=("${role^^}_SHA256=$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)")
     done
     template_fill "$ROOT/deploy/rights/users.sql.in" "$VAR/mariadb-init.sql" "DATABASE=$database" "${passwords[@]}"
-    # Databases that tests make and drop.
+    # Databases that tests create and drop.
     printf "GRANT ALL PRIVILEGES ON \`%s\\_%%\`.* TO 'hongbao_migrate'@'localhost';\n" "$database" >>"$VAR/mariadb-init.sql"
-    # Whoever may open the socket of a private instance is its administrator: redis-cli needs no password.
+    # A user who may open the socket of a private instance is its administrator: redis-cli needs no password.
     template_fill "$ROOT/deploy/rights/users.acl.in" "$VAR/redis-users.acl" "DEFAULT=on nopass ~* &* +@all" "${hashes[@]}"
     sed -i '/^#/d; /^$/d' "$VAR/redis-users.acl"
 }
 
-# The same password for both stores; no user of Redis for who has no business there.
+# instance_configure_role ROLE: one password for both stores; the role migrate has no user in Redis.
 instance_configure_role() {
     local file=$VAR/rights/$1.conf password
     [ ! -f "$file" ] || return 0
@@ -184,8 +184,8 @@ instance_configure_role() {
     mv -- "$file.new" "$file"
 }
 
-# What nginx serves: the files of static/, those that are text compressed as well, once instead of at every request. A
-# changed file gets a new name when the pools start anew, so it is time enough to take it over then.
+# Copies the files of static/ for nginx, and compresses text files once instead of at every request. The pages name a
+# changed file by its new name only after the pools have restarted, so copying at that time is early enough.
 instance_copy_static() {
     local name
     while read -r name; do
@@ -198,7 +198,7 @@ instance_copy_static() {
 
 instance_configure_nginx() {
     local user='' listen="listen 127.0.0.1:$PORT;" guest=''
-    # Only root can choose the workers' user; it must be the one that may open the pools' sockets.
+    # Only root can set the workers' user; the workers must be able to open the pools' sockets.
     [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
     # shellcheck disable=SC2016

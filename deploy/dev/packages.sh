@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Debian packages: deploy/packages.txt is the one list.
+# Debian packages: deploy/packages.txt is the only list.
 
-# packages_install [GROUP...]: installs what is missing; without a group the whole list. Silent when nothing is.
+# packages_install [GROUP...]: installs the missing packages of the groups (default: all). Prints nothing when none is
+# missing.
 packages_install() {
     local -a wanted=() missing=() groups=("$@")
     local package group instead installed
@@ -14,7 +15,7 @@ packages_install() {
     [ ${#wanted[@]} -gt 0 ] || return 0
 
     if ! command -v dpkg-query >/dev/null; then
-        say "dev: this is not Debian; please see to it that these are there: ${wanted[*]}"
+        say "dev: this is not Debian; please install these yourself: ${wanted[*]}"
         return 0
     fi
     installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
@@ -29,13 +30,13 @@ packages_install() {
         command -v sudo >/dev/null || die "sudo is needed to install: ${missing[*]}"
         as_root=(sudo)
     fi
-    # The output goes to the terminal's error side: a caller may read our standard output.
+    # The output goes to stderr: a caller may read our stdout.
     "${as_root[@]}" bash "$ROOT/deploy/dev/apt-install.sh" "${missing[@]}" </dev/null >&2 ||
         die "apt-get could not install: ${missing[*]}"
     hash -r
 }
 
-# True when the third column names something that is there.
+# packages_have NAME: whether the command or file of the third column exists.
 packages_have() {
     case $1 in
     '') return 1 ;;

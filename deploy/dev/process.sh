@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Background processes: VAR/run/NAME.pid holds the pid of the first process of a process group of its own. A pid alone
-# proves nothing (numbers are used again), so a process counts as ours only while its working directory lies in VAR.
+# Background processes: VAR/run/NAME.pid has the pid of the leader of a process group. Pids are reused, so a process
+# counts as ours only while its working directory is in VAR.
 
-# process_stat PID: sets stat_state and stat_group; false when there is no such process.
+# process_stat PID: sets stat_state and stat_group; false when the process does not exist.
 process_stat() {
     local line
     local -a fields
@@ -12,7 +12,7 @@ process_stat() {
     stat_group=${fields[2]}
 }
 
-# process_is_ours PID: alive (a zombie is not) and of this instance.
+# process_is_ours PID: whether it is alive (a zombie is not) and of this instance.
 process_is_ours() {
     process_alive "$1" || return 1
     local folder
@@ -20,7 +20,7 @@ process_is_ours() {
     [[ $folder == "$VAR" || $folder == "$VAR"/* ]]
 }
 
-# process_recorded NAME: the pid in the file, dead or alive.
+# process_recorded NAME: prints the pid in the pid file, whether or not the process still exists.
 process_recorded() {
     local pid
     { read -r pid <"$VAR/run/$1.pid"; } 2>/dev/null || return 1
@@ -33,7 +33,7 @@ process_running() {
     pid=$(process_recorded "$1") && process_is_ours "$pid"
 }
 
-# process_group_alive GROUP: true while any process of ours is left in the group.
+# process_group_alive GROUP: whether any process of ours is left in the group.
 process_group_alive() {
     local entry
     for entry in /proc/[0-9]*; do
@@ -44,12 +44,12 @@ process_group_alive() {
     return 1
 }
 
-process_group_gone() {
+process_group_ended() {
     ! process_group_alive "$1"
 }
 
-# process_spawn NAME COMMAND...: starts it in a session of its own, so that neither Ctrl-C nor a closed terminal
-# reaches it, and with a log. The pid file is written by the process itself, before it becomes the command.
+# process_spawn NAME COMMAND...: starts the command with a log and in a session of its own, so that neither Ctrl-C nor a
+# closed terminal reaches it. The new process writes its pid file before it executes the command.
 process_spawn() {
     local name=$1 log=$VAR/log/$1.log
     shift
@@ -65,31 +65,31 @@ process_spawn() {
     process_spawned=$!
 }
 
-# Waits for the pid files of what this shell has just spawned: an interrupt may come before they are there.
+# Waits for the pid files of the processes that this shell has spawned: an interrupt may come before they are written.
 process_all_recorded() {
     local pid
     for pid in $(jobs -p); do
-        wait_until 5 process_is_recorded_or_gone "$pid" || true
+        wait_until 5 process_is_recorded_or_ended "$pid" || true
     done
 }
 
-process_is_recorded_or_gone() {
+process_is_recorded_or_ended() {
     ! process_alive "$1" || grep -qsx "$1" "$VAR"/run/*.pid
 }
 
-# process_children PID: theirs, without those of their own.
+# process_children PID: prints the pids of its direct children.
 process_children() {
     cat "/proc/$1/task/$1/children" 2>/dev/null
 }
 
-# process_alive PID: no zombie, whoever it is.
+# process_alive PID: whether it exists and is no zombie; of any owner.
 process_alive() {
     process_stat "$1" || return 1
     case $stat_state in Z | X) return 1 ;; esac
 }
 
-# process_wait_ready NAME PID SECONDS COMMAND...: until the command succeeds; false, with the log shown, when the process
-# ended or the time ran out.
+# process_wait_ready NAME PID SECONDS COMMAND...: waits until the command succeeds; false, with the log shown, when the
+# process ends first or SECONDS have passed.
 process_wait_ready() {
     local name=$1 pid=$2 deadline=$(($(now_ms) + $3 * 1000))
     shift 3
@@ -113,22 +113,23 @@ process_show_log() {
     say "---"
 }
 
-# process_end NAME SIGNAL SECONDS: asks the first process with the signal (its children follow it; when it is gone
-# already, they are asked themselves), then the whole group with TERM, then KILL. Returns when nothing is left.
+# process_end NAME SIGNAL SECONDS: sends the signal to the leader, which ends its children (if the leader has ended
+# already, TERM to the group), then TERM to the whole group, then KILL. Returns when no process is left.
 process_end() {
     local name=$1 signal=$2 seconds=$3 group
     group=$(process_recorded "$name") || return 0
-    if process_group_alive "$group" && ! process_ask "$group" "$signal" "$seconds" && ! process_ask "$group" TERM 2; then
+    if process_group_alive "$group" && ! process_signal "$group" "$signal" "$seconds" &&
+        ! process_signal "$group" TERM 2; then
         say "dev: $name does not end, killing it"
         kill -s KILL -- "-$group" 2>/dev/null || true
-        wait_until 10 process_group_gone "$group" || die "$name (process group $group) can't be killed"
+        wait_until 10 process_group_ended "$group" || die "$name (process group $group) can't be killed"
     fi
     rm -f -- "$VAR/run/$name.pid"
 }
 
-# process_ask GROUP SIGNAL SECONDS: false when something of the group is still there afterwards. Asks once a second:
-# MariaDB loses a signal that comes while it starts. A stopped process has to be woken to hear it.
-process_ask() {
+# process_signal GROUP SIGNAL SECONDS: false when a process of the group is left after SECONDS. Sends the signal once a
+# second: MariaDB loses a signal that comes while it starts. A stopped process needs CONT to receive it.
+process_signal() {
     local group=$1 signal=$2 seconds=$3
     for ((; seconds > 0; seconds--)); do
         if process_is_ours "$group"; then
@@ -137,7 +138,7 @@ process_ask() {
             kill -s TERM -- "-$group" 2>/dev/null || true
         fi
         kill -s CONT -- "-$group" 2>/dev/null || true
-        ! wait_until 1 process_group_gone "$group" || return 0
+        ! wait_until 1 process_group_ended "$group" || return 0
     done
     return 1
 }

@@ -1,15 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# The servers of an instance. Each has service_start_NAME, which returns when it is ready, and its way to end.
+# The servers of an instance. service_start_NAME returns when the server is ready; service_end ends it.
 
-# In the order of starting; they end in the opposite order.
+# In the order of starting; they are ended in reverse order.
 SERVICES=(mariadb redis settle auth page hot nginx)
 
 service_known() {
-    [[ " ${SERVICES[*]} " == *" $1 "* ]] || die "there is no server '$1'; there are: ${SERVICES[*]}"
+    [[ " ${SERVICES[*]} " == *" $1 "* ]] || die "no server '$1'; there are: ${SERVICES[*]}"
 }
 
 service_start() {
-    # Whatever a killed supervisor left behind would share the socket with the new one.
+    # Workers that a killed supervisor left behind would share the socket with the new ones.
     service_end "$1"
     "service_start_$1"
 }
@@ -18,8 +18,8 @@ service_end() {
     case $1 in
     nginx) process_end nginx QUIT 4 ;;
     mariadb)
-        # MariaDB 10.11 that is asked to end while it starts may wait for itself for ever.
-        wait_until 10 service_mariadb_started_or_gone || true
+        # MariaDB 10.11 may deadlock when it gets SIGTERM while it starts.
+        wait_until 10 service_mariadb_started_or_ended || true
         process_end mariadb TERM 30
         ;;
     redis) process_end redis TERM 15 ;;
@@ -30,7 +30,7 @@ service_end() {
 service_start_mariadb() {
     local program
     program=$(command -v mariadbd || echo /usr/sbin/mariadbd)
-    # Only root needs (and may) say as whom the server runs.
+    # Only root needs to (and may) set the server's user.
     local -a options=()
     [ "$(id -u)" -ne 0 ] || options=(--user=root)
     [ -d "$VAR/data/mariadb" ] || service_install_mariadb "${options[@]}"
@@ -45,43 +45,43 @@ service_mariadb_answers() {
     service_mariadb_admin --connect-timeout=2 -e 'SELECT 1' >/dev/null 2>&1
 }
 
-service_mariadb_started_or_gone() {
+service_mariadb_started_or_ended() {
     process_running mariadb || return 0
     kill -s CONT "$(process_recorded mariadb)" 2>/dev/null || true
     service_mariadb_answers
 }
 
-# The client as administrator: whoever may open the socket of a private instance.
+# The client as administrator, which every user is who may open the socket of a private instance.
 service_mariadb_admin() {
     mariadb --no-defaults --socket="$SOCKETS/mariadb.sock" --user=root "$@"
 }
 
-# Makes VAR/data/mariadb.new; what it prints goes to the log.
+# Creates the data folder VAR/data/mariadb.new. The caller sends the output to a log.
 service_mariadb_bootstrap() {
     rm -rf -- "$VAR/data/mariadb.new"
     mkdir -p -- "$VAR/data/mariadb.new"
-    # The program can't cope with a space in a path; a relative one never has any. As the server of mariadb.cnf: no
-    # io_uring, whose memory all servers of a user share, and temporary files of its own.
+    # mariadb-install-db does not support a space in a path; the relative path has none. As in mariadb.cnf: no io_uring
+    # (its locked memory is limited per user, all servers together), and temporary files of the instance's own.
     (cd -- "$VAR/data" && TMPDIR=$VAR/tmp mariadb-install-db --no-defaults "$@" --datadir=./mariadb.new \
         --skip-test-db --auth-root-authentication-method=normal --skip-name-resolve \
         --innodb-log-file-size=64M --innodb-use-native-aio=0) </dev/null 9>&-
 }
 
-# The first data folder. It gets its name when it is complete, so an interrupted start is simply done again; and because
-# it is, a bootstrap that failed (seen once on a loaded machine) gets a second chance.
+# Creates the data folder. It gets its final name when it is complete, so an interrupted start can simply be repeated.
+# A bootstrap that fails (seen once on a loaded machine) is repeated once.
 service_install_mariadb() {
     local log=$VAR/log/mariadb-install.log
-    say "dev: making the database"
+    say "dev: creating the database"
     if ! service_mariadb_bootstrap "$@" >"$log" 2>&1; then
         grep -iE 'error|fail|signal|space|denied' -- "$log" >&2 || true
-        say "dev: making the database failed, once more (the first log: $log.1)"
+        say "dev: creating the database failed, trying once more (the first log: $log.1)"
         mv -- "$log" "$log.1"
         service_mariadb_bootstrap "$@" >"$log" 2>&1 || die "mariadb-install-db failed; its output is in $log"
     fi
     mv -- "$VAR/data/mariadb.new" "$VAR/data/mariadb"
 }
 
-# The tables and who may do what with them, when the server has just come up.
+# Applies migrations and grants, after MariaDB has started.
 service_migrate() {
     local log=$VAR/log/migrate.log
     if ! service_hongbao migrate >"$log" 2>&1; then
@@ -91,7 +91,7 @@ service_migrate() {
     service_grant
 }
 
-# Only what is new, because between REVOKE and GRANT a running pool would be refused.
+# Applies grants.sql only when it has changed: between REVOKE and GRANT a running pool would be refused.
 service_grant() {
     local grants=$ROOT/deploy/rights/grants.sql done=$VAR/data/mariadb/hongbao-grants.sql
     ! cmp -s -- "$grants" "$done" || return 0
@@ -109,7 +109,8 @@ service_redis_answers() {
     [ "$(timeout 2 redis-cli -s "$SOCKETS/redis.sock" PING 2>/dev/null)" = PONG ]
 }
 
-# The built program with the configuration of the instance. What only concerns ./dev stays outside.
+# The command prefix, NUL-separated, that runs the program with the configuration of the instance and without the
+# variables that only concern ./dev.
 service_environment() {
     printf '%s\0' env -u HB_BUILD -u HB_BINARY "HB_CONFIG=$VAR/hongbao.conf"
 }
@@ -120,12 +121,12 @@ service_hongbao() {
     "${environment[@]}" "$(build_binary_path)" "$@" 9>&-
 }
 
-# The program under a name that is ASCII, seen from VAR: multiwatch refuses any other.
+# Links the program to VAR/run/hongbao: multiwatch accepts an ASCII path only.
 service_link_program() {
     ln -sfn -- "$(readlink -f -- "$(build_binary_path)")" "$VAR/run/hongbao"
 }
 
-# A socket's file is there a moment before anybody can connect to it.
+# service_listens PATH: whether a process listens on the socket. The file appears a moment before that.
 service_listens() {
     local flags path
     while read -r _ _ _ flags _ _ _ path; do
@@ -134,8 +135,8 @@ service_listens() {
     return 1
 }
 
-# service_start_pool NAME PROCESSES BACKLOG: a listening socket, held by a supervisor that replaces every process that ends.
-# BACKLOG connections wait to be accepted; the next one is refused, and its visitor is told to come back.
+# service_start_pool NAME PROCESSES BACKLOG: opens the listening socket and starts a supervisor that replaces every
+# process that ends. At most BACKLOG connections wait to be accepted; nginx answers the next one 503 with Retry-After.
 service_start_pool() {
     local -a environment
     mapfile -d '' environment < <(service_environment)
@@ -147,7 +148,7 @@ service_start_pool() {
 }
 
 service_start_hot() {
-    # As long as Linux allows by itself: whoever waits here is answered within a moment.
+    # The backlog is the default maximum of Linux: the hot pool answers waiting connections within milliseconds.
     service_start_pool hot "$(cpu_count)" 4096
 }
 
@@ -161,14 +162,14 @@ AUTH_NICENESS=10 # as in app/ops/serve.c
 
 service_start_auth() {
     service_start_pool auth 2 1024
-    # Linux shares the CPU out between sessions first, and each server has one of its own: what its processes gave away
-    # by themselves counts only among them.
-    [ ! -f "/proc/$process_spawned/autogroup" ] || wait_until 2 service_weigh_session "$process_spawned" "$AUTH_NICENESS" ||
-        say "dev: could not weigh the session of auth; a flood of logins will slow the rest"
+    # Linux divides the CPU between sessions first (autogroup), and each server has a session of its own: the niceness
+    # that the processes set for themselves counts only within their session.
+    [ ! -f "/proc/$process_spawned/autogroup" ] || wait_until 2 service_session_nice "$process_spawned" "$AUTH_NICENESS" ||
+        say "dev: could not set the niceness of auth's session; a flood of logins will slow the rest"
 }
 
-# service_weigh_session PID NICENESS. Whoever is not root may do so ten times a second, all users together.
-service_weigh_session() {
+# service_session_nice PID NICENESS: may fail for a moment, as Linux allows ten changes a second by all users but root.
+service_session_nice() {
     { printf '%s\n' "$2" >"/proc/$1/autogroup"; } 2>/dev/null
 }
 
@@ -187,8 +188,8 @@ service_start_nginx() {
     process_wait_ready nginx "$process_spawned" 10 service_nginx_answers
 }
 
-# Anything but no connection at all; the pools may still be away. It has workers once it has the port: before, the answer
-# would be somebody else's.
+# Whether nginx answers; any status will do, as the pools may not run yet. nginx has workers once it has bound the port:
+# without them the answer would come from another program.
 service_nginx_answers() {
     local pid
     pid=$(process_recorded nginx) && [ -n "$(process_children "$pid")" ] &&
@@ -199,12 +200,12 @@ service_curl() {
     curl --noproxy '*' -A hongbao-dev -s "$@"
 }
 
-# The status that the site answers with, 000 without one.
+# service_http_code PATH: prints the status of the site's answer, 000 without an answer.
 service_http_code() {
     service_curl -o /dev/null -w '%{http_code}' --max-time 3 "$(instance_url)$1" || true
 }
 
-# service_restart NAME: of a server that runs; the program's own and nginx without losing a request.
+# service_restart NAME: restarts a running server; pools, settle and nginx without losing a request.
 service_restart() {
     case $1 in
     mariadb | redis)
@@ -216,22 +217,22 @@ service_restart() {
     esac
 }
 
-# service_restart_in_place NAME: one process after the other starts the new program and keeps its connections
-# (app/io/process.h). One that has ended meanwhile was replaced by its supervisor: by the new program, too.
+# service_restart_in_place NAME: one process after another executes the new program and keeps its connections
+# (app/io/process.h). A process that has ended meanwhile was replaced by its supervisor, with the new program, too.
 service_restart_in_place() {
     local pid restarts
     for pid in $(process_children "$(process_recorded "$1")"); do
-        wait_until 20 service_hears_hangup "$pid" || die "$1: process $pid does not serve"
+        wait_until 20 service_handles_sighup "$pid" || die "$1: process $pid does not serve"
         restarts=$(service_restarts_of "$pid")
         kill -s HUP "$pid" 2>/dev/null || continue
         wait_until 30 service_has_restarted "$pid" "$restarts" || {
             process_show_log "$1"
-            die "$1: process $pid was not restarted; it goes on as before"
+            die "$1: process $pid was not restarted; it continues with the old program"
         }
     done
 }
 
-# How many times the process has been started in place.
+# service_restarts_of PID: prints how many times the process has restarted in place.
 service_restarts_of() {
     local variable count=0
     while IFS= read -r -d '' variable; do
@@ -240,13 +241,15 @@ service_restarts_of() {
     printf '%s\n' "${count%%:*}"
 }
 
-# Begun anew, and so far that it serves: its signals get their handlers last.
+# service_has_restarted PID RESTARTS: whether it has restarted since and serves (it installs its signal handlers last),
+# or has ended.
 service_has_restarted() {
-    ! process_alive "$1" || { [ "$(service_restarts_of "$1")" != "$2" ] && service_hears_hangup "$1"; }
+    ! process_alive "$1" || { [ "$(service_restarts_of "$1")" != "$2" ] && service_handles_sighup "$1"; }
 }
 
-# service_hears_hangup PID: SIGHUP, number 1, would not end it. True as well for a process that is gone.
-service_hears_hangup() {
+# service_handles_sighup PID: whether it has a handler for SIGHUP (signal 1), which would end it otherwise. Also true when
+# the process has ended.
+service_handles_sighup() {
     local name mask
     while read -r name mask; do
         [ "$name" != SigCgt: ] || { [[ $mask == *[13579bdf] ]] && return 0 || return 1; }

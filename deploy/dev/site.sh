@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# The whole site: up and down in the right order, and all or nothing.
+# The whole site: starts and stops the servers in the right order; a start that fails stops what it has started.
 
 DEMO_PASSWORD=hongbao-demo
 DEMO_USERS=(alice:艾丽 bob:小波 carol:卡萝 dave:大卫)
 
-# What this call has started, to be ended when it fails or is interrupted half-way.
+# The servers that this call has started; they are ended when it fails or is interrupted.
 site_started=()
 
-# The tail that shows the logs, and the pause between two looks at the servers.
+# Background processes of `run`: the tail that shows the logs, the sleep between two checks of the servers.
 site_helpers=()
 
 site_up() {
@@ -22,7 +22,7 @@ site_up() {
     trap - EXIT
 }
 
-# site_command WORD: what to type for this instance.
+# site_command WORD: prints the ./dev command for this instance.
 site_command() {
     if [ "$VAR" = "$ROOT/var" ]; then
         printf './dev %s\n' "$1"
@@ -37,10 +37,11 @@ site_run() {
     [ -z "$PORT_GIVEN" ] || set -- --port "$PORT" "$@"
     case ${HONGBAO_RUN:-} in
     '')
-        # A shell starts its background jobs with SIGINT ignored, and bash can't trap what was ignored at its start.
-        HONGBAO_RUN=hears exec env --default-signal=INT,QUIT "$ROOT/dev" "$@"
+        # A shell starts its background jobs with SIGINT ignored, and bash can't trap a signal that is ignored when bash
+        # starts.
+        HONGBAO_RUN=traps exec env --default-signal=INT,QUIT "$ROOT/dev" "$@"
         ;;
-    hears)
+    traps)
         site_run_apart "$@"
         return
         ;;
@@ -60,33 +61,33 @@ site_run() {
     site_follow
 }
 
-# bash loses some SIGINTs that come while it waits for what a command prints, and no SIGTERM. So Ctrl-C is heard by a
-# process that only waits, and passed on; the one that works ignores it, with all that it calls.
+# bash loses some SIGINTs that come during a command substitution, but no SIGTERM. So this process only waits, and sends
+# Ctrl-C on as SIGTERM to a worker, which ignores SIGINT, as all commands that it runs do.
 site_run_apart() {
-    local worker='' told='' status
-    trap 'told=yes; [ -z "$worker" ] || kill -s TERM "$worker" 2>/dev/null || true' INT TERM HUP
+    local worker='' signalled='' status
+    trap 'signalled=yes; [ -z "$worker" ] || kill -s TERM "$worker" 2>/dev/null || true' INT TERM HUP
     HONGBAO_RUN=works "$ROOT/dev" "$@" <&0 &
     worker=$!
-    [ -z "$told" ] || kill -s TERM "$worker"
+    [ -z "$signalled" ] || kill -s TERM "$worker"
     while true; do
-        told=
+        signalled=
         status=0
         wait "$worker" || status=$?
-        [ -n "$told" ] || return "$status"
+        [ -n "$signalled" ] || return "$status"
     done
 }
 
-# Shows the logs until Ctrl-C, or until somebody else brings the instance down.
+# Shows the logs until Ctrl-C, or until another ./dev stops the instance.
 site_follow() {
     local name
     local -a logs=()
     for name in access nginx hot page auth settle; do
         [ ! -f "$VAR/log/$name.log" ] || logs+=("$VAR/log/$name.log")
     done
-    # nginx writes its lines a moment later: those about our own requests would hide what has just been said.
+    # nginx writes its access log with a delay: the lines of our own requests would follow the welcome text.
     tail -q -n 0 -F --pid="$$" -- "${logs[@]}" 2>/dev/null > >(grep --line-buffered -v '"agent":"hongbao-dev"') &
     site_helpers[0]=$!
-    # A trap runs only between commands: wait in the background's favour.
+    # A trap runs only between commands, but interrupts `wait`: so sleep in the background.
     while process_running nginx || process_running mariadb; do
         sleep 1 &
         site_helpers[1]=$!
@@ -112,10 +113,10 @@ site_down() {
         return 0
     fi
     instance_lock
-    local told="nothing runs in $VAR"
-    ! site_any_running || told=stopped
+    local message="nothing runs in $VAR"
+    ! site_any_running || message=stopped
     site_end_all
-    say "dev: $told"
+    say "dev: $message"
 }
 
 site_end_all() {
@@ -160,7 +161,7 @@ site_stop() {
     service_end "$1"
 }
 
-# Without a name: everything of the program, so that a new one, new settings or new templates take over while the site
+# Without a name: the pools and settle, so that a new program, new settings or new templates take over while the site
 # serves. Environment and number of processes stay as they were at the start.
 site_restart() {
     local name
@@ -222,7 +223,7 @@ site_start_one() {
     "service_start" "$1"
 }
 
-# The end of a call that failed or was interrupted: nothing it has started stays.
+# Ends the servers that a failed or interrupted call has started.
 site_undo() {
     trap '' INT TERM HUP
     trap - EXIT
@@ -243,8 +244,8 @@ site_any_running() {
     return 1
 }
 
-# Brings up what does not run. Sets site_was_running when all of it did before; otherwise site_undo is still to be called
-# on EXIT, and the caller says when that ends.
+# Starts the servers that do not run. Sets site_was_running when all were running; otherwise site_undo stays the EXIT
+# trap until the caller removes it.
 site_bring_up() {
     local name
     local -a missing=()
@@ -275,7 +276,7 @@ site_bring_up() {
     instance_remember_environment
     trap 'site_undo' EXIT
 
-    # Better one clear message than a pool that dies again and again.
+    # One clear message instead of a pool whose processes end again and again.
     service_hongbao check >/dev/null || die "the configuration, the scripts or the templates are broken"
     for name in "${missing[@]}"; do
         site_start_one "$name"
@@ -285,7 +286,7 @@ site_bring_up() {
     instance_unlock
 }
 
-# Better said now than by nginx, after all the others have been started. Workers of a killed nginx are no other program.
+# Checks the port before anything is started; nginx would notice last. Ends workers that a killed nginx has left behind.
 site_check_port() {
     local address
     service_end nginx
@@ -296,7 +297,8 @@ site_check_port() {
     done
 }
 
-# Every pool answers through nginx. The hot pool is asked for a packet whose id is forged, which it refuses by itself.
+# Waits until every pool answers through nginx. The request to the hot pool has a forged id, to which it answers 404
+# without any store.
 site_wait_ready() {
     local path
     for path in /readyz /login /p/00000000000000000000000000; do
@@ -320,8 +322,8 @@ site_answers() {
     esac
 }
 
-# Demo users with a known password and 1000 yuan each, by the site's own forms. The request key makes the deposit happen
-# once, however often this runs.
+# Creates demo users with a known password and 1,000 yuan each, through the site's own forms. The request key prevents a
+# second deposit when this runs again.
 site_make_demo_users() {
     local entry user nickname jar url done=$VAR/data/demo-users
     url=$(instance_url)
@@ -338,7 +340,7 @@ site_make_demo_users() {
             --data-urlencode "password=$DEMO_PASSWORD" "$url/register")" != 303 ]; then
             [ "$("${post[@]}" -c "$jar" --data-urlencode "username=$user" \
                 --data-urlencode "password=$DEMO_PASSWORD" "$url/login")" = 303 ] || {
-                say "dev: could not make the demo user $user"
+                say "dev: could not create the demo user $user"
                 return 0
             }
         fi
@@ -362,7 +364,7 @@ site_print_welcome() {
     printf '  logs      %s\n  %s\n\n' "$VAR/log" "$1"
 }
 
-# Demo users exist only where deposits are play money.
+# Whether demo = on: only then deposits are play money and demo users are created.
 site_has_demo() {
     [ "${HB_DEMO:-$(instance_setting demo)}" = on ]
 }

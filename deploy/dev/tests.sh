@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# The tests, by label or by name, and the bugs that they have to catch.
+# The tests, by label or by name, and the mutants that they must catch.
 
-# tests_run [LABEL|LABEL/NAME...]: builds what these tests need and runs them; without a word all of them.
+# tests_run [LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an argument all.
 tests_run() {
     local preset=${HB_BUILD:-dev} all word found status=0
     local -a chosen=() options=()
@@ -19,7 +19,7 @@ tests_run() {
         options=(-R "^($(IFS='|' && echo "${chosen[*]}"))\$")
     fi
     tests_npm "${chosen[@]}"
-    # Tests without servers leave those of a run beside them alone.
+    # Tests without servers must not stop the servers of a concurrent run.
     if [ $# -eq 0 ] || printf '%s\n' "${chosen[@]}" | grep -qvE '^(unit|tidy)\.'; then
         tests_stop_servers "$ROOT/build/$preset/servers"
     fi
@@ -36,35 +36,35 @@ tests_check() {
     tests_run unit integration tidy
 }
 
-# tests_stop_servers PARENT: at the end, whatever ctest's own clean-up could not do because ctest itself was ended.
+# tests_stop_servers PARENT: stops the servers at exit, in case ctest was killed before its own clean-up.
 tests_stop_servers() {
     # shellcheck disable=SC2064
     trap "$(printf '%q ' "$ROOT/tests/support/servers" stop-all "$1") >&2" EXIT
     trap 'exit 130' INT TERM HUP
 }
 
-# tests_list PRESET: every test, LABEL.NAME, one a line; each is also the target that builds what it needs.
+# tests_list PRESET: prints every test, LABEL.NAME, one a line; each name is also the target that builds what it needs.
 tests_list() {
     ctest --test-dir "$ROOT/build/$1" -N -L . -FA . | sed -n 's/^ *Test *#[0-9]*: //p'
 }
 
-# tests_find WORD TESTS: the tests of a label (unit); the one of that name (unit/base_str is unit.test_base_str), else
-# those whose names contain it. False when there are none, and says what there is.
+# tests_find WORD TESTS: prints the tests of a label (unit); or the test of that name (unit/base_str is
+# unit.test_base_str), else those whose names contain it. Without a match: false, with a message that lists similar ones.
 tests_find() {
     local label=${1%%/*} name=${1#*/} of_label
     if ! [[ $1 =~ ^[a-z0-9]+(/[A-Za-z0-9_-]+)?$ ]] || ! of_label=$(grep "^$label\\." <<<"$2"); then
-        say "dev: there is no label '$label'; there are: $(cut -d. -f1 <<<"$2" | sort -u | tr '\n' ' ')"
+        say "dev: no label '$label'; there are: $(cut -d. -f1 <<<"$2" | sort -u | tr '\n' ' ')"
         return 1
     fi
     if [ "$1" = "$label" ]; then
         echo "$of_label"
     elif ! grep -x "$label\\.\\(test_\\)\\?$name" <<<"$of_label" && ! grep -F -- "$name" <<<"$of_label"; then
-        say "dev: there is no test '$1'; near it: $(tests_near "$name" "$2")"
+        say "dev: no test '$1'; near it: $(tests_near "$name" "$2")"
         return 1
     fi
 }
 
-# tests_near NAME TESTS: those that share the beginning of a word with it, the nearest first.
+# tests_near NAME TESTS: prints the tests that contain the first letters of a word of NAME, best match first.
 tests_near() {
     local word
     for word in ${1//[^a-z]/ }; do
@@ -72,7 +72,7 @@ tests_near() {
     done | sort | uniq -c | sort -k1,1nr -k2 | sed -n '1,12s,^ *[0-9]* \([a-z0-9]*\)\.\(test_\)\?,\1/,p' | tr '\n' ' '
 }
 
-# tests_npm TEST...: what the tests need of npm; without a test for all of them.
+# tests_npm [TEST...]: installs the npm packages that the tests need; without an argument those of all tests.
 tests_npm() {
     local names=" $*"
     if [ $# -eq 0 ] || [[ $names == *' e2e.'* || $names == *' pages.'* ]]; then
@@ -86,10 +86,10 @@ tests_npm() {
 # tests_mutants [FILTER]: plants the bugs of tests/mutants in a copy, one at a time; the tests must catch each.
 tests_mutants() {
     packages_install run test
-    command -v git >/dev/null || die "mutants are planted in a copy of what git knows; there is no git"
+    command -v git >/dev/null || die "mutants needs git: it copies the files that git lists"
     mkdir -p -- "$ROOT/build"
     exec 8>"$ROOT/build/mutants.lock"
-    flock -n 8 || die "mutants are being planted already"
+    flock -n 8 || die "another ./dev mutants is running"
     tests_stop_servers "$ROOT/build/mutants/build/servers"
     local status=0
     node "$ROOT/tests/mutants/mutants.js" "$ROOT/build/mutants" "$@" </dev/null 8>&- || status=$?

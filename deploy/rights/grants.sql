@@ -1,11 +1,11 @@
--- What each role may do with the tables (docs/reference/rights.md). After every `hongbao migrate`, by an administrator
--- who has chosen the database: mariadb hongbao <grants.sql. What is not here is not allowed, whatever was before.
+-- The rights of each role on the tables (docs/reference/rights.md). Run it after every `hongbao migrate`, as an
+-- administrator, in the program's database: mariadb hongbao <grants.sql. It first revokes all earlier rights.
 --
--- The ledger is only ever added to: nobody who serves may change or delete a row of transfer or grab. Of the tables that
--- do change, the columns that may are named. INSERT … ON DUPLICATE KEY UPDATE asks for UPDATE on what it inserts.
+-- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. UPDATE is granted by
+-- column. INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_web'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost';
 
--- The pools: people, their money, sending, reading.
+-- The pools: users, deposits, sending, reading.
 GRANT SELECT, INSERT, UPDATE (password_hash) ON user TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (balance_fen) ON account TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';
@@ -17,7 +17,7 @@ GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_web'@'loca
 GRANT SELECT ON schema_migration TO 'hongbao_web'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_web'@'localhost';
 
--- The settle worker: grabs and refunds become rows and money. It knows no password.
+-- The settle worker: grabs, transfers, balances, totals. It reads no passwords.
 GRANT SELECT, UPDATE (balance_fen) ON account TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT ON transfer TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms, closed_ms) ON packet TO 'hongbao_settle'@'localhost';
@@ -28,7 +28,7 @@ GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_ms) ON stream_curso
 GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
 
--- The audit only reads, and no user names or passwords.
+-- The audit only reads; no usernames or passwords.
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';

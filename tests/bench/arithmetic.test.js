@@ -1,4 +1,4 @@
-// The bench's own arithmetic: a wrong median or a lost thread would make every figure a fairy tale.
+// The bench's own arithmetic: medians, ratios, CPU of processes, parsing of wrk's output.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { fillMarkdown, machine } from './report.js';
 import { rounds } from './rounds.js';
 import { figure, median, medians, percentile, ratio } from './stats.js';
 
-// A /proc of our own: { pid: { tid: { ns, children } } }.
+// A fake /proc: { pid: { tid: { ns, children } } }.
 function proc(t, processes) {
   const root = mkdtempSync(join(tmpdir(), 'bench-proc-'));
   t.after(() => rmSync(root, { recursive: true }));
@@ -29,14 +29,14 @@ function proc(t, processes) {
   return root;
 }
 
-test('the median is the middle, or between the two of it', () => {
+test('the median is the middle value, or the mean of the two middle ones', () => {
   assert.equal(median([30, 1, 2]), 2);
   assert.equal(median([4, 1, 3, 2]), 2.5);
   assert.equal(median([100, 9]), 54.5, 'sorted as numbers, not as text');
   assert.throws(() => median([]));
 });
 
-test('medians go figure by figure, and names stay', () => {
+test('medians are taken of each figure, and names stay', () => {
   assert.deepEqual(medians([{ load: 'a', x: 1, y: 9 }, { load: 'a', x: 3, y: 7 }, { load: 'a', x: 2, y: 8 }]), { load: 'a', x: 2, y: 8 });
 });
 
@@ -48,7 +48,7 @@ test('a percentile is the nearest rank', () => {
   assert.equal(percentile([7], 0.001), 7);
 });
 
-test('a ratio is held against its wish', () => {
+test('a ratio is compared with its target', () => {
   assert.deepEqual(ratio('cpu', 0.75, '<= 0.75'), { name: 'cpu', ratio: 0.75, want: '<= 0.75', ok: true });
   assert.equal(ratio('cpu', 0.7501, '<= 0.75').ok, false, 'by its full value, not as it is printed');
   assert.equal(ratio('rate', 1.19, '>= 1.2').ok, false);
@@ -59,7 +59,7 @@ test('a ratio is held against its wish', () => {
   assert.throws(() => ratio('cpu', 1, 'small'));
 });
 
-test('the processes of a server are all it has started, by any of its threads', (t) => {
+test('the processes of a server are all descendants of any of its threads', (t) => {
   const root = proc(t, { 1: { 1: { ns: 0, children: [2] }, 11: { ns: 0, children: [3] } }, 2: { 2: { ns: 0, children: [4] } }, 3: { 3: { ns: 0 } },
     4: { 4: { ns: 0 } }, 5: { 5: { ns: 0 } } });
   assert.deepEqual(processTree(1, root).sort(), [1, 2, 3, 4]);
@@ -67,14 +67,14 @@ test('the processes of a server are all it has started, by any of its threads', 
   assert.equal(memoryOf([1, 2], root), 4);
 });
 
-test('CPU is the sum over all threads, those that came meanwhile included', (t) => {
+test('CPU is the sum over all threads, also of those that started meanwhile', (t) => {
   const before = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1000 }, 11: { ns: 500 } }, 2: { 2: { ns: 70 } } }));
   const after = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1600 }, 11: { ns: 500 }, 12: { ns: 40 } }, 2: { 2: { ns: 75 } } }));
   assert.equal(cpuBetween(before, after), 600 + 40 + 5);
   assert.throws(() => cpuBetween(after, before), /1\/12 ended/);
 });
 
-test('CPU that a real process uses is seen', async (t) => {
+test('the CPU time of a real process is measured', async (t) => {
   const child = spawn(process.execPath, ['-e', 'const end = Date.now() + 200; while (Date.now() < end); console.log("done"); setInterval(() => {}, 1000);'],
     { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
@@ -88,13 +88,13 @@ test('CPU that a real process uses is seen', async (t) => {
 const WRK = `Running 1s test @ http://127.0.0.1:1\n\nRESULT {"requests":5000,"us":2000000,"bytes":1,"p50":1500,"p99":20500,"p999":30000,
 "max":40000,"connect":0,"read":1,"write":0,"status":2,"timeout":3}\n`.replace(',\n', ',');
 
-test('what wrk says is read in requests, seconds and milliseconds', () => {
+test('the output of wrk is parsed into requests, seconds and milliseconds', () => {
   assert.deepEqual(parseWrk(WRK), { requests: 5000, seconds: 2, errors: { connect: 0, read: 1, write: 0, status: 2, timeout: 3 },
     p50: 1.5, p99: 20.5, p999: 30, max: 40 });
   assert.equal(parseWrk('unable to connect'), null);
 });
 
-test('a row is the CPU of one request by group and together', () => {
+test('a row has the CPU of one request by group and in total', () => {
   const row = rowOf(parseWrk(WRK), { nginx: 50_200_000, app: 25_100_000, redis: 0 }, 5020);
   assert.equal(row['/s'], 2500, 'as the load saw it');
   assert.equal(row['nginx µs'], 10, 'over all that were worked for');
@@ -103,7 +103,7 @@ test('a row is the CPU of one request by group and together', () => {
   assert.equal(row['server µs'], 15);
 });
 
-test('an answer that was not wanted spoils a load', () => {
+test('an unexpected answer makes a load fail', () => {
   const errors = { connect: 0, read: 0, write: 0, status: 0, timeout: 0 };
   mustBeClean('fine', { errors });
   mustBeClean('all refused', { errors: { ...errors, status: 7 } }, { status: 7 });
@@ -112,7 +112,7 @@ test('an answer that was not wanted spoils a load', () => {
   assert.throws(() => mustBeClean('not all refused', { errors: { ...errors, status: 6 } }, { status: 7 }));
 });
 
-test('everybody is first once in as many rounds', async () => {
+test('every target is first once in as many rounds as targets', async () => {
   const order = [];
   const target = (name) => ({ name, load: async () => { order.push(name); return { x: order.length }; } });
   const found = await rounds({ rounds: 3 }, [target('a'), target('b'), target('c')]);
@@ -122,7 +122,7 @@ test('everybody is first once in as many rounds', async () => {
   assert.equal(found.worst(2, 'x'), 7);
 });
 
-test('the number in a public id is the one that Redis has', () => {
+test('the id decoded from a public id is the one in Redis', () => {
   assert.equal(packetNumber('059x2akbt01w9hmx3gt9r1z9ej'), 382599988930154259n);
 });
 
@@ -131,7 +131,7 @@ test('figures are short', () => {
     ['12,345', '123', '12.3', '1.23', '0.0123', '0', '–', '', 'text']);
 });
 
-test('results go between the marks, and the rest of the page stays', (t) => {
+test('results are written between the marks, and the rest of the page stays', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'page.md');
@@ -145,12 +145,12 @@ test('results go between the marks, and the rest of the page stays', (t) => {
   assert.throws(() => fillMarkdown(file, { results, ratios: [], facts: [] }), /lacks the marks/);
 });
 
-test('the command is told without the places of its files', () => {
+test('the command is printed without the paths of its files', () => {
   const args = ['--build', '/b', '--quick', '--json', '/j', '--markdown', '/m', '--plot', '/p', '--only', 'audit'];
   assert.equal(machine(args)[0][1], './dev bench --quick --only audit');
 });
 
-test('every page can be written out flat, for engines without inheritance', () => {
+test('every page can be flattened, for engines without inheritance', () => {
   const templates = new URL('../../templates/', import.meta.url).pathname;
   for (const name of readdirSync(join(templates, 'pages'))) {
     const flat = flatten(templates, `pages/${name.replace('.mustache', '')}`);

@@ -13,8 +13,8 @@
 #include "live/live.h"
 #include "packet/split.h"
 
-/* Grabs may go to this Redis: of what there is nobody has settled anything yet. The second round asks for the first
- * one's word, and then the connection keeps it. */
+/* Opens the fence: nothing of this Redis is settled yet, so no comparison is needed. The first SET writes the fence
+ * key; the connection reads it with the next round. */
 static bool server_fence_open(struct bench *b)
 {
     struct redis_call call;
@@ -63,7 +63,7 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* CPU time of all threads of a process; the file tells nanoseconds on the CPU first. -1: there is no such process. */
+/* CPU time of all threads of a process, in ns: the first number of schedstat. -1: the process does not exist. */
 static int64_t process_cpu_ns(int64_t pid)
 {
     char path[128];

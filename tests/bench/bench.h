@@ -1,5 +1,5 @@
-/* What the measuring programs share: packets that look like real ones, the services they need, and a meter of time and
- * CPU. Every program prints one line of JSON and exits 0, or says on stderr what went wrong and exits otherwise. */
+/* Shared by the benchmark programs: realistic packets, the services they need, and a meter of time and CPU. Every
+ * program prints one line of JSON and exits with 0, or prints the error on stderr and exits with another status. */
 #ifndef HB_TESTS_BENCH_H
 #define HB_TESTS_BENCH_H
 
@@ -16,7 +16,7 @@ enum {
     BENCH_USERS_MIN = 10000,
     BENCH_SHARE_FEN = 100, /* on average */
     BENCH_DAY_MS = 24 * 3600 * 1000,
-    BENCH_PIPELINE = 16 /* calls in a round: about what the hot pool gathers under load */
+    BENCH_PIPELINE = 16 /* calls in a round: about as many as the hot pool batches under load */
 };
 #define BENCH_PACKET_FIRST (UINT64_C(1) << 58)
 
@@ -27,7 +27,7 @@ struct bench {
     struct redis_scripts *scripts;
     struct live live;
 };
-/* False: why is on stderr. */
+/* False: the reason is on stderr. */
 bool bench_open(struct bench *b);
 void bench_close(struct bench *b);
 
@@ -38,21 +38,21 @@ struct bench_meter {
 };
 bool bench_meter_start(struct bench_meter *m, struct bench *b);
 bool bench_meter_stop(struct bench_meter *m);
-/* Adds a stopped one to a sum. */
+/* Adds a stopped meter to a sum. */
 void bench_meter_add(struct bench_meter *sum, const struct bench_meter *m);
 /* One line of JSON: {"count":…,"wall_ns":…,"own_ns":…,"redis_ns":…}. */
 void bench_meter_print(const struct bench_meter *m, uint64_t count);
 
-/* The packet of this number, lucky, open for a day; its id is BENCH_PACKET_FIRST + index. fen: shares items,
- * caller's. */
+/* Makes the packet of this index: lucky, open for a day; its id is BENCH_PACKET_FIRST + index. fen: the caller's array
+ * of `shares` items, which gets the amounts. */
 bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t shares, int64_t created_ms);
-/* How many people take part where packets have so many shares, and who of them takes the share. */
+/* The number of users for packets of so many shares, and the id of the user who takes a share. */
 uint32_t bench_users(uint64_t shares);
 uint64_t bench_user(uint64_t packet_index, uint32_t share_no, uint64_t shares);
 
-/* A number of the command line; false when it is none or lies outside. */
+/* Reads a number of the command line; false when it is no number or not between min and max. */
 bool bench_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
-/* Says what went wrong; returns the exit status. */
+/* Prints the error; returns the exit status. */
 int bench_fail(const char *what, enum status st);
 
 #endif

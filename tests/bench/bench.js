@@ -1,5 +1,6 @@
 // node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--json FILE] [--markdown FILE] [--plot FILE] [--keep]
-// Runs the cases of cases/ one after another and prints what they found: docs/BENCHMARKS.md. Exit 0 when every wish held.
+// Runs the cases of cases/ one after another and prints their results: docs/BENCHMARKS.md. Exit 0 when every case ran and
+// every ratio met its target.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +12,7 @@ import { fillMarkdown, machine, printCase, printRatios } from './report.js';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
-// In the order in which a reader meets them; what is not named here comes behind.
+// The order of the cases; those not named here come last.
 const ORDER = ['fsync', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
   'records', 'send', 'login', 'connections', 'growth', 'memory'];
 
@@ -26,7 +27,7 @@ async function chooseCases(only) {
     .sort((a, b) => place(a) - place(b) || a.localeCompare(b));
   const wanted = only.split(',').filter(Boolean);
   const strange = wanted.filter((name) => !there.includes(name));
-  if (strange.length > 0) throw new Error(`there is no case ${strange.join(', ')}; there are: ${there.join(' ')}`);
+  if (strange.length > 0) throw new Error(`no case ${strange.join(', ')}; there are: ${there.join(' ')}`);
   return Promise.all(there.filter((name) => wanted.length === 0 || wanted.includes(name))
     .map(async (name) => (await import(join(CASES, `${name}.js`))).default));
 }

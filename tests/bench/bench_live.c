@@ -1,11 +1,11 @@
-/* Live packets in Redis by the program's own code (live/live.h), and what each call costs:
- *   bench_live load FIRST PACKETS SHARES        packets FIRST … FIRST + PACKETS - 1, nobody has grabbed yet
+/* Live packets in Redis by the program's own code (live/live.h), and the cost of each call:
+ *   bench_live load FIRST PACKETS SHARES        loads packets FIRST … FIRST + PACKETS - 1, without grabs
  *   bench_live grab FIRST STEP PACKETS SHARES PASSES
- *                                               PACKETS packets, STEP apart, are grabbed empty, share by share in turn;
- *                                               before every further pass they are loaded anew, which is not measured
- *   bench_live view FIRST STEP PACKETS CALLS    as many looks at them, 50 rows each
+ *                                               grabs all shares of PACKETS packets, STEP apart, one share of each in
+ *                                               turn; before every further pass they are reloaded, not measured
+ *   bench_live view FIRST STEP PACKETS CALLS    views them CALLS times, 50 rows each
  *   bench_live remove FIRST STEP PACKETS
- *   bench_live ids FIRST STEP PACKETS           no cost, but their public ids: a list of JSON
+ *   bench_live ids FIRST STEP PACKETS           prints no cost, but their public ids as a list of JSON
  * Rounds have BENCH_PIPELINE calls. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct task {
     uint64_t done;
 };
 
-/* Packets in an order that jumps about: neighbours in memory must not help. */
+/* Visits the packets in a scattered order, so that adjacent memory does not help. */
 static uint64_t packet_index(const struct task *t, uint64_t i)
 {
     static const uint64_t prime = 1000003;

@@ -1,5 +1,5 @@
 /* Our template engine alone: bench_mustache FOLDER NAME CONTEXT COUNT OUT compiles the templates of FOLDER, renders the
- * Chinese NAME COUNT times with the JSON of the file CONTEXT, writes the last page to OUT and prints what it cost. */
+ * Chinese NAME COUNT times with the JSON of the file CONTEXT, writes the last page to OUT and prints the cost. */
 #include <stdio.h>
 #include <time.h>
 

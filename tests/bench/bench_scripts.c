@@ -1,6 +1,6 @@
-/* One grab script alone: bench_scripts ours|counters|lock GRABS PEERS_DIR makes one packet of GRABS shares in an empty
- * Redis, has as many people grab it and prints what that cost. The client is the same for all: rounds of
- * BENCH_PIPELINE calls. */
+/* One grab script alone: bench_scripts ours|counters|lock GRABS PEERS_DIR creates one packet of GRABS shares in an
+ * empty Redis, grabs it by as many users and prints the cost. The client is the same for all: rounds of BENCH_PIPELINE
+ * calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static enum status counters_load(struct contest *c)
     return command(c, set, 5);
 }
 
-/* The amounts are drawn before and wait in a list. */
+/* The amounts are drawn in advance and stored in a list. */
 static enum status lock_load(struct contest *c)
 {
     enum { PUSH_MAX = 1000 };
@@ -129,7 +129,7 @@ static enum status grab_all(struct contest *c)
             redis_call_free(&calls[i]);
         }
     }
-    /* Every share, every fen: a script that is fast because it is wrong must not win. */
+    /* Every share and every fen must be paid out: a script that is fast because it is wrong must not win. */
     if (st == ST_OK && (c->won != c->grabs || c->paid_fen != c->p.amount_fen))
         st = ST_CORRUPT;
     return st;

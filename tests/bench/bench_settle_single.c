@@ -1,6 +1,6 @@
-/* Settlement as one would first write it, to compare with the settle worker: bench_settle_single GRABS takes that many
- * grabs out of the streams, each in a transaction of its own, by the same library and with the same statements one by
- * one. A repeat after a crash is caught by the unique keys; what is settled is trimmed batch by batch. */
+/* The simplest settlement, to compare with the settle worker: bench_settle_single GRABS settles that many grabs of the
+ * streams, each in a transaction of its own, with the same library and single-row versions of the same statements. The
+ * unique keys catch a repeat after a crash; settled entries are trimmed batch by batch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,7 +22,7 @@ struct single {
     uint64_t wanted, settled;
 };
 
-/* The packet's row is locked: grabs of one packet follow each other. */
+/* Adds the grab to the packet's row, which stays locked until the commit: grabs of one packet are serialized. */
 static enum status packet_advance(struct single *s, struct db *db)
 {
     const struct live_event *e = &s->event;

@@ -1,7 +1,6 @@
-/* A world to measure in, for the empty stores of HB_CONFIG, as the program would have left it:
- *   bench_world closed GRABS SHARES          a past: lucky packets of SHARES shares until GRABS are grabbed, all closed
- *   bench_world open PACKETS SHARES LIFE_MS  open packets, in Redis as well; nobody has grabbed yet, and they are due
- *                                            in LIFE_MS from now
+/* Fills the empty stores of HB_CONFIG as the program would have done:
+ *   bench_world closed GRABS SHARES          closed lucky packets of SHARES shares with GRABS grabs in all
+ *   bench_world open PACKETS SHARES LIFE_MS  open packets without grabs, also in Redis; they expire LIFE_MS from now
  * The settle worker must not run meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ static void hex(struct buf *b, const uint8_t *bytes)
     buf_char(b, '\'');
 }
 
-/* The packet of this number; fen is filled. */
+/* Appends the rows of one packet; fen has its amounts. */
 static bool packet_make(struct world *w, uint64_t index, struct packet *p)
 {
     bool ok = bench_packet(p, w->fen, index, w->shares, w->open ? w->now_ms : PAST_MS + (int64_t)index);
@@ -139,13 +138,13 @@ static enum status packets_body(struct db *db, void *ctx)
     return st == ST_OK ? db_exec_buf(db, NULL, &w->transfer) : st;
 }
 
-/* Everybody got from the bank what they sent. */
+/* Every user has a deposit of the amount that they sent. */
 static enum status people_body(struct db *db, void *ctx)
 {
     struct world *w = ctx;
     int64_t bank_fen = 0;
     size_t deposits = 0;
-    /* All packets of a past lie in one month. */
+    /* All closed packets are of one month. */
     const struct clock_date date = clock_zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
     begin(&w->user, "INSERT INTO user (id, username, nickname, created_ms) VALUES ");
     begin(&w->wallet, "INSERT INTO account (id, kind, balance_fen) VALUES ");
@@ -181,7 +180,7 @@ static enum status live_make(struct world *w)
     struct packet p;
     enum live_code code = LIVE_LOADED;
     enum status st = ST_OK;
-    test_services_fence_open(w->app); /* nobody has a share of any of these */
+    test_services_fence_open(w->app); /* the packets have no grabs: no comparison is needed */
     for (uint64_t i = 0; st == ST_OK && i < w->packets; i++) {
         if (!packet_make(w, i, &p))
             return ST_INVALID;

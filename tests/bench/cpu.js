@@ -1,4 +1,4 @@
-// What processes have used, from /proc: CPU in nanoseconds, memory.
+// CPU (nanoseconds) and memory of processes, from /proc.
 import { readFileSync, readdirSync } from 'node:fs';
 
 const read = (path) => {
@@ -18,7 +18,7 @@ const tasks = (pid, proc) => {
   }
 };
 
-// A process with all it has started.
+// A process and all its descendants.
 export function processTree(pid, proc = '/proc') {
   const found = [];
   for (const waiting = [pid]; waiting.length > 0;) {
@@ -32,7 +32,7 @@ export function processTree(pid, proc = '/proc') {
   return found;
 }
 
-// Nanoseconds on a CPU of every thread of the processes: Map of "pid/tid".
+// CPU time of every thread of the processes, in ns: Map of "pid/tid".
 export function cpuOf(pids, proc = '/proc') {
   const found = new Map();
   for (const pid of pids) {
@@ -44,7 +44,7 @@ export function cpuOf(pids, proc = '/proc') {
   return found;
 }
 
-// What was used between two looks. A thread that is gone took its figure along: then there is no answer.
+// The CPU time between two samples. Throws when a thread has ended: its time is lost.
 export function cpuBetween(before, after) {
   for (const thread of before.keys()) if (!after.has(thread)) throw new Error(`thread ${thread} ended while it was measured`);
   let sum = 0;
@@ -52,7 +52,7 @@ export function cpuBetween(before, after) {
   return sum;
 }
 
-// MiB in use by the processes, what they share counted once.
+// Memory of the processes in MiB (Pss): shared pages count once.
 export function memoryOf(pids, proc = '/proc') {
   let kib = 0;
   for (const pid of pids) kib += Number(/^Pss:\s+(\d+) kB/m.exec(read(`${proc}/${pid}/smaps_rollup`) ?? '')?.[1] ?? 0);

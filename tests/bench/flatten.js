@@ -1,5 +1,5 @@
-// One template text out of a page with its parent, partials and Chinese texts, for engines that know no inheritance. It
-// covers what templates/ uses: tags on lines of their own are lines no more, others are replaced where they stand.
+// Flattens a page, its parent, partials and Chinese texts into one template, for engines without inheritance. It supports
+// what templates/ uses: a tag alone on its line is removed with the line, any other is replaced in place.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ const BLOCK = /^\{\{\$(\w+)\}\}\n([\s\S]*?)^\{\{\/\1\}\}\n|\{\{\$(\w+)\}\}([\s\S
 const PARENT = /^\{\{<([\w/]+)\}\}\n([\s\S]*?)^\{\{\/\1\}\}\n|\{\{<([\w/]+)\}\}([\s\S]*?)\{\{\/\3\}\}/gm;
 const PARTIAL = /^\{\{>([\w/]+)\}\}\n|\{\{>([\w/]+)\}\}/gm;
 const COMMENT = /^\{\{![\s\S]*?\}\}\n/gm;
-// Inside a line no tag has a line of its own: those of a partial that is put there give theirs up before.
+// A partial that is inserted within a line has no tags alone on a line any more.
 const LINE_TAG = /^(\{\{[#^/>][\w./]+\}\})\n/gm;
 
 function source(folder, name) {

@@ -1,4 +1,4 @@
-// Loads on POST /p/ID/open: packets for everybody to win, targets that answer, and the count of what was really grabbed.
+// Loads on POST /p/ID/open: the packets, the servers under test, and a check of the grabs in Redis.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause, poll } from '../chaos/instance.js';
@@ -15,7 +15,7 @@ const RATE_FIRST = 10_000;
 const RATE_LAST = 160_000;
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-// The number in a public id: 64 bits behind two zero bits.
+// The id in a public id: 64 bits after two zero bits.
 export const packetNumber = (id) => [...id].reduce((sum, digit) => sum << 5n | BigInt(DIGITS.indexOf(digit)), 0n) >> 64n;
 
 const liveKey = (id, what) => {
@@ -26,25 +26,25 @@ const liveKey = (id, what) => {
 export class Grabs {
   #sent = 0; #files = 0; #rates = new Map();
 
-  // With USERS users of the site that the cases share; or on another one.
+  // With USERS users, on the shared site unless another one is given.
   static async open(bench, { site, users = USERS } = {}) {
     const self = new Grabs();
     Object.assign(self, { bench, site: site ?? await bench.site(), folder: bench.newFolder('load') });
     mkdirSync(self.folder);
     self.users = await self.site.users(users);
     self.cookies = self.file(self.users.map(({ cookie }) => cookie));
-    // A rewrite of the log in the middle of a round would be somebody's bad luck.
+    // A rewrite of the log would disturb the target that is measured at that moment.
     await self.site.redis('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0');
     self.grabHash = await self.site.redis('SCRIPT', 'LOAD', await bench.script('grab'));
     return self;
   }
 
-  // The site itself, to be loaded like a peer; pool: which of its pools answers.
+  // The site itself as a target; pool: the pool that answers.
   target(pool = 'hot') {
     return { name: 'hongbao', url: this.site.url, groups: () => this.site.groups(pool) };
   }
 
-  // A started peer, one of KINDS. answer: what a floor answers, with its type.
+  // Starts a peer, one of KINDS. answer: the constant answer of a floor, with its media type.
   async peer(kind, { answer, type = 'application/json' } = {}) {
     const { bench, site, grabHash } = this;
     const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabHash }));
@@ -57,21 +57,21 @@ export class Grabs {
     return peer;
   }
 
-  // The loop answering what path is for user now, for ever; bytes: of its body.
+  // Starts a floor that always answers what path answers the user now; bytes: the length of its body.
   async floorFor(path, user) {
     const { status, text, headers } = await this.site.request(path, { cookie: user.cookie, accept: 'text/html' });
     if (status !== 200) throw new Error(`GET ${path}: ${status}`);
     return Object.assign(await this.peer('constant', { answer: text, type: headers['content-type'] }), { bytes: Buffer.byteLength(text) });
   }
 
-  // A file of these lines; its path.
+  // Writes a file of these lines; returns its path.
   file(lines) {
     const path = join(this.folder, `lines-${++this.#files}`);
     writeFileSync(path, `${lines.join('\n')}\n`);
     return path;
   }
 
-  // count packets with a share for every user: their ids.
+  // Sends count packets with a share for every user; returns their ids.
   async packets(count, shares = USERS) {
     const ids = new Array(count);
     let next = 0;
@@ -96,8 +96,8 @@ export class Grabs {
     for (let at = 0; at < count; at += GRABS_AT_ONCE) await Promise.all(this.users.slice(at, Math.min(count, at + GRABS_AT_ONCE)).map(take));
   }
 
-  // A load of one kind of request: its row. refused: each is to be answered with an error, otherwise none; tolerant: what
-  // went wrong is a figure of the row. count(): a number that each request moves by one, as a proof.
+  // Runs a load of one kind of request; returns its row. refused: every request must be answered with an error, otherwise
+  // none may be. tolerant: errors are a column of the row instead. count(): a counter that each request must increase by 1.
   async load(target, { paths, cookies = this.cookies, seconds, refused = false, tolerant = false, count = null, kind = 'cycle', ...more }) {
     const before = count ? await this.#atRest(count) : 0;
     const { result, row } = await measured(target.groups(),
@@ -106,7 +106,7 @@ export class Grabs {
         if (!tolerant) mustBeClean(target.name, { errors }, { status: refused ? requests : 0 });
         if (!count) return requests;
         const moved = await this.#atRest(count) - before;
-        // What was refused moves nothing, and of what broke nobody knows; those on their way at the end may be more.
+        // Refused requests do not count; broken ones may count; requests on their way at the end may add to the counter.
         const least = requests - (tolerant ? errors.status : 0);
         const most = least + (more.connections ?? CONNECTIONS) + (tolerant ? errors.read + errors.write + errors.timeout + errors.status : 0);
         if (moved < least || moved > most) throw new Error(`${target.name}: ${requests} requests were answered, and ${moved} were counted`);
@@ -115,7 +115,7 @@ export class Grabs {
     return tolerant ? { ...row, errors: Object.values(result.errors).reduce((sum, number) => sum + number, 0) } : row;
   }
 
-  // What count() tells once it no longer moves: the last requests of a load are worked for after it has gone.
+  // The value of count() once it is stable: the servers still work on the last requests after wrk has ended.
   async #atRest(count) {
     let last = await count();
     const found = await poll(REST_S_MAX, async () => {
@@ -125,7 +125,7 @@ export class Grabs {
       last = now;
       return same;
     });
-    if (!found) throw new Error('the servers do not come to rest');
+    if (!found) throw new Error('the servers do not finish the last requests');
     return last;
   }
 
@@ -137,7 +137,8 @@ export class Grabs {
     return Number(line.slice(name.length));
   }
 
-  // A load of winning grabs only: its row. beside(load): what else goes on while it runs; the packets are sent before.
+  // Runs a load of winning grabs only; returns its row. beside(load): runs load() while something else goes on; the packets
+  // are sent before.
   async win(target, seconds, { beside = (load) => load(), ...more } = {}) {
     const rate = this.#rates.get(target.name) ?? 0;
     const ids = await this.packets(Math.ceil(rate * seconds * SPARE / USERS) + 2);
@@ -147,7 +148,8 @@ export class Grabs {
     return row;
   }
 
-  // A short load, thrown away: it tells the rate by which packets are made. The first guess is raised until it suffices.
+  // A short load whose result is discarded: it measures the rate, which decides the number of packets. The first guess is
+  // raised until there are enough packets.
   async warmUp(target) {
     for (let rate = RATE_FIRST; ; rate *= 4) {
       this.#rates.set(target.name, rate);
@@ -160,8 +162,8 @@ export class Grabs {
     }
   }
 
-  // Settlement is no request's work, and it would take its CPU from whoever is measured just then: it stands still while
-  // work() runs, and what has been grabbed meanwhile is settled before this returns.
+  // Stops the settle worker while work() runs, then waits until all grabs are settled. Settlement is not part of a request,
+  // and would take CPU from the target that is measured.
   async withoutSettlement(work) {
     await this.site.stop('settle');
     try {
@@ -172,7 +174,7 @@ export class Grabs {
     }
   }
 
-  // The same grab, the same answer: throws when a peer does less than the site.
+  // Throws unless the peer does the same work as the site and gives the same answers.
   async mustDoTheSame(peer) {
     const [id] = await this.packets(1);
     const ask = (base, cookie) => this.site.request(`/p/${id}/open`, { base, cookie, fields: {} });
@@ -184,7 +186,7 @@ export class Grabs {
       headers: Object.keys(theirs.headers).sort().join(), taken: await this.taken([id]) };
     const wanted = { status: 200, result: 'grabbed', repeat: 'already', share: 1, nobody: 401, headers: Object.keys(first.headers).sort().join(), taken: 2 };
     for (const [name, want] of Object.entries(wanted)) {
-      if (facts[name] !== want) throw new Error(`${peer.name} is no fair comparison: ${name} is ${facts[name]} instead of ${want}`);
+      if (facts[name] !== want) throw new Error(`${peer.name} is not comparable: ${name} is ${facts[name]} instead of ${want}`);
     }
   }
 }

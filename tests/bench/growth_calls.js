@@ -1,10 +1,10 @@
-// What a grab and a view cost in the layer that talks to Redis, and in Redis itself, without a site around them: the part of
-// a request's cost that could grow (growth_requests.js).
+// The cost of a grab and of a view in the live layer and in Redis alone, without HTTP: the part of a request's cost that
+// could grow (growth_requests.js).
 import { measure, redisOnly } from './program.js';
 import { rounds } from './rounds.js';
 
 const SHARES = 10;
-const LOADERS = 4; // side by side: one waits for each answer
+const LOADERS = 4; // in parallel, as each waits for every answer
 
 const callRow = (n, one) => ({ n, 'call µs': (one.own_ns + one.redis_ns) / one.count / 1000 });
 
@@ -13,7 +13,7 @@ async function emptyRedis(bench) {
   return (...args) => measure(bench.program('bench_live'), args, redisOnly(bench, server));
 }
 
-// While so many packets are open: each number on a Redis of its own.
+// For each number of open packets, on a Redis of its own.
 async function openPackets(bench, numbers) {
   const calls = bench.quick ? 10_000 : 200_000;
   const worlds = [];
@@ -29,17 +29,17 @@ async function openPackets(bench, numbers) {
     const { n, live, chosen, step, passes } = world;
     const round = world.round++;
     if (step > round) return callRow(n, await live('grab', round, step, chosen, SHARES, passes));
-    await live('remove', 0, 1, chosen); // those of the last round once more
+    await live('remove', 0, 1, chosen); // the packets of the last round are used again
     await live('load', 0, chosen, SHARES);
     return callRow(n, await live('grab', 0, 1, chosen, SHARES, passes));
   };
-  // All that was grabbed first is grabbed to the last share.
+  // The packets of the first round, of which every share is grabbed.
   const view = async ({ n, live, chosen, step }) => callRow(n, await live('view', 0, step, chosen, calls / 4));
   const each = (load) => rounds(bench, worlds.map((world) => ({ name: String(world.n), load: () => load(world) })));
   return { grab_open_packets: await each(grab), view_open_packets: await each(view) };
 }
 
-// Packets of so many shares, grabbed to the last; then looks at them.
+// For each number of shares: all shares are grabbed, then the packets are viewed.
 async function shares(bench, numbers) {
   const sizes = numbers.map((n, i) => ({ n, first: i * 10_000_000, used: 0 }));
   const calls = sizes.at(-1).n;

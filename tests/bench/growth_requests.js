@@ -1,5 +1,5 @@
-// Grabs and views as requests to a site, among more and more packets, and in larger and larger ones. The packets are put into
-// the site's Redis by the program's own code (bench_live.c), the visitors by `hongbao demo`; nothing is settled.
+// Grabs and views as requests to a site, for growing numbers of packets and of shares. bench_live.c loads the packets into
+// the site's Redis with the program's own code, `hongbao demo` creates the users; nothing is settled.
 import { Grabs } from './grabs.js';
 import { rounds } from './rounds.js';
 import { administer, runOn } from './stores.js';
@@ -38,14 +38,14 @@ class World {
     return runOn(this.bench, this.site, 'bench_live', ...args);
   }
 
-  // Work that need not wait for the disk.
+  // Runs work() without waiting for the disk.
   async unsynced(work) {
     await this.site.redis('CONFIG', 'SET', 'appendfsync', 'no');
     await work();
     await this.site.redis('CONFIG', 'SET', 'appendfsync', 'always');
   }
 
-  // count packets of so many shares, the first of them taken.
+  // Loads count packets of so many shares, and takes the first shares of each.
   async load(first, count, shares, taken) {
     await this.unsynced(async () => {
       const parts = count >= LOADERS * 100 ? LOADERS : 1;
@@ -55,7 +55,7 @@ class World {
     });
   }
 
-  // A line of text for each packet, and as many lines whatever their number: wrk, too, reads its list through the caches.
+  // A file with one line per packet, always with the same number of lines: the list also passes through wrk's CPU caches.
   async #paths(first, step, count, text) {
     const lines = (await this.live('ids', first, step, count)).map(text);
     return this.grabs.file(Array.from({ length: Math.ceil(PACKETS_MAX / count) * count }, (_, i) => lines[i % count]));
@@ -73,13 +73,13 @@ class World {
     return this.grabs.load(this.grabs.target(), { paths, cookies, seconds: this.seconds, count: () => this.#events() });
   }
 
-  // The page, for visitors who have no share.
+  // The page, for users without a share.
   async view(first, step, count) {
     const paths = await this.#paths(first, step, count, (id) => `/p/${id}`);
     return this.grabs.load(this.grabs.target(), { paths, cookies: this.viewers, seconds: this.seconds, accept: 'text/html' });
   }
 
-  // How many shares a load needs: an envelope costs about what a grab costs.
+  // The number of shares that a load needs; a view of an envelope costs about as much as a grab.
   async room() {
     const paths = this.grabs.file([`/p/${(await this.grabs.packets(1, 1))[0]}`]);
     const { '/s': rate } = await this.grabs.load(this.grabs.target(), { paths, cookies: this.viewers, seconds: 1, accept: 'text/html' });
@@ -87,8 +87,8 @@ class World {
   }
 }
 
-// Among so many open packets, each number on a site of its own. Somebody has grabbed of each before, so that a load finds all
-// of them alike; where there are few, they are made anew for each load.
+// For each number of open packets, on a site of its own. One share of each packet is grabbed before, so that a load finds
+// all of them in the same state; where there are few packets, they are reloaded for each load.
 async function openPackets(bench, worlds, room) {
   for (const world of worlds) {
     world.shares = Math.max(SHARES_MIN, Math.ceil(room / world.n) + 2);
@@ -110,7 +110,7 @@ async function openPackets(bench, worlds, room) {
   return { grab_open_packets: await each(grab), view_open_packets: views };
 }
 
-// In packets of so many shares, on one site: grabs of those that are half taken, looks at those of which nothing is left.
+// For each number of shares, on one site: grabs of half-taken packets, views of fully taken ones.
 async function shares(bench, world, sizes, room) {
   const views = sizes.at(-1);
   const each = (load) => rounds(bench, sizes.map((n, i) => ({ name: String(n), load: () => load(n, (2 * i + 1) * 10_000_000, (2 * i + 2) * 10_000_000) })));
@@ -126,7 +126,7 @@ async function shares(bench, world, sizes, room) {
   return { grab_shares: await each(grab), view_shares: await each(view) };
 }
 
-// { grab_open_packets, view_open_packets, grab_shares, view_shares }: what rounds() gives, smallest first.
+// { grab_open_packets, view_open_packets, grab_shares, view_shares }: results of rounds(), smallest number first.
 export async function requests(bench, { packets, sizes }) {
   const worlds = [];
   for (const n of packets) worlds.push(Object.assign(await World.open(bench), { n, viewed: 0 }));

@@ -1,10 +1,10 @@
-// What a case of cases/ is given. It starts servers only through here, so that all of them end.
+// The interface for the cases in cases/. They start servers only through it, so that all servers are ended.
 //
 // A case exports { name, title, run(bench) }; run returns { rows, ratios, notes }:
-//   rows    flat objects, one a line of the table; the keys are its head
-//   ratios  what bench.ratio(name, value, want) gave
+//   rows    flat objects, one per line of the table; the keys are the column heads
+//   ratios  results of bench.ratio(name, value, want)
 //   notes   sentences below the table
-// It may throw: then it has failed, and the next case runs.
+// A case that throws has failed; the next one runs.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { median, medians, percentile, ratio } from './stats.js';
 const ROUNDS = 5;
 const ROUNDS_QUICK = 2;
 
-// So that every request of a load can win.
+// Packets large enough that every request of a load can win.
 const SETTINGS = { HB_PACKET_SHARES_MAX: 100_000 };
 
 export class Bench {
@@ -47,20 +47,20 @@ export class Bench {
     return stdout;
   }
 
-  // A new folder below this.folder; it is not made.
+  // The path of a new folder below this.folder; the folder is not created.
   newFolder(name) {
     return join(this.folder, `${name}-${++this.#count}`);
   }
 
-  // A Site, or whatever has stop(), to be ended with the case (or, shared, with the run).
+  // Registers a Site, or any object with stop(), to be ended with the case (shared: with the run).
   keep(server, shared = false) {
     if (this.#closing) throw new Error('the run is over');
     this.#servers.push({ server, shared });
     return server;
   }
 
-  // The site that the cases share, started when first asked for: whoever stops a server of it starts it again.
-  // own: one of this case alone, with settings of its own.
+  // The site that the cases share, started at the first call; a case that stops one of its servers starts it again.
+  // own: a site of this case alone, with settings of its own.
   async site({ own = false, settings = {} } = {}) {
     if (!own && this.#shared) return this.#shared;
     const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.newFolder('site'),
@@ -70,14 +70,14 @@ export class Bench {
     return site;
   }
 
-  // A Redis of this case alone: see redis_server.js. settings replace lines of the project's redis.conf.
+  // Starts a Redis for this case alone: see redis_server.js. settings replace lines of the project's redis.conf.
   async redisServer(settings = {}) {
     const server = this.keep(new RedisServer({ root: this.root, folder: this.newFolder('redis'), settings }));
     await server.start();
     return server;
   }
 
-  // Every one of them, also when one does not want to.
+  // Ends all servers, also when ending one of them fails.
   async #end(servers) {
     const ended = [];
     for (const { server } of servers.reverse()) ended.push(...await Promise.allSettled([server instanceof Site ? server.down() : server.stop()]));

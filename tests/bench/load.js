@@ -1,4 +1,4 @@
-// A load by wrk, and what it costs whom.
+// A load by wrk, and its cost by group of processes.
 import { join } from 'node:path';
 import { run } from '../chaos/instance.js';
 import { cpuBetween, cpuOf, memoryOf } from './cpu.js';
@@ -18,7 +18,7 @@ export async function wrk({ root, url, kind, cookies, paths, seconds, connection
   return result;
 }
 
-// What wrk/wrk.lua prints at its end; null: it did not come to it.
+// Parses what wrk/wrk.lua prints at its end; null: no such line.
 export function parseWrk(stdout) {
   const text = /^RESULT (\{.*\})$/m.exec(stdout)?.[1];
   if (!text) return null;
@@ -27,26 +27,27 @@ export function parseWrk(stdout) {
     p50: p50 / 1000, p99: p99 / 1000, p999: p999 / 1000, max: max / 1000 };
 }
 
-// The row of a load: what one request took, by group and together. cpuNs: of each group, for so many served requests.
+// The row of a load. cpuNs: the CPU time of each group, for `served` requests.
 export function rowOf(result, cpuNs, served) {
   const us = Object.entries(cpuNs).map(([name, ns]) => [`${name} µs`, ns / 1000 / served]);
   return { '/s': result.requests / result.seconds, 'p50 ms': result.p50, 'p99 ms': result.p99, 'p99.9 ms': result.p999,
     ...Object.fromEntries(us), 'server µs': us.reduce((sum, [, value]) => sum + value, 0) };
 }
 
-// Runs load() and looks at the clocks of the processes around it. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }.
-// served(result): how many requests they have worked for, once all of that is done; those on their way at the end included.
+// Runs load() and measures the CPU time of the processes. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }.
+// served(result): waits until the servers are idle and returns the number of requests that they have worked on, including
+// those on their way at the end.
 export async function measured(groups, load, served = ({ requests }) => requests) {
-  const look = () => Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, cpuOf(pids)]));
-  const before = look();
+  const sample = () => Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, cpuOf(pids)]));
+  const before = sample();
   const result = await load();
   const count = await served(result);
-  const after = look();
+  const after = sample();
   const cpuNs = Object.fromEntries(Object.keys(groups).map((name) => [name, cpuBetween(before[name], after[name])]));
   return { result, row: { ...rowOf(result, cpuNs, count), 'app MiB': memoryOf(groups.app) } };
 }
 
-// Throws unless every request was answered as wanted.
+// Throws unless every request was answered as expected. status: the expected number of error statuses.
 export function mustBeClean(name, { errors }, { status = 0 } = {}) {
   const bad = Object.entries(errors).filter(([kind, count]) => count !== (kind === 'status' ? status : 0));
   if (bad.length > 0) throw new Error(`${name}: ${bad.map(([kind, count]) => `${count} × ${kind}`).join(', ')}`);

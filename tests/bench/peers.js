@@ -1,5 +1,5 @@
-// What the site is compared with: servers that do the same grab on the same Redis, behind an nginx of their own each, whose
-// settings are those of the site.
+// The alternatives that the site is compared with: servers that do the same grab on the same Redis, each behind an nginx of
+// its own with the site's settings.
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -22,7 +22,7 @@ const group = () => readFileSync('/etc/group', 'utf8').split('\n').map((line) =>
 
 function phpProgram() {
   const found = ['8.2', '8.3', '8.4', ''].map((version) => `/usr/sbin/php-fpm${version}`).find(existsSync);
-  if (!found) throw new Error('there is no php-fpm; ./dev install bench');
+  if (!found) throw new Error('no php-fpm; run ./dev install bench');
   return found;
 }
 
@@ -91,7 +91,7 @@ export class Peer {
     return { nginx: processTree(this.nginxPid), app: this.appPid ? processTree(this.appPid) : [], redis: processTree(this.site.pid('redis')) };
   }
 
-  // nginx first, so that it never looks for an application that has gone.
+  // nginx first, so that it never connects to an application that has ended.
   async stop() {
     for (const child of this.#children.reverse()) {
       if (!child.pid || child.exitCode !== null || child.signalCode !== null) continue;

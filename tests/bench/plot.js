@@ -1,4 +1,4 @@
-// The figures of the case growth as small pictures side by side, in one SVG: what one costs, against how many there are.
+// The results of the case growth as small charts side by side, in one SVG: cost of one item against the number of items.
 const PANEL = { width: 250, height: 170, left: 44, right: 16, top: 34, bottom: 34 };
 const COLUMNS = 4;
 const TITLES = { grab: '抢 grab', view: '看 view', records: '记录 records', audit: '审计 audit', settlement: '入账 settlement', expiry: '过期 expiry' };
@@ -6,7 +6,7 @@ const TITLES = { grab: '抢 grab', view: '看 view', records: '记录 records', 
 const short = (n) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : String(Number(n.toPrecision(2))));
 const escape = (text) => text.replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character]);
 
-// The next of 1, 2, 5, 10, 20 … above value: an axis ends there.
+// The next of 1, 2, 5, 10, 20 … above value: the end of an axis.
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((factor) => factor * power).find((end) => end >= value);
@@ -34,7 +34,7 @@ function panel(rows, index) {
   ].join('\n');
 }
 
-// rows of the case growth, those of a subject behind each other.
+// rows: of the case growth, grouped by subject.
 export function growthPlot(rows) {
   const series = new Map();
   for (const row of rows) {

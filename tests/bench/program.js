@@ -1,15 +1,15 @@
-// The C programs of this folder, and what they print.
+// Runs the C programs of this folder and reads their output.
 import { join } from 'node:path';
 import { run } from '../chaos/instance.js';
 
-// Runs a program that prints one line of JSON. environment: on top of ours.
+// Runs a program that prints one line of JSON. environment: added to ours.
 export async function measure(file, args, environment) {
   const { code, stdout, stderr } = await run(file, args.map(String), { env: { ...process.env, ...environment } });
   if (code !== 0) throw new Error(`${file} ${args.join(' ')}: ${code}\n${stderr}`);
   return JSON.parse(stdout);
 }
 
-// The environment of a program that talks to a Redis alone (redis_server.js). Its loads may take long.
+// The environment of a program that uses a Redis alone (redis_server.js). Loading may take long.
 export const redisOnly = (bench, server) => ({
   HB_REDIS_SOCKET: server.socket, HB_REDIS_TIMEOUT_MS: '60000', HB_LUA_DIR: join(bench.root, 'lua'), HB_SECRET: 'of no use to anybody, only long enough' });
 

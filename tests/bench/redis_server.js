@@ -1,4 +1,4 @@
-// A Redis alone, with the settings of the project's instances.
+// A Redis without a site, with the settings of the project's instances.
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

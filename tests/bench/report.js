@@ -42,10 +42,10 @@ const version = (file, args, pattern) => {
   }
 };
 
-// Options that say where things lie, and change no figure.
+// Options for paths of files, which change no figure.
 const PLACES = ['--build', '--json', '--markdown', '--plot'];
 
-// What a figure means nothing without.
+// The facts about the machine that figures depend on.
 export function machine(args) {
   const php = ['php-fpm8.2', 'php-fpm8.3', 'php-fpm8.4', 'php-fpm'].map((name) => `/usr/sbin/${name}`).find(existsSync);
   return [
@@ -61,7 +61,7 @@ export function machine(args) {
   ];
 }
 
-// Puts the results between the marks of file, which is made when it is not there.
+// Writes the results between the marks of the file, which is created when it is missing.
 export function fillMarkdown(file, { results, ratios, facts }) {
   const parts = [facts.map(([what, value]) => `- ${what}: ${what === 'command' ? `\`${value}\`` : value}`).join('\n')];
   if (ratios.length > 0) parts.push(table(ratioRows(ratios), { markdown: true }).join('\n'));

@@ -1,15 +1,15 @@
-// Rounds in which every target has its turn: what disturbs the machine for a while disturbs all of them.
+// Rounds in which every target is measured in turn, so that a disturbance of the machine affects all targets.
 import { median, medians } from './stats.js';
 
-// targets: [{ name, load }]; load() gives a flat row. around(work): what has to be so while a round's loads run.
-// rows: the median row of each target, with its name. ratio(a, b, column): how target number a compares to number b in that
-// column (b's may be another one): the median of each round's own ratio, because a round's loads had the same weather.
-// worst(a, column): its largest figure.
+// targets: [{ name, load }]; load() returns a flat row. around(work): wraps the loads of a round.
+// rows: the median row of each target, with its name. ratio(a, b, column, other): target a's column by target b's column
+// `other` (default: the same); the median of the ratios of the rounds, because the loads of one round ran under the same
+// conditions. worst(a, column): the largest figure of target a.
 export async function rounds(bench, targets, around = (work) => work()) {
   const rows = targets.map(() => []);
   for (let round = 0; round < bench.rounds; round++) {
     await around(async () => {
-      // Whoever comes first in one round comes last in the next.
+      // The first target of a round is the last one of the next.
       for (let i = 0; i < targets.length; i++) {
         const at = (i + round) % targets.length;
         rows[at].push({ load: targets[at].name, ...await targets[at].load() });

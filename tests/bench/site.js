@@ -1,4 +1,4 @@
-// A private instance of the site for measuring: the release build, in a folder of its own, started by ./dev.
+// A private instance of the site for benchmarks: the release build, in a folder of its own, started by ./dev.
 import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
@@ -18,7 +18,7 @@ const isFree = (port) => new Promise((resolve) => {
   socket.on('error', () => resolve(true));
 });
 
-// A port of 127.0.0.1 on which nobody listens.
+// A free port of 127.0.0.1.
 export async function freePort() {
   for (let tries = 0; tries < 100; tries++) {
     const port = PORT_FIRST + Math.floor(Math.random() * PORT_COUNT);
@@ -41,7 +41,7 @@ export class Site {
     mkdirSync(folder, { recursive: true });
   }
 
-  // ./dev on this instance; rejects when the command fails, or when the instance is being ended.
+  // Runs ./dev on this instance; rejects when the command fails, or after down() was called.
   async dev(...args) {
     if (this.#ending) throw new Error('the site is down');
     const command = this.#run(...args);
@@ -61,7 +61,7 @@ export class Site {
     await this.dev('--port', String(this.port), 'up');
   }
 
-  // The last command: whatever is still starting something ends first.
+  // Stops the instance, after the commands that are under way have ended.
   async down() {
     this.#ending = true;
     await Promise.allSettled([...this.#commands]);
@@ -69,7 +69,7 @@ export class Site {
     await this.#run('down');
   }
 
-  // One server of it: mariadb redis settle auth page hot nginx.
+  // Starts one server: mariadb redis settle auth page hot nginx.
   start(name) {
     return this.dev('start', name);
   }
@@ -82,7 +82,7 @@ export class Site {
     return join(this.var, 'run', `${name}.sock`);
   }
 
-  // The first process of a server; 0: it does not run.
+  // The pid of a server's first process; 0: it does not run.
   pid(name) {
     try {
       return Number(readFileSync(join(this.var, 'run', `${name}.pid`), 'utf8'));
@@ -109,7 +109,7 @@ export class Site {
     return redis(this.socket('redis'), commands, REQUEST_MS_MAX);
   }
 
-  // The built program with the settings of the instance: its output; rejects when it fails.
+  // Runs the program with the settings of the instance and returns its output; rejects when it fails.
   async hongbao(...args) {
     const { code, stdout, stderr } = await run(this.binary, args, { env: { ...this.#environment, HB_CONFIG: join(this.var, 'hongbao.conf') } });
     if (code !== 0) throw new Error(`hongbao ${args.join(' ')}: ${code}\n${stderr}${stdout}`);
@@ -124,7 +124,7 @@ export class Site {
     return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
   }
 
-  // The first count demo users with a session and 1,000 yuan each: [{ id, name, cookie }]. Made when they are not there.
+  // The first count demo users with a session and 1,000 yuan each: [{ id, name, cookie }]. Creates missing ones.
   async users(count) {
     while (this.#users.length < count) {
       const file = join(this.var, 'tmp', 'bench-users');
@@ -137,7 +137,7 @@ export class Site {
     return this.#users.slice(0, count);
   }
 
-  // One request: { status, headers, text, json }. fields make it a POST; JSON is asked for unless accept says otherwise.
+  // Sends one request: { status, headers, text, json }. With fields it is a POST. accept: JSON by default.
   // base: another server's address.
   request(path, { cookie, fields, accept = 'application/json', method, base = this.url } = {}) {
     const body = fields ? new URLSearchParams(fields).toString() : null;
@@ -161,7 +161,7 @@ export class Site {
     });
   }
 
-  // A packet of count shares of one fen each, sent by user; its public id.
+  // Sends a packet of count shares of one fen each; returns its public id.
   async send(user, count, fields = {}) {
     const { status, json, text } = await this.request('/send', { cookie: user.cookie, fields: {
       kind: 'even', amount: '0.01', count: String(count), greeting: '恭喜发财', request_key: `bench-${Site.#keys++}-${Date.now()}`, ...fields } });
@@ -170,7 +170,7 @@ export class Site {
   }
   static #keys = 0;
 
-  // Waits until every event is settled: each stream ends where its position stands.
+  // Waits until every event is settled: the last entry of each stream is the published position.
   async drained(seconds = 120) {
     const partitions = Array.from({ length: PARTITIONS }, (_, i) => `hb:{p${String(i).padStart(2, '0')}}`);
     const found = await poll(seconds, async () => {
@@ -180,7 +180,7 @@ export class Site {
     if (!found) throw new Error(`after ${seconds} s not everything is settled`);
   }
 
-  // Throws unless every invariant holds and nothing waits.
+  // Throws unless the audit is clean and no event waits.
   async mustBeSound() {
     const found = JSON.parse(await this.hongbao('audit', '--json'));
     if (!found.ok || found.unsettled !== 0) throw new Error(`the audit is not clean: ${JSON.stringify(found)}`);

@@ -1,4 +1,4 @@
-// Visitors who send a request byte by byte and never finish it: each holds a connection, and none may hold a process.
+// Clients that send a request byte by byte and never finish it: each occupies a connection, and none may occupy a process.
 import { connect } from 'node:net';
 
 const BYTE_EVERY_MS = 500;
@@ -16,7 +16,7 @@ export class SlowClients {
     this.#sockets.add(socket);
     socket.on('error', () => {});
     socket.on('data', () => {});
-    // nginx gives up on it after a while: it comes again.
+    // nginx closes the connection after a while: the client connects again.
     socket.on('close', () => {
       this.#sockets.delete(socket);
       if (this.#timer) this.#open();

@@ -1,4 +1,4 @@
-// The arithmetic of the bench: medians, what a ratio must be, numbers as people read them.
+// The arithmetic of the bench: medians, percentiles, ratios with a target, formatting of numbers.
 
 // The middle of a list of numbers; the mean of the two middle ones when their count is even.
 export function median(list) {
@@ -15,7 +15,7 @@ export function percentile(list, share) {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
 
-// Each figure of a list of flat objects, its median over them. What is no number is taken from the first.
+// One object with the median of each numeric member over a list of flat objects; other members are those of the first.
 export function medians(list) {
   return Object.fromEntries(Object.entries(list[0]).map(([name, value]) => [name,
     typeof value === 'number' ? median(list.map((one) => one[name])) : value]));
@@ -25,10 +25,10 @@ const COMPARE = {
   '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '<': (a, b) => a < b, '>': (a, b) => a > b, '=': (a, b) => a === b,
 };
 
-// { name, ratio, want, ok }; want is an operator and a number: '<= 0.75'. A ratio that is no number is never ok.
+// { name, ratio, want, ok }; want, the target, is an operator and a number: '<= 0.75'. ok is false for NaN or infinity.
 export function ratio(name, value, want) {
   const [, operator, limit] = /^(<=|>=|<|>|=) ?(-?[0-9.]+)$/.exec(want) ?? [];
-  if (!operator) throw new Error(`"${want}" is no wish; '<= 0.75' would be`);
+  if (!operator) throw new Error(`"${want}" is not a target such as '<= 0.75'`);
   return { name, ratio: Number.isFinite(value) ? Number(value.toPrecision(4)) : null, want,
     ok: Number.isFinite(value) && COMPARE[operator](value, Number(limit)) };
 }

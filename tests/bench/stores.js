@@ -8,7 +8,7 @@ import { Site } from './site.js';
 
 let made = 0;
 
-// A Site of which only the stores run: start what else is wanted by name. It ends with the case.
+// A Site of which only the stores run; start other servers by name. It ends with the case.
 export async function startStores(bench, settings = {}) {
   const site = bench.keep(new Site({ root: bench.root, build: bench.build, folder: join(bench.folder, `stores-${++made}`), settings }));
   await site.dev('start', 'mariadb');
@@ -18,7 +18,7 @@ export async function startStores(bench, settings = {}) {
   return site;
 }
 
-// So that runOn works on this site.
+// Writes admin.conf, the settings of a program with the rights of an administrator: runOn needs it.
 export function administer(site) {
   const lines = (file) => readFileSync(join(site.var, file), 'utf8').split('\n');
   const own = [...lines('hongbao.conf').filter((line) => !line.startsWith('rights_dir ')),
@@ -26,10 +26,10 @@ export function administer(site) {
   writeFileSync(join(site.var, 'admin.conf'), own.join('\n'), { mode: 0o600 });
 }
 
-// The environment of a program that does what an administrator may, and as slowly as it needs.
+// The environment of a program with the rights of an administrator and long timeouts.
 const administrator = (site) => ({ HB_CONFIG: join(site.var, 'admin.conf'), HB_REDIS_TIMEOUT_MS: '60000', HB_MYSQL_TIMEOUT_S: '60' });
 
-// bench_world and bench_live on these stores. Loading does not wait for the disk at every step.
+// Runs bench_world and bench_live on these stores, without waiting for the disk at every step.
 export async function makeWorld(bench, site, ...args) {
   await site.redis('CONFIG', 'SET', 'appendfsync', 'no');
   await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
@@ -43,8 +43,8 @@ export const runOn = (bench, site, program, ...args) => measure(bench.program(pr
 
 const TICK_NS = 1e7;
 
-// CPU of a process and its children, in ns, to a hundredth of a second. Unlike the clocks of cpu.js it keeps what ended
-// threads have used: MariaDB's come and go in a measurement of minutes.
+// CPU time of a process and its children, in ns, with a resolution of 10 ms. Unlike cpu.js it includes threads that have
+// ended: MariaDB's threads end during a measurement of minutes.
 export function cpuNs(pid) {
   return processTree(pid).reduce((sum, one) => {
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
@@ -52,7 +52,7 @@ export function cpuNs(pid) {
   }, 0);
 }
 
-// Wall time, and CPU of the named servers, of what work does: { seconds, NAME: seconds, … }.
+// Wall time of work(), and CPU time of the named servers meanwhile: { seconds, NAME: seconds, … }.
 export async function timed(site, names, work) {
   const before = names.map((name) => cpuNs(site.pid(name)));
   const started = performance.now();
@@ -61,7 +61,7 @@ export async function timed(site, names, work) {
   return { seconds, ...Object.fromEntries(names.map((name, i) => [name, (cpuNs(site.pid(name)) - before[i]) / 1e9])) };
 }
 
-// Runs a program to its end: { code, stdout, seconds, cpu, peak_kib }; the last two by looking at it now and then.
+// Runs a program to its end: { code, stdout, seconds, cpu, peak_kib }; the last two are sampled.
 export function watched(file, args, environment) {
   return new Promise((resolve, reject) => {
     const started = performance.now();

@@ -1,6 +1,6 @@
 // node chaos.js --binary FILE --clock-shift FILE [--seconds N] [--seed S] [--visitors N] [--patience S]
 //     [--only FAULT:TARGET,…] [--keep] [--json FILE]
-// Real servers, real load, real faults: see docs/RELIABILITY.md. Exit 0 when every promise held.
+// Fault injection on real servers under load: docs/RELIABILITY.md. Exit 0 when there is no violation.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,9 +18,9 @@ const USERS = 40;
 const AUDIT_EVERY_MS = 4000;
 const LAG_MS_MAX = 5000;
 const DRAIN_S = 60;
-const LOOKS_MAX = 4;
+const COMPARISONS_MAX = 4;
 const SAMPLE = 300;                    // packets whose pages are read at the end
-const EXPIRE_ALL_MS = 6 * 3_600_000;   // later than any packet's time
+const EXPIRE_ALL_MS = 6 * 3_600_000;   // longer than any packet's lifetime
 const OWN_FAULTS = /Assertion|AddressSanitizer|LeakSanitizer|runtime error: |stack smashing|segfault/;
 const ALARMS = /^ts=\S+ level=error /;
 
@@ -34,12 +34,12 @@ const seconds = Number(given.seconds);
 const faults = plan(given.seed, seconds, given.only.split(',').filter(Boolean));
 const patience = Number(given.patience);
 
-// The invariants, again and again while things break. Redis may be behind then (I8); money may not be wrong at any time.
+// Audits the site during the faults. Redis may be behind then (I8); no other violation is accepted at any time.
 async function auditAlong(instance, history, audits, isOver) {
   while (!isOver()) {
     const found = await instance.audit();
     const violated = found?.checks.filter(({ violations }) => violations > 0) ?? [];
-    if (!found) audits.away++;
+    if (!found) audits.incomplete++;
     else if (violated.some(({ id }) => id === 'I8')) audits.rebuilding++;
     else if (violated.length === 0) audits.clean++;
     for (const check of violated.filter(({ id }) => id !== 'I8')) {
@@ -49,16 +49,16 @@ async function auditAlong(instance, history, audits, isOver) {
   }
 }
 
-// After the last fault: what nobody has to start again runs, one of everything works, and no event waits long.
+// After the last fault: every server runs, every kind of request succeeds within `patience`, and events are settled soon.
 async function recoverAll(instance, load, run) {
   const repaired = Date.now();
   for (const name of SERVERS) {
-    if (!instance.isRunning(name)) run.history.blame('broken', undefined, `${name} does not run, and no fault has ended it`);
+    if (!instance.isRunning(name)) run.history.blame('broken', undefined, `${name} does not run, although every fault is repaired`);
   }
   const works = await poll(patience, () => load.roundTrip(LAG_MS_MAX / 1000));
   run.backMs = Date.now() - repaired;
   if (!works) run.history.blame('broken', undefined, `${patience} s after the last fault not everything works`);
-  run.lagMs = await measureLag(instance, patience > 10 ? patience * 1000 : LAG_MS_MAX).catch(() => null); // a store is away
+  run.lagMs = await measureLag(instance, patience > 10 ? patience * 1000 : LAG_MS_MAX).catch(() => null); // a store is unreachable
   if (run.lagMs === null) run.history.blame('broken', undefined, 'the events that waited after the last fault are not settled in time');
 }
 
@@ -70,26 +70,26 @@ async function drain(instance, history, what) {
   });
   if (clean) return;
   const rows = last?.checks.filter(({ violations }) => violations > 0) ?? [];
-  history.blame('broken', undefined, `${what} the audit is not clean: ${last ? `${last.unsettled} unsettled, ${JSON.stringify(rows)}` : 'it could not look'}`);
+  history.blame('broken', undefined, `${what} the audit is not clean: ${last ? `${last.unsettled} unsettled, ${JSON.stringify(rows)}` : 'it could not run'}`);
 }
 
-// Everybody's clock is hours later: every packet is over, and all that was not grabbed is back with its sender.
+// Moves all clocks forward: every packet expires, and its rest is refunded to the sender.
 async function expireAll(instance, history) {
   for (const role of ['redis', ...POOLS, SECOND]) instance.moveClock(role, EXPIRE_ALL_MS);
   const closed = await poll(DRAIN_S, async () => (await instance.sql("SELECT COUNT(*) FROM packet WHERE state <> 'closed'"))[0][0] === '0');
   if (closed) return;
   const rows = await instance.sql("SELECT id, state, expires_ms, grabbed_count, count FROM packet WHERE state <> 'closed' LIMIT 10");
-  history.blame('broken', undefined, `packets that are over do not close: ${JSON.stringify(rows)}`);
+  history.blame('broken', undefined, `expired packets are not closed: ${JSON.stringify(rows)}`);
 }
 
-// The tables against the history, and the pages against the tables. A refund may come between the two readings: what
-// differs is looked at again.
+// Compares the tables with the history, and the pages with the tables; repeats it when they differ, because a refund may
+// come between the two reads.
 async function compare(instance, run, site, users) {
   const { operations } = run.history;
   const ids = new Set(users.map(({ id }) => id));
   const publicIds = publicIdsOf(operations);
   let shown;
-  for (let looks = 0; looks < LOOKS_MAX && shown?.blames.length !== 0; looks++) {
+  for (let i = 0; i < COMPARISONS_MAX && shown?.blames.length !== 0; i++) {
     run.facts = await readFacts(instance);
     const sample = run.facts.packets.filter(({ id, sender_id }) => publicIds.has(id) && ids.has(sender_id)).slice(-SAMPLE);
     shown = await checkPages({ site, users, facts: run.facts, sample, publicIds });
@@ -138,10 +138,10 @@ async function chaos(instance, run) {
 }
 
 const instance = new Instance({ root: ROOT, binary: given.binary, clockShift: given['clock-shift'] });
-const run = { seed: given.seed, seconds, only: given.only, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, away: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
+const run = { seed: given.seed, seconds, only: given.only, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, incomplete: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
 let ending = null;
 const end = (keep) => (ending ??= instance.down(keep));
-// Interrupted: nothing of it stays behind.
+// When interrupted, the run ends its servers and removes its files.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => end(false).then(() => process.exit(130)));
 for (const name of ['uncaughtException', 'unhandledRejection']) {
   process.on(name, (error) => { console.log(error); end(true).then(() => process.exit(1)); });
@@ -153,7 +153,7 @@ try {
   print(run);
   if (given.json) writeFileSync(given.json, `${JSON.stringify(summarize(run))}\n`);
 } catch (error) {
-  console.log(`The run could not be finished (seed ${given.seed}): ${error.stack}\nLogs and data: ${instance.dir}`);
+  console.log(`The run failed with an error (seed ${given.seed}): ${error.stack}\nLogs and data: ${instance.dir}`);
   run.violations.push({ kind: 'broken', text: error.message });
 }
 const failed = run.violations.length > 0;

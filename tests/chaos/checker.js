@@ -1,11 +1,11 @@
-// What the load was told against what the tables hold. Pure: history and facts in, verdict out.
+// Compares the answers that the load got with the rows of the tables. The result depends only on history and facts.
 //
-//   lost        told ok, and it is not there
-//   unexpected  there, and nobody asked for it, or whoever did was refused
-//   duplicated  there, or told, more than once
-//   changed     there with other content than was told
-//   broken      contradicts itself in another way
-// recovered counts what was told "unknown" and is there, which is as right as its absence.
+//   lost        acknowledged, but the row is missing
+//   unexpected  the row exists, but no request asked for it, or every one was refused
+//   duplicated  the row exists, or was acknowledged as new, more than once
+//   changed     the row has other content than was acknowledged
+//   broken      any other contradiction
+// recovered counts requests of unknown outcome that took effect; that is as correct as if they had not.
 import { PARTITIONS } from './instance.js';
 
 const DEMO_FEN = 100_000;
@@ -18,7 +18,7 @@ export function packetNumber(text) {
   return ((bits >> 64n) & 0xffff_ffff_ffff_ffffn).toString();
 }
 
-// What is read of which table: columns and, of these, the numbers; ids stay text.
+// The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
   packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen',
     ['amount_fen', 'count', 'grabbed_count', 'refund_fen']],
@@ -28,7 +28,7 @@ const TABLES = {
   users: ['user', 'id, username', []],
 };
 
-// The tables as lists of objects, all of one moment: packets expire while we read.
+// The tables as lists of objects, from one snapshot: packets expire meanwhile.
 export async function readFacts(instance) {
   const facts = Object.fromEntries(Object.keys(TABLES).map((name) => [name, []]));
   const rows = await instance.sql(['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION WITH CONSISTENT SNAPSHOT',
@@ -66,8 +66,8 @@ class Verdict {
   }
 }
 
-// One thing that some requests asked for, and the rows that are it.
-// told(operation, row): null, or how the row differs from what the operation was told.
+// Judges one effect: the requests that asked for it, and its rows.
+// told(operation, row): null, or how the row differs from the operation's answer.
 function judgeEffect(verdict, { op, packet, name, asked, rows, told }) {
   const by = (outcome) => asked.filter((operation) => operation.outcome === outcome);
   if (rows.length > 1) verdict.blame('duplicated', packet, `${name} is there ${rows.length} times`);
@@ -110,7 +110,7 @@ function judgeGrabs(verdict, opens, facts, publicIds) {
   }
 }
 
-// "手慢了，红包派完了" is only true of a packet whose every share is grabbed.
+// The answer "empty" ("手慢了，红包派完了") is correct only when every share of the packet is grabbed.
 function judgeEmpty(verdict, opens, packets) {
   const blamed = new Set();
   for (const open of opens) {
@@ -154,7 +154,7 @@ function judgeAccounts(verdict, registers, facts) {
   }
 }
 
-// Every move of money between wallets and packets has exactly one transfer, and every wallet is what these moves make it.
+// Every send, grab and refund has exactly one transfer, and every wallet has the balance that these give.
 function judgeMoney(verdict, facts, publicIds, demoUsers) {
   const transfers = grouped(facts.transfers.filter(({ packet_id }) => packet_id !== 'NULL'),
     ({ kind, packet_id, seq }) => `${kind} ${packet_id} ${seq}`);
@@ -190,7 +190,7 @@ function judgeMoney(verdict, facts, publicIds, demoUsers) {
   }
 }
 
-// operations: of the history, all finished. demoUsers: ids (text) of the users that came with money.
+// operations: of the history, all finished. demoUsers: ids (text) of the users that `hongbao demo` created.
 export function judge(operations, facts, demoUsers) {
   const verdict = new Verdict();
   const of = (op) => operations.filter((operation) => operation.op === op);
@@ -204,13 +204,13 @@ export function judge(operations, facts, demoUsers) {
   return verdict;
 }
 
-// Number in the tables → id in links, of every packet that a request was about.
+// A map from the id in the tables to the public id, of every packet in the operations.
 export function publicIdsOf(operations) {
   return new Map(operations.filter(({ packet }) => packet).map(({ packet }) => [packetNumber(packet), packet]));
 }
 
-// What the pages show against the tables, once everything is settled. sample: packets whose page is read as their sender
-// sees it. Returns { pages, blames }: how many pages were read and what is wrong with them.
+// Compares pages with the tables, once everything is settled. sample: packets whose page is read as their sender.
+// Returns { pages, blames }: the number of pages read, and the violations.
 export async function checkPages({ site, users, facts, sample, publicIds }) {
   const blames = [];
   const blame = (packet, text) => blames.push({ kind: 'broken', packet, text });
@@ -255,14 +255,14 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
 const idOf = (text) => text.split('-').map(BigInt);
 const isBehind = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
 
-// How long what stands in the streams now needs to be settled, in ms; null when it takes longer than limitMs.
+// Time until the events that are in the streams now are settled, in ms; null when it takes longer than limitMs.
 export async function measureLag(instance, limitMs) {
   const began = Date.now();
   const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XINFO', 'STREAM', `hb:{p${String(i).padStart(2, '0')}}:events`]);
-  const marks = (await instance.redis(...streams)).map((reply) => (Array.isArray(reply) ? idOf(reply[reply.indexOf('last-generated-id') + 1]) : [0n, 0n]));
+  const ends = (await instance.redis(...streams)).map((reply) => (Array.isArray(reply) ? idOf(reply[reply.indexOf('last-generated-id') + 1]) : [0n, 0n]));
   while (Date.now() - began < limitMs) {
     const cursors = new Map((await instance.sql('SELECT partition_no, last_id FROM stream_cursor')).map(([no, id]) => [Number(no), idOf(id)]));
-    if (marks.every((mark, i) => !isBehind(cursors.get(i) ?? [0n, 0n], mark))) return Date.now() - began;
+    if (ends.every((end, i) => !isBehind(cursors.get(i) ?? [0n, 0n], end))) return Date.now() - began;
   }
   return null;
 }

@@ -1,11 +1,11 @@
-// The checker finds what it is for: each case plants one fault into a history or into the tables.
+// The checker finds each kind of violation: each case plants one in a history or in the tables.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge, packetNumber } from './checker.js';
 import { plan, place } from './nemesis.js';
 import { Rng } from './rng.js';
 
-// Two packets' ids as links carry them, and their numbers: 2 zero bits, the number, 64 bits that are not looked at.
+// A packet's public id of its id in the tables: 2 zero bits, the id, 64 bits that the checker ignores.
 const publicId = (number) => {
   let bits = BigInt(number) << 64n;
   let text = '';
@@ -19,7 +19,7 @@ const GRABBER = '10002';
 const OTHER = '10003';
 const DEMO = new Set([SENDER, GRABBER, OTHER]);
 
-// A packet of 30 fen in two shares; GRABBER has the first one and was told so, the rest went back.
+// A packet of 30 fen in two shares: GRABBER's grab of the first one was acknowledged, the rest was refunded.
 function example() {
   let n = 0;
   const ask = (op, outcome, fields) => ({ n, at: 10 * n, end: 10 * n++ + 5, op, outcome, ...fields });
@@ -64,30 +64,30 @@ function accepts(spoil) {
   return verdict;
 }
 
-test('a run in which everything is right is accepted', () => { accepts(() => {}); });
+test('a run without violations is accepted', () => { accepts(() => {}); });
 
-test('the number of a packet is read from its link', () => assert.equal(packetNumber(PACKET), NUMBER));
+test('the id of a packet is read from its link', () => assert.equal(packetNumber(PACKET), NUMBER));
 
-test('a grab that was told and is not there is lost', () => finds('lost', ({ facts }) => { facts.grabs = []; }));
+test('an acknowledged grab without a row is lost', () => finds('lost', ({ facts }) => { facts.grabs = []; }));
 
-test('a grab with another amount or share than told is changed', () => {
+test('a grab with another amount or share than acknowledged is changed', () => {
   finds('changed', ({ facts }) => { facts.grabs[0].amount_fen = 13; });
   finds('changed', ({ facts }) => { facts.grabs[0].share_no = 1; });
 });
 
-test('a grab that nobody asked for, or that was refused, is unexpected', () => {
+test('a grab without a request, or whose request was refused, is unexpected', () => {
   finds('unexpected', ({ operations }) => { operations.splice(1, 1); });
   finds('unexpected', ({ operations, open }) => { operations[1] = open('refused', { why: 'expired' }); });
 });
 
-test('a grab whose request stayed unknown may be there, which is a recovery, or not', () => {
-  const there = accepts(({ operations, open }) => { operations[1] = open('unknown'); });
-  assert.deepEqual(there.recovered, { open: 1 });
-  const gone = accepts(({ operations, ask }) => { operations.push(ask('open', 'unknown', { user: OTHER, packet: PACKET })); });
-  assert.deepEqual(gone.recovered, {});
+test('a grab with an unknown outcome may have a row, which counts as recovered, or none', () => {
+  const present = accepts(({ operations, open }) => { operations[1] = open('unknown'); });
+  assert.deepEqual(present.recovered, { open: 1 });
+  const missing = accepts(({ operations, ask }) => { operations.push(ask('open', 'unknown', { user: OTHER, packet: PACKET })); });
+  assert.deepEqual(missing.recovered, {});
 });
 
-test('"already" is right after a grab and a surprise without one', () => {
+test('"already" is accepted after a grab and unexpected without one', () => {
   accepts(({ operations, open, grabbed }) => { operations.push(open('ok', { ...grabbed, result: 'already' })); });
   accepts(({ operations, open, grabbed }) => { operations[1] = open('unknown'); operations.push(open('ok', { ...grabbed, result: 'already' })); });
   finds('unexpected', ({ operations, open, grabbed }) => { operations[1] = open('ok', { ...grabbed, result: 'already' }); });
@@ -99,16 +99,16 @@ test('two grabs of one user, or of one share, are duplicated', () => {
   finds('duplicated', ({ facts }) => { facts.grabs.push({ ...facts.grabs[0], user_id: OTHER }); });
 });
 
-test('a refusal after a grab that was told is a change, one before it is none', () => {
+test('a refusal after an acknowledged grab is a change, one before it is not', () => {
   finds('changed', ({ operations, open }) => { operations.push(open('refused', { why: 'empty' })); });
   accepts(({ operations, open }) => { operations.unshift({ ...open('refused', { why: 'expired' }), at: 0, end: 1 }); });
 });
 
-test('"empty" is a lie while shares are left', () => {
+test('"empty" is broken while shares are left', () => {
   finds('broken', ({ operations, ask }) => { operations.push(ask('open', 'refused', { user: OTHER, packet: PACKET, why: 'empty' })); });
 });
 
-test('a sent packet is there once, with its money', () => {
+test('a sent packet has one row, with its total', () => {
   finds('lost', ({ facts }) => { facts.packets = []; });
   finds('changed', ({ facts }) => { facts.packets[0].amount_fen = 31; });
   finds('duplicated', ({ facts }) => { facts.packets.push({ ...facts.packets[0], id: '99' }); });
@@ -117,16 +117,16 @@ test('a sent packet is there once, with its money', () => {
   assert.deepEqual(accepts(({ operations }) => { Object.assign(operations[0], { outcome: 'unknown', packet: undefined }); }).recovered, { send: 1 });
 });
 
-test('a deposit is there once, with its amount', () => {
+test('a deposit has one transfer, with its amount', () => {
   finds('lost', ({ facts }) => { facts.transfers.shift(); });
   finds('changed', ({ facts }) => { facts.transfers[0].amount_fen = 499; });
   finds('duplicated', ({ facts }) => { facts.transfers.push(facts.transfers[0]); });
   finds('unexpected', ({ operations }) => { operations[2].outcome = 'refused'; });
 });
 
-test('an account that was told exists is there', () => finds('lost', ({ facts }) => { facts.users = []; }));
+test('an acknowledged account without a row is lost', () => finds('lost', ({ facts }) => { facts.users = []; }));
 
-test('a transfer too few, too many or to somebody else is found', () => {
+test('a missing, duplicated or misdirected transfer is found', () => {
   for (const at of [1, 2, 3]) {
     finds('lost', ({ facts }) => { facts.transfers.splice(at, 1); });
     finds('duplicated', ({ facts }) => { facts.transfers.push(facts.transfers[at]); });
@@ -135,14 +135,14 @@ test('a transfer too few, too many or to somebody else is found', () => {
   finds('unexpected', ({ facts }) => { facts.transfers.push({ ...facts.transfers[2], seq: '1' }); });
 });
 
-test('a wallet that is not the sum of what happened is found', () => finds('broken', ({ facts }) => { facts.wallets[0].balance_fen += 1; }));
+test('a wallet whose balance is not the sum of its transfers is found', () => finds('broken', ({ facts }) => { facts.wallets[0].balance_fen += 1; }));
 
-test('a seed always gives the same plan, and another seed another one', () => {
+test('a seed always gives the same plan, and another seed a different one', () => {
   assert.deepEqual(plan('7', 120), plan('7', 120));
   assert.notDeepEqual(plan('7', 120), plan('8', 120));
 });
 
-test('a plan can be narrowed to some faults', () => {
+test('a plan can be limited to some faults', () => {
   const only = plan('1', 120, ['kill:redis', 'clock']);
   assert.deepEqual([...new Set(only.map(({ fault }) => fault))].sort(), ['clock', 'kill']);
   assert.ok(only.every(({ fault, target }) => fault !== 'kill' || target === 'redis'));
@@ -161,7 +161,7 @@ test('faults of one target never overlap and end within the run', () => {
   }
 });
 
-test('a stream of numbers depends on its seed and its name only', () => {
+test('a stream of random numbers depends on its seed and its name only', () => {
   const draw = (...args) => { const rng = new Rng(...args); return Array.from({ length: 5 }, () => rng.int(1, 1000)); };
   assert.deepEqual(draw('1', 'a'), draw('1', 'a'));
   assert.notDeepEqual(draw('1', 'a'), draw('1', 'b'));

@@ -1,15 +1,16 @@
-// The load: a few visitors at a time who send, open, look, pay in and log in, as their seed tells them. Each request is
-// written down as invoked and then as ok, refused or unknown, and what a page shows is compared with what was told before.
+// The load: some concurrent visitors send, open and view packets, deposit and log in; the seed decides. Each request is
+// recorded in the history as invoked and then as ok, refused or unknown. What a page shows is compared with the earlier
+// answers.
 import { pause, poll } from './instance.js';
 import { Rng } from './rng.js';
 
-const SHELF = 12; // packets that most visitors open; older ones are looked at now and then
+const RECENT_MAX = 12; // the newest packets, which most visitors open; older ones are opened now and then
 const RETRIES_MAX = 4;
 const THINK_MS_MAX = 30;
 
 const ACTIONS = { open: 62, view: 16, send: 8, wallet: 4, deposit: 3, records: 3, login: 1, register: 1 };
 
-// What an answer says about the fate of its request. 303 and 201 tell as much as 200.
+// The outcome of a request by the status of its answer.
 export function outcomeOf(status) {
   if (status >= 200 && status < 400) return 'ok';
   return status >= 400 && status < 500 ? 'refused' : 'unknown';
@@ -17,7 +18,7 @@ export function outcomeOf(status) {
 
 export class Load {
   #site; #users; #history; #seed; #workers = []; #stopped = false;
-  #packets = []; #shelf = []; #known = new Map(); #shown = new Map(); #accounts = []; #trips = 0;
+  #packets = []; #recent = []; #known = new Map(); #shown = new Map(); #accounts = []; #trips = 0;
 
   // users: [{ id, cookie }] with money.
   constructor({ site, users, history, seed }) {
@@ -28,7 +29,7 @@ export class Load {
     for (let i = 0; i < workers; i++) this.#workers.push(this.#work(new Rng(this.#seed, `visitor ${i}`)));
   }
 
-  // Ends when every request under way has its answer.
+  // Resolves when every request under way has its answer.
   async stop() {
     this.#stopped = true;
     await Promise.all(this.#workers);
@@ -41,15 +42,15 @@ export class Load {
     }
   }
 
-  // Asks and writes down. fields: what the request is about; result(json): what a good answer adds.
+  // Sends a request and records it. fields: recorded before; result(json): recorded with an answer that is ok.
   async #ask(op, fields, request, result = () => ({})) {
     const operation = this.#history.invoke(op, fields);
     const answer = await request();
     const outcome = outcomeOf(answer.status);
     const told = outcome === 'ok' ? result(answer.json, answer) : { why: answer.error ?? answer.json?.type?.split(':').pop() };
     this.#history.finish(operation, outcome, { status: answer.status, ...told });
-    if (answer.status === 401) this.#history.blame('lost', fields.packet, `request ${operation.n}: the session of user ${fields.user} is gone`);
-    if (answer.status === 404) this.#history.blame('lost', fields.packet, `request ${operation.n}: ${op} of something that was there answers 404`);
+    if (answer.status === 401) this.#history.blame('lost', fields.packet, `request ${operation.n}: the session of user ${fields.user} is lost`);
+    if (answer.status === 404) this.#history.blame('lost', fields.packet, `request ${operation.n}: ${op} of an existing packet or page answers 404`);
     if (answer.status === 500) this.#history.blame('broken', fields.packet, `request ${operation.n}: ${op} answers 500`);
     return operation;
   }
@@ -65,7 +66,7 @@ export class Load {
       () => this.#site.post('/wallet/deposit', user.cookie, fields), (json) => ({ got_fen: json.amount_fen })));
   }
 
-  // The same request again while its outcome is unknown, at most tries times.
+  // Repeats the same request while its outcome is unknown, at most tries times.
   async #repeat(tries, rng, ask) {
     for (let i = 0; i < tries && !this.#stopped; i++) {
       const operation = await ask();
@@ -94,12 +95,11 @@ export class Load {
     const packet = { id: sent.packet, sender: user };
     this.#known.set(packet.id, packet);
     this.#packets.push(packet);
-    this.#shelf.push(packet);
-    if (this.#shelf.length > SHELF) this.#shelf.shift();
+    this.#recent.push(packet);
+    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
   }
 
-  // One of everything: pay in, send, open, see it settled, register. True when all of it goes well at once: then every
-  // server is back.
+  // One request of each kind: send, open, settled, register. True when all succeed: then every server works.
   async roundTrip(settledWithin) {
     const rng = new Rng(this.#seed, `round trip ${this.#trips++}`);
     const [sender, other] = this.#users;
@@ -125,13 +125,13 @@ export class Load {
   #pickPacket(rng) {
     const old = rng.oneIn(6);
     if (this.#packets.length === 0) return null;
-    return rng.pick(old || this.#shelf.length === 0 ? this.#packets : this.#shelf);
+    return rng.pick(old || this.#recent.length === 0 ? this.#packets : this.#recent);
   }
 
   async open(rng) {
     const packet = this.#pickPacket(rng);
     const user = rng.pick(this.#users);
-    const taps = rng.oneIn(8) ? rng.int(2, 4) : 1; // an impatient finger
+    const taps = rng.oneIn(8) ? rng.int(2, 4) : 1; // a double click
     if (packet) await Promise.all(Array.from({ length: taps }, () => this.#tap(packet, user)));
   }
 
@@ -140,10 +140,10 @@ export class Load {
       () => this.#site.post(`/p/${packet.id}/open`, user.cookie),
       (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
     if (opened.outcome === 'ok') this.#see(opened, packet.id, user.id, opened.share_no, opened.amount_fen);
-    if (opened.why === 'empty' || opened.why === 'expired') this.#shelf = this.#shelf.filter((other) => other !== packet);
+    if (opened.why === 'empty' || opened.why === 'expired') this.#recent = this.#recent.filter((other) => other !== packet);
   }
 
-  // A share that was told or shown once stays as it is: its user, its number, its amount.
+  // A share that was acknowledged or shown never changes: its user, its number, its amount.
   #see(operation, packet, user, share_no, amount_fen) {
     const now = `share ${share_no}, user ${user}, ${amount_fen} fen`;
     for (const key of [`${packet} share ${share_no}`, `${packet} user ${user}`]) {

@@ -1,8 +1,9 @@
-/* Preloaded into a server to move its wall clock: HB_CLOCK_FILE names a file of eight bytes, milliseconds (native
- * int64_t) that are added to the time of day from the moment they are written. The monotonic clock is left alone.
+/* A library that is preloaded into a server to move its wall clock: HB_CLOCK_FILE names a file of eight bytes, the
+ * milliseconds (native int64_t) that are added to the time of day. A change takes effect at once. The monotonic clock
+ * is not moved.
  *
- * libfaketime does the same for most programs, but it asks for memory while it starts, and Redis's allocator asks for
- * the time while it starts: the two wait for each other. This one calls nothing but the kernel. */
+ * libfaketime can't be used: it allocates memory while it starts, and Redis's allocator reads the time while it starts,
+ * so both deadlock. This library only makes system calls. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum { MS_PER_S = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000, NS_PER_US = 1000 };
 
-static const volatile int64_t *shift_ms; /* NULL: no file, the true time */
+static const volatile int64_t *shift_ms; /* NULL: no file, the clock is not moved */
 
 __attribute__((constructor)) static void shift_open(void)
 {
@@ -33,7 +34,7 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     long failed = syscall(SYS_clock_gettime, clock, now);
     if (failed != 0 || shift_ms == NULL || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE))
         return (int)failed;
-    int64_t shift = *shift_ms; /* once: it may change meanwhile */
+    int64_t shift = *shift_ms; /* read once: it may change meanwhile */
     int64_t ns = now->tv_nsec + shift % MS_PER_S * NS_PER_MS;
     now->tv_sec += shift / MS_PER_S + (ns >= NS_PER_S) - (ns < 0);
     now->tv_nsec = ns + (ns < 0 ? NS_PER_S : 0) - (ns >= NS_PER_S ? NS_PER_S : 0);

@@ -1,4 +1,4 @@
-// A grab that was answered is on disk. Needs HB_CHAOS_BINARY, the built program.
+// An acknowledged grab is on disk. Needs HB_CHAOS_BINARY, the built program.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
@@ -14,7 +14,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const SERVERS_AT_ONCE = 3;
 const GRABBED = 2; // LIVE_GRABBED of app/live/live.h
 
-// strace must be allowed to look: a container may forbid it.
+// A container may forbid strace.
 const traces = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 let instance;
@@ -51,9 +51,9 @@ async function grab(packet, user) {
   return opened.json;
 }
 
-// The system calls of Redis in the order in which they ended: { name, file, text, ok }.
+// The system calls of Redis in the order in which they returned: { name, file, text, ok }.
 function callsOf(file) {
-  const begun = new Map(); // of a thread: the beginning of a call that another thread interrupted in the trace
+  const begun = new Map(); // by thread: the beginning of a call that the trace shows in two parts
   const calls = [];
   for (const raw of readFileSync(file, 'utf8').split('\n')) {
     const [, thread, rest] = raw.match(/^(\d+) +(.*)$/) ?? [];
@@ -70,7 +70,7 @@ function callsOf(file) {
 
 const writes = (name) => ['write', 'writev', 'sendto'].includes(name);
 
-// Whether the log's record of this grab was on disk when its reply left; null: one of them is not in the trace (yet).
+// Whether the log record of this grab was synced before its reply was sent; null: the trace lacks one of them (yet).
 function syncedBeforeReply(calls, packet, user, told) {
   const record = calls.findIndex(({ name, file, text }) => writes(name) && /\.aof$/.test(file) && text.includes(`,${told.share_no},${user.id},${told.amount_fen},`));
   const reply = calls.findIndex(({ name, file, text }, at) => at > record && writes(name) && !/\.aof$/.test(file) &&
@@ -79,7 +79,7 @@ function syncedBeforeReply(calls, packet, user, told) {
   return calls.slice(record, reply).some(({ name, file, ok }) => /^f(data)?sync$/.test(name) && ok && file === calls[record].file);
 }
 
-test('a grab is written and synced before its reply leaves Redis', { skip: !traces && 'strace may not look here' }, async () => {
+test('a grab is written and synced before its reply leaves Redis', { skip: !traces && 'strace is not allowed here' }, async () => {
   const packet = await sendPacket(8);
   const seen = async (user, told) => {
     let synced = null;
@@ -88,14 +88,14 @@ test('a grab is written and synced before its reply leaves Redis', { skip: !trac
   };
   for (const user of users.slice(1, 6)) assert.equal(await seen(user, await grab(packet, user)), true);
 
-  // The same look at a Redis that does not wait for the disk: it must tell the difference.
+  // The same check of a Redis that does not wait for the disk: it must notice the difference.
   assert.deepEqual(await instance.redis(['CONFIG', 'SET', 'appendfsync', 'no']), ['OK']);
   assert.equal(await seen(users[6], await grab(packet, users[6])), false);
   assert.deepEqual(await instance.redis(['CONFIG', 'SET', 'appendfsync', 'always']), ['OK']);
   assert.equal(await seen(users[7], await grab(packet, users[7])), true);
 });
 
-// Everything that a grab changes.
+// All keys that a grab changes, as text.
 async function stateOf(socket, keys) {
   const replies = await redis(socket, [['HGETALL', keys.packet], ['LRANGE', keys.order, 0, -1], ['HGETALL', keys.grabs], ['XRANGE', keys.events, '-', '+']]);
   const refusal = replies.find((reply) => reply instanceof Error); // LOADING, while it reads its log
@@ -103,7 +103,7 @@ async function stateOf(socket, keys) {
   return JSON.stringify(replies);
 }
 
-// What a Redis of the instance's configuration finds in a folder.
+// The same, as a Redis with the instance's configuration loads it from a folder.
 async function stateAfterStart(folder, keys) {
   const socket = join(folder, 'redis.sock');
   const server = spawn('redis-server', [join(instance.var, 'redis.conf'), '--dir', folder, '--unixsocket', socket], { stdio: 'ignore' });
@@ -116,7 +116,7 @@ async function stateAfterStart(folder, keys) {
   }
 }
 
-test('a log cut at any byte of its last grab has that grab wholly or not at all', async () => {
+test('a log cut at any byte of its last grab has that grab completely or not at all', async () => {
   const packet = await sendPacket(3);
   for (const user of users.slice(1, 3)) await grab(packet, user);
   assert.ok(await poll(20, async () => (await site.get(`/p/${packet}`, users[2].cookie)).json?.mine?.settled));
@@ -159,11 +159,11 @@ test('a log cut at any byte of its last grab has that grab wholly or not at all'
   rmSync(place, { recursive: true });
   assert.deepEqual(failures, []);
 
-  // And the site goes on from such a cut: the grab that is gone is made again, with the same share and amount.
+  // The site continues from such a cut: the repeated grab gets the same share and amount.
   truncateSync(join(logs, log), sizeBefore + Math.floor((sizeAfter - sizeBefore) / 2));
   assert.equal((await instance.dev('start', 'redis')).code, 0);
   assert.equal((await instance.dev('start', 'settle')).code, 0);
-  assert.ok(await poll(20, async () => (await site.get('/readyz')).status === 200)); // the worker has looked at it
+  assert.ok(await poll(20, async () => (await site.get('/readyz')).status === 200)); // the worker has compared it
   assert.deepEqual(await grab(packet, users[3]), told);
   let last;
   assert.ok(await poll(20, async () => { last = await instance.audit(); return last?.ok && last.unsettled === 0; }), JSON.stringify(last));

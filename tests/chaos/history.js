@@ -1,10 +1,10 @@
-// What was asked and what came back, in memory for the checker and line by line in a file for people.
+// The requests and their answers: in memory for the checker, and as JSON lines in a file for the reader.
 import { createWriteStream } from 'node:fs';
 
 export class History {
   #file; #began = performance.now();
   operations = []; // { n, at, op, user, …, end, outcome: ok | refused | unknown, … }; end is missing while it runs
-  blames = [];     // what the load itself saw go wrong: { kind, packet, text }
+  blames = [];     // violations that the load itself noticed: { kind, packet, text }
 
   constructor(path) {
     this.#file = createWriteStream(path);

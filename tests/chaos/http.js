@@ -1,4 +1,4 @@
-// HTTP as the load needs it: one request, and what became of it. A broken connection is an answer too: status 0.
+// HTTP client of the load. It never rejects: a broken connection or a timeout is an answer with status 0.
 import http from 'node:http';
 
 const TIMEOUT_MS = 15_000;
@@ -23,7 +23,7 @@ export class Site {
     return this.#request('POST', path, cookie, new URLSearchParams(fields).toString());
   }
 
-  // { status, json, cookies, error }: status 0 with error when no whole answer came back.
+  // { status, json, cookies, error }: status 0 with error when no complete answer arrived.
   #request(method, path, cookie, body) {
     return new Promise((resolve) => {
       const headers = { accept: 'application/json' };

@@ -1,5 +1,5 @@
-// A private instance in a folder of its own, started by ./dev, with everything a fault needs: proxies before the stores,
-// clocks that can be moved, a small file system below Redis.
+// A private instance in a folder of its own, started by ./dev, with what the faults need: proxies before the stores,
+// clocks that can be moved, a small file system for Redis.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
@@ -12,18 +12,18 @@ import { Proxy } from './proxy.js';
 import { redis } from './redis.js';
 
 export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'page', 'hot', 'nginx'];
-export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces what ends
+export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces processes that end
 export const SECOND = 'settle2';                         // another settle worker, on the same partitions
 export const PARTITIONS = 16;
 const OUTPUT_MAX = 512 << 20;
 const DISK_MIB = 256;
 
-// Every page process picks the next one, so that packets of all ages are about.
+// Every page process takes the next one, so that packets with all lifetimes exist.
 const LIFETIMES_MS = [3000, 8000, 20_000, 3_600_000];
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-// Polls until probe answers something true, and returns that; null when the time runs out.
+// Polls until probe returns a true value, and returns it; null when `seconds` have passed.
 export async function poll(seconds, probe) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(50)) {
     const found = await probe();
@@ -32,7 +32,7 @@ export async function poll(seconds, probe) {
   return null;
 }
 
-// { code, stdout, stderr }, code the signal's name when one ended it; never rejects.
+// Runs a program: { code, stdout, stderr }; code is the signal's name when a signal ended it. Never rejects.
 export function run(file, args, options = {}) {
   return new Promise((resolve) => {
     execFile(file, args, { maxBuffer: OUTPUT_MAX, ...options }, (error, stdout, stderr) => {
@@ -66,7 +66,7 @@ export class Instance {
   #root; #environment; #mounted = false; #clocks = new Map(); #second = null; #ending = false;
 
   // root: the project. binary: the built program. clockShift: the library of clock_shift.c, or null. faulty: with proxies
-  // and a small file system. redisUnder: a command that Redis is started by.
+  // and a small file system. redisUnder: a command prefix for Redis.
   constructor({ root, binary, clockShift = null, faulty = true, redisUnder = '' }) {
     this.#root = root;
     this.binary = binary;
@@ -84,7 +84,8 @@ export class Instance {
     }
   }
 
-  // ./dev starts these instead of the programs: each gets the clock of its role, page processes a lifetime of packets.
+  // Wrappers that ./dev starts instead of the programs: they set the clock file of the role and, for page processes, the
+  // lifetime of packets.
   #writeWrappers({ clockShift, faulty, redisUnder }) {
     // Names without spaces and quotes, whatever the project's path is: LD_PRELOAD is a list, and this is shell.
     const program = join(this.dir, 'hongbao');
@@ -128,7 +129,7 @@ export class Instance {
     return join(this.var, 'run', `${name}.sock`);
   }
 
-  // From now on the processes of role see the time of day ms later (or, below 0, earlier).
+  // Moves the clock of all processes of the role by ms; negative: back.
   moveClock(role, ms) {
     const bytes = Buffer.alloc(8);
     bytes.writeBigInt64LE(BigInt(ms));
@@ -156,7 +157,7 @@ export class Instance {
     throw new Error('no free port');
   }
 
-  // Two workers see the same events: whichever is late must notice. This one has no supervisor but us.
+  // Starts a second settle worker: both read the same events, and the later one must notice. We are its supervisor.
   #startSecond() {
     if (this.#ending) return;
     const log = openSync(join(this.var, 'log', `${SECOND}.log`), 'a');
@@ -166,7 +167,7 @@ export class Instance {
     this.#second.once('exit', () => { setTimeout(() => this.#startSecond(), 100); });
   }
 
-  // Redis's files on a file system of their own, small enough to be filled. Only root may.
+  // Mounts a file system for Redis's files that is small enough to be filled. Needs root.
   #mountDisk() {
     const place = join(this.var, 'data/redis');
     if (process.getuid() !== 0) return false;
@@ -178,7 +179,7 @@ export class Instance {
     return join(this.var, 'data/redis/ballast');
   }
 
-  // Ends everything and removes the folder, unless keep: then only what runs or is mounted goes.
+  // Ends all processes, unmounts, and removes the folder unless keep.
   async down(keep) {
     this.#ending = true;
     for (const name of [...SERVERS, SECOND]) this.signalAll(name, 'SIGCONT');
@@ -196,7 +197,7 @@ export class Instance {
 
   // ---- processes ----
 
-  // The first process of a server: its supervisor, or itself. 0: none was started.
+  // The pid of a server's first process: its supervisor, or itself. 0: not started.
   first(name) {
     try {
       return Number(readFileSync(join(this.var, 'run', `${name}.pid`), 'utf8'));
@@ -210,7 +211,7 @@ export class Instance {
     return pid !== 0 && isAlive(pid);
   }
 
-  // The processes that do the work of a pool.
+  // The worker processes of a pool.
   workers(name) {
     if (name === SECOND) return this.#second ? [this.#second.pid] : [];
     try {
@@ -227,13 +228,13 @@ export class Instance {
     return pids.length;
   }
 
-  // The server with everything it has started.
+  // Signals the process group of a server.
   signalAll(name, what) {
     if (name === SECOND) this.signalWorkers(name, what);
     else if (this.isRunning(name)) signal(-this.first(name), what);
   }
 
-  // Starts a server that does not run. What a fault beside it may spoil is tried again.
+  // Starts a server that does not run; retries, because a concurrent fault may make the start fail.
   async ensure(name) {
     return poll(60, async () => this.isRunning(name) || (await this.dev('start', name)).code === 0);
   }
@@ -244,7 +245,7 @@ export class Instance {
     return redis(this.socket('redis'), commands);
   }
 
-  // Rows of text cells, as the administrator of the instance. Rejects when MariaDB is away.
+  // Rows of text cells, as the administrator of the instance. Rejects when MariaDB is unreachable.
   async sql(query) {
     const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${this.socket('mariadb')}`, '--user=root',
       '--batch', '--raw', '--skip-column-names', '--quick', '--connect-timeout=5', '-e', query, 'hongbao']);
@@ -252,12 +253,12 @@ export class Instance {
     return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
   }
 
-  // The program with the settings of the instance, past the proxies and with the true time.
+  // Runs the program with the settings of the instance, without proxies and with the real clock.
   hongbao(...args) {
     return run(this.binary, args, { env: { ...process.env, HB_CONFIG: join(this.var, 'hongbao.conf') } });
   }
 
-  // count users with a session and money: [{ id, name, cookie }].
+  // Creates count users with a session and money: [{ id, name, cookie }].
   async demoUsers(count) {
     const file = join(this.dir, 'users');
     const { code, stderr } = await this.hongbao('demo', '--users', String(count), '--out', file);
@@ -268,7 +269,7 @@ export class Instance {
     });
   }
 
-  // What `hongbao audit --json` says; null when it could not look.
+  // The report of `hongbao audit --json`; null when the audit could not run.
   async audit() {
     const { code, stdout, stderr } = await this.hongbao('audit', '--json');
     if (![0, 1, 2].includes(code)) throw new Error(`hongbao audit ended with ${code}:\n${stderr}`);

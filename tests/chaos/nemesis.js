@@ -1,21 +1,21 @@
-// The faults: what they are, which of them a seed draws when, and how they are done and undone.
+// The faults: their list, the plan that a seed gives, and how each is injected and repaired.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { POOLS, SECOND, SERVERS, pause, poll } from './instance.js';
 import { Rng } from './rng.js';
 
 const FIRST_AT_MS = 1000;
-const GAP_MS = [300, 1800];          // from one fault to the next; they may overlap on different servers
-const LONG_RUN_S = 300;              // from here on some stalls are longer than every timeout
+const GAP_MS = [300, 1800];          // between the beginnings of two faults; they may overlap on different servers
+const LONG_RUN_S = 300;              // a run this long has some stalls longer than every timeout
 const LONG_STALL_MS = { redis: 10_000, mariadb: 30_000 };
 const SHIFTS_MS = [-3_600_000, -61_000, -1500, 1500, 61_000, 3_600_000];
 const DISK_CHUNK = 1 << 20;
 
-const WORKERS = [...POOLS, SECOND]; // something starts them again
+const WORKERS = [...POOLS, SECOND]; // a supervisor restarts their processes
 
-// A fault occupies its target from its beginning until everything is repaired. for_ms: how long it is left alone.
-// draw(rng): further parameters. act(instance, fault): does it, waits, and undoes it.
+// A fault occupies its target from its beginning until it is repaired. for_ms: the range of its duration.
+// draw(rng): further parameters. act(instance, fault): injects it, waits, and repairs it.
 export const FAULTS = {
-  // kill -9 for what does the work; a supervisor or, for a store, somebody after a while, starts it again.
+  // kill -9 for the workers of a pool, which the supervisor restarts, or for a store, which is started after for_ms.
   kill: {
     targets: [...SERVERS, SECOND], for_ms: [0, 2500], draw: (rng) => ({ times: rng.oneIn(3) ? rng.int(5, 20) : 1 }),
     async act(instance, { target, for_ms, times }) {
@@ -36,7 +36,7 @@ export const FAULTS = {
       await instance.ensure(target);
     },
   },
-  // SIGSTOP, and SIGCONT later: it wakes up late and goes on as if nothing had happened.
+  // SIGSTOP, and SIGCONT later.
   stop: {
     targets: [...SERVERS, SECOND], for_ms: [200, 5000],
     async act(instance, { target, for_ms }) {
@@ -54,7 +54,7 @@ export const FAULTS = {
       instance.wires[target].heal();
     },
   },
-  // Every n-th reply is lost on its way, some of it may arrive; what was asked is done.
+  // Every n-th reply is lost after at most `keep` bytes; the request itself is carried out.
   cut: {
     targets: ['redis', 'mariadb'], for_ms: [500, 4000],
     draw: (rng) => ({ every: rng.int(2, 40), keep: rng.oneIn(2) ? 0 : rng.int(1, 30) }),
@@ -64,7 +64,7 @@ export const FAULTS = {
       instance.wires[target].heal();
     },
   },
-  // Redis's file system is full: it ends itself rather than answer what it can't write.
+  // Redis's file system is full: Redis exits, because it can't write its log.
   disk: {
     targets: ['redis'], for_ms: [300, 3000], needs: 'canFillDisk',
     async act(instance, { for_ms }) {
@@ -91,7 +91,7 @@ export const FAULTS = {
       }
     },
   },
-  // The append-only file is being rewritten when the end comes.
+  // Redis is killed while it rewrites the append-only file.
   rewrite: {
     targets: ['redis'], for_ms: [0, 150],
     async act(instance, { target, for_ms }) {
@@ -111,7 +111,7 @@ export const FAULTS = {
   },
 };
 
-// What was killed may take a moment to be gone: asked at once, it would still seem to run and nobody would start it.
+// Waits until the killed process has disappeared: before that it would count as running and not be started again.
 async function killAll(instance, target, for_ms) {
   instance.signalAll(target, 'SIGKILL');
   await pause(for_ms);
@@ -134,7 +134,7 @@ async function fillDisk(path) {
   }
 }
 
-// Redis may have ended, be about to, or have noticed nothing.
+// Waits until Redis answers, and starts it when it has ended.
 function redisBack(instance) {
   return poll(60, async () => {
     if (!instance.isRunning('redis')) await instance.ensure('redis');
@@ -151,19 +151,19 @@ const shuffled = (rng, list) => {
   return out;
 };
 
-// Whether a fault is meant by only: a list of "fault", "fault:target" or ":target"; empty means all.
-const isMeant = ({ fault, target }, only) => only.length === 0 || only.some((text) => {
+// Whether `only` selects the fault: a list of "fault", "fault:target" or ":target"; empty: all.
+const isSelected = ({ fault, target }, only) => only.length === 0 || only.some((text) => {
   const [wantedFault, wantedTarget] = text.split(':');
   return (!wantedFault || wantedFault === fault) && (!wantedTarget || wantedTarget === target);
 });
 
-// The faults of a run: [{ at_ms, fault, target, for_ms, … }]. Nothing but the arguments decides. Every fault of every
-// target comes once before any comes again.
+// The faults of a run: [{ at_ms, fault, target, for_ms, … }]. They depend on the arguments only. Every fault of every
+// target comes once before any is repeated.
 export function plan(seed, seconds, only = []) {
   const rng = new Rng(seed, 'nemesis');
   const all = Object.entries(FAULTS).flatMap(([fault, { targets }]) => targets.map((target) => ({ fault, target })))
-    .filter((pair) => isMeant(pair, only));
-  if (all.length === 0) throw new Error(`there is no fault ${only.join(', ')}; there are ${Object.keys(FAULTS).join(' ')} of ${[...SERVERS, SECOND].join(' ')}`);
+    .filter((pair) => isSelected(pair, only));
+  if (all.length === 0) throw new Error(`no fault ${only.join(', ')}; there are ${Object.keys(FAULTS).join(' ')} of ${[...SERVERS, SECOND].join(' ')}`);
   const faults = [];
   const busyUntil = new Map();
   let bag = [];
@@ -187,7 +187,7 @@ export function place({ fault, target }) {
   return FAULTS[fault].occupies?.(target) ?? target;
 }
 
-// Carries a plan out. Resolves when the last fault is repaired, with the faults done and skipped, by type and target.
+// Carries out a plan. Resolves when the last fault is repaired: { done, skipped }, counts by fault and target.
 export async function torment(instance, faults, history) {
   const began = Date.now();
   const chains = new Map();
@@ -204,7 +204,7 @@ export async function torment(instance, faults, history) {
       try {
         await FAULTS[fault].act(instance, planned);
       } catch (error) {
-        history.note('fault failed', { ...planned, error: error.message }); // e.g. Redis was just ending: no harm done
+        history.note('fault failed', { ...planned, error: error.message }); // e.g. Redis was just ending
       }
       history.note('fault is repaired', planned);
     };

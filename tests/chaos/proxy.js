@@ -1,13 +1,13 @@
-// Stands between the program and a store, on Unix sockets, and can behave like a bad wire: hold everything back, or pass
-// a request on and lose its reply.
+// A proxy between the program and a store, on Unix sockets. It can stall all bytes, or pass a request on and lose its
+// reply.
 import { connect, createServer } from 'node:net';
 import { rmSync } from 'node:fs';
 
 export class Proxy {
   #path; #target; #server; #pairs = new Set();
   #stalled = false;
-  #cut = null; // { every, keep }: each every-th piece of a reply ends its connection after keep bytes
-  #pieces = 0;
+  #cut = null; // { every, keep }: every `every`-th chunk of a reply ends its connection after `keep` bytes
+  #chunks = 0;
   cuts = 0;
 
   constructor(path, target) {
@@ -33,7 +33,7 @@ export class Proxy {
 
   cutReplies(every, keep) {
     this.#cut = { every, keep };
-    this.#pieces = 0;
+    this.#chunks = 0;
   }
 
   heal() {
@@ -65,9 +65,9 @@ export class Proxy {
     from.on('end', () => to.end());
   }
 
-  // True when this piece of a reply is where the wire breaks. The request has been carried out by then.
+  // True: the connection is cut in this chunk of a reply. The request has been carried out by then.
   #loses(bytes, client, part) {
-    if (!this.#cut || ++this.#pieces % this.#cut.every !== 0) return false;
+    if (!this.#cut || ++this.#chunks % this.#cut.every !== 0) return false;
     this.cuts++;
     client.end(bytes.subarray(0, Math.min(this.#cut.keep, bytes.length - 1)), part);
     return true;

@@ -1,7 +1,7 @@
-// A small Redis client: one connection, commands answered in turn.
+// A small Redis client: one connection per call.
 import { connect } from 'node:net';
 
-// [reply, offset behind it], or null when more bytes are needed. Errors of the server are Error objects.
+// [reply, offset after it], or null when more bytes are needed. Errors of the server are Error objects.
 function parse(bytes, at) {
   const end = bytes.indexOf('\r\n', at);
   if (end < 0) return null;
@@ -27,7 +27,7 @@ function parse(bytes, at) {
       }
       return [null, next]; // length -1
     }
-    default: throw new Error(`no Redis: ${head}`);
+    default: throw new Error(`not a Redis reply: ${head}`);
   }
 }
 
@@ -40,8 +40,8 @@ export function encode(args) {
   return Buffer.concat(parts);
 }
 
-// The replies to a list of commands, sent together over a connection of their own. Rejects when the server is away or
-// does not answer in time; an error that a command got is an Error in the list.
+// The replies to a list of commands, sent together over a new connection. Rejects when the server is unreachable or does
+// not answer in time; the error reply of a command is an Error in the list.
 export function redis(path, commands, timeoutMs = 5000) {
   return new Promise((resolve, reject) => {
     const replies = [];

@@ -1,5 +1,5 @@
-// What a run has to say: a table when all is well; seed, violations and the shortest story that shows one when not.
-const STORY_LINES_MAX = 60;
+// The report of a run: a summary; on failure also the seed, the violations and the shortest trace of a packet with one.
+const TRACE_LINES_MAX = 60;
 
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0);
 
@@ -34,18 +34,18 @@ export function tableRow(s) {
 export function print(run, out = console.log) {
   const s = summarize(run);
   out(`faults      ${sum(s.faults)}: ${listed(byType(s.faults))}`);
-  if (sum(s.skipped) > 0) out(`skipped     ${listed(byType(s.skipped))} (a full disk needs root, for a file system of its own)`);
-  out(`requests    ${s.requests}: ${s.ok} ok, ${s.refused} refused, ${s.unknown} unknown; of the unknown had happened: ${listed(s.recovered)}`);
+  if (sum(s.skipped) > 0) out(`skipped     ${listed(byType(s.skipped))} (a full disk needs root to mount a file system)`);
+  out(`requests    ${s.requests}: ${s.ok} ok, ${s.refused} refused, ${s.unknown} unknown; of the unknown took effect: ${listed(s.recovered)}`);
   out(`tables      ${s.packets} packets, ${s.grabs} grabs, ${s.refunds} refunds; ${s.pages} pages compared`);
-  out(`audits      ${s.audits.clean} clean during the run, ${s.audits.away} could not look, ${s.audits.rebuilding} saw Redis behind`);
-  out(`back        ${s.back_ms} ms after the last fault everything worked; then ${s.lag_ms} ms from grab to wallet`);
+  out(`audits      ${s.audits.clean} clean during the run, ${s.audits.incomplete} could not run, ${s.audits.rebuilding} saw Redis behind`);
+  out(`recovery    ${s.back_ms} ms after the last fault every request succeeded; then ${s.lag_ms} ms from grab to wallet`);
   out(`verdict     lost ${s.lost}, unexpected ${s.unexpected}, duplicated ${s.duplicated}, other ${s.other}`);
   out(tableRow(s));
-  if (run.violations.length > 0) printStory(run, out);
+  if (run.violations.length > 0) printTrace(run, out);
 }
 
-// Everything about one packet, with the faults beside it.
-function storyOf(run, packet) {
+// All operations on one packet, and the faults during that time.
+function traceOf(run, packet) {
   const about = run.history.operations.filter((operation) => operation.packet === packet || run.keys?.get(operation.key) === packet);
   const from = Math.min(...about.map(({ at }) => at)) - 1000;
   const to = Math.max(...about.map(({ end, at }) => end ?? at)) + 1000;
@@ -53,16 +53,16 @@ function storyOf(run, packet) {
   return [...about, ...faults].sort((a, b) => a.at - b.at);
 }
 
-function printStory(run, out) {
+function printTrace(run, out) {
   out(`\nThis run failed: ./dev chaos --seconds ${run.seconds} --seed ${run.seed}${run.only ? ` --only ${run.only}` : ''}`);
   for (const { kind, packet, text } of run.violations.slice(0, 20)) out(`  ${kind.padEnd(10)} ${packet ?? ''} ${text}`);
   if (run.violations.length > 20) out(`  and ${run.violations.length - 20} more`);
-  const stories = [...new Set(run.violations.map(({ packet }) => packet).filter(Boolean))].map((packet) => ({ packet, story: storyOf(run, packet) }));
-  stories.sort((a, b) => a.story.length - b.story.length);
-  if (stories.length > 0) {
-    out(`\nThe shortest story, of packet ${stories[0].packet}:`);
-    for (const line of stories[0].story.slice(0, STORY_LINES_MAX)) out(`  ${JSON.stringify(line)}`);
-    if (stories[0].story.length > STORY_LINES_MAX) out(`  and ${stories[0].story.length - STORY_LINES_MAX} more lines`);
+  const traces = [...new Set(run.violations.map(({ packet }) => packet).filter(Boolean))].map((packet) => ({ packet, trace: traceOf(run, packet) }));
+  traces.sort((a, b) => a.trace.length - b.trace.length);
+  if (traces.length > 0) {
+    out(`\nThe shortest trace, of packet ${traces[0].packet}:`);
+    for (const line of traces[0].trace.slice(0, TRACE_LINES_MAX)) out(`  ${JSON.stringify(line)}`);
+    if (traces[0].trace.length > TRACE_LINES_MAX) out(`  and ${traces[0].trace.length - TRACE_LINES_MAX} more lines`);
   }
   out(`\nThe whole history, logs and data: ${run.dir}`);
 }

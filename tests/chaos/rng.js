@@ -1,5 +1,5 @@
-// Numbers from a seed. Every part of a run draws from a stream of its own, named by a text, so that what one part does
-// never changes what another draws: the same seed gives the same faults and the same choices of every visitor.
+// Random numbers from a seed. Every part of a run has a stream of its own, with a name, so that one part does not change
+// the numbers of another: the same seed gives the same faults and the same choices of every visitor.
 import { createHash } from 'node:crypto';
 
 // sfc32 (Chris Doty-Humphrey's Small Fast Counter): 128 bits of state, here the hash of seed and name.
@@ -26,7 +26,7 @@ export class Rng {
     return low + Math.floor((this.u32() / 2 ** 32) * (high - low + 1));
   }
 
-  // True in one of n cases.
+  // True with probability 1/n.
   oneIn(n) {
     return this.int(1, n) === 1;
   }

@@ -189,7 +189,7 @@ test('an unknown test is refused with similar names, and nothing runs', async ()
   await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos e2e faults integration pages tidy unit /);
   await expect(['test', '../unit'], 2, /no label '\.\.'/);
   await expect(['build', 'no-such-preset'], 1, /no preset 'no-such-preset'/);
-  await expect(['mutants', 'no-such-mutant'], 1, /no mutant is called, .* no-such-mutant/);
+  await expect(['mutants', 'no-such-mutant'], 1, /no mutant whose name .* no-such-mutant/);
 });
 
 test('an interrupt during the start leaves nothing behind', async () => {

@@ -1,6 +1,6 @@
-// Every crash point of the program, as the program itself lists them: a process dies there by SIGKILL while packets are
-// sent, grabbed, settled, given back, rebuilt, while tables are made; then it comes back, and every answer that was given
-// stands, every fen is where it belongs, nothing waits. CRASH_TIMES=20 visits each point that often (default 1).
+// For every crash point that `hongbao crash-points` lists: a process dies there by SIGKILL while packets are sent,
+// grabbed, settled, refunded or rebuilt, or while tables are migrated. It is started again; then every answer is still
+// true, every balance is right and no event waits. CRASH_TIMES=20 visits each point that often (default 1).
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,14 +17,14 @@ const adminConf = readFileSync(adminFile, 'utf8');
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const SHORT_LIFE_MS = 700;
-const DUE_LIFE_MS = 2000; // long enough to settle a grab before it is over
+const DUE_LIFE_MS = 2000; // long enough to settle a grab before the packet expires
 const PARTITIONS = 16;
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
 
 let sender;
 let grabbers;
-let packets; // of the scenario under way
+let packets; // of the current scenario
 
 before(async () => {
   for (const server of Object.values(servers)) await server.start();
@@ -33,15 +33,15 @@ after(async () => {
   for (const server of Object.values(servers)) await server.stop();
 });
 
-// ---- what people do ----
+// ---- requests ----
 
-// The answer; undefined when nobody knows whether it happened: an error in between, a cut answer, any 5xx.
+// The answer; undefined when the outcome is unknown: a network error, a cut answer, any 5xx.
 async function ask(request) {
   const answer = await request().catch(() => undefined);
   return answer?.status >= 500 ? undefined : answer;
 }
 
-// Asks for one more packet; true when it is known to be sent.
+// Sends one more packet; true when the answer confirms it.
 async function send() {
   const packet = { key: randomBytes(8).toString('hex'), grabs: new Map() };
   packets.push(packet);
@@ -57,25 +57,25 @@ async function sendAgain(packet) {
   return true;
 }
 
-// True when the answer is known. Whoever has a share has that share and amount for ever.
+// True when the outcome is known. A repeated grab must return the same share and amount.
 async function grab(packet, user) {
   const answer = await ask(() => user.client.post(`/p/${packet.id}/open`, {}));
   if (!answer) return false;
   const told = packet.grabs.get(user);
   if (answer.status === 200) {
     const { share_no, amount_fen } = answer.json;
-    if (told) assert.deepEqual({ share_no, amount_fen }, told, 'a repeated grab tells the same');
+    if (told) assert.deepEqual({ share_no, amount_fen }, told, 'a repeated grab returns the same');
     packet.grabs.set(user, { share_no, amount_fen });
   } else {
     assert.equal(answer.status, 410, answer.text);
-    assert.ok(!told, 'a share that was told is not taken back');
+    assert.ok(!told, 'an acknowledged share is not revoked');
   }
   return true;
 }
 
-// Nobody is dead now: a door that is shut opens within seconds.
+// Call it while all servers run: a packet that is shut opens within seconds.
 async function grabAll(packet) {
-  for (const user of grabbers) await poll('the door is open', () => grab(packet, user), 10);
+  for (const user of grabbers) await poll('the packet is open', () => grab(packet, user), 10);
 }
 
 async function look(packet, user) {
@@ -86,9 +86,9 @@ async function look(packet, user) {
 
 const balanceFen = async (user) => (await user.client.get('/wallet')).json?.balance_fen;
 
-// ---- destruction, for the rules of recovery ----
+// ---- damage, for the rules of recovery ----
 
-// The 64-bit id in a packet's 26 characters: base32 digits, two zero bits in front, its MAC behind.
+// The 64-bit id in the 26 base32 characters of a public id: two zero bits, the id, its MAC.
 function packetNumber(id) {
   const digits = '0123456789abcdefghjkmnpqrstvwxyz';
   return [...id].reduce((sum, c) => (sum << 5n) | BigInt(digits.indexOf(c)), 0n) >> 64n;
@@ -101,15 +101,15 @@ async function loseLiveKeys(packet) {
   assert.equal(await redis('DEL', ...keys), '4');
 }
 
-// As when recovery itself died behind the closed door.
-const shutDoor = (packet) => redis('HSET', `${partitionOf(packet)}:packet:${packetNumber(packet.id)}`, 'state', 'busy');
+// As if recovery had died after it shut the packet.
+const shutPacket = (packet) => redis('HSET', `${partitionOf(packet)}:packet:${packetNumber(packet.id)}`, 'state', 'busy');
 
 async function losePartition(packet) {
   const keys = (await redis('--scan', '--pattern', `${partitionOf(packet)}*`)).split('\n');
   assert.ok(Number(await redis('DEL', ...keys)) > 4);
 }
 
-// A packet with one settled grab; then the settle worker stops and `lose` takes something away.
+// A packet with one settled grab; then the settle worker stops and `lose` removes data from Redis.
 async function settledThenLost(lose, due) {
   assert.ok(await send());
   const packet = packets.at(-1);
@@ -121,7 +121,7 @@ async function settledThenLost(lose, due) {
   if (due) await poll('the packet is due', () => Date.now() > until);
 }
 
-// A packet whose second grab can't be read any more; the settle worker has not seen it yet.
+// A packet whose second grab event is damaged; the settle worker has not read it yet.
 async function grabbedThenDamaged() {
   assert.ok(await send());
   const packet = packets.at(-1);
@@ -145,7 +145,7 @@ async function letters() {
 }
 
 // The damaged grab and the one that followed it.
-const lettersWritten = () => poll('the letters are there', async () => (await letters()).length === 2);
+const lettersWritten = () => poll('the letters are written', async () => (await letters()).length === 2);
 
 const replayArgs = ({ id, content }) => [id, ...(content.endsWith('damaged') ? ['--as', `g ${packets[0].event}`] : [])];
 
@@ -153,10 +153,11 @@ async function replayAll() {
   for (let left = await letters(); left.length > 0; left = await letters()) await hongbao('replay', ...replayArgs(left[0]));
 }
 
-// ---- the scenarios: who is to die, what leads there, what is left to do ----
+// ---- the scenarios ----
 
-// provoke: does it once; false when the process may have died of it. lead: everything before the process starts that is to
-// die, and stops what ran before. mend: what is left to do by hand.
+// server: the process that dies. prepare: before it is restarted with the crash point. provoke: passes the crash point
+// once; false when the process may have died. lead: instead, all preparation with the process stopped: it dies after its
+// start. passes: the pass at which it dies. repair: the steps of an operator afterwards.
 const scenarios = {
   send: { server: 'page', provoke: send },
   grab: { server: 'hot', prepare: send, provoke: () => grab(packets[0], grabbers.find((user) => !packets[0].grabs.has(user))) },
@@ -177,21 +178,21 @@ const scenarios = {
       return false;
     },
   },
-  letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, mend: () => lettersWritten().then(replayAll) },
+  letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, repair: () => lettersWritten().then(replayAll) },
   'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
   'recover-after-doors': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
   'recover-after-mark': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
 };
 scenarios.answer = scenarios.grab;
 for (const [what, lose] of Object.entries({
-  'before-refund': loseLiveKeys, 'after-refund': loseLiveKeys, 'before-remove': shutDoor, 'after-remove': shutDoor, 'after-commit': shutDoor,
+  'before-refund': loseLiveKeys, 'after-refund': loseLiveKeys, 'before-remove': shutPacket, 'after-remove': shutPacket, 'after-commit': shutPacket,
 })) {
   scenarios[`recover-${what}`] = { server: 'settle', passes: 1, lifetimeMs: DUE_LIFE_MS, lead: () => settledThenLost(lose, true) };
 }
 
 const scenarioOf = (point) => scenarios[point] ?? scenarios[point.split('-')[0]];
 
-// ---- one death ----
+// ---- one crash ----
 
 async function restart(server, extra) {
   await server.kill();
@@ -217,15 +218,15 @@ async function visit(point, passes) {
     for (let i = 0; !how && i < 10; i++) how = await scenario.provoke() ? undefined : await server.endsWithin(i < passes ? 1500 : 5000);
   }
   assert.ok(how, `${server.name} never passes ${point} ${passes} times`);
-  assert.deepEqual({ ...how, words: server.lastWords() }, { code: null, signal: 'SIGKILL', words: `crash point ${point}` });
+  assert.deepEqual({ ...how, line: server.lastLogLine() }, { code: null, signal: 'SIGKILL', line: `crash point ${point}` });
 
   await server.start();
   if (scenario.lifetimeMs) await restart(servers.page);
-  await scenario.mend?.();
+  await scenario.repair?.();
   await finish(scenario);
 }
 
-// Whatever was unknown is asked again, the rest of the shares are taken or given back, and the books are right.
+// Repeats requests of unknown outcome, grabs the remaining shares or waits for the refund, and checks rows and balances.
 async function finish(scenario) {
   for (const packet of packets) {
     if (!packet.id) assert.ok(await sendAgain(packet));
@@ -243,25 +244,25 @@ async function finish(scenario) {
 
 async function check(packet, scenario) {
   const grabs = [...packet.grabs];
-  if (!scenario.lifetimeMs) assert.equal(grabs.length, GRABBERS, 'every share was taken');
+  if (!scenario.lifetimeMs) assert.equal(grabs.length, GRABBERS, 'every share is grabbed');
   assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
   let sumFen = 0;
   for (const [user, { share_no, amount_fen }] of grabs) {
     let mine;
-    await poll('Redis is told that it is settled', async () => ({ mine } = await look(packet, user)).mine?.settled);
-    assert.deepEqual([mine.share_no, mine.amount_fen], [share_no, amount_fen], 'what was told is in the books');
+    await poll('the page shows the grab as settled', async () => ({ mine } = await look(packet, user)).mine?.settled);
+    assert.deepEqual([mine.share_no, mine.amount_fen], [share_no, amount_fen], 'the acknowledged share is the settled one');
     user.balanceFen += amount_fen;
     sumFen += amount_fen;
   }
   if (!scenario.lifetimeMs) assert.equal(sumFen, AMOUNT_FEN);
-  sender.balanceFen -= sumFen; // the rest has come back
+  sender.balanceFen -= sumFen; // the rest was refunded
 }
 
 // ---- commands ----
 
-const crashed = (how, point) => assert.deepEqual(
-  { signal: how.signal, words: how.stderr.trim().split('\n').at(-1) },
-  { signal: 'SIGKILL', words: `crash point ${point}` },
+const assertCrashed = (how, point) => assert.deepEqual(
+  { signal: how.signal, line: how.stderr.trim().split('\n').at(-1) },
+  { signal: 'SIGKILL', line: `crash point ${point}` },
 );
 
 async function visitReplay(point) {
@@ -271,7 +272,7 @@ async function visitReplay(point) {
   await servers.settle.start();
   await lettersWritten();
   const environment = { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, HB_CRASH: point };
-  crashed(await run(env.HB_TEST_BINARY, ['replay', ...replayArgs((await letters())[0])], { env: environment }).catch((error) => error), point);
+  assertCrashed(await run(env.HB_TEST_BINARY, ['replay', ...replayArgs((await letters())[0])], { env: environment }).catch((error) => error), point);
   await replayAll();
   await finish({});
 }
@@ -297,20 +298,20 @@ async function visitMigrate(point, passes) {
     env: { ...process.env, HB_CONFIG: adminFile, HB_MYSQL_DATABASE: database, ...extra },
   });
   await schemaEmpty('hongbao_crash');
-  await schemaEmpty('hongbao_calm');
+  await schemaEmpty('hongbao_uninterrupted');
   const how = await migrate('hongbao_crash', { HB_CRASH: `${point}:${/statement$/.test(point) ? passes : 1}` }).catch((error) => error);
-  crashed(how, point);
+  assertCrashed(how, point);
   await migrate('hongbao_crash', {});
   await migrate('hongbao_crash', {}, '--check');
-  await migrate('hongbao_calm', {});
-  assert.equal(await schema('hongbao_crash'), await schema('hongbao_calm'));
+  await migrate('hongbao_uninterrupted', {});
+  assert.equal(await schema('hongbao_crash'), await schema('hongbao_uninterrupted'));
 }
 
-// ---- the walk ----
+// ---- the tests ----
 
 const points = (await hongbao('crash-points')).stdout.trim().split('\n');
 
-test('every point has a name of its own in the one style, and a scenario', () => {
+test('every crash point has a unique name of words with hyphens, and a scenario', () => {
   assert.ok(points.length > 20);
   assert.equal(new Set(points).size, points.length);
   for (const point of points) {
@@ -320,7 +321,7 @@ test('every point has a name of its own in the one style, and a scenario', () =>
 });
 
 for (const point of points) {
-  test(`dying at ${point} loses nothing`, async () => {
+  test(`a crash at ${point} loses nothing`, async () => {
     for (let i = 0; i < TIMES; i++) {
       if (point.startsWith('migrate-')) await visitMigrate(point, 1 + (4 * i) % 9);
       else if (point.startsWith('replay-')) await visitReplay(point);

@@ -1,5 +1,5 @@
-// Redis loses everything in the middle of a thousand half-grabbed packets: each settled grab keeps its share and amount,
-// nobody gets a share twice, and grabs go on. How long that took is printed.
+// Redis loses all data while a thousand packets are half grabbed: each settled grab keeps its share and amount, no share is
+// given out twice, and grabs succeed again. Prints how long that took.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -25,7 +25,7 @@ after(async () => {
   for (const server of Object.values(servers)) await server.stop();
 });
 
-// work(item, index) for every item, a few at a time.
+// Calls work(item, index) for every item, AT_ONCE at a time.
 async function each(items, work) {
   let next = 0;
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
@@ -53,7 +53,7 @@ async function packetsMake() {
   return packets;
 }
 
-// People's sessions are no money: they are put back, so that the same people come again.
+// Restores the sessions after work(), which empties Redis: they are not what is tested, and the same users go on.
 async function keepingSessions(work) {
   const keys = (await redis('KEYS', 'hb:session:*')).split('\n');
   const values = await Promise.all(keys.map((key) => redis('GET', key)));
@@ -61,7 +61,7 @@ async function keepingSessions(work) {
   for (let i = 0; i < keys.length; i++) await redis('SET', keys[i], values[i]);
 }
 
-async function redisComesBackEmpty() {
+async function redisRestartEmpty() {
   await killRedis();
   rmSync(`${env.HB_TEST_VAR}/data/redis/appendonlydir`, { recursive: true });
   await dev(['start', 'redis']);
@@ -94,14 +94,14 @@ async function check(t, packets) {
   await drained();
 }
 
-test('when a live Redis is emptied, every settled grab stays and grabs go on', async (t) => {
+test('when a running Redis is emptied, every settled grab stays and grabs succeed again', async (t) => {
   const packets = await packetsMake();
   await keepingSessions(() => redis('FLUSHALL'));
   await check(t, packets);
 });
 
-test('when Redis comes back empty, every settled grab stays and grabs go on', async (t) => {
+test('when Redis restarts empty, every settled grab stays and grabs succeed again', async (t) => {
   const packets = await packetsMake();
-  await keepingSessions(redisComesBackEmpty);
+  await keepingSessions(redisRestartEmpty);
   await check(t, packets);
 });

@@ -1,4 +1,4 @@
-// A site whose pools and settle worker are children of the test, so that it sees how each of them ends. MariaDB, Redis
+// A site whose pools and settle worker are child processes of the test, so that it gets their exit status. MariaDB, Redis
 // and nginx are those of the fixture `front`.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -36,7 +36,7 @@ class Server {
     this.#child = spawn(command[0], command.slice(1), {
       stdio: ['ignore', log, log],
       cwd: env.HB_TEST_VAR,
-      detached: true, // with its pid file: ./dev down ends whatever a broken test leaves behind
+      detached: true, // and with a pid file, so that ./dev down ends it when the test fails
       env: { ...process.env, ...extra, HB_CONFIG: env.HB_TEST_CONFIG },
     });
     closeSync(log);
@@ -48,7 +48,7 @@ class Server {
   async stop() {
     this.#child.kill('SIGTERM');
     const { code } = await this.ended;
-    assert.equal(code, 0, `${this.name} ends calmly`);
+    assert.equal(code, 0, `${this.name} exits with 0`);
   }
 
   async kill() {
@@ -56,7 +56,7 @@ class Server {
     await this.ended;
   }
 
-  // How it ended, or undefined when it still runs after so long.
+  // { code, signal } of its end, or undefined when it still runs after ms.
   async endsWithin(ms) {
     let timer;
     const late = new Promise((resolve) => { timer = setTimeout(resolve, ms); });
@@ -65,14 +65,14 @@ class Server {
     return how;
   }
 
-  lastWords() {
+  lastLogLine() {
     return readFileSync(this.log, 'utf8').trimEnd().split('\n').at(-1);
   }
 }
 
 export const servers = { page: new Server('page'), hot: new Server('hot'), settle: new Server('settle') };
 
-// count users with a session and 1,000 yuan each.
+// Creates count users with a session and 1,000 yuan each.
 export async function demoUsers(count) {
   const { stdout } = await hongbao('demo', '--users', String(count), '--out', '-');
   return stdout.trim().split('\n').map((line) => {
@@ -88,10 +88,10 @@ export async function redis(...words) {
 
 export async function killRedis() {
   process.kill(Number((await redis('INFO', 'server')).match(/process_id:(\d+)/)[1]), 'SIGKILL');
-  await poll('Redis is gone', async () => (await redis('PING').catch(() => '')) !== 'PONG');
+  await poll('Redis does not answer', async () => (await redis('PING').catch(() => '')) !== 'PONG');
 }
 
-// Everything is settled and every invariant holds.
+// Waits until everything is settled and the audit is clean.
 export async function drained() {
   let last;
   await poll('everything is settled and the audit is clean', async () => {

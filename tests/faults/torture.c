@@ -1,11 +1,11 @@
-/* torture [--sample N] [--part I/N] [--seed S] [--only WAY:PASS]: what torture.h tells. The settings are those of
- * HB_CONFIG, whose stores it empties. Exit 0 when the program came through every failure: alive, without a leak, in
- * time, every promise kept, every fen where it belongs.
+/* torture [--sample N] [--part I/N] [--seed S] [--only WAY:PASS]: the torture test of torture.h. It uses the settings
+ * of HB_CONFIG and empties the stores. Exit 0 when every run ended well: no crash, no leak, no timeout, every answer
+ * true, the audit clean.
  *
- * The first run only counts, and remembers by which way (the callers) each call was reached; then comes a run for each
- * pass of each way, in which that one call fails. --sample N (or TORTURE_SAMPLE=N in the environment, which wins): N of
- * them, each way once before any way twice; 0, as without it: all. --part 1/2 and --part 2/2, beside each other on two
- * instances, are all as well. The seed chooses which ways come first. */
+ * The first run only counts the calls and records the way (a hash of the call stack) of each. Then one run for each
+ * pass of each way, in which this call fails. --sample N (or TORTURE_SAMPLE=N in the environment, which wins): only N
+ * runs, each way once before any way twice; 0, the default: all. --part 1/2 and --part 2/2, at the same time on two
+ * instances, are together all runs. The seed decides which ways come first. */
 #include "torture.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@
 
 enum {
     RUN_SECONDS_MAX = 60,
-    RUNS_PER_WORLD = 50, /* an audit reads all that was before it */
+    RUNS_PER_WORLD = 50, /* then the stores are emptied: an audit reads the rows of all runs before it */
     FAILED_MAX = 10,
     KINDS_MAX = 64,
     ROUNDS_MAX = 3,
@@ -76,7 +76,7 @@ static void listen_on_0(const char *name)
         (void)close(fd);
 }
 
-/* A command of the program, started anew when it could not start, while the visitors ask. */
+/* Runs a command of the program, again when it could not start, while the visitors send requests. */
 static void phase(const char *name, command_fn *command, const char *pool, visit_fn *visit, const char *socket)
 {
     char *serve[] = { (char *)"serve", (char *)"--pool", (char *)pool, NULL };
@@ -94,16 +94,16 @@ static void phase(const char *name, command_fn *command, const char *pool, visit
         code = pool != NULL ? command(&config, 3, serve) : command(&config, 1, settle);
     torture_off();
     (void)fprintf(stderr, "torture: %s ends\n", name);
-    expect(waitpid(visitors, &how, 0) == visitors && WIFEXITED(how) && WEXITSTATUS(how) == 0, "the visitors complain");
+    expect(waitpid(visitors, &how, 0) == visitors && WIFEXITED(how) && WEXITSTATUS(how) == 0, "the visitors failed");
     expect(code == 0, "a command does not start");
 }
 
-/* ---- what the stores lose, so that recovery has something to do ---- */
+/* ---- data loss, so that recovery has work ---- */
 
-static void redis_say(struct services *app, const struct str *words, size_t count)
+static void redis_run(struct services *app, const struct str *words, size_t count)
 {
     struct redis_call call;
-    expect(redis_do(app->stores.redis, &call, words, count) == ST_OK, "Redis is away");
+    expect(redis_do(app->stores.redis, &call, words, count) == ST_OK, "Redis is unreachable");
     redis_call_free(&call);
 }
 
@@ -113,19 +113,19 @@ static void live_lose(struct services *app, const struct told_packet *p)
     live_keys(&keys, p->number, config.partitions);
     const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
                                keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
-    redis_say(app, del, 5);
+    redis_run(app, del, 5);
 }
 
-/* The stream of the packet's partition, and with it the place up to which it is settled. */
+/* Deletes the stream of the packet's partition, and the published position. */
 static void stream_lose(struct services *app, const struct told_packet *p)
 {
     struct live_keys keys;
     live_keys(&keys, p->number, config.partitions);
     const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_EVENTS], keys.key[LIVE_KEY_SETTLED] };
-    redis_say(app, del, 3);
+    redis_run(app, del, 3);
 }
 
-/* Its time is over, in both stores. */
+/* Moves the packet's expiry into the past, in both stores. */
 static void expire_now(struct services *app, const struct told_packet *p)
 {
     static const char script[] =
@@ -133,10 +133,10 @@ static void expire_now(struct services *app, const struct told_packet *p)
     struct live_keys keys;
     live_keys(&keys, p->number, config.partitions);
     const struct str eval[] = { STR("EVAL"), str_from(script), STR("1"), keys.key[LIVE_KEY_PACKET] };
-    redis_say(app, eval, 4);
+    redis_run(app, eval, 4);
     expect(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = ?",
                    DB_PARAMS(DB_U64(p->number))) == ST_OK,
-           "MySQL is away");
+           "MySQL is unreachable");
 }
 
 static uint64_t number(struct services *app, struct arena *a, const char *sql, const struct db_param *params,
@@ -144,19 +144,19 @@ static uint64_t number(struct services *app, struct arena *a, const char *sql, c
 {
     struct db_rows rows;
     arena_reset(a);
-    expect(db_query(app->stores.db, a, &rows, sql, params, count) == ST_OK && rows.count == 1, "MySQL is away");
+    expect(db_query(app->stores.db, a, &rows, sql, params, count) == ST_OK && rows.count == 1, "MySQL is unreachable");
     return db_cell(&rows, 0, 0).ptr == NULL ? UINT64_MAX : db_cell_u64(&rows, 0, 0);
 }
 
-/* Nothing happened where that was promised; asked before anybody asks again is not possible any more, so it is told by
- * what is there once: one packet for a key, one grab for a user, with what was told. */
+/* The rows are those that the answers promised: one packet for each request key; for each user one grab with the share
+ * and amount of the answer, or none without an answer. */
 static void promises_check(struct services *app, struct arena *a)
 {
     for (int i = 0; i < TORTURE_PACKETS; i++) {
         const struct told_packet *p = &torture->packets[i];
         expect(number(app, a, "SELECT COUNT(*) FROM packet WHERE sender_id = ? AND request_key = ?",
                       DB_PARAMS(DB_U64(torture->users[0].id), DB_TEXT(str_from(p->key)))) == 1,
-               "not one packet for its key");
+               "not exactly one packet for a request key");
         for (int user = 0; user < TORTURE_USERS; user++) {
             const struct told_grab *grab = &p->grabs[user];
             const struct db_param who[] = { DB_U64(p->number), DB_U64(torture->users[user].id), DB_U64(grab->share_no),
@@ -166,31 +166,31 @@ static void promises_check(struct services *app, struct arena *a)
                                    "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ? AND share_no = ?"
                                    " AND amount_fen = ?",
                                    who, 4);
-            expect(rows == grab->told && told == grab->told, "a grab is not in the books as it was told");
+            expect(rows == grab->told && told == grab->told, "a grab's row differs from its answer");
         }
     }
 }
 
-static void audit_calmly(void)
+static void audit_undisturbed(void)
 {
     char *argv[] = { (char *)"audit", NULL };
     expect(audit_command(&config, 1, argv) == 0, "the audit is not clean");
 }
 
-/* Under torture it may be unable to look, but it never sees what is not there. */
+/* With a failing call the audit may not run to its end, but it must not report a violation. */
 static void audit_tortured(void)
 {
     char *argv[] = { (char *)"audit", (char *)"--json", NULL };
     torture_on();
     int code = audit_command(&config, 2, argv);
     torture_off();
-    expect(code != 1, "the audit complains of what is right");
+    expect(code != 1, "the audit reports a violation");
 }
 
-static bool some_away(void)
+static bool some_missing(void)
 {
     for (int i = 0; i < TORTURE_PACKETS; i++)
-        if (torture->packets[i].away)
+        if (torture->packets[i].missing)
             return true;
     return false;
 }
@@ -204,16 +204,16 @@ static void play(struct services *app)
     live_lose(app, &torture->packets[TORTURE_EXCLUSIVE]);
     bool more = true;
     for (int round = 0; more; round++) {
-        expect(round < ROUNDS_MAX, "a packet does not come to Redis");
+        expect(round < ROUNDS_MAX, "a packet is not loaded into Redis");
         phase("grabbing", serve_command, "hot", visit_grabbers, socket);
-        more = some_away();
+        more = some_missing();
         if (!more) {
             live_lose(app, &torture->packets[TORTURE_ABANDONED]);
             expire_now(app, &torture->packets[TORTURE_ABANDONED]);
             expire_now(app, &torture->packets[TORTURE_EXPIRING]);
         }
         phase("settling", settle_command, NULL, visit_settling, socket);
-        if (more) /* nothing waits in it now */
+        if (more) /* all of its events are settled now */
             stream_lose(app, &torture->packets[TORTURE_LUCKY]);
     }
     phase("registering", serve_command, "auth", visit_newcomers, socket);
@@ -228,7 +228,7 @@ static void stderr_to_log(void)
     (void)close(fd);
 }
 
-/* Returns only from a good run; the leaks are looked for at exit. */
+/* Returns only when the run is good; leaks are reported at exit. */
 static void run_inside(void)
 {
     struct services app;
@@ -242,7 +242,7 @@ static void run_inside(void)
     promises_check(&app, a);
     arena_free(a);
     services_close(&app);
-    audit_calmly();
+    audit_undisturbed();
 }
 
 /* ---- the world ---- */
@@ -255,7 +255,7 @@ static void users_take(FILE *in)
                "no users");
 }
 
-/* Empty stores, and a few people with money. */
+/* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
     static const char *const tables[] = { "grab",       "transfer",      "packet",  "user_year",
@@ -265,22 +265,22 @@ static void world_inside(void)
     char error[512], sql[128];
     expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
-    expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is away");
+    expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is unreachable");
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         (void)snprintf(sql, sizeof sql, "DELETE FROM `%s`", tables[i]);
-        expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is away");
+        expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is unreachable");
     }
     expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0) == ST_OK &&
                db_exec(app.stores.db, NULL, "UPDATE instance_lease SET until_ms = 0", NULL, 0) == ST_OK &&
                db_exec(app.stores.db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)", NULL,
                        0) == ST_OK,
-           "MySQL is away");
-    expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is away");
+           "MySQL is unreachable");
+    expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is unreachable");
     redis_call_free(&call);
-    /* People grab before a worker comes who would look at it. */
+    /* Opens the fence: users grab before a settle worker runs. */
     live_fence_set(app.stores.redis, &config);
     const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(app.stores.redis) };
-    redis_say(&app, set, 3);
+    redis_run(&app, set, 3);
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, out) == ST_OK, "no users");
     rewind(out);
@@ -289,10 +289,10 @@ static void world_inside(void)
     services_close(&app);
 }
 
-/* ---- the torturer ---- */
+/* ---- runs ---- */
 
-/* Runs it in a process of its own; its exit status as of waitpid. */
-static int apart(void (*inside)(void))
+/* Runs it in a child process; returns the status of waitpid. */
+static int run_forked(void (*inside)(void))
 {
     int how;
     (void)fflush(NULL);
@@ -308,7 +308,7 @@ static int apart(void (*inside)(void))
 
 static void world_make(void)
 {
-    expect(apart(world_inside) == 0, "the world can't be made");
+    expect(run_forked(world_inside) == 0, "the stores can't be prepared");
 }
 
 /* The call that is to fail. */
@@ -332,14 +332,14 @@ static int run(struct target target, bool recording)
     torture->fired = false;
     torture->frame_count = 0;
     torture->recording = recording;
-    return apart(run_inside);
+    return run_forked(run_inside);
 }
 
-/* ---- telling ---- */
+/* ---- report ---- */
 
 __attribute__((weak)) void __sanitizer_symbolize_pc(void *pc, const char *format, char *out, size_t out_size);
 
-static void tell_way(void)
+static void print_way(void)
 {
     (void)fprintf(stderr, "  failed call: %s\n", torture->what == NULL ? "none" : torture->what);
     for (int i = 2; i < torture->frame_count; i++) {
@@ -350,7 +350,7 @@ static void tell_way(void)
     }
 }
 
-static void tell_log(void)
+static void print_log(void)
 {
     char line[4096];
     FILE *in = fopen(log_path, "re");
@@ -360,13 +360,13 @@ static void tell_log(void)
         (void)fclose(in);
 }
 
-static void tell_failure(struct target target, int how)
+static void print_failure(struct target target, int how)
 {
     (void)fprintf(stderr, "torture: with %" PRIx64 ":%" PRIu64 " it %s %d\n", target.way, target.pass,
                   WIFSIGNALED(how) ? "died of signal" : "ended with",
                   WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-    tell_way();
-    tell_log();
+    print_way();
+    print_log();
 }
 
 /* ---- choosing ---- */
@@ -377,7 +377,7 @@ static int way_order(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* A number for the order of targets that looks like chance but depends on the seed alone. */
+/* A pseudo-random number for the order of the targets; depends on target and seed only. */
 static uint64_t shuffled(struct target target, uint64_t seed)
 {
     uint64_t x = (target.way ^ seed * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
@@ -397,7 +397,7 @@ static int target_order(const void *left, const void *right)
     return a->pass < b->pass ? -1 : 1;
 }
 
-/* What was recorded, in the order in which it is to fail: the first pass of each way, then the rest. */
+/* The recorded calls in the order in which they are to fail: the first pass of each way, then the others. */
 static struct target *targets_order(uint64_t count, uint64_t *way_count)
 {
     struct target *targets = calloc(count, sizeof *targets);
@@ -413,7 +413,8 @@ static struct target *targets_order(uint64_t count, uint64_t *way_count)
     return targets;
 }
 
-/* Keeps those of the part that is asked for, whichever other calls this machine counts. How many. */
+/* Keeps the targets of the part given by --part, and returns their number. A target belongs to the same part on every
+ * machine, even when the machines record different calls. */
 static uint64_t targets_part(struct target *targets, uint64_t count, int argc, char **argv)
 {
     unsigned part = 1, parts = 1;
@@ -427,7 +428,7 @@ static uint64_t targets_part(struct target *targets, uint64_t count, int argc, c
     return kept;
 }
 
-/* How often each kind of call has failed. */
+/* Number of failures of each call. */
 static struct kind {
     const char *name;
     uint64_t failed;
@@ -445,15 +446,15 @@ static void kind_count_up(const char *name)
     kinds[i].failed++;
 }
 
-static void tell_sum(uint64_t fired, unsigned failed)
+static void print_sum(uint64_t fired, unsigned failed)
 {
     for (size_t i = 0; i < kind_count; i++)
         (void)printf("torture: %8" PRIu64 " × %s\n", kinds[i].failed, kinds[i].name);
     (void)printf("torture: %" PRIu64 " calls failed, %u runs did not end well\n", fired, failed);
 }
 
-/* Lets count calls fail, one after the other. The number of runs that did not end well. */
-static unsigned torment(const struct target *targets, uint64_t count)
+/* Makes count calls fail, one per run. Returns the number of runs that did not end well. */
+static unsigned targets_run(const struct target *targets, uint64_t count)
 {
     unsigned failed = 0;
     uint64_t fired = 0;
@@ -469,10 +470,10 @@ static unsigned torment(const struct target *targets, uint64_t count)
         if (how == 0)
             continue;
         failed++;
-        tell_failure(targets[i], how);
+        print_failure(targets[i], how);
         world_make();
     }
-    tell_sum(fired, failed);
+    print_sum(fired, failed);
     return failed;
 }
 
@@ -510,7 +511,7 @@ int main(int argc, char **argv)
     uint64_t count = torture->calls, ways;
     target_seed = number_arg(argc, argv, "--seed", 1);
     if (how != 0) {
-        tell_failure((struct target){ 0 }, how);
+        print_failure((struct target){ 0 }, how);
         return 1;
     }
     expect(count < TORTURE_CALLS_MAX, "too many calls");
@@ -525,7 +526,7 @@ int main(int argc, char **argv)
             runs = 1;
         }
     count = targets_part(targets, count, argc, argv);
-    unsigned failed = torment(targets, runs > 0 && runs < count ? runs : count);
+    unsigned failed = targets_run(targets, runs > 0 && runs < count ? runs : count);
     free(targets);
     (void)unlink(log_path);
     return failed == 0 ? 0 : 1;

@@ -1,8 +1,8 @@
-/* The calls that fail when they are told to. The linker sends the calls of our own objects here; what the libraries
- * call among themselves is not reached.
+/* Wrappers that make a call fail. The linker sends the calls of our own objects here, but not the calls inside
+ * libraries.
  *
- * A statement fails in three ways: the connection is lost before the server had it, the connection is lost when the
- * server has done it, and the server rolls back for a deadlock. */
+ * A statement fails in three modes: the connection is lost before the server gets it; the connection is lost after the
+ * server has executed it; the server rolls back because of a deadlock. */
 #include <dirent.h>
 #include <errmsg.h>
 #include <errno.h>
@@ -22,8 +22,8 @@
 struct torture *torture;
 
 static bool on;
-static int outer_frames;        /* the torturer's own, below the call of the program */
-static unsigned int mysql_code; /* what mysql_errno says instead of the truth; 0: the truth */
+static int outer_frames;        /* stack frames of the torture test itself, above the program's */
+static unsigned int mysql_code; /* the error that mysql_errno returns; 0: the server's own */
 
 void torture_on(void)
 {
@@ -37,10 +37,10 @@ void torture_off(void)
     on = false;
 }
 
-/* The program's own code, by the linker. */
+/* The bounds of the program's own code, defined by the linker. */
 extern const char __executable_start[], etext[];
 
-/* FNV-1a over the way to the call as places in the program, which are the same at every start. */
+/* FNV-1a over the call stack, as offsets within the program, which are the same in every process. */
 static uint64_t way_hash(const char *what, void *const *frames, int count)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -54,8 +54,8 @@ static uint64_t way_hash(const char *what, void *const *frames, int count)
     return hash;
 }
 
-/* Counts a call that can fail in so many modes. True: it is to fail in *mode. */
-static bool fails_somehow(const char *what, unsigned modes, unsigned *mode)
+/* Counts a call that can fail in `modes` modes. True: it must fail now, in *mode. */
+static bool fails_in_mode(const char *what, unsigned modes, unsigned *mode)
 {
     void *frames[TORTURE_FRAMES_MAX];
     if (!on)
@@ -80,7 +80,7 @@ static bool fails_somehow(const char *what, unsigned modes, unsigned *mode)
 static bool fails(const char *what)
 {
     unsigned mode;
-    return fails_somehow(what, 1, &mode);
+    return fails_in_mode(what, 1, &mode);
 }
 
 /* ---- memory ---- */
@@ -127,7 +127,7 @@ QRcode *__wrap_QRcode_encodeString8bit(const char *string, int version, QRecLeve
     return fails("QRcode_encodeString8bit") ? no_memory() : __real_QRcode_encodeString8bit(string, version, level);
 }
 
-/* Argon2id wants 19 MiB. */
+/* Argon2id allocates 19 MiB. */
 int __real_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
                                  size_t memory, int algorithm);
 int __real_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
@@ -181,7 +181,7 @@ DIR *__wrap_opendir(const char *path)
     return fails("opendir") ? no_descriptor() : __real_opendir(path);
 }
 
-/* ---- Redis: hiredis, and the socket that io/redis.c reads and writes itself ---- */
+/* ---- Redis: hiredis, and the socket, which io/redis_wire.c reads and writes itself ---- */
 
 redisContext *__real_redisConnectUnixNonBlock(const char *path);
 int __real_redisReaderFeed(redisReader *r, const char *bytes, size_t len);
@@ -211,11 +211,11 @@ int __wrap_redisReaderGetReply(redisReader *r, void **reply)
     return fails("redisReaderGetReply") ? REDIS_ERR : __real_redisReaderGetReply(r, reply);
 }
 
-/* Before anything is written, and behind the first half. */
+/* Fails before anything is written, or after the first half. */
 ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
 {
     unsigned mode;
-    if (!fails_somehow("send", 2, &mode))
+    if (!fails_in_mode("send", 2, &mode))
         return __real_send(fd, bytes, len, flags);
     if (mode == 1)
         (void)__real_send(fd, bytes, len / 2, flags);
@@ -223,7 +223,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
     return -1;
 }
 
-/* The answer is lost, whatever it was. */
+/* The reply is lost. */
 ssize_t __wrap_recv(int fd, void *bytes, size_t len, int flags)
 {
     if (!fails("recv"))
@@ -232,7 +232,7 @@ ssize_t __wrap_recv(int fd, void *bytes, size_t len, int flags)
     return -1;
 }
 
-/* The time is over. */
+/* A timeout. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
     return fails("poll") ? 0 : __real_poll(fds, count, timeout_ms);
@@ -312,7 +312,7 @@ int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long len)
 {
     unsigned mode;
     mysql_code = 0;
-    if (!fails_somehow("mysql_real_query", 3, &mode))
+    if (!fails_in_mode("mysql_real_query", 3, &mode))
         return __real_mysql_real_query(mysql, sql, len);
     if (mode == 0) {
         (void)mysql_lost(mysql, CR_SERVER_GONE_ERROR);

@@ -1,5 +1,5 @@
-/* The people of the torture: they speak FastCGI as nginx does, ask again until they are answered, and keep what the
- * first answer promised. One call of the server fails at most, so a second try, a moment later, must do. */
+/* The visitors of the torture test: they speak FastCGI as nginx does, repeat a request until it is answered, and record
+ * the answers. At most one call of the server fails, so a repeat soon afterwards must succeed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -37,12 +37,12 @@ enum {
     URI_MAX = 128
 };
 
-/* The people, by their numbers: the first one sends, the others open. */
+/* The users by index: the first one sends, the others open. */
 enum { SENDER, FIRST, SECOND, THIRD };
 
 static const char *socket_name;
 
-/* What a refusal has to be true of, looked up in the stores themselves. */
+/* The stores themselves, to check that a refused request has had no effect. */
 static struct {
     const struct config *config;
     struct db *db;
@@ -120,7 +120,7 @@ static int connect_to_server(void)
     return fd;
 }
 
-/* Collects the answer's bytes up to its end record. False: it was cut. */
+/* Collects the answer's bytes up to its end record. False: the answer was cut. */
 static bool answer_read(int fd, struct buf *out)
 {
     struct buf in = BUF_EMPTY;
@@ -149,7 +149,7 @@ static bool answer_read(int fd, struct buf *out)
     return ended;
 }
 
-/* Status, head and body of what was read; the length that was announced must be the body's. */
+/* Splits what was read into status, head and body; Content-Length must be the length of the body. */
 static void answer_parse(struct answer *a)
 {
     struct str all = buf_view(&a->bytes);
@@ -168,7 +168,7 @@ static void answer_parse(struct answer *a)
         fail("%zu bytes instead of %.*s", a->body.len, STR_ARG(digits));
 }
 
-/* fields NULL: GET. */
+/* Sends one request and reads its answer. fields NULL: GET. */
 static void ask(struct answer *a, int user, const char *uri, const char *fields, bool json)
 {
     static const uint8_t responder[8] = { 0, 1, 0 };
@@ -209,10 +209,10 @@ static bool has(struct str s, const char *text)
     return str_after(s, str_from(text)).ptr != NULL;
 }
 
-/* What an answer promises. */
+/* What an answer says about the effect of the request. */
 enum promise {
-    PROMISE_DONE,    /* it happened */
-    PROMISE_NOTHING, /* refused for the moment: nothing happened */
+    PROMISE_DONE,    /* it is done */
+    PROMISE_NOTHING, /* refused for now, without any effect */
     PROMISE_UNKNOWN
 };
 
@@ -223,13 +223,13 @@ static enum promise promise_of(const struct answer *a)
     return PROMISE_DONE;
 }
 
-/* The hot pool hands the request on, because Redis does not know the packet. */
-static bool is_away(const struct answer *a)
+/* The hot pool sends the request on to the page pool, because Redis does not have the packet. */
+static bool is_missing(const struct answer *a)
 {
     return has(a->head, "\r\nX-Accel-Redirect: ");
 }
 
-/* The number behind "name": in a JSON body. */
+/* The number after "name": in a JSON body. */
 static int64_t number_of(const struct answer *a, const char *name)
 {
     char wanted[40];
@@ -240,7 +240,7 @@ static int64_t number_of(const struct answer *a, const char *name)
     return strtoll(number.ptr, NULL, 10);
 }
 
-/* ---- the truth ---- */
+/* ---- the stores ---- */
 
 static void truth_open(const struct config *config)
 {
@@ -257,7 +257,7 @@ static bool rows_exist(const char *sql, const struct db_param *params, size_t co
     struct db_rows rows;
     arena_reset(truth.arena);
     if (db_query(truth.db, truth.arena, &rows, sql, params, count) != ST_OK)
-        fail("MySQL is away");
+        fail("MySQL is unreachable");
     return rows.count > 0;
 }
 
@@ -285,14 +285,14 @@ static bool grab_happened(void)
     (void)snprintf(user, sizeof user, "%" PRIu64, torture->users[truth.user].id);
     const struct str args[] = { STR("HEXISTS"), keys.key[LIVE_KEY_GRABS], str_from(user) };
     if (redis_do(truth.redis, &call, args, 3) != ST_OK || !redis_reply_i64(call.reply, &there))
-        fail("Redis is away");
+        fail("Redis is unreachable");
     redis_call_free(&call);
     return there == 1;
 }
 
-/* Asks until there is an answer. A refusal has to be true as long as nothing was unknown. True when something on the
- * way was unknown. */
-static bool insist_somehow(struct answer *a, int user, const char *uri, const char *fields, bool json)
+/* Repeats the request until it is answered. A refusal must have had no effect, unless an earlier outcome was unknown.
+ * Returns true when some outcome was unknown. */
+static bool ask_until_answered(struct answer *a, int user, const char *uri, const char *fields, bool json)
 {
     bool doubtful = false;
     int64_t until_ms = clock_monotonic_ms() + TRIES_MS_MAX;
@@ -302,7 +302,7 @@ static bool insist_somehow(struct answer *a, int user, const char *uri, const ch
         if (a->status >= 500 && a->status != 503)
             fail("%s answers %d: %.*s", uri, a->status, STR_ARG(a->body));
         if (now == PROMISE_NOTHING && !doubtful && truth.happened != NULL && truth.happened())
-            fail("%s was refused, yet it happened: %.*s", uri, STR_ARG(a->body));
+            fail("%s was refused, but it is done: %.*s", uri, STR_ARG(a->body));
         if (now == PROMISE_DONE)
             break;
         doubtful = doubtful || now == PROMISE_UNKNOWN;
@@ -314,15 +314,15 @@ static bool insist_somehow(struct answer *a, int user, const char *uri, const ch
     return doubtful;
 }
 
-/* The same, and the answer has to be *wanted. */
+/* The same; the status must be the wanted one. */
 static void insist(struct answer *a, int wanted, int user, const char *uri, const char *fields, bool json)
 {
-    (void)insist_somehow(a, user, uri, fields, json);
-    if (a->status != wanted && !is_away(a))
+    (void)ask_until_answered(a, user, uri, fields, json);
+    if (a->status != wanted && !is_missing(a))
         fail("%s answers %d, not %d: %.*s", uri, a->status, wanted, STR_ARG(a->body));
 }
 
-/* A page that changes nothing. */
+/* Reads a page. */
 static void look(int wanted, int user, const char *uri, bool json)
 {
     struct answer a;
@@ -330,7 +330,7 @@ static void look(int wanted, int user, const char *uri, bool json)
     buf_free(&a.bytes);
 }
 
-/* ---- before: money, and four packets ---- */
+/* ---- the page pool: a deposit, and four packets ---- */
 
 static void packet_id_take(const struct config *config, struct told_packet *p, struct str text)
 {
@@ -402,11 +402,11 @@ static void open_packet(struct told_packet *p, int user, int wanted, bool json)
     truth.happened = grab->opened ? NULL : grab_happened;
     insist(&a, wanted, user, uri, "", json);
     truth.happened = NULL;
-    if (is_away(&a))
-        p->away = true;
+    if (is_missing(&a))
+        p->missing = true;
     else
         grab->opened = true;
-    if (a.status == 200 && !is_away(&a))
+    if (a.status == 200 && !is_missing(&a))
         grab_take(grab, &a);
     buf_free(&a.bytes);
 }
@@ -424,7 +424,7 @@ void visit_grabbers(const struct config *config, const char *socket)
     socket_name = socket;
     truth_open(config);
     for (int i = 0; i < TORTURE_PACKETS; i++)
-        p[i].away = false;
+        p[i].missing = false;
     look_at(&p[TORTURE_LUCKY], FIRST, "", true);
     open_packet(&p[TORTURE_LUCKY], FIRST, 200, true);
     open_packet(&p[TORTURE_LUCKY], SECOND, 303, false);
@@ -443,7 +443,7 @@ void visit_grabbers(const struct config *config, const char *socket)
 
 /* ---- the settle worker ---- */
 
-/* True when Redis knows the packet and its door is open. */
+/* True when Redis has the packet and it is not shut. */
 static bool is_live(const struct told_packet *p)
 {
     struct live_keys keys;
@@ -451,20 +451,20 @@ static bool is_live(const struct told_packet *p)
     live_keys(&keys, p->number, truth.config->partitions);
     const struct str args[] = { STR("HGET"), keys.key[LIVE_KEY_PACKET], STR("state") };
     if (redis_do(truth.redis, &call, args, 3) != ST_OK)
-        fail("Redis is away");
+        fail("Redis is unreachable");
     bool live = !redis_reply_is_nil(call.reply) && !str_equal(redis_reply_str(call.reply), STR("busy"));
     redis_call_free(&call);
     return live;
 }
 
-/* True when nothing is left for it to do: all that was told is in the books, and the packets are closed, or, as long as
- * one is away from Redis, that one has been brought there. */
+/* True when the settle worker has no work left: all acknowledged grabs are settled, and the packets are closed; while a
+ * packet is missing in Redis, instead of closed: that packet is loaded. */
 static bool settled(void)
 {
     struct db_rows rows;
-    bool some_away = false;
+    bool some_missing = false;
     for (int i = 0; i < TORTURE_PACKETS; i++)
-        some_away = some_away || torture->packets[i].away;
+        some_missing = some_missing || torture->packets[i].missing;
     for (int i = 0; i < TORTURE_PACKETS; i++) {
         const struct told_packet *p = &torture->packets[i];
         uint64_t told = 0;
@@ -477,9 +477,9 @@ static bool settled(void)
             fail("the packet can't be read");
         struct str state = db_cell(&rows, 0, 0);
         if (db_cell_u64(&rows, 0, 1) != told ||
-            (some_away ? str_equal(state, STR("funding")) : !str_equal(state, STR("closed"))))
+            (some_missing ? str_equal(state, STR("funding")) : !str_equal(state, STR("closed"))))
             return false;
-        if (p->away && !str_equal(state, STR("closed")) && !is_live(p))
+        if (p->missing && !str_equal(state, STR("closed")) && !is_live(p))
             return false;
     }
     return true;
@@ -492,13 +492,13 @@ void visit_settling(const struct config *config, const char *socket)
     truth_open(config);
     while (!settled()) {
         if (clock_monotonic_ms() > until_ms)
-            fail("the settle worker does not come to an end");
+            fail("the settle worker does not finish");
         pause_ms(5);
     }
     done();
 }
 
-/* ---- afterwards: lists, statements, the packet from MySQL ---- */
+/* ---- the page pool at the end: lists, statements, the packets from MySQL ---- */
 
 void visit_readers(const struct config *config, const char *socket)
 {
@@ -550,9 +550,9 @@ void visit_newcomers(const struct config *config, const char *socket)
     look(200, TORTURE_NEWCOMER, "/register", false);
     (void)snprintf(fields, sizeof fields, "username=%s&nickname=%s&password=a+good+password", name, name);
     truth.happened = register_happened;
-    bool doubtful = insist_somehow(&a, TORTURE_NEWCOMER, "/register", fields, true);
+    bool doubtful = ask_until_answered(&a, TORTURE_NEWCOMER, "/register", fields, true);
     truth.happened = NULL;
-    if (a.status != 201 && !(doubtful && a.status == 422)) /* whoever was not told finds the name taken */
+    if (a.status != 201 && !(doubtful && a.status == 422)) /* after an unknown outcome the name may be taken */
         fail("/register answers %d: %.*s", a.status, STR_ARG(a.body));
     buf_free(&a.bytes);
     (void)snprintf(fields, sizeof fields, "username=%s&password=a+bad+password", name);

@@ -35,18 +35,18 @@ static void scene_begin(struct scene *s)
     world_audit_clean(&s->w);
 }
 
-static void look(struct scene *s, uint64_t packet_id)
+static void audit_packet(struct scene *s, uint64_t packet_id)
 {
     s->audit.packet_id = packet_id;
     assert_int_equal(audit_run(&s->w.app->stores, &s->audit), ST_OK);
 }
 
-/* Runs the audit and ends the world: the check must name the subject. */
+/* Runs the whole audit, which must name the subject in this check, and ends the world. */
 static void scene_violates(struct scene *s, enum audit_check check, const char *kind, uint64_t id)
 {
     char subject[AUDIT_SUBJECT_MAX];
     bool named = false;
-    look(s, 0);
+    audit_packet(s, 0);
     assert_false(audit_clean(&s->audit));
     (void)snprintf(subject, sizeof subject, "%s %llu", kind, (unsigned long long)id);
     for (uint64_t i = 0; i < s->audit.checks[check].violations && i < AUDIT_ROWS_MAX; i++)
@@ -114,7 +114,7 @@ static void a_user_twice_in_redis_violates_i3(void **state)
     scene_violates(&s, AUDIT_I3, "packet", s.open);
 }
 
-static void an_exclusive_packet_in_the_wrong_hands_violates_i3(void **state)
+static void an_exclusive_packet_grabbed_by_another_user_violates_i3(void **state)
 {
     struct scene s;
     (void)state;
@@ -143,7 +143,7 @@ static void a_transfer_without_its_grab_violates_i4(void **state)
     scene_violates(&s, AUDIT_I4, "packet", s.open);
 }
 
-static void an_acknowledged_grab_that_nobody_will_settle_violates_i4(void **state)
+static void an_acknowledged_grab_missing_from_the_stream_violates_i4(void **state)
 {
     struct scene s;
     (void)state;
@@ -153,7 +153,7 @@ static void an_acknowledged_grab_that_nobody_will_settle_violates_i4(void **stat
     scene_violates(&s, AUDIT_I4, "packet", s.open);
 }
 
-static void money_from_nowhere_violates_i5(void **state)
+static void a_balance_without_transfers_violates_i5(void **state)
 {
     struct scene s;
     (void)state;
@@ -194,7 +194,7 @@ static void a_refund_to_the_wrong_person_violates_i6(void **state)
     scene_violates(&s, AUDIT_I6, "packet", s.finished);
 }
 
-static void a_grab_that_is_not_the_promised_share_violates_i7(void **state)
+static void a_grab_with_another_amount_than_drawn_violates_i7(void **state)
 {
     struct scene s;
     (void)state;
@@ -265,11 +265,11 @@ static void a_wrong_monthly_total_is_named(void **state)
         "UPDATE user_month SET received_count = received_count + 1 WHERE user_id = ?",
         "UPDATE user_month SET sent_fen = sent_fen - 1 WHERE user_id = ?",
         "UPDATE user_month SET sent_count = sent_count - 1 WHERE user_id = ?",
-        "UPDATE user_month SET month = month % 12 + 1 WHERE user_id = ?", /* the year's sum stays */
+        "UPDATE user_month SET month = month % 12 + 1 WHERE user_id = ?", /* the sum of the year stays right */
         "DELETE FROM user_month WHERE user_id = ?",
         "INSERT INTO user_month (user_id, year, month, sent_count) SELECT user_id, year, month % 12 + 1, 1"
         " FROM user_month WHERE user_id = ? LIMIT 1",
-        "INSERT INTO user_month (user_id, year, month, sent_count) VALUES (?, 2199, 1, 1)", /* nothing happened then */
+        "INSERT INTO user_month (user_id, year, month, sent_count) VALUES (?, 2199, 1, 1)", /* a year without rows */
         "INSERT INTO user_year (user_id, year, sent_count) VALUES (?, 2000, 1)",
     };
     (void)state;
@@ -281,29 +281,29 @@ static void a_wrong_monthly_total_is_named(void **state)
     }
 }
 
-static void grabs_that_wait_for_the_worker_are_counted_and_no_fault(void **state)
+static void grabs_that_wait_for_the_worker_are_counted_and_no_violation(void **state)
 {
     struct scene s;
     (void)state;
     scene_begin(&s);
     world_grab(&s.w, s.open, 3);
-    look(&s, 0);
+    audit_packet(&s, 0);
     assert_true(audit_clean(&s.audit));
     assert_int_equal(s.audit.unsettled, 1);
     assert_int_equal(s.audit.packets, 3);
     world_end(&s.w);
 }
 
-static void the_audit_of_one_packet_looks_at_that_one(void **state)
+static void the_audit_of_one_packet_checks_that_packet_only(void **state)
 {
     struct scene s;
     (void)state;
     scene_begin(&s);
     sql(&s, "UPDATE packet SET grabbed_count = grabbed_count - 1 WHERE id = ?", s.open);
-    look(&s, s.finished);
+    audit_packet(&s, s.finished);
     assert_true(audit_clean(&s.audit));
     assert_int_equal(s.audit.packets, 1);
-    look(&s, s.open);
+    audit_packet(&s, s.open);
     assert_int_equal(s.audit.checks[AUDIT_I1].violations, 1);
     world_end(&s.w);
 }
@@ -313,7 +313,7 @@ static enum status tables_body(struct db *db, void *ctx)
     return audit_tables(ctx, db);
 }
 
-static void tables_looked_at_in_stretches_of_any_length_show_the_same(void **state)
+static void the_length_of_the_id_ranges_does_not_change_the_result(void **state)
 {
     struct scene s;
     static struct audit audits[5];
@@ -323,13 +323,13 @@ static void tables_looked_at_in_stretches_of_any_length_show_the_same(void **sta
     world_sql(&s.w, "UPDATE `grab` SET amount_fen = amount_fen + 1");
     world_sql(&s.w, "UPDATE account SET balance_fen = balance_fen + 1");
     world_sql(&s.w, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
-                    " SELECT 'grab', 1, MIN(id), 5, 9223372036854775809, 0, 1 FROM user"); /* of no packet */
-    for (uint32_t stretch = 0; stretch < 5; stretch++) {
-        audits[stretch].stretch = stretch;
-        assert_int_equal(db_snapshot(s.w.auditor->stores.db, tables_body, &audits[stretch]), ST_OK);
-        assert_int_equal(audits[stretch].packets, 3);
+                    " SELECT 'grab', 1, MIN(id), 5, 9223372036854775809, 0, 1 FROM user"); /* the packet is missing */
+    for (uint32_t rows = 0; rows < 5; rows++) {
+        audits[rows].range_rows = rows;
+        assert_int_equal(db_snapshot(s.w.auditor->stores.db, tables_body, &audits[rows]), ST_OK);
+        assert_int_equal(audits[rows].packets, 3);
         for (size_t check = 0; check < AUDIT_CHECK_COUNT; check++)
-            assert_int_equal(audits[stretch].checks[check].violations, audits[0].checks[check].violations);
+            assert_int_equal(audits[rows].checks[check].violations, audits[0].checks[check].violations);
     }
     assert_int_equal(audits[0].checks[AUDIT_I4].violations, 6); /* five grabs, one transfer */
     assert_int_equal(audits[0].checks[AUDIT_I7].violations, 5);
@@ -337,7 +337,7 @@ static void tables_looked_at_in_stretches_of_any_length_show_the_same(void **sta
     world_end(&s.w);
 }
 
-static void the_json_report_names_what_it_found(void **state)
+static void the_json_report_lists_the_violations(void **state)
 {
     struct scene s;
     char *text = NULL;
@@ -345,7 +345,7 @@ static void the_json_report_names_what_it_found(void **state)
     (void)state;
     scene_begin(&s);
     sql(&s, "UPDATE account SET balance_fen = balance_fen + 100 WHERE id = ?", s.w.users[5]);
-    look(&s, 0);
+    audit_packet(&s, 0);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     audit_print(&s.audit, true, out);
@@ -365,15 +365,15 @@ int main(void)
         cmocka_unit_test(a_hole_in_the_shares_violates_i2),
         cmocka_unit_test(two_users_with_one_share_in_redis_violate_i2),
         cmocka_unit_test(a_user_twice_in_redis_violates_i3),
-        cmocka_unit_test(an_exclusive_packet_in_the_wrong_hands_violates_i3),
+        cmocka_unit_test(an_exclusive_packet_grabbed_by_another_user_violates_i3),
         cmocka_unit_test(a_grab_without_its_transfer_violates_i4),
         cmocka_unit_test(a_transfer_without_its_grab_violates_i4),
-        cmocka_unit_test(an_acknowledged_grab_that_nobody_will_settle_violates_i4),
-        cmocka_unit_test(money_from_nowhere_violates_i5),
+        cmocka_unit_test(an_acknowledged_grab_missing_from_the_stream_violates_i4),
+        cmocka_unit_test(a_balance_without_transfers_violates_i5),
         cmocka_unit_test(balances_that_do_not_sum_to_zero_violate_i5),
         cmocka_unit_test(a_closed_packet_with_money_in_escrow_violates_i6),
         cmocka_unit_test(a_refund_to_the_wrong_person_violates_i6),
-        cmocka_unit_test(a_grab_that_is_not_the_promised_share_violates_i7),
+        cmocka_unit_test(a_grab_with_another_amount_than_drawn_violates_i7),
         cmocka_unit_test(a_changed_seed_violates_i7),
         cmocka_unit_test(shares_changed_in_redis_violate_i7),
         cmocka_unit_test(a_shown_grab_that_changed_violates_i7),
@@ -381,10 +381,10 @@ int main(void)
         cmocka_unit_test(a_settled_grab_missing_in_redis_violates_i8),
         cmocka_unit_test(a_wrong_yearly_total_is_named),
         cmocka_unit_test(a_wrong_monthly_total_is_named),
-        cmocka_unit_test(grabs_that_wait_for_the_worker_are_counted_and_no_fault),
-        cmocka_unit_test(the_audit_of_one_packet_looks_at_that_one),
-        cmocka_unit_test(tables_looked_at_in_stretches_of_any_length_show_the_same),
-        cmocka_unit_test(the_json_report_names_what_it_found),
+        cmocka_unit_test(grabs_that_wait_for_the_worker_are_counted_and_no_violation),
+        cmocka_unit_test(the_audit_of_one_packet_checks_that_packet_only),
+        cmocka_unit_test(the_length_of_the_id_ranges_does_not_change_the_result),
+        cmocka_unit_test(the_json_report_lists_the_violations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

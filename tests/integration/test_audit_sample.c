@@ -1,4 +1,4 @@
-/* The standing check: finds what is wrong without being told where, and is not fooled by what is under way. */
+/* The sampling audit finds violations by itself, and does not report packets that change during an audit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "ops/audit_sample.h"
 #include "test_settle_fixture.h"
 
-enum { HOUR_MS = 3600000, DRAWS_MAX = 200 };
+enum { HOUR_MS = 3600000, PICKS_MAX = 200 };
 
 static struct audit_sample *sample_new(void)
 {
@@ -19,26 +19,26 @@ static struct audit_sample *sample_new(void)
     return s;
 }
 
-/* Looks until the packet was the one; with the rights of the worker. */
-static void look_until(struct world *w, struct audit_sample *s, uint64_t packet_id)
+/* Runs the sampling audit, with the rights of the worker, until it picks the packet. */
+static void sample_until(struct world *w, struct audit_sample *s, uint64_t packet_id)
 {
-    for (int i = 0; i < DRAWS_MAX; i++) {
-        enum status st = audit_sample_look(s, &w->settler->stores);
-        assert_true(st == ST_OK || st == ST_NOT_FOUND); /* not found: the walk begins again */
+    for (int i = 0; i < PICKS_MAX; i++) {
+        enum status st = audit_sample_run(s, &w->settler->stores);
+        assert_true(st == ST_OK || st == ST_NOT_FOUND); /* not found: the walk begins anew */
         if (s->audit.packet_id == packet_id)
             return;
     }
-    fail_msg("the packet was never drawn");
+    fail_msg("the packet was never picked");
 }
 
-static void every_packet_is_looked_at_in_the_end_and_a_good_one_is_none_to_tell(void **state)
+static void every_packet_is_picked_in_the_end_and_a_valid_one_is_not_reported(void **state)
 {
     struct world w;
     uint64_t ids[5];
     (void)state;
     world_begin(&w, 4);
     struct audit_sample *s = sample_new();
-    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_NOT_FOUND);
+    assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_NOT_FOUND);
     for (size_t i = 0; i < 5; i++)
         ids[i] = world_send(&w, 0, PACKET_LUCKY, 900, 3, HOUR_MS, -1);
     world_grab_all(&w, ids[0], 1, 3); /* finished */
@@ -47,14 +47,14 @@ static void every_packet_is_looked_at_in_the_end_and_a_good_one_is_none_to_tell(
     world_grab_all(&w, ids[2], 1, 2); /* waits for the worker */
     uint64_t sampled = metrics_get(METRIC_AUDIT_SAMPLED), violated = metrics_get(METRIC_AUDIT_VIOLATED);
     for (size_t i = 0; i < 5; i++)
-        look_until(&w, s, ids[i]);
+        sample_until(&w, s, ids[i]);
     assert_true(metrics_get(METRIC_AUDIT_SAMPLED) >= sampled + 5);
     assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
     free(s);
     world_end(&w);
 }
 
-static void what_stays_wrong_is_counted_after_some_looks_and_once(void **state)
+static void a_lasting_violation_is_counted_once_after_some_attempts(void **state)
 {
     struct world w;
     (void)state;
@@ -65,31 +65,31 @@ static void what_stays_wrong_is_counted_after_some_looks_and_once(void **state)
     world_drain(&w);
     world_sql(&w, "UPDATE `grab` SET amount_fen = amount_fen + 1");
     uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED), sampled = metrics_get(METRIC_AUDIT_SAMPLED);
-    for (int look = 1; look < AUDIT_SAMPLE_LOOKS; look++) {
-        assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
+    for (int attempt = 1; attempt < AUDIT_SAMPLE_ATTEMPTS; attempt++) {
+        assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_OK);
         assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
     }
-    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
+    assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_OK);
     assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated + 1);
     assert_int_equal(metrics_get(METRIC_AUDIT_SAMPLED), sampled + 1);
     free(s);
     world_end(&w);
 }
 
-static void what_is_right_again_was_only_under_way(void **state)
+static void a_violation_that_disappears_is_not_counted(void **state)
 {
     struct world w;
     (void)state;
     world_begin(&w, 3);
     struct audit_sample *s = sample_new();
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    (void)world_redis(&w, id, "HSET {pk} state busy"); /* recovery is at it */
+    (void)world_redis(&w, id, "HSET {pk} state busy"); /* as while recovery rebuilds it */
     uint64_t violated = metrics_get(METRIC_AUDIT_VIOLATED);
-    for (int look = 1; look < AUDIT_SAMPLE_LOOKS; look++)
-        assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
+    for (int attempt = 1; attempt < AUDIT_SAMPLE_ATTEMPTS; attempt++)
+        assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_OK);
     assert_int_equal(s->suspect_id, id);
     (void)world_redis(&w, id, "HSET {pk} state open");
-    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_OK);
+    assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_OK);
     assert_int_equal(s->suspect_id, 0);
     assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), violated);
     free(s);
@@ -104,8 +104,8 @@ static void a_packet_too_large_for_the_worker_is_left_to_the_audit(void **state)
     w.config->packet_shares_max = AUDIT_SAMPLE_SHARES_MAX + 1;
     struct audit_sample *s = sample_new();
     (void)world_send(&w, 0, PACKET_EVEN, AUDIT_SAMPLE_SHARES_MAX + 1, AUDIT_SAMPLE_SHARES_MAX + 1, HOUR_MS, -1);
-    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_NOT_FOUND); /* walking */
-    assert_int_equal(audit_sample_look(s, &w.settler->stores), ST_NOT_FOUND); /* among the newest */
+    assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_NOT_FOUND); /* from the walk */
+    assert_int_equal(audit_sample_run(s, &w.settler->stores), ST_NOT_FOUND); /* from the newest */
     free(s);
     world_end(&w);
 }
@@ -113,9 +113,9 @@ static void a_packet_too_large_for_the_worker_is_left_to_the_audit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_packet_is_looked_at_in_the_end_and_a_good_one_is_none_to_tell),
-        cmocka_unit_test(what_stays_wrong_is_counted_after_some_looks_and_once),
-        cmocka_unit_test(what_is_right_again_was_only_under_way),
+        cmocka_unit_test(every_packet_is_picked_in_the_end_and_a_valid_one_is_not_reported),
+        cmocka_unit_test(a_lasting_violation_is_counted_once_after_some_attempts),
+        cmocka_unit_test(a_violation_that_disappears_is_not_counted),
         cmocka_unit_test(a_packet_too_large_for_the_worker_is_left_to_the_audit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

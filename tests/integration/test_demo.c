@@ -1,4 +1,4 @@
-/* Demo users: with money, with a session, as many as asked for, as often as asked for. */
+/* `hongbao demo` creates the requested number of users with money and a session, at every run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

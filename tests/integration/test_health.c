@@ -1,4 +1,4 @@
-/* What a supervisor and a scraper are told. */
+/* /healthz, /readyz and /metrics, as a supervisor and Prometheus read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "support/test_services.h"
 #include "test_settle_fixture.h"
 
-/* One request, stepped through as the loop does. */
+/* One request; ask steps through its handler as the FastCGI loop does. */
 struct asked {
     struct arena *arena;
     struct fcgi_request request;
@@ -58,14 +58,14 @@ static void a_process_that_answers_is_alive_whatever_the_stores_do(void **state)
     test_services_close(app);
 }
 
-static void with_both_stores_and_a_look_at_redis_it_is_ready(void **state)
+static void with_both_stores_and_an_open_fence_it_is_ready(void **state)
 {
     struct services *app = test_services_open();
     struct asked a;
     (void)state;
     assert_non_null(app);
     redis_fence_set(app->stores.redis, STR("test:no-fence"), 16);
-    assert_int_equal(ask(&a, app, health_ready), 503); /* no settle worker has looked at this Redis */
+    assert_int_equal(ask(&a, app, health_ready), 503); /* the fence is shut: no settle worker compared this Redis */
     assert_true(says(&a, "redis: "));
     asked_end(&a);
     test_services_fence_open(app);
@@ -74,7 +74,7 @@ static void with_both_stores_and_a_look_at_redis_it_is_ready(void **state)
     test_services_close(app);
 }
 
-static void an_absent_redis_is_named(void **state)
+static void an_unreachable_redis_is_named(void **state)
 {
     struct services *app = test_services_open();
     struct asked a;
@@ -88,7 +88,7 @@ static void an_absent_redis_is_named(void **state)
     test_services_close(app);
 }
 
-static void an_absent_database_is_named_where_it_is_needed(void **state)
+static void an_unreachable_database_is_named_where_it_is_needed(void **state)
 {
     struct services *app = test_services_open();
     struct asked a;
@@ -135,9 +135,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_answers_is_alive_whatever_the_stores_do),
-        cmocka_unit_test(with_both_stores_and_a_look_at_redis_it_is_ready),
-        cmocka_unit_test(an_absent_redis_is_named),
-        cmocka_unit_test(an_absent_database_is_named_where_it_is_needed),
+        cmocka_unit_test(with_both_stores_and_an_open_fence_it_is_ready),
+        cmocka_unit_test(an_unreachable_redis_is_named),
+        cmocka_unit_test(an_unreachable_database_is_named_where_it_is_needed),
         cmocka_unit_test(the_metrics_count_what_waits_for_the_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static struct config config; /* names the database of this test */
 static struct db *db;
 static struct arena *arena;
 static char dir[] = "/tmp/hb-migrate-XXXXXX";
-static char said[4096]; /* by the last run or check */
+static char output[4096]; /* of the last run or check */
 
 static int setup(void **state)
 {
@@ -93,8 +93,8 @@ static int begin(void **state)
 
 static enum status with_output(enum status (*fn)(struct db *db, const char *sql_dir, FILE *out))
 {
-    memset(said, 0, sizeof said);
-    FILE *out = fmemopen(said, sizeof said - 1, "w");
+    memset(output, 0, sizeof output);
+    FILE *out = fmemopen(output, sizeof output - 1, "w");
     assert_non_null(out);
     enum status st = fn(db, dir, out);
     fclose(out);
@@ -110,17 +110,17 @@ static int64_t number(const char *sql)
     return db_cell_i64(&rows, 0, 0);
 }
 
-static void an_empty_database_gets_all_of_it_once(void **state)
+static void an_empty_database_gets_every_migration_once(void **state)
 {
     (void)state;
     assert_int_equal(CHECK(), ST_CONFLICT);
-    assert_non_null(strstr(said, "0 of 2"));
+    assert_non_null(strstr(output, "0 of 2"));
     assert_int_equal(RUN(), ST_OK);
-    assert_non_null(strstr(said, "applied 0001_first.sql"));
-    assert_non_null(strstr(said, "applied 0002_second.sql"));
+    assert_non_null(strstr(output, "applied 0001_first.sql"));
+    assert_non_null(strstr(output, "applied 0002_second.sql"));
     assert_int_equal(CHECK(), ST_OK);
     assert_int_equal(RUN(), ST_OK);
-    assert_non_null(strstr(said, "up to date"));
+    assert_non_null(strstr(output, "up to date"));
     assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
     assert_int_equal(number("SELECT COUNT(*) FROM two WHERE t = 'a;b'"), 1);
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE name IN ('first', 'second')"), 2);
@@ -133,7 +133,7 @@ static void a_later_file_is_applied_alone(void **state)
     file_write("0003_third.sql", "ALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7");
     assert_int_equal(CHECK(), ST_CONFLICT);
     assert_int_equal(RUN(), ST_OK);
-    assert_null(strstr(said, "0002"));
+    assert_null(strstr(output, "0002"));
     assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
 }
 
@@ -142,7 +142,7 @@ static void a_gap_stops_everything(void **state)
     (void)state;
     file_write("0004_fourth.sql", "CREATE TABLE four (id INT)");
     assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(said, "0003 is missing"));
+    assert_non_null(strstr(output, "0003 is missing"));
     assert_int_equal(CHECK(), ST_INVALID);
     assert_int_equal(number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"), 0);
 }
@@ -152,11 +152,11 @@ static void a_number_twice_and_a_strange_name_stop_everything(void **state)
     (void)state;
     file_write("0002_again.sql", "DO 1");
     assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(said, "two files 0002"));
+    assert_non_null(strstr(output, "two files 0002"));
     file_remove("0002_again.sql");
     file_write("3_third.sql", "DO 1");
     assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(said, "NNNN_name.sql"));
+    assert_non_null(strstr(output, "NNNN_name.sql"));
     file_remove("3_third.sql");
     file_write("README.md", "not a migration");
     assert_int_equal(RUN(), ST_OK);
@@ -169,7 +169,7 @@ static void a_changed_file_stops_everything(void **state)
     file_write("0001_first.sql", "CREATE TABLE one (id BIGINT PRIMARY KEY);\n");
     file_write("0003_third.sql", "CREATE TABLE three (id INT)");
     assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(said, "0001_first.sql has changed"));
+    assert_non_null(strstr(output, "0001_first.sql has changed"));
     assert_int_equal(CHECK(), ST_INVALID);
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
 }
@@ -180,7 +180,7 @@ static void a_version_from_the_future_stops_everything(void **state)
     assert_int_equal(RUN(), ST_OK);
     file_remove("0002_second.sql");
     assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(said, "0002_second"));
+    assert_non_null(strstr(output, "0002_second"));
     assert_int_equal(CHECK(), ST_INVALID);
 }
 
@@ -190,7 +190,7 @@ static void a_hole_in_what_was_applied_stops_everything(void **state)
     assert_int_equal(RUN(), ST_OK);
     assert_int_equal(db_exec(db, NULL, "DELETE FROM schema_migration WHERE version = 1", NULL, 0), ST_OK);
     assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(said, "0001 was never applied"));
+    assert_non_null(strstr(output, "0001 was never applied"));
 }
 
 static void a_failing_statement_is_named_and_not_recorded(void **state)
@@ -199,16 +199,16 @@ static void a_failing_statement_is_named_and_not_recorded(void **state)
     file_write("0003_third.sql",
                "CREATE TABLE three (id INT);\nCREATE TABLE one (id INT);\nCREATE TABLE four (id INT);");
     assert_int_equal(RUN(), ST_CORRUPT);
-    assert_non_null(strstr(said, "0003_third.sql failed in statement 2"));
+    assert_non_null(strstr(output, "0003_third.sql failed in statement 2"));
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
     assert_int_equal(CHECK(), ST_CONFLICT);
-    /* As the header says: undo by hand, mend, run again. */
+    /* As the header says: undo by hand, correct the file, run again. */
     assert_int_equal(db_exec(db, NULL, "DROP TABLE three", NULL, 0), ST_OK);
     file_write("0003_third.sql", "CREATE TABLE three (id INT)");
     assert_int_equal(RUN(), ST_OK);
 }
 
-/* Runs a migrator that dies at the n-th pass of a crash point; false: it was not passed that often. */
+/* Runs a migrator that dies when it passes a crash point for the n-th time; false: it does not pass it that often. */
 static bool migrator_dies(const char *point, unsigned n)
 {
     char crash[64];
@@ -230,7 +230,7 @@ static bool migrator_dies(const char *point, unsigned n)
     return WIFSIGNALED(how);
 }
 
-static void a_killed_migrator_is_followed_by_one_that_goes_on(void **state)
+static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
 {
     static const char *const points[] = { "migrate-before-statement", "migrate-after-statement",
                                           "migrate-before-record", "migrate-after-record" };
@@ -266,7 +266,7 @@ static void a_killed_migrator_is_followed_by_one_that_goes_on(void **state)
             assert_int_equal(number("SELECT SUM(m) FROM three"), 2);
         }
     }
-    assert_int_equal(deaths, 16 + 12 + 3 + 3); /* statements, those that write no rows, files, files */
+    assert_int_equal(deaths, 16 + 12 + 3 + 3); /* statements, statements that write no rows, files, files */
 }
 
 static void a_file_that_changed_since_it_was_interrupted_begins_anew(void **state)
@@ -300,15 +300,15 @@ static void two_migrators_wait_for_each_other(void **state)
     assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
 }
 
-static void without_a_server_the_answer_is_unavailable(void **state)
+static void without_a_server_the_result_is_unavailable(void **state)
 {
     (void)state;
-    struct config away = config;
-    snprintf(away.mysql_socket, sizeof away.mysql_socket, "/tmp/hb-no-such-socket");
-    struct db *nobody = db_new(&away);
-    assert_int_equal(migrate_check(nobody, dir, NULL), ST_UNAVAILABLE);
-    assert_int_equal(migrate_run(nobody, dir, NULL), ST_UNAVAILABLE);
-    db_free(nobody);
+    struct config unreachable_config = config;
+    snprintf(unreachable_config.mysql_socket, sizeof unreachable_config.mysql_socket, "/tmp/hb-no-such-socket");
+    struct db *unreachable = db_new(&unreachable_config);
+    assert_int_equal(migrate_check(unreachable, dir, NULL), ST_UNAVAILABLE);
+    assert_int_equal(migrate_run(unreachable, dir, NULL), ST_UNAVAILABLE);
+    db_free(unreachable);
 }
 
 static void the_projects_own_migrations_make_the_bank_and_the_leases(void **state)
@@ -322,7 +322,7 @@ static void the_projects_own_migrations_make_the_bank_and_the_leases(void **stat
     assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'escrow', -1)", NULL, 0), ST_INVALID);
 }
 
-/* Puts the project's own migrations whose names the pattern takes into the folder. */
+/* Copies the project's own migrations whose names match the pattern into the folder. */
 static void folder_fill(const char *pattern)
 {
     char command[512];
@@ -330,7 +330,7 @@ static void folder_fill(const char *pattern)
     assert_int_equal(system(command), 0);
 }
 
-static void totals_of_months_are_made_for_the_past_in_the_services_zone(void **state)
+static void monthly_totals_of_the_past_are_computed_in_the_services_zone(void **state)
 {
     (void)state;
     char command[128];
@@ -395,7 +395,7 @@ static void statements_end_at_their_own_semicolons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(an_empty_database_gets_all_of_it_once),
+        TEST(an_empty_database_gets_every_migration_once),
         TEST(a_later_file_is_applied_alone),
         TEST(a_gap_stops_everything),
         TEST(a_number_twice_and_a_strange_name_stop_everything),
@@ -403,12 +403,12 @@ int main(void)
         TEST(a_version_from_the_future_stops_everything),
         TEST(a_hole_in_what_was_applied_stops_everything),
         TEST(a_failing_statement_is_named_and_not_recorded),
-        TEST(a_killed_migrator_is_followed_by_one_that_goes_on),
+        TEST(the_next_migrator_continues_where_a_killed_one_stopped),
         TEST(a_file_that_changed_since_it_was_interrupted_begins_anew),
         TEST(two_migrators_wait_for_each_other),
-        TEST(without_a_server_the_answer_is_unavailable),
+        TEST(without_a_server_the_result_is_unavailable),
         TEST(the_projects_own_migrations_make_the_bank_and_the_leases),
-        TEST(totals_of_months_are_made_for_the_past_in_the_services_zone),
+        TEST(monthly_totals_of_the_past_are_computed_in_the_services_zone),
         cmocka_unit_test(statements_end_at_their_own_semicolons),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,6 @@
-/* What each role may not do, whatever it would like to. What it may, other tests show: settling, expiry, recovery and
- * the audit run with the rights of their roles (test_settle_fixture.h), the pools in the tests of the site. */
+/* Each role is refused what it has no right to. That its rights suffice is shown by other tests: settlement, expiry,
+ * recovery and the audit run with the rights of their roles (test_settle_fixture.h), the pools in the tests of the
+ * site. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static int roles_close(void **state)
     return 0;
 }
 
-/* The server's own word on a statement; 0 when it ran. */
+/* The server's error code for a statement; 0: it ran. */
 static unsigned int sql_error(const struct services *role, const char *sql)
 {
     const struct config *c = role->stores.config;
@@ -57,10 +58,10 @@ static void assert_denied(const struct services *role, const char *sql)
     unsigned int code = sql_error(role, sql);
     if (code != ER_TABLEACCESS_DENIED_ERROR && code != ER_COLUMNACCESS_DENIED_ERROR &&
         code != ER_DBACCESS_DENIED_ERROR && code != ER_SPECIFIC_ACCESS_DENIED_ERROR)
-        fail_msg("%s: code %u, not refused for want of rights: %s", role->stores.config->mysql_user, code, sql);
+        fail_msg("%s: code %u instead of access denied: %s", role->stores.config->mysql_user, code, sql);
 }
 
-static void the_ledger_is_only_ever_added_to(void **state)
+static void no_role_changes_or_deletes_rows_of_the_ledger(void **state)
 {
     static const char *const statements[] = {
         "UPDATE transfer SET amount_fen = 1",
@@ -85,7 +86,7 @@ static void the_ledger_is_only_ever_added_to(void **state)
     }
 }
 
-static void what_a_packet_promised_can_not_be_changed(void **state)
+static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
 {
     static const char *const statements[] = { "UPDATE packet SET amount_fen = 1",
                                               "UPDATE packet SET seed = ''",
@@ -115,10 +116,10 @@ static void what_a_packet_promised_can_not_be_changed(void **state)
     }
 }
 
-static void each_role_keeps_to_its_own_work(void **state)
+static void each_role_writes_its_own_columns_only(void **state)
 {
     (void)state;
-    /* Only the worker says what was grabbed and how far it is. */
+    /* Only the settle worker writes grabs, their sums and the cursors. */
     assert_denied(web, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
                        " VALUES (1, 0, 1, 'x', 1, 1)");
     assert_denied(web, "UPDATE packet SET grabbed_fen = 0");
@@ -126,7 +127,7 @@ static void each_role_keeps_to_its_own_work(void **state)
     assert_denied(web, "UPDATE user_year SET received_fen = 0");
     assert_denied(web, "UPDATE user_month SET received_fen = 0");
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
-    /* It makes no people, packets or accounts, and sees no passwords. */
+    /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
     assert_denied(settle, "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
     assert_denied(settle, "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
@@ -155,7 +156,7 @@ static void the_audit_only_reads(void **state)
     assert_int_equal(sql_error(audit, "SELECT * FROM transfer LIMIT 1"), 0);
 }
 
-static void the_pools_see_whether_the_tables_fit(void **state)
+static void the_pools_can_check_the_schema(void **state)
 {
     (void)state;
     assert_int_equal(migrate_check(web->stores.db, web->stores.config->sql_dir, NULL), ST_OK);
@@ -181,11 +182,11 @@ static void assert_no_permission(const struct services *role, const char *words)
     redis_run(role, words, &call);
     if (call.reply == NULL || call.reply->type != REDIS_REPLY_ERROR ||
         strncmp(call.reply->str, "NOPERM", REDIS_NOPERM_LEN) != 0)
-        fail_msg("%s: not refused for want of rights: %s", role->stores.config->redis_user, words);
+        fail_msg("%s: no NOPERM for: %s", role->stores.config->redis_user, words);
     redis_call_free(&call);
 }
 
-static void nobody_empties_searches_or_sets_up_redis(void **state)
+static void no_role_empties_scans_or_configures_redis(void **state)
 {
     static const char *const commands[] = { "FLUSHALL",
                                             "FLUSHDB",
@@ -195,7 +196,6 @@ static void nobody_empties_searches_or_sets_up_redis(void **state)
                                             "SCAN 0",
                                             "RANDOMKEY",
                                             "SHUTDOWN NOSAVE",
-
                                             "ACL LIST",
                                             "ACL SETUSER x",
                                             "MONITOR",
@@ -220,11 +220,11 @@ static void nobody_empties_searches_or_sets_up_redis(void **state)
     }
 }
 
-static void each_role_keeps_to_its_own_keys(void **state)
+static void each_role_reaches_its_own_keys_only(void **state)
 {
     struct redis_call call;
     (void)state;
-    /* The pools add events, they can't take any away or read the others'. */
+    /* The pools add events to the streams; they can't read or remove any. */
     assert_no_permission(web, "XTRIM hb:{p00}:events MAXLEN 0");
     assert_no_permission(web, "XDEL hb:{p00}:events 1-1");
     assert_no_permission(web, "XRANGE hb:{p00}:events - +");
@@ -243,7 +243,7 @@ static void each_role_keeps_to_its_own_keys(void **state)
     redis_call_free(&call);
 }
 
-/* A script runs with the rights of who calls it, so a stranger's one in the cache is of no use. */
+/* A script that another role has put into Redis's cache runs with the rights of its caller. */
 static void a_script_has_no_more_rights_than_its_caller(void **state)
 {
     struct redis_call call;
@@ -263,13 +263,13 @@ static void a_script_has_no_more_rights_than_its_caller(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ledger_is_only_ever_added_to),
-        cmocka_unit_test(what_a_packet_promised_can_not_be_changed),
-        cmocka_unit_test(each_role_keeps_to_its_own_work),
+        cmocka_unit_test(no_role_changes_or_deletes_rows_of_the_ledger),
+        cmocka_unit_test(no_role_changes_what_a_packet_promised_or_the_schema),
+        cmocka_unit_test(each_role_writes_its_own_columns_only),
         cmocka_unit_test(the_audit_only_reads),
-        cmocka_unit_test(the_pools_see_whether_the_tables_fit),
-        cmocka_unit_test(nobody_empties_searches_or_sets_up_redis),
-        cmocka_unit_test(each_role_keeps_to_its_own_keys),
+        cmocka_unit_test(the_pools_can_check_the_schema),
+        cmocka_unit_test(no_role_empties_scans_or_configures_redis),
+        cmocka_unit_test(each_role_reaches_its_own_keys_only),
         cmocka_unit_test(a_script_has_no_more_rights_than_its_caller),
     };
     return cmocka_run_group_tests(tests, roles_open, roles_close);

@@ -1,12 +1,12 @@
 // Reads mutants.txt, the list of bugs to plant. An entry:
 //
 //   NAME  FILE  TESTS
-//       what is wrong then
-//       - the text, which FILE has exactly once
-//       + what stands there instead; no such line: nothing
+//       the effect of the bug
+//       - the text to replace, which FILE has exactly once
+//       + its replacement; without such a line the text is removed
 //
-// TESTS, with commas between, are tried first: those that should notice. A text of several lines has a '- ' or '+ ' on
-// each; blanks behind it belong to the text. Lines that begin with # are comments.
+// TESTS, separated by commas, run first: they should fail. A text of several lines has '- ' or '+ ' on each line; further
+// blanks belong to the text. Lines that begin with # are comments.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -32,11 +32,11 @@ export function mutantsRead(root) {
     const say = (why) => problems.push(`${LIST}:${mutant.line}: ${mutant.name}: ${why}`);
     mutant.old = mutant.old.join('\n');
     mutant.new = mutant.new.join('\n');
-    if (names.has(mutant.name)) say('the name is taken');
+    if (names.has(mutant.name)) say('another mutant has this name');
     names.add(mutant.name);
-    if (!mutant.why) say('it does not say what is wrong');
+    if (!mutant.why) say('no line for the effect of the bug');
     if (!existsSync(join(root, mutant.file))) {
-      say(`there is no ${mutant.file}`);
+      say(`no file ${mutant.file}`);
       continue;
     }
     const found = mutant.old === '' ? 0 : readFileSync(join(root, mutant.file), 'utf8').split(mutant.old).length - 1;

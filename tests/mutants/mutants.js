@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { mutantsRead } from './list.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const FIRST_LIMIT_MS = 60_000; // the tests that should notice
+const FIRST_LIMIT_MS = 60_000; // for the tests that should fail
 const ALL_LIMIT_MS = 300_000;
 const [folder, filter = ''] = process.argv.slice(2);
 const SOURCE = join(folder, 'source');
@@ -24,7 +24,7 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 12
   });
 }
 
-// { status, text } of a command in a process group of its own; status null: it took longer than the limit.
+// Runs a command in a process group of its own: { status, text }; status null: it took longer than limitMs.
 function run(command, args, limitMs = 0) {
   return new Promise((resolve, reject) => {
     child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -58,7 +58,7 @@ function filesBelow(dir) {
     .filter((entry) => entry.isFile()).map((entry) => relative(dir, join(entry.parentPath ?? entry.path, entry.name)));
 }
 
-// The project as it stands, without what git ignores. Files that are the same keep their time, so ninja leaves them alone.
+// Copies the working tree without the files that git ignores. Unchanged files keep their times, so ninja does not rebuild.
 async function copyProject() {
   const listed = await runOrEnd('git', ['-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   const files = new Set(listed.split('\0').filter((file) => file && existsSync(join(ROOT, file))));
@@ -72,7 +72,7 @@ async function copyProject() {
   }
 }
 
-// Quick to compile and to link: no sanitizers, no debugger.
+// Quick to compile and to link: no sanitizers, no debug symbols.
 async function configure() {
   const ccache = process.env.CMAKE_C_COMPILER_LAUNCHER === undefined && (await run('which', ['ccache'])).status === 0;
   await runOrEnd('cmake', ['-S', SOURCE, '-B', BUILD, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Debug', '-DHB_DEV=ON',
@@ -81,14 +81,14 @@ async function configure() {
 
 const build = (tests) => run('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...tests]);
 
-// What the tests say: null when all pass, else which one does not.
+// Runs the tests: null when all pass, else the name of one that fails.
 async function failure(tests, limitMs) {
   const { status, text } = await run('ctest', ['--test-dir', BUILD, '-j', JOBS, '--output-on-failure',
     '--stop-on-failure', '--no-tests=error', '-R', `^(${tests.join('|')})$`], limitMs);
   if (status === 0) return null;
   if (status === null) {
     await run(join(SOURCE, 'tests/support/servers'), ['stop-all', join(BUILD, 'servers')]);
-    return `no end within ${limitMs / 1000} s`;
+    return `not finished within ${limitMs / 1000} s`;
   }
   const test = /^\s*\d+ - (\S+) \((.*)\)/m.exec(text);
   const sentence = /^\[ {2}FAILED {2}\] (?:\S+: )?([a-z]\w+)$/m.exec(text);
@@ -101,7 +101,7 @@ function testNamed(word, all) {
   return [`${label}.${name}`, `${label}.test_${name}`].find((test) => all.includes(test));
 }
 
-// What became of a mutant: [status, words], status one of caught, SURVIVED, error.
+// Tests the planted mutant: [status, detail], status one of caught, SURVIVED, error.
 async function judge(mutant, all) {
   for (const [tests, limitMs] of [
     [mutant.tests, FIRST_LIMIT_MS], [all.filter((test) => !mutant.tests.includes(test)), ALL_LIMIT_MS],
@@ -116,7 +116,7 @@ async function judge(mutant, all) {
 
 const { mutants, problems } = mutantsRead(ROOT);
 const chosen = mutants.filter(({ name, file }) => name.includes(filter) || file.includes(filter));
-if (chosen.length === 0) problems.push(`no mutant is called, or in a file called, ${filter}`);
+if (chosen.length === 0) problems.push(`no mutant whose name or file contains ${filter}`);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 
@@ -129,14 +129,14 @@ for (const mutant of chosen) {
   mutant.tests = mutant.tests.map((word) => {
     const test = testNamed(word, all);
     if (test) return test;
-    console.error(`mutants.txt:${mutant.line}: ${mutant.name}: there is no test ${word}`);
+    console.error(`mutants.txt:${mutant.line}: ${mutant.name}: no test ${word}`);
     return process.exit(1);
   });
 }
 await runOrEnd('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...all]);
 const broken = await failure([...new Set(chosen.flatMap(({ tests }) => tests))], ALL_LIMIT_MS);
 if (broken) {
-  console.error(`mutants: without a mutant, too, this fails: ${broken}`);
+  console.error(`mutants: fails without any mutant: ${broken}`);
   process.exit(1);
 }
 
@@ -147,10 +147,10 @@ for (const [i, mutant] of chosen.entries()) {
   const text = readFileSync(path, 'utf8');
   const since = Date.now();
   writeFileSync(path, text.split(mutant.old).join(mutant.new));
-  const [status, words] = await judge(mutant, all);
+  const [status, detail] = await judge(mutant, all);
   writeFileSync(path, text);
   counts[status]++;
-  console.log(`${i + 1}/${chosen.length} ${status}  ${mutant.name}  ${((Date.now() - since) / 1000).toFixed(1)} s  ${words}`);
+  console.log(`${i + 1}/${chosen.length} ${status}  ${mutant.name}  ${((Date.now() - since) / 1000).toFixed(1)} s  ${detail}`);
 }
 console.log(`mutants: ${counts.caught} caught, ${counts.SURVIVED} survived, ${counts.error} can't be built; `
   + `${Math.round((Date.now() - begun) / 1000)} s`);

@@ -1,14 +1,14 @@
-// Rules about the sources that no compiler knows. Each check takes the project's folder and returns what breaks it, as
-// lines `file:line: why`. tidy.test.js plants one violation of each kind and sees it found.
+// Rules about the sources that a compiler does not check. Each check takes the project's folder and returns the
+// violations as lines `file:line: why`. tidy.test.js plants violations of each kind and asserts that they are found.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { mutantsRead } from '../mutants/list.js';
 
-// The order of the floors stands in app/FLOORS.txt alone; CMake reads it there, too.
+// The order of the floors: CMake reads the same file.
 const floors = (root) => read(root, 'app/FLOORS.txt').split('\n').filter((line) => /^[a-z]/.test(line));
 const FUNCTION_LINES_MAX = 70;
 const LINE_COLUMNS_MAX = 120;
-// Calls that can't be bounded, that lie about errors, or that start a shell.
+// Functions without a bound, without error reporting, or that start a shell.
 const FORBIDDEN = new RegExp(`\\b(${[
   'strcpy', 'strncpy', 'strcat', 'strncat', 'sprintf', 'vsprintf', 'gets', 'strtok', 'atoi', 'atol', 'atoll', 'rand',
   'srand', 'alloca', 'system', 'popen',
@@ -31,7 +31,7 @@ function files(root, folder, pattern) {
 const read = (root, file) => readFileSync(join(root, file), 'utf8');
 const lineOf = (text, index) => text.slice(0, index).split('\n').length;
 
-// The text with comments, and if asked strings, turned into spaces: every line keeps its number.
+// The text with comments, and with strings: true also strings, replaced by spaces: line numbers stay the same.
 function code(text, { strings = true } = {}) {
   return text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, (token) => {
     const isString = token[0] === '"' || token[0] === "'";
@@ -39,7 +39,7 @@ function code(text, { strings = true } = {}) {
   });
 }
 
-// A floor includes what lies below it. What only one folder may include is called NAME_internal.h.
+// A floor includes only headers of its own and of the floors below; NAME_internal.h is for its own folder only.
 export function includes(root) {
   const problems = [];
   const FLOORS = floors(root);
@@ -51,44 +51,44 @@ export function includes(root) {
     for (const match of text.matchAll(/^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/gm)) {
       const to = FLOORS.indexOf(match[1].split('/')[0]);
       const where = `${file}:${lineOf(text, match.index)}`;
-      if (!existsSync(join(root, 'app', match[1]))) problems.push(`${where}: there is no app/${match[1]}`);
-      else if (to < 0) problems.push(`${where}: "${match[1]}" names no floor`);
-      else if (from >= 0 && to > from) problems.push(`${where}: ${folder}/ must not know ${match[1]}`);
+      if (!existsSync(join(root, 'app', match[1]))) problems.push(`${where}: no file app/${match[1]}`);
+      else if (to < 0) problems.push(`${where}: "${match[1]}" is not on a floor`);
+      else if (from >= 0 && to > from) problems.push(`${where}: ${folder}/ must not include ${match[1]}`);
       else if (/_internal\.h$/.test(match[1]) && match[1].split('/')[0] !== folder) {
-        problems.push(`${where}: ${match[1]} is for its own folder`);
+        problems.push(`${where}: ${match[1]} is for its own folder only`);
       }
     }
   }
   return problems;
 }
 
-// HTTP is nobody's domain: web/ has no word of what the service is about.
+// web/ is HTTP only: no word of the service's domain.
 export function domain(root) {
   const problems = [];
   const words = /packet|grab|escrow|wallet|refund|envelope|settle/i;
   for (const file of files(root, 'app/web', /\.[ch]$/)) {
     read(root, file).split('\n').forEach((line, i) => {
       const match = words.exec(line);
-      if (match) problems.push(`${file}:${i + 1}: web/ does not know what a ${match[0]} is`);
+      if (match) problems.push(`${file}:${i + 1}: web/ must not speak of the domain: ${match[0]}`);
     });
   }
   return problems;
 }
 
-// The first file of every floor says what the floor holds and what it may know.
+// The CMakeLists.txt of every floor begins with a comment: what the floor has, and what it may know.
 export function rooms(root) {
   return floors(root).map((floor) => `app/${floor}/CMakeLists.txt`)
     .filter((file) => !existsSync(join(root, file)) || !/^# \S.*\n/.test(read(root, file)))
-    .map((file) => `${file}:1: what does this floor hold, and what may it know?`);
+    .map((file) => `${file}:1: no first comment: what does this floor have, and what may it know?`);
 }
 
-// A header says first what it is for, then guards itself: app/base/str.h with HB_BASE_STR_H.
+// A header begins with a comment on its purpose, and has an include guard: HB_BASE_STR_H for app/base/str.h.
 export function headers(root) {
   const problems = [];
   for (const file of files(root, 'app', /\.h$/)) {
     const guard = `HB_${file.slice('app/'.length).replace(/[^A-Za-z0-9]/g, '_').toUpperCase()}`;
     const text = read(root, file);
-    if (!text.startsWith('/* ')) problems.push(`${file}:1: what is it for?`);
+    if (!text.startsWith('/* ')) problems.push(`${file}:1: no comment on its purpose`);
     if (!text.includes(`#ifndef ${guard}\n#define ${guard}\n`)) problems.push(`${file}:1: the guard must be ${guard}`);
   }
   return problems;
@@ -109,7 +109,7 @@ export function lines(root) {
   return problems;
 }
 
-// A function fits on a screen. Its closing brace, like its opening one, stands alone in column 1.
+// A function has at most FUNCTION_LINES_MAX lines. Its opening and closing braces are alone in column 1.
 export function functions(root) {
   const problems = [];
   for (const file of files(root, 'app', /\.c$/)) {
@@ -127,7 +127,7 @@ export function functions(root) {
   return problems;
 }
 
-// Also NDEBUG: asserts stay on in every build.
+// Forbidden calls; also NDEBUG, because asserts stay on in every build.
 export function forbidden(root) {
   const problems = [];
   for (const file of files(root, 'app', /\.[ch]$/)) {
@@ -141,13 +141,13 @@ export function forbidden(root) {
     const text = read(root, file);
     const plain = /\.[ch]$/.test(file) ? code(text) : text.replace(/#.*/g, '');
     plain.split('\n').forEach((line, i) => {
-      if (/NDEBUG\b/.test(line)) problems.push(`${file}:${i + 1}: asserts stay on, there is no NDEBUG`);
+      if (/NDEBUG\b/.test(line)) problems.push(`${file}:${i + 1}: NDEBUG, but asserts stay on in every build`);
     });
   }
   return problems;
 }
 
-// Money is whole fen: no floating point in the program, nor in the tables.
+// Money is whole fen: no floating point in the program or in the tables.
 export function money(root) {
   const problems = [];
   const look = (file, text, pattern) => text.split('\n').forEach((line, i) => {
@@ -163,27 +163,27 @@ export function money(root) {
 const luaCode = (text) => text.replace(/--\[\[[\s\S]*?\]\]|--[^\n]*/g, (token) => token.replace(/[^\n]/g, ' '));
 const numbers = (text, pattern) => new Set([...text.matchAll(pattern)].map((match) => Number(match[1])));
 
-// A script's name says how many keys it takes; its header lists them, its arguments and what it returns.
+// The name of a script has the number of its keys; its header lists keys, arguments and result.
 export function lua(root) {
   const problems = [];
   for (const file of files(root, 'lua', /\.lua$/)) {
     const say = (why) => problems.push(`${file}:1: ${why}`);
     const text = read(root, file);
     const body = luaCode(text.replace(/^#!.*/, ''));
-    if (/\bmath\.random/.test(body)) say('math.random repeats itself after a restart of Redis');
+    if (/\bmath\.random/.test(body)) say('math.random gives the same numbers after every restart of Redis');
     for (const [, name] of text.matchAll(/^-- @include "([^"]+)"/gm)) {
-      if (!existsSync(join(root, 'lua/include', `${name}.lua`))) say(`there is no lua/include/${name}.lua`);
+      if (!existsSync(join(root, 'lua/include', `${name}.lua`))) say(`no lua/include/${name}.lua`);
     }
     if (dirname(file) === 'lua/include') continue;
 
     const named = /^[a-z]+(?:_[a-z]+)*-(\d+)\.lua$/.exec(basename(file));
     if (!named) {
-      say('a script is called name-K.lua, K being the number of its keys');
+      say('the name of a script is name-K.lua, with K the number of its keys');
       continue;
     }
     const count = Number(named[1]);
     if (!/^#!lua(?: name=[a-z_]+)?(?: flags=[a-z,-]+)?\n/.test(text)) {
-      say('the first line is #!lua, so that Redis refuses writes when memory is full');
+      say('the first line must be #!lua, so that Redis refuses writes when memory is full');
     }
     const header = /^(?:--.*\n)*/.exec(text.replace(/^#!.*\n/, ''))[0];
     const want = Array.from({ length: count }, (_, i) => i + 1);
@@ -194,9 +194,9 @@ export function lua(root) {
       if (!used.has(n)) say(`KEYS[${n}] is never used`);
     }
     for (const n of new Set([...told, ...used])) {
-      if (n < 1 || n > count) say(`KEYS[${n}] is more than the ${count} of the name`);
+      if (n < 1 || n > count) say(`KEYS[${n}] is more than the ${count} keys of the name`);
     }
-    if (/\bKEYS\b(?!\[\d+\])/.test(body)) say('KEYS is used otherwise than by KEYS[n]');
+    if (/\bKEYS\b(?!\[\d+\])/.test(body)) say('KEYS is used in another way than KEYS[n]');
     // ARGV[1] is one argument, ARGV[4…17] several, ARGV[19…] all from there on.
     const ranges = [...header.matchAll(/ARGV\[(\d+)(…(\d*))?\]/g)]
       .map(([, from, more, to]) => [Number(from), more ? Number(to || Infinity) : Number(from)]);
@@ -205,40 +205,41 @@ export function lua(root) {
       if (!ranges.some(([from, to]) => from <= n && n <= to)) say(`the header does not list ARGV[${n}]`);
     }
     for (const [from, to] of ranges) {
-      if (to === Infinity) continue; // reached by a loop
+      if (to === Infinity) continue; // read in a loop
       for (let n = from; n <= to; n++) if (!given.has(n)) say(`ARGV[${n}] is never used`);
     }
-    if (!/^-- returns /m.test(header)) say('the header does not say what it returns');
+    if (!/^-- returns /m.test(header)) say('the header has no line "-- returns …"');
   }
   return problems;
 }
 
-// lua/include/codes.lua is the mirror of enum live_code.
+// lua/include/codes.lua has the names and numbers of enum live_code.
 export function codes(root) {
   const enumText = /enum live_code \{([\s\S]*?)\}/.exec(code(read(root, 'app/live/live.h')));
-  if (!enumText) return ['app/live/live.h:1: enum live_code is not there'];
+  if (!enumText) return ['app/live/live.h:1: no enum live_code'];
   const pairs = (text, pattern) => new Map([...text.matchAll(pattern)].map(([, name, number]) => [name, number]));
   const c = pairs(enumText[1], /\b(LIVE_[A-Z_]+)\s*=\s*(\d+)/g);
   const l = pairs(luaCode(read(root, 'lua/include/codes.lua')), /^local (LIVE_[A-Z_]+) = (\d+)\s*$/gm);
   const problems = [];
-  if (c.size === 0) problems.push('app/live/live.h:1: enum live_code gives no numbers');
-  if (new Set(c.values()).size !== c.size) problems.push('app/live/live.h:1: two codes have one number');
+  if (c.size === 0) problems.push('app/live/live.h:1: enum live_code has no numbers');
+  if (new Set(c.values()).size !== c.size) problems.push('app/live/live.h:1: two codes have the same number');
   for (const name of new Set([...c.keys(), ...l.keys()])) {
     const [inC, inLua] = [c, l].map((codes) => codes.get(name) ?? 'missing');
     if (inC !== inLua) problems.push(`lua/include/codes.lua:1: ${name} is ${inLua}, in app/live/live.h ${inC}`);
   }
   for (const file of files(root, 'lua', /-\d+\.lua$/)) {
     for (const [, name] of luaCode(read(root, file)).matchAll(/\b(LIVE_[A-Z_]+)\b/g)) {
-      if (!l.has(name)) problems.push(`${file}:1: there is no code ${name}`);
+      if (!l.has(name)) problems.push(`${file}:1: no code ${name}`);
     }
   }
   return problems;
 }
 
-// Without its comments; every line keeps its number.
+// The text with comments replaced by spaces: line numbers stay the same.
 const templateCode = (text) => text.replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
 
-// Templates escape by default. Raw output is only for values named html_…, which our own code makes. A form goes out once.
+// Templates escape by default. Raw output is only for values named html_…, which our own code makes. A form that posts has
+// data-once or data-open (static/app.js), so that it is sent once. No inline scripts or styles.
 export function mustache(root) {
   const problems = [];
   for (const file of files(root, 'templates', /\.(mustache|txt)$/)) {
@@ -246,10 +247,10 @@ export function mustache(root) {
     const say = (match, why) => problems.push(`${file}:${lineOf(text, match.index)}: ${why}`);
     for (const match of text.matchAll(/\{\{\{\s*([^}\s]*)\s*\}\}\}|\{\{&\s*([^}\s]*)\s*\}\}/g)) {
       const name = match[1] ?? match[2];
-      if (!/^(?:[a-z_]+\.)*html_[a-z_]+$/.test(name)) say(match, `${name} is shown raw, but is not called html_…`);
+      if (!/^(?:[a-z_]+\.)*html_[a-z_]+$/.test(name)) say(match, `${name} is shown raw, but its name is not html_…`);
     }
     for (const match of text.matchAll(/<form(?![^>]*\sdata-(?:once|open))[^>]*method="post"/g)) {
-      say(match, 'a form that posts has data-once or data-open: a second click sends it again');
+      say(match, 'a form that posts needs data-once or data-open: a second click sends it again');
     }
     for (const match of text.matchAll(/\sstyle\s*=|\son[a-z]+\s*=\s*["']|<script(?![^>]*\ssrc=)[^>]*>|<style/g)) {
       say(match, `${match[0].trim()} is refused by the Content-Security-Policy`);
@@ -258,7 +259,7 @@ export function mustache(root) {
   return problems;
 }
 
-// The keys of a catalogue of texts, each with its line and the values and blocks that its text shows.
+// The entries of a text catalogue by key: line, text, and the names of the values and blocks that the text shows.
 function catalogue(root, file) {
   const entries = new Map();
   read(root, file).split('\n').forEach((line, i) => {
@@ -271,8 +272,8 @@ function catalogue(root, file) {
   return entries;
 }
 
-// Every text is there in all languages, shows the same values in them, and is used; templates, code and script have
-// none of their own. (The demo's people have Chinese names in every language; 福 and 開 are pictures.)
+// Every text exists in all languages, shows the same values in each, and is used; templates, C and scripts have no texts
+// of their own. (Demo users have Chinese names in every language; 福 and 開 count as pictures.)
 export function texts(root) {
   const problems = [];
   const catalogues = new Map(files(root, 'templates/text', /\.txt$/).map((file) => [file, catalogue(root, file)]));
@@ -293,7 +294,7 @@ export function texts(root) {
   use('app', /\.[ch]$/, /"text\/([\w-]+)"/g);
   const words = (file, text) => {
     for (const match of text.matchAll(/\p{Script=Han}+/gu)) {
-      problems.push(`${file}:${lineOf(text, match.index)}: ${match[0]} belongs into the catalogues`);
+      problems.push(`${file}:${lineOf(text, match.index)}: ${match[0]} belongs in the catalogues`);
     }
   };
   for (const file of [...files(root, 'app', /\.[ch]$/), ...files(root, 'static', /\.js$/)]) {
@@ -304,7 +305,7 @@ export function texts(root) {
   }
   for (const [file, entries] of catalogues) {
     for (const [key, { line, shown }] of entries) {
-      if (!used.has(key)) problems.push(`${file}:${line}: nobody uses ${key}`);
+      if (!used.has(key)) problems.push(`${file}:${line}: ${key} is not used`);
       for (const [other, there] of catalogues) {
         if (!there.has(key)) problems.push(`${other}:1: ${key} of ${file} is missing`);
         else if (there.get(key).shown !== shown) problems.push(`${file}:${line}: ${other} shows other values for ${key}`);
@@ -314,14 +315,14 @@ export function texts(root) {
   return problems;
 }
 
-// What nginx says by itself it says in every language, and as the program would where that has the same problem.
+// nginx's own messages exist in every language; where the program has the same problem, the titles are equal.
 export function problems(root) {
   const file = 'nginx/http.conf';
   const found = [];
   const catalogues = files(root, 'templates/text', /\.txt$/)
     .map((name) => [basename(name, '.txt'), catalogue(root, name)]);
   const titles = /map "\$hongbao_error \$hongbao_language" \$hongbao_error_title \{\n([\s\S]*?)\n\}/.exec(read(root, file));
-  if (!titles) return [`${file}:1: there is no map of $hongbao_error_title`];
+  if (!titles) return [`${file}:1: no map of $hongbao_error_title`];
   const said = new Map([...titles[1].matchAll(/^\s*"([a-z-]+) ([\w-]+)"\s+"(.*)";$/gm)]
     .map(([, problem, language, title]) => [`${problem} ${language}`, title]));
   for (const problem of new Set([...said.keys()].map((key) => key.split(' ')[0]))) {
@@ -335,15 +336,16 @@ export function problems(root) {
   return found;
 }
 
-// nginx passes no request header by itself: whatever the program reads must be in the list. And it buffers: the program
-// reads requests and writes answers blocking (app/io/fcgi.h), so no visitor may decide how long that takes.
+// nginx passes no request header automatically: every parameter that the program reads must be in the list. And nginx
+// buffers: the program reads requests and writes answers with blocking calls (app/io/fcgi.h), which a slow visitor must
+// not delay.
 export function nginx(root) {
   const passed = new Set();
   const problems = [];
   for (const file of [...files(root, 'nginx', /./), ...files(root, 'deploy', /./)]) {
     const text = read(root, file).replace(/#.*/g, '');
     for (const match of text.matchAll(/\bfastcgi_(?:request_)?buffering\s+off\b/g)) {
-      problems.push(`${file}:${lineOf(text, match.index)}: ${match[0]} lets a visitor hold up a whole process`);
+      problems.push(`${file}:${lineOf(text, match.index)}: ${match[0]} lets a visitor block a whole process`);
     }
   }
   for (const file of files(root, 'nginx', /\.conf$/)) {
@@ -360,14 +362,14 @@ export function nginx(root) {
   return problems;
 }
 
-// What the documents and the comments name is there: links, paths in code quotes, files of other floors.
-// NAME and NNNN stand for other names.
+// Files that documents and comments name exist: links, paths in code quotes, files of other floors. Paths with NAME or
+// NNNN are placeholders.
 export function references(root) {
   const problems = [];
   const look = (file, text, pattern, folder) => {
     for (const match of text.matchAll(pattern)) {
       if (!/NAME|NNNN/.test(match[1]) && !existsSync(join(root, folder, match[1]))) {
-        problems.push(`${file}:${lineOf(text, match.index)}: there is no ${match[1]}`);
+        problems.push(`${file}:${lineOf(text, match.index)}: no file ${match[1]}`);
       }
     }
   };
@@ -406,7 +408,7 @@ export function map(root) {
   return problems;
 }
 
-// What a mutant replaces is still there, once: a list that nobody runs for a while stays true.
+// The text that a mutant replaces exists exactly once, so the list stays valid between runs of ./dev mutants.
 export const mutants = (root) => mutantsRead(root).problems;
 
 export const checks = {

@@ -1,4 +1,4 @@
-// node tidy.js CHECK [ROOT]: prints what breaks the rule; exit 1 when something does.
+// node tidy.js CHECK [ROOT]: prints the violations of the rule; exit 1 when there are any.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checks } from './checks.js';

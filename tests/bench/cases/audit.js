@@ -1,4 +1,4 @@
-// The whole audit of a past that is settled and closed: how long, and how much memory.
+// The whole audit of settled and closed packets: time and memory.
 import { join } from 'node:path';
 import { makeWorld, startStores, timed, watched } from '../stores.js';
 

@@ -1,4 +1,4 @@
-// How a thousand balances change in one transaction: the join that the settle worker uses, and what else there is.
+// Ways to change a thousand balances in one transaction: the join of the settle worker, and the alternatives.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rounds } from '../rounds.js';

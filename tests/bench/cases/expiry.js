@@ -1,11 +1,11 @@
-// Many packets whose time is over at once: closed in Redis, settled, the rest back with the sender, all by the worker.
+// Many packets that expire at once: the worker closes them in Redis, settles them and refunds the rest.
 import { poll } from '../../chaos/instance.js';
 import { openWorld, workerCost } from './settlement.js';
 
 const SHARES = 10;
 const SECONDS_MAX = 900;
 
-// packets fall due together while the worker is stopped; it wakes up and closes them.
+// The packets expire while the worker is stopped; then it continues and closes them.
 export async function expireAll(bench, packets) {
   const site = await openWorld(bench, packets, SHARES, { worker: true, lifeMs: 0 });
   const isOver = async () => (await site.sql("SELECT 1 FROM packet WHERE state IN ('funding', 'open', 'finished', 'expired') LIMIT 1")).length === 0;

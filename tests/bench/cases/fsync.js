@@ -1,4 +1,4 @@
-// What the disk of this machine costs: everything else stands on it, because a grab is answered after its fsync.
+// The cost of this machine's disk: every grab is answered after its fsync.
 const SECONDS = 2;
 
 // Writes one after another, width of them on the way at a time; how many a second.

@@ -1,4 +1,4 @@
-// The grab that comes too late: every share is taken. The longest part of any red packet's rush.
+// A losing grab: every share is taken. Most requests for a popular packet are losing grabs.
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
@@ -13,7 +13,7 @@ export default {
     const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
     const grabs = await Grabs.open(bench);
     const us = grabs.target();
-    // Settled, it is answered from the memory of a process; before, by the script.
+    // Once the packet is settled, a process answers from its memory; before, the script does.
     const [settled] = await grabs.packets(1, SHARES);
     await grabs.empty(settled, SHARES);
     await grabs.site.drained();

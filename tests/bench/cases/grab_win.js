@@ -1,4 +1,4 @@
-// The grab that counts: a share is left, the visitor has none of it yet. Everybody asks the same Redis to run the same script.
+// A winning grab: a share is left and the user has none. All targets run the same script on the same Redis.
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
@@ -23,7 +23,7 @@ export default {
     for (const kind of FLOORS) floors.push(await grabs.peer(kind, { answer: '{"result":"grabbed","share_no":1234,"amount_fen":1}\n' }));
 
     await grabs.withoutSettlement(async () => { for (const racer of racers) await grabs.warmUp(racer); });
-    // Floors decide nothing: any packet will do, again and again.
+    // Floors decide nothing: any packet will do, repeatedly.
     const any = grabs.file([`POST /p/${(await grabs.packets(1))[0]}/open`]);
     const { rows, ratio } = await rounds(bench, [
       ...racers.map((racer) => ({ name: racer.name, load: () => grabs.win(racer, seconds) })),

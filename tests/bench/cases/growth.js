@@ -1,5 +1,5 @@
-// Does anything cost more when there is more of it? CPU of a request in all servers that work for it, and of a background job
-// per item.
+// Does the cost grow with the number of packets, shares or records? CPU of a request in all servers, and of a background
+// job per item.
 import { Grabs } from '../grabs.js';
 import { calls } from '../growth_calls.js';
 import { requests } from '../growth_requests.js';
@@ -14,7 +14,7 @@ const SECONDS = 3;
 const SECONDS_QUICK = 1;
 const READERS = 16; // connections of a load on the page pool
 
-// One user with n grabs since the year began.
+// One user with n grabs in this year.
 async function receivePast(site, user, sender, first, n) {
   const id = `${first} + seq`;
   await site.sql(`SET foreign_key_checks = 0; SET @start = UNIX_TIMESTAMP(MAKEDATE(YEAR(NOW()), 2)) * 1000;

@@ -1,4 +1,4 @@
-// Logging in: Argon2id, 50 ms of CPU by design. What it costs is what it would cost who guesses passwords.
+// Logging in: Argon2id, 50 ms of CPU by design: the cost of one guess for an attacker who guesses passwords.
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
@@ -8,7 +8,7 @@ const SECONDS = 4;
 const SECONDS_QUICK = 2;
 const PASSWORD = 'a good password';
 
-// People who can log in, as lines of a load.
+// Users who can log in, as lines of a load.
 export async function loginLines(site) {
   const lines = [];
   for (let i = 0; i < PEOPLE; i++) {

@@ -1,4 +1,4 @@
-// What Redis keeps of a packet and of a grab: used_memory before and after, so with every overhead of the server.
+// Redis's memory for a packet and for a grab: the difference of used_memory, which includes the server's overhead.
 import { measure, redisOnly } from '../program.js';
 
 const SHARES = 10;

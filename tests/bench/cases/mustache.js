@@ -9,7 +9,7 @@ const ROWS = 50;
 const NAMES = ['小明', '阿红', '阿强 & 丽丽', '<大伟>', '"静静"'];
 const SPELLINGS = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#96': '`', '#x2F': '/', '#x60': '`', '#x3D': '=' };
 
-// Engines spell an escaped character differently, and kainjow's leaves empty lines of tags: browsers read the same.
+// Engines write an escaped character differently, and kainjow leaves empty lines after tags; in a browser it is the same.
 const spellOut = (page) => page.replace(/&(#?\w+);/g, (all, word) => SPELLINGS[word] ?? all).replace(/^\n/gm, '');
 
 function context(templates) {

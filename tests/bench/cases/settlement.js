@@ -1,4 +1,4 @@
-// What was grabbed becomes rows and money: the settle worker against one transaction a grab, on the same stores.
+// Settlement: the settle worker compared with one transaction per grab, on the same stores.
 import { processTree } from '../cpu.js';
 import { cpuNs, makeWorld, runOn, startStores, timed } from '../stores.js';
 import { poll } from '../../chaos/instance.js';
@@ -21,8 +21,8 @@ export async function untilSettled(site) {
   if (!settled) throw new Error(`the worker has not settled everything in ${DRAIN_S_MAX} s`);
 }
 
-// The worker wakes up in front of so many events or packets, until done() has found them all looked after: the seconds, and
-// what one of them has cost each server.
+// Lets the worker continue with so many events or packets waiting, until done() is true: the seconds, and the CPU time of
+// each server per item.
 export async function workerCost(site, count, done) {
   const { seconds, ...cpu } = await timed(site, ['settle', 'mariadb', 'redis'], async () => {
     signalSettle(site, 'SIGCONT');
@@ -44,12 +44,12 @@ async function drainOneByOne(bench, site, events) {
     'mariadb µs': (cpuNs(site.pid('mariadb')) - before) / events / 1000 };
 }
 
-// Stores with open packets, due in lifeMs; the worker, if wanted, waits in front of them.
+// Stores with open packets that expire in lifeMs; the worker, if wanted, is stopped by SIGSTOP.
 export async function openWorld(bench, packets, shares, { worker, lifeMs = 24 * 3600 * 1000 }) {
   const site = await startStores(bench);
   if (worker) {
     await site.start('settle');
-    // Its supervisor may not have started it yet; once Redis is checked it runs and can be stopped.
+    // Its supervisor may not have started it yet; once it has compared Redis it runs and can be stopped.
     const runs = await poll(START_S_MAX, async () => await site.redis('GET', 'hb:fence') !== null);
     if (!runs) throw new Error(`the worker does not run after ${START_S_MAX} s`);
     signalSettle(site, 'SIGSTOP');
@@ -58,7 +58,7 @@ export async function openWorld(bench, packets, shares, { worker, lifeMs = 24 * 
   return site;
 }
 
-// How long ago the oldest event came that is not settled, in seconds, by Redis's clock.
+// The age of the oldest unsettled event, in seconds, by Redis's clock.
 async function behind(site, partitions) {
   const key = (i, what) => `hb:{p${String(i).padStart(2, '0')}}:${what}`;
   const settled = await site.redisAll(partitions.map((i) => ['GET', key(i, 'settled')]));
@@ -67,7 +67,7 @@ async function behind(site, partitions) {
   return times.length === 0 ? 0 : Math.max(0, Number(seconds) + Number(microseconds) / 1e6 - Math.min(...times) / 1000);
 }
 
-// The full load of winning grabs through the site, the worker beside it.
+// The full load of winning grabs through the site, with the worker running.
 async function keepsUp(bench) {
   const seconds = bench.quick ? 10 : 60;
   const grabs = await Grabs.open(bench);

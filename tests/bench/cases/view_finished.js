@@ -1,4 +1,4 @@
-// The page everybody looks at afterwards: who got how much, 50 rows.
+// The page of a finished packet: the list of grabs, 50 rows.
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
@@ -18,7 +18,7 @@ export default {
       await grabs.empty(id, SHARES);
       return id;
     };
-    // Settled, it is answered from the memory of a process; before, by Redis.
+    // Once the packet is settled, a process answers from its memory; before, Redis does.
     const id = await fresh();
     await grabs.site.drained();
     const viewers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));

@@ -1,4 +1,4 @@
-// Looking at a packet before opening it: the envelope, for a visitor who has no share of it.
+// The envelope: the page of an open packet, for a user without a share.
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 

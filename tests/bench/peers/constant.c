@@ -1,4 +1,4 @@
-/* The floor under every page of the loop: the same loop, one and the same answer, nothing asked and nothing decided.
+/* The floor for every page of the FastCGI loop: the same loop with a constant answer, without any store or decision.
  * BENCH_ANSWER: a file with the answer, headers and body as a FastCGI program sends them. */
 #include <stdio.h>
 #include <stdlib.h>

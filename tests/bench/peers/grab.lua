@@ -1,5 +1,5 @@
--- POST /p/ID/open inside nginx, by its Lua module: cosockets to Redis that are kept, and the RESP that it takes.
--- The MAC of the id is not checked: that is less work than the site does. bench: set by lua.conf.in.
+-- POST /p/ID/open inside nginx, by its Lua module: kept cosockets to Redis, and a small RESP client.
+-- It does not check the MAC of the id: that is less work than the site does. bench: set by lua.conf.in.
 local ffi = require "ffi"
 
 ffi.cdef [[
@@ -20,7 +20,7 @@ end
 
 local M = {}
 
--- The first half of 128 bits in base 32, behind two zero bits: decimal text and partition.
+-- The first half of 128 bits in base 32, after two zero bits: decimal text and partition.
 local function packet_id(text)
     local id = ffi.new("uint64_t", 0)
     for i = 1, 13 do
@@ -135,7 +135,7 @@ local function session_key(token)
     return "hb:session:" .. ffi.string(hex, 2 * HASH_BYTES)
 end
 
--- User id and nickname of a session that still lives.
+-- User id and nickname of a valid session.
 local function session_read(value)
     local m = value and ngx.re.match(value, [[^(\d+),(\d+),(\d+),([^,]+),(.+)$]], "josu")
     if not m then

@@ -1,6 +1,6 @@
 <?php
-// POST /p/ID/open in php-fpm with phpredis: one persistent connection a worker. The MAC of the id is not checked, and the
-// connection is that of Redis's default user, without rights to be looked up: both are less work than the site does.
+// POST /p/ID/open in php-fpm with phpredis: one persistent connection per worker. It does not check the MAC of the id and
+// connects as Redis's default user, for whom Redis checks no rights: both are less work than the site does.
 
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 const SESSION_IDLE_MS = 604800_000;
@@ -36,7 +36,7 @@ function same_origin(): bool
     return $at !== false && strcasecmp(substr($origin, $at + 3), $_SERVER['HTTP_HOST'] ?? '') === 0;
 }
 
-// The first half of 128 bits in base 32, behind two zero bits.
+// The first half of 128 bits in base 32, after two zero bits.
 function packet_id(string $text): ?int
 {
     $id = 0;
@@ -50,7 +50,7 @@ function packet_id(string $text): ?int
     return $id;
 }
 
-// [user id, nickname] of a session that still lives.
+// [user id, nickname] of a valid session.
 function session_read(string|false $value): ?array
 {
     if ($value === false || !preg_match('/^(\d+),(\d+),(\d+),([^,]+),(.+)$/su', $value, $m)) {

@@ -1,6 +1,6 @@
-/* POST /p/ID/open as FastCGI programs in C are mostly written: a process takes one request at a time, asks Redis for
- * the session, waits, asks it for the grab, waits, answers. Ids, sessions and keys are read by the very functions of
- * the site, so that only the way of serving differs. Run by spawn-fcgi and multiwatch, as many processes as wanted.
+/* POST /p/ID/open as FastCGI programs in C are usually written: a process takes one request at a time, reads the
+ * session from Redis, waits, calls the grab script, waits, answers. It uses the site's own functions for ids, sessions
+ * and keys, so that only the way of serving differs. Run by spawn-fcgi and multiwatch with any number of processes.
  *
  * HB_CONFIG: the configuration of the instance. BENCH_GRAB_HASH: what Redis calls the grab script. */
 #include <fcgiapp.h>
@@ -72,7 +72,7 @@ static struct str cookie(const FCGX_Request *r, struct str name)
     return STR_NONE;
 }
 
-/* The session's reply, for the caller to free, with the slices of it in out; NULL: nobody is logged in. */
+/* The session's reply, for the caller to free; out points into it. NULL: not logged in. */
 static redisReply *session_find(struct peer *p, const FCGX_Request *r, struct session *out)
 {
     char key[SESSION_KEY_MAX];
@@ -136,7 +136,7 @@ static void answer_grab(FCGX_Request *r, const redisReply *reply)
     }
 }
 
-/* "/p/ID/open"; false: some other path, or a forged id. */
+/* Reads the id of "/p/ID/open"; false: another path, or a forged id. */
 static bool path_read(struct peer *p, struct str path, uint64_t *out)
 {
     const struct str head = STR("/p/"), tail = STR("/open");

@@ -1,5 +1,5 @@
-// The same page by mustache.js: node mustache.js TEMPLATE CONTEXT COUNT OUT, as bench_mustache.c. It keeps what it has
-// parsed by itself, and runs as many rounds before the measured ones, so that the compiler of node is done.
+// The same page by mustache.js: node mustache.js TEMPLATE CONTEXT COUNT OUT, as bench_mustache.c. mustache.js caches the
+// parsed template. As many rounds run before the measured ones, so that node's compiler has finished.
 import { readFileSync, writeFileSync } from 'node:fs';
 import Mustache from 'mustache';
 

@@ -1,8 +1,8 @@
--- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS ACCEPT CONNECTION DELAY_MS; both files: a line an item.
---   every   each path with each cookie once, then nothing is left: answered by the server with an error
---   cycle   request n takes cookie n and path n, from the beginning again behind the last
--- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, {n} in them being a
--- number that no other request of the run has.
+-- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS ACCEPT CONNECTION DELAY_MS; both files: one item a line.
+--   every   each path with each cookie once; after that, requests that the server answers with an error
+--   cycle   request n has cookie n and path n, and begins again after the last one
+-- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, in which {n} becomes a
+-- number unique in the run.
 local kind, threads, cookies, items, next_request
 local NUMBER = "%02d%010d"
 local HEAD = "Host: 127.0.0.1\r\nConnection: %s\r\nAccept: %s\r\nCookie: "
@@ -21,7 +21,7 @@ local function lines(file)
     return list
 end
 
--- What stands before and behind the cookie.
+-- The request before and after the cookie.
 local function item(line, accept, connection)
     local path, body = line:match("^POST (%S+) ?(.*)$")
     local head = (path and "POST " or "GET ") .. (path or line) .. " HTTP/1.1\r\n" .. HEAD:format(connection, accept)
@@ -39,13 +39,13 @@ function init(args)
     for _, line in ipairs(lines(args[4])) do
         items[#items + 1] = item(line, args[5], args[6])
     end
-    -- Threads share the cookies out between them.
+    -- Each thread has a part of the cookies.
     for i, line in ipairs(lines(args[3])) do
         if kind ~= "every" or i % threads == id then
             cookies[#cookies + 1] = line
         end
     end
-    -- wrk waits before each request when there is such a function: so many ms on the average.
+    -- wrk calls this function, if it exists, before each request and waits as many ms; the average is DELAY_MS.
     local delay_ms = tonumber(args[7])
     if delay_ms > 0 then
         delay = function() return math.random(0, 2 * delay_ms) end

@@ -1,5 +1,5 @@
-// Redis comes back, whole or with an older append-only file, while people grab: nobody is ever promised a share that is
-// settled for somebody else, and when nothing was lost, grabs go on.
+// The fence: Redis restarts, complete or with an older append-only file, while users grab. No user is promised a share that
+// is settled for another user, and when no data was lost, grabs continue.
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -41,7 +41,8 @@ async function openAll(people, packet) {
   }
 }
 
-// Everybody keeps asking for everything until stop() is true; each promise is [packet, user, share, amount].
+// All users open all packets until stop() is true. Returns the promises, the acknowledged grabs, as a set of
+// "packet,user,share,amount".
 async function crowd(people, packets, stop) {
   const promises = [];
   await Promise.all(people.map(async (user) => {
@@ -56,12 +57,12 @@ async function crowd(people, packets, stop) {
   return new Set(promises);
 }
 
-const held = (promises) => new Map([...promises].map((promise) => {
+const userByShare = (promises) => new Map([...promises].map((promise) => {
   const [packet, user, share] = promise.split(',');
   return [`${packet},${share}`, user];
 }));
 
-test('an older append-only file gives no share out that is settled for somebody else', async () => {
+test('an older append-only file gives out no share that is settled for another user', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const people = users.slice(0, 8);
     const packets = [await send(8), await send(8), await send(3)];
@@ -79,26 +80,26 @@ test('an older append-only file gives no share out that is settled for somebody 
     rmSync(AOF, { recursive: true });
     cpSync(COPY, AOF, { recursive: true });
     rmSync(COPY, { recursive: true });
-    // The worker comes late, and people grab meanwhile.
+    // The settle worker starts late, and users grab meanwhile.
     await servers.settle.kill();
     let stop = false;
     const crowding = crowd(people.slice(4), packets, () => stop);
     await dev(['start', 'redis']);
     try {
-      await poll('looks are answered', async () => (await people[0].client.get(`/p/${packets[0]}`)).status === 200);
+      await poll('views are answered', async () => (await people[0].client.get(`/p/${packets[0]}`)).status === 200);
       const before = await open(people[5], packets[0]);
       assert.equal(before.status, 503, before.text);
       assert.match(before.json.type, /problem:busy$/);
       assert.ok(Number(before.headers.get('retry-after')) >= 1);
       await servers.settle.start();
-      await poll('grabs go on', async () => (await open(people[5], packets[0])).status === 200);
+      await poll('grabs succeed again', async () => (await open(people[5], packets[0])).status === 200);
       await poll('a closed packet stays closed', async () => (await open(people[5], packets[2])).status === 410);
     } finally {
       stop = true;
     }
-    const promised = held(await crowding);
+    const promised = userByShare(await crowding);
     for (const [share, user] of promised) {
-      assert.ok(!settled.has(share) || settled.get(share) === user, `${share} was promised to ${user}, and is ${settled.get(share)}'s`);
+      assert.ok(!settled.has(share) || settled.get(share) === user, `${share} was promised to ${user}, but is settled for ${settled.get(share)}`);
     }
     await drained();
     for (const packet of packets) {
@@ -108,25 +109,25 @@ test('an older append-only file gives no share out that is settled for somebody 
   }
 });
 
-test('a Redis that lost nothing takes grabs again as soon as a worker has looked at it', async (t) => {
+test('a Redis that lost nothing accepts grabs again as soon as a worker has compared it', async (t) => {
   const packet = await send(40);
   await openAll(users.slice(0, 1), packet);
   await killRedis();
   await dev(['start', 'redis']);
   const began = Date.now();
-  await poll('grabs go on', async () => (await open(users[1], packet)).status === 200);
+  await poll('grabs succeed again', async () => (await open(users[1], packet)).status === 200);
   t.diagnostic(`after ${Date.now() - began} ms`);
   await drained();
 });
 
-test('without a worker grabs wait, views do not, and all is well when it is back', async () => {
+test('without a settle worker grabs are refused and views answered; with it grabs succeed again', async () => {
   const packet = await send(3);
   await openAll(users.slice(0, 1), packet);
   await servers.settle.stop();
-  assert.equal((await open(users[1], packet)).status, 200); // known to be good since before
+  assert.equal((await open(users[1], packet)).status, 200); // the fence is still open for this Redis process
   await killRedis();
   await dev(['start', 'redis']);
-  const refused = await poll('Redis is back', async () => {
+  const refused = await poll('Redis answers again', async () => {
     const answer = await sender.client.get(`/p/${packet}`);
     return answer.status === 200 && open(users[2], packet);
   });
@@ -136,6 +137,6 @@ test('without a worker grabs wait, views do not, and all is well when it is back
   assert.equal((await sender.client.get(`/p/${packet}`)).json.grabbed_count, 2);
   await servers.settle.start();
   await ready();
-  await poll('grabs go on', async () => (await open(users[2], packet)).status === 200);
+  await poll('grabs succeed again', async () => (await open(users[2], packet)).status === 200);
   await drained();
 });
