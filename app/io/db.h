@@ -85,11 +85,6 @@ enum status db_query_buf(struct db *db, struct arena *a, struct db_rows *rows, s
  * shows whether it was committed.
  * The isolation level is READ COMMITTED: decide by a conditional UPDATE, a unique key or SELECT … FOR UPDATE. */
 enum status db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
-/* db_transaction for a body that inserts a row with a unique key. When the outcome of COMMIT is unknown, the
- * transaction is run again, 3 times in all: the key shows whether an earlier run was committed. Before it inserts the
- * key, body must not return ST_INVALID or ST_NOT_FOUND because of its own committed changes.
- * ST_EXISTS: the key exists, perhaps from an earlier run · ST_UNKNOWN: no run gave a decisive status. */
-enum status db_transaction_replay(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 /* db_transaction for reading: all queries of body see one consistent snapshot. A write fails with ST_CORRUPT. */
 enum status db_snapshot(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 

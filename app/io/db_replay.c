@@ -1,4 +1,4 @@
-#include "io/db.h"
+#include "io/db_replay.h"
 
 enum { TRIES_MAX = 3 };
 

@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "io/redis_internal.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
 
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* a larger buffer is freed after the round */
@@ -207,4 +209,11 @@ enum status redis_do_script(struct redis *r, struct redis_call *call, struct red
     redis_queue_script(r, call, script, REDIS_ANY, keys, key_count, args, arg_count);
     redis_round(r);
     return call->status;
+}
+
+void redis_call_free(struct redis_call *call)
+{
+    if (call->reply != NULL)
+        freeReplyObject(call->reply);
+    call->reply = NULL;
 }

@@ -15,9 +15,8 @@
 
 struct redis;
 
-#define REDIS_ARGS_MAX    4096 /* per command */
-#define REDIS_QUEUE_MAX   4096 /* commands per round */
-#define REDIS_SCRIPTS_MAX 32
+#define REDIS_ARGS_MAX  4096 /* per command */
+#define REDIS_QUEUE_MAX 4096 /* commands per round */
 
 /* The result of one command. Owned by the caller; must stay valid until the round is over. */
 struct redis_call {
@@ -69,27 +68,5 @@ struct str redis_fence_text(const struct redis *r);
 /* Number of the current connection, counted from 1; 0 without one. A changed number means: reconnected. */
 uint64_t redis_connection(const struct redis *r);
 void redis_call_free(struct redis_call *call); /* frees the reply; may be called twice */
-
-/* Scripts are files NAME-K.lua of a folder, K = number of keys. A line `-- @include "NAME"` is replaced by
- * include/NAME.lua, only once per script. Reads every script of dir. ST_INVALID, and the reason in error (error_size
- * bytes): unreadable file, missing include, cycle, bad name · ST_NO_MEMORY. *out: free with redis_scripts_free. */
-struct redis_scripts;
-enum status redis_scripts_load(const char *dir, struct redis_scripts **out, char *error, size_t error_size);
-void redis_scripts_free(struct redis_scripts *s);
-/* Finds a script by its name without the key count, like "grab". NULL: not found. Valid as long as s. */
-struct redis_script *redis_script_find(struct redis_scripts *s, const char *name);
-uint32_t redis_script_key_count(const struct redis_script *s);
-/* The text that SCRIPT LOAD sends, with includes resolved. */
-struct str redis_script_text(const struct redis_script *s);
-/* The script's hash for EVALSHA, 40 hex digits; all 0 until it is known. */
-struct str redis_script_hash(const struct redis_script *s);
-/* Stores the hash from the reply of SCRIPT LOAD (the client does so itself); ignored unless it has 40 bytes. */
-void redis_script_hash_set(struct redis_script *s, struct str hash);
-
-/* Reads a reply; each function checks type and bounds. NULL is allowed. */
-bool redis_reply_is_nil(const redisReply *reply);
-struct str redis_reply_str(const redisReply *reply);                     /* STR_NONE unless string or status */
-bool redis_reply_i64(const redisReply *reply, int64_t *out);             /* false unless integer or decimal string */
-const redisReply *redis_reply_at(const redisReply *reply, size_t index); /* NULL unless an array with that element */
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/redis_internal.h"
+#include "io/redis_reply.h"
 
 enum { IDLE_CHECK_MS = 20 /* a connection unused for longer is tested before its next use */ };
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "io/redis_internal.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
 
 static bool call_needs_script(const struct pending *p)
 {

@@ -1,12 +1,5 @@
 /* Reading replies with checks of type and bounds. */
-#include "io/redis.h"
-
-void redis_call_free(struct redis_call *call)
-{
-    if (call->reply != NULL)
-        freeReplyObject(call->reply);
-    call->reply = NULL;
-}
+#include "io/redis_reply.h"
 
 bool redis_reply_is_nil(const redisReply *reply)
 {

@@ -1,5 +1,5 @@
 /* Reads script files and resolves their includes. */
-#include "io/redis.h"
+#include "io/redis_script.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "io/redis_reply.h"
+#include "live/keys.h"
 #include "live/live_internal.h"
 #include "packet/packet.h"
 

@@ -1,4 +1,5 @@
 #include "live/event.h"
+#include "io/redis_reply.h"
 
 #include <stdio.h>
 

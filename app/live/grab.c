@@ -1,5 +1,7 @@
 #include "live/grab.h"
 
+#include "io/redis_reply.h"
+#include "live/keys.h"
 #include "live/live_internal.h"
 #include "packet/packet.h"
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "live/event.h"
 
 #define LIVE_KEY_MAX 48 /* bytes of the longest key, with NUL */
 

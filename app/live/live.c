@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "io/redis_reply.h"
 #include "live/live_internal.h"
 
 enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,

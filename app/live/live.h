@@ -24,6 +24,7 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "io/redis.h"
+#include "io/redis_script.h"
 
 /* The first element of every script reply. The same as lua/include/codes.lua (a tidy test compares). Never renumber. */
 enum live_code {

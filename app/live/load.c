@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "io/redis_reply.h"
+#include "live/keys.h"
 #include "live/live_internal.h"
 
 enum {

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "live/keys.h"
 #include "live/live_internal.h"
 #include "packet/packet.h"
 

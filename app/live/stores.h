@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "io/db.h"
 #include "io/redis.h"
+#include "io/redis_script.h"
 #include "live/live.h"
 
 struct stores {

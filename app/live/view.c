@@ -4,8 +4,11 @@
 #include <assert.h>
 #include <sodium.h>
 
+#include "io/redis_reply.h"
 #include "live/event.h"
+#include "live/keys.h"
 #include "live/live_internal.h"
+#include "packet/grab.h"
 
 /* Indexes in the script's reply and in its list of fields. */
 enum {

@@ -9,6 +9,7 @@
 #include "base/public_id.h"
 #include "base/value.h"
 #include "live/stores.h"
+#include "ops/audit_internal.h"
 #include "settle/cursor.h"
 #include "settle/settle.h"
 

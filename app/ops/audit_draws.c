@@ -1,6 +1,6 @@
 /* I7 in the tables: the amount of every grab is that of the share drawn from the packet's seed. Packets are read a page
  * at a time, then the grabs of the page row by row, so memory holds one page and the shares of one packet. */
-#include "ops/audit.h"
+#include "ops/audit_internal.h"
 
 #include <inttypes.h>
 #include <string.h>

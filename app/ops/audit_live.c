@@ -1,6 +1,6 @@
 /* Compares open packets in Redis with the tables. MySQL is read first, so Redis may be ahead: every grab that only
  * Redis has must wait in the stream, behind the cursor. */
-#include "ops/audit.h"
+#include "ops/audit_internal.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
 #include "live/stores.h"

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "io/metrics.h"
 #include "live/stores.h"
+#include "ops/audit_internal.h"
 
 static const size_t ARENA_CHUNK_BYTES = (size_t)4 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 10;

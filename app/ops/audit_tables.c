@@ -1,6 +1,6 @@
 /* The checks that need the tables alone. Each SQL check returns one row per violation: the id of the subject and the
  * detail of the report. */
-#include "ops/audit.h"
+#include "ops/audit_internal.h"
 
 #include <inttypes.h>
 #include <string.h>

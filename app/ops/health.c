@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "io/metrics.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
 #include "ops/migrate.h"

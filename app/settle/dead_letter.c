@@ -1,6 +1,7 @@
 #include "settle/dead_letter.h"
 
 #include "base/buf.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "packet/packet.h"
 

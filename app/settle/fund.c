@@ -5,6 +5,7 @@
 
 #include "base/crash.h"
 #include "base/log.h"
+#include "io/db_replay.h"
 #include "ledger/ledger.h"
 #include "live/live.h"
 #include "live/load.h"

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/crash.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
 #include "settle/held.h"

@@ -5,6 +5,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "io/redis_reply.h"
 #include "ledger/ledger.h"
 #include "live/event.h"
 #include "live/fence.h"

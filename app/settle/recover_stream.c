@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/fence.h"
 #include "live/keys.h"

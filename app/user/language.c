@@ -1,4 +1,5 @@
-#include "user/pages.h"
+#include "user/language.h"
+
 #include "web/field_types.h"
 #include "web/respond.h"
 

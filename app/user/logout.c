@@ -1,4 +1,5 @@
-#include "user/pages.h"
+#include "user/logout.h"
+
 #include "user/session.h"
 #include "web/respond.h"
 

@@ -1,4 +1,4 @@
-#include "user/pages.h"
+#include "user/pages_internal.h"
 
 #include "web/field_types.h"
 #include "web/respond.h"

@@ -1,8 +1,10 @@
+#include "user/register.h"
+
 #include <inttypes.h>
 
 #include "base/log.h"
 #include "user/account.h"
-#include "user/pages.h"
+#include "user/pages_internal.h"
 #include "user/password.h"
 #include "user/session.h"
 #include "user/store.h"

@@ -1,7 +1,10 @@
 #include "user/routes.h"
 
 #include "base/array.h"
-#include "user/pages.h"
+#include "user/language.h"
+#include "user/login.h"
+#include "user/logout.h"
+#include "user/register.h"
 
 const struct route user_routes[] = {
     { "GET", "/register", WANT_VISITOR, POOL_AUTH, register_show },

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "io/redis.h"
+#include "io/redis_reply.h"
 #include "web/respond.h"
 
 #define KEY_PREFIX "hb:session:"

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "io/db_replay.h"
 #include "ledger/ledger.h"
 #include "wallet/statement.h"
 #include "web/field_types.h"

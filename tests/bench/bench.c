@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/random.h"
+#include "io/redis_script.h"
 #include "live/fence.h"
 #include "live/live.h"
 #include "packet/split.h"

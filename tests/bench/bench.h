@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "io/redis.h"
+#include "io/redis_script.h"
 #include "live/live.h"
 #include "packet/packet.h"
 

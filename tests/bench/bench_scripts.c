@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
 #include "live/grab.h"
 #include "live/live.h"
 #include "live/load.h"

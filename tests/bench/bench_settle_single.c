@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "bench.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
 #include "packet/store.h"

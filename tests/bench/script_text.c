@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "io/redis.h"
+#include "io/redis_script.h"
 
 enum { ERROR_MAX = 1024 };
 

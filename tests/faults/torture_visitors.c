@@ -19,6 +19,7 @@
 #include "base/public_id.h"
 #include "io/db.h"
 #include "io/redis.h"
+#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "torture.h"
 

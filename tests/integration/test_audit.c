@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "ops/audit.h"
+#include "ops/audit_internal.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000 };

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/grab.h"
 #include "live/keys.h"

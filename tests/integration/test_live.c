@@ -7,6 +7,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
 #include "live/close.h"
 #include "live/event.h"
 #include "live/grab.h"

@@ -17,6 +17,8 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
 #include "support/test_services.h"
 
 enum { IDLE_CHECK_MS = 20 }; /* a connection unused for longer is tested before use (io/redis_connection.c) */

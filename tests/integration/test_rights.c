@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "io/redis_reply.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/shut.h"
 #include "packet/split.h"

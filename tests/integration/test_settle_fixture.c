@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/grab.h"
 #include "live/keys.h"

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "io/redis_reply.h"
 #include "test_user_fixture.h"
 #include "user/session.h"
 

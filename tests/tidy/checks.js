@@ -94,6 +94,28 @@ export function headers(root) {
   return problems;
 }
 
+// A header is the header of one source: what it declares is defined in the .c of the same name. mustache/ is a library
+// with a single public header, and NAME_internal.h may serve several sources of its folder.
+export function pairs(root) {
+  const problems = [];
+  const plain = (file) => code(read(root, file));
+  const defined = new Map();
+  for (const file of files(root, 'app', /\.c$/)) {
+    for (const [, name] of plain(file).matchAll(/^(?!static\b)[a-z_][\w *]*?[\s*](\w+)\([^;{}]*\)\s*\n\{/gm)) defined.set(name, file);
+  }
+  for (const file of files(root, 'app', /\.h$/)) {
+    if (/_internal\.h$/.test(file) || file === 'app/mustache/mustache.h') continue;
+    const text = plain(file);
+    for (const match of text.matchAll(/^(?!static\b|typedef\b|#)[a-z_][\w *]*?[\s*](\w+)\([^;{}]*\)[^;{}]*;/gm)) {
+      const source = defined.get(match[1]);
+      if (source && source !== file.replace(/\.h$/, '.c')) {
+        problems.push(`${file}:${lineOf(text, match.index)}: ${match[1]} is defined in ${source}`);
+      }
+    }
+  }
+  return problems;
+}
+
 export function lines(root) {
   const problems = [];
   for (const folder of ['app', 'lua', 'sql', 'tests']) {
@@ -412,6 +434,6 @@ export function map(root) {
 export const mutants = (root) => mutantsRead(root).problems;
 
 export const checks = {
-  includes, domain, rooms, headers, lines, functions, forbidden, money, lua, codes, mustache, texts, problems, nginx,
-  references, map, mutants,
+  includes, domain, rooms, headers, pairs, lines, functions, forbidden, money, lua, codes, mustache, texts, problems,
+  nginx, references, map, mutants,
 };

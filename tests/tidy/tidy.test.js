@@ -81,6 +81,13 @@ test('a header without its guard or its purpose is found', () => {
   accepts('headers', 'app/base/planted.h', `/* Planted. */\n${guard('HB_BASE_PLANTED_H')}`);
 });
 
+test('a function that another source than that of its header defines is found', () => {
+  const guard = 'HB_BASE_PLANTED_H';
+  const header = `/* Planted. */\n#ifndef ${guard}\n#define ${guard}\nint planted(void);\nstruct str str_trim(struct str s);\n#endif\n`;
+  finds('pairs', 'app/base/planted.h', header, /planted\.h:5: str_trim is defined in app\/base\/str\.c/);
+  accepts('pairs', 'app/base/planted_internal.h', header);
+});
+
 test('a line that is too long, a tab and trailing white space are found', () => {
   finds('lines', 'app/base/planted.c', `/* ${'红'.repeat(115)} */\n`, /planted\.c:1: longer/);
   finds('lines', 'lua/planted-1.lua', '\treturn\n', /planted-1\.lua:1: a tab/);

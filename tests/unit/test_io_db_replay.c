@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "io/db.h"
+#include "io/db_replay.h"
 
 static const enum status *outcomes; /* statuses of the next transactions */
 static int runs;

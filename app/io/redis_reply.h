@@ -1,0 +1,17 @@
+/* Reading replies of Redis without trust. */
+#ifndef HB_IO_REDIS_REPLY_H
+#define HB_IO_REDIS_REPLY_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* Reads a reply; each function checks type and bounds. NULL is allowed. */
+bool redis_reply_is_nil(const redisReply *reply);
+struct str redis_reply_str(const redisReply *reply);                     /* STR_NONE unless string or status */
+bool redis_reply_i64(const redisReply *reply, int64_t *out);             /* false unless integer or decimal string */
+const redisReply *redis_reply_at(const redisReply *reply, size_t index); /* NULL unless an array with that element */
+
+#endif

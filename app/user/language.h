@@ -1,0 +1,11 @@
+/* The choice of a language. */
+#ifndef HB_USER_LANGUAGE_H
+#define HB_USER_LANGUAGE_H
+
+#include "web/exchange.h"
+
+/* POST /language: stores the visitor's language in a cookie for a year. Fields: language ("zh-CN" | "en"; anything else
+ * is 400), next. HTML 303 to next (a local path, else /), JSON 204. */
+enum step language_submit(struct exchange *x);
+
+#endif

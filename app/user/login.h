@@ -1,0 +1,24 @@
+/* The page of logging in. The comment above a handler lists the members of its model, on which the template
+ * relies; members marked page-only are not in JSON. */
+#ifndef HB_USER_LOGIN_H
+#define HB_USER_LOGIN_H
+
+#include "web/exchange.h"
+
+/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to / (303).
+ *
+ * Model, all of it page-only:
+ *   form       { username, next }: the typed texts; next is a local path or the empty string
+ *   register_url  "/register" with the same next
+ * After a refused POST (422) also:
+ *   errors     [ { field, message } ]       field: "username" | "password"
+ *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password
+ * The form posts to /login: username, password, next (hidden). */
+enum step login_show(struct exchange *x);
+
+/* POST /login: starts a new session and ends the one that the request presented. HTML 303 to next (a local path, else
+ * /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
+ * time. When a store is known to be unreachable, answers 503 before the password is hashed. */
+enum step login_submit(struct exchange *x);
+
+#endif

@@ -1,0 +1,18 @@
+/* What the pages of this folder share. */
+#ifndef HB_USER_PAGES_INTERNAL_H
+#define HB_USER_PAGES_INTERNAL_H
+
+#include "base/str.h"
+#include "user/store.h"
+#include "web/exchange.h"
+
+/* The query's `next` when it is a local path, else the empty string. */
+struct str next_from_query(struct exchange *x);
+/* The address of page with the query ?next=, percent-encoded: "/login?next=/p/…%3Fafter%3D3". Just page when next is
+ * empty. STR_NONE without memory. */
+struct str next_url(struct arena *a, const char *page, struct str next);
+
+/* The answer of register and login. JSON: json_status with {id, username, nickname}. HTML: 303 to path. */
+enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path);
+
+#endif
