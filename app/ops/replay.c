@@ -71,8 +71,18 @@ static enum status redis_update(struct stores *stores, struct arena *a, uint64_t
         closed ? live_remove(&stores->live, packet_id) /* from now on its page comes from MySQL */
                : held_publish(stores->db, &stores->live, a, packet_partition(packet_id, stores->config->partitions));
     if (st != ST_OK)
-        (void)fprintf(out, "packet %" PRIu64 ": Redis not updated: %s\n", packet_id, status_name(st));
+        (void)fprintf(out, "packet %" PRIu64 ": Redis not updated: %s; later: hongbao replay --packet %" PRIu64 "\n",
+                      packet_id, status_name(st), packet_id);
     return st;
+}
+
+/* The same after a letter was resolved. MySQL decides, so an unreachable Redis is no failure: a Redis that starts is
+ * updated by the worker. */
+static enum status redis_update_later(struct stores *stores, struct arena *a, uint64_t packet_id, bool closed,
+                                      FILE *out)
+{
+    enum status st = status_idempotent(redis_update(stores, a, packet_id, closed, out));
+    return st == ST_UNAVAILABLE ? ST_OK : st;
 }
 
 enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str content, FILE *out)
@@ -87,7 +97,7 @@ enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str 
         st = ST_INVALID;
     } else if (st == ST_OK) {
         (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
-        st = redis_update(stores, a, r.packet_id, r.closed, out);
+        st = redis_update_later(stores, a, r.packet_id, r.closed, out);
     }
     arena_free(a);
     return st;
@@ -124,7 +134,7 @@ enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out)
                   : st == ST_NOT_FOUND ? "refused: no such letter, or it is resolved"
                                        : status_name(st));
     if (st == ST_OK && letter.packet_id != 0)
-        st = redis_update(stores, a, letter.packet_id, false, out);
+        st = redis_update_later(stores, a, letter.packet_id, false, out);
     arena_free(a);
     return st == ST_NOT_FOUND ? ST_INVALID : st;
 }
