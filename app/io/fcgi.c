@@ -252,7 +252,7 @@ static void batch_collect(struct loop *loop)
 static bool loop_ended(struct loop *loop)
 {
     int64_t now_ms = clock_monotonic_ms();
-    if (process_stop_asked() && loop->stop_deadline_ms == 0) {
+    if (process_stop_requested() && loop->stop_deadline_ms == 0) {
         log_info("stopping", "connections=%zu", loop->open_len);
         loop->stop_deadline_ms = now_ms + STOP_MS_MAX;
     }
@@ -352,7 +352,7 @@ enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app
     connections_take_over(loop);
     /* After FCGX_Init, which installs its own handlers. Signals stay blocked except during the poll: libfcgi does not
      * resume a read or write after EINTR, and a visitor must not lose the answer to a grab. */
-    process_signals_prepare();
+    process_signals_init();
     while (!loop_ended(loop)) {
         batch_collect(loop);
         batch_run(loop);

@@ -76,7 +76,7 @@ void process_init(char **argv)
     (void)unsetenv(PROCESS_HANDOVER);
 }
 
-void process_signals_prepare(void)
+void process_signals_init(void)
 {
     sigset_t blocked;
     stop_requested = restart_requested = 0;
@@ -102,7 +102,7 @@ int process_poll(struct pollfd *fds, size_t fds_len, int64_t timeout_ms)
     return ppoll(fds, (nfds_t)fds_len, &timeout, &self.poll_mask);
 }
 
-bool process_stop_asked(void)
+bool process_stop_requested(void)
 {
     return stop_requested != 0;
 }

@@ -6,7 +6,7 @@
  * --check; if that fails, there is no restart. docs/how-to/restart.md is for the operator.
  *
  * Order of calls: process_init in main; process_handover_take for the connections of the program before the restart;
- * process_signals_prepare; then in a loop process_poll, process_stop_asked, and process_restart once
+ * process_signals_init; then in a loop process_poll, process_stop_requested, and process_restart once
  * process_restart_due is true. */
 #ifndef HB_IO_PROCESS_H
 #define HB_IO_PROCESS_H
@@ -28,13 +28,13 @@
 void process_init(char **argv);
 
 /* Blocks the signals and installs our handlers, replacing others. Call before the first process_poll. */
-void process_signals_prepare(void);
+void process_signals_init(void);
 
 /* poll(2) with the signals unblocked. Returns as poll; -1 (EINTR) after a signal. */
 int process_poll(struct pollfd *fds, size_t fds_len, int64_t timeout_ms);
 
 /* True once SIGTERM, SIGINT or SIGUSR1 has arrived. */
-bool process_stop_asked(void);
+bool process_stop_requested(void);
 
 /* Raises the nice value of the process to niceness (1–19); never lowers it. A failure is logged. Where the kernel
  * groups processes by session (autogroup) or service (cgroup), the nice value counts only within the group, and the

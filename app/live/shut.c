@@ -22,7 +22,7 @@ static enum status packets_each(const struct live *live, struct redis_script *sc
     return live_codes_read(calls, count, name);
 }
 
-enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count)
+enum status live_shut(const struct live *live, const uint64_t *packet_ids, size_t count)
 {
     return packets_each(live, live->busy, "busy", 1, packet_ids, count);
 }

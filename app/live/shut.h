@@ -7,7 +7,7 @@
 /* Shuts packets before a rebuild: the state becomes busy, and grabs are answered LIVE_BUSY. A packet that is not in
  * Redis gets a tombstone, so that only a rebuild can load it. count ≤ LIVE_BATCH_MAX (asserted). ST_OK, or the first
  * error, as live_grab_read. */
-enum status live_busy(const struct live *live, const uint64_t *packet_ids, size_t count);
+enum status live_shut(const struct live *live, const uint64_t *packet_ids, size_t count);
 
 /* Deletes the keys of a packet; its events stay in the stream. ST_OK even if there are none; else as live_grab_read. */
 enum status live_remove(const struct live *live, uint64_t packet_id);

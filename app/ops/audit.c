@@ -142,7 +142,7 @@ static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
     }
     audit->packet_id = packet_id;
     db_set_timeout_s(stores->db, AUDIT_TIMEOUT_S);
-    enum status st = settle_check(stores);
+    enum status st = settle_partitions_check(stores);
     if (st == ST_OK)
         st = audit_run(stores, audit);
     int code = 2;

@@ -146,7 +146,7 @@ int settle_command(const struct config *config, int argc, char **argv)
     struct audit_sample *sample = calloc(1, sizeof *sample);
     enum status st = sample == NULL ? ST_NO_MEMORY : check ? tables_check(&app.stores) : ST_OK;
     if (st == ST_OK)
-        st = check ? settle_check(&app.stores) : settle_run(&app.stores, packet_audit, sample);
+        st = check ? settle_partitions_check(&app.stores) : settle_run(&app.stores, packet_audit, sample);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(sample);

@@ -104,7 +104,7 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
     if (st != ST_OK)
         return st;
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
-    st = packet_send(&x->app->stores, x->arena, sender, receiver, order, x->now_ms, result);
+    st = fund_packet(&x->app->stores, x->arena, sender, receiver, order, x->now_ms, result);
     if (st == ST_INVALID) {
         form_fail(errors, "amount", "text/balance_short");
     } else if (st == ST_EXISTS) {

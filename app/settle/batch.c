@@ -54,7 +54,7 @@ static enum status fail(struct settle_fault *fault, enum settle_fault_kind kind,
     return ST_CORRUPT;
 }
 
-/* The packets named by the events, each once, by id. */
+/* Lists each packet of the events once, ordered by id. */
 static enum status list_packets(struct arena *a, struct settle_batch *b)
 {
     b->packets = arena_array(a, b->event_count, sizeof *b->packets);
@@ -176,7 +176,7 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
             return fail(fault, FAULT_PACKET_CLOSED, p->id, none);
         if (p->has_close && (p->close_count != p->row_grabs || p->close_fen != p->row_grabs_fen ||
                              p->close_rest_fen != p->row_refund_fen))
-            return fail(fault, FAULT_CLOSED_OTHERWISE, p->id, none);
+            return fail(fault, FAULT_RECLOSE_MISMATCH, p->id, none);
         return ST_OK;
     }
     int64_t grabbed_fen;
@@ -210,7 +210,7 @@ enum status settle_batch_accounts(struct arena *a, struct settle_batch *b)
             (struct settle_account){ .id = b->grabs[i]->user_id, .change_fen = b->grabs[i]->amount_fen };
     for (size_t i = 0; i < b->packet_count; i++) {
         const struct settle_packet *p = &b->packets[i];
-        if (p->grabs_fen + p->refund_fen > 0) /* ≤ the packet's amount: checked */
+        if (p->grabs_fen + p->refund_fen > 0) /* ≤ the packet's amount, by settle_packet_check */
             b->accounts[changes++] =
                 (struct settle_account){ .id = p->id, .change_fen = -(p->grabs_fen + p->refund_fen) };
         if (p->refund_fen > 0)

@@ -1,8 +1,11 @@
-/* What a batch of events adds up to: the work of settling that needs neither MySQL nor Redis. Pure.
+/* Sums of a batch of events, and the checks of its packets. Pure: no MySQL, no Redis.
  *
- * One batch holds consecutive events of one partition. It is grouped into the rows that will be written: one change per
- * account, packet, (user, year) and (user, month), each list in ascending key order, which is also the order in which
- * the rows are locked: two workers can wait for each other, but never in a circle. */
+ * A batch holds consecutive events of one partition. It is grouped into the rows to write: one change per account,
+ * packet, (user, year) and (user, month). Each list is in ascending key order, which is the order of the row locks, so
+ * two workers cannot deadlock.
+ *
+ * Order of calls: settle_batch_group; the caller fills each packet from its row (and drops settled grabs);
+ * settle_packet_check of each packet; settle_batch_accounts; settle_batch_totals. */
 #ifndef HB_SETTLE_BATCH_H
 #define HB_SETTLE_BATCH_H
 
@@ -16,7 +19,7 @@
 #include "live/event.h"
 #include "settle/fault.h"
 
-/* All that a batch says about one packet, and what MySQL says about it. */
+/* One packet: the sums of its events in the batch, its row in MySQL, and what to do with it. */
 struct settle_packet {
     uint64_t id;
     /* from the events */
@@ -26,7 +29,7 @@ struct settle_packet {
     uint32_t last_share;
     int64_t last_grab_ms;
     bool has_close;
-    uint32_t close_count; /* as the closing script counted */
+    uint32_t close_count; /* grabs and fen as counted by the close script */
     int64_t close_fen, close_rest_fen;
     /* from the packet's row, filled by the caller before settle_packet_check */
     bool found;
@@ -38,9 +41,9 @@ struct settle_packet {
     uint32_t row_grabs;
     int64_t row_grabs_fen;
     int64_t row_refund_fen;
-    /* what follows, by settle_packet_check */
+    /* results of settle_packet_check */
     bool finishes;      /* the last share is settled with this batch */
-    bool closes;        /* finished, or closed with a refund */
+    bool closes;        /* the packet becomes closed: finished, or closed with a refund */
     int64_t refund_fen; /* > 0: goes back to the sender with this batch */
 };
 
@@ -79,36 +82,38 @@ struct settle_batch {
     size_t month_count;
 };
 
-/* Groups events (ascending ids, one partition) by packet; everything is allocated in a. Identical repeats of a grab
- * count once. ST_CORRUPT with fault set: the same share twice with different content, a grab behind its packet's close
- * event, two different close events, or sums beyond 64 bits. ST_NO_MEMORY. */
+/* Groups events (ascending ids, one partition) by packet. The lists are allocated in a; events stays borrowed. An
+ * identical repeat of a grab counts once. ST_CORRUPT with fault set: the same share twice with different content, a
+ * grab after its packet's close event, two different close events, or sums beyond 64 bits. ST_NO_MEMORY. */
 enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, struct settle_batch *out,
                                struct settle_fault *fault);
 
-/* Drops a grab that an earlier batch has settled already: its packet's sums shrink with it. */
+/* Removes a grab that an earlier batch has settled, from the list and from its packet's sums. */
 void settle_batch_drop(struct settle_batch *b, size_t grab_index);
 
 /* The packet of the batch with this id; NULL when none. */
 struct settle_packet *settle_batch_packet(const struct settle_batch *b, uint64_t packet_id);
 
-/* Compares a packet's events with its row and decides what happens to it. ST_CORRUPT with fault set: no such packet, a
- * grab of a closed packet, more money than the packet holds, all shares taken but money left, a close event whose
- * numbers are not the row's, or a grab that does not follow the last settled one: shares are handed out in order, so
- * a hole is an event that got lost. A repeated close event of a closed packet is fine. */
+/* Compares a packet's events with its row; sets finishes, closes and refund_fen. ST_CORRUPT with fault set: no such
+ * packet, a grab of a closed packet, more money than the packet holds, all shares taken but money left, a close event
+ * whose numbers differ from the row, or a grab whose share is not the next one: shares are handed out in order, so a
+ * skipped share is a lost event. An identical close event of a closed packet is accepted. */
 enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fault);
 
-/* Fills accounts: grabs pay from escrow to wallet, refunds from escrow to the sender. After settle_packet_check. */
+/* Fills accounts: grabs pay from escrow to wallet, refunds from escrow to sender. Call after settle_packet_check of all
+ * packets. ST_CORRUPT: a sum beyond 64 bits · ST_NO_MEMORY. */
 enum status settle_batch_accounts(struct arena *a, struct settle_batch *b);
 
 /* The calendar date of an instant in the service's zone. */
 typedef struct clock_date settle_date_of(int64_t ms);
 
-/* One received best share. */
+/* A best share: its receiver, and the time of the grab. */
 struct settle_best {
     uint64_t user_id;
     int64_t grabbed_ms;
 };
-/* Fills months from the grabs, and years from the months and the best shares of the packets that finish. */
+/* Fills months from the grabs, and years from the months and the best shares (best) of the packets that finish. Returns
+ * as settle_batch_accounts. */
 enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const struct settle_best *best,
                                 size_t best_count, settle_date_of *date_of);
 

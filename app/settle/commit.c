@@ -13,45 +13,47 @@
 #include "settle/settle_internal.h"
 #include "settle/write.h"
 
-static void letter_log(const struct settle_partition *p, struct live_event_id id, uint64_t packet_id, struct str reason)
+static void dead_letter_log(const struct settle_partition *p, struct live_event_id id, uint64_t packet_id,
+                            struct str reason)
 {
     char event[LIVE_EVENT_ID_MAX];
     live_event_id_text(event, id);
-    log_error("an event became a dead letter", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
+    log_error("dead letter written", "partition=%u event=%s packet=%llu reason=\"%.*s\"", p->no, event,
               (unsigned long long)packet_id, STR_ARG(reason));
 }
 
 static enum status commit_written(struct settle *s, struct settle_partition *p, const struct settle_write *w)
 {
     const struct live_event *last = &w->events[w->event_count - 1];
-    size_t followers = w->put_aside - (w->last_fault != FAULT_NONE);
+    size_t followers = w->letter_count - (w->last_fault != FAULT_NONE);
     p->last = last->id;
-    p->gap_known = false;
-    metrics_add(METRIC_SETTLED, w->event_count - w->put_aside);
-    metrics_add(METRIC_DEAD_LETTERS, w->put_aside);
+    p->gap_accepted = false;
+    metrics_add(METRIC_SETTLED, w->event_count - w->letter_count);
+    metrics_add(METRIC_DEAD_LETTERS, w->letter_count);
     if (w->last_fault != FAULT_NONE)
-        letter_log(p, last->id, last->packet_id, settle_fault_text(w->last_fault));
+        dead_letter_log(p, last->id, last->packet_id, settle_fault_text(w->last_fault));
     if (followers > 0)
-        log_error("events follow a dead letter of their packet", "partition=%u events=%zu", p->no, followers);
-    if (w->put_aside > 0) {
+        log_error("dead letters written for later events of the same packet", "partition=%u events=%zu", p->no,
+                  followers);
+    if (w->letter_count > 0) {
         p->held_due = true;
         s->pass_due = true;
     }
     metrics_add(METRIC_REFUNDED_FEN, (uint64_t)w->refunded_fen);
-    settle_partition_go_on(s, p);
-    return settle_closed_add(p, w->closed_ids, w->closed_count);
+    settle_partition_resume(s, p);
+    return settle_publish_queue_closed(p, w->closed_ids, w->closed_count);
 }
 
-/* Another worker was faster. It may have died before it told Redis of its letters and of closed packets. */
+/* Another worker has moved the cursor. It may have died before it published its dead letters and closed packets. */
 static enum status cursor_moved(struct settle *s, struct settle_partition *p)
 {
     p->held_due = true;
-    return settle_refresh(s, p); /* finds closed packets that Redis was not told of */
+    return settle_cursor_load(s, p); /* also queues closed packets that were not published */
 }
 
-/* The first entry behind the cursor can't be read and becomes a dead letter. */
-static enum status put_aside(struct settle *s, struct settle_partition *p, const redisReply *entry,
-                             struct dead_letter *letter)
+/* Writes the first entry after the cursor, which can't be read, as a dead letter. */
+static enum status letter_commit(struct settle *s, struct settle_partition *p, const redisReply *entry,
+                                 struct dead_letter *letter)
 {
     struct settle_write w = { .partition = p->no,
                               .cursor = p->last,
@@ -63,7 +65,7 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
         return ST_NO_MEMORY;
     if (letter->packet_id == 0)
         letter->packet_id = dead_letter_packet(letter->content, p->no, s->stores->config->partitions);
-    enum status st = settle_put_aside(s->stores->db, s->arena, &w, letter);
+    enum status st = settle_write_letter(s->stores->db, s->arena, &w, letter);
     if (st == ST_CORRUPT || st == ST_EXISTS || st == ST_INVALID) {
         settle_stop(p, &(struct settle_fault){ .kind = FAULT_LETTER_REFUSED, .event = letter->event });
         return ST_OK;
@@ -73,17 +75,18 @@ static enum status put_aside(struct settle *s, struct settle_partition *p, const
     if (st != ST_OK || w.outcome != SETTLE_WRITTEN)
         return st;
     crash_point("letter-after-commit");
-    letter_log(p, letter->event, letter->packet_id, letter->reason);
+    dead_letter_log(p, letter->event, letter->packet_id, letter->reason);
     metrics_add(METRIC_DEAD_LETTERS, 1);
     p->held_due = true;
     p->last = letter->event;
-    p->gap_known = false;
-    settle_partition_go_on(s, p);
+    p->gap_accepted = false;
+    settle_partition_resume(s, p);
     s->pass_due = true;
     return ST_OK;
 }
 
-/* How many events of a batch the fault may be about, and the first of them; 0: it names no place. */
+/* Counts the events of the batch that the fault may concern; *first: the index of the first one. 0: the fault names no
+ * packet and no event. */
 static size_t fault_find(const struct settle_write *w, size_t *first)
 {
     const struct settle_fault *fault = &w->fault;
@@ -100,17 +103,18 @@ static size_t fault_find(const struct settle_write *w, size_t *first)
     return found;
 }
 
-/* Nobody else shuts the doors of a packet that the tables do not know. What is no packet (logged) has none. */
-static enum status unknown_shut(struct settle *s, uint64_t packet_id)
+/* Shuts a packet that is not in the tables; recovery only shuts packets of the tables. A key that is not a packet is
+ * logged and skipped. */
+static enum status unknown_packet_shut(struct settle *s, uint64_t packet_id)
 {
-    enum status st = status_idempotent(live_busy(&s->stores->live, &packet_id, 1));
+    enum status st = status_idempotent(live_shut(&s->stores->live, &packet_id, 1));
     return st == ST_INVALID || st == ST_CORRUPT ? ST_OK : st;
 }
 
-/* The batch contradicts: cut to what is tried next. When the fault is about one event, the batch ends with that, which
- * becomes a dead letter; when it is about several, with the first of them; when it names no place, in the middle.
- * *stopped: not even that can be written. */
-static enum status fault_answer(struct settle *s, struct settle_partition *p, struct settle_write *w, bool *stopped)
+/* Cuts a batch that contradicts the tables to the part that is tried next. If the fault concerns one event, the batch
+ * ends with this event, which becomes a dead letter; if several, the batch ends with the first of them; if none is
+ * named, in the middle. *stopped: the dead letter itself was refused, and the partition is stopped. */
+static enum status batch_narrow(struct settle *s, struct settle_partition *p, struct settle_write *w, bool *stopped)
 {
     size_t first, found = fault_find(w, &first);
     bool one = found == 1 || w->event_count == 1;
@@ -121,10 +125,10 @@ static enum status fault_answer(struct settle *s, struct settle_partition *p, st
     }
     w->event_count = one || found > 1 ? first + 1 : w->event_count / 2;
     w->last_fault = one ? w->fault.kind : FAULT_NONE;
-    w->careful = true;
+    w->drop_settled = true;
     p->batch_max = (uint32_t)w->event_count;
     s->pass_due = true;
-    return one && w->fault.kind == FAULT_PACKET_UNKNOWN ? unknown_shut(s, w->events[first].packet_id) : ST_OK;
+    return one && w->fault.kind == FAULT_PACKET_UNKNOWN ? unknown_packet_shut(s, w->events[first].packet_id) : ST_OK;
 }
 
 static enum status batch_commit(struct settle *s, struct settle_partition *p, uint64_t *settled)
@@ -134,15 +138,15 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
                               .events = p->events,
                               .event_count = p->event_count,
                               .entries = p->entries,
-                              .careful = settle_is_searching(s, p),
+                              .drop_settled = settle_is_searching(s, p),
                               .now_ms = clock_now_ms(),
                               .redis = s->stores->redis,
                               .connection = p->connection };
     bool stopped = false;
     enum status st = settle_write(s->stores->db, s->arena, &w);
-    while (st == ST_OK && w.outcome == SETTLE_FAULT && !stopped) { /* every turn has less to settle */
+    while (st == ST_OK && w.outcome == SETTLE_FAULT && !stopped) { /* every iteration has fewer events to settle */
         arena_reset(s->arena);
-        st = fault_answer(s, p, &w, &stopped);
+        st = batch_narrow(s, p, &w, &stopped);
         if (st == ST_OK && !stopped)
             st = settle_write(s->stores->db, s->arena, &w);
     }
@@ -153,7 +157,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
         crash_point("settle-after-commit");
         if (w.refunded_fen > 0)
             crash_point("expire-after-refund");
-        *settled = w.event_count - w.put_aside;
+        *settled = w.event_count - w.letter_count;
         return commit_written(s, p, &w);
     case SETTLE_BUSY:
     case SETTLE_FAULT: break;
@@ -171,10 +175,11 @@ enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t
     if (p->event_count > 0)
         st = batch_commit(s, p, settled);
     else if (p->damaged != NULL)
-        st = put_aside(s, p, p->damaged,
-                       &(struct dead_letter){ .event = p->damaged_id, .reason = settle_fault_text(FAULT_UNREADABLE) });
+        st = letter_commit(
+            s, p, p->damaged,
+            &(struct dead_letter){ .event = p->damaged_id, .reason = settle_fault_text(FAULT_UNREADABLE) });
     if (st == ST_UNKNOWN)
-        p->cursor_loaded = false; /* the cursor tells whether it was committed */
-    settle_partition_forget(p);
+        p->cursor_loaded = false; /* read it again: it tells whether the batch was committed */
+    settle_partition_clear(p);
     return st;
 }

@@ -1,10 +1,13 @@
-/* What was read becomes rows and money, or dead letters. */
+/* Commits the batch that settle_read has read: rows and money, or dead letters. */
 #ifndef HB_SETTLE_COMMIT_H
 #define HB_SETTLE_COMMIT_H
 
 #include "settle/settle.h"
 
-/* Settles what was read. *settled: events; 0 also when another worker was faster or the partition stopped. */
+/* Commits the batch of p and frees it. A batch that contradicts the tables is cut until it can be written. *settled:
+ * number of settled events, without dead letters; 0 if another worker was faster or the partition was stopped.
+ * ST_OK · ST_UNAVAILABLE, ST_CONFLICT: nothing was written · ST_UNKNOWN: the cursor is read again by the next pass ·
+ * ST_NO_MEMORY. */
 enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled);
 
 #endif

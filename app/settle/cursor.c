@@ -1,4 +1,3 @@
-/* Where settlement stands, and whether the tables were made for as many partitions as there are. */
 #include "settle/cursor.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -8,7 +7,8 @@
 
 enum { CHECK_CHUNK_BYTES = 4096, MISMATCH_LOG_INTERVAL_MS = 5000 };
 
-/* For how many partitions the tables were made, by their cursors, which are numbered from 0; 0: there is none yet. */
+/* The number of partitions that the tables were made for, by their cursors, numbered from 0. 0: there are no
+ * cursors. */
 static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
 {
     struct db_rows rows;
@@ -21,11 +21,11 @@ static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
 
 static void mismatch_log(int64_t tables, int64_t configured)
 {
-    log_error("the tables were made for another number of partitions: nothing is done", "tables=%lld configured=%lld",
+    log_error("partition count does not match the tables, nothing is settled", "tables=%lld configured=%lld",
               (long long)tables, (long long)configured);
 }
 
-/* All of them in one statement: their number is the one thing that tells which partitions the data has. */
+/* Creates all cursors in one statement: their number is the only record of the number of partitions. */
 static enum status cursors_make(struct settle *s)
 {
     struct buf sql = BUF_EMPTY;
@@ -51,14 +51,14 @@ static enum status cursors_match(struct settle *s)
     s->partitions_match = count == s->partition_count;
     if (s->partitions_match)
         return ST_OK;
-    if (clock_monotonic_ms() >= s->mismatch_log_ms) {
+    if (clock_monotonic_ms() >= s->mismatch_log_due_ms) {
         mismatch_log(count, s->partition_count);
-        s->mismatch_log_ms = clock_monotonic_ms() + MISMATCH_LOG_INTERVAL_MS;
+        s->mismatch_log_due_ms = clock_monotonic_ms() + MISMATCH_LOG_INTERVAL_MS;
     }
     return ST_INVALID;
 }
 
-enum status settle_check(struct stores *stores)
+enum status settle_partitions_check(struct stores *stores)
 {
     int64_t count = 0;
     struct arena *a = arena_new(CHECK_CHUNK_BYTES, CHECK_CHUNK_BYTES);
@@ -72,7 +72,7 @@ enum status settle_check(struct stores *stores)
     return ST_INVALID;
 }
 
-enum status settle_refresh(struct settle *s, struct settle_partition *p)
+enum status settle_cursor_load(struct settle *s, struct settle_partition *p)
 {
     struct db_rows rows;
     arena_reset(s->arena);
@@ -84,7 +84,7 @@ enum status settle_refresh(struct settle *s, struct settle_partition *p)
         return st;
     if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &p->last))
         return ST_CORRUPT;
-    st = settle_unpublished(s, p);
+    st = settle_publish_queue_missed(s, p);
     p->cursor_loaded = st == ST_OK;
     p->held_due = true;
     p->published = LIVE_EVENT_NONE;

@@ -1,17 +1,19 @@
-/* Where settlement stands in each partition, and whether the tables were made for as many partitions as configured. */
+/* The cursor of each partition in MySQL, and the check that the tables were made for the configured number of
+ * partitions. settle_cursor_lock (settle/write.h) locks a cursor for a transaction. */
 #ifndef HB_SETTLE_CURSOR_H
 #define HB_SETTLE_CURSOR_H
 
 #include "live/stores.h"
 #include "settle/settle.h"
 
-/* Reads the cursor; makes those of all partitions when there is none yet. ST_INVALID (logged): the tables were made for
- * another number of partitions. Nothing may be settled then and no fence opened: packets would be looked for where they
- * are not, and be built anew without what is promised. */
-enum status settle_refresh(struct settle *s, struct settle_partition *p);
+/* Reads the cursor of p into p->last and queues closed packets that were not published. Creates the cursors of all
+ * partitions if there are none. ST_INVALID (logged): the tables were made for another number of partitions. Then
+ * nothing may be settled and no fence opened: packets would be searched in the wrong partition and rebuilt without
+ * their unsettled grabs. ST_CORRUPT: there is no valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY. */
+enum status settle_cursor_load(struct settle *s, struct settle_partition *p);
 
-/* Says whether the tables are there for that many partitions, as far as they can be asked. Writes nothing. ST_INVALID:
- * no (logged). */
-enum status settle_check(struct stores *stores);
+/* Compares the number of cursors with the configured number of partitions. Writes nothing. ST_OK: equal, no cursors
+ * yet, or MySQL can't be read · ST_INVALID (logged): different · ST_NO_MEMORY. */
+enum status settle_partitions_check(struct stores *stores);
 
 #endif

@@ -78,8 +78,8 @@ enum status dead_letter_packets(struct db *db, struct arena *a, uint32_t partiti
     return ST_OK;
 }
 
-enum status dead_letter_holds(struct db *db, struct arena *a, uint32_t partition, uint64_t packet_id, uint64_t before,
-                              bool *out)
+enum status dead_letter_quarantined(struct db *db, struct arena *a, uint32_t partition, uint64_t packet_id,
+                                    uint64_t before, bool *out)
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,

@@ -8,7 +8,7 @@
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
-/* The next due packets of one state behind the place of the walk. */
+/* The next due packets of one state after the position of the walk. */
 static enum status due_find(const struct expire *e, struct settle *s, struct arena *a, enum packet_state state,
                             int64_t now_ms, struct db_rows *rows)
 {
@@ -19,22 +19,22 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
 }
 
-/* Only a store that is away ends the pass; a packet of its own trouble is logged where it is found. */
-static enum status answer_read(struct settle *s, uint64_t packet_id, const struct live_close *answer, int64_t now_ms,
-                               uint64_t *closed, struct recover_done *done)
+/* Only an unreachable store ends the pass. An error of one packet is logged. */
+static enum status reply_read(struct settle *s, uint64_t packet_id, const struct live_close *reply, int64_t now_ms,
+                              uint64_t *closed, struct recover_done *done)
 {
-    enum status st = status_idempotent(answer->status); /* the next pass asks again and gets ALREADY */
+    enum status st = status_idempotent(reply->status); /* repeated by the next pass, which gets ALREADY */
     if (st == ST_CORRUPT || st == ST_INVALID) {
-        log_error("a packet can't be closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
+        log_error("packet not closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
         return ST_OK;
     }
     if (st != ST_OK)
         return st;
-    if (answer->code == LIVE_CLOSED) {
+    if (reply->code == LIVE_CLOSED) {
         crash_point("expire-after-close");
         ++*closed;
     }
-    if (answer->code == LIVE_MISSING || answer->code == LIVE_BUSY)
+    if (reply->code == LIVE_MISSING || reply->code == LIVE_BUSY)
         return recover_packet(s, packet_id, now_ms, done);
     return ST_OK;
 }
@@ -42,19 +42,19 @@ static enum status answer_read(struct settle *s, uint64_t packet_id, const struc
 enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint64_t *closed, struct recover_done *done)
 {
     struct db_rows rows = { 0 };
-    struct live_close answers[DUE_PACKETS_MAX];
+    struct live_close replies[DUE_PACKETS_MAX];
     uint64_t ids[DUE_PACKETS_MAX];
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    /* Funding packets are seen to by recovery: it opens them or, when they are due, gives the money back. */
+    /* Recovery handles packets in state funding: it opens them or, after their expiry, refunds them. */
     enum status st = due_find(e, s, a, PACKET_OPEN, now_ms, &rows);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++)
         ids[i] = db_cell_u64(&rows, i, 0);
     if (st == ST_OK && rows.count > 0)
-        live_close_all(&s->stores->live, ids, rows.count, answers);
+        live_close_all(&s->stores->live, ids, rows.count, replies);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        st = answer_read(s, ids[i], &answers[i], now_ms, closed, done);
+        st = reply_read(s, ids[i], &replies[i], now_ms, closed, done);
         if (st == ST_OK)
             *e = (struct expire){ .packet_id = ids[i], .expires_ms = db_cell_i64(&rows, i, 1) };
     }

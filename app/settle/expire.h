@@ -1,4 +1,5 @@
-/* Packets whose time is over get their close event; the refund follows through the stream, behind all grabs. */
+/* Closes packets after their expiry. The close script appends a close event to the stream, after all grabs; settling
+ * this event refunds the rest. */
 #ifndef HB_SETTLE_EXPIRE_H
 #define HB_SETTLE_EXPIRE_H
 
@@ -8,16 +9,16 @@
 #include "settle/recover.h"
 #include "settle/settle.h"
 
-/* Where the walk over the due packets stands: by key, from the longest due on; a packet that can't be closed yet does
- * not keep the others waiting. All zero: from the start. */
+/* Position of the walk over the due packets, by (expires_ms, packet_id), the longest due first. The walk continues past
+ * a packet that can't be closed yet. All zero: from the start. */
 struct expire {
     int64_t expires_ms;
     uint64_t packet_id;
 };
 
-/* Closes what is due: at most a few hundred packets, the next call goes on behind them. *closed: newly closed.
- * What Redis does not know is handed to recovery, which counts in done.
- * ST_UNAVAILABLE: a store is away; nothing is lost, the packets stay due. */
+/* Closes at most LIVE_BATCH_MAX due packets; the next call continues after them. *closed: incremented for each newly
+ * closed packet. Packets that are missing or busy in Redis go to recover_packet, which counts in done.
+ * ST_UNAVAILABLE: a store is unreachable, the packets stay due · ST_NO_MEMORY. */
 enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint64_t *closed,
                         struct recover_done *done);
 

@@ -1,5 +1,5 @@
-/* What is wrong with an event, a stream or a packet, and the words for it: the reason of a dead letter, of a stopped
- * partition, of a packet that recovery leaves alone. */
+/* Faults of events, streams and packets, and their texts: the reason of a dead letter, of a stopped partition, or of a
+ * packet that recovery skips. */
 #ifndef HB_SETTLE_FAULT_H
 #define HB_SETTLE_FAULT_H
 
@@ -18,13 +18,13 @@ enum settle_fault_kind {
     /* events that contradict the tables */
     FAULT_PACKET_UNKNOWN,
     FAULT_PACKET_CLOSED,
-    FAULT_CLOSED_OTHERWISE,
+    FAULT_RECLOSE_MISMATCH,
     FAULT_MONEY_EXCEEDED,
     FAULT_SHARE_SKIPPED,
     FAULT_SHARES_EXCEEDED,
     FAULT_REST_MISMATCH,
     FAULT_CLOSE_MISMATCH,
-    FAULT_SETTLED_OTHERWISE,
+    FAULT_SETTLED_MISMATCH,
     FAULT_ACCOUNT_MISSING,
     FAULT_BALANCE_NEGATIVE,
     FAULT_BEST_SHARE_MISSING,
@@ -35,28 +35,28 @@ enum settle_fault_kind {
     /* other reasons of a dead letter */
     FAULT_UNREADABLE,
     FAULT_FOLLOWS_LETTER,
-    /* what stops a partition */
+    /* reasons of a stopped partition */
     FAULT_STREAM,
     FAULT_NO_ID,
     FAULT_LETTER_REFUSED,
     FAULT_TRIMMED,
-    /* a packet that recovery can not bring back */
+    /* reasons of a packet that can't be recovered */
     FAULT_SHARES_LOST,
     FAULT_GRAB_MISMATCH,
     FAULT_REBUILD_REFUSED,
     FAULT_NOT_CLOSED,
     FAULT_REFUND_REFUSED,
-    FAULT_CLOSED_SUM,
+    FAULT_CLOSED_SUM_MISMATCH,
     FAULT_COUNT
 };
 
 struct settle_fault {
     enum settle_fault_kind kind;
-    uint64_t packet_id;         /* 0: it is not about one packet */
-    struct live_event_id event; /* 0-0: it is not about one event */
+    uint64_t packet_id;         /* 0: not one packet */
+    struct live_event_id event; /* 0-0: not one event */
 };
 
-/* The words, for logs and for the reason of a dead letter. Static storage; "" for FAULT_NONE. */
+/* The text of a fault, for logs and for the reason of a dead letter. Static storage; "" for FAULT_NONE. */
 struct str settle_fault_text(enum settle_fault_kind kind);
 
 #endif

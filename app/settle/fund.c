@@ -15,13 +15,13 @@
 
 /* ---- money ---- */
 
-/* The packet comes first: its unique request_key tells a repeat before the balance can refuse it. */
+/* Inserts the packet first: a repeated request_key is detected before the balance is checked. */
 static enum status fund_body(struct db *db, void *ctx)
 {
     const struct packet *p = ctx;
     enum status st = packet_insert(db, p);
     if (st == ST_INVALID)
-        return ST_CORRUPT; /* a foreign key: the session's user is not there */
+        return ST_CORRUPT; /* foreign key: the user does not exist */
     if (st == ST_OK) {
         st = account_create(db, p->id, ACCOUNT_ESCROW);
         if (st == ST_EXISTS)
@@ -44,7 +44,7 @@ static enum status fund_body(struct db *db, void *ctx)
     return st;
 }
 
-/* A greeting that nobody typed is in the language of the moment: it does not tell one order from another. */
+/* any_greeting: the greeting is the default one of the visitor's language, so it is not compared. */
 static bool same_order(const struct packet *p, const struct packet *wanted, bool any_greeting)
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
@@ -82,29 +82,29 @@ static enum status load_body(struct db *db, void *ctx)
     enum live_code code = LIVE_BAD;
     st = load_shares(job->live, &p, &code);
     if (st != ST_OK) {
-        /* Not ST_CONFLICT, which would run the body again at once. */
+        /* Not ST_CONFLICT: db_transaction would run the body again at once. */
         return st == ST_NO_MEMORY || st == ST_CORRUPT ? st : ST_UNAVAILABLE;
     }
     if (code != LIVE_LOADED && code != LIVE_EXISTS) {
-        log_error("packet refused by its load script", "packet=%llu code=%d", (unsigned long long)p.id, (int)code);
+        log_error("load script refused packet", "packet=%llu code=%d", (unsigned long long)p.id, (int)code);
         return ST_CORRUPT;
     }
     crash_point("send-after-load");
     return packet_mark_open(db, p.id, NULL);
 }
 
-enum status packet_load_funded(struct stores *stores, struct arena *a, uint64_t packet_id)
+enum status fund_load(struct stores *stores, struct arena *a, uint64_t packet_id)
 {
     struct load_job job = { .live = &stores->live, .arena = a, .packet_id = packet_id };
     return db_transaction(stores->db, load_body, &job);
 }
 
-/* The sender has paid: whatever happens from here on, the packet is sent. */
+/* The sender has paid, so the send succeeds even if the load fails. */
 static void load_after_send(struct stores *stores, struct arena *a, uint64_t packet_id)
 {
-    enum status st = packet_load_funded(stores, a, packet_id);
+    enum status st = fund_load(stores, a, packet_id);
     if (st != ST_OK) {
-        log_warn("packet not loaded yet, left to the settle worker", "packet=%llu status=%s",
+        log_warn("packet not loaded, the settle worker will load it", "packet=%llu status=%s",
                  (unsigned long long)packet_id, status_name(st));
     }
 }
@@ -120,7 +120,7 @@ static enum status best_share(struct packet *p)
     if (st == ST_OK)
         p->best_share_no = p->kind == PACKET_LUCKY ? split_best_share_no(shares_fen, p->count) : PACKET_NO_SHARE;
     free(shares_fen);
-    return st == ST_INVALID ? ST_CORRUPT : st; /* the rules let nothing through that can't be split */
+    return st == ST_INVALID ? ST_CORRUPT : st; /* the order was validated, so it can be split */
 }
 
 static enum status packet_prepare(struct stores *stores, struct send_party sender, struct send_party receiver,
@@ -146,7 +146,7 @@ static enum status packet_prepare(struct stores *stores, struct send_party sende
     return st == ST_OK ? packet_id_next(stores->db, now_ms, &p->id) : st;
 }
 
-enum status packet_send(struct stores *stores, struct arena *a, struct send_party sender, struct send_party receiver,
+enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct send_party receiver,
                         const struct send_order *order, int64_t now_ms, struct send_result *out)
 {
     assert(order->request_key.len > 0);
@@ -163,7 +163,7 @@ enum status packet_send(struct stores *stores, struct arena *a, struct send_part
         if (st != ST_OK)
             return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
         bool same = same_order(&found, p, order->greeting_by_default);
-        out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose answer was lost */
+        out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose reply was lost */
         *p = found;
         if (!same)
             return ST_EXISTS;

@@ -9,8 +9,8 @@ struct held {
     uint32_t partition;
 };
 
-/* The packets of the partition that a letter names. While one of a packet's letters waits, so do its shares from
- * grabbed_count on. */
+/* The packets of the partition that have a letter. While one of them is unresolved, the shares from grabbed_count on
+ * are held. */
 static enum status holds_find(const struct held *h, struct db *db, struct live_hold **out, size_t *count)
 {
     struct db_rows rows;
@@ -27,10 +27,10 @@ static enum status holds_find(const struct held *h, struct db *db, struct live_h
     if (*out == NULL)
         return ST_NO_MEMORY;
     for (; *count < rows.count; (*count)++) {
-        bool waits = db_cell_u64(&rows, *count, 2) != 0;
+        bool has_letters = db_cell_u64(&rows, *count, 2) != 0;
         (*out)[*count] =
             (struct live_hold){ .packet_id = db_cell_u64(&rows, *count, 0),
-                                .from_share = waits ? (uint32_t)db_cell_u64(&rows, *count, 1) : PACKET_NO_SHARE };
+                                .from_share = has_letters ? (uint32_t)db_cell_u64(&rows, *count, 1) : PACKET_NO_SHARE };
     }
     return ST_OK;
 }
@@ -45,9 +45,9 @@ static enum status publish_body(struct db *db, void *ctx)
                               DB_PARAMS(DB_U64(h->partition)));
     if (st == ST_OK)
         st = holds_find(h, db, &holds, &count);
-    for (size_t told = 0; st == ST_OK && told < count; told += LIVE_BATCH_MAX) {
-        size_t left = count - told;
-        st = live_hold_all(h->live, holds + told, left < LIVE_BATCH_MAX ? left : LIVE_BATCH_MAX);
+    for (size_t sent = 0; st == ST_OK && sent < count; sent += LIVE_BATCH_MAX) {
+        size_t left = count - sent;
+        st = live_hold_all(h->live, holds + sent, left < LIVE_BATCH_MAX ? left : LIVE_BATCH_MAX);
     }
     return st;
 }
@@ -60,5 +60,5 @@ enum status held_publish(struct db *db, const struct live *live, struct arena *a
     enum status st = holds_find(&h, db, &holds, &count);
     if (st == ST_OK && count > 0)
         st = db_transaction(db, publish_body, &h);
-    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* told again in any case */
+    return st == ST_CONFLICT || st == ST_UNKNOWN ? ST_UNAVAILABLE : st; /* the next call sends them again */
 }

@@ -12,15 +12,15 @@
 #include "live/keys.h"
 #include "settle/held.h"
 
-enum { PUBLISH_QUEUE_MAX = 1024, UNPUBLISHED_PAGE = 1000 };
+enum { PUBLISH_QUEUE_MAX = 1024, MISSED_PAGE_EVENTS = 1000 };
 
-static void queue_words(struct settle *s, struct redis_call *call, const struct str *args, size_t count)
+static void command_queue(struct settle *s, struct redis_call *call, const struct str *args, size_t count)
 {
     *call = (struct redis_call){ 0 };
     redis_queue(s->stores->redis, call, args, count);
 }
 
-static enum status round_close(struct settle *s, struct redis_call *calls, size_t count)
+static enum status round_finish(struct settle *s, struct redis_call *calls, size_t count)
 {
     enum status st = ST_OK;
     if (redis_queued(s->stores->redis))
@@ -33,29 +33,31 @@ static enum status round_close(struct settle *s, struct redis_call *calls, size_
     return st;
 }
 
-/* Closed packets leave Redis by themselves, after a while in which people still look at them. NX: a packet that closed
- * long ago does not stay longer because it is told again. */
+/* Sets the time to live of the keys of closed packets: the grace time, in which visitors may still view them. NX: a
+ * repeated call does not prolong it. */
 static enum status publish_closed(struct settle *s, struct settle_partition *p, struct redis_call *calls)
 {
-    static const enum live_key own[] = { LIVE_KEY_PACKET, LIVE_KEY_SHARES, LIVE_KEY_GRABS, LIVE_KEY_ORDER };
+    static const enum live_key own_keys[] = { LIVE_KEY_PACKET, LIVE_KEY_SHARES, LIVE_KEY_GRABS, LIVE_KEY_ORDER };
     char grace[24];
     int digits = snprintf(grace, sizeof grace, "%lld", (long long)s->stores->config->packet_grace_ms);
     assert(digits > 0 && (size_t)digits < sizeof grace);
     while (p->closed_count > 0) {
-        size_t queued = 0, told = 0;
-        for (; told < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; told++) {
+        size_t queued = 0, sent = 0;
+        for (; sent < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; sent++) {
             struct live_keys keys;
-            live_keys(&keys, p->closed_ids[told], s->stores->config->partitions);
-            for (size_t i = 0; i < ARRAY_LEN(own); i++) {
-                const struct str args[] = { STR("PEXPIRE"), keys.key[own[i]], { grace, (size_t)digits }, STR("NX") };
-                queue_words(s, &calls[queued++], args, 4);
+            live_keys(&keys, p->closed_ids[sent], s->stores->config->partitions);
+            for (size_t i = 0; i < ARRAY_LEN(own_keys); i++) {
+                const struct str args[] = {
+                    STR("PEXPIRE"), keys.key[own_keys[i]], { grace, (size_t)digits }, STR("NX")
+                };
+                command_queue(s, &calls[queued++], args, 4);
             }
         }
-        enum status st = round_close(s, calls, queued);
+        enum status st = round_finish(s, calls, queued);
         if (st != ST_OK)
             return st;
-        p->closed_count -= told;
-        memmove(p->closed_ids, p->closed_ids + told, p->closed_count * sizeof *p->closed_ids);
+        p->closed_count -= sent;
+        memmove(p->closed_ids, p->closed_ids + sent, p->closed_count * sizeof *p->closed_ids);
     }
     return ST_OK;
 }
@@ -68,18 +70,18 @@ static enum status publish_position(struct settle *s, struct settle_partition *p
     struct live_event_id before_id = { 0, 0 };
     const struct str set[] = { STR("SET"), settled_key, last, STR("GET") };
     const struct str trim[] = { STR("XTRIM"), events_key, STR("MINID"), STR("="), last };
-    queue_words(s, &calls[0], set, 4);
-    queue_words(s, &calls[1], trim, 5);
+    command_queue(s, &calls[0], set, 4);
+    command_queue(s, &calls[1], trim, 5);
     redis_round(s->stores->redis);
     before = redis_reply_str(calls[0].reply);
     if (before.ptr != NULL && live_event_id_parse(before, &before_id) &&
         live_event_id_compare(before_id, p->last) > 0) {
-        /* Another worker was faster: we are late, its word stands. */
-        const struct str again[] = { STR("SET"), settled_key, before };
-        queue_words(s, &calls[2], again, 3);
-        return round_close(s, calls, 3);
+        /* Another worker has published a newer position: restore it. */
+        const struct str restore[] = { STR("SET"), settled_key, before };
+        command_queue(s, &calls[2], restore, 3);
+        return round_finish(s, calls, 3);
     }
-    return round_close(s, calls, 2);
+    return round_finish(s, calls, 2);
 }
 
 enum status settle_publish(struct settle *s, struct settle_partition *p)
@@ -90,9 +92,9 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
     struct redis_call *calls = arena_array(s->arena, PUBLISH_QUEUE_MAX, sizeof *calls);
     if (calls == NULL)
         return ST_NO_MEMORY;
-    /* The closed packets first: whoever comes after a crash finds them by the events behind the position. */
+    /* Closed packets first: after a crash the next worker finds them by the events after the published position. */
     enum status st = publish_closed(s, p, calls);
-    /* Then the grabs that wait behind dead letters: by the position alone they would be settled. */
+    /* Held shares before the position: by the position alone they would count as settled. */
     if (st == ST_OK && p->held_due) {
         st = held_publish(s->stores->db, &s->stores->live, s->arena, p->no);
         p->held_due = st != ST_OK;
@@ -104,14 +106,14 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
     }
     if (st == ST_OK)
         p->published = p->last;
-    /* Out of memory Redis refuses the position, and is told it again in the next pass. The money is settled, the other
-     * partitions wait for theirs, and the trimmed stream and the times to live make room. */
+    /* ST_CONFLICT: Redis is out of memory and refused the position; the next pass repeats it. It is no error: the money
+     * is settled, other partitions must go on, and trimmed streams and times to live free memory. */
     return st == ST_CONFLICT ? ST_OK : st;
 }
 
 /* ---- after a crash ---- */
 
-enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count)
+enum status settle_publish_queue_closed(struct settle_partition *p, const uint64_t *ids, size_t count)
 {
     if (count == 0)
         return ST_OK;
@@ -124,32 +126,31 @@ enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, s
     return ST_OK;
 }
 
-/* Those of the listed packets that are closed. sql: their ids, a comma behind each. */
+/* Queues those of the listed packets that are closed. ids_text: packet ids, each followed by a comma. */
 static enum status closed_find(struct settle *s, struct settle_partition *p, struct str ids_text)
 {
     struct db_rows rows;
     struct str sql = arena_printf(s->arena, "SELECT id FROM packet WHERE state = 'closed' AND id IN (%.*s0)",
-                                  STR_ARG(ids_text)); /* no packet has the id 0 */
+                                  STR_ARG(ids_text)); /* 0 ends the list: no packet has this id */
     if (sql.ptr == NULL)
         return ST_NO_MEMORY;
     enum status st = db_query(s->stores->db, s->arena, &rows, sql.ptr, NULL, 0);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
         uint64_t id = db_cell_u64(&rows, i, 0);
-        st = settle_closed_add(p, &id, 1);
+        st = settle_publish_queue_closed(p, &id, 1);
     }
     return st;
 }
 
-/* One page of the events behind *from up to the cursor; *from moves on. */
-static enum status unpublished_page(struct settle *s, struct settle_partition *p, struct live_event_id *from,
-                                    bool *more)
+/* Handles one page of the events after *from, up to the cursor, and moves *from to its end. */
+static enum status missed_page(struct settle *s, struct settle_partition *p, struct live_event_id *from, bool *more)
 {
     char events[LIVE_KEY_MAX], first[LIVE_EVENT_ID_MAX + 1] = "(", last[LIVE_EVENT_ID_MAX], count[16];
     struct redis_call call;
     struct live_event event;
     struct buf ids = BUF_EMPTY;
     (void)live_event_id_text(first + 1, *from);
-    (void)snprintf(count, sizeof count, "%d", UNPUBLISHED_PAGE);
+    (void)snprintf(count, sizeof count, "%d", MISSED_PAGE_EVENTS);
     const struct str range[] = { STR("XRANGE"),   live_events_key(events, p->no),
                                  str_from(first), live_event_id_text(last, p->last),
                                  STR("COUNT"),    str_from(count) };
@@ -166,7 +167,7 @@ static enum status unpublished_page(struct settle *s, struct settle_partition *p
             moved = true;
         }
     }
-    *more = moved && found == UNPUBLISHED_PAGE;
+    *more = moved && found == MISSED_PAGE_EVENTS;
     redis_call_free(&call);
     if (st == ST_OK)
         st = ids.failed ? ST_NO_MEMORY : closed_find(s, p, buf_view(&ids));
@@ -174,7 +175,7 @@ static enum status unpublished_page(struct settle *s, struct settle_partition *p
     return st;
 }
 
-enum status settle_unpublished(struct settle *s, struct settle_partition *p)
+enum status settle_publish_queue_missed(struct settle *s, struct settle_partition *p)
 {
     char settled[LIVE_KEY_MAX];
     struct redis_call call;
@@ -187,9 +188,9 @@ enum status settle_unpublished(struct settle *s, struct settle_partition *p)
     bool more = live_event_id_compare(from, p->last) < 0;
     while (st == ST_OK && more) {
         arena_reset(s->arena);
-        st = unpublished_page(s, p, &from, &more);
+        st = missed_page(s, p, &from, &more);
     }
-    if (st == ST_INVALID) /* not a stream: reading it says so */
+    if (st == ST_INVALID) /* not a stream: settle_read stops the partition */
         return ST_OK;
     return status_retry(st);
 }

@@ -1,15 +1,17 @@
-/* What Redis is told of a settled batch. */
+/* Publishes the result of a settled batch to Redis. */
 #ifndef HB_SETTLE_PUBLISH_H
 #define HB_SETTLE_PUBLISH_H
 
 #include "settle/settle.h"
 
-/* Tells Redis: time to live of closed packets, what waits behind dead letters, position, trimmed stream; in this
- * order. */
+/* Sends what is due, in this order: times to live of the keys of closed packets, held shares, the position, the trim of
+ * the stream. Does nothing if nothing has changed. ST_OK also if Redis is out of memory (the next pass repeats it) ·
+ * ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
 enum status settle_publish(struct settle *s, struct settle_partition *p);
-/* Packets that are closed now: the next settle_publish tells of them. */
-enum status settle_closed_add(struct settle_partition *p, const uint64_t *ids, size_t count);
-/* The same for packets whose events are settled but not published: a worker died in between. */
-enum status settle_unpublished(struct settle *s, struct settle_partition *p);
+/* Queues closed packets for the next settle_publish. ids is copied. ST_NO_MEMORY. */
+enum status settle_publish_queue_closed(struct settle_partition *p, const uint64_t *ids, size_t count);
+/* Queues the closed packets of events that are settled but not published, because a worker died in between. p->last
+ * must be set. ST_OK · ST_UNAVAILABLE · ST_NO_MEMORY. */
+enum status settle_publish_queue_missed(struct settle *s, struct settle_partition *p);
 
 #endif

@@ -13,19 +13,19 @@
 #include "settle/fault.h"
 #include "settle/settle_internal.h"
 
-/* The stream is settled to its end. */
+/* The stream is settled to its end, so the search for a contradicting event is over. */
 static void search_end(struct settle *s, struct settle_partition *p)
 {
     if (!settle_is_searching(s, p))
         return;
     p->batch_max = (uint32_t)s->stores->config->settle_batch;
-    s->stream_repaired = true; /* recovery passed its packets by */
+    s->stream_repaired = true; /* recovery skipped its packets during the search */
 }
 
 static enum status read_queue(struct settle *s, struct settle_partition *p)
 {
     char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[16];
-    int digits = snprintf(count, sizeof count, "%u", p->batch_max + 1); /* and the cursor's own entry */
+    int digits = snprintf(count, sizeof count, "%u", p->batch_max + 1); /* plus the cursor's entry */
     assert(digits > 0 && (size_t)digits < sizeof count);
     const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
                                 STR("COUNT"),  { count, (size_t)digits } };
@@ -33,9 +33,9 @@ static enum status read_queue(struct settle *s, struct settle_partition *p)
     return p->call.status == ST_NO_MEMORY ? ST_NO_MEMORY : ST_OK;
 }
 
-static void damaged_found(struct settle_partition *p, const redisReply *entry, struct live_event_id id)
+static void damaged_set(struct settle_partition *p, const redisReply *entry, struct live_event_id id)
 {
-    if (live_event_id_compare(id, p->last) <= 0) { /* no id, so no way past it */
+    if (live_event_id_compare(id, p->last) <= 0) { /* without an id the cursor can't move past the entry */
         settle_stop(p, &(struct settle_fault){ .kind = FAULT_NO_ID });
         return;
     }
@@ -43,7 +43,7 @@ static void damaged_found(struct settle_partition *p, const redisReply *entry, s
     p->damaged_id = id;
 }
 
-/* From the reply to events. p->gap: the first entry is not the cursor's. */
+/* Parses the reply into p->events. Sets p->gap when the first entry is not the cursor's. */
 static enum status read_events(struct settle *s, struct settle_partition *p)
 {
     const redisReply *reply = p->call.reply;
@@ -55,10 +55,10 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
     size_t first = 0;
     struct live_event event;
     if (reply->elements > 0) {
-        (void)live_event_read(reply->element[0], &event); /* the mark of a recovery is no event, but has an id */
+        (void)live_event_read(reply->element[0], &event); /* fails for the stream anchor, but sets its id */
         first = live_event_id_equal(event.id, p->last) && !live_event_id_equal(p->last, LIVE_EVENT_NONE) ? 1 : 0;
     }
-    if (first == 0 && !live_event_id_equal(p->last, LIVE_EVENT_NONE) && !p->gap_known) {
+    if (first == 0 && !live_event_id_equal(p->last, LIVE_EVENT_NONE) && !p->gap_accepted) {
         p->gap = true;
         return ST_OK;
     }
@@ -66,7 +66,8 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
         search_end(s, p);
         return ST_OK;
     }
-    /* Without the cursor's entry one more was read: a batch of one event is what a fault is narrowed down to. */
+    /* Never more than batch_max: without the cursor's entry the reply holds one event more, and a search needs a batch
+     * of one event. */
     size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements;
     p->events = calloc(end - first, sizeof *p->events);
     if (p->events == NULL)
@@ -74,9 +75,10 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
     p->entries = &reply->element[first];
     for (size_t i = first; i < end; i++) {
         if (live_event_read(reply->element[i], &event) != ST_OK) {
-            /* What stands before it is settled first; then it is the first one, and becomes a dead letter. */
+            /* The events before it are settled first. In the next batch it is the first entry and becomes a dead
+             * letter. */
             if (p->event_count == 0)
-                damaged_found(p, reply->element[i], event.id);
+                damaged_set(p, reply->element[i], event.id);
             break;
         }
         p->events[p->event_count++] = event;
@@ -87,29 +89,29 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
 enum status settle_read(struct settle *s, uint32_t first, uint32_t count)
 {
     int64_t now_ms = clock_monotonic_ms();
-    struct settle_partition *asked[SETTLE_READ_PARTITIONS_MAX];
-    uint32_t asked_count = 0;
+    struct settle_partition *queued[SETTLE_READ_PARTITIONS_MAX];
+    uint32_t queued_count = 0;
     enum status st = ST_OK;
     assert(count <= SETTLE_READ_PARTITIONS_MAX);
     for (uint32_t i = first; st == ST_OK && i < first + count; i++) {
         struct settle_partition *p = &s->partitions[i];
-        settle_partition_forget(p);
+        settle_partition_clear(p);
         if (p->stopped && now_ms < p->retry_ms)
             continue;
         if (!p->cursor_loaded)
-            st = settle_refresh(s, p);
+            st = settle_cursor_load(s, p);
         if (st == ST_OK)
             st = read_queue(s, p);
         if (st == ST_OK)
-            asked[asked_count++] = p;
+            queued[queued_count++] = p;
     }
     if (redis_queued(s->stores->redis))
         redis_round(s->stores->redis);
-    for (uint32_t i = 0; i < asked_count; i++) {
-        asked[i]->connection = redis_connection(s->stores->redis);
-        enum status read = read_events(s, asked[i]);
-        if (read == ST_INVALID || read == ST_CORRUPT) { /* not a stream: the other partitions go on */
-            settle_stop(asked[i], &(struct settle_fault){ .kind = FAULT_STREAM });
+    for (uint32_t i = 0; i < queued_count; i++) {
+        queued[i]->connection = redis_connection(s->stores->redis);
+        enum status read = read_events(s, queued[i]);
+        if (read == ST_INVALID || read == ST_CORRUPT) { /* not a stream: stop this partition only */
+            settle_stop(queued[i], &(struct settle_fault){ .kind = FAULT_STREAM });
             read = ST_OK;
         }
         if (st == ST_OK)

@@ -1,4 +1,4 @@
-/* The next events behind the cursors, from Redis. */
+/* Reads the events after the cursors from Redis. */
 #ifndef HB_SETTLE_READ_H
 #define HB_SETTLE_READ_H
 
@@ -6,9 +6,10 @@
 
 enum { SETTLE_READ_PARTITIONS_MAX = 8 }; /* streams read in one round: bounds the memory of the replies */
 
-/* Reads the next events of the partitions first … first + count - 1 in one round. A partition's gap is set when its
- * stream does not go on where the cursor stands: nothing is read then, and recover_gaps is due.
- * count ≤ SETTLE_READ_PARTITIONS_MAX. */
+/* Reads the next events of the partitions first … first + count - 1 in one round. Skips a stopped partition before its
+ * retry time. When the stream lacks the cursor's entry, sets the partition's gap and reads nothing: recover_gaps is
+ * due. A stream that can't be read stops its partition (settle_stop). count ≤ SETTLE_READ_PARTITIONS_MAX (asserted).
+ * ST_OK · ST_UNAVAILABLE: a store is unreachable · ST_INVALID: as settle_cursor_load · ST_NO_MEMORY. */
 enum status settle_read(struct settle *s, uint32_t first, uint32_t count);
 
 #endif

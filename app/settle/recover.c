@@ -22,34 +22,34 @@
 #include "settle/write.h"
 
 enum {
-    WALK_PACKETS_MAX = 1000,   /* looked at in one round */
-    PENDING_EVENTS_MAX = 2000, /* unsettled events looked through for a packet's own */
-    FUNDING_GRACE_MS = 2000,   /* a send under way loads its packet itself */
+    WALK_PACKETS_MAX = 1000,   /* checked in one round */
+    PENDING_EVENTS_MAX = 2000, /* unsettled events searched for those of a packet */
+    FUNDING_GRACE_MS = 2000,   /* the sender's process loads its packet itself within this time */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* ---- what Redis says ---- */
+/* ---- the state in Redis ---- */
 
-enum seen { SEEN_MISSING, SEEN_OPEN, SEEN_CLOSED, SEEN_BUSY };
+enum snapshot_state { SNAPSHOT_MISSING, SNAPSHOT_OPEN, SNAPSHOT_CLOSED, SNAPSHOT_BUSY };
 
-/* A packet and its partition's stream as Redis had them at one moment. */
-struct sight {
-    enum seen seen;
-    int64_t grabbed_fen; /* of a packet that is there */
-    bool settled;        /* the stream goes on at the cursor, and no event of this packet is behind it */
+/* A packet and its partition's stream in Redis, read in one round. */
+struct snapshot {
+    enum snapshot_state state;
+    int64_t grabbed_fen; /* 0 if the packet is missing */
+    bool settled;        /* the stream has no gap at the cursor, and no event of this packet after it */
 };
 
-static void state_read(const redisReply *reply, enum seen *out)
+static void state_read(const redisReply *reply, enum snapshot_state *out)
 {
     struct str state = redis_reply_str(reply);
-    *out = state.ptr == NULL               ? SEEN_MISSING
-           : str_equal(state, STR("open")) ? SEEN_OPEN
-           : str_equal(state, STR("busy")) ? SEEN_BUSY
-                                           : SEEN_CLOSED;
+    *out = state.ptr == NULL               ? SNAPSHOT_MISSING
+           : str_equal(state, STR("open")) ? SNAPSHOT_OPEN
+           : str_equal(state, STR("busy")) ? SNAPSHOT_BUSY
+                                           : SNAPSHOT_CLOSED;
 }
 
-/* True when the events behind the cursor are all there and none is of this packet. */
+/* True if the stream has no gap at the cursor and no event of this packet after it. */
 static bool events_settled(const redisReply *range, struct live_event_id cursor, struct live_event_id last,
                            uint64_t packet_id)
 {
@@ -62,15 +62,17 @@ static bool events_settled(const redisReply *range, struct live_event_id cursor,
         first = live_event_id_equal(event.id, cursor) ? 1 : 0;
     }
     if (first == 0 && !live_event_id_equal(cursor, LIVE_EVENT_NONE) && !live_event_id_equal(cursor, last))
-        return false; /* a gap: recover_stream comes first */
+        return false; /* a gap: recover_gaps repairs it first */
     for (size_t i = first; i < range->elements; i++)
         if (live_event_read(range->element[i], &event) != ST_OK || event.packet_id == packet_id)
             return false;
     return true;
 }
 
-/* One round. The state is asked before the events: a packet that is missing or shut adds none after it was seen so. */
-static enum status packet_look(struct settle *s, uint64_t packet_id, struct live_event_id cursor, struct sight *out)
+/* Reads a snapshot in one round. The state is read before the events: a packet that is missing or shut gets no further
+ * event. */
+static enum status snapshot_read(struct settle *s, uint64_t packet_id, struct live_event_id cursor,
+                                 struct snapshot *out)
 {
     struct live_keys keys;
     char from[LIVE_EVENT_ID_MAX], count[16];
@@ -88,14 +90,14 @@ static enum status packet_look(struct settle *s, uint64_t packet_id, struct live
     redis_queue(s->stores->redis, &calls[1], info, 3);
     redis_queue(s->stores->redis, &calls[2], range, 6);
     redis_round(s->stores->redis);
-    *out = (struct sight){ .seen = SEEN_MISSING };
+    *out = (struct snapshot){ .state = SNAPSHOT_MISSING };
     enum status st = calls[0].status != ST_OK ? calls[0].status : calls[2].status;
     if (st == ST_OK)
         st = live_stream_last_id(&calls[1], &last);
     if (st == ST_OK) {
         const redisReply *fen = redis_reply_at(calls[0].reply, 1);
-        state_read(redis_reply_at(calls[0].reply, 0), &out->seen);
-        if (out->seen != SEEN_MISSING && (fen == NULL || !redis_reply_i64(fen, &out->grabbed_fen)))
+        state_read(redis_reply_at(calls[0].reply, 0), &out->state);
+        if (out->state != SNAPSHOT_MISSING && (fen == NULL || !redis_reply_i64(fen, &out->grabbed_fen)))
             out->grabbed_fen = 0; /* no grab yet */
         out->settled = events_settled(calls[2].reply, cursor, last, packet_id);
     }
@@ -116,7 +118,7 @@ struct task {
     int64_t refund_fen;
 };
 
-/* Seed and settled grabs → live packet. */
+/* Rebuilds the packet in Redis from its seed and its settled grabs. */
 static enum status packet_rebuild(struct task *t, struct db *db, const struct packet *p)
 {
     struct grab *grabs;
@@ -157,8 +159,8 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
     return st;
 }
 
-/* The rest goes back without an event: nothing in Redis can tell otherwise any more. The unique key (kind, packet, seq)
- * is the one a refund through the stream would have. */
+/* Refunds the rest without a close event: Redis has no unsettled event of the packet. The unique key (kind, packet,
+ * seq) is that of a refund by a close event, so there can be only one. */
 static enum status packet_refund(struct task *t, struct db *db, const struct packet *p)
 {
     int64_t rest_fen = p->amount_fen - p->grabbed_fen;
@@ -187,20 +189,20 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
                    DB_PARAMS(DB_I64(rest_fen), DB_I64(t->now_ms), DB_U64(p->id)));
 }
 
-static enum status packet_mend(struct task *t, struct db *db, const struct packet *p, const struct sight *sight)
+static enum status packet_repair(struct task *t, struct db *db, const struct packet *p, const struct snapshot *snapshot)
 {
     bool due = p->expires_ms <= t->now_ms;
-    if (sight->seen == SEEN_OPEN) {
+    if (snapshot->state == SNAPSHOT_OPEN) {
         if (p->state != PACKET_FUNDING)
             return ST_OK;
         return packet_mark_open(db, p->id, &t->opened);
     }
-    if (!sight->settled)
-        return ST_OK; /* its events first */
-    if (sight->seen == SEEN_CLOSED) {
-        /* The close event is gone, yet nobody can grab any more. */
-        if (sight->grabbed_fen != p->grabbed_fen) {
-            t->fault = FAULT_CLOSED_SUM;
+    if (!snapshot->settled)
+        return ST_OK; /* its events are settled first */
+    if (snapshot->state == SNAPSHOT_CLOSED) {
+        /* The close event is lost, but the packet takes no more grabs. */
+        if (snapshot->grabbed_fen != p->grabbed_fen) {
+            t->fault = FAULT_CLOSED_SUM_MISMATCH;
             return ST_CORRUPT;
         }
         return packet_refund(t, db, p);
@@ -213,29 +215,29 @@ static enum status packet_body(struct db *db, void *ctx)
     struct task *t = ctx;
     struct live_event_id cursor;
     struct packet p;
-    struct sight sight;
+    struct snapshot snapshot;
     t->loaded = t->opened = t->refunded = false;
     t->fault = FAULT_NONE;
     uint32_t partition = packet_partition(t->packet_id, t->s->stores->config->partitions);
-    bool held = false;
+    bool quarantined = false;
     enum status st = settle_cursor_lock(db, t->arena, partition, &cursor);
     if (st == ST_NOT_FOUND)
-        return ST_OK; /* another worker is at it */
+        return ST_OK; /* another worker has the partition */
     if (st == ST_OK)
         st = packet_find_locked(db, t->arena, t->packet_id, &p);
     if (st != ST_OK || p.state == PACKET_CLOSED)
         return st;
-    /* What its dead letters say decides what is right: a person's business. */
-    st = dead_letter_holds(db, t->arena, partition, t->packet_id, 0, &held);
-    if (st != ST_OK || held)
+    /* Its dead letters decide what is right; the operator resolves them. */
+    st = dead_letter_quarantined(db, t->arena, partition, t->packet_id, 0, &quarantined);
+    if (st != ST_OK || quarantined)
         return st;
-    st = packet_look(t->s, t->packet_id, cursor, &sight);
+    st = snapshot_read(t->s, t->packet_id, cursor, &snapshot);
     if (st == ST_OK)
-        st = packet_mend(t, db, &p, &sight);
+        st = packet_repair(t, db, &p, &snapshot);
     if (st != ST_OK || !t->refunded)
         return st;
-    /* Before the commit: nobody would come back for the keys of a closed packet. Without them the packet is merely one
-     * that Redis lost, so all of it can be repeated. */
+    /* Delete the keys before the commit: recovery does not visit closed packets. If the commit fails, the packet is
+     * only missing in Redis, and the refund is repeated. */
     crash_point("recover-before-remove");
     st = live_tombstone(&t->s->stores->live, t->packet_id);
     crash_point("recover-after-remove");
@@ -247,20 +249,20 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
     struct task t = { .s = s, .packet_id = packet_id, .now_ms = now_ms };
     uint32_t partition = packet_partition(packet_id, s->stores->config->partitions);
     if (settle_is_searching(s, &s->partitions[partition]))
-        return ST_OK; /* its events first: asking for each packet would hold the search up */
+        return ST_OK; /* its events are settled first; a check of each packet would slow the search down */
     t.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (t.arena == NULL)
         return ST_NO_MEMORY;
-    /* Packets in quarantine wait for a person, perhaps for days, and are asked for every second. */
-    bool held = false;
-    enum status st = dead_letter_holds(s->stores->db, t.arena, partition, packet_id, 0, &held);
-    if (st == ST_OK && !held)
+    /* A cheap check without a transaction: a packet may be in quarantine for days and is visited every second. */
+    bool quarantined = false;
+    enum status st = dead_letter_quarantined(s->stores->db, t.arena, partition, packet_id, 0, &quarantined);
+    if (st == ST_OK && !quarantined)
         st = db_transaction(s->stores->db, packet_body, &t);
     if (t.refunded)
         crash_point("recover-after-commit");
     if (t.fault != FAULT_NONE || st == ST_CORRUPT || st == ST_INVALID || st == ST_NOT_FOUND) {
         struct str reason = t.fault != FAULT_NONE ? settle_fault_text(t.fault) : str_from(status_name(st));
-        log_error("a packet can't be recovered", "packet=%llu reason=\"%.*s\"", (unsigned long long)packet_id,
+        log_error("packet not recovered", "packet=%llu reason=\"%.*s\"", (unsigned long long)packet_id,
                   STR_ARG(reason));
         done->faults++;
         st = ST_OK;
@@ -277,9 +279,9 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
 
 /* ---- the walk ---- */
 
-/* Asks Redis for the state of every listed packet and mends those that need it. */
-static enum status packets_look(struct settle *s, struct arena *a, const struct db_rows *rows, int64_t now_ms,
-                                struct recover_done *done)
+/* Reads the state of every listed packet in Redis and recovers those that need it. */
+static enum status packets_check(struct settle *s, struct arena *a, const struct db_rows *rows, int64_t now_ms,
+                                 struct recover_done *done)
 {
     struct redis_call *calls = arena_array(a, rows->count + 1, sizeof *calls);
     enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
@@ -295,10 +297,10 @@ static enum status packets_look(struct settle *s, struct arena *a, const struct 
         if (st == ST_OK)
             st = status_idempotent(calls[i].status);
         if (st == ST_OK) {
-            enum seen seen;
+            enum snapshot_state state;
             bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
-            state_read(calls[i].reply, &seen);
-            if (seen != SEEN_OPEN || funding)
+            state_read(calls[i].reply, &state);
+            if (state != SNAPSHOT_OPEN || funding)
                 st = recover_packet(s, db_cell_u64(rows, i, 0), now_ms, done);
         }
         redis_call_free(&calls[i]);
@@ -316,7 +318,7 @@ static enum status walk_open(struct recover *r, struct settle *s, struct arena *
         " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
         DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
     if (st == ST_OK)
-        st = packets_look(s, a, &rows, now_ms, done);
+        st = packets_check(s, a, &rows, now_ms, done);
     if (st != ST_OK)
         return st;
     *more = rows.count == WALK_PACKETS_MAX;
@@ -332,18 +334,19 @@ static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_m
                               "SELECT id, expires_ms, state FROM packet WHERE state = 'funding' AND created_ms <= ?"
                               " ORDER BY expires_ms, id LIMIT ?",
                               DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
-    return st == ST_OK ? packets_look(s, a, &rows, now_ms, done) : st;
+    return st == ST_OK ? packets_check(s, a, &rows, now_ms, done) : st;
 }
 
-void recover_all_again(struct recover *r)
+void recover_restart(struct recover *r)
 {
-    r->whole = true;
+    r->full_walk = true;
     r->expires_ms = 0;
     r->packet_id = 0;
 }
 
-/* A Redis that was emptied while it runs has lost its fence key with all the rest: it is compared anew. */
-static enum status checked_look(struct recover *r, struct settle *s)
+/* Compares the fence key with fence_text. A Redis that was emptied while running has lost the key, so its streams must
+ * be compared again. */
+static enum status fence_verify(struct recover *r, struct settle *s)
 {
     struct redis_call call;
     const struct str get[] = { STR("GET"), LIVE_FENCE_KEY };
@@ -360,16 +363,16 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
     bool more = true;
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st = checked_look(r, s);
+    enum status st = fence_verify(r, s);
     if (s->stream_repaired)
-        recover_all_again(r);
+        recover_restart(r);
     s->stream_repaired = false;
     if (st == ST_OK)
         st = walk_funding(s, a, now_ms, done);
     if (st == ST_OK)
         st = walk_open(r, s, a, now_ms, done, &more);
     if (st == ST_OK && !more)
-        r->whole = false;
+        r->full_walk = false;
     arena_free(a);
     return st;
 }

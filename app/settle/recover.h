@@ -1,22 +1,22 @@
-/* MySQL keeps the money, Redis decides the grab: when one of them lost something, this brings them together again.
- * Every rule looks first and can run any number of times, in any number of workers.
+/* Recovery: makes Redis and MySQL consistent after one of them has lost data. Every rule is idempotent and may run in
+ * several workers at once.
  *
- * - paid for (or open) in MySQL, not in Redis, not expired: loaded from its seed and its settled grabs;
- * - due, and Redis knows nothing that could still settle it: the rest goes back to the sender directly;
- * - a stream that does not go on where its cursor stands: the doors of the partition's packets are closed, the stream
- *   is made to go on behind the cursor, and every packet is built anew and opened. When the tables are older than Redis
- *   the events that are left are settled before, or become dead letters: then their packets stay shut.
+ * - A packet that is funded or open in MySQL, missing in Redis and not expired: is rebuilt in Redis from its seed and
+ *   its settled grabs.
+ * - An expired packet without an unsettled event in Redis: the rest is refunded to the sender directly.
+ * - A stream that lacks its cursor's entry: the packets of the partition are shut. If Redis has lost data, a stream
+ *   anchor sets the stream's last id to the cursor. If the tables are older than Redis, the remaining events are
+ *   settled or become dead letters. Then every packet without a dead letter is rebuilt and opened.
  *
- * Between the start of a Redis that has lost something and the discovery there must be no grab, or a share would be
- * promised that is settled for somebody else. So there is a fence before every Redis process (live/fence.h): a worker
- * that meets a new run_id compares every stream with its cursor (recover_fence), and then opens the fence by writing
- * that run_id and the number of partitions under LIVE_FENCE_KEY; a process that is configured with another number grabs
- * and loads nothing. A copy that comes back names the process it was taken from, which no longer runs. What a worker
- * read from the old process can't be settled after the check of the new one: settling asks, under the lock of the
- * cursor, whether the connection it was read over still stands; the check takes the same lock.
+ * Until the loss is detected there must be no grab, or a share could be given out that is settled for another user. So
+ * each Redis process has a fence (live/fence.h). A worker that connects to a new run_id compares every stream with its
+ * cursor (recover_fence) and then opens the fence: it writes the run_id and the number of partitions to LIVE_FENCE_KEY.
+ * Processes configured with another number of partitions grab and load nothing. A restored copy of Redis holds the
+ * run_id of an older process, so its fence is shut. Events read from the old process are not settled after the compare:
+ * settle_write verifies the connection under the lock of the cursor, and the compare takes the same lock.
  *
- * A packet is built or refunded only under the lock of its partition's cursor and only when no event of it waits in the
- * stream: what was promised is settled first. A closed packet never comes back. */
+ * A packet is rebuilt or refunded only under the lock of its partition's cursor and only if the stream has no unsettled
+ * event of it. A closed packet is never rebuilt. */
 #ifndef HB_SETTLE_RECOVER_H
 #define HB_SETTLE_RECOVER_H
 
@@ -27,30 +27,30 @@
 #include "settle/settle.h"
 
 struct recover_done {
-    uint64_t loaded;   /* brought (back) into Redis */
-    uint64_t opened;   /* was in Redis, MySQL now knows */
-    uint64_t refunded; /* given back without an event */
-    uint64_t faults;   /* packets that contradict; logged */
+    uint64_t loaded;   /* loaded or rebuilt in Redis */
+    uint64_t opened;   /* was open in Redis; now marked open in MySQL */
+    uint64_t refunded; /* refunded without a close event */
+    uint64_t faults;   /* packets that can't be recovered; logged */
 };
 
-/* The walk over all packets that are not closed. */
+/* State of recovery in one worker: the walk over all open packets, and the fence. Start with { .full_walk = true }. */
 struct recover {
-    bool whole; /* all of them are to be looked at without a pause: at start, after Redis was restarted, after a stream
-                   was mended; false again when the walk has come to its end */
-    int64_t expires_ms;
-    uint64_t packet_id;  /* where it stands */
-    char fence_text[64]; /* of the Redis server that was checked last */
+    bool full_walk; /* the walk runs without a pause: at start, after a restart of Redis, after a stream was repaired;
+                       false again at its end */
+    int64_t expires_ms; /* position of the walk, with packet_id */
+    uint64_t packet_id;
+    char fence_text[64]; /* fence text of the Redis process whose fence is open; empty: none */
 };
 
-/* The walk begins again, without a pause. */
-void recover_all_again(struct recover *r);
+/* Starts the walk again, without a pause. */
+void recover_restart(struct recover *r);
 
-/* Looks at the packets that are being paid for and at the next thousand open ones. Cheap enough for once a second;
- * while whole is set it is to be called again soon. */
+/* Checks all packets in state funding that are older than a grace time, and the next thousand open ones. Call it once a
+ * second; while full_walk is set, at once again. ST_OK · ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
 
-/* One packet: looks at both stores and does what the rules above say, or nothing. ST_OK also when it has to wait for
- * its events or a person, or contradicts itself (logged, counted in done). */
+/* Applies the rules above to one packet. ST_OK also if the packet must wait for its events or is in quarantine, or
+ * can't be recovered (logged, counted in done) · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done);
 
 #endif

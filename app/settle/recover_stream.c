@@ -19,25 +19,26 @@
 #include "settle/write.h"
 
 enum {
-    DOORS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
-    CLOSED_BACK_MS = 86400000,  /* a packet may be open longer by Redis's clock than by ours, or its load be late */
+    SHUT_PACKETS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
+    MARGIN_MS = 86400000, /* delete closed packets until this time after expiry: clocks differ, loads are late */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* One of two ways to keep people out of all packets that a query lists. */
-typedef enum status doors_fn(const struct live *live, const uint64_t *packet_ids, size_t count);
+/* live_shut or live_tombstone_all. */
+typedef enum status shut_fn(const struct live *live, const uint64_t *packet_ids, size_t count);
 
-/* All packets of a partition in that state whose time ends at from_ms or later. */
-static enum status doors_each(struct settle *s, struct db *db, uint32_t partition, enum packet_state state,
-                              int64_t from_ms, doors_fn *close, uint64_t *done)
+/* Calls shut for all packets of the partition in this state that expire at from_ms or later. *done: incremented by
+ * their number. */
+static enum status packets_each(struct settle *s, struct db *db, uint32_t partition, enum packet_state state,
+                                int64_t from_ms, shut_fn *shut, uint64_t *done)
 {
     uint64_t after = 0;
-    size_t count = DOORS_MAX;
+    size_t count = SHUT_PACKETS_MAX;
     enum status st = ST_OK;
-    while (st == ST_OK && count == DOORS_MAX) {
+    while (st == ST_OK && count == SHUT_PACKETS_MAX) {
         struct db_rows rows;
-        uint64_t ids[DOORS_MAX];
+        uint64_t ids[SHUT_PACKETS_MAX];
         struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
         if (a == NULL)
             return ST_NO_MEMORY;
@@ -45,13 +46,13 @@ static enum status doors_each(struct settle *s, struct db *db, uint32_t partitio
                       "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms >= ?"
                       " AND (expires_ms > ? OR id > ?) AND id % ? = ? ORDER BY expires_ms, id LIMIT ?",
                       DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(from_ms), DB_I64(from_ms), DB_U64(after),
-                                DB_I64(s->stores->config->partitions), DB_U64(partition), DB_I64(DOORS_MAX)));
+                                DB_I64(s->stores->config->partitions), DB_U64(partition), DB_I64(SHUT_PACKETS_MAX)));
         count = st == ST_OK ? rows.count : 0;
         for (size_t i = 0; i < count; i++)
             ids[i] = after = db_cell_u64(&rows, i, 0);
         if (count > 0) {
             from_ms = db_cell_i64(&rows, count - 1, 1);
-            st = close(&s->stores->live, ids, count);
+            st = shut(&s->stores->live, ids, count);
         }
         *done += count;
         arena_free(a);
@@ -59,17 +60,17 @@ static enum status doors_each(struct settle *s, struct db *db, uint32_t partitio
     return st;
 }
 
-/* Grabs of this partition's packets are answered "busy" until each is built anew. A packet that is closed may be open
- * in what Redis came back with, and nobody builds it anew: it goes for good, and its pages come from MySQL. */
-static enum status doors_close(struct settle *s, struct db *db, uint32_t partition)
+/* Shuts the partition's packets: grabs are answered busy until each packet is rebuilt. A packet that MySQL has closed
+ * may be open in an older copy of Redis; it is deleted with a tombstone, and its pages come from MySQL. */
+static enum status partition_shut(struct settle *s, struct db *db, uint32_t partition)
 {
     uint64_t shut = 0, removed = 0;
-    enum status st = doors_each(s, db, partition, PACKET_FUNDING, 0, live_busy, &shut);
+    enum status st = packets_each(s, db, partition, PACKET_FUNDING, 0, live_shut, &shut);
     if (st == ST_OK)
-        st = doors_each(s, db, partition, PACKET_OPEN, 0, live_busy, &shut);
+        st = packets_each(s, db, partition, PACKET_OPEN, 0, live_shut, &shut);
     if (st == ST_OK)
-        st = doors_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - CLOSED_BACK_MS, live_tombstone_all, &removed);
-    log_warn("doors closed", "partition=%u packets=%llu closed=%llu status=%s", partition, (unsigned long long)shut,
+        st = packets_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - MARGIN_MS, live_tombstone_all, &removed);
+    log_warn("packets shut", "partition=%u packets=%llu removed=%llu status=%s", partition, (unsigned long long)shut,
              (unsigned long long)removed, status_name(st));
     return st;
 }
@@ -78,12 +79,12 @@ struct repair {
     struct settle *s;
     struct settle_partition *p;
     struct arena *arena;
-    bool looked; /* with the cursor's row locked, where we thought it stands */
-    bool lost;   /* events were trimmed or lost that MySQL never saw */
+    bool compared; /* the cursor's row was locked and equal to our copy, so the stream was compared */
+    bool lost;     /* events were trimmed before they were settled */
 };
 
-/* The position that Redis was told: at most the cursor, unless the tables are older than Redis. */
-static enum status position_look(struct repair *r, struct live_event_id *out)
+/* Reads the published position: at most the cursor, unless the tables are older than Redis. */
+static enum status position_read(struct repair *r, struct live_event_id *out)
 {
     char key[LIVE_KEY_MAX];
     struct redis_call call;
@@ -96,8 +97,8 @@ static enum status position_look(struct repair *r, struct live_event_id *out)
     return status_idempotent(st);
 }
 
-static enum status stream_look(struct repair *r, struct str events_key, struct live_event_id *last, bool *has_cursor,
-                               bool *has_more)
+static enum status stream_read(struct repair *r, struct str events_key, struct live_event_id *last, bool *has_cursor,
+                               bool *has_later)
 {
     char from[LIVE_EVENT_ID_MAX];
     struct redis_call calls[2] = { 0 };
@@ -116,7 +117,7 @@ static enum status stream_look(struct repair *r, struct str events_key, struct l
         if (first != NULL)
             (void)live_event_read(first, &event);
         *has_cursor = first != NULL && live_event_id_equal(event.id, r->p->last);
-        *has_more = first != NULL && !*has_cursor;
+        *has_later = first != NULL && !*has_cursor;
     }
     redis_call_free(&calls[0]);
     redis_call_free(&calls[1]);
@@ -129,48 +130,48 @@ static enum status stream_body(struct db *db, void *ctx)
     char key[LIVE_KEY_MAX];
     struct str events_key = live_events_key(key, r->p->no);
     struct live_event_id cursor, last;
-    bool has_cursor, has_more;
+    bool has_cursor, has_later;
     enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
-        return ST_OK; /* another worker is at it: the next pass looks again */
+        return ST_OK; /* another worker has the partition: the next pass tries again */
     if (st != ST_OK)
         return st;
     if (!live_event_id_equal(cursor, r->p->last)) {
-        r->p->last = r->p->published = cursor; /* we are late: another worker moved and trimmed */
+        r->p->last = r->p->published = cursor; /* another worker moved the cursor and trimmed the stream */
         r->p->held_due = true;
         return ST_OK;
     }
-    r->looked = true;
+    r->compared = true;
     if (live_event_id_equal(cursor, LIVE_EVENT_NONE)) {
         struct live_event_id position;
-        st = position_look(r, &position);
+        st = position_read(r, &position);
         if (st != ST_OK || live_event_id_equal(position, LIVE_EVENT_NONE))
             return st; /* nothing is settled, so nothing can be lost */
     }
-    st = stream_look(r, events_key, &last, &has_cursor, &has_more);
+    st = stream_read(r, events_key, &last, &has_cursor, &has_later);
     if (st == ST_INVALID || st == ST_CORRUPT)
-        return doors_close(r->s, db, r->p->no); /* no stream: reading it says so */
+        return partition_shut(r->s, db, r->p->no); /* not a stream: settle_read stops the partition */
     if (st != ST_OK || has_cursor)
         return st;
     int order = live_event_id_compare(last, cursor);
-    if (order == 0) { /* someone trimmed the entry itself: nothing is lost */
-        r->p->gap_known = true;
+    if (order == 0) { /* only the cursor's own entry was trimmed: nothing is lost */
+        r->p->gap_accepted = true;
         return ST_OK;
     }
-    if (order > 0 && !has_more) {
+    if (order > 0 && !has_later) {
         r->lost = true;
         return ST_OK;
     }
-    log_error("a stream does not go on at its cursor", "partition=%u behind=%d", r->p->no, order < 0);
+    log_error("stream lacks its cursor's entry", "partition=%u behind=%d", r->p->no, order < 0);
     r->s->stream_repaired = true;
-    st = doors_close(r->s, db, r->p->no);
+    st = partition_shut(r->s, db, r->p->no);
     crash_point("recover-after-doors");
     if (st == ST_OK && order < 0) {
         st = live_stream_anchor(&r->s->stores->live, r->p->no, cursor);
         crash_point("recover-after-mark");
         return st;
     }
-    r->p->gap_known = st == ST_OK; /* what came after the lost stretch is settled where it does not contradict */
+    r->p->gap_accepted = st == ST_OK; /* settle the events after the gap; contradicting ones become dead letters */
     return st;
 }
 
@@ -206,22 +207,22 @@ enum status recover_gaps(struct settle *s)
     return status_retry(st);
 }
 
-/* ---- a Redis process that nobody has looked at yet ---- */
+/* ---- the fence of a new Redis process ---- */
 
-static enum status partition_check(struct settle *s, struct settle_partition *p, bool *looked)
+static enum status partition_compare(struct settle *s, struct settle_partition *p, bool *compared)
 {
     struct repair r = { .s = s, .p = p };
-    enum status st = settle_refresh(s, p); /* ours may be the copy of a cursor that another worker has moved */
+    enum status st = settle_cursor_load(s, p); /* another worker may have moved the cursor */
     if (st != ST_OK)
         return st;
-    p->gap_known = false;
+    p->gap_accepted = false;
     st = repair_run(&r);
-    *looked = r.looked;
+    *compared = r.compared;
     return st;
 }
 
-/* Connects, if need be, and reads the fence key. */
-static enum status redis_look(struct settle *s)
+/* Any round connects if necessary and reads the fence key first. */
+static enum status redis_ping(struct settle *s)
 {
     struct redis_call call;
     enum status st = redis_do(s->stores->redis, &call, &STR("PING"), 1);
@@ -229,33 +230,33 @@ static enum status redis_look(struct settle *s)
     return st;
 }
 
-enum status recover_fence(struct recover *r, struct settle *s, bool *checked)
+enum status recover_fence(struct recover *r, struct settle *s, bool *open)
 {
     char text[sizeof r->fence_text];
     struct str now = redis_fence_text(s->stores->redis);
     enum status st = ST_OK;
-    *checked = now.len > 0 && str_equal(now, str_from(r->fence_text));
-    if (*checked)
+    *open = now.len > 0 && str_equal(now, str_from(r->fence_text));
+    if (*open)
         return ST_OK;
     if (now.len == 0) {
-        st = redis_look(s);
+        st = redis_ping(s);
         now = redis_fence_text(s->stores->redis);
     }
     (void)snprintf(text, sizeof text, "%.*s", STR_ARG(now));
-    bool looked = true;
-    for (uint32_t i = 0; st == ST_OK && looked && i < s->partition_count; i++)
-        st = partition_check(s, &s->partitions[i], &looked);
-    /* The text names the process that was there before the first look. If another one took its place in between, the
-     * text opens nothing. */
-    if (st == ST_OK && looked)
+    bool compared = true;
+    for (uint32_t i = 0; st == ST_OK && compared && i < s->partition_count; i++)
+        st = partition_compare(s, &s->partitions[i], &compared);
+    /* text holds the run_id read before the compare. If another process has replaced that one since, text does not open
+     * its fence. */
+    if (st == ST_OK && compared)
         st = live_fence_open(&s->stores->live, str_from(text));
-    if (st == ST_OK && looked)
-        st = redis_look(s);
-    *checked = st == ST_OK && looked && redis_fence_is_open(s->stores->redis) &&
-               str_equal(redis_fence_text(s->stores->redis), str_from(text));
-    if (*checked) {
+    if (st == ST_OK && compared)
+        st = redis_ping(s);
+    *open = st == ST_OK && compared && redis_fence_is_open(s->stores->redis) &&
+            str_equal(redis_fence_text(s->stores->redis), str_from(text));
+    if (*open) {
         memcpy(r->fence_text, text, sizeof text);
-        recover_all_again(r);
+        recover_restart(r);
         log_info("fence opened", "redis=\"%s\"", text);
     }
     return status_retry(st);

@@ -7,8 +7,8 @@
 #include "packet/packet.h"
 #include "settle/fault.h"
 
-/* The statements' arguments are lists. JSON_TABLE is the one way to join a list of rows into an UPDATE that both
- * MariaDB and MySQL know; `./dev bench --only balances` measures what else would do. */
+/* The statements take lists. JSON_TABLE is the only way, in both MariaDB and MySQL, to join a list of rows into an
+ * UPDATE; `./dev bench --only balances` measures the alternatives. */
 
 static enum status fault_set(struct settle_rows *k, enum settle_fault_kind kind, uint64_t packet_id)
 {
@@ -16,7 +16,7 @@ static enum status fault_set(struct settle_rows *k, enum settle_fault_kind kind,
     return ST_CORRUPT;
 }
 
-/* Locks the packets' rows, in ascending order as the list, and reads what the check needs. */
+/* Locks the packets' rows in the ascending order of the list, and fills the packets for settle_packet_check. */
 static enum status packets_lock(struct settle_rows *k, struct db *db)
 {
     struct settle_batch *b = &k->batch;
@@ -50,7 +50,8 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
     return ST_OK;
 }
 
-/* Settled grabs among those of the batch drop out when they say the same, and are a fault when they don't. */
+/* Drops the grabs of the batch that are settled with the same user and amount. Other content for a settled share is a
+ * fault. */
 static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
 {
     struct settle_batch *b = &k->batch;
@@ -66,20 +67,20 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (place FOR ORDINALITY, packet BIGINT UNSIGNED PATH '$[0]',"
                       " share INT UNSIGNED PATH '$[1]')) AS j"
                       " STRAIGHT_JOIN grab AS g ON g.packet_id = j.packet AND g.share_no = j.share"
-                      " ORDER BY j.place DESC"); /* what is dropped moves nothing that comes later */
+                      " ORDER BY j.place DESC"); /* from the end, so dropping does not move the places still to come */
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
     for (size_t row = 0; st == ST_OK && row < rows.count; row++) {
         size_t i = (size_t)db_cell_u64(&rows, row, 0) - 1;
         assert(i < b->grab_count);
         const struct live_event *e = b->grabs[i];
         if (e->user_id != db_cell_u64(&rows, row, 1) || e->amount_fen != db_cell_i64(&rows, row, 2))
-            return fault_set(k, FAULT_SETTLED_OTHERWISE, e->packet_id);
+            return fault_set(k, FAULT_SETTLED_MISMATCH, e->packet_id);
         settle_batch_drop(b, i);
     }
     return st;
 }
 
-/* Names the first event of somebody who has no account. */
+/* Sets the fault to the first grab of a user without an account. */
 static enum status account_missing(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
@@ -106,8 +107,8 @@ static enum status account_missing(struct settle_rows *k, struct db *db)
     return st == ST_OK ? ST_CORRUPT : st;
 }
 
-/* Changes every account, locking the rows in ascending order: the list's own, which the join keeps. An account that
- * would fall below zero is refused by the table. */
+/* Changes all accounts. The join keeps the order of the list, so the rows are locked in ascending order. The table
+ * refuses a balance below zero. */
 static enum status accounts_change(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
@@ -175,7 +176,8 @@ static enum status transfers_insert(struct settle_rows *k, struct db *db)
     return rows == 0 ? ST_OK : db_exec_buf(db, NULL, &k->sql);
 }
 
-/* Who took the best shares of the lucky packets that finish with this batch; an earlier batch may have settled them. */
+/* Finds the receivers of the best shares of the lucky packets that finish with this batch. The grab of a best share may
+ * belong to an earlier batch. */
 static enum status best_find(struct settle_rows *k, struct db *db, struct settle_best **out, size_t *out_count)
 {
     const struct settle_batch *b = &k->batch;
@@ -296,7 +298,7 @@ enum status settle_rows_write(struct settle_rows *k, struct db *db)
     if (st == ST_OK)
         st = packets_lock(k, db);
     crash_point("settle-after-packets-lock");
-    if (st == ST_OK && k->careful)
+    if (st == ST_OK && k->drop_settled)
         st = grabs_drop_settled(k, db);
     for (size_t i = 0; st == ST_OK && i < b->packet_count; i++)
         st = settle_packet_check(&b->packets[i], &k->w->fault);

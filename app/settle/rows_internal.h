@@ -1,4 +1,4 @@
-/* The rows of a batch: all that is written between the lock of the cursor and its move. Private to settle_write.c. */
+/* Writes the rows of a batch, between the lock of the cursor and its move. Only for write.c. */
 #ifndef HB_SETTLE_ROWS_INTERNAL_H
 #define HB_SETTLE_ROWS_INTERNAL_H
 
@@ -16,16 +16,16 @@
 struct settle_rows {
     struct arena *arena;
     struct settle_write *w;
-    struct live_event *events; /* of w, without those of packets in quarantine */
+    struct live_event *events; /* those of w that are settled, without dead letters */
     size_t event_count;        /* > 0 */
     struct settle_batch batch;
-    struct buf sql; /* the caller frees it */
-    bool careful;   /* a unique key was hit: look for grabs that are settled already */
+    struct buf sql;    /* the caller frees it */
+    bool drop_settled; /* drop grabs of the batch that are settled already */
 };
 
 /* Groups the events, checks them against the tables and writes grabs, transfers, balances, totals and packets. Inside a
- * transaction. Of w now_ms is read; fault, closed_ids, closed_count and refunded_fen are set. ST_CORRUPT with a fault:
- * an event contradicts; else as db_exec. */
+ * transaction. Of w now_ms is read; fault, closed_ids, closed_count and refunded_fen are set. ST_CORRUPT with
+ * w->fault set: an event contradicts the tables; else as db_exec. */
 enum status settle_rows_write(struct settle_rows *k, struct db *db);
 
 #endif

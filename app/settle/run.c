@@ -9,8 +9,8 @@
 #include "settle/settle.h"
 
 enum {
-    CHORES_INTERVAL_MS = 1000, /* expiry and recovery, and the caller's own */
-    RETRY_PAUSE_MS = 100       /* while a store can't be reached; grabs are refused until the fence is open */
+    MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, and of extra */
+    RETRY_PAUSE_MS = 100 /* while a store is unreachable; short, because grabs are refused until the fence is open */
 };
 
 struct worker {
@@ -19,13 +19,13 @@ struct worker {
     struct recover recover;
     settle_extra *extra;
     void *extra_ctx;
-    int64_t chores_due_ms, extra_due_ms; /* monotonic */
-    bool waiting;                        /* the last turn failed */
+    int64_t maintenance_due_ms, extra_due_ms; /* monotonic */
+    bool failed;                              /* the last step failed */
 };
 
-/* Expiry and recovery. A Redis without memory may refuse to take a packet back, so expiry, which makes room, runs in
- * any case. */
-static enum status chores(struct worker *w)
+/* Runs expiry and recovery. Expiry runs even if recovery failed: it frees memory in a full Redis, which refuses to load
+ * packets. */
+static enum status maintain(struct worker *w)
 {
     struct recover_done done = { 0 };
     uint64_t closed = 0;
@@ -37,13 +37,13 @@ static enum status chores(struct worker *w)
     return recovered != ST_OK ? recovered : expired;
 }
 
-static enum status chores_when_due(struct worker *w)
+static enum status maintain_when_due(struct worker *w)
 {
-    if (clock_monotonic_ms() < w->chores_due_ms)
+    if (clock_monotonic_ms() < w->maintenance_due_ms)
         return ST_OK;
-    enum status st = chores(w);
-    bool more = st == ST_OK && (w->expire.packet_id != 0 || w->recover.whole);
-    w->chores_due_ms = clock_monotonic_ms() + (more ? 0 : CHORES_INTERVAL_MS);
+    enum status st = maintain(w);
+    bool more = st == ST_OK && (w->expire.packet_id != 0 || w->recover.full_walk);
+    w->maintenance_due_ms = clock_monotonic_ms() + (more ? 0 : MAINTENANCE_INTERVAL_MS);
     return st;
 }
 
@@ -52,11 +52,12 @@ static void extra_when_due(struct worker *w)
     if (w->extra == NULL || clock_monotonic_ms() < w->extra_due_ms)
         return;
     w->extra(w->settle->stores, w->extra_ctx);
-    w->extra_due_ms = clock_monotonic_ms() + CHORES_INTERVAL_MS;
+    w->extra_due_ms = clock_monotonic_ms() + MAINTENANCE_INTERVAL_MS;
 }
 
-/* One turn: the fence, a pass, what the pass found broken, then what is due. *events: how many were settled. */
-static enum status turn(struct worker *w, uint64_t *events)
+/* One step: opens the fence if necessary, settles a pass, repairs gaps, then runs what is due. *events: number of
+ * settled events. */
+static enum status worker_step(struct worker *w, uint64_t *events)
 {
     bool open = false;
     *events = 0;
@@ -67,24 +68,25 @@ static enum status turn(struct worker *w, uint64_t *events)
         st = recover_gaps(w->settle);
     w->settle->pass_due = w->settle->pass_due || !open;
     if (st == ST_OK)
-        st = chores_when_due(w);
+        st = maintain_when_due(w);
     if (st == ST_OK)
         extra_when_due(w);
     return st;
 }
 
-static void outcome_log(struct worker *w, enum status st)
+static void status_log(struct worker *w, enum status st)
 {
-    if ((st != ST_OK) == w->waiting)
+    if ((st != ST_OK) == w->failed)
         return;
-    w->waiting = st != ST_OK;
-    if (!w->waiting)
-        log_info("the stores are back", NULL);
+    w->failed = st != ST_OK;
+    if (!w->failed)
+        log_info("stores reachable again", NULL);
     else
-        log_warn(st == ST_INVALID ? "waiting for other settings" : "waiting for a store", "status=%s", status_name(st));
+        log_warn(st == ST_INVALID ? "settings do not match the tables, retrying" : "store unreachable, retrying",
+                 "status=%s", status_name(st));
 }
 
-/* Until the next turn, by how this one ended. */
+/* Pause before the next step, by the result of this one. */
 static int64_t pause_ms(const struct settle *s, enum status st, uint64_t events)
 {
     if (st != ST_OK)
@@ -96,21 +98,21 @@ static int64_t pause_ms(const struct settle *s, enum status st, uint64_t events)
 
 enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
 {
-    struct worker w = { .recover = { .whole = true }, .extra = extra, .extra_ctx = ctx };
+    struct worker w = { .recover = { .full_walk = true }, .extra = extra, .extra_ctx = ctx };
     enum status st = settle_new(stores, &w.settle);
     if (st != ST_OK)
         return st;
-    process_signals_prepare(); /* signals arrive only while we pause, so a batch is never interrupted */
-    log_info("settling", "partitions=%u", w.settle->partition_count);
-    while (!process_stop_asked()) {
+    process_signals_init(); /* signals are delivered only in process_poll, so they never interrupt a batch */
+    log_info("settle worker started", "partitions=%u", w.settle->partition_count);
+    while (!process_stop_requested()) {
         uint64_t events;
-        st = turn(&w, &events);
-        outcome_log(&w, st);
+        st = worker_step(&w, &events);
+        status_log(&w, st);
         (void)process_poll(NULL, 0, pause_ms(w.settle, st, events));
         if (process_restart_due())
             process_restart(NULL, 0);
     }
-    log_info("settling ends", NULL);
+    log_info("settle worker stopped", NULL);
     settle_free(w.settle);
     return ST_OK;
 }

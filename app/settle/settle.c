@@ -30,7 +30,8 @@ enum status settle_new(struct stores *stores, struct settle **out)
         settle_free(s);
         return st;
     }
-    /* A batch that takes longer than a page may is better than one that is given up and tried again for ever. */
+    /* A batch may take longer than a page may. With a page's timeout a slow batch would be aborted and repeated
+     * without end. */
     db_set_timeout_s(stores->db, SETTLE_DB_TIMEOUT_S);
     live_fence_set(stores->redis, stores->config);
     for (uint32_t i = 0; i < s->partition_count; i++)
@@ -41,7 +42,7 @@ enum status settle_new(struct stores *stores, struct settle **out)
     return ST_OK;
 }
 
-void settle_partition_forget(struct settle_partition *p)
+void settle_partition_clear(struct settle_partition *p)
 {
     redis_call_free(&p->call);
     free(p->events);
@@ -56,14 +57,14 @@ void settle_free(struct settle *s)
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < s->partition_count; i++) {
-        settle_partition_forget(&s->partitions[i]);
+        settle_partition_clear(&s->partitions[i]);
         free(s->partitions[i].closed_ids);
     }
     arena_free(s->arena);
     free(s);
 }
 
-/* ---- stopping and going on ---- */
+/* ---- stopping and resuming ---- */
 
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault)
 {
@@ -78,11 +79,11 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault)
     p->backoff_ms = p->backoff_ms * 2 > SETTLE_BACKOFF_MS_MAX ? SETTLE_BACKOFF_MS_MAX : p->backoff_ms * 2;
 }
 
-void settle_partition_go_on(const struct settle *s, struct settle_partition *p)
+void settle_partition_resume(const struct settle *s, struct settle_partition *p)
 {
     uint32_t full = (uint32_t)s->stores->config->settle_batch;
     if (p->stopped)
-        log_info("partition goes on", "partition=%u", p->no);
+        log_info("partition resumed", "partition=%u", p->no);
     p->stopped = false;
     p->backoff_ms = SETTLE_BACKOFF_MS_MIN;
     p->batch_max = p->batch_max > full / 2 ? full : p->batch_max * 2;
@@ -117,5 +118,5 @@ enum status settle_pass(struct settle *s, uint64_t *events)
         uint32_t left = s->partition_count - first;
         st = pass_group(s, first, left < SETTLE_READ_PARTITIONS_MAX ? left : SETTLE_READ_PARTITIONS_MAX, events);
     }
-    return status_retry(st); /* the next pass finds out */
+    return status_retry(st); /* an unknown outcome: the next pass reads the cursor */
 }

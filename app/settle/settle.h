@@ -1,15 +1,18 @@
-/* The settle worker: what happened in Redis becomes rows and money in MySQL, exactly once.
+/* The settle worker: turns the events of Redis into rows and money in MySQL, each event exactly once.
  *
- * The position in each partition's stream is kept in MySQL (stream_cursor), in the same transaction as the money it
- * stands for. A crash anywhere replays the batch into a transaction that never committed; a worker that comes late
- * finds the position moved and drops what it read. The unique keys of grab and transfer are the second lock.
+ * Use: settle_new once, then settle_pass in a loop (settle/run.h does that for the process).
  *
- * An event that can't be read, or that contradicts what is settled, becomes a dead letter (settle/dead_letter.h) and
- * the partition flows on. Trouble that is no single event's fault (a stream that can't be read, events trimmed unseen,
- * tables that answer nonsense) stops the partition, which tries again by itself.
+ * The cursor of each partition (its offset in the stream, table stream_cursor) moves in the same transaction as the
+ * money. After a crash the next worker reads and writes the same batch again: its transaction was never committed. A
+ * worker whose batch is outdated finds that the cursor has moved and drops the batch. The unique keys of grab and
+ * transfer are the second protection.
  *
- * Trimming keeps the entry the cursor stands on. So every read begins at an entry both stores know, and a stream that
- * does not have it tells at once that one of the stores lost data (settle/recover.h goes on from there). */
+ * An event that can't be read, or that contradicts the tables, becomes a dead letter (settle/dead_letter.h), and the
+ * partition continues. A failure that no single event causes (an unreadable stream, events trimmed before they were
+ * settled, inconsistent tables) stops the partition; it retries after a back-off.
+ *
+ * Trimming keeps the entry at the cursor, so every read starts with an entry that both stores have. If the stream lacks
+ * that entry, one of the stores has lost data: settle/recover.h says what is done then. */
 #ifndef HB_SETTLE_SETTLE_H
 #define HB_SETTLE_SETTLE_H
 
@@ -23,58 +26,58 @@
 #include "settle/batch.h"
 
 enum {
-    SETTLE_DB_TIMEOUT_S = 10, /* connect, read and write, instead of the configured one */
+    SETTLE_DB_TIMEOUT_S = 10, /* for connect, read and write; replaces the configured timeout */
     SETTLE_PARTITIONS_MAX = 100,
-    SETTLE_BACKOFF_MS_MIN = 1000, /* of a stopped partition; doubles up to … */
+    SETTLE_BACKOFF_MS_MIN = 1000, /* first back-off of a stopped partition; doubles up to the maximum */
     SETTLE_BACKOFF_MS_MAX = 60000
 };
 
 struct settle_partition {
     uint32_t no;
-    uint32_t batch_max; /* events of the next batch; shrinks to find the one that contradicts */
-    bool cursor_loaded; /* last is what MySQL said when we looked */
-    bool gap;           /* the stream does not have the cursor's entry: recover_gaps is due */
-    bool gap_known;     /* the packets are shut: events after a lost stretch may be settled */
-    bool stopped;       /* by what a dead letter does not help */
-    bool held_due;      /* there may be letters that Redis was not told of (settle/held.h): before the position */
+    uint32_t batch_max; /* events of the next batch; halved or cut while a contradicting event is searched */
+    bool cursor_loaded; /* last was read from MySQL */
+    bool gap;           /* the stream lacks the cursor's entry: recover_gaps is due */
+    bool gap_accepted;  /* recovery has shut the packets: settle the events after the gap */
+    bool stopped;       /* by a failure that no single event causes */
+    bool held_due;      /* publish held shares before the position (settle/held.h): Redis may lack some */
     int64_t retry_ms;   /* monotonic time; stopped until then */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
-    struct live_event_id published; /* what Redis was told */
-    /* the batch that was read */
+    struct live_event_id published; /* the position in Redis */
+    /* the batch that was read, until it is committed */
     struct redis_call call;
-    uint64_t connection; /* it came over */
+    uint64_t connection; /* the Redis connection that the batch was read over (redis_connection) */
     struct live_event *events;
     size_t event_count;
-    redisReply *const *entries; /* of events, in call's reply */
-    const redisReply *damaged;  /* the first entry can't be read: nothing else of the batch counts */
+    redisReply *const *entries; /* the raw entries of events, in call's reply */
+    const redisReply *damaged;  /* the first entry, if it can't be read; the rest of the batch is ignored then */
     struct live_event_id damaged_id;
-    uint64_t *closed_ids; /* packets this batch closed: their live keys get their time to live */
+    uint64_t *closed_ids; /* closed packets whose live keys have no time to live yet */
     size_t closed_count;
 };
 
 struct settle {
     struct stores *stores;
-    struct arena *arena; /* of the batch under way */
+    struct arena *arena; /* of the current batch */
     uint32_t partition_count;
-    bool pass_due;           /* the last pass cut a batch in two, or mended a stream: the next one is due at once */
-    bool partitions_match;   /* the cursors are those of so many partitions */
-    int64_t mismatch_log_ms; /* monotonic: when it is said again that they are not */
-    bool stream_repaired;    /* packets are shut until recovery has looked at all of them: a stream lost something, or
-                              recovery has passed them by during a search */
+    bool pass_due;               /* the last pass cut a batch or repaired a stream: run the next one at once */
+    bool partitions_match;       /* the tables were made for partition_count partitions (verified) */
+    int64_t mismatch_log_due_ms; /* monotonic: time of the next log line about a mismatch */
+    bool stream_repaired;        /* recovery must check all packets: a stream was repaired or packets were skipped */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };
 
-/* stores is borrowed; its database connection gets SETTLE_DB_TIMEOUT_S. ST_INVALID: there are too many partitions. */
+/* Makes a worker. stores is borrowed; its database timeout becomes SETTLE_DB_TIMEOUT_S. The caller frees *out with
+ * settle_free. ST_INVALID: partitions is not 1 … SETTLE_PARTITIONS_MAX · ST_NO_MEMORY. */
 enum status settle_new(struct stores *stores, struct settle **out);
 void settle_free(struct settle *s); /* NULL is fine */
 
-/* One pass over all partitions: read, settle and publish what there is. *events: how many were settled.
- * ST_OK also when a partition is stopped or another worker has it; ST_UNAVAILABLE: a store is away, try again;
- * ST_INVALID: as settle_refresh. */
+/* One pass over all partitions: reads, settles and publishes one batch of each. *events: number of settled events.
+ * ST_OK even if a partition is stopped or locked by another worker · ST_UNAVAILABLE: a store is unreachable, try again
+ * · ST_INVALID: as settle_cursor_load. */
 enum status settle_pass(struct settle *s, uint64_t *events);
 
-/* True while batches are smaller than configured, to find an event that contradicts. */
+/* True while batches are smaller than configured because a contradicting event is searched. */
 bool settle_is_searching(const struct settle *s, const struct settle_partition *p);
 /* Stops a partition for its back-off time, logs why and counts it. */
 void settle_stop(struct settle_partition *p, const struct settle_fault *fault);

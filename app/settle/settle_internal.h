@@ -1,12 +1,12 @@
-/* What the files of settlement share. */
+/* State changes of a partition, shared by the files of this folder. */
 #ifndef HB_SETTLE_SETTLE_INTERNAL_H
 #define HB_SETTLE_SETTLE_INTERNAL_H
 
 #include "settle/settle.h"
 
-/* Drops what was read. */
-void settle_partition_forget(struct settle_partition *p);
-/* A batch was written: the partition is no longer stopped, and its batches grow again. */
-void settle_partition_go_on(const struct settle *s, struct settle_partition *p);
+/* Frees the batch that was read. */
+void settle_partition_clear(struct settle_partition *p);
+/* Call after a committed batch: ends the stop and its back-off, and doubles batch_max up to the configured size. */
+void settle_partition_resume(const struct settle *s, struct settle_partition *p);
 
 #endif

@@ -27,7 +27,7 @@ static enum status cursor_move(struct db *db, const struct settle_write *w, stru
                    DB_PARAMS(DB_TEXT(live_event_id_text(text, last)), DB_I64(w->now_ms), DB_U64(w->partition)));
 }
 
-static bool listed(const uint64_t *ids, size_t count, uint64_t id)
+static bool contains(const uint64_t *ids, size_t count, uint64_t id)
 {
     for (size_t i = 0; i < count; i++)
         if (ids[i] == id)
@@ -35,8 +35,9 @@ static bool listed(const uint64_t *ids, size_t count, uint64_t id)
     return false;
 }
 
-/* Packets with a dead letter are not settled any further: their events follow it. So does the one that contradicts. */
-static enum status quarantine(struct settle_rows *k, struct db *db)
+/* Writes the dead letters of the batch: events of packets in quarantine, and the last event if it has last_fault. The
+ * other events become k->events. */
+static enum status letters_add(struct settle_rows *k, struct db *db)
 {
     struct settle_write *w = k->w;
     uint64_t *ids;
@@ -52,14 +53,14 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     k->event_count = 0;
     for (size_t i = 0; st == ST_OK && i < w->event_count; i++) {
         const struct live_event *e = &w->events[i];
-        enum settle_fault_kind reason = listed(ids, id_count, e->packet_id) ? FAULT_FOLLOWS_LETTER
-                                        : i + 1 == w->event_count           ? w->last_fault
-                                                                            : FAULT_NONE;
+        enum settle_fault_kind reason = contains(ids, id_count, e->packet_id) ? FAULT_FOLLOWS_LETTER
+                                        : i + 1 == w->event_count             ? w->last_fault
+                                                                              : FAULT_NONE;
         if (reason == FAULT_NONE) {
             k->events[k->event_count++] = *e;
             continue;
         }
-        w->put_aside++;
+        w->letter_count++;
         st = dead_letter_add(db, &(struct dead_letter){ .partition = w->partition,
                                                         .event = e->id,
                                                         .packet_id = e->packet_id,
@@ -70,8 +71,9 @@ static enum status quarantine(struct settle_rows *k, struct db *db)
     return st;
 }
 
-/* With the cursor's row locked: who checks the next Redis process waits for us, or we for him. */
-static bool connection_stands(const struct settle_write *w)
+/* True if Redis is still connected over the connection that the events were read over. Call with the cursor's row
+ * locked: a worker that compares the next Redis process takes the same lock. */
+static bool connection_unchanged(const struct settle_write *w)
 {
     struct redis_call call;
     enum status st = redis_do(w->redis, &call, &STR("PING"), 1);
@@ -79,7 +81,7 @@ static bool connection_stands(const struct settle_write *w)
     return st == ST_OK && redis_connection(w->redis) == w->connection;
 }
 
-/* *ours: the cursor's row is locked and stands where we think; else the outcome says what to do. */
+/* Locks the cursor's row. *ours: the cursor equals our copy; else outcome is set. */
 static enum status cursor_take(struct db *db, struct arena *a, struct settle_write *w, bool *ours)
 {
     struct live_event_id cursor;
@@ -96,7 +98,7 @@ static enum status cursor_take(struct db *db, struct arena *a, struct settle_wri
         w->outcome = SETTLE_MOVED;
         return ST_OK;
     }
-    if (w->redis != NULL && !connection_stands(w))
+    if (w->redis != NULL && !connection_unchanged(w))
         return ST_UNAVAILABLE;
     w->outcome = SETTLE_WRITTEN;
     *ours = true;
@@ -110,12 +112,12 @@ static enum status write_body(struct db *db, void *ctx)
     bool ours;
     w->closed_count = 0;
     w->refunded_fen = 0;
-    w->put_aside = 0;
+    w->letter_count = 0;
     enum status st = cursor_take(db, k->arena, w, &ours);
     if (st != ST_OK || !ours)
         return st;
     crash_point("settle-after-cursor-lock");
-    st = quarantine(k, db);
+    st = letters_add(k, db);
     if (st == ST_OK && k->event_count > 0)
         st = settle_rows_write(k, db);
     if (st == ST_OK)
@@ -124,8 +126,8 @@ static enum status write_body(struct db *db, void *ctx)
     return st;
 }
 
-/* What the server's refusal of a statement says about the batch. */
-static void refusal_read(enum status st, struct settle_write *w)
+/* Sets outcome and fault after the server refused a statement. */
+static void fault_from_status(enum status st, struct settle_write *w)
 {
     w->outcome = SETTLE_FAULT;
     if (w->fault.kind != FAULT_NONE)
@@ -138,22 +140,22 @@ static void refusal_read(enum status st, struct settle_write *w)
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
 {
     assert(w->event_count > 0);
-    struct settle_rows k = { .arena = a, .w = w, .careful = w->careful };
+    struct settle_rows k = { .arena = a, .w = w, .drop_settled = w->drop_settled };
     w->fault = (struct settle_fault){ 0 };
     w->closed_ids = arena_array(a, w->event_count, sizeof *w->closed_ids);
     if (w->closed_ids == NULL)
         return ST_NO_MEMORY;
     enum status st = db_transaction(db, write_body, &k);
-    /* With the packets' rows locked a grab or a sum can only be there before us in two ways: the same event was
-     * settled before, or the stores contradict each other. Looking costs a query, so it is done when there is
-     * reason. */
-    if (!k.careful && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.kind != FAULT_NONE))) {
-        k.careful = true;
+    /* The packets' rows are locked, so a duplicate key or a wrong sum has two possible causes: the same event was
+     * settled before, or the stores contradict each other. To tell them apart costs a query, so only the second try
+     * does it. */
+    if (!k.drop_settled && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.kind != FAULT_NONE))) {
+        k.drop_settled = true;
         w->fault = (struct settle_fault){ 0 };
         st = db_transaction(db, write_body, &k);
     }
     if (st == ST_CORRUPT || st == ST_EXISTS || st == ST_INVALID) {
-        refusal_read(st, w);
+        fault_from_status(st, w);
         st = ST_OK;
     }
     buf_free(&k.sql);
@@ -162,15 +164,15 @@ enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
 
 /* ---- dead letters ---- */
 
-struct aside {
+struct letter_write {
     struct settle_write *w;
     struct dead_letter *letter;
     struct arena *arena;
 };
 
-static enum status put_aside_body(struct db *db, void *ctx)
+static enum status letter_body(struct db *db, void *ctx)
 {
-    struct aside *k = ctx;
+    struct letter_write *k = ctx;
     bool ours;
     enum status st = cursor_take(db, k->arena, k->w, &ours);
     if (st != ST_OK || !ours)
@@ -182,12 +184,12 @@ static enum status put_aside_body(struct db *db, void *ctx)
     return st;
 }
 
-enum status settle_put_aside(struct db *db, struct arena *a, struct settle_write *w, struct dead_letter *letter)
+enum status settle_write_letter(struct db *db, struct arena *a, struct settle_write *w, struct dead_letter *letter)
 {
-    struct aside k = { .w = w, .letter = letter, .arena = a };
+    struct letter_write k = { .w = w, .letter = letter, .arena = a };
     letter->partition = w->partition;
     letter->created_ms = w->now_ms;
-    return db_transaction(db, put_aside_body, &k);
+    return db_transaction(db, letter_body, &k);
 }
 
 struct replay {
@@ -197,12 +199,12 @@ struct replay {
     struct live_event event;
 };
 
-/* The letter, locked against the worker and against another replay. */
+/* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. */
 static enum status letter_take(struct replay *k, struct db *db, struct dead_letter *letter)
 {
     struct db_rows rows;
     enum status st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
-    if (st == ST_OK) /* waits, unlike a worker */
+    if (st == ST_OK) /* waits for the lock; a worker does not */
         st = db_query(db, k->rows.arena, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
                       DB_PARAMS(DB_U64(letter->partition)));
     if (st == ST_OK)
@@ -227,7 +229,7 @@ static enum status replay_body(struct db *db, void *ctx)
         return ST_NOT_FOUND; /* rolls back */
     }
     r->packet_id = k->event.packet_id;
-    st = dead_letter_holds(db, k->rows.arena, letter.partition, r->packet_id, letter.id, &earlier);
+    st = dead_letter_quarantined(db, k->rows.arena, letter.partition, r->packet_id, letter.id, &earlier);
     if (st == ST_OK && earlier) {
         r->outcome = REPLAY_EARLIER;
         return ST_NOT_FOUND;
@@ -245,13 +247,13 @@ enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *
     uint64_t closed_id;
     struct replay k = { .r = r, .w = { .now_ms = r->now_ms, .event_count = 1, .closed_ids = &closed_id } };
     k.w.events = &k.event;
-    k.rows = (struct settle_rows){ .arena = a, .w = &k.w, .events = &k.event, .event_count = 1, .careful = true };
+    k.rows = (struct settle_rows){ .arena = a, .w = &k.w, .events = &k.event, .event_count = 1, .drop_settled = true };
     enum status st = db_transaction(db, replay_body, &k);
     crash_point("replay-after-commit");
     if (st == ST_OK)
         r->closed = k.w.closed_count > 0;
     if (st == ST_CORRUPT || st == ST_EXISTS || st == ST_INVALID) {
-        refusal_read(st, &k.w);
+        fault_from_status(st, &k.w);
         r->fault = k.w.fault;
         r->outcome = REPLAY_FAULT;
         st = ST_OK;

@@ -1,4 +1,5 @@
-/* One batch of events as one MySQL transaction: the cursor's lock, the rows, the money, the cursor's move. */
+/* Writes one batch of events in one MySQL transaction: locks the cursor, writes rows and money, moves the cursor. Also
+ * dead letters, and their replay. */
 #ifndef HB_SETTLE_WRITE_H
 #define HB_SETTLE_WRITE_H
 
@@ -10,68 +11,70 @@
 #include "settle/dead_letter.h"
 
 enum settle_outcome {
-    SETTLE_WRITTEN, /* committed, with every event */
+    SETTLE_WRITTEN, /* committed: every event is settled or a dead letter */
     SETTLE_BUSY,    /* another worker holds the partition */
-    SETTLE_MOVED,   /* the cursor is not where we thought; nothing was written; cursor says where it is */
-    SETTLE_FAULT,   /* an event that contradicts; nothing was written; fault says why */
-    SETTLE_BROKEN   /* the tables themselves answer nonsense; nothing was written; fault says why */
+    SETTLE_MOVED,   /* the cursor differs from ours; nothing was written; cursor holds the value found */
+    SETTLE_FAULT,   /* an event contradicts the tables; nothing was written; fault is set */
+    SETTLE_BROKEN   /* the tables are inconsistent; nothing was written; fault is set */
 };
 
 struct settle_write {
     /* in */
     uint32_t partition;
-    struct live_event_id cursor;       /* where we think it stands; out: where it stood when it was not there */
-    struct live_event *events;         /* ascending ids, all behind the cursor */
+    struct live_event_id cursor;       /* our copy of the cursor; SETTLE_MOVED replaces it by the value found */
+    struct live_event *events;         /* ascending ids, all after the cursor */
     size_t event_count;                /* > 0 */
-    redisReply *const *entries;        /* the same as Redis gave them: what becomes a dead letter is kept as it was */
-    enum settle_fault_kind last_fault; /* not FAULT_NONE: why the last event becomes a dead letter, not money */
-    bool careful; /* contradictions are expected: look for grabs that are settled already at once */
+    redisReply *const *entries;        /* the raw entries of events, for the content of dead letters */
+    enum settle_fault_kind last_fault; /* unless FAULT_NONE: the last event becomes a dead letter for this reason */
+    bool drop_settled;                 /* drop settled grabs in the first try, not only after a duplicate key */
     int64_t now_ms;
-    struct redis *redis; /* the events came over its connection of this number; NULL: from elsewhere */
+    struct redis *redis; /* the events were read over its connection `connection`; NULL: not from Redis */
     uint64_t connection;
     /* out */
     enum settle_outcome outcome;
     struct settle_fault fault;
-    uint64_t *closed_ids; /* packets that are closed now, in the arena */
+    uint64_t *closed_ids; /* packets that this batch closed, in the arena */
     size_t closed_count;
     int64_t refunded_fen;
-    size_t put_aside; /* dead letters instead of money: of packets in quarantine, and the last with last_fault */
+    size_t letter_count; /* dead letters: of packets in quarantine, and the last event with last_fault */
 };
 
-/* Writes nothing (ST_UNAVAILABLE) when the connection the events came over stands no more: the next Redis process may
- * not have them, and its fence may be open by now.
- * ST_OK: see outcome · ST_UNAVAILABLE, ST_CONFLICT: nothing was written, try again · ST_UNKNOWN: the connection was
- * lost at COMMIT: read the cursor · ST_NO_MEMORY. */
+/* Settles a batch. Writes nothing (ST_UNAVAILABLE) when the connection that the events were read over has been
+ * replaced: another Redis process may lack the events, and its fence may be open. ST_OK: see outcome · ST_UNAVAILABLE,
+ * ST_CONFLICT: nothing was written, try again · ST_UNKNOWN: the reply to COMMIT was lost, read the cursor ·
+ * ST_NO_MEMORY. */
 enum status settle_write(struct db *db, struct arena *a, struct settle_write *w);
 
-/* Makes the entry behind the cursor a dead letter and moves the cursor past it, in one transaction. letter: event,
- * packet_id, content and reason are set. Of w partition, cursor and now_ms are read; outcome (WRITTEN, BUSY or MOVED)
- * and cursor are set. Returns as settle_write. */
-enum status settle_put_aside(struct db *db, struct arena *a, struct settle_write *w, struct dead_letter *letter);
+/* Writes the entry after the cursor as a dead letter and moves the cursor to it, in one transaction. The caller sets
+ * event, packet_id, content and reason of letter, and partition, cursor, now_ms, redis and connection of w; outcome
+ * (WRITTEN, BUSY or MOVED) and cursor are set. Returns as settle_write; also ST_EXISTS, ST_INVALID and ST_CORRUPT when
+ * the table refuses the letter. */
+enum status settle_write_letter(struct db *db, struct arena *a, struct settle_write *w, struct dead_letter *letter);
 
-/* A dead letter is to be settled after all. */
+/* Settling a dead letter by hand. */
 struct settle_replay {
     /* in */
     uint64_t letter_id;
-    struct str content; /* what the event should have said; STR_NONE: what it says */
+    struct str content; /* the corrected event; STR_NONE: the letter's own content */
     int64_t now_ms;
     /* out */
     enum {
         REPLAY_DONE,
-        REPLAY_MISSING,    /* no such letter, or it is resolved */
-        REPLAY_UNREADABLE, /* the content is no event */
-        REPLAY_EARLIER,    /* an older letter of the packet comes first */
-        REPLAY_FAULT       /* it contradicts the tables: fault says how */
+        REPLAY_MISSING,    /* no such letter, or it is already resolved */
+        REPLAY_UNREADABLE, /* the content is not an event */
+        REPLAY_EARLIER,    /* an older letter of the packet must be resolved first */
+        REPLAY_FAULT       /* the event contradicts the tables: fault is set */
     } outcome;
     struct settle_fault fault;
     uint64_t packet_id;
-    bool closed; /* the packet is closed now: its live keys can go */
+    bool closed; /* the replay closed the packet: its live keys can be deleted */
 };
-/* The worker of the partition waits meanwhile. Returns as settle_write. */
+/* Settles the letter in one transaction, under the lock of the partition's cursor; the worker skips the partition
+ * meanwhile. Returns as settle_write. */
 enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *r);
 
-/* Reads the cursor of a partition and locks its row until the transaction ends. ST_NOT_FOUND: there is no row, or
- * another worker has it. ST_CORRUPT: it is not a stream id. */
+/* Reads the cursor of a partition and locks its row until the transaction ends. Never waits. ST_NOT_FOUND: there is no
+ * row, or another transaction has locked it · ST_CORRUPT: last_id is not a stream id. */
 enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Events that can't be settled: put aside once, followed by those of their packet, and settled in the end. */
+/* Dead letters: an unsettled event becomes one letter, later events of its packet follow, and a replay settles them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void damage_last_event(struct world *w, uint64_t id, const char *value)
     memcpy(event, at.ptr, at.len);
     event[at.len] = '\0';
     redis_call_free(&call);
-    /* An id can't be used twice: the stream is made anew up to it. */
+    /* An id can't be added twice: create the stream again up to this event. */
     struct str words = arena_printf(w->arena, "XADD {ev} %s g %s", event, value);
     assert_int_equal(world_redis(w, id, "DEL {ev}"), 1);
     if (live_event_id_compare(world_partition(w, id)->last, LIVE_EVENT_NONE) != 0) {
@@ -76,7 +76,7 @@ static void scene_begin(struct scene *s, bool readable_packet)
     assert_int_equal(world_drain(&s->w), 0);
 }
 
-/* What users[user] sees of the packet now. */
+/* The packet as users[user] sees it. */
 static struct packet_view seen(struct world *w, uint64_t id, size_t user)
 {
     struct redis_call call = { 0 };
@@ -92,7 +92,7 @@ static bool seen_settled(struct world *w, uint64_t id, size_t user)
 {
     struct packet_view view = seen(w, id, user);
     assert_true(view.has_mine);
-    for (size_t i = 0; i < view.row_count; i++) /* the list tells the same */
+    for (size_t i = 0; i < view.row_count; i++) /* the list has the same state */
         if (view.rows[i].share_no == view.mine.share_no)
             assert_int_equal(view.rows[i].settled, view.mine.settled);
     return view.mine.settled;
@@ -110,7 +110,7 @@ static int64_t waiting(struct world *w)
     return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", 0);
 }
 
-/* The letter by the command, in the whole: the tables, then Redis. */
+/* Runs the replay command: the tables, then Redis. */
 static enum status replay_by_hand(struct world *w, uint64_t letter, struct str content)
 {
     FILE *out = tmpfile();
@@ -127,7 +127,7 @@ static struct settle_replay replay(struct world *w, uint64_t letter, struct str 
     return r;
 }
 
-/* What the damaged event should have said. */
+/* The corrected content of the damaged event. */
 static struct str repaired(struct scene *s)
 {
     return arena_printf(s->w.arena, "g %llu,1,%llu,100,小,强", (unsigned long long)s->id,
@@ -150,12 +150,12 @@ static void later_events_of_the_packet_follow_and_the_audit_names_them(void **st
     assert_int_equal(waiting(&s.w), 2);
     assert_int_equal(world_number(&s.w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", s.id), 2);
     assert_int_equal(violations(&s.w, AUDIT_LETTERS), 2);
-    assert_int_equal(world_balance(&s.w, s.w.users[3]), 100000); /* not around the hole */
+    assert_int_equal(world_balance(&s.w, s.w.users[3]), 100000); /* not settled past the skipped share */
     assert_int_equal(violations(&s.w, AUDIT_I5), 0);
     world_end(&s.w);
 }
 
-static void a_letter_that_names_no_packet_is_followed_once_the_hole_shows(void **state)
+static void later_grabs_follow_a_letter_without_a_packet_id_because_a_share_is_skipped(void **state)
 {
     struct scene s;
     (void)state;
@@ -163,7 +163,7 @@ static void a_letter_that_names_no_packet_is_followed_once_the_hole_shows(void *
     assert_int_equal(waiting(&s.w), 2);
     assert_int_equal(world_number(&s.w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id IS NULL", 0), 1);
     assert_int_equal(world_balance(&s.w, s.w.users[3]), 100000);
-    assert_false(seen_settled(&s.w, s.id, 2)); /* its own letter does not name the packet, but shares go in order */
+    assert_false(seen_settled(&s.w, s.id, 2)); /* its letter names no packet, but shares are settled in order */
     assert_false(seen_settled(&s.w, s.id, 3));
     world_end(&s.w);
 }
@@ -184,14 +184,14 @@ static void a_repaired_letter_and_those_behind_it_are_settled_in_order(void **st
     assert_int_equal(replay(w, last, STR_NONE).outcome, REPLAY_DONE);
     assert_int_equal(world_balance(w, w->users[2]), 100100);
     assert_int_equal(world_balance(w, w->users[3]), 100100);
-    world_grab(w, s.id, 4); /* and the packet is as any other */
+    world_grab(w, s.id, 4); /* the packet is an ordinary one again */
     assert_int_equal(world_drain(w), 1);
     assert_int_equal(world_packet(w, s.id).state, PACKET_CLOSED);
     world_audit_clean(w);
     world_end(w);
 }
 
-static void a_grab_waits_behind_a_letter_until_it_is_settled_by_hand(void **state)
+static void a_share_is_held_behind_a_letter_until_the_replay(void **state)
 {
     struct scene s;
     (void)state;
@@ -231,8 +231,8 @@ static void a_letter_of_another_partition_holds_no_grab(void **state)
     world_end(&w);
 }
 
-/* The letter is committed, and its worker dies before it tells Redis anything. */
-static void who_tells_the_position_tells_what_waits_first(void **state)
+/* The letter is committed, and its worker dies before it publishes. */
+static void held_shares_are_published_before_the_position(void **state)
 {
     struct scene s;
     struct settle *other;
@@ -248,7 +248,7 @@ static void who_tells_the_position_tells_what_waits_first(void **state)
         damage_last_event(w, s.id, arena_printf(w->arena, "%llu,one,?", (unsigned long long)s.id).ptr);
         struct settle_partition *p = world_partition(w, s.id);
         assert_int_equal(settle_new(&w->settler->stores, &other), ST_OK);
-        if (late) /* it has read the event as well, and finds the cursor moved */
+        if (late) /* has read the event, too, and finds the cursor moved */
             assert_int_equal(settle_read(other, p->no, 1), ST_OK);
         assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
         assert_int_equal(settle_commit(w->settle, p, &events), ST_OK);
@@ -266,8 +266,8 @@ static void who_tells_the_position_tells_what_waits_first(void **state)
     }
 }
 
-/* The letters are settled, and the command dies before it tells Redis. */
-static void a_grab_that_waits_for_nothing_any_more_is_told_by_the_next_worker_or_replay(void **state)
+/* The letters are settled, and the command dies before it publishes. */
+static void the_next_worker_or_replay_publishes_that_a_share_is_no_longer_held(void **state)
 {
     struct scene s;
     (void)state;
@@ -299,15 +299,15 @@ static void a_repair_that_contradicts_is_refused_and_the_letter_stays(void **sta
     scene_begin(&s, true);
     struct world *w = &s.w;
     unsigned long long id = s.id, user = w->users[2], other = w->users[1];
-    const struct str bad[] = { arena_printf(w->arena, "g %llu,0,%llu,100,x", id, user), /* somebody else's share */
+    const struct str bad[] = { arena_printf(w->arena, "g %llu,0,%llu,100,x", id, user), /* the share of another user */
                                arena_printf(w->arena, "g %llu,0,%llu,99,x", id, other), /* settled with 100 fen */
                                arena_printf(w->arena, "g %llu,0,%llu,101,x", id, other),
                                arena_printf(w->arena, "g %llu,1,%llu,100,x", id, other), /* has one already */
-                               arena_printf(w->arena, "g %llu,1,%llu,500,x", id, user),  /* more than there is */
-                               arena_printf(w->arena, "g %llu,2,%llu,100,x", id, user),  /* leaves a hole */
-                               arena_printf(w->arena, "g %llu,1,424242,100,x", id),      /* nobody */
-                               arena_printf(w->arena, "c %llu,2,200,200", id),           /* no such end */
-                               arena_printf(w->arena, "c %llu,2,100,300", id),           /* … in one number */
+                               arena_printf(w->arena, "g %llu,1,%llu,500,x", id, user), /* more than the packet holds */
+                               arena_printf(w->arena, "g %llu,2,%llu,100,x", id, user), /* skips a share */
+                               arena_printf(w->arena, "g %llu,1,424242,100,x", id),     /* no such user */
+                               arena_printf(w->arena, "c %llu,2,200,200", id),          /* wrong numbers */
+                               arena_printf(w->arena, "c %llu,2,100,300", id),          /* one wrong number */
                                arena_printf(w->arena, "c %llu,1,200,300", id),
                                arena_printf(w->arena, "c %llu,1,100,200", id) };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -344,22 +344,22 @@ static void a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_c
     world_end(w);
 }
 
-static void recovery_and_expiry_leave_a_packet_in_quarantine_alone(void **state)
+static void recovery_and_expiry_skip_a_packet_in_quarantine(void **state)
 {
     struct scene s;
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     (void)state;
     scene_begin(&s, true);
     struct world *w = &s.w;
     (void)world_redis(w, s.id, "DEL {pk} {sh} {gr} {or}");
     assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
-    assert_int_equal(done.loaded, 0); /* share 1 would go out twice */
+    assert_int_equal(done.loaded, 0); /* share 1 would be given out twice */
     assert_int_equal(recover_packet(w->settle, s.id, clock_now_ms() + 2 * (int64_t)HOUR_MS, &done), ST_OK);
-    assert_int_equal(done.refunded, 0); /* money that users[2] was shown would go back */
+    assert_int_equal(done.refunded, 0); /* the share of users[2] would be refunded */
     world_restart_worker(w);
     assert_int_equal(world_drain(w), 0);
-    assert_int_equal(world_redis(w, s.id, "EXISTS {pk}"), 0); /* nor does what waits make a packet of its own */
+    assert_int_equal(world_redis(w, s.id, "EXISTS {pk}"), 0); /* publishing held shares creates no packet */
     assert_int_equal(replay(w, letter_id(w, "ASC"), repaired(&s)).outcome, REPLAY_DONE);
     assert_int_equal(replay(w, letter_id(w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
     assert_int_equal(recover_packet(w->settle, s.id, clock_now_ms(), &done), ST_OK);
@@ -389,19 +389,19 @@ static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
     assert_int_equal(waiting(w), 0);
     assert_int_equal(violations(w, AUDIT_LETTERS), 0);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolution = 'dropped'", 0), 2);
-    assert_true(seen_settled(w, s.id, 2)); /* nothing waits any more */
+    assert_true(seen_settled(w, s.id, 2)); /* no share is held */
     assert_int_equal(world_balance(w, w->users[2]), 100000);
     world_end(w);
 }
 
-/* What a hot process that sees the packet now would keep for ever. */
+/* Whether a hot process would cache the packet now. */
 static bool kept(struct world *w, uint64_t id)
 {
     struct packet_view view = seen(w, id, 0);
     return page_cacheable(&view);
 }
 
-static void a_finished_packet_with_a_letter_is_not_kept_in_memory(void **state)
+static void a_finished_packet_with_a_letter_is_not_cacheable(void **state)
 {
     struct scene s;
     (void)state;
@@ -410,15 +410,15 @@ static void a_finished_packet_with_a_letter_is_not_kept_in_memory(void **state)
     world_grab(w, s.id, 4);
     assert_int_equal(world_drain(w), 0);
     assert_int_equal(waiting(w), 3);
-    assert_false(kept(w, s.id)); /* the letter may be dropped, and its share go to somebody else */
+    assert_false(kept(w, s.id)); /* the letter may be dropped, and its share given to another user */
     uint64_t other = world_send(w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab_all(w, other, 1, 2);
     assert_int_equal(world_drain(w), 2);
-    assert_true(kept(w, other)); /* at once, without its time being over */
+    assert_true(kept(w, other)); /* before its expiry */
     world_end(w);
 }
 
-static void a_late_worker_puts_nothing_aside_a_second_time(void **state)
+static void a_late_worker_writes_no_second_letter(void **state)
 {
     struct world w;
     struct settle *other;
@@ -440,7 +440,7 @@ static void a_late_worker_puts_nothing_aside_a_second_time(void **state)
     world_end(&w);
 }
 
-static void a_damaged_end_of_a_packet_is_repaired_into_a_refund(void **state)
+static void a_damaged_close_event_is_repaired_into_a_refund(void **state)
 {
     struct world w;
     struct expire expire = { 0 };
@@ -455,7 +455,7 @@ static void a_damaged_end_of_a_packet_is_repaired_into_a_refund(void **state)
     damage_last_event(&w, id, arena_printf(w.arena, "%llu,?", (unsigned long long)id).ptr);
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(waiting(&w), 1);
-    assert_int_equal(seen(&w, id, 0).packet.refund_fen, 0); /* nor does its page say so */
+    assert_int_equal(seen(&w, id, 0).packet.refund_fen, 0); /* its page shows no refund */
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 0);
     struct settle_replay r =
@@ -471,19 +471,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(later_events_of_the_packet_follow_and_the_audit_names_them),
-        cmocka_unit_test(a_letter_that_names_no_packet_is_followed_once_the_hole_shows),
+        cmocka_unit_test(later_grabs_follow_a_letter_without_a_packet_id_because_a_share_is_skipped),
         cmocka_unit_test(a_repaired_letter_and_those_behind_it_are_settled_in_order),
-        cmocka_unit_test(a_grab_waits_behind_a_letter_until_it_is_settled_by_hand),
+        cmocka_unit_test(a_share_is_held_behind_a_letter_until_the_replay),
         cmocka_unit_test(a_letter_of_another_partition_holds_no_grab),
-        cmocka_unit_test(who_tells_the_position_tells_what_waits_first),
-        cmocka_unit_test(a_grab_that_waits_for_nothing_any_more_is_told_by_the_next_worker_or_replay),
+        cmocka_unit_test(held_shares_are_published_before_the_position),
+        cmocka_unit_test(the_next_worker_or_replay_publishes_that_a_share_is_no_longer_held),
         cmocka_unit_test(a_repair_that_contradicts_is_refused_and_the_letter_stays),
         cmocka_unit_test(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_closes),
-        cmocka_unit_test(recovery_and_expiry_leave_a_packet_in_quarantine_alone),
+        cmocka_unit_test(recovery_and_expiry_skip_a_packet_in_quarantine),
         cmocka_unit_test(a_dropped_letter_ends_the_quarantine_without_money),
-        cmocka_unit_test(a_finished_packet_with_a_letter_is_not_kept_in_memory),
-        cmocka_unit_test(a_late_worker_puts_nothing_aside_a_second_time),
-        cmocka_unit_test(a_damaged_end_of_a_packet_is_repaired_into_a_refund),
+        cmocka_unit_test(a_finished_packet_with_a_letter_is_not_cacheable),
+        cmocka_unit_test(a_late_worker_writes_no_second_letter),
+        cmocka_unit_test(a_damaged_close_event_is_repaired_into_a_refund),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Packets whose time is over give the rest back: once, exactly, behind every grab. */
+/* Expired packets are refunded: exactly once, after all grabs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { HOUR_MS = 3600000, RETRY_MS = 150, PASSES_MAX = 200 };
 
-/* The packet's time is over now, in both stores: however slow the machine, what came before was in time. */
+/* Makes the packet expire now, in both stores, so that earlier grabs are in time on a slow machine. */
 static void time_runs_out(struct world *w, uint64_t packet_id)
 {
     const long long over_ms = clock_now_ms() - 1;
@@ -22,7 +22,7 @@ static void time_runs_out(struct world *w, uint64_t packet_id)
                                   (unsigned long long)packet_id);
     struct str words = arena_printf(w->arena, "HSET {pk} expires_ms %lld", over_ms);
     world_sql(w, sql.ptr);
-    assert_int_equal(world_redis(w, packet_id, words.ptr), 0); /* it had one */
+    assert_int_equal(world_redis(w, packet_id, words.ptr), 0); /* the field existed */
 }
 
 static uint64_t expire_all(struct world *w, struct recover_done *done)
@@ -38,7 +38,7 @@ static uint64_t expire_all(struct world *w, struct recover_done *done)
     return 0;
 }
 
-static void the_rest_goes_back_to_the_sender_to_the_fen(void **state)
+static void the_rest_is_refunded_to_the_sender_to_the_fen(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -48,7 +48,7 @@ static void the_rest_goes_back_to_the_sender_to_the_fen(void **state)
     int64_t grabbed = world_grab(&w, id, 1).amount_fen + world_grab(&w, id, 2).amount_fen;
     time_runs_out(&w, id);
     assert_int_equal(expire_all(&w, &done), 1);
-    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN); /* the stream brings the refund */
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN); /* the refund follows through the stream */
     assert_int_equal(world_drain(&w), 3);
     struct packet p = world_packet(&w, id);
     assert_int_equal(p.state, PACKET_CLOSED);
@@ -62,7 +62,7 @@ static void the_rest_goes_back_to_the_sender_to_the_fen(void **state)
     world_end(&w);
 }
 
-static void a_packet_that_nobody_opened_goes_back_whole(void **state)
+static void a_packet_without_grabs_is_refunded_in_full(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -77,7 +77,7 @@ static void a_packet_that_nobody_opened_goes_back_whole(void **state)
     world_end(&w);
 }
 
-static void expiring_again_before_and_after_settling_changes_nothing(void **state)
+static void a_repeated_expiry_before_and_after_settling_changes_nothing(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -96,7 +96,7 @@ static void expiring_again_before_and_after_settling_changes_nothing(void **stat
     world_end(&w);
 }
 
-static void a_packet_with_time_left_is_left_alone(void **state)
+static void a_packet_before_its_expiry_is_not_closed(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -125,7 +125,7 @@ static void more_due_packets_than_a_pass_takes_are_all_closed(void **state)
     world_end(&w);
 }
 
-static void a_redis_without_memory_settles_and_gives_the_rest_back_all_the_same(void **state)
+static void with_a_full_redis_packets_are_settled_and_refunded(void **state)
 {
     enum { PACKETS = 6 };
     struct world w;
@@ -143,14 +143,14 @@ static void a_redis_without_memory_settles_and_gives_the_rest_back_all_the_same(
     uint64_t settled = world_drain(&w);
     int64_t dying = 0;
     for (size_t i = 0; i < PACKETS; i++)
-        dying += world_redis(&w, ids[i], "PTTL {pk}") > 0; /* or it would be full for ever */
+        dying += world_redis(&w, ids[i], "PTTL {pk}") > 0; /* the memory is freed in the end */
     (void)world_redis(&w, 0, "CONFIG SET maxmemory 0");
     assert_int_equal(closed, PACKETS);
     assert_int_equal(settled, 3 * PACKETS);
     assert_int_equal(dying, PACKETS);
     world_drain(&w);
     for (size_t i = 0; i < PACKETS; i++) {
-        struct live_event_id end, told; /* where the worker stands is told at last */
+        struct live_event_id end, told; /* the position is published in the end */
         assert_true(live_event_id_parse(world_redis_text(&w, ids[i], "HGET {pk} close_event"), &end));
         assert_true(live_event_id_parse(world_redis_text(&w, ids[i], "GET {se}"), &told));
         assert_true(live_event_id_compare(told, end) >= 0);
@@ -187,7 +187,7 @@ static void a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund(void *
     (void)state;
     world_begin(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-    world_drain(&w); /* makes the cursors */
+    world_drain(&w); /* creates the cursors */
     world_grab(&w, id, 1);
     time_runs_out(&w, id);
     (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
@@ -202,7 +202,7 @@ static void a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund(void *
     world_end(&w);
 }
 
-static void a_close_event_with_other_numbers_is_put_aside(void **state)
+static void a_close_event_with_other_numbers_becomes_a_dead_letter(void **state)
 {
     struct world w;
     (void)state;
@@ -216,8 +216,8 @@ static void a_close_event_with_other_numbers_is_put_aside(void **state)
     world_end(&w);
 }
 
-/* A Redis that has come back with an older copy, between two looks of the worker. */
-static void an_older_copy_ends_no_packet_by_its_own_count(void **state)
+/* Redis restarts with an older copy between two passes of the worker. */
+static void an_older_copy_closes_no_packet_by_its_own_count(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -233,7 +233,7 @@ static void an_older_copy_ends_no_packet_by_its_own_count(void **state)
     time_runs_out(&w, id);
     (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
     assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
-    const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L }; /* then the worker may connect again */
+    const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L }; /* the back-off of the worker's reconnect */
     nanosleep(&pause, NULL);
     assert_int_equal(expire_pass(&e, w.settle, clock_now_ms(), &closed, &done), ST_UNAVAILABLE);
     assert_int_equal(closed, 0);
@@ -250,16 +250,16 @@ static void an_older_copy_ends_no_packet_by_its_own_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rest_goes_back_to_the_sender_to_the_fen),
-        cmocka_unit_test(a_packet_that_nobody_opened_goes_back_whole),
-        cmocka_unit_test(expiring_again_before_and_after_settling_changes_nothing),
-        cmocka_unit_test(a_packet_with_time_left_is_left_alone),
+        cmocka_unit_test(the_rest_is_refunded_to_the_sender_to_the_fen),
+        cmocka_unit_test(a_packet_without_grabs_is_refunded_in_full),
+        cmocka_unit_test(a_repeated_expiry_before_and_after_settling_changes_nothing),
+        cmocka_unit_test(a_packet_before_its_expiry_is_not_closed),
         cmocka_unit_test(more_due_packets_than_a_pass_takes_are_all_closed),
-        cmocka_unit_test(a_redis_without_memory_settles_and_gives_the_rest_back_all_the_same),
+        cmocka_unit_test(with_a_full_redis_packets_are_settled_and_refunded),
         cmocka_unit_test(a_due_packet_that_redis_lost_is_refunded_directly_and_once),
         cmocka_unit_test(a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund),
-        cmocka_unit_test(a_close_event_with_other_numbers_is_put_aside),
-        cmocka_unit_test(an_older_copy_ends_no_packet_by_its_own_count),
+        cmocka_unit_test(a_close_event_with_other_numbers_becomes_a_dead_letter),
+        cmocka_unit_test(an_older_copy_closes_no_packet_by_its_own_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,7 +214,7 @@ static void every_script_reports_an_unknown_packet_as_missing(void **state)
     struct live_close c;
     assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
     assert_int_equal(c.code, LIVE_MISSING);
-    assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
+    assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING); /* there was no packet to shut */
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
@@ -616,7 +616,7 @@ static void rebuild(uint32_t count, uint32_t settled_count)
                                             .event = { .ms = 1700000000000 + i } };
     enum live_code code;
     expire_in_an_hour(&s);
-    assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
+    assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     assert_true(view(&s, 0, PACKET_NO_SHARE, 0).busy);
     assert_int_equal(grab(&s, FIRST_USER + SHARES_MAX).code, LIVE_BUSY);
     struct live_close c;
@@ -666,7 +666,7 @@ static void a_repeated_call_of_a_rebuild_is_refused(void **state)
     sample_make(&s, PACKET_LUCKY, 3);
     (void)load(&s);
     assert_int_equal(grab(&s, FIRST_USER).share_no, 0);
-    assert_int_equal(live_busy(&live, &s.p.id, 1), ST_OK);
+    assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     struct live_keys keys;
     struct str args[ARGS] = { STR("open"), STR("1"), STR("1") }; /* one grab from share 1 on, further calls follow */
     for (size_t i = 3; i < ARGS; i++)

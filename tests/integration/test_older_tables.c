@@ -1,5 +1,5 @@
-/* Tables that are older than Redis: a dump is restored that was taken before the last grabs, or a replica is promoted
- * that was behind. What contradicts becomes dead letters, everything else goes on. */
+/* Tables that are older than Redis: a dump taken before the last grabs is restored, or a lagging replica is promoted.
+ * Contradicting events become dead letters, all others are settled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +14,9 @@
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000 };
-enum { TRIES_MORE = 16 /* batches in vain besides the one for each letter */ };
+enum { TRIES_MORE = 16 /* rolled back batches beyond one for each letter */ };
 
-/* All packets share one partition, as in a stream of a busy site. */
+/* All packets share one partition, as on a busy site. */
 static void world_begin_one_partition(struct world *w, size_t users)
 {
     world_begin(w, users);
@@ -27,7 +27,7 @@ static void world_begin_one_partition(struct world *w, size_t users)
     world_check_redis(w);
 }
 
-/* The site is started with the tables that were kept. */
+/* Restores the saved tables and restarts the worker. */
 static void restore(struct world *w)
 {
     world_tables_restore(w);
@@ -37,7 +37,7 @@ static void restore(struct world *w)
 
 static struct recover_done recover_all(struct world *w)
 {
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
     assert_int_equal(done.faults, 0);
@@ -64,7 +64,7 @@ static void drop_letters(struct world *w)
     world_sql(w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
 }
 
-static void what_contradicts_becomes_letters_and_everything_else_goes_on(void **state)
+static void contradicting_events_become_letters_and_other_packets_are_settled(void **state)
 {
     struct world w;
     (void)state;
@@ -86,7 +86,7 @@ static void what_contradicts_becomes_letters_and_everything_else_goes_on(void **
     restore(&w);
 
     assert_int_equal(world_grab(&w, follows, 3).code, LIVE_BUSY);
-    assert_int_equal(world_drain(&w), 1); /* of follows */
+    assert_int_equal(world_drain(&w), 1); /* the grab of `follows` */
     assert_false(settle_is_stopped(w.settle));
     assert_int_equal(world_redis(&w, follows, "XLEN {ev}"), 1);
     assert_int_equal(letters_of(&w, contradicts), 1);
@@ -95,9 +95,9 @@ static void what_contradicts_becomes_letters_and_everything_else_goes_on(void **
     assert_int_equal(recover_all(&w).loaded, 3);
     assert_int_equal(world_grab(&w, contradicts, 4).code, LIVE_BUSY);
     assert_int_equal(world_grab(&w, unknown, 4).code, LIVE_BUSY);
-    assert_int_equal(world_grab(&w, follows, 2).share_no, 1); /* as promised */
+    assert_int_equal(world_grab(&w, follows, 2).share_no, 1); /* as in Redis */
     assert_int_equal(world_grab(&w, follows, 3).share_no, 2);
-    assert_int_equal(world_grab(&w, forgotten, 3).share_no, 1); /* users[2]'s until the tables were set back */
+    assert_int_equal(world_grab(&w, forgotten, 3).share_no, 1); /* the share of users[2] before the restore */
     assert_int_equal(world_grab(&w, untouched, 1).code, LIVE_GRABBED);
     assert_int_equal(world_drain(&w), 3);
     assert_int_equal(world_balance(&w, w.users[2]), 100100);
@@ -112,7 +112,7 @@ static void what_contradicts_becomes_letters_and_everything_else_goes_on(void **
     world_end(&w);
 }
 
-/* Two events of one packet are all there is: were they read together whatever is asked for, none would stand alone. */
+/* The stream has only two events, both of one packet. The search must be able to read the first one alone. */
 static void events_of_one_packet_at_the_head_become_letters_one_by_one(void **state)
 {
     struct world w;
@@ -137,7 +137,7 @@ static void events_of_one_packet_at_the_head_become_letters_one_by_one(void **st
     world_end(&w);
 }
 
-/* Nothing of the partition was settled when the dump was taken, so its cursor stands nowhere. */
+/* Nothing of the partition was settled when the dump was taken, so its cursor is 0-0. */
 static void tables_without_a_position_are_older_too(void **state)
 {
     struct world w;
@@ -152,7 +152,7 @@ static void tables_without_a_position_are_older_too(void **state)
     world_grab(&w, contradicts, 2);
     world_grab(&w, contradicts, 3);
     restore(&w);
-    assert_int_equal(world_drain(&w), 1); /* the entry of last stood under the newer cursor */
+    assert_int_equal(world_drain(&w), 1); /* the entry of `last` was at the newer cursor */
     assert_int_equal(letters_of(&w, contradicts), 2);
     assert_int_equal(letters(&w), 2);
     assert_int_equal(recover_all(&w).loaded, 2);
@@ -167,7 +167,7 @@ static void tables_without_a_position_are_older_too(void **state)
     world_end(&w);
 }
 
-/* Transactions of all connections. */
+/* Rolled back transactions of all connections. */
 static int64_t rolled_back(struct world *w)
 {
     return world_number(
@@ -184,7 +184,7 @@ static void user_forget(struct world *w, uint64_t user_id)
     world_sql(w, "UPDATE account SET balance_fen = balance_fen + 100000 WHERE id = 1");
 }
 
-static void a_grab_of_somebody_the_tables_do_not_know_is_found_without_searching(void **state)
+static void a_grab_of_an_unknown_user_is_found_without_searching(void **state)
 {
     enum { PACKETS = 100, STRANGERS = 30 };
     struct world w;
@@ -215,7 +215,7 @@ static void each_of_many_letters_costs_a_few_small_transactions(void **state)
     world_begin_one_partition(&w, 5);
     for (size_t i = 0; i < PACKETS; i++)
         ids[i] = world_send(&w, 0, PACKET_EVEN, 4, 4, HOUR_MS, -1);
-    world_grab(&w, ids[PACKETS - 1], 1); /* the partition has a position */
+    world_grab(&w, ids[PACKETS - 1], 1); /* the cursor is not 0-0 */
     world_drain(&w);
     world_tables_keep(&w);
     for (size_t i = 0; i < CONTRADICTING; i++)
@@ -225,7 +225,7 @@ static void each_of_many_letters_costs_a_few_small_transactions(void **state)
     for (size_t i = 0; i < PACKETS; i++) {
         world_grab(&w, ids[i], 3);
         if (i % 6 == 0)
-            world_grab(&w, ids[i], 4); /* the second event of every other packet that contradicts */
+            world_grab(&w, ids[i], 4); /* a second event of every other contradicting packet */
     }
     restore(&w);
     int64_t before = rolled_back(&w);
@@ -240,7 +240,7 @@ static void each_of_many_letters_costs_a_few_small_transactions(void **state)
     world_end(&w);
 }
 
-static void recovery_passes_by_while_the_partition_looks_for_what_contradicts(void **state)
+static void recovery_skips_the_packets_of_a_partition_during_a_search(void **state)
 {
     struct world w;
     (void)state;
@@ -250,7 +250,7 @@ static void recovery_passes_by_while_the_partition_looks_for_what_contradicts(vo
     world_partition(&w, id)->batch_max = 1;
     assert_int_equal(recover_all(&w).loaded, 0);
     world_drain(&w);
-    assert_true(w.settle->stream_repaired); /* and is asked to look again */
+    assert_true(w.settle->stream_repaired); /* recovery must check again */
     assert_int_equal(recover_all(&w).loaded, 1);
     w.config->partitions = 16;
     world_end(&w);
@@ -259,12 +259,12 @@ static void recovery_passes_by_while_the_partition_looks_for_what_contradicts(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_contradicts_becomes_letters_and_everything_else_goes_on),
+        cmocka_unit_test(contradicting_events_become_letters_and_other_packets_are_settled),
         cmocka_unit_test(events_of_one_packet_at_the_head_become_letters_one_by_one),
         cmocka_unit_test(tables_without_a_position_are_older_too),
-        cmocka_unit_test(a_grab_of_somebody_the_tables_do_not_know_is_found_without_searching),
+        cmocka_unit_test(a_grab_of_an_unknown_user_is_found_without_searching),
         cmocka_unit_test(each_of_many_letters_costs_a_few_small_transactions),
-        cmocka_unit_test(recovery_passes_by_while_the_partition_looks_for_what_contradicts),
+        cmocka_unit_test(recovery_skips_the_packets_of_a_partition_during_a_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

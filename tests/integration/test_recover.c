@@ -1,4 +1,4 @@
-/* What one store lost, the other gives back. */
+/* Recovery after one store has lost data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,10 +26,10 @@
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000 };
 
-/* One whole look, some seconds later: sends have had their time to load. */
+/* One full recovery pass, some seconds later, so that the grace time of sends is over. */
 static struct recover_done recover_all(struct world *w)
 {
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
     return done;
@@ -38,16 +38,16 @@ static struct recover_done recover_all(struct world *w)
 static void world_begin_drained(struct world *w, size_t users)
 {
     world_begin(w, users);
-    world_drain(w); /* the cursors' rows are there */
+    world_drain(w); /* creates the rows of the cursors */
 }
 
-static void a_packet_that_is_paid_for_but_not_loaded_is_loaded(void **state)
+static void a_funded_packet_that_was_not_loaded_is_loaded(void **state)
 {
     struct world w;
     (void)state;
     world_begin_drained(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
-    (void)world_redis(&w, id, "DEL {pk} {sh}"); /* as if the send had died before loading */
+    (void)world_redis(&w, id, "DEL {pk} {sh}"); /* as if the sender's process had died before the load */
     world_sql(&w, "UPDATE packet SET state = 'funding'");
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
@@ -57,7 +57,7 @@ static void a_packet_that_is_paid_for_but_not_loaded_is_loaded(void **state)
     world_end(&w);
 }
 
-static void a_packet_that_was_loaded_but_not_marked_is_marked(void **state)
+static void a_packet_that_was_loaded_but_not_marked_open_is_marked_open(void **state)
 {
     struct world w;
     (void)state;
@@ -71,10 +71,10 @@ static void a_packet_that_was_loaded_but_not_marked_is_marked(void **state)
     world_end(&w);
 }
 
-static void a_packet_that_was_just_paid_for_is_left_to_its_sender(void **state)
+static void recovery_leaves_a_newly_funded_packet_to_its_sender(void **state)
 {
     struct world w;
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     (void)state;
     world_begin_drained(&w, 2);
@@ -109,7 +109,7 @@ static void lost_live_keys_come_back_with_every_settled_grab(void **state)
     world_end(&w);
 }
 
-/* The load of a send that timed out, as Redis may still find it in its queue. */
+/* A delayed load by the sender's process, as Redis may still have it in its queue. */
 static enum live_code load_late(struct world *w, uint64_t id)
 {
     struct packet p = world_packet(w, id);
@@ -120,28 +120,28 @@ static enum live_code load_late(struct world *w, uint64_t id)
     return code;
 }
 
-static void a_load_that_comes_after_the_refund_opens_nothing(void **state)
+static void a_load_after_the_refund_opens_nothing(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
     (void)state;
     world_begin_drained(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    (void)world_redis(&w, id, "DEL {pk} {sh}"); /* it has not arrived yet */
+    (void)world_redis(&w, id, "DEL {pk} {sh}"); /* not loaded yet */
     world_sql(&w, "UPDATE packet SET state = 'funding'");
-    /* The worker's clock is far ahead: Redis would let people grab for nearly an hour. */
+    /* The worker's clock is far ahead: for Redis the packet expires only in an hour. */
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms() + 2 * HOUR_MS, &done), ST_OK);
     assert_int_equal(done.refunded, 1);
     assert_int_equal(load_late(&w, id), LIVE_EXISTS);
-    assert_int_equal(world_grab(&w, id, 1).code, LIVE_MISSING); /* MySQL tells that it is over */
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_MISSING); /* its page comes from MySQL */
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(world_balance(&w, w.users[0]), 100000);
     world_audit_clean(&w);
     world_end(&w);
 }
 
-/* A sender's process that was stopped for long goes on in the middle of a recovery. */
-static void a_load_that_comes_while_the_doors_are_closed_gives_no_share_out_twice(void **state)
+/* A sender's process resumes after a long stop, in the middle of a recovery. */
+static void a_load_while_packets_are_shut_gives_no_share_out_twice(void **state)
 {
     for (int lost = 0; lost < 2; lost++) {
         struct world w;
@@ -194,7 +194,7 @@ static void a_packet_that_lost_one_key_gives_no_share_out_twice(void **state)
         uint64_t id = world_send(&w, 0, PACKET_LUCKY, 5000, 5, HOUR_MS, -1);
         struct live_grab first = world_grab(&w, id, 1);
         world_drain(&w);
-        world_grab(&w, id, 2); /* and one that waits in the stream */
+        world_grab(&w, id, 2); /* not settled yet */
         (void)world_redis(&w, id, lost[i]);
         assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
         assert_int_equal(recover_all(&w).loaded, 0);
@@ -232,7 +232,7 @@ static void a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count(void 
     world_end(&w);
 }
 
-static void a_rebuild_that_died_halfway_is_finished(void **state)
+static void an_interrupted_rebuild_is_finished(void **state)
 {
     struct world w;
     (void)state;
@@ -264,7 +264,7 @@ static void a_large_packet_comes_back_whole(void **state)
     world_end(&w);
 }
 
-static void a_flushed_redis_gets_its_packets_back_and_goes_on(void **state)
+static void a_flushed_redis_gets_its_packets_back_and_takes_grabs(void **state)
 {
     struct world w;
     struct live_event_id before, after;
@@ -275,7 +275,7 @@ static void a_flushed_redis_gets_its_packets_back_and_goes_on(void **state)
     world_drain(&w);
     before = world_partition(&w, id)->last;
     (void)world_redis(&w, id, "FLUSHALL");
-    assert_int_equal(world_drain(&w), 0); /* sees the gap and mends the stream */
+    assert_int_equal(world_drain(&w), 0); /* finds the gap and repairs the stream */
     assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &after) ||
                 world_redis(&w, id, "XLEN {ev}") == 1);
     assert_int_equal(recover_all(&w).loaded, 1);
@@ -287,7 +287,7 @@ static void a_flushed_redis_gets_its_packets_back_and_goes_on(void **state)
     world_end(&w);
 }
 
-static void a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back(void **state)
+static void a_stream_that_lost_its_tail_shuts_packets_and_never_reuses_ids(void **state)
 {
     struct world w;
     (void)state;
@@ -312,7 +312,7 @@ static void a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back(voi
     world_end(&w);
 }
 
-static void the_fence_opens_only_with_the_doors_closed(void **state)
+static void the_fence_opens_only_after_packets_are_shut(void **state)
 {
     struct world w;
     (void)state;
@@ -334,7 +334,7 @@ static void the_fence_opens_only_with_the_doors_closed(void **state)
     world_end(&w);
 }
 
-/* With another number packets would be looked for where they are not, and built anew without what is promised. */
+/* With another number packets would be searched in the wrong partition and rebuilt without their unsettled grabs. */
 static void another_number_of_partitions_is_refused_by_the_worker(void **state)
 {
     static const int64_t others[] = { 8, 32 };
@@ -344,17 +344,17 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     world_begin_drained(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
-    assert_int_equal(settle_check(&w.settler->stores), ST_OK);
+    assert_int_equal(settle_partitions_check(&w.settler->stores), ST_OK);
     (void)world_redis(&w, id, "SET hb:fence nobody");
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-        struct recover r = { .whole = true };
+        struct recover r = { .full_walk = true };
         bool checked = true;
         world_partitions_set(&w, others[i]);
         world_restart_worker(&w);
         assert_int_equal(recover_fence(&r, w.settle, &checked), ST_INVALID);
         assert_false(checked);
         assert_int_equal(settle_pass(w.settle, &events), ST_INVALID);
-        assert_int_equal(settle_check(&w.settler->stores), ST_INVALID);
+        assert_int_equal(settle_partitions_check(&w.settler->stores), ST_INVALID);
         assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), STR("nobody")));
         assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 16);
     }
@@ -363,7 +363,8 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     world_check_redis(&w);
     assert_int_equal(world_drain(&w), 1);
     world_sql(&w, "DELETE FROM stream_cursor");
-    assert_int_equal(settle_check(&w.settler->stores), ST_OK); /* nothing says otherwise, and a check makes nothing */
+    assert_int_equal(settle_partitions_check(&w.settler->stores),
+                     ST_OK); /* there are no cursors, and the check creates none */
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 0);
     world_end(&w);
 }
@@ -384,7 +385,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
     redis_call_free(&call);
     uint64_t sent = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    assert_int_equal(world_packet(&w, sent).state, PACKET_FUNDING); /* paid for: the worker loads it */
+    assert_int_equal(world_packet(&w, sent).state, PACKET_FUNDING); /* funded: the worker loads it */
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
 
     world_partitions_set(&w, 16);
@@ -392,7 +393,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 1);
-    (void)redis_do(w.web->stores.redis, &call, &STR("PING"), 1); /* a first round reads the fence key */
+    (void)redis_do(w.web->stores.redis, &call, &STR("PING"), 1); /* the first round reads the fence key */
     redis_call_free(&call);
     assert_int_equal(world_grab(&w, sent, 3).code, LIVE_GRABBED);
     assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
@@ -401,11 +402,11 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     world_end(&w);
 }
 
-/* Settling and expiry wait for the check, and nothing else would make room. */
+/* Settling and expiry free memory, and they wait until the fence is open. */
 static void a_full_redis_is_compared_and_repaired_too(void **state)
 {
     struct world w;
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     bool checked = false;
     (void)state;
     world_begin_drained(&w, 5);
@@ -442,14 +443,14 @@ static void a_closed_packet_that_comes_back_open_gives_nothing_out(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     world_check_redis(&w);
-    assert_int_equal(load_late(&w, id), LIVE_EXISTS);           /* its sender's, which stood still for long */
-    assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING); /* MySQL answers: it is empty */
+    assert_int_equal(load_late(&w, id), LIVE_EXISTS);           /* a delayed load by its sender */
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING); /* its page comes from MySQL */
     assert_int_equal(world_drain(&w), 0);
     world_audit_clean(&w);
     world_end(&w);
 }
 
-/* Until there is a connection again: the next attempt has to wait for its turn. */
+/* Retries until the settle worker is connected again; reconnects have a back-off. */
 static void settler_reconnect(struct world *w)
 {
     enum status st = ST_UNAVAILABLE;
@@ -463,8 +464,8 @@ static void settler_reconnect(struct world *w)
     assert_int_equal(st, ST_OK);
 }
 
-/* By the clock of the machine Redis runs on it may still be open. */
-static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_than_others(void **state)
+/* The clock of the machine of Redis may differ, so it may still be open there. */
+static void a_closed_packet_that_expired_hours_ago_is_deleted_too(void **state)
 {
     struct world w;
     (void)state;
@@ -482,8 +483,8 @@ static void a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_tha
     world_end(&w);
 }
 
-/* Another worker may have opened the fence of the next process meanwhile, which never had these events. */
-static void what_was_read_from_a_redis_that_is_gone_is_not_settled(void **state)
+/* Another worker may have opened the fence of the next process, which never had these events. */
+static void events_read_from_an_ended_redis_process_are_not_settled(void **state)
 {
     struct world w;
     uint64_t settled;
@@ -499,12 +500,12 @@ static void what_was_read_from_a_redis_that_is_gone_is_not_settled(void **state)
     assert_int_equal(settle_commit(w.settle, p, &settled), ST_UNAVAILABLE);
     assert_int_equal(settled, 0);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 0);
-    assert_int_equal(world_drain(&w), 1); /* this one has them */
+    assert_int_equal(world_drain(&w), 1); /* the new process has them */
     world_audit_clean(&w);
     world_end(&w);
 }
 
-static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits(void **state)
+static void a_second_grab_of_a_lost_share_becomes_a_dead_letter_and_its_packet_stays_shut(void **state)
 {
     struct world w;
     (void)state;
@@ -514,13 +515,14 @@ static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_wait
     world_grab(&w, id, 2);
     world_drain(&w);
     world_lose_tail(&w, id);
-    assert_int_equal(world_grab(&w, id, 3).share_no, 1); /* faster than the worker: users[2]'s share */
+    assert_int_equal(world_grab(&w, id, 3).share_no,
+                     1); /* before the worker repairs the stream: the share of users[2] */
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
     assert_int_equal(recover_all(&w).loaded, 0);
     assert_int_equal(world_grab(&w, id, 4).code, LIVE_BUSY);
     assert_int_equal(world_balance(&w, w.users[3]), 100000);
-    /* When a person has given the grab up, the packet comes back as it was settled. */
+    /* When the operator drops the letter, the packet is rebuilt as it was settled. */
     world_sql(&w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).share_no, 1);
@@ -530,7 +532,7 @@ static void a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_wait
     world_end(&w);
 }
 
-static void events_that_were_trimmed_unread_stop_the_partition(void **state)
+static void events_trimmed_before_settling_stop_the_partition(void **state)
 {
     struct world w;
     (void)state;
@@ -545,7 +547,7 @@ static void events_that_were_trimmed_unread_stop_the_partition(void **state)
     world_end(&w);
 }
 
-static void a_stream_whose_settled_entries_were_trimmed_goes_on(void **state)
+static void a_stream_whose_settled_entries_were_trimmed_is_settled(void **state)
 {
     struct world w;
     (void)state;
@@ -577,7 +579,7 @@ static void a_closed_packet_never_comes_back(void **state)
     world_end(&w);
 }
 
-static void a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly(void **state)
+static void a_packet_closed_in_redis_whose_event_is_lost_is_refunded_directly(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -594,7 +596,7 @@ static void a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly(vo
     world_end(&w);
 }
 
-static void a_packet_closed_in_redis_with_another_sum_is_left_to_a_person(void **state)
+static void a_packet_closed_in_redis_with_another_sum_is_not_refunded(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -603,7 +605,7 @@ static void a_packet_closed_in_redis_with_another_sum_is_left_to_a_person(void *
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
-    (void)world_redis(&w, id, "HSET {pk} state closed grabbed_fen 150"); /* 50 of them MySQL has never seen */
+    (void)world_redis(&w, id, "HSET {pk} state closed grabbed_fen 150"); /* MySQL lacks 50 of them */
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 0);
     assert_int_equal(done.faults, 1);
@@ -611,28 +613,28 @@ static void a_packet_closed_in_redis_with_another_sum_is_left_to_a_person(void *
     world_end(&w);
 }
 
-static void more_packets_than_one_look_takes_come_back(void **state)
+static void more_packets_than_one_pass_checks_are_rebuilt(void **state)
 {
     struct world w;
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     (void)state;
     world_begin_drained(&w, 3);
     for (size_t i = 0; i < 1100; i++)
         (void)world_send(&w, i % 3, PACKET_EVEN, 2, 2, HOUR_MS, -1);
     (void)world_redis(&w, 0, "FLUSHALL");
-    for (int look = 0; r.whole && look < 10; look++)
+    for (int look = 0; r.full_walk && look < 10; look++)
         assert_int_equal(recover_pass(&r, w.settle, clock_now_ms() + LATER_MS, &done), ST_OK);
-    assert_false(r.whole);
+    assert_false(r.full_walk);
     assert_int_equal(done.loaded, 1100);
     world_audit_clean(&w);
     world_end(&w);
 }
 
-static void a_repaired_stream_makes_recovery_look_at_every_packet(void **state)
+static void a_repaired_stream_makes_recovery_check_every_packet(void **state)
 {
     struct world w;
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     (void)state;
     world_begin_drained(&w, 4);
@@ -644,7 +646,7 @@ static void a_repaired_stream_makes_recovery_look_at_every_packet(void **state)
     world_lose_tail(&w, id);
     world_drain(&w);
     assert_true(w.settle->stream_repaired);
-    r.packet_id = id; /* the walk is behind it already */
+    r.packet_id = id; /* the walk has passed it already */
     r.expires_ms = INT64_MAX;
     assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.loaded, 1);
@@ -659,7 +661,7 @@ enum status __wrap_live_tombstone(const struct live *live, uint64_t packet_id)
     return remove_fails ? ST_UNAVAILABLE : __real_live_tombstone(live, packet_id);
 }
 
-static void a_refund_leaves_no_keys_that_nobody_would_come_back_for(void **state)
+static void a_refund_deletes_the_live_keys_before_its_commit(void **state)
 {
     struct world w;
     struct recover_done done = { 0 };
@@ -699,35 +701,35 @@ static void recovering_twice_does_it_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_packet_that_is_paid_for_but_not_loaded_is_loaded),
-        cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_is_marked),
-        cmocka_unit_test(a_packet_that_was_just_paid_for_is_left_to_its_sender),
+        cmocka_unit_test(a_funded_packet_that_was_not_loaded_is_loaded),
+        cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_open_is_marked_open),
+        cmocka_unit_test(recovery_leaves_a_newly_funded_packet_to_its_sender),
         cmocka_unit_test(lost_live_keys_come_back_with_every_settled_grab),
-        cmocka_unit_test(a_load_that_comes_after_the_refund_opens_nothing),
-        cmocka_unit_test(a_load_that_comes_while_the_doors_are_closed_gives_no_share_out_twice),
+        cmocka_unit_test(a_load_after_the_refund_opens_nothing),
+        cmocka_unit_test(a_load_while_packets_are_shut_gives_no_share_out_twice),
         cmocka_unit_test(a_lost_packet_waits_until_its_grabs_are_settled),
         cmocka_unit_test(a_packet_that_lost_one_key_gives_no_share_out_twice),
         cmocka_unit_test(a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count),
-        cmocka_unit_test(a_rebuild_that_died_halfway_is_finished),
+        cmocka_unit_test(an_interrupted_rebuild_is_finished),
         cmocka_unit_test(a_large_packet_comes_back_whole),
-        cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_goes_on),
-        cmocka_unit_test(a_stream_that_lost_its_tail_closes_the_doors_and_never_goes_back),
-        cmocka_unit_test(the_fence_opens_only_with_the_doors_closed),
+        cmocka_unit_test(a_flushed_redis_gets_its_packets_back_and_takes_grabs),
+        cmocka_unit_test(a_stream_that_lost_its_tail_shuts_packets_and_never_reuses_ids),
+        cmocka_unit_test(the_fence_opens_only_after_packets_are_shut),
         cmocka_unit_test(another_number_of_partitions_is_refused_by_the_worker),
         cmocka_unit_test(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing),
         cmocka_unit_test(a_full_redis_is_compared_and_repaired_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
-        cmocka_unit_test(a_closed_packet_whose_time_was_over_for_hours_comes_back_no_more_than_others),
-        cmocka_unit_test(what_was_read_from_a_redis_that_is_gone_is_not_settled),
-        cmocka_unit_test(a_grab_that_took_a_lost_share_again_is_put_aside_and_its_packet_waits),
-        cmocka_unit_test(events_that_were_trimmed_unread_stop_the_partition),
-        cmocka_unit_test(a_stream_whose_settled_entries_were_trimmed_goes_on),
+        cmocka_unit_test(a_closed_packet_that_expired_hours_ago_is_deleted_too),
+        cmocka_unit_test(events_read_from_an_ended_redis_process_are_not_settled),
+        cmocka_unit_test(a_second_grab_of_a_lost_share_becomes_a_dead_letter_and_its_packet_stays_shut),
+        cmocka_unit_test(events_trimmed_before_settling_stop_the_partition),
+        cmocka_unit_test(a_stream_whose_settled_entries_were_trimmed_is_settled),
         cmocka_unit_test(a_closed_packet_never_comes_back),
-        cmocka_unit_test(a_packet_closed_in_redis_whose_event_is_gone_is_refunded_directly),
-        cmocka_unit_test(a_packet_closed_in_redis_with_another_sum_is_left_to_a_person),
-        cmocka_unit_test(more_packets_than_one_look_takes_come_back),
-        cmocka_unit_test(a_repaired_stream_makes_recovery_look_at_every_packet),
-        cmocka_unit_test(a_refund_leaves_no_keys_that_nobody_would_come_back_for),
+        cmocka_unit_test(a_packet_closed_in_redis_whose_event_is_lost_is_refunded_directly),
+        cmocka_unit_test(a_packet_closed_in_redis_with_another_sum_is_not_refunded),
+        cmocka_unit_test(more_packets_than_one_pass_checks_are_rebuilt),
+        cmocka_unit_test(a_repaired_stream_makes_recovery_check_every_packet),
+        cmocka_unit_test(a_refund_deletes_the_live_keys_before_its_commit),
         cmocka_unit_test(recovering_twice_does_it_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

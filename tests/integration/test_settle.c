@@ -1,4 +1,4 @@
-/* The settle worker: exactly once, whatever dies in between. */
+/* The settle worker: every event is settled exactly once, also across crashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 enum { HOUR_MS = 3600000 };
 
-/* Reads and commits the packet's partition once without publishing: what a worker does that dies then. */
+/* Reads and commits the packet's partition once without publishing, as a worker that dies after the commit. */
 static uint64_t commit_only(struct world *w, uint64_t packet_id)
 {
     struct settle_partition *p = world_partition(w, packet_id);
@@ -84,10 +84,10 @@ static void a_batch_replayed_after_a_crash_is_settled_once(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     assert_int_equal(commit_only(&w, id), 1);
-    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 0); /* nobody was told */
+    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 0); /* not published */
     world_restart_worker(&w);
     assert_int_equal(world_drain(&w), 0);
-    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 1); /* the next worker tells */
+    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 1); /* published by the next worker */
     assert_int_equal(world_balance(&w, w.users[1]), 100100);
     world_audit_clean(&w);
     world_end(&w);
@@ -112,8 +112,8 @@ static void a_worker_that_read_before_another_settled_writes_nothing(void **stat
     assert_int_equal(settle_commit(w.settle, p, &settled), ST_OK);
     assert_int_equal(settled, 0);
     world_grab(&w, id, 3);
-    assert_int_equal(world_drain(&w), 1); /* and it goes on from where the other was */
-    /* The other one is late now: its cursor is behind a trimmed stream, which is no reason for an alarm. */
+    assert_int_equal(world_drain(&w), 1); /* from the other worker's cursor on */
+    /* The other worker is late now: its copy of the cursor is before the trimmed entries, which is no gap. */
     assert_int_equal(settle_drain(other, 10, &events), ST_OK);
     assert_int_equal(events, 0);
     assert_false(settle_is_stopped(other));
@@ -178,7 +178,7 @@ static void event_add(struct world *w, uint64_t packet_id, const char *id, uint3
     (void)world_redis_text(w, packet_id, words.ptr);
 }
 
-static void the_same_event_again_changes_nothing(void **state)
+static void a_repeated_event_changes_nothing(void **state)
 {
     struct world w;
     (void)state;
@@ -187,7 +187,7 @@ static void the_same_event_again_changes_nothing(void **state)
     world_grab(&w, id, 1);
     world_drain(&w);
     event_add(&w, id, "*", 0, w.users[1], 100);
-    world_grab(&w, id, 2); /* in one batch with a new one */
+    world_grab(&w, id, 2); /* a new grab in the same batch */
     assert_int_equal(world_drain(&w), 2);
     assert_false(settle_is_stopped(w.settle));
     assert_int_equal(world_balance(&w, w.users[1]), 100100);
@@ -197,7 +197,7 @@ static void the_same_event_again_changes_nothing(void **state)
 }
 
 /* A repeat has the same packet, share, user and amount. */
-static void a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it(void **state)
+static void a_repeat_does_not_drop_a_similar_grab_of_another_packet(void **state)
 {
     struct world w;
     (void)state;
@@ -209,7 +209,7 @@ static void a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it(void **sta
     world_grab(&w, second, 1);
     world_grab(&w, second, 2);
     world_drain(&w);
-    world_grab(&w, first, 1); /* share 0 by users[1], as the repeat that comes next */
+    world_grab(&w, first, 1); /* share 0 by users[1], like the repeat that follows */
     event_add(&w, second, "*", 0, w.users[1], 100);
     event_add(&w, second, "*", 1, w.users[2], 100);
     world_grab(&w, second, 3);
@@ -227,7 +227,7 @@ static int64_t letters_of(struct world *w, uint64_t packet_id)
     return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
 }
 
-static void a_settled_share_that_comes_again_with_another_amount_is_put_aside(void **state)
+static void a_settled_share_repeated_with_another_amount_becomes_a_dead_letter(void **state)
 {
     struct world w;
     (void)state;
@@ -243,7 +243,7 @@ static void a_settled_share_that_comes_again_with_another_amount_is_put_aside(vo
     world_end(&w);
 }
 
-static void a_second_share_of_one_user_is_put_aside(void **state)
+static void a_second_share_of_one_user_becomes_a_dead_letter(void **state)
 {
     struct world w;
     (void)state;
@@ -258,7 +258,7 @@ static void a_second_share_of_one_user_is_put_aside(void **state)
     world_end(&w);
 }
 
-static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(void **state)
+static void a_contradicting_event_becomes_a_dead_letter_and_other_packets_are_settled(void **state)
 {
     struct world w;
     (void)state;
@@ -275,7 +275,7 @@ static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(v
     world_grab(&w, id, 2);
     event_add(&w, id, "*", 0, w.users[3], 100); /* share 0 is users[1]'s */
     world_grab(&w, near, 1);
-    world_grab(&w, id, 4); /* follows the one that contradicts */
+    world_grab(&w, id, 4); /* a later event of the packet */
     world_grab(&w, near, 2);
     world_grab(&w, far, 1);
     assert_int_equal(world_drain(&w), 4);
@@ -286,13 +286,13 @@ static void an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on(v
     assert_int_equal(world_balance(&w, w.users[2]), 100200);
     assert_int_equal(world_balance(&w, w.users[3]), 100000);
     assert_int_equal(world_balance(&w, w.users[4]), 100000);
-    assert_int_equal(world_redis(&w, id, "XLEN {ev}"), 1); /* the stream goes on behind it */
+    assert_int_equal(world_redis(&w, id, "XLEN {ev}"), 1); /* the stream is trimmed up to the end */
     world_grab(&w, near, 3);
     assert_int_equal(world_drain(&w), 1);
     world_end(&w);
 }
 
-static void a_settled_share_that_comes_again_with_other_content_is_put_aside(void **state)
+static void a_settled_share_repeated_with_other_content_becomes_a_dead_letter(void **state)
 {
     struct world w;
     (void)state;
@@ -315,13 +315,13 @@ static void a_settled_share_that_comes_again_with_other_content_is_put_aside(voi
     world_end(&w);
 }
 
-static void an_event_of_an_unknown_packet_is_put_aside(void **state)
+static void an_event_of_an_unknown_packet_becomes_a_dead_letter(void **state)
 {
     struct world w;
     (void)state;
     world_begin(&w, 2);
     event_add(&w, 77, "*", 0, w.users[0], 100);
-    (void)world_redis(&w, 78, "SET {pk} nonsense"); /* no doors to shut */
+    (void)world_redis(&w, 78, "SET {pk} nonsense"); /* not a packet, so it can't be shut */
     event_add(&w, 78, "*", 0, w.users[0], 100);
     assert_int_equal(world_drain(&w), 0);
     assert_false(settle_is_stopped(w.settle));
@@ -330,7 +330,7 @@ static void an_event_of_an_unknown_packet_is_put_aside(void **state)
     world_end(&w);
 }
 
-static void a_letter_that_the_tables_refuse_stops_the_partition(void **state)
+static void a_dead_letter_that_the_tables_refuse_stops_the_partition(void **state)
 {
     struct world w;
     (void)state;
@@ -348,7 +348,7 @@ static void a_letter_that_the_tables_refuse_stops_the_partition(void **state)
     world_end(&w);
 }
 
-static void a_damaged_event_is_put_aside_behind_what_was_good(void **state)
+static void a_damaged_event_becomes_a_dead_letter_and_the_events_around_it_are_settled(void **state)
 {
     struct world w;
     (void)state;
@@ -356,7 +356,7 @@ static void a_damaged_event_is_put_aside_behind_what_was_good(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     (void)world_redis_text(&w, id, "XADD {ev} * g nonsense");
-    world_grab(&w, id, 2); /* nothing is missing before it */
+    world_grab(&w, id, 2); /* no share is skipped */
     assert_int_equal(world_drain(&w), 2);
     assert_false(settle_is_stopped(w.settle));
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id IS NULL", 0), 1);
@@ -366,20 +366,20 @@ static void a_damaged_event_is_put_aside_behind_what_was_good(void **state)
     world_end(&w);
 }
 
-static void a_stopped_partition_goes_on_when_the_cause_is_gone(void **state)
+static void a_stopped_partition_resumes_when_the_cause_is_removed(void **state)
 {
     struct world w;
     (void)state;
     world_begin(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    (void)world_redis_text(&w, id, "SET {ev} nonsense"); /* no stream: no event's fault */
+    (void)world_redis_text(&w, id, "SET {ev} nonsense"); /* not a stream */
     uint64_t stops = metrics_get(METRIC_SETTLE_STOPPED);
     assert_int_equal(world_drain(&w), 0);
     assert_true(world_partition(&w, id)->stopped);
     assert_int_equal(metrics_get(METRIC_SETTLE_STOPPED), stops + 1);
     assert_int_equal(world_redis(&w, id, "DEL {ev}"), 1);
     world_grab(&w, id, 1);
-    assert_int_equal(world_drain(&w), 0); /* not before its time */
+    assert_int_equal(world_drain(&w), 0); /* not before retry_ms */
     world_partition(&w, id)->retry_ms = 0;
     assert_int_equal(world_drain(&w), 1);
     assert_false(settle_is_stopped(w.settle));
@@ -387,7 +387,7 @@ static void a_stopped_partition_goes_on_when_the_cause_is_gone(void **state)
     world_end(&w);
 }
 
-static void a_grab_that_skips_a_share_is_put_aside(void **state)
+static void a_grab_that_skips_a_share_becomes_a_dead_letter(void **state)
 {
     struct world w;
     (void)state;
@@ -411,7 +411,7 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
     assert_int_equal(letters_of(&w, id), 1);
     assert_int_equal(world_balance(&w, w.users[1]), 100000);
 
-    /* The packet's row says that there is enough, its account knows better. */
+    /* The packet's row has enough money, its account has not. */
     id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     struct str sql =
         arena_printf(w.arena, "UPDATE account SET balance_fen = 99 WHERE id = %llu", (unsigned long long)id);
@@ -424,8 +424,8 @@ static void money_that_the_escrow_lacks_is_never_paid(void **state)
     world_end(&w);
 }
 
-/* What the program would have to forget first. */
-static void the_tables_refuse_sums_that_can_not_be(void **state)
+/* The constraints protect against a program that forgets its own checks. */
+static void the_tables_refuse_impossible_sums(void **state)
 {
     static const char *const refused[] = { "UPDATE packet SET grabbed_fen = 301 WHERE id = ?",
                                            "UPDATE packet SET grabbed_fen = 200, refund_fen = 101 WHERE id = ?",
@@ -447,7 +447,7 @@ static void the_tables_refuse_sums_that_can_not_be(void **state)
     world_end(&w);
 }
 
-static void tables_that_answer_nonsense_stop_the_partition_and_no_event_is_put_aside(void **state)
+static void inconsistent_tables_stop_the_partition_and_make_no_dead_letter(void **state)
 {
     struct world w;
     (void)state;
@@ -489,7 +489,7 @@ static void the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_liv
     world_end(&w);
 }
 
-static void however_much_was_not_published_the_next_worker_tells_of_every_closed_packet(void **state)
+static void the_next_worker_publishes_every_closed_packet_however_many_were_missed(void **state)
 {
     enum { SHARES = 500, BIG = 3 };
     struct world w;
@@ -518,8 +518,8 @@ static void however_much_was_not_published_the_next_worker_tells_of_every_closed
     world_end(&w);
 }
 
-/* The other one has read the events as well, and finds the cursor moved by the worker that died. */
-static void a_worker_that_comes_late_tells_of_the_packets_that_a_dead_one_closed(void **state)
+/* Both workers have read the events; the late one finds the cursor moved by the worker that died. */
+static void a_late_worker_publishes_the_packets_that_a_dead_one_closed(void **state)
 {
     struct world w;
     struct settle *late;
@@ -648,7 +648,7 @@ static void a_month_ends_at_midnight_in_shanghai_even_within_a_batch(void **stat
     world_end(&w);
 }
 
-static void a_packet_that_mysql_still_thinks_of_as_funding_is_settled_and_open(void **state)
+static void a_packet_in_state_funding_is_settled_and_becomes_open(void **state)
 {
     struct world w;
     (void)state;
@@ -661,7 +661,7 @@ static void a_packet_that_mysql_still_thinks_of_as_funding_is_settled_and_open(v
     world_end(&w);
 }
 
-static void a_slow_database_takes_its_time_and_is_not_asked_again(void **state)
+static void a_slow_transaction_is_neither_aborted_nor_repeated(void **state)
 {
     struct world w;
     (void)state;
@@ -669,7 +669,7 @@ static void a_slow_database_takes_its_time_and_is_not_asked_again(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_sql(&w, "CREATE OR REPLACE TRIGGER test_slow BEFORE UPDATE ON stream_cursor FOR EACH ROW"
-                  " SET NEW.updated_ms = NEW.updated_ms + SLEEP(3)"); /* a page would have given up after two */
+                  " SET NEW.updated_ms = NEW.updated_ms + SLEEP(3)"); /* a page's timeout is two seconds */
     uint64_t lost = metrics_get(METRIC_MYSQL_LOST), settled = 0;
     enum status st = settle_drain(w.settle, 3, &settled);
     world_sql(&w, "DROP TRIGGER test_slow");
@@ -706,31 +706,31 @@ int main(void)
         cmocka_unit_test(a_worker_that_read_before_another_settled_writes_nothing),
         cmocka_unit_test(two_workers_share_the_partitions),
         cmocka_unit_test(a_late_worker_does_not_publish_an_older_position),
-        cmocka_unit_test(the_same_event_again_changes_nothing),
-        cmocka_unit_test(a_settled_share_that_comes_again_with_another_amount_is_put_aside),
-        cmocka_unit_test(a_second_share_of_one_user_is_put_aside),
-        cmocka_unit_test(a_repeat_takes_nothing_from_a_new_grab_that_looks_like_it),
-        cmocka_unit_test(an_event_that_contradicts_is_put_aside_and_everybody_else_flows_on),
-        cmocka_unit_test(a_settled_share_that_comes_again_with_other_content_is_put_aside),
-        cmocka_unit_test(an_event_of_an_unknown_packet_is_put_aside),
-        cmocka_unit_test(a_letter_that_the_tables_refuse_stops_the_partition),
-        cmocka_unit_test(a_damaged_event_is_put_aside_behind_what_was_good),
-        cmocka_unit_test(a_stopped_partition_goes_on_when_the_cause_is_gone),
-        cmocka_unit_test(a_grab_that_skips_a_share_is_put_aside),
-        cmocka_unit_test(tables_that_answer_nonsense_stop_the_partition_and_no_event_is_put_aside),
+        cmocka_unit_test(a_repeated_event_changes_nothing),
+        cmocka_unit_test(a_settled_share_repeated_with_another_amount_becomes_a_dead_letter),
+        cmocka_unit_test(a_second_share_of_one_user_becomes_a_dead_letter),
+        cmocka_unit_test(a_repeat_does_not_drop_a_similar_grab_of_another_packet),
+        cmocka_unit_test(a_contradicting_event_becomes_a_dead_letter_and_other_packets_are_settled),
+        cmocka_unit_test(a_settled_share_repeated_with_other_content_becomes_a_dead_letter),
+        cmocka_unit_test(an_event_of_an_unknown_packet_becomes_a_dead_letter),
+        cmocka_unit_test(a_dead_letter_that_the_tables_refuse_stops_the_partition),
+        cmocka_unit_test(a_damaged_event_becomes_a_dead_letter_and_the_events_around_it_are_settled),
+        cmocka_unit_test(a_stopped_partition_resumes_when_the_cause_is_removed),
+        cmocka_unit_test(a_grab_that_skips_a_share_becomes_a_dead_letter),
+        cmocka_unit_test(inconsistent_tables_stop_the_partition_and_make_no_dead_letter),
         cmocka_unit_test(money_that_the_escrow_lacks_is_never_paid),
-        cmocka_unit_test(the_tables_refuse_sums_that_can_not_be),
+        cmocka_unit_test(the_tables_refuse_impossible_sums),
         cmocka_unit_test(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live),
-        cmocka_unit_test(however_much_was_not_published_the_next_worker_tells_of_every_closed_packet),
-        cmocka_unit_test(a_worker_that_comes_late_tells_of_the_packets_that_a_dead_one_closed),
+        cmocka_unit_test(the_next_worker_publishes_every_closed_packet_however_many_were_missed),
+        cmocka_unit_test(a_late_worker_publishes_the_packets_that_a_dead_one_closed),
         cmocka_unit_test(a_stream_of_another_type_stops_its_partition_and_no_other),
         cmocka_unit_test(a_worker_that_died_before_publishing_leaves_the_time_to_live_to_the_next),
         cmocka_unit_test(the_best_share_counts_for_its_owner_even_across_batches),
         cmocka_unit_test(an_even_packet_has_no_best_share),
         cmocka_unit_test(a_year_ends_at_midnight_in_shanghai),
         cmocka_unit_test(a_month_ends_at_midnight_in_shanghai_even_within_a_batch),
-        cmocka_unit_test(a_packet_that_mysql_still_thinks_of_as_funding_is_settled_and_open),
-        cmocka_unit_test(a_slow_database_takes_its_time_and_is_not_asked_again),
+        cmocka_unit_test(a_packet_in_state_funding_is_settled_and_becomes_open),
+        cmocka_unit_test(a_slow_transaction_is_neither_aborted_nor_repeated),
         cmocka_unit_test(ten_thousand_grabs_drain_and_the_audit_is_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

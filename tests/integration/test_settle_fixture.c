@@ -30,7 +30,7 @@ enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
 static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
                                       "stream_cursor", "dead_letter", "account", "user" };
 
-/* The same statement for every table: its name stands behind before and, if twice, at the end. */
+/* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */
 static void tables_each(struct world *w, const char *before, const char *between, bool twice)
 {
     world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
@@ -81,26 +81,26 @@ void world_begin(struct world *w, size_t user_count)
     (void)fclose(out);
     w->live = w->web->stores.live;
     assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
-    live_fence_set(w->web->stores.redis, w->config); /* as the pools have it */
+    live_fence_set(w->web->stores.redis, w->config); /* as in the pools */
     world_check_redis(w);
 }
 
 void world_check_redis(struct world *w)
 {
-    struct recover r = { .whole = true };
+    struct recover r = { .full_walk = true };
     struct redis_call call;
     bool checked;
     assert_int_equal(recover_fence(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
     assert_int_equal(redis_do(w->web->stores.redis, &call, &STR("PING"), 1),
-                     ST_OK); /* the pool asks with its next round */
+                     ST_OK); /* the pool reads the fence key with its next round */
     redis_call_free(&call);
 }
 
 void world_end(struct world *w)
 {
     settle_free(w->settle);
-    tables_empty(w); /* what we planted is not the next test's business */
+    tables_empty(w); /* the next test starts with empty tables */
     arena_free(w->arena);
     test_services_close(w->web);
     test_services_close(w->settler);
@@ -126,7 +126,7 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
     struct send_party receiver = { 0 };
     if (to >= 0)
         receiver = (struct send_party){ .id = w->users[to], .name = STR("小红") };
-    assert_int_equal(packet_send(&w->web->stores, w->arena, from, receiver, &order, now_ms, &result), ST_OK);
+    assert_int_equal(fund_packet(&w->web->stores, w->arena, from, receiver, &order, now_ms, &result), ST_OK);
     while (lifetime_ms <= 0 && clock_now_ms() <= result.packet.expires_ms)
         ;
     return result.packet.id;
@@ -136,7 +136,7 @@ struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)
 {
     struct redis_call call = { 0 };
     struct live_grab grab;
-    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强")); /* a comma, as names have them */
+    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强")); /* names may contain commas */
     redis_round(w->web->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_OK);
     redis_call_free(&call);

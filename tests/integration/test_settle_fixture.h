@@ -13,7 +13,7 @@
 #define WORLD_USERS_MAX 600
 
 struct world {
-    struct services *app;                     /* an administrator's: may plant what must not be */
+    struct services *app;                     /* an administrator's: may write invalid rows */
     struct services *web, *settler, *auditor; /* with the rights of their roles; config is app's */
     struct config *config;
     struct live live;
@@ -25,47 +25,47 @@ struct world {
 /* user_count users with 1,000 yuan each. */
 void world_begin(struct world *w, size_t user_count);
 void world_end(struct world *w);
-/* What a worker does when it meets a Redis process for the first time. */
+/* Compares the streams and opens the fence, as a worker does for a new Redis process. */
 void world_check_redis(struct world *w);
 
-/* Sends a packet from users[sender] and returns its id. lifetime_ms ≤ 0: over at once. to: index of the receiver of an
- * exclusive one, else -1. */
+/* Sends a packet from users[sender] and returns its id. lifetime_ms ≤ 0: expired at once. to: index of the receiver of
+ * an exclusive one, else -1. */
 uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                     int64_t lifetime_ms, int to);
 /* users[user] opens the packet. */
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
 /* users[first] … users[first + count - 1] open it; each must get a share. */
 void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t count);
-/* Passes of a worker until nothing is left that can be settled; ST_CONFLICT when passes_max are not enough. */
+/* Runs passes of a worker until nothing is left to settle; ST_CONFLICT when passes_max are not enough. */
 enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events);
 /* True while a partition of the worker is stopped. */
 bool settle_is_stopped(const struct settle *s);
-/* Settles what there is; the number of events. Fails the test when a store is away. */
+/* Settles all events; returns their number. Fails the test when a store is unreachable. */
 uint64_t world_drain(struct world *w);
-/* All processes believe that there are so many partitions from now on. */
+/* Sets the configured number of partitions of all processes. */
 void world_partitions_set(struct world *w, int64_t partitions);
-/* A worker that knows nothing yet, as after a crash. */
+/* Replaces the worker by a new one, as after a crash. */
 void world_restart_worker(struct world *w);
 
-/* One number from SQL ("SELECT …" with one row and one column; NULL is 0). */
+/* Reads one number from SQL ("SELECT …" with one row and one column; NULL is 0). */
 int64_t world_number(struct world *w, const char *sql, uint64_t id);
 void world_sql(struct world *w, const char *sql);
-/* One Redis command, words separated by blanks; {ev}, {pk}, {sh}, {gr}, {or} and {se} stand for the packet's keys.
+/* Runs one Redis command, words separated by blanks; {ev}, {pk}, {sh}, {gr}, {or} and {se} stand for the packet's keys.
  * Its integer, or the length of an array, or -1. */
 int64_t world_redis(struct world *w, uint64_t packet_id, const char *words);
-/* The same, the answer as text in the arena. */
+/* As world_redis; returns the reply as text in the arena. */
 struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words);
 
-/* The tables as they are now, and later again: a dump that is restored. What came since is forgotten. */
+/* Saves all tables, and restores them later, as a dump that is restored: later changes are lost. */
 void world_tables_keep(struct world *w);
 void world_tables_restore(struct world *w);
 
-/* Redis comes up without its newest seconds: the grab of users[2], which MySQL has, is unknown to it. */
+/* Makes Redis lose its newest data: it lacks the grab of users[2], which MySQL has. */
 void world_lose_tail(struct world *w, uint64_t packet_id);
 
 int64_t world_balance(struct world *w, uint64_t account_id);
 struct packet world_packet(struct world *w, uint64_t packet_id);
-/* The whole audit; prints and fails the test unless it is clean. */
+/* Runs the whole audit; prints it and fails the test unless it is clean. */
 void world_audit_clean(struct world *w);
 struct settle_partition *world_partition(struct world *w, uint64_t packet_id);
 

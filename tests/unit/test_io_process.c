@@ -43,8 +43,8 @@ static int program(char **argv)
         fds[len++] = first;
         fds[len++] = dup(first);
     }
-    process_signals_prepare();
-    while (!process_stop_asked()) {
+    process_signals_init();
+    while (!process_stop_requested()) {
         char word, line[LINE_MAX_BYTES];
         struct pollfd p = { .fd = fds[0], .events = POLLIN };
         if (process_poll(&p, 1, POLL_MS) == 1 && (read(fds[0], &word, 1) != 1 || word != ASK_GENERATION))

@@ -1,4 +1,4 @@
-/* What a batch of events adds up to. */
+/* The sums and checks of a batch of events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static void accounts_change_by_the_sum_in_ascending_order_and_to_zero(void **sta
     }
 }
 
-static void a_refund_is_what_is_left_behind_the_grabs_of_the_same_batch(void **state)
+static void a_refund_is_the_rest_after_the_grabs_of_the_same_batch(void **state)
 {
     struct bench *b = *state;
     grab(b, PACKET_A, 3, 11, 60);
@@ -163,7 +163,7 @@ static void a_repeated_event_counts_once(void **state)
     assert_int_equal(b->batch.packets[0].grabs_fen, 60);
 }
 
-static void one_share_with_two_stories_is_a_fault(void **state)
+static void two_different_grabs_of_one_share_are_a_fault(void **state)
 {
     struct bench *b = *state;
     const struct {
@@ -181,7 +181,7 @@ static void one_share_with_two_stories_is_a_fault(void **state)
     }
 }
 
-static void the_same_person_and_amount_in_another_packet_or_share_is_another_grab(void **state)
+static void the_same_user_and_amount_in_another_packet_or_share_is_another_grab(void **state)
 {
     struct bench *b = *state;
     grab(b, PACKET_A, 0, 11, 60);
@@ -191,7 +191,7 @@ static void the_same_person_and_amount_in_another_packet_or_share_is_another_gra
     assert_int_equal(b->batch.grab_count, 3);
 }
 
-static void a_grab_behind_the_close_event_is_a_fault(void **state)
+static void a_grab_after_the_close_event_is_a_fault(void **state)
 {
     struct bench *b = *state;
     close_event(b, PACKET_A, 0, 0, 1000);
@@ -199,7 +199,7 @@ static void a_grab_behind_the_close_event_is_a_fault(void **state)
     assert_int_equal(group(b), ST_CORRUPT);
 }
 
-/* The numbers of a close event: one that is right, and one for each number that is not. */
+/* Close events: one with the right numbers, and one for each wrong number. */
 struct close_numbers {
     uint32_t count;
     int64_t fen, rest_fen;
@@ -226,7 +226,7 @@ static void two_different_close_events_are_a_fault_and_two_equal_ones_are_not(vo
     }
 }
 
-static void a_close_event_that_counted_otherwise_is_a_fault(void **state)
+static void a_close_event_with_other_numbers_than_the_row_is_a_fault(void **state)
 {
     struct bench *b = *state;
     close_with(b, &TWO_GRABBED);
@@ -249,7 +249,7 @@ static void sums_beyond_64_bits_are_a_fault(void **state)
     assert_int_not_equal(b->fault.kind, FAULT_NONE);
 }
 
-static void amounts_of_nothing_are_a_fault(void **state)
+static void an_amount_that_is_not_positive_is_a_fault(void **state)
 {
     struct bench *b = *state;
     grab(b, PACKET_A, 0, 11, 0);
@@ -317,7 +317,7 @@ static void an_unknown_packet_is_a_fault(void **state)
 {
     struct bench *b = *state;
     grab(b, PACKET_A, 0, 11, 10);
-    close_event(b, PACKET_B, 0, 0, 0); /* nothing of nothing contradicts nothing else */
+    close_event(b, PACKET_B, 0, 0, 0); /* zero sums contradict nothing else */
     assert_int_equal(group(b), ST_OK);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(settle_packet_check(&b->batch.packets[i], &b->fault), ST_CORRUPT);
@@ -436,7 +436,7 @@ static void months_are_summed_per_user_and_month_in_ascending_order(void **state
     }
 }
 
-static void without_memory_nothing_is_claimed(void **state)
+static void without_memory_grouping_fails(void **state)
 {
     struct bench *b = *state;
     struct arena *tiny = arena_new(64, 64);
@@ -453,17 +453,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BATCH_TEST(events_are_grouped_by_packet_in_ascending_order),
         BATCH_TEST(accounts_change_by_the_sum_in_ascending_order_and_to_zero),
-        BATCH_TEST(a_refund_is_what_is_left_behind_the_grabs_of_the_same_batch),
+        BATCH_TEST(a_refund_is_the_rest_after_the_grabs_of_the_same_batch),
         BATCH_TEST(a_sender_who_grabs_and_is_refunded_gets_both_in_one_change),
         BATCH_TEST(the_last_share_finishes_the_packet),
         BATCH_TEST(a_repeated_event_counts_once),
-        BATCH_TEST(one_share_with_two_stories_is_a_fault),
-        BATCH_TEST(the_same_person_and_amount_in_another_packet_or_share_is_another_grab),
-        BATCH_TEST(a_grab_behind_the_close_event_is_a_fault),
+        BATCH_TEST(two_different_grabs_of_one_share_are_a_fault),
+        BATCH_TEST(the_same_user_and_amount_in_another_packet_or_share_is_another_grab),
+        BATCH_TEST(a_grab_after_the_close_event_is_a_fault),
         BATCH_TEST(two_different_close_events_are_a_fault_and_two_equal_ones_are_not),
-        BATCH_TEST(a_close_event_that_counted_otherwise_is_a_fault),
+        BATCH_TEST(a_close_event_with_other_numbers_than_the_row_is_a_fault),
         BATCH_TEST(sums_beyond_64_bits_are_a_fault),
-        BATCH_TEST(amounts_of_nothing_are_a_fault),
+        BATCH_TEST(an_amount_that_is_not_positive_is_a_fault),
         BATCH_TEST(more_money_than_the_packet_holds_is_a_fault),
         BATCH_TEST(a_share_that_does_not_follow_the_last_settled_one_is_a_fault),
         BATCH_TEST(shares_that_follow_each_other_are_fine),
@@ -479,7 +479,7 @@ int main(void)
         BATCH_TEST(a_dropped_grab_leaves_the_sums_right),
         BATCH_TEST(years_are_summed_per_user_and_year_with_the_best_shares),
         BATCH_TEST(months_are_summed_per_user_and_month_in_ascending_order),
-        BATCH_TEST(without_memory_nothing_is_claimed),
+        BATCH_TEST(without_memory_grouping_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
