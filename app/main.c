@@ -13,9 +13,10 @@
 #include "io/process.h"
 #include "ops/audit.h"
 #include "ops/demo.h"
+#include "ops/migrate.h"
 #include "ops/replay.h"
 #include "ops/serve.h"
-#include "pages/verify.h"
+#include "ops/verify.h"
 
 #ifndef HB_VERSION
 #define HB_VERSION "unknown"

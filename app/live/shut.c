@@ -40,7 +40,15 @@ enum status live_hold_all(const struct live *live, const struct live_hold *holds
         redis_queue_script(live->redis, &calls[i], live->hold, REDIS_ANY, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
     }
     redis_round(live->redis);
-    return live_codes_read(calls, count, "hold");
+    enum status st = ST_OK;
+    for (size_t i = 0; i < count; i++) {
+        enum live_code code;
+        enum status one = live_code_read(&calls[i], "hold", &code);
+        if (st == ST_OK && one != ST_CORRUPT) /* logged; a damaged key must not stop the others */
+            st = one;
+        redis_call_free(&calls[i]);
+    }
+    return st;
 }
 
 enum status live_remove(const struct live *live, uint64_t packet_id)

@@ -21,8 +21,8 @@ struct live_hold {
     uint64_t packet_id;
     uint32_t from_share;
 };
-/* Writes `held` of each packet, in one round; packets that are not in Redis are skipped. count ≤ LIVE_BATCH_MAX
- * (asserted). ST_OK, or the first error, as live_grab_read. */
+/* Writes `held` of each packet, in one round; packets that are not in Redis are skipped, and so are damaged keys
+ * (logged). count ≤ LIVE_BATCH_MAX (asserted). ST_OK, or the first error of the server, as live_grab_read. */
 enum status live_hold_all(const struct live *live, const struct live_hold *holds, size_t count);
 
 #endif

@@ -233,7 +233,7 @@ static enum status numbers_read(const redisReply *reply, struct packet_view *out
         p->finished_ms = (int64_t)last.event.ms;
     }
     out->over = packet_is_over(p);
-    out->closed = !redis_reply_is_nil(redis_reply_at(reply, REPLY_CLOSED));
+    out->final = !redis_reply_is_nil(redis_reply_at(reply, REPLY_CLOSED));
     p->state = packet_state_shown(p, out->now_ms);
     return ST_OK;
 }

@@ -281,12 +281,31 @@ static enum status rows_body(struct db *db, void *ctx)
     return st == ST_OK ? progress_note(db, r) : st;
 }
 
-/* Whether the error of a statement in doubt means that it was done before: the object exists, or is already dropped. A
- * RENAME COLUMN that was done fails with ST_CORRUPT, because the old column does not exist any more. */
-static bool was_done(const struct statement *r, enum status st)
+/* True when the statement, ALTER TABLE … RENAME COLUMN, was done before: the table has the last of its new names. Its
+ * renames are done together or not at all. */
+static bool rename_was_done(struct db *db, struct arena *a, const char *sql)
 {
-    return st == ST_EXISTS || st == ST_NOT_FOUND ||
-           (st == ST_CORRUPT && str_find(r->text, STR("RENAME COLUMN")) < r->text.len);
+    static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    struct db_rows rows;
+    struct str rest = str_from(sql), table = str_after(rest, STR("ALTER TABLE ")), name = STR_NONE;
+    while ((rest = str_after(rest, STR("RENAME COLUMN "))).ptr != NULL)
+        name = str_after(rest, STR(" TO "));
+    if (table.ptr == NULL || name.ptr == NULL)
+        return false;
+    name = str_slice(name, 0, strspn(name.ptr, word));
+    (void)str_skip_prefix(&table, STR("`"));
+    table = str_slice(table, 0, strspn(table.ptr, word));
+    enum status st = db_query(db, a, &rows,
+                              "SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()"
+                              " AND table_name = ? AND column_name = ?",
+                              DB_PARAMS(DB_TEXT(table), DB_TEXT(name)));
+    return st == ST_OK && rows.count == 1;
+}
+
+/* True when the outcome of a statement in doubt means that it was done before. */
+static bool was_done(struct migrate *m, const struct statement *r, enum status st)
+{
+    return st == ST_EXISTS || st == ST_NOT_FOUND || (st == ST_CORRUPT && rename_was_done(m->db, m->arena, r->sql));
 }
 
 static enum status statement_run(struct migrate *m, struct statement *r)
@@ -295,7 +314,7 @@ static enum status statement_run(struct migrate *m, struct statement *r)
     if (statement_writes_rows(r->text))
         return db_transaction(m->db, rows_body, r);
     enum status st = db_exec(m->db, NULL, r->sql, NULL, 0);
-    if (r->in_doubt && was_done(r, st)) {
+    if (r->in_doubt && was_done(m, r, st)) {
         say(m, "migrate: %s was interrupted after statement %u, continuing", r->one->file.ptr, r->number);
         st = ST_OK;
     }
@@ -494,4 +513,19 @@ enum status migrate_check(struct db *db, const char *sql_dir, FILE *out)
     }
     arena_free(m.arena);
     return st;
+}
+
+int migrate_command(const struct config *config, int argc, char **argv)
+{
+    bool check = argc == 2 && strcmp(argv[1], "--check") == 0;
+    if (argc != 1 && !check) {
+        (void)fputs("usage: hongbao migrate [--check]\n", stderr);
+        return 2;
+    }
+    struct db *db = db_new(config);
+    if (db == NULL)
+        return 1;
+    enum status st = check ? migrate_check(db, config->sql_dir, stdout) : migrate_run(db, config->sql_dir, stdout);
+    db_free(db);
+    return st == ST_OK ? 0 : 1;
 }

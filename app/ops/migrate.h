@@ -19,6 +19,7 @@
 
 #include <stdio.h>
 
+#include "base/config.h"
 #include "base/status.h"
 #include "io/db.h"
 
@@ -41,5 +42,8 @@ enum status migrate_check(struct db *db, const char *sql_dir, FILE *out);
 /* Cuts the next statement off *rest and returns it without its semicolon and the comments before it; empty at the end.
  * Semicolons in quoted text and in comments do not end a statement. DELIMITER is not supported. */
 struct str migrate_statement_next(struct str *rest);
+
+/* `migrate [--check]`: applies the migrations that are missing. --check: only returns whether there is none, 0 or 1. */
+int migrate_command(const struct config *config, int argc, char **argv);
 
 #endif

@@ -7,6 +7,7 @@
 #include "live/event.h"
 #include "live/shut.h"
 #include "ops/services.h"
+#include "packet/store.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
 #include "settle/held.h"
@@ -65,11 +66,14 @@ static void refusal_print(const struct settle_replay *r, FILE *out)
 }
 
 /* Updates what Redis has of a packet whose letter was resolved here: the settle worker does not notice a replay. */
-static enum status redis_update(struct stores *stores, struct arena *a, uint64_t packet_id, bool closed, FILE *out)
+static enum status redis_update(struct stores *stores, struct arena *a, uint64_t packet_id, FILE *out)
 {
-    enum status st =
-        closed ? live_remove(&stores->live, packet_id) /* from now on its page comes from MySQL */
-               : held_publish(stores->db, &stores->live, a, packet_partition(packet_id, stores->config->partitions));
+    struct packet p;
+    enum status st = packet_find(stores->db, a, packet_id, &p);
+    if (st == ST_OK && p.state == PACKET_CLOSED)
+        st = live_remove(&stores->live, packet_id); /* from now on its page comes from MySQL */
+    else if (st == ST_OK || st == ST_NOT_FOUND)
+        st = held_publish(stores->db, &stores->live, a, packet_partition(packet_id, stores->config->partitions));
     if (st != ST_OK)
         (void)fprintf(out, "packet %" PRIu64 ": Redis not updated: %s; later: hongbao replay --packet %" PRIu64 "\n",
                       packet_id, status_name(st), packet_id);
@@ -78,10 +82,9 @@ static enum status redis_update(struct stores *stores, struct arena *a, uint64_t
 
 /* The same after a letter was resolved. MySQL decides, so an unreachable Redis is no failure: a Redis that starts is
  * updated by the worker. */
-static enum status redis_update_later(struct stores *stores, struct arena *a, uint64_t packet_id, bool closed,
-                                      FILE *out)
+static enum status redis_update_later(struct stores *stores, struct arena *a, uint64_t packet_id, FILE *out)
 {
-    enum status st = status_idempotent(redis_update(stores, a, packet_id, closed, out));
+    enum status st = status_idempotent(redis_update(stores, a, packet_id, out));
     return st == ST_UNAVAILABLE ? ST_OK : st;
 }
 
@@ -97,7 +100,7 @@ enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str 
         st = ST_INVALID;
     } else if (st == ST_OK) {
         (void)fprintf(out, "letter %" PRIu64 ": settled%s\n", letter_id, r.closed ? ", the packet is closed" : "");
-        st = redis_update_later(stores, a, r.packet_id, r.closed, out);
+        st = redis_update_later(stores, a, r.packet_id, out);
     }
     arena_free(a);
     return st;
@@ -115,7 +118,7 @@ enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out)
     if (a == NULL)
         return ST_NO_MEMORY;
     if (st == ST_OK) /* an earlier replay may have died before it updated Redis */
-        st = redis_update(stores, a, packet_id, false, out);
+        st = redis_update(stores, a, packet_id, out);
     arena_free(a);
     return st;
 }
@@ -134,7 +137,7 @@ enum status replay_drop(struct stores *stores, uint64_t letter_id, FILE *out)
                   : st == ST_NOT_FOUND ? "refused: no such letter, or it is resolved"
                                        : status_name(st));
     if (st == ST_OK && letter.packet_id != 0)
-        st = redis_update_later(stores, a, letter.packet_id, false, out);
+        st = redis_update_later(stores, a, letter.packet_id, out);
     arena_free(a);
     return st == ST_NOT_FOUND ? ST_INVALID : st;
 }

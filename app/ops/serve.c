@@ -154,21 +154,6 @@ int settle_command(const struct config *config, int argc, char **argv)
     return st == ST_OK ? 0 : check && st == ST_INVALID ? 2 : 1;
 }
 
-int migrate_command(const struct config *config, int argc, char **argv)
-{
-    bool check = check_option(&argc, argv);
-    if (argc != 1) {
-        (void)fputs("usage: hongbao migrate [--check]\n", stderr);
-        return 2;
-    }
-    struct db *db = db_new(config);
-    if (db == NULL)
-        return 1;
-    enum status st = check ? migrate_check(db, config->sql_dir, stdout) : migrate_run(db, config->sql_dir, stdout);
-    db_free(db);
-    return st == ST_OK ? 0 : 1;
-}
-
 int check_command(const struct config *config, int argc, char **argv)
 {
     struct services app;

@@ -11,8 +11,6 @@ int serve_command(const struct config *config, int argc, char **argv);
 /* `settle [--check]`: runs the settle worker until SIGTERM. --check as for serve; 2 also when the tables were made for
  * another number of partitions. */
 int settle_command(const struct config *config, int argc, char **argv);
-/* `migrate [--check]`: applies the migrations that are missing. --check: only returns whether there is none, 0 or 1. */
-int migrate_command(const struct config *config, int argc, char **argv);
 /* `check`: loads scripts and templates (the caller has read the configuration); connects to nothing. 0 or 1. */
 int check_command(const struct config *config, int argc, char **argv);
 

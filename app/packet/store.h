@@ -1,10 +1,9 @@
-/* The rows of packets, grabs and yearly and monthly totals in MySQL. Reads work inside and outside a transaction. Texts
+/* The rows of packets and grabs in MySQL. Reads work inside and outside a transaction. Texts
  * of results are in the arena a. Every function can also return the errors of db_exec or db_query. */
 #ifndef HB_PACKET_STORE_H
 #define HB_PACKET_STORE_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/status.h"
 #include "io/db.h"
 #include "packet/grab.h"
@@ -41,6 +40,13 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed);
 
 /* ---- grabs ---- */
 
+/* The columns for grab_from_row, of a table with the name or alias grab. */
+#define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount_fen, grab.grabbed_ms"
+enum { GRAB_COLUMN_COUNT = 5 };
+
+/* Reads the cells of a row from the first column on. The nickname is borrowed from rows. */
+struct grab grab_from_row(const struct db_rows *rows, size_t row);
+
 /* Settled grabs with share_no < before (PACKET_NO_SHARE: all), newest first, at most limit. *out is in the arena. */
 enum status packet_grabs(struct db *db, struct arena *a, uint64_t packet_id, uint32_t before, size_t limit,
                          struct grab **out, size_t *out_count);
@@ -49,53 +55,5 @@ enum status packet_grabs_between(struct db *db, struct arena *a, uint64_t packet
                                  struct grab **out, size_t *out_count);
 /* The grab of this user. ST_NOT_FOUND: none. */
 enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab *out);
-
-/* ---- records ---- */
-
-/* The start of a page of records: only rows older than (ms, packet_id), compared in this order. */
-struct record_cursor {
-    int64_t ms;
-    uint64_t packet_id;
-};
-/* A time range, from_ms <= time < until_ms, and the cursor of a further page. */
-struct record_range {
-    int64_t from_ms, until_ms;
-    bool has_cursor;
-    struct record_cursor cursor;
-};
-
-struct received_row {
-    struct grab grab;
-    uint64_t packet_id;
-    enum packet_kind kind;
-    struct str greeting;
-    uint64_t sender_id;
-    struct str sender_name;
-    bool best; /* 手气最佳 of a finished packet */
-};
-/* Grabs of the user, and packets the user has sent, in the range; newest first, at most limit. *out is in the arena. */
-enum status records_received_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
-                                  size_t limit, struct received_row **out, size_t *out_count);
-enum status records_sent_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
-                              size_t limit, struct packet **out, size_t *out_count);
-
-struct user_year {
-    int year;
-    uint64_t sent_count, received_count, best_count;
-    int64_t sent_fen, received_fen;
-};
-/* The totals of each year with records, newest first. */
-enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out,
-                            size_t *out_count);
-
-struct user_month {
-    uint64_t sent_count, received_count;
-    int64_t sent_fen, received_fen;
-};
-/* The totals of the months of one year, January first; zeros for months without records. */
-enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, int year,
-                             struct user_month out[MONTHS_PER_YEAR]);
-/* Adds a packet sent at sent_ms to the totals of its year and month. Inside the transaction of the send. */
-enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);
 
 #endif

@@ -14,7 +14,7 @@ struct packet_view {
                              settled */
     bool busy;            /* shut for a rebuild: grabs are refused */
     bool over;            /* packet_is_over; may be false for an expired packet, as a clock can be set back */
-    bool closed;          /* finished, and every grab is settled in MySQL: no dead letter */
+    bool final;           /* finished, and every grab is settled in MySQL: no dead letter */
     int64_t now_ms;       /* Redis's clock */
     bool has_mine;        /* mine is set */
     struct grab mine;     /* the visitor's own grab */

@@ -1,6 +1,7 @@
 #include "pages/home.h"
 
 #include "ledger/ledger.h"
+#include "packet/records.h"
 #include "packet/store.h"
 #include "pages/records.h"
 #include "web/respond.h"

@@ -51,7 +51,7 @@ struct page_cache *page_cache_new(size_t pages_max, size_t bytes_max)
 
 static bool is_final(const struct packet_view *view)
 {
-    return !view->busy && view->over && view->closed && view->packet.state == PACKET_FINISHED && view->row_count > 0;
+    return !view->busy && view->over && view->final && view->packet.state == PACKET_FINISHED && view->row_count > 0;
 }
 
 bool page_cacheable(const struct packet_view *view)

@@ -1,6 +1,8 @@
 #include "pages/records.h"
 
 #include "base/money.h"
+#include "packet/records.h"
+#include "packet/totals.h"
 #include "pages/present.h"
 #include "web/field_types.h"
 #include "web/respond.h"

@@ -3,6 +3,7 @@
 #ifndef HB_PAGES_RECORDS_H
 #define HB_PAGES_RECORDS_H
 
+#include "packet/records.h"
 #include "packet/store.h"
 #include "web/exchange.h"
 

@@ -1,5 +1,6 @@
 #include "pages/send.h"
 
+#include "io/metrics.h"
 #include "ledger/ledger.h"
 #include "pages/present.h"
 #include "pages/send_form.h"
@@ -154,8 +155,10 @@ enum step send_form_post(struct exchange *x)
     struct form_errors errors;
     struct send_result result;
     enum status st = send_run(x, &order, &result, &errors);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        metrics_add(METRIC_SENT, result.repeated ? 0 : 1);
         return answer_sent(x, &result.packet);
+    }
     if (st == ST_INVALID && errors.count > 0)
         return answer_refused(x, order.request_key, &errors);
     respond_status(x, st);

@@ -30,11 +30,4 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   login_hint       page-only boolean: they would be present after a login */
 enum step packet_verify(struct exchange *x);
 
-/* `hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]`: prints `commitment HEX`, then one share a line in share
- * order, in yuan. SEED: 64 hex digits. KIND: lucky, even, exclusive, or the name of a split. TOTAL: the whole packet in
- * yuan. SPLIT: of a lucky packet; double-average when absent. SHARE_MAX: in yuan, the limit of one share when the
- * packet was sent; 200.00 when absent. argv[0] is the command's name. Returns the exit code: 0, 1 (no memory, or stdout
- * failed), or 2 for a bad argument (message on stderr). */
-int verify_command(int argc, char **argv);
-
 #endif

@@ -47,8 +47,12 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
 /* Another worker has moved the cursor. It may have died before it published its dead letters and closed packets. */
 static enum status cursor_moved(struct settle *s, struct settle_partition *p)
 {
+    struct live_event_id before = p->last;
     p->held_due = true;
-    return settle_cursor_load(s, p); /* also queues closed packets that were not published */
+    enum status st = settle_cursor_load(s, p); /* also queues closed packets that were not published */
+    if (st == ST_OK && live_event_id_compare(p->last, before) < 0)
+        p->gap = true; /* the tables were restored */
+    return st;
 }
 
 /* Writes the first entry after the cursor, which can't be read, as a dead letter. */

@@ -5,13 +5,14 @@
 
 #include "base/crash.h"
 #include "base/log.h"
-#include "io/db_replay.h"
+#include "io/db_repeat.h"
 #include "ledger/ledger.h"
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "packet/totals.h"
 
 /* ---- money ---- */
 
@@ -156,7 +157,7 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
     enum status st = packet_prepare(stores, sender, receiver, order, now_ms, p);
     if (st != ST_OK)
         return st;
-    st = db_transaction_replay(stores->db, fund_body, p);
+    st = db_transaction_repeat(stores->db, fund_body, p);
     if (st == ST_EXISTS) {
         struct packet found;
         st = packet_find_by_key(stores->db, a, sender.id, order->request_key, &found);

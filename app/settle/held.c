@@ -10,16 +10,17 @@ struct held {
 };
 
 /* The packets of the partition that have a letter. While one of them is unresolved, the shares from grabbed_count on
- * are held. */
+ * are held; of a packet that the tables do not have, all shares. */
 static enum status holds_find(const struct held *h, struct db *db, struct live_hold **out, size_t *count)
 {
     struct db_rows rows;
     *count = 0;
     enum status st = db_query(
         db, h->arena, &rows,
-        "SELECT p.id, p.grabbed_count, p.state <> 'closed' AND SUM(d.resolved_ms IS NULL) > 0 FROM dead_letter d"
-        " JOIN packet p ON p.id = d.packet_id WHERE d.partition_no = ? AND p.id % ? = d.partition_no"
-        " GROUP BY p.id, p.grabbed_count, p.state",
+        "SELECT d.packet_id, COALESCE(p.grabbed_count, 0),"
+        " COALESCE(p.state, 'open') <> 'closed' AND SUM(d.resolved_ms IS NULL) > 0 FROM dead_letter d"
+        " LEFT JOIN packet p ON p.id = d.packet_id WHERE d.partition_no = ? AND d.packet_id % ? = d.partition_no"
+        " GROUP BY d.packet_id, p.grabbed_count, p.state",
         DB_PARAMS(DB_U64(h->partition), DB_I64(h->live->partitions)));
     if (st != ST_OK)
         return st;

@@ -13,15 +13,6 @@
 #include "settle/fault.h"
 #include "settle/settle_internal.h"
 
-/* The stream is settled to its end, so the search for a contradicting event is over. */
-static void search_end(struct settle *s, struct settle_partition *p)
-{
-    if (!settle_is_searching(s, p))
-        return;
-    p->batch_max = (uint32_t)s->stores->config->settle_batch;
-    s->stream_repaired = true; /* recovery skipped its packets during the search */
-}
-
 static enum status read_queue(struct settle *s, struct settle_partition *p)
 {
     char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[16];
@@ -63,7 +54,7 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
         return ST_OK;
     }
     if (reply->elements == first) {
-        search_end(s, p);
+        settle_search_end(s, p);
         return ST_OK;
     }
     /* Never more than batch_max: without the cursor's entry the reply holds one event more, and a search needs a batch

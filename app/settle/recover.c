@@ -248,7 +248,7 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
 {
     struct task t = { .s = s, .packet_id = packet_id, .now_ms = now_ms };
     uint32_t partition = packet_partition(packet_id, s->stores->config->partitions);
-    if (settle_is_searching(s, &s->partitions[partition]))
+    if (settle_is_searching(s, &s->partitions[partition]) && !s->partitions[partition].stopped)
         return ST_OK; /* its events are settled first; a check of each packet would slow the search down */
     t.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (t.arena == NULL)

@@ -79,14 +79,25 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault)
     p->backoff_ms = p->backoff_ms * 2 > SETTLE_BACKOFF_MS_MAX ? SETTLE_BACKOFF_MS_MAX : p->backoff_ms * 2;
 }
 
-void settle_partition_resume(const struct settle *s, struct settle_partition *p)
+void settle_search_end(struct settle *s, struct settle_partition *p)
+{
+    if (!settle_is_searching(s, p))
+        return;
+    p->batch_max = (uint32_t)s->stores->config->settle_batch;
+    s->stream_repaired = true; /* recovery skipped its packets during the search */
+}
+
+void settle_partition_resume(struct settle *s, struct settle_partition *p)
 {
     uint32_t full = (uint32_t)s->stores->config->settle_batch;
     if (p->stopped)
         log_info("partition resumed", "partition=%u", p->no);
     p->stopped = false;
     p->backoff_ms = SETTLE_BACKOFF_MS_MIN;
-    p->batch_max = p->batch_max > full / 2 ? full : p->batch_max * 2;
+    if (p->batch_max > full / 2)
+        settle_search_end(s, p);
+    else
+        p->batch_max *= 2;
 }
 
 bool settle_is_searching(const struct settle *s, const struct settle_partition *p)

@@ -1,11 +1,13 @@
 #include "user/store.h"
 
+#include "ledger/ledger.h"
+
 struct insert_run {
     struct user *user;
     int64_t now_ms;
 };
 
-/* Inserts the wallet's account by SQL, in the same transaction, so that no user is without a wallet. */
+/* The wallet's account comes in the same transaction, so that no user is without a wallet. */
 static enum status insert_body(struct db *db, void *ctx)
 {
     struct insert_run *in = ctx;
@@ -17,8 +19,7 @@ static enum status insert_body(struct db *db, void *ctx)
     if (st != ST_OK)
         return st;
     u->id = db_last_id(db);
-    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (?, 'wallet', 0)",
-                   DB_PARAMS(DB_U64(u->id)));
+    return account_create(db, u->id, ACCOUNT_WALLET);
 }
 
 enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
-#include "io/db_replay.h"
+#include "io/db_repeat.h"
 #include "ledger/ledger.h"
 #include "wallet/statement.h"
 #include "web/field_types.h"
@@ -89,7 +89,7 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
     if (run.ledger_key.ptr == NULL)
         return ST_NO_MEMORY;
     d->repeated = false;
-    enum status st = db_transaction_replay(db, deposit_body, &run);
+    enum status st = db_transaction_repeat(db, deposit_body, &run);
     if (st == ST_EXISTS) {
         d->repeated = true;
         st = deposit_find(db, &run);

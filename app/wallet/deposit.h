@@ -23,7 +23,7 @@ struct deposit {
 extern const struct field deposit_fields[];
 
 /* Makes the deposit, at most once for each (user_id, request_key); a repeat returns the first one. After a lost reply
- * to COMMIT the transaction is replayed (db_transaction_replay). ST_UNKNOWN: the replay did not decide it either, or
+ * to COMMIT the transaction is replayed (db_transaction_repeat). ST_UNKNOWN: the replay did not decide it either, or
  * the existing deposit can't be read · ST_NOT_FOUND: no such wallet · ST_UNAVAILABLE, ST_NO_MEMORY: nothing was
  * changed. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);

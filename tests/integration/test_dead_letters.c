@@ -231,6 +231,24 @@ static void a_letter_of_another_partition_holds_no_grab(void **state)
     world_end(&w);
 }
 
+static void a_damaged_key_of_a_packet_with_a_letter_does_not_stop_settlement(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    uint64_t other = world_send(w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    while (world_partition(w, other) == world_partition(w, s.id))
+        other = world_send(w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    (void)world_redis(w, s.id, "DEL {pk}");
+    (void)world_redis(w, s.id, "SET {pk} nonsense");
+    world_grab(w, other, 1);
+    world_restart_worker(w);
+    assert_int_equal(world_drain(w), 1);
+    assert_true(seen_settled(w, other, 1));
+    world_end(w);
+}
+
 /* The letter is committed, and its worker dies before it publishes. */
 static void held_shares_are_published_before_the_position(void **state)
 {
@@ -470,6 +488,7 @@ static void a_damaged_close_event_is_repaired_into_a_refund(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_damaged_key_of_a_packet_with_a_letter_does_not_stop_settlement),
         cmocka_unit_test(later_events_of_the_packet_follow_and_the_audit_names_them),
         cmocka_unit_test(later_grabs_follow_a_letter_without_a_packet_id_because_a_share_is_skipped),
         cmocka_unit_test(a_repaired_letter_and_those_behind_it_are_settled_in_order),

@@ -9,8 +9,11 @@
 #include "base/clock.h"
 #include "live/fence.h"
 #include "live/live.h"
+#include "live/view.h"
+#include "packet/view.h"
 #include "settle/read.h"
 #include "settle/recover.h"
+#include "settle/settle.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000 };
@@ -25,6 +28,19 @@ static void world_begin_one_partition(struct world *w, size_t users)
     world_restart_worker(w);
     live_fence_set(w->web->stores.redis, w->config);
     world_check_redis(w);
+}
+
+/* Whether the page says that users[user] has the money of a grab. */
+static bool seen_settled(struct world *w, uint64_t id, size_t user)
+{
+    struct redis_call call = { 0 };
+    struct packet_view view;
+    live_view_queue(&w->live, &call, id, w->users[user], PACKET_NO_SHARE, 0);
+    redis_round(w->web->stores.redis);
+    assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
+    redis_call_free(&call);
+    assert_true(view.has_mine);
+    return view.mine.settled;
 }
 
 /* Restores the saved tables and restarts the worker. */
@@ -95,6 +111,7 @@ static void contradicting_events_become_letters_and_other_packets_are_settled(vo
     assert_int_equal(recover_all(&w).loaded, 3);
     assert_int_equal(world_grab(&w, contradicts, 4).code, LIVE_BUSY);
     assert_int_equal(world_grab(&w, unknown, 4).code, LIVE_BUSY);
+    assert_false(seen_settled(&w, unknown, 1));               /* no money came */
     assert_int_equal(world_grab(&w, follows, 2).share_no, 1); /* as in Redis */
     assert_int_equal(world_grab(&w, follows, 3).share_no, 2);
     assert_int_equal(world_grab(&w, forgotten, 3).share_no, 1); /* the share of users[2] before the restore */
@@ -108,7 +125,7 @@ static void contradicting_events_become_letters_and_other_packets_are_settled(vo
     assert_int_equal(world_grab(&w, contradicts, 4).share_no, 1);
     world_drain(&w);
     world_audit_clean(&w);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 
@@ -133,7 +150,7 @@ static void events_of_one_packet_at_the_head_become_letters_one_by_one(void **st
     assert_int_equal(p->event_count, 1);
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(letters_of(&w, id), 2);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 
@@ -163,7 +180,7 @@ static void tables_without_a_position_are_older_too(void **state)
     drop_letters(&w);
     assert_int_equal(recover_all(&w).loaded, 1);
     world_audit_clean(&w);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 
@@ -202,7 +219,27 @@ static void a_grab_of_an_unknown_user_is_found_without_searching(void **state)
     assert_in_range(rolled_back(&w) - before, 0, STRANGERS + TRIES_MORE);
     assert_int_equal(letters(&w), STRANGERS);
     assert_int_equal(letters_of(&w, ids[1]), 1);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
+    world_end(&w);
+}
+
+static void recovery_looks_again_when_a_search_ends_by_good_batches(void **state)
+{
+    struct world w;
+    uint64_t events;
+    (void)state;
+    world_begin_one_partition(&w, 2);
+    struct settle_partition *p = &w.settle->partitions[0];
+    for (size_t i = 0; i < 16; i++)
+        world_grab(&w, world_send(&w, 0, PACKET_EVEN, 2, 2, HOUR_MS, -1), 1);
+    p->batch_max = (uint32_t)w.config->settle_batch / 2 + 1; /* the next good batch ends the search */
+    assert_true(settle_is_searching(w.settle, p));
+    w.settle->stream_repaired = false;
+    assert_int_equal(settle_pass(w.settle, &events), ST_OK);
+    assert_int_equal(events, 16);
+    assert_false(settle_is_searching(w.settle, p));
+    assert_true(w.settle->stream_repaired);
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 
@@ -236,7 +273,7 @@ static void each_of_many_letters_costs_a_few_small_transactions(void **state)
     for (size_t i = 0; i < PACKETS - 1; i++)
         assert_int_equal(world_grab(&w, ids[i], 2).code,
                          i % 3 == 0 && i / 3 < CONTRADICTING ? LIVE_BUSY : LIVE_GRABBED);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 
@@ -252,7 +289,7 @@ static void recovery_skips_the_packets_of_a_partition_during_a_search(void **sta
     world_drain(&w);
     assert_true(w.settle->stream_repaired); /* recovery must check again */
     assert_int_equal(recover_all(&w).loaded, 1);
-    w.config->partitions = 16;
+    world_partitions_set(&w, 16);
     world_end(&w);
 }
 
@@ -263,6 +300,7 @@ int main(void)
         cmocka_unit_test(events_of_one_packet_at_the_head_become_letters_one_by_one),
         cmocka_unit_test(tables_without_a_position_are_older_too),
         cmocka_unit_test(a_grab_of_an_unknown_user_is_found_without_searching),
+        cmocka_unit_test(recovery_looks_again_when_a_search_ends_by_good_batches),
         cmocka_unit_test(each_of_many_letters_costs_a_few_small_transactions),
         cmocka_unit_test(recovery_skips_the_packets_of_a_partition_during_a_search),
     };

@@ -14,6 +14,7 @@
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "packet/totals.h"
 #include "pages/home.h"
 #include "pages/records.h"
 #include "pages/verify.h"

@@ -76,7 +76,7 @@ static int setup(void **state)
                                                   .finished_ms = 1700000069000,
                                                   .expires_ms = 1700086400000 },
                                       .over = true,
-                                      .closed = true,
+                                      .final = true,
                                       .rows = rows,
                                       .row_count = SHARES };
     struct exchange x = exchange_make(GUEST, false, LANGUAGE_ZH_CN);

@@ -40,7 +40,7 @@ static struct cached_page finished_make(uint64_t id, uint32_t count)
                                                        .count = count,
                                                        .grabbed_count = count },
                                            .over = true,
-                                           .closed = true,
+                                           .final = true,
                                            .rows = rows,
                                            .row_count = count },
                                  .rows = { { STR("<li>"), STR("<li lang=en>") }, STR("[]") } };
@@ -70,7 +70,7 @@ static void only_packets_that_never_change_are_cacheable(void **state)
     p.view.over = false;
     assert_false(page_cacheable(&p.view));
     p = finished_make(1, SHARES);
-    p.view.closed = false; /* the published position also passes dead letters */
+    p.view.final = false; /* the published position also passes dead letters */
     assert_false(page_cacheable(&p.view));
     p.view.row_count = SHARES - 1;
     assert_false(page_needs_all_rows(&p.view));

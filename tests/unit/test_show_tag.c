@@ -80,7 +80,7 @@ static void the_same_answer_has_the_same_tag(void **state)
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
     /* Facts that no page shows: Redis's clock, and whether others' shares are settled. */
     b.view.now_ms += 5000;
-    b.view.closed = true;
+    b.view.final = true;
     b.rows[0].settled = true;
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
 }

@@ -1,4 +1,4 @@
-#include "io/db_replay.h"
+#include "io/db_repeat.h"
 
 enum { TRIES_MAX = 3 };
 
@@ -8,7 +8,7 @@ static bool is_decisive(enum status st)
     return st == ST_OK || st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND;
 }
 
-enum status db_transaction_replay(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
+enum status db_transaction_repeat(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)
 {
     enum status st = db_transaction(db, body, ctx);
     if (st != ST_UNKNOWN)

@@ -1,4 +1,4 @@
-/* db_transaction_replay: which statuses of the replays decide after a COMMIT with unknown outcome. The linker replaces
+/* db_transaction_repeat: which statuses of the replays decide after a COMMIT with unknown outcome. The linker replaces
  * db_transaction by the one of this test. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "io/db.h"
-#include "io/db_replay.h"
+#include "io/db_repeat.h"
 
 static const enum status *outcomes; /* statuses of the next transactions */
 static int runs;
@@ -35,7 +35,7 @@ static enum status replayed(const enum status *given, int runs_expected)
 {
     outcomes = given;
     runs = 0;
-    enum status st = db_transaction_replay(NULL, body_not_called, NULL);
+    enum status st = db_transaction_repeat(NULL, body_not_called, NULL);
     assert_int_equal(runs, runs_expected);
     return st;
 }

@@ -1,0 +1,103 @@
+#include "ops/verify.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/config.h"
+#include "base/money.h"
+#include "base/random.h"
+#include "packet/packet.h"
+#include "packet/split.h"
+
+static const char VERIFY_USAGE[] =
+    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]\n"
+    "  SEED       64 hex digits, as the verify page shows it\n"
+    "  KIND       lucky, even, exclusive, or a split: double-average, uniform, gaussian\n"
+    "  TOTAL      yuan of the whole packet, like 10.00\n"
+    "  COUNT      number of shares\n"
+    "  SPLIT      of a lucky packet; double-average when left out\n"
+    "  SHARE_MAX  limit of one share in yuan when the packet was sent; 200 when left out\n";
+
+static bool seed_read(struct str hex, uint8_t *out)
+{
+    size_t len;
+    return hex.len == 2 * SEED_BYTES && sodium_hex2bin(out, SEED_BYTES, hex.ptr, hex.len, NULL, &len, NULL) == 0 &&
+           len == SEED_BYTES;
+}
+
+/* Combines KIND and SPLIT into a method. split: STR_NONE when absent. */
+static bool method_read(struct str kind_text, struct str split, enum split_method *out)
+{
+    enum packet_kind kind;
+    if (!packet_kind_from(kind_text, &kind))
+        return split.ptr == NULL && split_method_from(kind_text, out);
+    if (kind != PACKET_LUCKY) {
+        *out = SPLIT_EVEN;
+        return split.ptr == NULL || str_equal(split, STR("even"));
+    }
+    *out = SPLIT_DOUBLE_AVERAGE;
+    return split.ptr == NULL || (split_method_from(split, out) && *out != SPLIT_EVEN);
+}
+
+struct verify_args {
+    uint8_t seed[SEED_BYTES];
+    enum split_method method;
+    int64_t total_fen;
+    uint32_t count;
+    int64_t share_fen_max;
+};
+
+static bool args_read(int argc, char **argv, struct verify_args *out)
+{
+    uint64_t count;
+    struct config config;
+    config_defaults(&config);
+    out->share_fen_max = config.share_fen_max;
+    if (argc < 5 || argc > 7 || !seed_read(str_from(argv[1]), out->seed) ||
+        !method_read(str_from(argv[2]), argc > 5 ? str_from(argv[5]) : STR_NONE, &out->method) ||
+        money_parse(str_from(argv[3]), &out->total_fen) != ST_OK || !str_to_u64(str_from(argv[4]), &count) ||
+        count < 1 || count > SPLIT_COUNT_MAX ||
+        (argc > 6 && money_parse(str_from(argv[6]), &out->share_fen_max) != ST_OK))
+        return false;
+    out->count = (uint32_t)count;
+    return true;
+}
+
+static void shares_print(const struct verify_args *args, const int64_t *shares_fen)
+{
+    uint8_t commitment[HASH_BYTES];
+    char hex[2 * HASH_BYTES + 1], text[MONEY_TEXT_MAX];
+    split_commitment(args->seed, commitment);
+    (void)printf("commitment %s\n", sodium_bin2hex(hex, sizeof hex, commitment, sizeof commitment));
+    for (uint32_t i = 0; i < args->count; i++) {
+        (void)money_format(shares_fen[i], text);
+        (void)puts(text);
+    }
+}
+
+int verify_command(int argc, char **argv)
+{
+    struct verify_args args;
+    if (!args_read(argc, argv, &args)) {
+        (void)fputs(VERIFY_USAGE, stderr);
+        return 2;
+    }
+    int64_t *shares_fen = calloc(args.count, sizeof *shares_fen);
+    if (shares_fen == NULL) {
+        (void)fputs("hongbao verify: out of memory\n", stderr);
+        return 1;
+    }
+    int code = 0;
+    if (split_shares(args.method, args.total_fen, args.count, args.share_fen_max, args.seed, shares_fen) == ST_OK) {
+        shares_print(&args, shares_fen);
+        code = fflush(stdout) == 0 ? 0 : 1;
+    } else {
+        (void)fputs("hongbao verify: there is no such split: every share is at least 0.01 yuan and at most "
+                    "SHARE_MAX\n",
+                    stderr);
+        code = 2;
+    }
+    free(shares_fen);
+    return code;
+}

@@ -1,0 +1,72 @@
+#include "packet/records.h"
+
+#include "packet/store.h"
+
+/* The upper end of the range as a key; rows below (ms, packet_id) belong to it. No packet has id 0, so (until_ms, 0)
+ * means: time < until_ms. */
+static struct record_cursor range_end(const struct record_range *range)
+{
+    struct record_cursor end = { .ms = range->until_ms, .packet_id = 0 };
+    return range->has_cursor && range->cursor.ms < end.ms ? range->cursor : end;
+}
+
+enum status records_received_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
+                                  size_t limit, struct received_row **out, size_t *out_count)
+{
+    struct record_cursor end = range_end(range);
+    struct db_rows rows;
+    enum status st =
+        db_query(db, a, &rows,
+                 "SELECT " GRAB_COLUMNS ", grab.packet_id, packet.kind, packet.greeting, packet.sender_id, "
+                 "packet.sender_name, packet.grabbed_count = packet.count AND "
+                 "COALESCE(packet.best_share_no = grab.share_no, FALSE) "
+                 "FROM grab JOIN packet ON packet.id = grab.packet_id "
+                 "WHERE grab.user_id = ? AND grab.grabbed_ms >= ? AND grab.grabbed_ms <= ? "
+                 "AND (grab.grabbed_ms < ? OR grab.packet_id < ?) "
+                 "ORDER BY grab.grabbed_ms DESC, grab.packet_id DESC LIMIT ?",
+                 DB_PARAMS(DB_U64(user_id), DB_I64(range->from_ms), DB_I64(end.ms), DB_I64(end.ms),
+                           DB_U64(end.packet_id), DB_U64(limit)));
+    if (st != ST_OK)
+        return st;
+    struct received_row *list = arena_array(a, rows.count, sizeof *list);
+    if (list == NULL && rows.count > 0)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++) {
+        size_t c = GRAB_COLUMN_COUNT;
+        list[i] = (struct received_row){ .grab = grab_from_row(&rows, i),
+                                         .packet_id = db_cell_u64(&rows, i, c),
+                                         .greeting = db_cell(&rows, i, c + 2),
+                                         .sender_id = db_cell_u64(&rows, i, c + 3),
+                                         .sender_name = db_cell(&rows, i, c + 4),
+                                         .best = db_cell_u64(&rows, i, c + 5) != 0 };
+        if (!packet_kind_from(db_cell(&rows, i, c + 1), &list[i].kind))
+            return ST_CORRUPT;
+    }
+    *out = list;
+    *out_count = rows.count;
+    return ST_OK;
+}
+
+enum status records_sent_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
+                              size_t limit, struct packet **out, size_t *out_count)
+{
+    struct record_cursor end = range_end(range);
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT " PACKET_COLUMNS " FROM packet "
+                              "WHERE packet.sender_id = ? AND packet.created_ms >= ? AND packet.created_ms <= ? "
+                              "AND (packet.created_ms < ? OR packet.id < ?) "
+                              "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT ?",
+                              DB_PARAMS(DB_U64(user_id), DB_I64(range->from_ms), DB_I64(end.ms), DB_I64(end.ms),
+                                        DB_U64(end.packet_id), DB_U64(limit)));
+    if (st != ST_OK)
+        return st;
+    struct packet *list = arena_array(a, rows.count, sizeof *list);
+    if (list == NULL && rows.count > 0)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count && st == ST_OK; i++)
+        st = packet_from_row(&rows, i, 0, &list[i]);
+    *out = list;
+    *out_count = rows.count;
+    return st;
+}
