@@ -1,4 +1,4 @@
-/* The verify page and command: anyone can recompute a draw. The SHA-256 of the seed (the commitment) is public from the
+/* The verify page: anyone can recompute a draw. The SHA-256 of the seed (the commitment) is public from the
  * start, the seed when the packet is over. */
 #ifndef HB_PAGES_VERIFY_H
 #define HB_PAGES_VERIFY_H

@@ -1,6 +1,6 @@
--- Checks that no key of a packet is lost: the number of grabs, of users and the sum must agree. Otherwise shares would
--- be given out twice, or the packet closed with a wrong count. grabbed: length of the order list; users: size of the
--- hash of users (nil: not checked).
+-- Checks that no key of a packet is lost: as many grabs as users, and a sum only where there are grabs. Otherwise
+-- shares would be given out twice, or the packet closed with a wrong count. grabbed: length of the order list; users:
+-- size of the hash of users (nil: not checked).
 local function keys_agree(grabbed, users, grabbed_fen)
     return (users == nil or grabbed == users) and (grabbed == 0) == (tonumber(grabbed_fen) == 0)
 end
