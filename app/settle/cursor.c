@@ -21,7 +21,7 @@ static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
 
 static void mismatch_log(int64_t tables, int64_t configured)
 {
-    log_error("partition count does not match the tables, nothing is settled", "tables=%lld configured=%lld",
+    log_error("the tables were made for another number of partitions", "tables=%lld configured=%lld",
               (long long)tables, (long long)configured);
 }
 
