@@ -50,29 +50,40 @@ static enum method method_of(struct str name)
     return METHOD_OTHER;
 }
 
+/* The methods of a path in all pools. 0: this router's pool does not serve the path. */
+static unsigned path_methods(const struct router *router, struct str path)
+{
+    struct str id;
+    bool served = false;
+    unsigned methods = 0;
+
+    for (size_t i = 0; i < router->count; i++) {
+        const struct route *route = &router->routes[i];
+        if (!path_matches(str_from(route->path), path, &id))
+            continue;
+        methods |= 1U << method_of(str_from(route->method));
+        served = served || (route->pools & router->pool) != 0;
+    }
+    return served ? methods : 0;
+}
+
+/* Comparing a path costs more than comparing pool and method, so it comes last: this runs once a request. */
 const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
                                unsigned *methods)
 {
     struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
-    bool path_known = false;
-    unsigned found = 0;
+
     *methods = 0;
     for (size_t i = 0; i < router->count; i++) {
         const struct route *route = &router->routes[i];
         struct str matched = STR("");
-        if (!path_matches(str_from(route->path), path, &matched))
-            continue;
-        found |= 1U << method_of(str_from(route->method));
-        if ((route->pools & router->pool) == 0)
-            continue;
-        path_known = true;
-        if (!str_equal(str_from(route->method), wanted))
+        if ((route->pools & router->pool) == 0 || !str_equal(str_from(route->method), wanted) ||
+            !path_matches(str_from(route->path), path, &matched))
             continue;
         *id = matched;
         return route;
     }
-    if (path_known)
-        *methods = found;
+    *methods = path_methods(router, path);
     return NULL;
 }
 
