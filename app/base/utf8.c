@@ -24,6 +24,10 @@ static size_t decode(struct str s, utf8proc_int32_t *code)
 {
     if (s.len == 0)
         return 0;
+    if ((s.ptr[0] & 0x80) == 0) { /* ASCII, as nearly all bytes are; without a call */
+        *code = s.ptr[0];
+        return 1;
+    }
     size_t bytes = s.len < SEQUENCE_BYTES_MAX ? s.len : SEQUENCE_BYTES_MAX;
     utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s.ptr, (utf8proc_ssize_t)bytes, code);
     return n > 0 ? (size_t)n : 0;

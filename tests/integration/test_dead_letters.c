@@ -4,7 +4,9 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -27,6 +29,7 @@
 #include "settle/recover.h"
 #include "settle/settle.h"
 #include "settle/write.h"
+#include "support/test_services.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000, WORD_MAX = 200 };
@@ -391,6 +394,44 @@ static void recovery_and_expiry_skip_a_packet_in_quarantine(void **state)
     world_end(w);
 }
 
+/* Commits the administrator's transaction as soon as another connection waits for the packet it has locked. */
+static void *commit_when_waited_for(void *arg)
+{
+    struct world *w = arg;
+    while (world_number(w,
+                        "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID()"
+                        " AND info LIKE '%WHERE packet.id = % FOR UPDATE'",
+                        0) == 0)
+        usleep(1000);
+    world_sql(w, "COMMIT");
+    return NULL;
+}
+
+static void a_letter_is_seen_that_is_written_while_recovery_waits_for_the_packet(void **state)
+{
+    struct scene s;
+    struct recover_done done = { 0 };
+    struct settle *worker;
+    pthread_t thread;
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    struct services *administrator = test_services_open(); /* sees the process list, whose rights the worker lacks */
+    assert_int_equal(settle_new(&administrator->stores, &worker), ST_OK);
+    (void)world_redis(w, s.id, "DEL {pk} {sh} {gr} {or}");
+    world_sql(w, "UPDATE dead_letter SET resolved_ms = 1");
+    world_sql(w, "START TRANSACTION");
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM packet WHERE id = ? FOR UPDATE", s.id), 1);
+    world_sql(w, "UPDATE dead_letter SET resolved_ms = NULL"); /* as if they were written only now */
+    assert_int_equal(pthread_create(&thread, NULL, commit_when_waited_for, w), 0);
+    assert_int_equal(recover_packet(worker, s.id, clock_now_ms() + 2 * (int64_t)HOUR_MS, &done), ST_OK);
+    pthread_join(thread, NULL);
+    assert_int_equal(done.refunded + done.loaded + done.faults, 0);
+    settle_free(worker);
+    test_services_close(administrator);
+    world_end(w);
+}
+
 static void a_dropped_letter_ends_the_quarantine_without_money(void **state)
 {
     struct scene s;
@@ -499,6 +540,7 @@ int main(void)
         cmocka_unit_test(a_repair_that_contradicts_is_refused_and_the_letter_stays),
         cmocka_unit_test(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_closes),
         cmocka_unit_test(recovery_and_expiry_skip_a_packet_in_quarantine),
+        cmocka_unit_test(a_letter_is_seen_that_is_written_while_recovery_waits_for_the_packet),
         cmocka_unit_test(a_dropped_letter_ends_the_quarantine_without_money),
         cmocka_unit_test(a_finished_packet_with_a_letter_is_not_cacheable),
         cmocka_unit_test(a_late_worker_writes_no_second_letter),

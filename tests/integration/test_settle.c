@@ -196,6 +196,22 @@ static void a_repeated_event_changes_nothing(void **state)
     world_end(&w);
 }
 
+static void a_repeated_event_alone_in_its_batch_becomes_no_letter(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    event_add(&w, id, "*", 0, w.users[1], 100);
+    assert_int_equal(world_drain(&w), 1);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
+    assert_int_equal(world_balance(&w, w.users[1]), 100100);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 /* A repeat has the same packet, share, user and amount. */
 static void a_repeat_does_not_drop_a_similar_grab_of_another_packet(void **state)
 {
@@ -707,6 +723,7 @@ int main(void)
         cmocka_unit_test(two_workers_share_the_partitions),
         cmocka_unit_test(a_late_worker_does_not_publish_an_older_position),
         cmocka_unit_test(a_repeated_event_changes_nothing),
+        cmocka_unit_test(a_repeated_event_alone_in_its_batch_becomes_no_letter),
         cmocka_unit_test(a_settled_share_repeated_with_another_amount_becomes_a_dead_letter),
         cmocka_unit_test(a_second_share_of_one_user_becomes_a_dead_letter),
         cmocka_unit_test(a_repeat_does_not_drop_a_similar_grab_of_another_packet),
