@@ -1,7 +1,7 @@
 /* Memory that lives as long as one request: many allocations, freed all at once. The first chunk is kept over resets,
  * so a typical request never calls malloc.
- * A refused allocation is remembered until the next reset, because whatever was made from this memory may lack a part
- * then, also where nobody checked the one result. */
+ * The arena remembers a refused allocation until the next reset. A caller that did not check each result can ask at
+ * the end whether anything is missing. */
 #ifndef HB_BASE_ARENA_H
 #define HB_BASE_ARENA_H
 

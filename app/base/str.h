@@ -46,8 +46,8 @@ static inline struct str str_skip(struct str s, size_t n)
 
 /* When *s starts with prefix, skips it. Returns whether it did. */
 bool str_skip_prefix(struct str *s, struct str prefix);
-/* What follows the first mark in s (empty, but not NULL, at the end of s); STR_NONE when there is none. mark is not
- * empty. */
+/* Returns the part of s after the first mark; STR_NONE if s holds no mark. The part is empty, but its ptr is not NULL,
+ * if s ends with that mark. mark must not be empty. */
 struct str str_after(struct str s, struct str mark);
 /* Cuts s at the first c: returns what is before it; *rest is what follows (STR_NONE when c is absent). */
 struct str str_cut(struct str s, char c, struct str *rest);

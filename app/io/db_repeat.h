@@ -1,4 +1,4 @@
-/* Transactions that are repeated when nobody knows whether they were committed. */
+/* A transaction that is run again when its COMMIT got no reply. */
 #ifndef HB_IO_DB_REPEAT_H
 #define HB_IO_DB_REPEAT_H
 

@@ -1,4 +1,4 @@
-/* What the sources of the engine share.
+/* Declarations for the sources of the engine alone.
  *
  *   scan.c      text → tags, and the blanks around a tag on its line
  *   parse.c     tags → one tree per template: lines, standalone tags, indentation

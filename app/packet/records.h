@@ -1,4 +1,5 @@
-/* What a user has received and sent, newest first, page by page. Texts of results live in the arena. */
+/* The records of a user: packets received and packets sent, newest first, one page at a time. The texts of a result
+ * live in the arena. */
 #ifndef HB_PACKET_RECORDS_H
 #define HB_PACKET_RECORDS_H
 

@@ -1,4 +1,4 @@
-/* What the pages of this folder share. */
+/* Declarations for the pages of this folder alone. */
 #ifndef HB_USER_PAGES_INTERNAL_H
 #define HB_USER_PAGES_INTERNAL_H
 

@@ -1,6 +1,6 @@
 // The load: some concurrent visitors send, open and view packets, deposit and log in; the seed decides. Each request is
-// recorded in the history as invoked and then as ok, refused or unknown. What a page shows is compared with the earlier
-// answers.
+// recorded in the history as invoked and then as ok, refused or unknown. Each page is compared with the answers before
+// it.
 import { pause, poll } from './instance.js';
 import { Rng } from './rng.js';
 

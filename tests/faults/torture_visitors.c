@@ -210,7 +210,7 @@ static bool has(struct str s, const char *text)
     return str_after(s, str_from(text)).ptr != NULL;
 }
 
-/* What an answer says about the effect of the request. */
+/* Whether the request took effect, as its answer tells it. */
 enum promise {
     PROMISE_DONE,    /* it is done */
     PROMISE_NOTHING, /* refused for now, without any effect */

@@ -43,7 +43,8 @@ async function phone(viewport, locale) {
   return page;
 }
 
-// What is visible without scrolling: texts that are fully inside the window, and the buttons of the main part.
+// Returns what a visitor sees without scrolling: the texts that lie fully inside the window, and the buttons of the
+// main part.
 const firstView = (page) => page.evaluate(() => {
   const inside = (box) => box.width > 0 && box.height > 0 && box.left >= 0 && box.top >= 0
     && box.right <= innerWidth && box.bottom <= innerHeight;

@@ -1,5 +1,5 @@
-/* What the cases in JSON beside this file (run by mustache_spec) can't show of the template engine: folders, limits,
- * memory. */
+/* Tests of the template engine that the JSON cases beside this file (run by mustache_spec) have no words for: folders,
+ * limits, memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
