@@ -72,24 +72,39 @@ static char *digits_write(char *out, int n, int digits)
     return out + digits;
 }
 
-size_t clock_rfc3339_format(int64_t ms, char *out)
+/* Writes "2026-11-20"; returns the place behind it. */
+static char *day_write(char *at, struct clock_date d)
 {
-    char *at = out;
-
-    if (ms < RFC3339_FIRST_MS)
-        ms = RFC3339_FIRST_MS;
-    if (ms > RFC3339_LAST_MS)
-        ms = RFC3339_LAST_MS;
-    struct clock_date d = date_at(ms, 0);
     at = digits_write(at, d.year, 4);
     *at++ = '-';
     at = digits_write(at, d.month, 2);
     *at++ = '-';
-    at = digits_write(at, d.day, 2);
-    *at++ = 'T';
+    return digits_write(at, d.day, 2);
+}
+
+/* Writes "16:00"; returns the place behind it. */
+static char *minute_write(char *at, struct clock_date d)
+{
     at = digits_write(at, d.hour, 2);
     *at++ = ':';
-    at = digits_write(at, d.minute, 2);
+    return digits_write(at, d.minute, 2);
+}
+
+/* The instant, or the nearest one in the years 0 to 9999. */
+static int64_t four_digits_ms(int64_t ms)
+{
+    if (ms < RFC3339_FIRST_MS)
+        return RFC3339_FIRST_MS;
+    return ms > RFC3339_LAST_MS ? RFC3339_LAST_MS : ms;
+}
+
+size_t clock_rfc3339_format(int64_t ms, char *out)
+{
+    ms = four_digits_ms(ms);
+    struct clock_date d = date_at(ms, 0);
+    char *at = day_write(out, d);
+    *at++ = 'T';
+    at = minute_write(at, d);
     *at++ = ':';
     at = digits_write(at, d.second, 2);
     *at++ = '.';
@@ -101,10 +116,9 @@ size_t clock_rfc3339_format(int64_t ms, char *out)
 
 struct str clock_rfc3339(struct arena *a, int64_t ms)
 {
-    char text[CLOCK_TEXT_MAX];
-    size_t len = clock_rfc3339_format(ms, text);
+    char *text = arena_alloc(a, CLOCK_TEXT_MAX);
 
-    return arena_str(a, (struct str){ text, len });
+    return text != NULL ? (struct str){ text, clock_rfc3339_format(ms, text) } : STR_NONE;
 }
 
 bool clock_zone_known(const char *name)
@@ -174,6 +188,21 @@ static int32_t zone_offset_s(int64_t ms)
 struct clock_date clock_zone_date(int64_t ms)
 {
     return date_at(ms, zone_offset_s(ms));
+}
+
+struct str clock_zone_minute(struct arena *a, int64_t ms)
+{
+    char *text = arena_alloc(a, CLOCK_TEXT_MAX);
+
+    if (text == NULL)
+        return STR_NONE;
+    /* The zone can shift an instant at either end beyond it, so the local time is limited, too. */
+    ms = four_digits_ms(ms);
+    struct clock_date d = date_at(four_digits_ms(ms + (int64_t)zone_offset_s(ms) * MS_PER_S), 0);
+    char *at = day_write(text, d);
+    *at++ = ' ';
+    at = minute_write(at, d);
+    return (struct str){ text, (size_t)(at - text) };
 }
 
 int64_t clock_zone_month_start_ms(int year, int month)

@@ -36,5 +36,8 @@ struct clock_date {
 struct clock_date clock_zone_date(int64_t ms);
 int64_t clock_zone_month_start_ms(int year, int month);
 int64_t clock_zone_year_start_ms(int year);
+/* The date and minute there, for a page: "2026-11-20 16:00", in the arena; the years as clock_rfc3339_format. STR_NONE
+ * without memory. */
+struct str clock_zone_minute(struct arena *a, int64_t ms);
 
 #endif

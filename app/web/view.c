@@ -15,10 +15,8 @@ void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, 
 
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms)
 {
-    struct clock_date d = clock_zone_date(ms);
     value_text(m, object, name, clock_rfc3339(m->arena, ms));
-    value_page_text(m, object, text_name,
-                    arena_printf(m->arena, "%04d-%02d-%02d %02d:%02d", d.year, d.month, d.day, d.hour, d.minute));
+    value_page_text(m, object, text_name, clock_zone_minute(m->arena, ms));
 }
 
 void view_count_model(struct model *m, struct value *object, const char *name, const char *one_name, int64_t n)

@@ -193,6 +193,28 @@ static void unknown_zones_are_refused_and_change_nothing(void **state)
     assert_int_equal(unsetenv("TZDIR"), 0);
 }
 
+static void a_page_shows_the_minute_of_the_zone(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1024, 1024);
+
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    assert_true(str_equal(clock_zone_minute(a, 1795161600000), STR("2026-11-20 16:00")));
+    assert_true(str_equal(clock_zone_minute(a, 1798732799999), STR("2026-12-31 23:59")));
+    assert_true(str_equal(clock_zone_minute(a, 1798732800000), STR("2027-01-01 00:00")));
+    assert_true(str_equal(clock_zone_minute(a, 253402300799999), STR("9999-12-31 23:59")));
+    assert_true(str_equal(clock_zone_minute(a, INT64_MAX), STR("9999-12-31 23:59")));
+    assert_true(clock_zone_set("America/New_York")); /* in year 0 by local mean time, west of UTC */
+    assert_true(str_equal(clock_zone_minute(a, -62167219200000), STR("0000-01-01 00:00")));
+    assert_true(str_equal(clock_zone_minute(a, INT64_MIN), STR("0000-01-01 00:00")));
+    assert_true(clock_zone_set("UTC"));
+    arena_free(a);
+    a = arena_new(48, 48);
+    assert_true(str_equal(clock_zone_minute(a, 0), STR("1970-01-01 00:00")));
+    assert_null(clock_zone_minute(a, 0).ptr);
+    arena_free(a);
+}
+
 static void both_clocks_run(void **state)
 {
     (void)state;
@@ -215,6 +237,7 @@ int main(void)
         cmocka_unit_test(summer_begins_to_the_millisecond_however_often_it_is_asked),
         cmocka_unit_test(a_month_begins_with_its_first_instant),
         cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
+        cmocka_unit_test(a_page_shows_the_minute_of_the_zone),
         cmocka_unit_test(both_clocks_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
