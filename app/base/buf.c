@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CAP_FIRST_BYTES = 256, DIGITS_MAX = 20, FILE_PART_BYTES = 4096 };
+enum { CAP_FIRST_BYTES = 256, FILE_PART_BYTES = 4096 };
 
 void buf_free(struct buf *b)
 {
@@ -50,14 +50,9 @@ bool buf_reserve(struct buf *b, size_t more)
 
 void buf_u64(struct buf *b, uint64_t n)
 {
-    char digits[DIGITS_MAX];
-    size_t at = sizeof digits;
+    char digits[STR_U64_MAX];
 
-    do {
-        digits[--at] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    buf_bytes(b, digits + at, sizeof digits - at);
+    buf_str(b, str_u64(digits, n));
 }
 
 void buf_i64(struct buf *b, int64_t n)

@@ -133,3 +133,14 @@ bool str_to_i64(struct str s, int64_t *out)
     *out = negative ? -(int64_t)(n - 1) - 1 : (int64_t)n;
     return true;
 }
+
+struct str str_u64(char out[STR_U64_MAX], uint64_t n)
+{
+    size_t at = STR_U64_MAX;
+
+    do {
+        out[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    return (struct str){ out + at, STR_U64_MAX - at };
+}

@@ -60,4 +60,8 @@ bool str_is_word(struct str s);
 bool str_to_u64(struct str s, uint64_t *out);
 bool str_to_i64(struct str s, int64_t *out); /* as above, with an optional leading '-'; "-0" is no number */
 
+#define STR_U64_MAX 20 /* digits of UINT64_MAX */
+/* Writes n in decimal at the end of out, which is the caller's. Returns a view of the digits; there is no NUL. */
+struct str str_u64(char out[STR_U64_MAX], uint64_t n);
+
 #endif

@@ -1,6 +1,5 @@
 /* The queue and the rounds. A command is encoded into the output buffer when it is queued. */
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,9 +96,8 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
                         const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
     assert(key_count == redis_script_key_count(script));
-    char key_count_text[24];
-    (void)snprintf(key_count_text, sizeof key_count_text, "%zu", key_count);
-    const struct str head[3] = { STR("EVALSHA"), redis_script_hash(script), str_from(key_count_text) };
+    char key_count_text[STR_U64_MAX];
+    const struct str head[3] = { STR("EVALSHA"), redis_script_hash(script), str_u64(key_count_text, key_count) };
     const struct str *lists[3] = { head, keys, args };
     const size_t counts[3] = { 3, key_count, arg_count };
     command_queue(r, call, script, target, lists, counts);

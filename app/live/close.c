@@ -28,11 +28,11 @@ void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t 
     assert(count <= LIVE_BATCH_MAX);
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
-        char packet_text[LIVE_NUMBER_MAX];
+        char packet_text[STR_U64_MAX];
         live_keys(&keys, packet_ids[i], live->partitions);
         const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
                                            keys.key[LIVE_KEY_EVENTS] };
-        const struct str args[] = { live_number_text(packet_text, packet_ids[i]) };
+        const struct str args[] = { str_u64(packet_text, packet_ids[i]) };
         redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 1);
     }
     redis_round(live->redis);

@@ -12,9 +12,8 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     live_keys(&keys, packet_id, live->partitions);
     const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
                                        keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
-    char packet_text[LIVE_NUMBER_MAX], user_text[LIVE_NUMBER_MAX];
-    const struct str args[] = { live_number_text(packet_text, packet_id), live_number_text(user_text, user_id),
-                                nickname };
+    char packet_text[STR_U64_MAX], user_text[STR_U64_MAX];
+    const struct str args[] = { str_u64(packet_text, packet_id), str_u64(user_text, user_id), nickname };
     redis_queue_script(live->redis, call, live->grab, REDIS_FENCED, script_keys, 5, args, 3);
 }
 

@@ -1,16 +1,22 @@
 #include "live/keys.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "live/live_internal.h"
+#include "base/buf.h"
 #include "packet/packet.h"
 
 /* The common prefix of the keys of a partition. out: LIVE_KEY_MAX bytes. */
 static struct str key_prefix(char *out, uint32_t partition)
 {
-    return (struct str){ out, (size_t)snprintf(out, LIVE_KEY_MAX, "hb:{p%02u}:", (unsigned)partition) };
+    struct buf prefix = { .ptr = out, .cap = LIVE_KEY_MAX, .limit = LIVE_KEY_MAX };
+    buf_str(&prefix, STR("hb:{p"));
+    if (partition < 10) /* two digits at least */
+        buf_char(&prefix, '0');
+    buf_u64(&prefix, partition);
+    buf_str(&prefix, STR("}:"));
+    assert(!prefix.failed);
+    return buf_view(&prefix);
 }
 
 static struct str key_join(char *out, struct str prefix, struct str name, struct str id)
@@ -42,19 +48,9 @@ void live_keys(struct live_keys *out, uint64_t packet_id, int64_t partitions)
         [LIVE_KEY_PACKET] = STR("packet:"), [LIVE_KEY_SHARES] = STR("shares:"), [LIVE_KEY_GRABS] = STR("grabs:"),
         [LIVE_KEY_ORDER] = STR("order:"),   [LIVE_KEY_EVENTS] = STR("events"),  [LIVE_KEY_SETTLED] = STR("settled")
     };
-    char prefix_text[LIVE_KEY_MAX], id_text[LIVE_NUMBER_MAX];
+    char prefix_text[LIVE_KEY_MAX], id_text[STR_U64_MAX];
     struct str prefix = key_prefix(prefix_text, packet_partition(packet_id, partitions));
-    struct str id = live_number_text(id_text, packet_id);
+    struct str id = str_u64(id_text, packet_id);
     for (size_t k = 0; k < LIVE_KEY_COUNT; k++)
         out->key[k] = key_join(out->text[k], prefix, names[k], k < LIVE_KEY_EVENTS ? id : STR(""));
-}
-
-struct str live_number_text(char *out, uint64_t n)
-{
-    char *p = out + LIVE_NUMBER_MAX;
-    *--p = '\0';
-    do
-        *--p = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    return (struct str){ p, (size_t)(out + LIVE_NUMBER_MAX - 1 - p) };
 }

@@ -5,10 +5,6 @@
 #include "live/keys.h"
 #include "live/live.h"
 
-#define LIVE_NUMBER_MAX 24
-/* Writes n in decimal. out: LIVE_NUMBER_MAX bytes. Returns a view of their end, where the text is, NUL-terminated. */
-struct str live_number_text(char *out, uint64_t n);
-
 /* Reads the code of a reply. ST_OK, else as live_grab_read; errors are logged with the script's name. */
 enum status live_code_read(const struct redis_call *call, const char *script, enum live_code *out);
 /* Logs a malformed reply; returns ST_CORRUPT. */

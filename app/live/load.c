@@ -34,7 +34,7 @@ static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8
 /* The arguments of a call and the memory of their texts. */
 struct load {
     struct str args[LOAD_HEAD_ARGS + LOAD_GRABS_MAX];
-    char numbers[7][LIVE_NUMBER_MAX];
+    char numbers[7][STR_U64_MAX];
     char commitment[2 * HASH_BYTES + 1], seed[2 * SEED_BYTES + 1];
     struct buf entries;
     bool rebuild;
@@ -48,20 +48,20 @@ static void load_head(struct load *l, const struct packet *p, enum live_state st
     const struct str none = STR("");
     struct str *args = l->args;
     args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");
-    args[3] = live_number_text(l->numbers[0], p->sender_id);
+    args[3] = str_u64(l->numbers[0], p->sender_id);
     args[4] = p->sender_name;
     args[5] = packet_kind_name(p->kind);
     args[6] = split_method_name(p->split);
-    args[7] = live_number_text(l->numbers[1], p->count);
-    args[8] = live_number_text(l->numbers[2], (uint64_t)p->amount_fen);
+    args[7] = str_u64(l->numbers[1], p->count);
+    args[8] = str_u64(l->numbers[2], (uint64_t)p->amount_fen);
     args[9] = p->greeting;
-    args[10] = p->receiver_id == 0 ? none : live_number_text(l->numbers[3], p->receiver_id);
+    args[10] = p->receiver_id == 0 ? none : str_u64(l->numbers[3], p->receiver_id);
     args[11] = p->receiver_id == 0 ? none : p->receiver_name;
-    args[12] = live_number_text(l->numbers[4], (uint64_t)p->expires_ms);
-    args[13] = live_number_text(l->numbers[5], (uint64_t)p->created_ms);
+    args[12] = str_u64(l->numbers[4], (uint64_t)p->expires_ms);
+    args[13] = str_u64(l->numbers[5], (uint64_t)p->created_ms);
     args[14] = str_from(l->commitment);
     args[15] = str_from(l->seed);
-    args[16] = p->best_share_no == PACKET_NO_SHARE ? none : live_number_text(l->numbers[6], p->best_share_no);
+    args[16] = p->best_share_no == PACKET_NO_SHARE ? none : str_u64(l->numbers[6], p->best_share_no);
 }
 
 /* Adds the grabs of one call to the arguments. False: out of memory. */
@@ -128,8 +128,8 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     do {
         uint32_t left = settled_count - first;
         uint32_t now = left < LOAD_GRABS_MAX ? left : LOAD_GRABS_MAX;
-        char first_text[LIVE_NUMBER_MAX];
-        l->args[1] = live_number_text(first_text, first);
+        char first_text[STR_U64_MAX];
+        l->args[1] = str_u64(first_text, first);
         l->args[2] = now < left ? STR("1") : STR("0");
         l->args[17] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
         l->args[18] = l->rebuild ? STR("1") : STR("0");

@@ -33,10 +33,10 @@ enum status live_hold_all(const struct live *live, const struct live_hold *holds
     assert(count <= LIVE_BATCH_MAX);
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
-        char share_text[LIVE_NUMBER_MAX];
+        char share_text[STR_U64_MAX];
         live_keys(&keys, holds[i].packet_id, live->partitions);
         const struct str arg =
-            holds[i].from_share == PACKET_NO_SHARE ? STR("") : live_number_text(share_text, holds[i].from_share);
+            holds[i].from_share == PACKET_NO_SHARE ? STR("") : str_u64(share_text, holds[i].from_share);
         redis_queue_script(live->redis, &calls[i], live->hold, REDIS_ANY, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
     }
     redis_round(live->redis);

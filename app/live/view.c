@@ -60,10 +60,10 @@ void live_view_queue(const struct live *live, struct redis_call *call, uint64_t 
     live_keys(&keys, packet_id, live->partitions);
     const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER],
                                        keys.key[LIVE_KEY_SETTLED] };
-    char user_text[LIVE_NUMBER_MAX], after_text[LIVE_NUMBER_MAX], limit_text[LIVE_NUMBER_MAX];
-    const struct str args[] = { user_id == 0 ? STR("") : live_number_text(user_text, user_id),
-                                after == PACKET_NO_SHARE ? STR("") : live_number_text(after_text, after),
-                                live_number_text(limit_text, limit) };
+    char user_text[STR_U64_MAX], after_text[STR_U64_MAX], limit_text[STR_U64_MAX];
+    const struct str args[] = { user_id == 0 ? STR("") : str_u64(user_text, user_id),
+                                after == PACKET_NO_SHARE ? STR("") : str_u64(after_text, after),
+                                str_u64(limit_text, limit) };
     redis_queue_script(live->redis, call, live->view, REDIS_ANY, script_keys, 4, args, 3);
 }
 

@@ -195,6 +195,16 @@ static void anything_but_a_plain_number_is_refused(void **state)
     assert_int_equal(i, 77);
 }
 
+static void numbers_are_written_in_decimal(void **state)
+{
+    (void)state;
+    char out[STR_U64_MAX];
+
+    assert_true(str_equal(str_u64(out, 0), STR("0")));
+    assert_true(str_equal(str_u64(out, 1000), STR("1000")));
+    assert_true(str_equal(str_u64(out, UINT64_MAX), STR("18446744073709551615")));
+}
+
 static void every_status_has_a_word_of_its_own(void **state)
 {
     (void)state;
@@ -234,6 +244,7 @@ int main(void)
         cmocka_unit_test(trim_takes_ascii_blanks_from_both_ends),
         cmocka_unit_test(numbers_are_read_up_to_the_type_limits),
         cmocka_unit_test(anything_but_a_plain_number_is_refused),
+        cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(every_status_has_a_word_of_its_own),
         cmocka_unit_test(a_lost_reply_is_only_unavailable_to_those_who_ask_again),
     };
