@@ -86,11 +86,10 @@ static bool field_bytes(const redisReply *fields, size_t at, uint8_t *out, size_
            sodium_hex2bin(out, size, hex.ptr, hex.len, NULL, &len, NULL) == 0 && len == size;
 }
 
-/* Copies a text; a missing one becomes empty. False: out of memory. */
-static bool field_text(struct arena *a, const redisReply *fields, size_t at, struct str *out)
+/* A slice of the reply; a missing text becomes empty. */
+static struct str field_text(const redisReply *fields, size_t at)
 {
-    *out = arena_str(a, redis_reply_str(redis_reply_at(fields, at)));
-    return out->ptr != NULL;
+    return str_or_empty(redis_reply_str(redis_reply_at(fields, at)));
 }
 
 static bool receiver_read(const redisReply *fields, struct packet *p)
@@ -160,33 +159,33 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
 
 /* ---- grabs ---- */
 
-static enum status row_read(struct arena *a, const redisReply *entry, int64_t share_no,
-                            const struct settled_position *settled, struct grab *out)
+/* The nickname is a slice of the entry. */
+static bool row_read(const redisReply *entry, int64_t share_no, const struct settled_position *settled,
+                     struct grab *out)
 {
     struct live_order_entry e;
     if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_order_entry_parse(redis_reply_str(entry), &e))
-        return ST_CORRUPT;
+        return false;
     *out = (struct grab){ .share_no = (uint32_t)share_no,
                           .user_id = e.user_id,
-                          .nickname = arena_str(a, e.nickname),
+                          .nickname = e.nickname,
                           .amount_fen = e.amount_fen,
                           .grabbed_ms = (int64_t)e.event.ms,
                           .settled = live_event_id_compare(e.event, settled->event) <= 0 &&
                                      (uint32_t)share_no < settled->held_share };
-    return out->nickname.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+    return true;
 }
 
-static enum status mine_read(const redisReply *reply, struct arena *a, const struct settled_position *settled,
-                             struct packet_view *out)
+static bool mine_read(const redisReply *reply, const struct settled_position *settled, struct packet_view *out)
 {
     const redisReply *share = redis_reply_at(reply, REPLY_MY_SHARE);
     if (redis_reply_is_nil(share))
-        return ST_OK;
+        return true;
     int64_t share_no;
     if (!redis_reply_i64(share, &share_no))
-        return ST_CORRUPT;
+        return false;
     out->has_mine = true;
-    return row_read(a, redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, &out->mine);
+    return row_read(redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, &out->mine);
 }
 
 /* Reads the rows: the reply is in share order, out->rows newest first. */
@@ -204,9 +203,8 @@ static enum status rows_read(const redisReply *reply, struct arena *a, const str
         return ST_NO_MEMORY;
     for (size_t i = 0; i < out->row_count; i++) {
         size_t from_end = out->row_count - 1 - i;
-        enum status st = row_read(a, list->element[from_end], first + (int64_t)from_end, settled, &out->rows[i]);
-        if (st != ST_OK)
-            return st;
+        if (!row_read(list->element[from_end], first + (int64_t)from_end, settled, &out->rows[i]))
+            return ST_CORRUPT;
     }
     out->next = out->row_count > 0 ? (uint32_t)first : 0;
     return ST_OK;
@@ -254,13 +252,12 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
         st = ST_CORRUPT;
     else
         st = numbers_read(reply, out, &settled);
-    if (st == ST_OK)
-        st = mine_read(reply, a, &settled, out);
+    if (st == ST_OK && !mine_read(reply, &settled, out))
+        st = ST_CORRUPT;
     if (st == ST_OK)
         st = rows_read(reply, a, &settled, out);
-    if (st == ST_OK && (!field_text(a, fields, FIELD_NICKNAME, &out->packet.sender_name) ||
-                        !field_text(a, fields, FIELD_GREETING, &out->packet.greeting) ||
-                        !field_text(a, fields, FIELD_RECEIVER_NAME, &out->packet.receiver_name)))
-        st = ST_NO_MEMORY;
+    out->packet.sender_name = field_text(fields, FIELD_NICKNAME);
+    out->packet.greeting = field_text(fields, FIELD_GREETING);
+    out->packet.receiver_name = field_text(fields, FIELD_RECEIVER_NAME);
     return st == ST_CORRUPT ? live_reply_corrupt("view") : st;
 }

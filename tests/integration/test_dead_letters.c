@@ -79,7 +79,7 @@ static void scene_begin(struct scene *s, bool readable_packet)
     assert_int_equal(world_drain(&s->w), 0);
 }
 
-/* The packet as users[user] sees it. */
+/* The packet as users[user] sees it, without texts: they are freed with the reply. */
 static struct packet_view seen(struct world *w, uint64_t id, size_t user)
 {
     struct redis_call call = { 0 };

@@ -107,6 +107,7 @@ static struct live_grab grab(const struct sample *s, uint64_t user_id)
     return g;
 }
 
+/* A view whose texts outlive the reply. */
 static struct packet_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
 {
     struct redis_call call;
@@ -114,6 +115,12 @@ static struct packet_view view(const struct sample *s, uint64_t user_id, uint32_
     live_view_queue(&live, &call, s->p.id, user_id, after, limit);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s->p.id, &v), ST_OK);
+    v.packet.sender_name = arena_str(arena, v.packet.sender_name);
+    v.packet.receiver_name = arena_str(arena, v.packet.receiver_name);
+    v.packet.greeting = arena_str(arena, v.packet.greeting);
+    v.mine.nickname = arena_str(arena, v.mine.nickname);
+    for (size_t i = 0; i < v.row_count; i++)
+        v.rows[i].nickname = arena_str(arena, v.rows[i].nickname);
     redis_call_free(&call);
     return v;
 }
