@@ -5,20 +5,17 @@
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
-#include "packet/packet.h"
 
 static enum status close_read(const struct redis_call *call, struct live_close *out)
 {
-    int64_t count;
     *out = (struct live_close){ .code = LIVE_BAD };
     enum status st = live_code_read(call, "close", &out->code);
     if (st != ST_OK || out->code != LIVE_CLOSED)
         return st;
-    if (!redis_reply_i64(redis_reply_at(call->reply, 1), &count) || count < 0 || count >= PACKET_NO_SHARE ||
+    if (!live_reply_u32(call->reply, 1, &out->grabbed_count) ||
         !redis_reply_i64(redis_reply_at(call->reply, 2), &out->grabbed_fen) ||
         !redis_reply_i64(redis_reply_at(call->reply, 3), &out->rest_fen))
         return live_reply_corrupt("close");
-    out->grabbed_count = (uint32_t)count;
     return ST_OK;
 }
 

@@ -3,7 +3,6 @@
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
-#include "packet/packet.h"
 
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      struct str nickname)
@@ -19,7 +18,6 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
 
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
 {
-    int64_t share_no, fen, count;
     *out = (struct live_grab){ .code = LIVE_BAD };
     enum status st = live_code_read(call, "grab", &out->code);
     if (st != ST_OK)
@@ -30,18 +28,15 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
     case LIVE_EXPIRED:
     case LIVE_BUSY: return ST_OK;
     case LIVE_EMPTY:
-        if (!redis_reply_i64(redis_reply_at(call->reply, 1), &count) || count < 1 || count >= PACKET_NO_SHARE)
+        if (!live_reply_u32(call->reply, 1, &out->count) || out->count < 1)
             return live_reply_corrupt("grab");
-        out->count = (uint32_t)count;
         return ST_OK;
     case LIVE_GRABBED:
     case LIVE_ALREADY: break;
     default: return live_reply_corrupt("grab");
     }
-    if (!redis_reply_i64(redis_reply_at(call->reply, 1), &share_no) || share_no < 0 || share_no >= PACKET_NO_SHARE ||
-        !redis_reply_i64(redis_reply_at(call->reply, 2), &fen) || fen < 1)
+    if (!live_reply_u32(call->reply, 1, &out->share_no) ||
+        !redis_reply_i64(redis_reply_at(call->reply, 2), &out->amount_fen) || out->amount_fen < 1)
         return live_reply_corrupt("grab");
-    out->share_no = (uint32_t)share_no;
-    out->amount_fen = fen;
     return ST_OK;
 }

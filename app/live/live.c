@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "io/redis_reply.h"
 #include "live/live_internal.h"
+#include "packet/packet.h"
 
 enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,
                       const struct config *config)
@@ -52,6 +53,15 @@ enum status live_code_read(const struct redis_call *call, const char *script, en
         return live_reply_corrupt(script);
     *out = (enum live_code)code;
     return ST_OK;
+}
+
+bool live_reply_u32(const redisReply *array, size_t at, uint32_t *out)
+{
+    int64_t n;
+    if (!redis_reply_i64(redis_reply_at(array, at), &n) || n < 0 || n >= PACKET_NO_SHARE)
+        return false;
+    *out = (uint32_t)n;
+    return true;
 }
 
 enum status live_codes_read(struct redis_call *calls, size_t count, const char *name)

@@ -2,6 +2,7 @@
 #ifndef HB_LIVE_LIVE_INTERNAL_H
 #define HB_LIVE_LIVE_INTERNAL_H
 
+#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live.h"
 
@@ -9,6 +10,8 @@
 enum status live_code_read(const struct redis_call *call, const char *script, enum live_code *out);
 /* Logs a malformed reply; returns ST_CORRUPT. */
 enum status live_reply_corrupt(const char *script);
+/* Reads a share number or a count of shares. False unless it is an integer from 0 to PACKET_NO_SHARE - 1. */
+bool live_reply_u32(const redisReply *array, size_t at, uint32_t *out);
 /* Reads the codes of all calls and frees the calls. ST_OK, or the first error. */
 enum status live_codes_read(struct redis_call *calls, size_t count, const char *script);
 /* Runs a script with one key and one argument, on any server. Returns as live_code_read. */

@@ -69,15 +69,6 @@ void live_view_queue(const struct live *live, struct redis_call *call, uint64_t 
 
 /* ---- fields ---- */
 
-static bool field_u32(const redisReply *fields, size_t at, uint32_t *out)
-{
-    int64_t n;
-    if (!redis_reply_i64(redis_reply_at(fields, at), &n) || n < 0 || n >= PACKET_NO_SHARE)
-        return false;
-    *out = (uint32_t)n;
-    return true;
-}
-
 static bool field_bytes(const redisReply *fields, size_t at, uint8_t *out, size_t size)
 {
     struct str hex = redis_reply_str(redis_reply_at(fields, at));
@@ -104,7 +95,7 @@ static bool best_read(const redisReply *fields, struct packet *p)
 {
     struct str best = redis_reply_str(redis_reply_at(fields, FIELD_BEST));
     p->best_share_no = PACKET_NO_SHARE;
-    return best.ptr != NULL && (best.len == 0 || field_u32(fields, FIELD_BEST, &p->best_share_no));
+    return best.ptr != NULL && (best.len == 0 || live_reply_u32(fields, FIELD_BEST, &p->best_share_no));
 }
 
 static bool state_read(const redisReply *fields, struct packet_view *out)
@@ -122,7 +113,7 @@ static bool held_read(const redisReply *fields, struct settled_position *out)
     out->held_share = PACKET_NO_SHARE;
     if (redis_reply_is_nil(reply))
         return true;
-    return held.ptr != NULL && (held.len == 0 || field_u32(fields, FIELD_HELD, &out->held_share));
+    return held.ptr != NULL && (held.len == 0 || live_reply_u32(fields, FIELD_HELD, &out->held_share));
 }
 
 /* Sets refund_fen once the close event is settled. */
@@ -148,7 +139,7 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
     return str_to_u64(redis_reply_str(redis_reply_at(fields, FIELD_SENDER)), &p->sender_id) &&
            packet_kind_from(redis_reply_str(redis_reply_at(fields, FIELD_KIND)), &p->kind) &&
            split_method_from(redis_reply_str(redis_reply_at(fields, FIELD_SPLIT)), &p->split) &&
-           field_u32(fields, FIELD_COUNT, &p->count) &&
+           live_reply_u32(fields, FIELD_COUNT, &p->count) &&
            redis_reply_i64(redis_reply_at(fields, FIELD_AMOUNT), &p->amount_fen) && receiver_read(fields, p) &&
            redis_reply_i64(redis_reply_at(fields, FIELD_EXPIRES), &p->expires_ms) &&
            redis_reply_i64(redis_reply_at(fields, FIELD_CREATED), &p->created_ms) && state_read(fields, out) &&
