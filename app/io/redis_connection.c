@@ -41,13 +41,8 @@ void redis_fence_write(struct redis *r)
 /* Copies the run_id from the reply to INFO. False: not found. */
 static bool run_id_read(const redisReply *info, char out[REDIS_RUN_ID_MAX])
 {
-    static const char label[] = "\nrun_id:";
-    struct str text = redis_reply_str(info), id, rest;
-    const char *found = text.len == 0 ? NULL : memmem(text.ptr, text.len, label, sizeof label - 1);
-    if (found == NULL)
-        return false;
-    found += sizeof label - 1;
-    id = str_trim(str_cut((struct str){ found, (size_t)(text.ptr + text.len - found) }, '\n', &rest));
+    struct str rest;
+    struct str id = str_trim(str_cut(str_after(redis_reply_str(info), STR("\nrun_id:")), '\n', &rest));
     if (id.len == 0 || id.len >= REDIS_RUN_ID_MAX)
         return false;
     memcpy(out, id.ptr, id.len);

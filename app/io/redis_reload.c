@@ -1,7 +1,6 @@
 /* After a restart or SCRIPT FLUSH the server has no scripts. They are loaded when it replies NOSCRIPT. */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/redis_internal.h"
 #include "io/redis_reply.h"
@@ -11,7 +10,7 @@ static bool call_needs_script(const struct pending *p)
 {
     const redisReply *reply = p->call->reply;
     return p->script != NULL && reply != NULL && reply->type == REDIS_REPLY_ERROR &&
-           strncmp(reply->str, "NOSCRIPT", strlen("NOSCRIPT")) == 0;
+           str_starts((struct str){ reply->str, reply->len }, STR("NOSCRIPT"));
 }
 
 /* Loads each script of the list once and stores its hash. False: the transfer failed. */

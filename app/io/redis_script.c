@@ -63,11 +63,10 @@ static enum status file_read(struct loader *l, const char *file, struct buf *out
 /* The name in `-- @include "name"`; STR_NONE for any other line. */
 static struct str include_name(struct str line)
 {
-    struct str head = STR("-- @include \"");
-    if (!str_starts(line, head))
+    if (!str_skip_prefix(&line, STR("-- @include \"")))
         return STR_NONE;
     struct str rest;
-    struct str name = str_cut((struct str){ line.ptr + head.len, line.len - head.len }, '"', &rest);
+    struct str name = str_cut(line, '"', &rest);
     return rest.ptr == NULL ? STR_NONE : name;
 }
 
@@ -158,12 +157,6 @@ static enum status script_load(struct loader *l, const char *file, struct redis_
     return ST_OK;
 }
 
-static bool ends_with_lua(const char *file)
-{
-    size_t len = strlen(file);
-    return len > 4 && strcmp(file + len - 4, ".lua") == 0;
-}
-
 enum status redis_scripts_load(const char *dir, struct redis_scripts **out, char *error, size_t error_size)
 {
     struct loader l = { .dir = dir, .error = error, .error_size = error_size };
@@ -174,7 +167,7 @@ enum status redis_scripts_load(const char *dir, struct redis_scripts **out, char
     enum status st = d == NULL ? load_fail(&l, ".", "", str_from(strerror(errno))) : ST_OK;
     const struct dirent *entry;
     while (st == ST_OK && (entry = readdir(d)) != NULL)
-        if (entry->d_name[0] != '.' && ends_with_lua(entry->d_name))
+        if (entry->d_name[0] != '.' && str_ends(str_from(entry->d_name), STR(".lua")))
             st = script_load(&l, entry->d_name, set);
     if (d != NULL)
         (void)closedir(d);
