@@ -105,9 +105,9 @@ static bool accept_wants_json(struct str accept)
     return json < accept.len && json < str_find(accept, STR("text/html"));
 }
 
-static void request_read(struct exchange *x)
+static void request_read(struct exchange *x, struct str method)
 {
-    x->method = method_of(exchange_param(x, "REQUEST_METHOD"));
+    x->method = method_of(method);
     x->target = str_or_empty(exchange_param(x, "REQUEST_URI"));
     x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
@@ -118,16 +118,18 @@ static void request_read(struct exchange *x)
 
 static bool body_is_form(const struct exchange *x)
 {
+    if (x->fcgi->body.len == 0)
+        return true;
     struct str parameters;
     struct str type = str_trim(str_cut(exchange_param(x, "CONTENT_TYPE"), ';', &parameters));
-    return x->fcgi->body.len == 0 || str_equal_fold(type, STR("application/x-www-form-urlencoded"));
+    return str_equal_fold(type, STR("application/x-www-form-urlencoded"));
 }
 
 /* Checks the request before the handler runs and before any I/O. NULL: the request is valid. */
-static const struct problem *request_problem(const struct router *router, struct exchange *x)
+static const struct problem *request_problem(const struct router *router, struct exchange *x, struct str method)
 {
     unsigned methods;
-    x->route = route_find(router, exchange_param(x, "REQUEST_METHOD"), x->path, &x->id_text, &methods);
+    x->route = route_find(router, method, x->path, &x->id_text, &methods);
     if (x->route == NULL && methods == 0)
         return &PROBLEM_NOT_FOUND;
     if (x->route == NULL) {
@@ -308,8 +310,9 @@ static enum step handler_step(struct exchange *x)
 
 static enum step first_step(const struct router *router, struct exchange *x)
 {
-    request_read(x);
-    const struct problem *problem = request_problem(router, x);
+    struct str method = exchange_param(x, "REQUEST_METHOD");
+    request_read(x, method);
+    const struct problem *problem = request_problem(router, x, method);
     if (problem != NULL) {
         respond_problem(x, problem);
         return STEP_DONE;
