@@ -30,6 +30,8 @@ enum status form_read(struct exchange *x, const struct field *fields, void *valu
 
 bool query_read(struct exchange *x, const struct field *fields, void *values)
 {
+    if (x->query.count == 0)
+        return true;
     struct form_errors unused = { .count = 0 };
     for (const struct field *field = fields; field->name != NULL; field++) {
         bool present;
