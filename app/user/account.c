@@ -98,7 +98,6 @@ const struct field register_fields[] = {
       .min = PASSWORD_BYTES_MIN,
       .max = PASSWORD_BYTES_MAX,
       .missing = "text/password_missing",
-      .malformed = "text/password_invalid",
       .low = "text/password_short",
       .high = "text/password_long" },
     { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct account_form, next), .no_echo = true },

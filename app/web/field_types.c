@@ -15,8 +15,6 @@ enum status field_text_read(struct field_input *in)
     if (in->typed.len == 0)
         return field_absent(in);
     enum status st = field_limits(in, (int64_t)in->typed.len);
-    if (st == ST_OK && !utf8_valid(in->typed))
-        st = field_fail(in, in->field->malformed);
     if (st == ST_OK)
         *(struct str *)in->out = in->typed;
     return st;

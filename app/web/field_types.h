@@ -5,7 +5,7 @@
 
 #include "web/fields.h"
 
-/* struct str: the text as typed. Limits are in bytes. */
+/* struct str: the text as typed, which form_parse has checked to be UTF-8. Limits are in bytes. */
 extern const struct field_type FIELD_TEXT;
 /* struct str: one line, cleaned by utf8_clean. A line of blanks counts as absent. Limits are in graphemes;
  * code_points_max applies, too. */
