@@ -98,7 +98,7 @@ static enum status cursor_read(struct field_input *in)
     return range->has_cursor ? ST_OK : field_fail(in, in->field->malformed);
 }
 
-static const struct field_type CURSOR = { "cursor", cursor_read };
+static const struct field_type CURSOR = { cursor_read };
 
 static const struct field records_fields[] = {
     { .name = "year",

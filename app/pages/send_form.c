@@ -80,7 +80,7 @@ static enum status amount_read(struct field_input *in)
     return ST_OK;
 }
 
-static const struct field_type AMOUNT = { "yuan", amount_read };
+static const struct field_type AMOUNT = { amount_read };
 
 /* ---- the table ---- */
 

@@ -68,10 +68,10 @@ static enum status nickname_read(struct field_input *in)
     return st;
 }
 
-const struct field_type FIELD_USERNAME = { "username", username_read };
-const struct field_type FIELD_LOGIN_NAME = { "login_name", login_name_read };
-const struct field_type FIELD_PASSWORD = { "password", field_text_read };
-static const struct field_type NICKNAME = { "line", nickname_read };
+const struct field_type FIELD_USERNAME = { username_read };
+const struct field_type FIELD_LOGIN_NAME = { login_name_read };
+const struct field_type FIELD_PASSWORD = { field_text_read };
+static const struct field_type NICKNAME = { nickname_read };
 
 /* ---- the table ---- */
 

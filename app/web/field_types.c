@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "web/origin.h"
 
-const struct field_type FIELD_TEXT = { "text", field_text_read };
+const struct field_type FIELD_TEXT = { field_text_read };
 
 enum status field_text_read(struct field_input *in)
 {
@@ -20,7 +20,7 @@ enum status field_text_read(struct field_input *in)
     return st;
 }
 
-const struct field_type FIELD_LINE = { "line", field_line_read };
+const struct field_type FIELD_LINE = { field_line_read };
 
 enum status field_line_read(struct field_input *in)
 {
@@ -56,7 +56,7 @@ static enum status word_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_WORD = { "word", word_read };
+const struct field_type FIELD_WORD = { word_read };
 
 /* True for a decimal number without leading zeros, of any size. */
 static bool is_large_number(struct str s)
@@ -94,7 +94,7 @@ static enum status count_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_COUNT = { "count", count_read };
+const struct field_type FIELD_COUNT = { count_read };
 
 static enum status number_read(struct field_input *in)
 {
@@ -109,7 +109,7 @@ static enum status number_read(struct field_input *in)
     return st;
 }
 
-const struct field_type FIELD_NUMBER = { "number", number_read };
+const struct field_type FIELD_NUMBER = { number_read };
 
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
 {
@@ -136,7 +136,7 @@ static enum status yuan_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_YUAN = { "yuan", yuan_read };
+const struct field_type FIELD_YUAN = { yuan_read };
 
 static enum status request_key_read(struct field_input *in)
 {
@@ -148,7 +148,7 @@ static enum status request_key_read(struct field_input *in)
     return valid || in->typed.len == 0 ? ST_OK : field_fail(in, in->field->malformed);
 }
 
-const struct field_type FIELD_REQUEST_KEY = { "request_key", request_key_read };
+const struct field_type FIELD_REQUEST_KEY = { request_key_read };
 
 static enum status local_path_read(struct field_input *in)
 {
@@ -156,4 +156,4 @@ static enum status local_path_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_LOCAL_PATH = { "local_path", local_path_read };
+const struct field_type FIELD_LOCAL_PATH = { local_path_read };

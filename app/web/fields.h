@@ -12,7 +12,6 @@ struct field_input;
 
 /* Describes how a field is read. */
 struct field_type {
-    const char *name; /* "count", "yuan", "username": shown in descriptions of a form */
     /* Parses in->typed into *in->out. ST_OK: also when the text is empty and *out stays unchanged · ST_INVALID: refused
      * by field_fail; *out is not used · ST_NO_MEMORY. Must not access a store. */
     enum status (*read)(struct field_input *in);
