@@ -62,22 +62,25 @@ static void load_head(struct load *l, const struct packet *p, enum live_state st
     args[14] = str_from(l->commitment);
     args[15] = str_from(l->seed);
     args[16] = p->best_share_no == PACKET_NO_SHARE ? none : str_u64(l->numbers[6], p->best_share_no);
+    args[18] = l->rebuild ? STR("1") : STR("0");
 }
 
-/* Adds the grabs of one call to the arguments. False: out of memory. */
-static bool load_grabs(struct load *l, const struct live_settled *settled, size_t count)
+/* Adds the grabs of one call, count from settled[first] on, to the arguments. settled may be NULL when there are none.
+ * False: out of memory. */
+static bool load_grabs(struct load *l, const struct live_settled *settled, size_t first, size_t count)
 {
     size_t ends[LOAD_GRABS_MAX];
     buf_reset(&l->entries);
     for (size_t i = 0; i < count; i++) {
+        const struct live_settled *grab = &settled[first + i];
         char id[LIVE_EVENT_ID_MAX];
-        buf_u64(&l->entries, settled[i].user_id);
+        buf_u64(&l->entries, grab->user_id);
         buf_char(&l->entries, ',');
-        buf_i64(&l->entries, settled[i].amount_fen);
+        buf_i64(&l->entries, grab->amount_fen);
         buf_char(&l->entries, ',');
-        buf_str(&l->entries, live_event_id_text(id, settled[i].event));
+        buf_str(&l->entries, live_event_id_text(id, grab->event));
         buf_char(&l->entries, ',');
-        buf_str(&l->entries, settled[i].nickname);
+        buf_str(&l->entries, grab->nickname);
         ends[i] = l->entries.len;
     }
     if (l->entries.failed)
@@ -132,8 +135,7 @@ enum status live_load(const struct live *live, const struct packet *p, const int
         l->args[1] = str_u64(first_text, first);
         l->args[2] = now < left ? STR("1") : STR("0");
         l->args[17] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
-        l->args[18] = l->rebuild ? STR("1") : STR("0");
-        st = load_grabs(l, settled + first, now) ? load_call(live, l, p->id, now, code) : ST_NO_MEMORY;
+        st = load_grabs(l, settled, first, now) ? load_call(live, l, p->id, now, code) : ST_NO_MEMORY;
         first += now;
     } while (st == ST_OK && *code == LIVE_LOADED && first < settled_count);
 done:
