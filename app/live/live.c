@@ -64,18 +64,6 @@ bool live_reply_u32(const redisReply *array, size_t at, uint32_t *out)
     return true;
 }
 
-enum status live_codes_read(struct redis_call *calls, size_t count, const char *name)
-{
-    enum status st = ST_OK;
-    for (size_t i = 0; i < count; i++) {
-        enum live_code code;
-        if (st == ST_OK)
-            st = live_code_read(&calls[i], name, &code);
-        redis_call_free(&calls[i]);
-    }
-    return st;
-}
-
 enum status live_key_set(const struct live *live, struct redis_script *script, const char *name, struct str key,
                          struct str arg, enum live_code *code)
 {

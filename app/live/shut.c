@@ -6,6 +6,19 @@
 #include "live/live_internal.h"
 #include "packet/packet.h"
 
+/* Reads the codes of all calls and frees the calls. ST_OK, or the first error. */
+static enum status codes_read(struct redis_call *calls, size_t count, const char *name)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; i < count; i++) {
+        enum live_code code;
+        if (st == ST_OK)
+            st = live_code_read(&calls[i], name, &code);
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
 /* Runs a script without arguments for several packets, in one round. Its keys: the first key_count of struct
  * live_keys. */
 static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
@@ -19,7 +32,7 @@ static enum status packets_each(const struct live *live, struct redis_script *sc
         redis_queue_script(live->redis, &calls[i], script, REDIS_ANY, keys.key, key_count, NULL, 0);
     }
     redis_round(live->redis);
-    return live_codes_read(calls, count, name);
+    return codes_read(calls, count, name);
 }
 
 enum status live_shut(const struct live *live, const uint64_t *packet_ids, size_t count)
