@@ -6,11 +6,11 @@
 -- KEYS[1] packet
 -- returns {LIVE_BUSY}, {LIVE_MISSING}
 -- @include "codes"
+-- @include "consistency"
 -- @include "tombstone"
 
 if redis.call('HEXISTS', KEYS[1], 'state') == 0 then
     tombstone_set(KEYS[1])
     return {LIVE_MISSING}
 end
-redis.call('HSET', KEYS[1], 'state', 'busy')
-return {LIVE_BUSY}
+return packet_shut(KEYS[1])

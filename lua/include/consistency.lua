@@ -5,7 +5,7 @@ local function keys_agree(grabbed, users, grabbed_fen)
     return (users == nil or grabbed == users) and (grabbed == 0) == (tonumber(grabbed_fen) == 0)
 end
 
--- Shuts a packet whose keys contradict each other; the settle worker rebuilds it.
+-- Shuts a packet, for example because its keys contradict each other; the settle worker rebuilds it.
 local function packet_shut(key)
     redis.call('HSET', key, 'state', 'busy')
     return {LIVE_BUSY}
