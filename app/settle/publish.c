@@ -14,17 +14,10 @@
 
 enum { PUBLISH_QUEUE_MAX = 1024, MISSED_PAGE_EVENTS = 1000 };
 
-static void command_queue(struct settle *s, struct redis_call *call, const struct str *args, size_t count)
-{
-    *call = (struct redis_call){ 0 };
-    redis_queue(s->stores->redis, call, args, count);
-}
-
 static enum status round_finish(struct settle *s, struct redis_call *calls, size_t count)
 {
     enum status st = ST_OK;
-    if (redis_queued(s->stores->redis))
-        redis_round(s->stores->redis);
+    redis_round(s->stores->redis);
     for (size_t i = 0; i < count; i++) {
         if (st == ST_OK && calls[i].status != ST_OK)
             st = status_idempotent(calls[i].status);
@@ -50,7 +43,7 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
                 const struct str args[] = {
                     STR("PEXPIRE"), keys.key[own_keys[i]], { grace, (size_t)digits }, STR("NX")
                 };
-                command_queue(s, &calls[queued++], args, 4);
+                redis_queue(s->stores->redis, &calls[queued++], args, 4);
             }
         }
         enum status st = round_finish(s, calls, queued);
@@ -70,15 +63,15 @@ static enum status publish_position(struct settle *s, struct settle_partition *p
     struct live_event_id before_id = { 0, 0 };
     const struct str set[] = { STR("SET"), settled_key, last, STR("GET") };
     const struct str trim[] = { STR("XTRIM"), events_key, STR("MINID"), STR("="), last };
-    command_queue(s, &calls[0], set, 4);
-    command_queue(s, &calls[1], trim, 5);
+    redis_queue(s->stores->redis, &calls[0], set, 4);
+    redis_queue(s->stores->redis, &calls[1], trim, 5);
     redis_round(s->stores->redis);
     before = redis_reply_str(calls[0].reply);
     if (before.ptr != NULL && live_event_id_parse(before, &before_id) &&
         live_event_id_compare(before_id, p->last) > 0) {
         /* Another worker has published a newer position: restore it. */
         const struct str restore[] = { STR("SET"), settled_key, before };
-        command_queue(s, &calls[2], restore, 3);
+        redis_queue(s->stores->redis, &calls[2], restore, 3);
         return round_finish(s, calls, 3);
     }
     return round_finish(s, calls, 2);
@@ -107,8 +100,9 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
     if (st == ST_OK)
         p->published = p->last;
     /* ST_CONFLICT: Redis is out of memory and refused the position; the next pass repeats it. It is no error: the money
-     * is settled, other partitions must go on, and trimmed streams and times to live free memory. */
-    return st == ST_CONFLICT ? ST_OK : st;
+     * is settled, other partitions must go on, and trimmed streams and times to live free memory. ST_INVALID: a key is
+     * not a stream; settle_read stops this partition. */
+    return st == ST_CONFLICT || st == ST_INVALID ? ST_OK : st;
 }
 
 /* ---- after a crash ---- */

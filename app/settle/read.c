@@ -13,7 +13,7 @@
 #include "settle/fault.h"
 #include "settle/settle_internal.h"
 
-static enum status read_queue(struct settle *s, struct settle_partition *p)
+static void read_queue(struct settle *s, struct settle_partition *p)
 {
     char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[16];
     int digits = snprintf(count, sizeof count, "%u", p->batch_max + 1); /* plus the cursor's entry */
@@ -21,7 +21,6 @@ static enum status read_queue(struct settle *s, struct settle_partition *p)
     const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
                                 STR("COUNT"),  { count, (size_t)digits } };
     redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
-    return p->call.status == ST_NO_MEMORY ? ST_NO_MEMORY : ST_OK;
 }
 
 static void damaged_set(struct settle_partition *p, const redisReply *entry, struct live_event_id id)
@@ -92,12 +91,13 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count)
         if (!p->cursor_loaded)
             st = settle_cursor_load(s, p);
         if (st == ST_OK)
-            st = read_queue(s, p);
-        if (st == ST_OK)
             queued[queued_count++] = p;
     }
-    if (redis_queued(s->stores->redis))
-        redis_round(s->stores->redis);
+    /* All reads are one round, over one connection. Loading a cursor has rounds of its own, so no read may be queued
+     * before the last load. */
+    for (uint32_t i = 0; i < queued_count; i++)
+        read_queue(s, queued[i]);
+    redis_round(s->stores->redis);
     for (uint32_t i = 0; i < queued_count; i++) {
         queued[i]->connection = redis_connection(s->stores->redis);
         enum status read = read_events(s, queued[i]);
