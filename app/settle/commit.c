@@ -48,8 +48,7 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
 static enum status cursor_moved(struct settle *s, struct settle_partition *p)
 {
     struct live_event_id before = p->last;
-    p->held_due = true;
-    enum status st = settle_cursor_load(s, p); /* also queues closed packets that were not published */
+    enum status st = settle_cursor_load(s, p);
     if (st == ST_OK && live_event_id_compare(p->last, before) < 0)
         p->gap = true; /* the tables were restored */
     return st;

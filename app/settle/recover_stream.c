@@ -137,8 +137,7 @@ static enum status stream_body(struct db *db, void *ctx)
     if (st != ST_OK)
         return st;
     if (!live_event_id_equal(cursor, r->p->last)) {
-        r->p->last = r->p->published = cursor; /* another worker moved the cursor and trimmed the stream */
-        r->p->held_due = true;
+        r->p->cursor_loaded = false; /* another worker moved it; settle_read loads it, and what was not published */
         return ST_OK;
     }
     r->compared = true;

@@ -16,6 +16,7 @@
 #include "settle/commit.h"
 #include "settle/publish.h"
 #include "settle/read.h"
+#include "settle/recover_stream.h"
 #include "settle/settle.h"
 #include "test_settle_fixture.h"
 
@@ -556,6 +557,28 @@ static void a_late_worker_publishes_the_packets_that_a_dead_one_closed(void **st
     world_end(&w);
 }
 
+static void a_worker_with_a_gap_publishes_the_packets_that_a_dead_one_closed(void **state)
+{
+    struct world w;
+    struct settle *late;
+    uint64_t settled;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    uint32_t no = world_partition(&w, id)->no;
+    assert_int_equal(settle_new(&w.settler->stores, &late), ST_OK);
+    assert_int_equal(settle_read(late, no, 1), ST_OK);
+    assert_int_equal(commit_only(&w, id), 1);
+    late->partitions[no].gap = true; /* as after a read of a stream that was trimmed meanwhile */
+    assert_int_equal(recover_gaps(late), ST_OK);
+    assert_int_equal(settle_pass(late, &settled), ST_OK);
+    assert_int_equal(settled, 0);
+    assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
+    settle_free(late);
+    world_end(&w);
+}
+
 static void a_stream_of_another_type_stops_its_partition_and_no_other(void **state)
 {
     struct world w;
@@ -566,6 +589,7 @@ static void a_stream_of_another_type_stops_its_partition_and_no_other(void **sta
     uint64_t good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
     while (world_partition(&w, good) == world_partition(&w, bad))
         good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(&w, bad, 1); /* its partition has a cursor, which the next worker publishes */
     world_grab(&w, good, 1);
     world_drain(&w);
     (void)world_redis(&w, bad, "SET {ev} nonsense");
@@ -740,6 +764,7 @@ int main(void)
         cmocka_unit_test(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live),
         cmocka_unit_test(the_next_worker_publishes_every_closed_packet_however_many_were_missed),
         cmocka_unit_test(a_late_worker_publishes_the_packets_that_a_dead_one_closed),
+        cmocka_unit_test(a_worker_with_a_gap_publishes_the_packets_that_a_dead_one_closed),
         cmocka_unit_test(a_stream_of_another_type_stops_its_partition_and_no_other),
         cmocka_unit_test(a_worker_that_died_before_publishing_leaves_the_time_to_live_to_the_next),
         cmocka_unit_test(the_best_share_counts_for_its_owner_even_across_batches),
