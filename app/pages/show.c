@@ -51,8 +51,8 @@ const struct cached_page *show_cached(struct exchange *x)
 
 static void view_cache(struct exchange *x, const struct packet_view *view)
 {
-    if (x->app->page_cache == NULL || !page_cacheable(view))
-        return;
+    if (x->app->page_cache == NULL || show_cached(x) != NULL || !page_cacheable(view))
+        return; /* of the requests of one batch that show the packet, the first keeps it */
     struct cached_page page = { .view = *view };
     struct packet_view first = cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS);
     if (show_rows(x, &first, &page.rows) == ST_OK)
@@ -86,9 +86,9 @@ void show_probe_read(struct exchange *x)
 }
 
 /* True: the packet never changes, but the cache needs all of its grabs. */
-static bool probe_needed(const struct exchange *x, const struct packet_view *view)
+static bool probe_needed(struct exchange *x, const struct packet_view *view)
 {
-    return x->step == 1 && x->app->page_cache != NULL && page_needs_all_rows(view);
+    return x->step == 1 && x->app->page_cache != NULL && page_needs_all_rows(view) && show_cached(x) == NULL;
 }
 
 enum step packet_show_hot(struct exchange *x)

@@ -1,11 +1,8 @@
 #include "pages/verify.h"
 
-#include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config.h"
 #include "base/money.h"
 #include "packet/grab.h"
 #include "packet/split.h"
