@@ -177,19 +177,31 @@ static enum status add_partial(struct parser *p, const struct tag *tag)
     return node_resolve(p, n);
 }
 
+/* Adds the text before a tag and a node for the tag. The node's indent is what stands before the tag on its line, if
+ * these are only blanks. NULL: no memory. */
+static struct node *add_indented(struct parser *p, const struct tag *tag, const struct tag_line *line,
+                                 enum node_kind kind)
+{
+    enum status st = text_add(p, line->blank_before ? line->start : tag->start, !line->blank_before);
+    struct node *n = st == ST_OK ? node_add(p, kind, tag->name, tag->start) : NULL;
+
+    if (n == NULL)
+        return NULL;
+    n->own_line = line->blank_before;
+    if (n->own_line)
+        n->indent = margin_off(p, blanks_before(p, line, tag));
+    return n;
+}
+
 static enum status open_parent(struct parser *p, const struct tag *tag)
 {
     struct tag_line line = tag_line_of(p, tag);
-    enum status st = text_add(p, line.blank_before ? line.start : tag->start, !line.blank_before);
-    struct node *n = st == ST_OK ? node_add(p, NODE_PARENT, tag->name, tag->start) : NULL;
+    struct node *n = add_indented(p, tag, &line, NODE_PARENT);
 
     if (n == NULL)
         return ST_NO_MEMORY;
-    n->own_line = line.blank_before;
-    if (line.blank_before)
-        n->indent = margin_off(p, blanks_before(p, &line, tag));
     p->from = tag->end;
-    st = node_resolve(p, n);
+    enum status st = node_resolve(p, n);
     return st == ST_OK ? level_open(p, n) : st;
 }
 
@@ -216,22 +228,21 @@ static enum status open_argument(struct parser *p, const struct tag *tag)
 static enum status open_parameter(struct parser *p, const struct tag *tag)
 {
     struct tag_line line = tag_line_of(p, tag);
-    enum status st = text_add(p, line.blank_before ? line.start : tag->start, !line.blank_before);
-    struct node *n = st == ST_OK ? node_add(p, NODE_BLOCK, tag->name, tag->start) : NULL;
+    struct node *n = add_indented(p, tag, &line, NODE_BLOCK);
 
     if (n == NULL)
         return ST_NO_MEMORY;
-    n->own_line = line.blank_before;
     n->starts_line = line.blank_before && line.blank_after;
     p->from = n->starts_line ? line.next : tag->end;
-    st = level_open(p, n);
+    struct str tag_blanks = n->indent;
+    enum status st = level_open(p, n);
     if (st != ST_OK)
         return st;
     struct level *level = top(p);
-    level->tag_blanks = line.blank_before ? margin_off(p, blanks_before(p, &line, tag)) : STR_NONE;
+    level->tag_blanks = tag_blanks;
     level->first_at = SIZE_MAX;
-    n->indent =
-        n->starts_line ? margin_off(p, scan_margin(p->src->text, p->from, &level->first_at)) : level->tag_blanks;
+    if (n->starts_line)
+        n->indent = margin_off(p, scan_margin(p->src->text, p->from, &level->first_at));
     return ST_OK;
 }
 

@@ -10,15 +10,10 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static struct str slice(struct str s, size_t from, size_t to)
-{
-    return (struct str){ s.ptr + from, to - from };
-}
-
 static struct str trim(struct str s)
 {
     while (s.len > 0 && blank(s.ptr[0]))
-        s = slice(s, 1, s.len);
+        s = str_slice(s, 1, s.len);
     while (s.len > 0 && blank(s.ptr[s.len - 1]))
         s.len--;
     return s;
@@ -35,9 +30,7 @@ static bool has_blank(struct str s)
 /* The offset of the first needle at or after from; text.len: there is none. */
 static size_t find(struct str text, size_t from, struct str needle)
 {
-    const char *at = memmem(text.ptr + from, text.len - from, needle.ptr, needle.len);
-
-    return at != NULL ? (size_t)(at - text.ptr) : text.len;
+    return from + str_find(str_skip(text, from), needle);
 }
 
 void scan_init(struct scanner *s, struct str text)
@@ -60,8 +53,8 @@ static enum status scan_delimiters(struct scanner *s, const struct tag *tag)
 
     while (gap < inside.len && !blank(inside.ptr[gap]))
         gap++;
-    struct str open = slice(inside, 0, gap);
-    struct str close = trim(slice(inside, gap, inside.len));
+    struct str open = str_slice(inside, 0, gap);
+    struct str close = trim(str_slice(inside, gap, inside.len));
     if (open.len == 0 || close.len == 0 || has_blank(close))
         return scan_problem(s, tag->start, "a set delimiter tag holds two delimiters with a blank between them");
     if (memchr(open.ptr, '=', open.len) != NULL || memchr(close.ptr, '=', close.len) != NULL)
@@ -121,12 +114,11 @@ static enum status scan_name(struct scanner *s, struct tag *tag)
  * there is none. */
 static size_t find_close(const struct scanner *s, size_t from, char extra)
 {
-    size_t at = find(s->text, from, s->close);
-
     if (extra == '\0')
-        return at;
-    for (at = from; at < s->text.len; at++) {
-        struct str rest = slice(s->text, at + 1, s->text.len);
+        return find(s->text, from, s->close);
+    size_t at = from;
+    for (; at < s->text.len; at++) {
+        struct str rest = str_slice(s->text, at + 1, s->text.len);
         if (s->text.ptr[at] == extra && str_starts(rest, s->close))
             return at;
     }
@@ -149,7 +141,7 @@ enum status scan_tag(struct scanner *s, struct tag *out)
     size_t end = find_close(s, inside, extra);
     if (end == s->text.len)
         return scan_problem(s, start, "this tag is never closed");
-    out->name = slice(s->text, inside, end);
+    out->name = str_slice(s->text, inside, end);
     out->end = s->pos = end + (extra ? 1 : 0) + s->close.len;
     if (out->kind == TAG_COMMENT)
         return ST_OK;
@@ -174,7 +166,7 @@ bool scan_blank_after(struct str text, size_t at, size_t *next, struct str *line
     else if (at + 1 < text.len && text.ptr[at] == '\r' && text.ptr[at + 1] == '\n')
         len = 2;
     *next = at + len;
-    *line_break = slice(text, at, at + len);
+    *line_break = str_slice(text, at, at + len);
     return len > 0 || at == text.len;
 }
 
@@ -186,5 +178,5 @@ struct str scan_margin(struct str text, size_t line_start, size_t *at)
         if (text.ptr[i] == '\n')
             line_start = i + 1;
     *at = i;
-    return slice(text, line_start, i);
+    return str_slice(text, line_start, i);
 }
