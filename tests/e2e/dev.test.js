@@ -61,6 +61,12 @@ const get = async (address) => {
 
 const failure = (promise) => promise.then(() => assert.fail('it should have failed'), (error) => error);
 
+// A process that ended stays a zombie (state Z) until its parent has read its exit status.
+async function hasEnded(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '(gone) Z');
+  return /\) [ZX]/.test(stat);
+}
+
 // The output and the exit of a child: { text(), ended }.
 function listen(child) {
   let text = '';
@@ -137,6 +143,7 @@ test('a start that fails half-way leaves nothing behind, and the next one succee
   await instance.dev(['up']);
   const pids = await Promise.all(SERVERS.map((name) => readFile(join(instance.folder, `run/${name}.pid`), 'utf8')));
   for (const pid of pids) process.kill(Number(pid), 'SIGKILL'); // the supervisors; their children keep running
+  for (const pid of pids) await poll(`process ${pid.trim()} has ended`, () => hasEnded(pid.trim()));
   await instance.dev(['up']);
   assert.equal((await get(`${instance.url}/readyz`)).status, 200);
   assert.match((await instance.dev(['up'])).stderr, /already running/);
