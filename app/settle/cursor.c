@@ -21,8 +21,8 @@ static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
 
 static void mismatch_log(int64_t tables, int64_t configured)
 {
-    log_error("the tables were made for another number of partitions", "tables=%lld configured=%lld",
-              (long long)tables, (long long)configured);
+    log_error("the tables were made for another number of partitions", "tables=%lld configured=%lld", (long long)tables,
+              (long long)configured);
 }
 
 /* Creates all cursors in one statement: their number is the only record of the number of partitions. */
