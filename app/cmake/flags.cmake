@@ -37,6 +37,10 @@ foreach(flag IN ITEMS
     hb_flag(${flag})
 endforeach()
 
+# Many Intel processors run a branch slowly that crosses a boundary of 32 bytes (erratum SKX102). Without this flag a
+# page of the template engine became 8 % slower or faster when unrelated code moved.
+hb_flag(-Wa,-mbranches-within-32B-boundaries)
+
 if(HB_DEV)
     target_compile_options(hb_flags INTERFACE -Werror)
     target_compile_definitions(hb_flags INTERFACE HB_CRASH_POINTS)
