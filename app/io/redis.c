@@ -31,6 +31,7 @@ void redis_free(struct redis *r)
         return;
     for (size_t i = 0; i < r->count; i++)
         r->pending[i].call->status = ST_UNAVAILABLE;
+    redis_crowds_free(r);
     redis_close(r);
     redis_call_free(&r->fence_reply);
     buf_free(&r->out);
@@ -53,26 +54,37 @@ static bool pending_reserve(struct redis *r)
     return true;
 }
 
+struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size_t bytes, size_t args)
+{
+    *call = (struct redis_call){ .status = ST_NO_MEMORY };
+    if (args > REDIS_ARGS_MAX || !pending_reserve(r))
+        return NULL;
+    if (!buf_reserve(&r->out, bytes)) {
+        r->out.failed = false; /* the commands queued before are intact */
+        return NULL;
+    }
+    struct pending *p = &r->pending[r->count++];
+    *p = (struct pending){ .call = call, .target = REDIS_ANY, .start = r->out.len };
+    redis_write_head(&r->out, args);
+    call->status = ST_UNKNOWN;
+    return p;
+}
+
 /* Queues one command whose arguments are in three lists (for a script: head, keys, args). */
 static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script,
                           enum redis_target target, const struct str *const lists[3], const size_t counts[3])
 {
-    *call = (struct redis_call){ .status = ST_NO_MEMORY };
     size_t args = 0, bytes = ARG_HEAD_MAX;
     for (size_t l = 0; l < 3; l++) {
         args += counts[l];
         for (size_t i = 0; i < counts[l]; i++)
             bytes += lists[l][i].len + ARG_HEAD_MAX;
     }
-    if (args > REDIS_ARGS_MAX || !pending_reserve(r))
+    struct pending *p = redis_pending_add(r, call, bytes, args);
+    if (p == NULL)
         return;
-    if (!buf_reserve(&r->out, bytes)) {
-        r->out.failed = false; /* the commands queued before are intact */
-        return;
-    }
-    struct pending *p = &r->pending[r->count++];
-    *p = (struct pending){ .call = call, .script = script, .target = target, .start = r->out.len };
-    redis_write_head(&r->out, args);
+    p->script = script;
+    p->target = target;
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++) {
             size_t at = redis_write_arg(&r->out, lists[l][i]);
@@ -81,7 +93,6 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
         }
     p->end = r->out.len;
     assert(!r->out.failed && p->end - p->start <= bytes);
-    call->status = ST_UNKNOWN;
 }
 
 void redis_queue(struct redis *r, struct redis_call *call, const struct str *args, size_t count)
@@ -105,7 +116,7 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
 
 bool redis_queued(const struct redis *r)
 {
-    return r->count > 0;
+    return r->count > 0 || r->crowd_count > 0;
 }
 
 /* ---- rounds ---- */
@@ -149,8 +160,13 @@ static void fence_read(struct redis *r)
 
 void redis_round(struct redis *r)
 {
-    if (r->count == 0)
+    if (!redis_queued(r))
         return;
+    redis_crowds_queue(r);
+    if (r->count == 0) { /* no memory for any crowd */
+        redis_crowds_answer(r);
+        return;
+    }
     int64_t deadline_ms = clock_monotonic_ms() + r->config->redis_timeout_ms;
     bool ready = redis_connection_ensure(r, deadline_ms), check_fence = ready && !r->fence_open;
     if (check_fence)
@@ -164,6 +180,7 @@ void redis_round(struct redis *r)
     }
     if (check_fence)
         fence_read(r);
+    redis_crowds_answer(r);
     r->count = 0;
     if (r->out.cap > QUEUE_BYTES_KEPT)
         buf_free(&r->out);

@@ -1,6 +1,7 @@
 /* The parts of the Redis client:
  *
  *   redis.c             the queue of commands, rounds, the fence
+ *   redis_crowd.c       calls of one script that become one command
  *   redis_wire.c        commands → bytes, bytes → replies, within a deadline
  *   redis_connection.c  connecting, the handshake, noticing a dead connection
  *   redis_reload.c      after NOSCRIPT: load the script, repeat the call
@@ -44,7 +45,23 @@ struct redis {
     struct buf out;
     struct pending *pending;
     size_t count, cap;
+    struct redis_crowd *crowds; /* of the next round; those beyond crowd_count keep their buffers */
+    size_t crowd_count, crowd_cap;
 };
+
+/* ---- redis.c ---- */
+
+/* Adds a command of args arguments to the queue and writes its head. The caller appends the arguments, at most bytes
+ * with the head, and sets p->end. NULL: no memory, or a limit was reached; call->status is ST_NO_MEMORY then. */
+struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size_t bytes, size_t args);
+
+/* ---- redis_crowd.c ---- */
+
+/* Adds the crowds to the queue, at its end. */
+void redis_crowds_queue(struct redis *r);
+/* Gives each caller its part of the reply, or the status of the whole command; no crowd is left. */
+void redis_crowds_answer(struct redis *r);
+void redis_crowds_free(struct redis *r);
 
 /* ---- redis_wire.c ---- */
 

@@ -1,0 +1,236 @@
+/* Crowds of the Redis client (io/redis_crowd.c): calls of one script with one key, queued in one round, are one
+ * command. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "io/redis_crowd.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
+#include "support/test_services.h"
+
+enum { CALLS_MAX = 200 };
+
+static struct services *app;
+static struct redis_scripts *set;
+static struct redis_script *script;
+
+/* Counts its calls at KEYS[1] and returns for each caller: the number of the call, ARGV[1], the caller's argument. With
+ * the argument "fail" it fails, with "short" it lacks an answer. */
+static const char SCRIPT[] = "#!lua\n"
+                             "local call = redis.call('INCR', KEYS[1])\n"
+                             "local answers = {}\n"
+                             "for i = 2, #ARGV do\n"
+                             "  if ARGV[i] == 'fail' then return redis.error_reply('ERR failed') end\n"
+                             "  if ARGV[i] ~= 'short' then answers[#answers + 1] = {call, ARGV[1], ARGV[i]} end\n"
+                             "end\n"
+                             "return answers\n";
+
+static int setup(void **state)
+{
+    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
+    (void)state;
+    app = test_services_open();
+    if (app == NULL || mkdtemp(dir) == NULL)
+        return 1;
+    snprintf(path, sizeof path, "%s/crowd-1.lua", dir);
+    FILE *f = fopen(path, "w");
+    if (f == NULL || fputs(SCRIPT, f) < 0 || fclose(f) != 0 ||
+        redis_scripts_load(dir, &set, error, sizeof error) != ST_OK)
+        return 1;
+    (void)unlink(path);
+    (void)rmdir(dir);
+    script = redis_script_find(set, "crowd");
+    return script == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    redis_scripts_free(set);
+    test_services_close(app);
+    return 0;
+}
+
+static void command(const char *first, const char *second, const char *third)
+{
+    const struct str args[] = { str_from(first), str_from(second), third == NULL ? STR_NONE : str_from(third) };
+    struct redis_call call;
+    assert_int_equal(redis_do(app->stores.redis, &call, args, third == NULL ? 2 : 3), ST_OK);
+    redis_call_free(&call);
+}
+
+static void queue(struct redis_call *call, const char *key_text, enum redis_target target, struct str own)
+{
+    const struct str key = str_from(key_text), shared = STR("shared");
+    redis_queue_crowd(app->stores.redis, call,
+                      &(struct redis_crowd_call){ .script = script,
+                                                  .target = target,
+                                                  .keys = &key,
+                                                  .key_count = 1,
+                                                  .shared = &shared,
+                                                  .shared_count = 1,
+                                                  .own = &own,
+                                                  .own_count = 1 });
+}
+
+/* Checks the answer of one caller and frees it. Returns the number of the script call. */
+static int64_t answer(struct redis_call *call, struct str own)
+{
+    int64_t number = -1;
+    assert_int_equal(call->status, ST_OK);
+    assert_true(redis_reply_i64(redis_reply_at(call->reply, 0), &number));
+    assert_true(str_equal(redis_reply_str(redis_reply_at(call->reply, 1)), STR("shared")));
+    assert_true(str_equal(redis_reply_str(redis_reply_at(call->reply, 2)), own));
+    redis_call_free(call);
+    return number;
+}
+
+static void calls_of_one_key_are_one_command_and_each_gets_its_answer(void **state)
+{
+    (void)state;
+    struct redis_call calls[5], ping;
+    const struct str own[] = { STR("a"), STR("b"), STR(""), STR("*1\r\n$4\r\nPING\r\n"), STR("e") };
+    command("DEL", "test:crowd:1", "test:crowd:2");
+    for (size_t i = 0; i < 5; i++) {
+        queue(&calls[i], i == 2 ? "test:crowd:2" : "test:crowd:1", REDIS_ANY, own[i]);
+        assert_int_equal(calls[i].status, ST_UNKNOWN);
+    }
+    redis_queue(app->stores.redis, &ping, &STR("PING"), 1);
+    redis_round(app->stores.redis);
+    assert_true(str_equal(redis_reply_str(ping.reply), STR("PONG")));
+    redis_call_free(&ping);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(answer(&calls[i], own[i]), 1);
+    assert_false(redis_queued(app->stores.redis));
+    queue(&calls[0], "test:crowd:1", REDIS_ANY, own[0]); /* the next round is the next command */
+    redis_round(app->stores.redis);
+    assert_int_equal(answer(&calls[0], own[0]), 2);
+}
+
+static void a_large_crowd_is_several_commands(void **state)
+{
+    (void)state;
+    struct redis_call calls[CALLS_MAX];
+    char own[CALLS_MAX][8];
+    command("DEL", "test:crowd:1", NULL);
+    for (size_t i = 0; i < CALLS_MAX; i++) {
+        snprintf(own[i], sizeof own[i], "%zu", i);
+        queue(&calls[i], "test:crowd:1", REDIS_ANY, str_from(own[i]));
+    }
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < CALLS_MAX; i++)
+        assert_int_equal(answer(&calls[i], str_from(own[i])), i / REDIS_CROWD_MAX + 1);
+}
+
+static void a_flushed_script_is_loaded_again_for_the_whole_crowd(void **state)
+{
+    (void)state;
+    struct redis_call calls[3];
+    command("DEL", "test:crowd:1", NULL);
+    command("SCRIPT", "FLUSH", NULL);
+    for (size_t i = 0; i < 3; i++)
+        queue(&calls[i], "test:crowd:1", REDIS_ANY, STR("x"));
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(answer(&calls[i], STR("x")), 1);
+}
+
+static void an_error_is_the_status_of_each_caller(void **state)
+{
+    (void)state;
+    struct redis_call calls[3];
+    for (size_t i = 0; i < 3; i++)
+        queue(&calls[i], "test:crowd:1", REDIS_ANY, i == 1 ? STR("fail") : STR("x"));
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(calls[i].status, ST_INVALID);
+        redis_call_free(&calls[i]);
+    }
+}
+
+static void a_reply_with_too_few_answers_answers_nobody(void **state)
+{
+    (void)state;
+    struct redis_call calls[3];
+    for (size_t i = 0; i < 3; i++)
+        queue(&calls[i], "test:crowd:1", REDIS_ANY, i == 1 ? STR("short") : STR("x"));
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < 3; i++) {
+        int64_t number;
+        assert_int_equal(calls[i].status, ST_OK);
+        assert_false(redis_reply_i64(redis_reply_at(calls[i].reply, 0), &number));
+        redis_call_free(&calls[i]);
+    }
+}
+
+static void behind_a_shut_fence_no_caller_is_sent(void **state)
+{
+    (void)state;
+    struct redis_call calls[2], plain;
+    struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
+    app->stores.redis = own; /* without a key its fence is shut */
+    queue(&calls[0], "test:crowd:1", REDIS_FENCED, STR("x"));
+    queue(&calls[1], "test:crowd:1", REDIS_ANY, STR("x"));
+    redis_queue(own, &plain, &STR("PING"), 1);
+    redis_round(own);
+    assert_int_equal(calls[0].status, ST_UNAVAILABLE);
+    assert_null(calls[0].reply);
+    (void)answer(&calls[1], STR("x"));
+    assert_int_equal(plain.status, ST_OK);
+    redis_call_free(&plain);
+    queue(&calls[0], "test:crowd:1", REDIS_ANY, STR("x"));
+    redis_free(own); /* with a caller in the queue */
+    app->stores.redis = whole;
+    assert_int_equal(calls[0].status, ST_UNAVAILABLE);
+}
+
+static void after_a_broken_connection_each_caller_is_unknown(void **state)
+{
+    (void)state;
+    struct redis_call id_call, kill, calls[2];
+    struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
+    const struct str id[] = { STR("CLIENT"), STR("ID") };
+    char id_text[24];
+    int64_t number = 0;
+    app->stores.redis = own;
+    assert_int_equal(redis_do(own, &id_call, id, 2), ST_OK);
+    assert_true(redis_reply_i64(id_call.reply, &number));
+    redis_call_free(&id_call);
+    snprintf(id_text, sizeof id_text, "%lld", (long long)number);
+    const struct str kill_self[] = {
+        STR("CLIENT"), STR("KILL"), STR("ID"), str_from(id_text), STR("SKIPME"), STR("no")
+    };
+    queue(&calls[0], "test:crowd:1", REDIS_ANY, STR("x"));
+    queue(&calls[1], "test:crowd:1", REDIS_ANY, STR("y"));
+    redis_queue(own, &kill, kill_self, 6); /* sent before the crowd */
+    redis_round(own);
+    redis_call_free(&kill);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(calls[i].status, ST_UNKNOWN);
+        assert_null(calls[i].reply);
+    }
+    redis_free(own);
+    app->stores.redis = whole;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_of_one_key_are_one_command_and_each_gets_its_answer),
+        cmocka_unit_test(a_large_crowd_is_several_commands),
+        cmocka_unit_test(a_flushed_script_is_loaded_again_for_the_whole_crowd),
+        cmocka_unit_test(an_error_is_the_status_of_each_caller),
+        cmocka_unit_test(a_reply_with_too_few_answers_answers_nobody),
+        cmocka_unit_test(behind_a_shut_fence_no_caller_is_sent),
+        cmocka_unit_test(after_a_broken_connection_each_caller_is_unknown),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
