@@ -57,8 +57,7 @@ static bool same_order(const struct packet *p, const struct packet *wanted, bool
 
 struct load_job {
     const struct live *live;
-    struct arena *arena;
-    uint64_t packet_id;
+    const struct packet *packet;
 };
 
 static enum status load_shares(const struct live *live, const struct packet *p, enum live_code *code)
@@ -73,40 +72,41 @@ static enum status load_shares(const struct live *live, const struct packet *p, 
     return st;
 }
 
+/* Marks the packet as open first: that locks its row and tells whether it is still in state 'funding'. */
 static enum status load_body(struct db *db, void *ctx)
 {
     const struct load_job *job = ctx;
-    struct packet p;
-    enum status st = packet_find_locked(db, job->arena, job->packet_id, &p);
-    if (st != ST_OK || p.state != PACKET_FUNDING)
-        return st;
+    bool funding;
     enum live_code code = LIVE_BAD;
-    st = load_shares(job->live, &p, &code);
+    enum status st = packet_mark_open(db, job->packet->id, &funding);
+    if (st != ST_OK || !funding)
+        return st;
+    st = load_shares(job->live, job->packet, &code);
     if (st != ST_OK) {
         /* Not ST_CONFLICT: db_transaction would run the body again at once. */
         return st == ST_NO_MEMORY || st == ST_CORRUPT ? st : ST_UNAVAILABLE;
     }
     if (code != LIVE_LOADED && code != LIVE_EXISTS) {
-        log_error("load script refused packet", "packet=%llu code=%d", (unsigned long long)p.id, (int)code);
+        log_error("load script refused packet", "packet=%llu code=%d", (unsigned long long)job->packet->id, (int)code);
         return ST_CORRUPT;
     }
     crash_point("send-after-load");
-    return packet_mark_open(db, p.id, NULL);
+    return ST_OK;
 }
 
-enum status fund_load(struct stores *stores, struct arena *a, uint64_t packet_id)
+enum status fund_load(struct stores *stores, const struct packet *p)
 {
-    struct load_job job = { .live = &stores->live, .arena = a, .packet_id = packet_id };
+    struct load_job job = { .live = &stores->live, .packet = p };
     return db_transaction(stores->db, load_body, &job);
 }
 
 /* The sender has paid, so the send succeeds even if the load fails. */
-static void load_after_send(struct stores *stores, struct arena *a, uint64_t packet_id)
+static void load_after_send(struct stores *stores, const struct packet *p)
 {
-    enum status st = fund_load(stores, a, packet_id);
+    enum status st = fund_load(stores, p);
     if (st != ST_OK) {
         log_warn("packet not loaded, the settle worker will load it", "packet=%llu status=%s",
-                 (unsigned long long)packet_id, status_name(st));
+                 (unsigned long long)p->id, status_name(st));
     }
 }
 
@@ -173,6 +173,6 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
         return st;
     crash_point("send-after-commit");
     if (p->state == PACKET_FUNDING)
-        load_after_send(stores, a, p->id);
+        load_after_send(stores, p);
     return ST_OK;
 }

@@ -35,7 +35,8 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
 
 /* Loads a funded packet into Redis and opens it, in a transaction of its own under the lock of the packet's row. Does
  * nothing unless the packet is in state 'funding', so a late call can't bring back an older state. ST_OK: loaded now or
- * before · ST_NOT_FOUND · other errors: the packet stays in state 'funding', and the call may be repeated. */
-enum status fund_load(struct stores *stores, struct arena *a, uint64_t packet_id);
+ * before, or there is no such packet · other errors: the packet stays in state 'funding', and the call may be repeated.
+ * p: as fund_packet made it. */
+enum status fund_load(struct stores *stores, const struct packet *p);
 
 #endif
