@@ -70,6 +70,18 @@ bool page_needs_all_rows(const struct packet_view *view)
            view->packet.count <= LIVE_ROWS_MAX;
 }
 
+bool page_rows_keepable(const struct packet_view *view)
+{
+    return !view->busy && view->over && view->packet.state == PACKET_FINISHED && view->row_count > 0 &&
+           view->rows[0].share_no == view->packet.count - 1;
+}
+
+bool page_rows_fit(const struct cached_page *page, const struct packet_view *view)
+{
+    return !view->busy && view->over && view->packet.state == PACKET_FINISHED &&
+           view->packet.finished_ms == page->view.packet.finished_ms;
+}
+
 /* ---- the hash table ---- */
 
 /* The bucket of a packet. Ids of one process differ in few bits, so they are spread by a multiplication (Fibonacci
@@ -183,15 +195,17 @@ static void page_move(struct cached_page *page, void *memory)
     view->packet.request_key = STR("");
     view->has_mine = false;
     view->mine = (struct grab){ 0 };
-    view->next = 0;
 }
 
 void page_cache_put(struct page_cache *cache, const struct cached_page *page)
 {
-    assert(page_cacheable(&page->view));
+    assert(!page->complete || page_cacheable(&page->view));
     size_t bytes = page_bytes(page);
-    if (bytes > cache->bytes_max || slot_find(cache, page->view.packet.id) != NO_SLOT)
+    uint32_t old = slot_find(cache, page->view.packet.id);
+    if (bytes > cache->bytes_max || (old != NO_SLOT && (cache->slots[old].page.complete || !page->complete)))
         return;
+    if (old != NO_SLOT)
+        slot_drop(cache, old);
     void *memory = malloc(bytes);
     if (memory == NULL)
         return;

@@ -1,7 +1,11 @@
 /* Finished packets in the memory of a hot process, so that late grabs and views of them need no Redis. A packet is
  * cacheable when all of its shares are grabbed and settled: then it never changes, whatever happens to Redis. (A packet
- * with a dead letter is not closed, so it is not cacheable.) An entry has all grabs of its packet, so it also proves
- * that a user has no share. Entries never become wrong; they are only evicted to make room. */
+ * with a dead letter is not closed, so it is not cacheable.) Such an entry is complete: it has all grabs of its packet,
+ * so it also proves that a user has no share. Complete entries never become wrong; they are only evicted to make room.
+ *
+ * Between its last grab and the settlement of it only the list of a finished packet stays the same. Its entry has the
+ * rendered rows alone; everything else is read from Redis for each visitor, which also tells whether the rows are still
+ * the right ones (page_rows_fit). */
 #ifndef HB_PAGES_PAGE_CACHE_H
 #define HB_PAGES_PAGE_CACHE_H
 
@@ -20,8 +24,10 @@ struct cached_rows {
 };
 
 struct cached_page {
-    struct packet_view view; /* all grabs, newest first; of no visitor (has_mine is false) */
+    struct packet_view view; /* complete: all grabs, else the first SHOW_ROWS; newest first; of no visitor (has_mine is
+                                false) */
     struct cached_rows rows;
+    bool complete;
 };
 
 struct page_cache;
@@ -35,8 +41,14 @@ bool page_cacheable(const struct packet_view *view);
 /* True when the packet never changes and view has only some of its grabs, but one view can have all of them. Pure. */
 bool page_needs_all_rows(const struct packet_view *view);
 
-/* Stores a copy of page, whose view must be page_cacheable. Does nothing when the packet is cached already, is larger
- * than bytes_max, or there is no memory. */
+/* True when the rows of view, which has the newest ones, stay the same as long as the packet is finished. Pure. */
+bool page_rows_keepable(const struct packet_view *view);
+/* True when the packet of view (without rows) still has the rows of page: Redis may have lost grabs and given their
+ * shares to other users, at a later time. Pure. */
+bool page_rows_fit(const struct cached_page *page, const struct packet_view *view);
+
+/* Stores a copy of page, whose view must be page_cacheable if it is complete. A complete page replaces one that is not.
+ * Does nothing when the packet is cached already, is larger than bytes_max, or there is no memory. */
 void page_cache_put(struct page_cache *cache, const struct cached_page *page);
 /* Finds a packet. NULL: not cached. The result is valid until another function of this cache is called. */
 const struct cached_page *page_cache_find(struct page_cache *cache, uint64_t packet_id);

@@ -40,7 +40,7 @@ static void answer_view(struct exchange *x, const struct packet_view *view, cons
 
 /* ---- from the page cache ---- */
 
-const struct cached_page *show_cached(struct exchange *x)
+static const struct cached_page *page_find(struct exchange *x)
 {
     struct page_cache *cache = x->app->page_cache;
     if (cache == NULL)
@@ -49,12 +49,21 @@ const struct cached_page *show_cached(struct exchange *x)
     return page_cache_find(cache, x->id);
 }
 
+const struct cached_page *show_cached(struct exchange *x)
+{
+    const struct cached_page *page = page_find(x);
+    return page != NULL && page->complete ? page : NULL;
+}
+
+/* Keeps what will not change. Of the requests of one batch that show the packet, the first one does so. */
 static void view_cache(struct exchange *x, const struct packet_view *view)
 {
-    if (x->app->page_cache == NULL || show_cached(x) != NULL || !page_cacheable(view))
-        return; /* of the requests of one batch that show the packet, the first keeps it */
-    struct cached_page page = { .view = *view };
-    struct packet_view first = cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS);
+    const struct cached_page *old = page_find(x);
+    struct cached_page page = { .view = *view, .complete = page_cacheable(view) };
+    if (x->app->page_cache == NULL || (old != NULL && (old->complete || !page.complete)) ||
+        (!page.complete && (!page_rows_keepable(view) || view->row_count > SHOW_ROWS)))
+        return;
+    struct packet_view first = page.complete ? cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS) : *view;
     if (show_rows(x, &first, &page.rows) == ST_OK)
         page_cache_put(x->app->page_cache, &page);
 }
@@ -81,14 +90,48 @@ void show_probe_queue(struct exchange *x)
 void show_probe_read(struct exchange *x)
 {
     struct packet_view view;
-    if (live_view_read(&x->call, x->arena, x->id, &view) == ST_OK)
+    if (live_view_read(&x->call, x->arena, x->id, &view) == ST_OK && page_cacheable(&view))
         view_cache(x, &view);
 }
 
 /* True: the packet never changes, but the cache needs all of its grabs. */
 static bool probe_needed(struct exchange *x, const struct packet_view *view)
 {
-    return x->step == 1 && x->app->page_cache != NULL && page_needs_all_rows(view) && show_cached(x) == NULL;
+    return x->app->page_cache != NULL && page_needs_all_rows(view) && show_cached(x) == NULL;
+}
+
+/* Answers from a view of all but the rows, which are known. False: they are no longer the right ones. */
+static bool answer_with_known_rows(struct exchange *x, struct packet_view *view)
+{
+    const struct cached_page *page = page_find(x);
+    if (page == NULL || page->complete || !page_rows_fit(page, view))
+        return false;
+    view->rows = page->view.rows;
+    view->row_count = page->view.row_count;
+    view->next = page->view.next;
+    answer_view(x, view, &page->rows);
+    return true;
+}
+
+static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32_t after)
+{
+    if (view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) { /* read without rows */
+        bool completes = view->final && view->packet.count <= LIVE_ROWS_MAX;   /* now it never changes */
+        if (!completes && answer_with_known_rows(x, view))
+            return STEP_DONE;
+        view_queue(x, after, SHOW_ROWS);
+        return STEP_WAIT;
+    }
+    if (probe_needed(x, view)) {
+        show_probe_queue(x);
+        return STEP_WAIT;
+    }
+    if (after == PACKET_NO_SHARE)
+        view_cache(x, view);
+    if (view->row_count > SHOW_ROWS) /* a probe read all grabs: cut the page out of them */
+        *view = cached_page_view(&(struct cached_page){ .view = *view }, x->visitor.user_id, after, SHOW_ROWS);
+    answer_view(x, view, NULL);
+    return STEP_DONE;
 }
 
 enum step packet_show_hot(struct exchange *x)
@@ -99,30 +142,22 @@ enum step packet_show_hot(struct exchange *x)
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
-    const struct cached_page *cached = x->step == 0 ? show_cached(x) : NULL;
-    if (cached != NULL) {
-        answer_cached(x, cached, after);
-        return STEP_DONE;
-    }
     if (x->step == 0) {
-        view_queue(x, after, SHOW_ROWS);
+        const struct cached_page *page = page_find(x);
+        if (page != NULL && page->complete) {
+            answer_cached(x, page, after);
+            return STEP_DONE;
+        }
+        view_queue(x, after, page != NULL && after == PACKET_NO_SHARE ? 0 : SHOW_ROWS);
         return STEP_WAIT;
     }
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
-    if (st == ST_OK && probe_needed(x, &view)) {
-        show_probe_queue(x);
-        return STEP_WAIT;
-    }
-    if (st == ST_OK) {
-        view_cache(x, &view);
-        if (x->step == 2) /* the probe read all grabs: cut the page out of them */
-            view = cached_page_view(&(struct cached_page){ .view = view }, x->visitor.user_id, after, SHOW_ROWS);
-        answer_view(x, &view, NULL);
-    } else if (st == ST_NOT_FOUND) {
+    if (st == ST_OK)
+        return answer_hot(x, &view, after);
+    if (st == ST_NOT_FOUND)
         respond_to_page_pool(x);
-    } else {
+    else
         respond_status(x, status_idempotent(st)); /* a view changes nothing, so it can be repeated */
-    }
     return STEP_DONE;
 }
 

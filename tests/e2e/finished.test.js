@@ -85,3 +85,25 @@ test('a cached exclusive packet still refuses users other than its receiver', as
     assert.deepEqual((await receiver.client.post(`${path}/open`)).json, { result: 'already', share_no: 0, amount_fen: 100 });
   }
 });
+
+test('before the settlement the list comes from memory, and each visitor sees the state of their own share', async () => {
+  const sender = await newUser({ yuan: '100' });
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES) });
+  const path = `/p/${sent.json.id}`;
+  const people = await site.demoUsers(SHARES + 1);
+  await site.dev('stop', 'settle');
+  try {
+    for (const person of people.slice(0, SHARES)) assert.equal((await person.post(`${path}/open`)).status, 200);
+    const visitors = [sender.client, people[0], people[SHARES - 1], people[SHARES]];
+    const first = await answersOf(path, visitors);
+    for (let i = 0; i < 8; i++) assert.deepEqual(await answersOf(path, visitors), first); // every process has the rows now
+    const { json } = await people[3].get(path);
+    assert.equal(json.grabs.length, 50);
+    assert.equal(json.mine.settled, false);
+  } finally {
+    await site.dev('start', 'settle');
+  }
+  await poll('all is settled', async () => (await people[SHARES - 1].get(path)).json.mine.settled);
+  for (const person of people.slice(0, SHARES)) assert.equal((await person.get(path)).json.mine.settled, true);
+  await audit();
+});

@@ -43,13 +43,79 @@ static struct cached_page finished_make(uint64_t id, uint32_t count)
                                            .final = true,
                                            .rows = rows,
                                            .row_count = count },
-                                 .rows = { { STR("<li>"), STR("<li lang=en>") }, STR("[]") } };
+                                 .rows = { { STR("<li>"), STR("<li lang=en>") }, STR("[]") },
+                                 .complete = true };
 }
 
 static void assert_text(struct str got, const char *want)
 {
     if (!str_equal(got, str_from(want)))
         fail_msg("got %.*s, want %s", STR_ARG(got), want);
+}
+
+/* Finished, but not settled: the newest 3 rows of a packet with count shares. */
+static struct cached_page unsettled_make(uint64_t id, uint32_t count)
+{
+    struct cached_page p = finished_make(id, count);
+    p.complete = p.view.final = false;
+    p.view.row_count = 3;
+    p.view.next = count - 3;
+    p.view.packet.finished_ms = 1700000000000 + count - 1;
+    for (uint32_t i = 0; i < count; i++)
+        rows[i].settled = false;
+    return p;
+}
+
+static void the_rows_of_a_finished_packet_are_kept_before_it_is_settled(void **state)
+{
+    (void)state;
+    struct page_cache *cache = page_cache_new(4, 1 << 20);
+    struct cached_page p = unsettled_make(1, SHARES);
+    assert_false(page_cacheable(&p.view));
+    assert_true(page_rows_keepable(&p.view));
+    page_cache_put(cache, &p);
+    const struct cached_page *kept = page_cache_find(cache, 1);
+    assert_non_null(kept);
+    assert_false(kept->complete);
+    assert_int_equal(kept->view.row_count, 3);
+    assert_int_equal(kept->view.next, SHARES - 3);
+    assert_text(kept->rows.html[0], "<li>");
+
+    struct packet_view now = p.view;
+    now.row_count = 0;
+    assert_true(page_rows_fit(kept, &now));
+    now.packet.finished_ms++; /* Redis lost the last grab and gave its share to another user */
+    assert_false(page_rows_fit(kept, &now));
+    now = p.view;
+    now.busy = true;
+    assert_false(page_rows_fit(kept, &now));
+
+    struct cached_page whole = finished_make(1, SHARES);
+    page_cache_put(cache, &whole); /* settled: replaces the rows */
+    assert_true(page_cache_find(cache, 1)->complete);
+    page_cache_put(cache, &p);
+    assert_true(page_cache_find(cache, 1)->complete);
+    page_cache_free(cache);
+}
+
+static void only_finished_packets_have_rows_to_keep(void **state)
+{
+    (void)state;
+    struct cached_page p = unsettled_make(1, SHARES);
+    p.view.busy = true;
+    assert_false(page_rows_keepable(&p.view));
+    p = unsettled_make(1, SHARES);
+    p.view.over = false;
+    assert_false(page_rows_keepable(&p.view));
+    p = unsettled_make(1, SHARES);
+    p.view.packet.state = PACKET_EXPIRED;
+    assert_false(page_rows_keepable(&p.view));
+    p = unsettled_make(1, SHARES);
+    p.view.row_count = 0;
+    assert_false(page_rows_keepable(&p.view));
+    p = unsettled_make(1, SHARES);
+    p.view.rows++; /* not the newest ones */
+    assert_false(page_rows_keepable(&p.view));
 }
 
 static void only_packets_that_never_change_are_cacheable(void **state)
@@ -233,6 +299,8 @@ static void a_new_generation_of_templates_empties_the_cache(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rows_of_a_finished_packet_are_kept_before_it_is_settled),
+        cmocka_unit_test(only_finished_packets_have_rows_to_keep),
         cmocka_unit_test(only_packets_that_never_change_are_cacheable),
         cmocka_unit_test(a_packet_with_more_shares_than_a_view_is_never_probed),
         cmocka_unit_test(a_cached_packet_is_a_copy),
