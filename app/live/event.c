@@ -97,15 +97,41 @@ bool live_event_parse(struct live_event_id id, struct str field, struct str valu
     return true;
 }
 
+size_t live_entry_events(const redisReply *entry)
+{
+    const redisReply *fields = redis_reply_at(entry, 1);
+    return fields == NULL || fields->type != REDIS_REPLY_ARRAY ? 0 : fields->elements / 2;
+}
+
+/* Calls live_event_parse for every event of an entry. all: room for all events; NULL: only the first one is stored. */
+static enum status entry_parse(const redisReply *entry, struct live_event *first, struct live_event *all)
+{
+    size_t count = live_entry_events(entry);
+    const redisReply *fields = redis_reply_at(entry, 1);
+    *first = (struct live_event){ .id = LIVE_EVENT_NONE };
+    if (!live_event_id_parse(redis_reply_str(redis_reply_at(entry, 0)), &first->id))
+        return ST_CORRUPT;
+    if (count == 0 || fields->elements % 2 != 0)
+        return ST_CORRUPT;
+    for (size_t i = 0; i < count; i++) {
+        struct live_event e, *out = i == 0 ? first : all != NULL ? &all[i] : &e;
+        struct str field = redis_reply_str(redis_reply_at(fields, 2 * i));
+        struct str value = redis_reply_str(redis_reply_at(fields, 2 * i + 1));
+        if (!live_event_parse(first->id, field, value, out) || out->packet_id != first->packet_id ||
+            (out->type == LIVE_EVENT_CLOSE && count > 1))
+            return ST_CORRUPT;
+    }
+    return ST_OK;
+}
+
 enum status live_event_read(const redisReply *entry, struct live_event *out)
 {
-    *out = (struct live_event){ .id = LIVE_EVENT_NONE };
-    if (!live_event_id_parse(redis_reply_str(redis_reply_at(entry, 0)), &out->id))
-        return ST_CORRUPT;
-    const redisReply *fields = redis_reply_at(entry, 1);
-    struct str field = redis_reply_str(redis_reply_at(fields, 0));
-    struct str value = redis_reply_str(redis_reply_at(fields, 1));
-    if (redis_reply_at(fields, 2) != NULL || !live_event_parse(out->id, field, value, out))
-        return ST_CORRUPT;
-    return ST_OK;
+    return entry_parse(entry, out, NULL);
+}
+
+enum status live_entry_read(const redisReply *entry, struct live_event *out, size_t *count)
+{
+    enum status st = entry_parse(entry, out, out);
+    *count = st == ST_OK ? live_entry_events(entry) : 0;
+    return st;
 }

@@ -49,8 +49,16 @@ struct live_event {
 };
 /* Reads an event from the only field of a stream entry and its value. False: malformed, *out is unchanged. */
 bool live_event_parse(struct live_event_id id, struct str field, struct str value, struct live_event *out);
-/* Reads an entry of an XRANGE or XREAD reply. ST_CORRUPT: malformed (becomes a dead letter); out->id is still set if
- * the entry has a valid id, else 0-0. */
+/* An entry of the stream holds one close event, or the grabs of one call of the grab script: at least one, all of one
+ * packet. These functions read an entry of an XRANGE or XREAD reply. */
+
+/* Reads the first event. ST_CORRUPT: some part of the entry is malformed (it becomes a dead letter); out->id is still
+ * set if the entry has a valid id, else 0-0. */
 enum status live_event_read(const redisReply *entry, struct live_event *out);
+/* Room that live_entry_read needs: the number of events of an entry that is not malformed. */
+size_t live_entry_events(const redisReply *entry);
+/* Reads all events of an entry into out; *count: how many, all with the id of the entry. ST_CORRUPT as
+ * live_event_read; out[0].id is set as there (out has room for one event at least), and *count is 0. */
+enum status live_entry_read(const redisReply *entry, struct live_event *out, size_t *count);
 
 #endif

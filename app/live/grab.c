@@ -1,5 +1,7 @@
 #include "live/grab.h"
 
+#include "base/array.h"
+#include "io/redis_crowd.h"
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
@@ -12,8 +14,17 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
                                        keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
     char packet_text[STR_U64_MAX], user_text[STR_U64_MAX];
-    const struct str args[] = { str_u64(packet_text, packet_id), str_u64(user_text, user_id), nickname };
-    redis_queue_script(live->redis, call, live->grab, REDIS_FENCED, script_keys, 5, args, 3);
+    const struct str packet = str_u64(packet_text, packet_id);
+    const struct str grab[] = { str_u64(user_text, user_id), nickname };
+    redis_queue_crowd(live->redis, call,
+                      &(struct redis_crowd_call){ .script = live->grab,
+                                                  .target = REDIS_FENCED,
+                                                  .keys = script_keys,
+                                                  .key_count = ARRAY_LEN(script_keys),
+                                                  .shared = &packet,
+                                                  .shared_count = 1,
+                                                  .own = grab,
+                                                  .own_count = ARRAY_LEN(grab) });
 }
 
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out)

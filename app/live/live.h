@@ -10,7 +10,8 @@
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
- *   hb:{pNN}:events      stream  g `packet,share,user,fen,nickname` · c `packet,grabbed_count,grabbed_fen,rest_fen`
+ *   hb:{pNN}:events      stream  an entry: c `packet,grabbed_count,grabbed_fen,rest_fen`, or for each grab of one call
+ *                                g `packet,share,user,fen,nickname`, all of one packet
  *   hb:{pNN}:settled     string  id of the last settled event
  * and one key per server:
  *   hb:fence             string  its run_id, a blank, the number of partitions; set once the settle worker has compared

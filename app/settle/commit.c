@@ -28,7 +28,7 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
     size_t followers = w->letter_count - (w->last_fault != FAULT_NONE);
     p->last = last->id;
     p->gap_accepted = false;
-    metrics_add(METRIC_SETTLED, w->event_count - w->letter_count);
+    metrics_add(METRIC_SETTLED, w->settled_count);
     metrics_add(METRIC_DEAD_LETTERS, w->letter_count);
     if (w->last_fault != FAULT_NONE)
         dead_letter_log(p, last->id, last->packet_id, settle_fault_text(w->last_fault));
@@ -88,15 +88,15 @@ static enum status letter_commit(struct settle *s, struct settle_partition *p, c
     return ST_OK;
 }
 
-/* Counts the events of the batch that the fault may concern; *first: the index of the first one. 0: the fault names no
- * packet and no event. */
+/* Counts the entries of the batch that the fault may concern; *first: the first event of the first one. 0: the fault
+ * names no packet and no event. */
 static size_t fault_find(const struct settle_write *w, size_t *first)
 {
     const struct settle_fault *fault = &w->fault;
     bool by_event = !live_event_id_equal(fault->event, LIVE_EVENT_NONE);
     size_t found = 0;
     *first = 0;
-    for (size_t i = 0; i < w->event_count; i++) {
+    for (size_t i = 0; i < w->event_count; i = settle_entry_end(w, i)) {
         const struct live_event *e = &w->events[i];
         if (by_event ? !live_event_id_equal(e->id, fault->event) : e->packet_id != fault->packet_id)
             continue;
@@ -104,6 +104,23 @@ static size_t fault_find(const struct settle_write *w, size_t *first)
             *first = i;
     }
     return found;
+}
+
+static uint32_t entry_count(const struct settle_write *w)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < w->event_count; i = settle_entry_end(w, i))
+        count++;
+    return count;
+}
+
+/* The index after the first half of the entries: at least one. */
+static size_t half_end(const struct settle_write *w)
+{
+    size_t end = 0;
+    for (uint32_t left = (entry_count(w) + 1) / 2; left > 0; left--)
+        end = settle_entry_end(w, end);
+    return end;
 }
 
 /* Shuts a packet that is not in the tables; recovery only shuts packets of the tables. A key that is not a packet is
@@ -114,22 +131,22 @@ static enum status unknown_packet_shut(struct settle *s, uint64_t packet_id)
     return st == ST_INVALID || st == ST_CORRUPT ? ST_OK : st;
 }
 
-/* Cuts a batch that contradicts the tables to the part that is tried next. If the fault concerns one event, the batch
- * ends with this event, which becomes a dead letter; if several, the batch ends with the first of them; if none is
+/* Cuts a batch that contradicts the tables to the part that is tried next. If the fault concerns one entry, the batch
+ * ends with this entry, which becomes a dead letter; if several, the batch ends with the first of them; if none is
  * named, in the middle. *stopped: the dead letter itself was refused, and the partition is stopped. */
 static enum status batch_narrow(struct settle *s, struct settle_partition *p, struct settle_write *w, bool *stopped)
 {
     size_t first, found = fault_find(w, &first);
-    bool one = found == 1 || w->event_count == 1;
-    *stopped = w->event_count == 1 && w->last_fault != FAULT_NONE;
+    bool alone = settle_entry_end(w, 0) == w->event_count, one = found == 1 || alone;
+    *stopped = alone && w->last_fault != FAULT_NONE;
     if (*stopped) {
         settle_stop(p, &(struct settle_fault){ .kind = FAULT_LETTER_REFUSED, .event = w->events[0].id });
         return ST_OK;
     }
-    w->event_count = one || found > 1 ? first + 1 : w->event_count / 2;
+    w->event_count = one || found > 1 ? settle_entry_end(w, first) : half_end(w);
     w->last_fault = one ? w->fault.kind : FAULT_NONE;
     w->drop_settled = true;
-    p->batch_max = (uint32_t)w->event_count;
+    p->batch_max = entry_count(w);
     s->pass_due = true;
     return one && w->fault.kind == FAULT_PACKET_UNKNOWN ? unknown_packet_shut(s, w->events[first].packet_id) : ST_OK;
 }
@@ -160,7 +177,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
         crash_point("settle-after-commit");
         if (w.refunded_fen > 0)
             crash_point("expire-after-refund");
-        *settled = w.event_count - w.letter_count;
+        *settled = w.settled_count;
         return commit_written(s, p, &w);
     case SETTLE_BUSY:
     case SETTLE_FAULT: break;

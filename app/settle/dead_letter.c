@@ -21,7 +21,7 @@ struct str dead_letter_content(struct arena *a, const redisReply *entry)
     const redisReply *fields = redis_reply_at(entry, 1), *one;
     for (size_t i = 0; b.len < DEAD_LETTER_CONTENT_MAX && (one = redis_reply_at(fields, i)) != NULL; i++) {
         if (i > 0)
-            buf_char(&b, ' ');
+            buf_char(&b, i % 2 == 0 ? '\n' : ' ');
         buf_str(&b, redis_reply_str(one));
     }
     struct str text = b.failed ? STR_NONE : arena_str(a, cut(buf_view(&b), DEAD_LETTER_CONTENT_MAX));
@@ -40,11 +40,24 @@ uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t part
     return id;
 }
 
-bool dead_letter_event(struct str content, struct live_event_id id, struct live_event *out)
+enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
+                               size_t *count)
 {
-    struct str value;
-    struct str field = str_cut(content, ' ', &value);
-    return live_event_parse(id, field, value, out);
+    size_t lines = 1;
+    for (size_t i = 0; i < content.len; i++)
+        lines += content.ptr[i] == '\n';
+    *count = 0;
+    *out = arena_array(a, lines, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (struct str rest = content, value; *count < lines; (*count)++) {
+        struct live_event *e = &(*out)[*count];
+        struct str field = str_cut(str_cut(rest, '\n', &rest), ' ', &value);
+        if (!live_event_parse(id, field, value, e) || e->packet_id != (*out)[0].packet_id ||
+            (e->type == LIVE_EVENT_CLOSE && lines > 1))
+            return ST_INVALID;
+    }
+    return ST_OK;
 }
 
 enum status dead_letter_add(struct db *db, const struct dead_letter *letter)

@@ -13,14 +13,14 @@
 #include "io/db.h"
 #include "live/event.h"
 
-enum { DEAD_LETTER_CONTENT_MAX = 4000, DEAD_LETTER_REASON_MAX = 160 }; /* bytes; longer texts are cut */
+enum { DEAD_LETTER_CONTENT_MAX = 60000, DEAD_LETTER_REASON_MAX = 160 }; /* bytes; longer texts are cut */
 
 struct dead_letter {
     uint64_t id;
     uint32_t partition;
     struct live_event_id event;
     uint64_t packet_id; /* 0: the event names no packet */
-    struct str content; /* fields and values with a blank between */
+    struct str content; /* a line for each event: its field, a blank, its value (no nickname has a line break) */
     struct str reason;
     int64_t created_ms;
     bool resolved;
@@ -30,8 +30,10 @@ struct dead_letter {
 struct str dead_letter_content(struct arena *a, const redisReply *entry);
 /* The packet id in a damaged event; 0 if there is none or it belongs to another partition. */
 uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t partitions);
-/* Parses content into the event with this id. False: not an event. The event borrows from content. */
-bool dead_letter_event(struct str content, struct live_event_id id, struct live_event *out);
+/* Parses content into the events of the entry with this id. *out is in a and borrows from content. ST_INVALID: not
+ * readable · ST_NO_MEMORY. */
+enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
+                               size_t *count);
 
 /* Inserts a letter; call inside a transaction that has locked the partition's cursor. ST_EXISTS: this event has a
  * letter. */

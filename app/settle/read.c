@@ -1,7 +1,6 @@
 #include "settle/read.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -13,13 +12,22 @@
 #include "settle/fault.h"
 #include "settle/settle_internal.h"
 
+/* Entries to read: batch_max, but no more than fill a batch of the configured size, if they are like the last ones. */
+static uint32_t entries_wanted(const struct settle *s, const struct settle_partition *p)
+{
+    uint64_t wanted = (uint64_t)s->stores->config->settle_batch / p->entry_events + 1;
+    return wanted < p->batch_max ? (uint32_t)wanted : p->batch_max;
+}
+
 static void read_queue(struct settle *s, struct settle_partition *p)
 {
-    char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[16];
-    int digits = snprintf(count, sizeof count, "%u", p->batch_max + 1); /* plus the cursor's entry */
-    assert(digits > 0 && (size_t)digits < sizeof count);
-    const struct str args[] = { STR("XRANGE"), live_events_key(key, p->no), live_event_id_text(from, p->last), STR("+"),
-                                STR("COUNT"),  { count, (size_t)digits } };
+    char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[STR_U64_MAX];
+    const struct str args[] = { STR("XRANGE"),
+                                live_events_key(key, p->no),
+                                live_event_id_text(from, p->last),
+                                STR("+"),
+                                STR("COUNT"),
+                                str_u64(count, entries_wanted(s, p) + 1) }; /* plus the cursor's entry */
     redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
 }
 
@@ -31,6 +39,41 @@ static void damaged_set(struct settle_partition *p, const redisReply *entry, str
     }
     p->damaged = entry;
     p->damaged_id = id;
+}
+
+/* Makes room for the events of the entries from first to end. */
+static enum status events_reserve(struct settle_partition *p, const redisReply *reply, size_t first, size_t end)
+{
+    size_t room = 1; /* for the id of a damaged entry, which may hold no event */
+    for (size_t i = first; i < end; i++)
+        room += live_entry_events(reply->element[i]);
+    p->events = calloc(room, sizeof *p->events);
+    p->entries = calloc(room, sizeof *p->entries);
+    return p->events == NULL || p->entries == NULL ? ST_NO_MEMORY : ST_OK;
+}
+
+/* Parses the entries from first on, until the batch is full. Never more than batch_max entries: without the cursor's
+ * entry the reply holds one more, and a search needs a batch of one entry. */
+static enum status entries_parse(struct settle *s, struct settle_partition *p, const redisReply *reply, size_t first)
+{
+    size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements, i = first;
+    enum status st = events_reserve(p, reply, first, end);
+    for (; st == ST_OK && i < end && p->event_count < (size_t)s->stores->config->settle_batch; i++) {
+        size_t count;
+        struct live_event *events = &p->events[p->event_count];
+        if (live_entry_read(reply->element[i], events, &count) != ST_OK) {
+            /* The entries before it are settled first. In the next batch it is the first one and becomes a dead
+             * letter. */
+            if (p->event_count == 0)
+                damaged_set(p, reply->element[i], events[0].id);
+            break;
+        }
+        for (size_t k = 0; k < count; k++)
+            p->entries[p->event_count++] = reply->element[i];
+    }
+    if (i > first)
+        p->entry_events = (uint32_t)((p->event_count + i - first - 1) / (i - first));
+    return st;
 }
 
 /* Parses the reply into p->events. Sets p->gap when the first entry is not the cursor's. */
@@ -56,24 +99,7 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
         settle_search_end(s, p);
         return ST_OK;
     }
-    /* Never more than batch_max: without the cursor's entry the reply holds one event more, and a search needs a batch
-     * of one event. */
-    size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements;
-    p->events = calloc(end - first, sizeof *p->events);
-    if (p->events == NULL)
-        return ST_NO_MEMORY;
-    p->entries = &reply->element[first];
-    for (size_t i = first; i < end; i++) {
-        if (live_event_read(reply->element[i], &event) != ST_OK) {
-            /* The events before it are settled first. In the next batch it is the first entry and becomes a dead
-             * letter. */
-            if (p->event_count == 0)
-                damaged_set(p, reply->element[i], event.id);
-            break;
-        }
-        p->events[p->event_count++] = event;
-    }
-    return ST_OK;
+    return entries_parse(s, p, reply, first);
 }
 
 enum status settle_read(struct settle *s, uint32_t first, uint32_t count)

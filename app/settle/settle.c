@@ -37,6 +37,7 @@ enum status settle_new(struct stores *stores, struct settle **out)
     for (uint32_t i = 0; i < s->partition_count; i++)
         s->partitions[i] = (struct settle_partition){ .no = i,
                                                       .batch_max = (uint32_t)stores->config->settle_batch,
+                                                      .entry_events = 1,
                                                       .backoff_ms = SETTLE_BACKOFF_MS_MIN };
     *out = s;
     return ST_OK;
@@ -46,6 +47,7 @@ void settle_partition_clear(struct settle_partition *p)
 {
     redis_call_free(&p->call);
     free(p->events);
+    free(p->entries);
     p->events = NULL;
     p->event_count = 0;
     p->entries = NULL;

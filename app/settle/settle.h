@@ -34,13 +34,14 @@ enum {
 
 struct settle_partition {
     uint32_t no;
-    uint32_t batch_max; /* events of the next batch; halved or cut while a contradicting event is searched */
-    bool cursor_loaded; /* last was read from MySQL */
-    bool gap;           /* the stream lacks the cursor's entry: recover_gaps is due */
-    bool gap_accepted;  /* recovery has shut the packets: settle the events after the gap */
-    bool stopped;       /* by a failure that no single event causes */
-    bool held_due;      /* publish held shares before the position (settle/held.h): Redis may lack some */
-    int64_t retry_ms;   /* monotonic time; stopped until then */
+    uint32_t batch_max;    /* entries of the next batch; halved or cut while a contradicting event is searched */
+    uint32_t entry_events; /* events per entry in the last batch, rounded up; at least 1 */
+    bool cursor_loaded;    /* last was read from MySQL */
+    bool gap;              /* the stream lacks the cursor's entry: recover_gaps is due */
+    bool gap_accepted;     /* recovery has shut the packets: settle the events after the gap */
+    bool stopped;          /* by a failure that no single event causes */
+    bool held_due;         /* publish held shares before the position (settle/held.h): Redis may lack some */
+    int64_t retry_ms;      /* monotonic time; stopped until then */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
     struct live_event_id published; /* the position in Redis */
@@ -49,7 +50,7 @@ struct settle_partition {
     uint64_t connection; /* the Redis connection that the batch was read over (redis_connection) */
     struct live_event *events;
     size_t event_count;
-    redisReply *const *entries; /* the raw entries of events, in call's reply */
+    const redisReply **entries; /* of each event: its raw entry, in call's reply */
     const redisReply *damaged;  /* the first entry, if it can't be read; the rest of the batch is ignored then */
     struct live_event_id damaged_id;
     uint64_t *closed_ids; /* closed packets whose live keys have no time to live yet */

@@ -1,6 +1,7 @@
 #include "settle/write.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/crash.h"
 #include "live/event.h"
@@ -35,8 +36,16 @@ static bool contains(const uint64_t *ids, size_t count, uint64_t id)
     return false;
 }
 
-/* Writes the dead letters of the batch: events of packets in quarantine, and the last event if it has last_fault. The
- * other events become k->events. */
+size_t settle_entry_end(const struct settle_write *w, size_t i)
+{
+    size_t end = i + 1;
+    while (end < w->event_count && live_event_id_equal(w->events[end].id, w->events[i].id))
+        end++;
+    return end;
+}
+
+/* Writes the dead letters of the batch: entries of packets in quarantine, and the last entry if it has last_fault. The
+ * events of the others become k->events. */
 static enum status letters_add(struct settle_rows *k, struct db *db)
 {
     struct settle_write *w = k->w;
@@ -51,13 +60,15 @@ static enum status letters_add(struct settle_rows *k, struct db *db)
     if (k->events == NULL)
         return ST_NO_MEMORY;
     k->event_count = 0;
-    for (size_t i = 0; st == ST_OK && i < w->event_count; i++) {
+    for (size_t i = 0, end; st == ST_OK && i < w->event_count; i = end) {
         const struct live_event *e = &w->events[i];
+        end = settle_entry_end(w, i);
         enum settle_fault_kind reason = contains(ids, id_count, e->packet_id) ? FAULT_FOLLOWS_LETTER
-                                        : i + 1 == w->event_count             ? w->last_fault
+                                        : end == w->event_count               ? w->last_fault
                                                                               : FAULT_NONE;
         if (reason == FAULT_NONE) {
-            k->events[k->event_count++] = *e;
+            memcpy(&k->events[k->event_count], e, (end - i) * sizeof *e);
+            k->event_count += end - i;
             continue;
         }
         w->letter_count++;
@@ -112,12 +123,13 @@ static enum status write_body(struct db *db, void *ctx)
     bool ours;
     w->closed_count = 0;
     w->refunded_fen = 0;
-    w->letter_count = 0;
+    w->settled_count = w->letter_count = 0;
     enum status st = cursor_take(db, k->arena, w, &ours);
     if (st != ST_OK || !ours)
         return st;
     crash_point("settle-after-cursor-lock");
     st = letters_add(k, db);
+    w->settled_count = k->event_count;
     if (st == ST_OK && k->event_count > 0)
         st = settle_rows_write(k, db);
     if (st == ST_OK)
@@ -196,7 +208,6 @@ struct replay {
     struct settle_rows rows;
     struct settle_replay *r;
     struct settle_write w;
-    struct live_event event;
 };
 
 /* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. */
@@ -224,11 +235,15 @@ static enum status replay_body(struct db *db, void *ctx)
     r->outcome = st == ST_NOT_FOUND ? REPLAY_MISSING : REPLAY_DONE;
     if (st != ST_OK)
         return st;
-    if (!dead_letter_event(r->content.ptr == NULL ? letter.content : r->content, letter.event, &k->event)) {
+    struct str content = r->content.ptr == NULL ? letter.content : r->content;
+    st = dead_letter_events(k->rows.arena, content, letter.event, &k->rows.events, &k->rows.event_count);
+    if (st == ST_INVALID) {
         r->outcome = REPLAY_UNREADABLE;
         return ST_NOT_FOUND; /* rolls back */
     }
-    r->packet_id = k->event.packet_id;
+    if (st != ST_OK)
+        return st;
+    r->packet_id = k->rows.events[0].packet_id;
     st = dead_letter_quarantined(db, k->rows.arena, letter.partition, r->packet_id, letter.id, &earlier);
     if (st == ST_OK && earlier) {
         r->outcome = REPLAY_EARLIER;
@@ -245,9 +260,8 @@ static enum status replay_body(struct db *db, void *ctx)
 enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *r)
 {
     uint64_t closed_id;
-    struct replay k = { .r = r, .w = { .now_ms = r->now_ms, .event_count = 1, .closed_ids = &closed_id } };
-    k.w.events = &k.event;
-    k.rows = (struct settle_rows){ .arena = a, .w = &k.w, .events = &k.event, .event_count = 1, .drop_settled = true };
+    struct replay k = { .r = r, .w = { .now_ms = r->now_ms, .closed_ids = &closed_id } };
+    k.rows = (struct settle_rows){ .arena = a, .w = &k.w, .drop_settled = true };
     enum status st = db_transaction(db, replay_body, &k);
     crash_point("replay-after-commit");
     if (st == ST_OK)

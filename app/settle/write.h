@@ -22,10 +22,10 @@ struct settle_write {
     /* in */
     uint32_t partition;
     struct live_event_id cursor;       /* our copy of the cursor; SETTLE_MOVED replaces it by the value found */
-    struct live_event *events;         /* ascending ids, all after the cursor */
+    struct live_event *events;         /* of whole entries; ascending ids, all after the cursor */
     size_t event_count;                /* > 0 */
-    redisReply *const *entries;        /* the raw entries of events, for the content of dead letters */
-    enum settle_fault_kind last_fault; /* unless FAULT_NONE: the last event becomes a dead letter for this reason */
+    const redisReply *const *entries;  /* of each event: its raw entry, for the content of dead letters */
+    enum settle_fault_kind last_fault; /* unless FAULT_NONE: the last entry becomes a dead letter for this reason */
     bool drop_settled;                 /* drop settled grabs in the first try, not only after a duplicate key */
     int64_t now_ms;
     struct redis *redis; /* the events were read over its connection `connection`; NULL: not from Redis */
@@ -36,8 +36,13 @@ struct settle_write {
     uint64_t *closed_ids; /* packets that this batch closed, in the arena */
     size_t closed_count;
     int64_t refunded_fen;
-    size_t letter_count; /* dead letters: of packets in quarantine, and the last event with last_fault */
+    size_t settled_count; /* events that were settled */
+    size_t letter_count;  /* dead letters: of packets in quarantine, and the last entry with last_fault */
 };
+
+/* The index after the entry that begins at event i. The events of an entry have one id; they are settled together or
+ * become one dead letter. */
+size_t settle_entry_end(const struct settle_write *w, size_t i);
 
 /* Settles a batch. Writes nothing (ST_UNAVAILABLE) when the connection that the events were read over has been
  * replaced: another Redis process may lack the events, and its fence may be open. ST_OK: see outcome · ST_UNAVAILABLE,

@@ -499,6 +499,56 @@ static void a_late_worker_writes_no_second_letter(void **state)
     world_end(&w);
 }
 
+static void a_crowd_becomes_one_letter_and_its_repair_settles_all_of_it(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 3); /* one event */
+    struct str damaged =
+        arena_printf(w.arena, "%llu,0,%llu,?,x", (unsigned long long)id, (unsigned long long)w.users[1]);
+    damage_last_event(&w, id, damaged.ptr);
+    world_grab(&w, id, 4);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(waiting(&w), 2);
+    struct str lines[3];
+    for (size_t i = 0; i < 3; i++)
+        lines[i] = arena_printf(w.arena, "g %llu,%zu,%llu,100,小强", (unsigned long long)id, i,
+                                (unsigned long long)w.users[1 + i]);
+    struct str two = arena_printf(w.arena, "%.*s\n%.*s", STR_ARG(lines[0]), STR_ARG(lines[1]));
+    struct str other =
+        arena_printf(w.arena, "%.*s\ng 16,1,%llu,100,x", STR_ARG(lines[0]), (unsigned long long)w.users[2]);
+    struct str all = arena_printf(w.arena, "%.*s\n%.*s", STR_ARG(two), STR_ARG(lines[2]));
+    assert_int_equal(replay(&w, letter_id(&w, "ASC"), other).outcome, REPLAY_UNREADABLE); /* of two packets */
+    assert_int_equal(replay(&w, letter_id(&w, "ASC"), all).outcome, REPLAY_DONE);
+    assert_int_equal(replay(&w, letter_id(&w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
+    for (size_t i = 1; i <= 4; i++)
+        assert_int_equal(world_balance(&w, w.users[i]), 100100);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void the_letter_of_a_crowd_is_replayed_as_it_was(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 3);
+    world_sql(&w, "UPDATE packet SET grabbed_count = 1"); /* the tables contradict the event */
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(waiting(&w), 1);
+    assert_int_equal(
+        world_number(&w, "SELECT LENGTH(content) - LENGTH(REPLACE(content, 'g ', '')) FROM dead_letter", 0), 3 * 2);
+    world_sql(&w, "UPDATE packet SET grabbed_count = 0");
+    assert_int_equal(replay(&w, letter_id(&w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static void a_damaged_close_event_is_repaired_into_a_refund(void **state)
 {
     struct world w;
@@ -544,6 +594,8 @@ int main(void)
         cmocka_unit_test(a_dropped_letter_ends_the_quarantine_without_money),
         cmocka_unit_test(a_finished_packet_with_a_letter_is_not_cacheable),
         cmocka_unit_test(a_late_worker_writes_no_second_letter),
+        cmocka_unit_test(a_crowd_becomes_one_letter_and_its_repair_settles_all_of_it),
+        cmocka_unit_test(the_letter_of_a_crowd_is_replayed_as_it_was),
         cmocka_unit_test(a_damaged_close_event_is_repaired_into_a_refund),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "io/redis_crowd.h"
 #include "io/redis_reply.h"
 #include "io/redis_script.h"
 #include "live/close.h"
@@ -359,6 +360,148 @@ static void ten_thousand_users_take_exactly_a_hundred_shares(void **state)
 }
 
 /* ---- view ---- */
+
+/* ---- crowds: several grabs in one round ---- */
+
+/* users[i] opens the packet, all in one round. */
+static void crowd(const struct sample *s, const uint64_t *users, const struct str *nicknames, size_t count,
+                  struct live_grab *out)
+{
+    struct redis_call calls[REDIS_CROWD_MAX * 2];
+    assert_true(count <= ARRAY_LEN(calls));
+    for (size_t i = 0; i < count; i++)
+        live_grab_queue(&live, &calls[i], s->p.id, users[i], nicknames == NULL ? STR("某,人") : nicknames[i]);
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(live_grab_read(&calls[i], &out[i]), ST_OK);
+        redis_call_free(&calls[i]);
+    }
+}
+
+/* Reads the newest entry of the partition's stream: its events, in out. */
+static size_t last_entry(const struct sample *s, struct redis_call *call, struct live_event *out, size_t max)
+{
+    size_t count = 0;
+    (void)last_event(s, call);
+    assert_in_range(live_entry_events(redis_reply_at(call->reply, 0)), 1, max);
+    assert_int_equal(live_entry_read(redis_reply_at(call->reply, 0), out, &count), ST_OK);
+    return count;
+}
+
+static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void **state)
+{
+    (void)state;
+    enum { A = FIRST_USER, B, C, D };
+    struct sample s;
+    struct live_grab g[6];
+    struct live_event e[6];
+    struct redis_call call;
+    sample_make(&s, PACKET_LUCKY, 3);
+    (void)load(&s);
+    (void)grab(&s, A);
+    crowd(&s, (const uint64_t[]){ B, A, B, C, D, C }, NULL, 6, g);
+    static const struct live_grab want[] = { { LIVE_GRABBED, 1, 101, 0 }, { LIVE_ALREADY, 0, 100, 0 },
+                                             { LIVE_ALREADY, 1, 101, 0 }, { LIVE_GRABBED, 2, 102, 0 },
+                                             { LIVE_EMPTY, 0, 0, 3 },     { LIVE_ALREADY, 2, 102, 0 } };
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(g[i].code, want[i].code);
+        assert_int_equal(g[i].share_no, want[i].share_no);
+        assert_int_equal(g[i].amount_fen, want[i].amount_fen);
+        assert_int_equal(g[i].count, want[i].count);
+    }
+    assert_int_equal(last_entry(&s, &call, e, 6), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(e[i].packet_id, s.p.id);
+        assert_int_equal(e[i].share_no, 1 + i);
+        assert_int_equal(e[i].user_id, i == 0 ? B : C);
+        assert_int_equal(e[i].amount_fen, 101 + i);
+        assert_true(live_event_id_equal(e[i].id, e[0].id));
+    }
+    redis_call_free(&call);
+    struct packet_view v = view(&s, B, PACKET_NO_SHARE, 10);
+    assert_int_equal(v.packet.grabbed_count, 3);
+    assert_int_equal(v.packet.grabbed_fen, 303);
+    assert_int_equal(v.mine.share_no, 1);
+}
+
+static void a_crowd_at_an_exclusive_packet_has_one_winner(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct live_grab g[3];
+    sample_make(&s, PACKET_EXCLUSIVE, 1);
+    (void)load(&s);
+    crowd(&s, (const uint64_t[]){ FIRST_USER + 1, FIRST_USER, FIRST_USER }, NULL, 3, g);
+    assert_int_equal(g[0].code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(g[1].code, LIVE_GRABBED);
+    assert_int_equal(g[2].code, LIVE_ALREADY);
+}
+
+static void a_nickname_in_a_crowd_can_hold_every_byte(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct live_grab g[3];
+    struct live_event e[3];
+    struct redis_call call;
+    char bytes[256];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)i;
+    const struct str names[] = { { bytes, sizeof bytes }, STR(",1,g 5\n"), STR("") };
+    sample_make(&s, PACKET_LUCKY, 3);
+    (void)load(&s);
+    crowd(&s, (const uint64_t[]){ FIRST_USER, FIRST_USER + 1, FIRST_USER + 2 }, names, 3, g);
+    assert_int_equal(last_entry(&s, &call, e, 3), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(str_equal(e[i].nickname, names[i]));
+    redis_call_free(&call);
+    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(str_equal(v.rows[i].nickname, names[2 - i]));
+}
+
+static void crowds_of_several_packets_are_answered_apart(void **state)
+{
+    (void)state;
+    struct sample s[2];
+    struct redis_call calls[8];
+    for (size_t k = 0; k < 2; k++) {
+        sample_make(&s[k], PACKET_LUCKY, 2);
+        (void)load(&s[k]);
+    }
+    for (size_t i = 0; i < 8; i++)
+        live_grab_queue(&live, &calls[i], s[i % 2].p.id, FIRST_USER + i, STR("n"));
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < 8; i++) {
+        struct live_grab g;
+        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
+        assert_int_equal(g.code, i < 4 ? LIVE_GRABBED : LIVE_EMPTY);
+        assert_int_equal(g.share_no, i < 4 ? i / 2 : 0);
+        redis_call_free(&calls[i]);
+    }
+}
+
+static void a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct live_grab g[3];
+    const uint64_t users[] = { FIRST_USER, FIRST_USER + 1, FIRST_USER + 2 };
+    sample_make(&s, PACKET_LUCKY, 5);
+    crowd(&s, users, NULL, 3, g);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(g[i].code, LIVE_MISSING);
+    (void)load(&s);
+    (void)grab(&s, FIRST_USER);
+    set_expired(&s);
+    crowd(&s, users, NULL, 3, g);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(g[i].code, i == 0 ? LIVE_ALREADY : LIVE_EXPIRED);
+    field_set(&s, STR("grabbed_fen"), STR("0")); /* as if a key had been lost */
+    crowd(&s, users, NULL, 3, g);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(g[i].code, LIVE_BUSY);
+}
 
 static void a_view_contains_all_fields_of_the_packet(void **state)
 {
@@ -796,6 +939,11 @@ int main(void)
         cmocka_unit_test(a_grab_is_refused_once_the_packet_is_expired_or_closed),
         cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),
         cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
+        cmocka_unit_test(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own),
+        cmocka_unit_test(a_crowd_at_an_exclusive_packet_has_one_winner),
+        cmocka_unit_test(a_nickname_in_a_crowd_can_hold_every_byte),
+        cmocka_unit_test(crowds_of_several_packets_are_answered_apart),
+        cmocka_unit_test(a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer),
         cmocka_unit_test(a_view_contains_all_fields_of_the_packet),
         cmocka_unit_test(rows_are_newest_first_in_pages),
         cmocka_unit_test(a_grab_is_settled_up_to_the_published_position),

@@ -149,6 +149,68 @@ static void two_workers_share_the_partitions(void **state)
     world_end(&w);
 }
 
+/* The entries of a batch are settled whole, also when one holds more events than a batch. */
+static void crowds_are_settled_in_batches_of_whole_entries(void **state)
+{
+    enum { PACKETS = 3, SHARES = 150 };
+    struct world w;
+    uint64_t ids[PACKETS];
+    (void)state;
+    world_begin(&w, 1 + SHARES);
+    w.config->settle_batch = 10;
+    world_restart_worker(&w);
+    for (size_t i = 0; i < PACKETS; i++) {
+        ids[i] = world_send(&w, 0, PACKET_EVEN, SHARES, SHARES, HOUR_MS, -1);
+        world_grab_all(&w, ids[i], 1, SHARES);
+    }
+    assert_int_equal(world_drain(&w), PACKETS * SHARES);
+    for (size_t i = 0; i < PACKETS; i++)
+        assert_int_equal(world_packet(&w, ids[i]).state, PACKET_CLOSED);
+    assert_int_equal(world_balance(&w, w.users[SHARES]), 100000 + PACKETS);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_crowd_with_one_contradiction_becomes_one_letter_and_others_are_settled(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 5);
+    uint64_t bad = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), good;
+    do
+        good = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    while (world_partition(&w, good) != world_partition(&w, bad));
+    world_grab_all(&w, good, 1, 2);
+    struct str words =
+        arena_printf(w.arena, "XADD {ev} * g %llu,0,%llu,100,a g %llu,1,424242,100,b g %llu,2,%llu,100,c",
+                     (unsigned long long)bad, (unsigned long long)w.users[1], (unsigned long long)bad,
+                     (unsigned long long)bad, (unsigned long long)w.users[3]);
+    (void)world_redis_text(&w, bad, words.ptr);
+    world_grab(&w, good, 3);
+    assert_int_equal(world_drain(&w), 3);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", bad), 1);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 1);
+    assert_int_equal(world_packet(&w, good).state, PACKET_CLOSED);
+    assert_int_equal(world_balance(&w, bad), 400);
+    world_end(&w);
+}
+
+static void an_entry_of_two_packets_is_unreadable(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    struct str words =
+        arena_printf(w.arena, "XADD {ev} * g %llu,0,%llu,100,a g 16,0,%llu,100,b", (unsigned long long)id,
+                     (unsigned long long)w.users[1], (unsigned long long)w.users[2]);
+    (void)world_redis_text(&w, id, words.ptr);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
+    assert_int_equal(world_balance(&w, id), 400);
+    world_end(&w);
+}
+
 static void a_late_worker_does_not_publish_an_older_position(void **state)
 {
     struct world w;
@@ -745,6 +807,9 @@ int main(void)
         cmocka_unit_test(a_batch_replayed_after_a_crash_is_settled_once),
         cmocka_unit_test(a_worker_that_read_before_another_settled_writes_nothing),
         cmocka_unit_test(two_workers_share_the_partitions),
+        cmocka_unit_test(crowds_are_settled_in_batches_of_whole_entries),
+        cmocka_unit_test(a_crowd_with_one_contradiction_becomes_one_letter_and_others_are_settled),
+        cmocka_unit_test(an_entry_of_two_packets_is_unreadable),
         cmocka_unit_test(a_late_worker_does_not_publish_an_older_position),
         cmocka_unit_test(a_repeated_event_changes_nothing),
         cmocka_unit_test(a_repeated_event_alone_in_its_batch_becomes_no_letter),
