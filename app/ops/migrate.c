@@ -204,13 +204,13 @@ static enum status folder_read(struct migrate *m)
 
 /* ---- the database ---- */
 
-static enum status table_exists(struct migrate *m, bool *exists)
+static enum status table_exists(struct migrate *m, struct str table, bool *exists)
 {
     struct db_rows rows;
     enum status st = db_query(m->db, m->arena, &rows,
                               "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND"
-                              " table_name = 'schema_migration'",
-                              NULL, 0);
+                              " table_name = ?",
+                              DB_PARAMS(DB_TEXT(table)));
     *exists = st == ST_OK && rows.count > 0;
     return st;
 }
@@ -281,31 +281,52 @@ static enum status rows_body(struct db *db, void *ctx)
     return st == ST_OK ? progress_note(db, r) : st;
 }
 
-/* True when the statement, ALTER TABLE … RENAME COLUMN, was done before: the table has the last of its new names. Its
- * renames are done together or not at all. */
-static bool rename_was_done(struct db *db, struct arena *a, const char *sql)
+/* The identifier at the beginning of s, which may be in backticks. */
+static struct str name_cut(struct str s)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    (void)str_skip_prefix(&s, STR("`"));
+    return str_slice(s, 0, strspn(s.ptr, word));
+}
+
+static bool table_has(struct migrate *m, struct str table, struct str column)
+{
     struct db_rows rows;
+    enum status st = db_query(m->db, m->arena, &rows,
+                              "SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()"
+                              " AND table_name = ? AND column_name = ?",
+                              DB_PARAMS(DB_TEXT(table), DB_TEXT(column)));
+    return st == ST_OK && rows.count == 1;
+}
+
+/* True when the statement, ALTER TABLE … RENAME COLUMN, was done before: the table has the last of its new names. Its
+ * renames are done together or not at all. */
+static bool column_was_renamed(struct migrate *m, const char *sql)
+{
     struct str rest = str_from(sql), table = str_after(rest, STR("ALTER TABLE ")), name = STR_NONE;
     while ((rest = str_after(rest, STR("RENAME COLUMN "))).ptr != NULL)
         name = str_after(rest, STR(" TO "));
-    if (table.ptr == NULL || name.ptr == NULL)
-        return false;
-    name = str_slice(name, 0, strspn(name.ptr, word));
-    (void)str_skip_prefix(&table, STR("`"));
-    table = str_slice(table, 0, strspn(table.ptr, word));
-    enum status st = db_query(db, a, &rows,
-                              "SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()"
-                              " AND table_name = ? AND column_name = ?",
-                              DB_PARAMS(DB_TEXT(table), DB_TEXT(name)));
-    return st == ST_OK && rows.count == 1;
+    return table.ptr != NULL && name.ptr != NULL && table_has(m, name_cut(table), name_cut(name));
+}
+
+/* True when the statement, RENAME TABLE old TO new (one table), was done before. */
+static bool table_was_renamed(struct migrate *m, struct str names)
+{
+    bool old_exists, new_exists;
+    struct str to = str_after(names, STR(" TO "));
+    return to.ptr != NULL && table_exists(m, name_cut(names), &old_exists) == ST_OK && !old_exists &&
+           table_exists(m, name_cut(to), &new_exists) == ST_OK && new_exists;
 }
 
 /* True when the outcome of a statement in doubt means that it was done before. */
 static bool was_done(struct migrate *m, const struct statement *r, enum status st)
 {
-    return st == ST_EXISTS || st == ST_NOT_FOUND || (st == ST_CORRUPT && rename_was_done(m->db, m->arena, r->sql));
+    struct str names = str_from(r->sql);
+    if (st == ST_OK)
+        return false;
+    if (str_skip_prefix(&names, STR("RENAME TABLE ")))
+        return table_was_renamed(m, names);
+    return st == ST_EXISTS || st == ST_NOT_FOUND || (st == ST_CORRUPT && column_was_renamed(m, r->sql));
 }
 
 static enum status statement_run(struct migrate *m, struct statement *r)
@@ -504,7 +525,7 @@ enum status migrate_check(struct db *db, const char *sql_dir, FILE *out)
     bool exists = false;
     enum status st = migrate_begin(&m, db, dir, sizeof dir, sql_dir, out);
     if (st == ST_OK)
-        st = table_exists(&m, &exists);
+        st = table_exists(&m, STR("schema_migration"), &exists);
     if (st == ST_OK && exists)
         st = applied_read(&m);
     if (st == ST_OK && m.applied < m.count) {

@@ -254,7 +254,8 @@ static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
                        "ALTER TABLE three RENAME COLUMN one_id TO first_id;\n"
                        "ALTER TABLE three DROP CONSTRAINT three_check, RENAME COLUMN n TO m,"
                        " ADD CONSTRAINT three_check CHECK (m > 0);\n"
-                       "DROP TABLE two;\n");
+                       "RENAME TABLE two TO second;\n"
+                       "DROP TABLE second;\n");
             if (!migrator_dies(points[i], n))
                 break;
             deaths++;
@@ -266,7 +267,22 @@ static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
             assert_int_equal(number("SELECT SUM(m) FROM three"), 2);
         }
     }
-    assert_int_equal(deaths, 16 + 12 + 3 + 3); /* statements, statements that write no rows, files, files */
+    assert_int_equal(deaths, 17 + 13 + 3 + 3); /* statements, statements that write no rows, files, files */
+}
+
+static void a_table_that_has_the_new_name_does_not_make_a_rename_done(void **state)
+{
+    enum { STATEMENTS_BEFORE = 4 };
+    (void)state;
+#ifndef HB_CRASH_POINTS
+    skip();
+#endif
+    file_write("0003_third.sql", "RENAME TABLE one TO two");
+    assert_true(migrator_dies("migrate-before-statement", STATEMENTS_BEFORE + 1));
+    assert_int_equal(RUN(), ST_CORRUPT);
+    assert_non_null(strstr(output, "0003_third.sql failed in statement 1"));
+    assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
+    assert_int_equal(number("SELECT COUNT(*) FROM two"), 2);
 }
 
 static void a_file_that_changed_since_it_was_interrupted_begins_anew(void **state)
@@ -404,6 +420,7 @@ int main(void)
         TEST(a_hole_in_what_was_applied_stops_everything),
         TEST(a_failing_statement_is_named_and_not_recorded),
         TEST(the_next_migrator_continues_where_a_killed_one_stopped),
+        TEST(a_table_that_has_the_new_name_does_not_make_a_rename_done),
         TEST(a_file_that_changed_since_it_was_interrupted_begins_anew),
         TEST(two_migrators_wait_for_each_other),
         TEST(without_a_server_the_result_is_unavailable),
