@@ -5,6 +5,7 @@
 #include "packet/totals.h"
 #include "pages/present.h"
 #include "web/field_types.h"
+#include "web/list_key.h"
 #include "web/respond.h"
 #include "web/text.h"
 #include "web/view.h"
@@ -84,21 +85,8 @@ struct records_page {
 
 struct records_query {
     uint64_t year;
-    struct record_range range;
+    struct list_key before; /* the id is the packet's */
 };
-
-/* `before` is "ms-ID" with the packet's public id, so internal ids stay hidden and forged ids are refused. */
-static enum status cursor_read(struct field_input *in)
-{
-    struct record_range *range = in->out;
-    struct str id;
-    struct str ms = str_cut(in->typed, '-', &id);
-    range->has_cursor = str_to_i64(ms, &range->cursor.ms) && range->cursor.ms >= 0 &&
-                        public_id_decode(&in->x->app->id_key, id, &range->cursor.packet_id);
-    return range->has_cursor ? ST_OK : field_fail(in, in->field->malformed);
-}
-
-static const struct field_type CURSOR = { cursor_read };
 
 static const struct field records_fields[] = {
     { .name = "year",
@@ -106,15 +94,9 @@ static const struct field records_fields[] = {
       .member = offsetof(struct records_query, year),
       .min = YEAR_MIN,
       .max = YEAR_MAX - 1 },
-    { .name = "before", .type = &CURSOR, .member = offsetof(struct records_query, range) },
+    { .name = "before", .type = &FIELD_LIST_KEY, .member = offsetof(struct records_query, before) },
     { .name = NULL },
 };
-
-static struct str cursor_text(struct exchange *x, int64_t ms, uint64_t packet_id)
-{
-    struct str id = present_packet_id(x, packet_id);
-    return id.ptr == NULL ? STR_NONE : arena_printf(x->arena, "%lld-%.*s", (long long)ms, STR_ARG(id));
-}
 
 /* False: year or cursor is malformed. */
 static bool page_read(struct exchange *x, struct records_page *page)
@@ -123,9 +105,10 @@ static bool page_read(struct exchange *x, struct records_page *page)
     if (!query_read(x, records_fields, &query))
         return false;
     page->year = (int)query.year;
-    page->range = query.range;
-    page->range.from_ms = clock_zone_year_start_ms(page->year);
-    page->range.until_ms = clock_zone_year_start_ms(page->year + 1);
+    page->range = (struct record_range){ .from_ms = clock_zone_year_start_ms(page->year),
+                                         .until_ms = clock_zone_year_start_ms(page->year + 1),
+                                         .has_cursor = query.before.given,
+                                         .cursor = { query.before.ms, query.before.id } };
     return true;
 }
 
@@ -143,10 +126,10 @@ static enum status rows_find(struct exchange *x, struct records_page *page)
     page->count = RECORDS_PAGE_ITEMS;
     if (page->sent) {
         const struct packet *last = &page->sent_rows[page->count - 1];
-        page->next = cursor_text(x, last->created_ms, last->id);
+        page->next = list_key_text(x, last->created_ms, last->id);
     } else {
         const struct received_row *last = &page->received_rows[page->count - 1];
-        page->next = cursor_text(x, last->grab.grabbed_ms, last->packet_id);
+        page->next = list_key_text(x, last->grab.grabbed_ms, last->packet_id);
     }
     return page->next.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
