@@ -81,6 +81,7 @@ enum status ledger_transfer(struct db *db, const struct transfer *t)
 {
     enum status st;
 
+    assert(t->kind != TRANSFER_GRAB);
     assert(t->amount_fen > 0);
     assert(t->debit_id != t->credit_id);
     if (t->debit_id < t->credit_id) {

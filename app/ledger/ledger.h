@@ -1,5 +1,6 @@
 /* The double-entry ledger. An account has a balance; a transfer moves fen between two accounts and is never changed.
- * Create each account once with account_create, then call ledger_transfer inside db_transaction.
+ * Create each account once with account_create, then call ledger_transfer inside db_transaction. A grab is a transfer,
+ * too, from escrow to wallet: its row is in the table grab alone, and the settle worker writes it (settle/rows.c).
  *
  * In this ledger the debit account gives the money and the credit account receives it:
  * balance = sum(credits) - sum(debits). Money enters the system from the bank (account 1), the only account that may be
@@ -18,16 +19,17 @@
 
 enum account_kind { ACCOUNT_WALLET, ACCOUNT_ESCROW, ACCOUNT_BANK };
 
+/* TRANSFER_GRAB names an entry of a statement; the table transfer has no such row. */
 enum transfer_kind { TRANSFER_DEPOSIT, TRANSFER_SEND, TRANSFER_GRAB, TRANSFER_REFUND, TRANSFER_KIND_COUNT };
 
 struct transfer {
-    enum transfer_kind kind;
-    uint64_t debit_id;      /* gives the money */
-    uint64_t credit_id;     /* receives it; another account (asserted) */
-    int64_t amount_fen;     /* > 0 (asserted) */
-    uint64_t packet_id;     /* 0: none */
-    uint32_t seq;           /* with packet_id: the share number of a grab, 0 for send and refund */
-    struct str request_key; /* .ptr NULL: none; ASCII, at most 80 bytes */
+    enum transfer_kind kind; /* not TRANSFER_GRAB (asserted) */
+    uint64_t debit_id;       /* gives the money */
+    uint64_t credit_id;      /* receives it; another account (asserted) */
+    int64_t amount_fen;      /* > 0 (asserted) */
+    uint64_t packet_id;      /* 0: none */
+    uint32_t seq;            /* with packet_id: 0, a packet has one send and one refund at most */
+    struct str request_key;  /* .ptr NULL: none; ASCII, at most 80 bytes */
     int64_t created_ms;
 };
 

@@ -20,12 +20,12 @@
     X(AUDIT_I1, "I1", "grabbed + remaining + refunded = total, for every packet")                                      \
     X(AUDIT_I2, "I2", "every share is grabbed at most once, in order")                                                 \
     X(AUDIT_I3, "I3", "every user grabs a packet at most once, and only one meant for them")                           \
-    X(AUDIT_I4, "I4", "every acknowledged grab is in the tables once, with its transfer")                              \
-    X(AUDIT_I5, "I5", "all balances sum to zero, and each is the sum of its transfers")                                \
+    X(AUDIT_I4, "I4", "every acknowledged grab is in the tables once, and pays a wallet")                              \
+    X(AUDIT_I5, "I5", "all balances sum to zero, and each is the sum of its transfers and grabs")                      \
     X(AUDIT_I6, "I6", "a closed packet's escrow is empty, with one refund at most")                                    \
     X(AUDIT_I7, "I7", "every grab is the share that the packet's seed promised")                                       \
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
-    X(AUDIT_YEARS, "years", "yearly and monthly totals are the sums of their rows")                                    \
+    X(AUDIT_YEARS, "years", "the totals of each month are the sums of their rows")                                     \
     X(AUDIT_LETTERS, "letters", "no event waits among the dead letters")
 
 #define AUDIT_CHECK_ID(id, name, sentence) id,

@@ -39,16 +39,20 @@ static const struct table_check TABLE_CHECKS[] = {
       2 },
     { AUDIT_I1, "packet",
       "SELECT p.id, CONCAT('amount ', p.amount_fen, ', refunded ', p.refund_fen, ', transfers: sent ',"
-      " COALESCE(t.sent, 0), ' grabbed ', COALESCE(t.grabbed, 0), ' refunded ', COALESCE(t.refunded, 0))"
+      " COALESCE(t.sent, 0), ' refunded ', COALESCE(t.refunded, 0))"
       " FROM packet p LEFT JOIN (SELECT packet_id,"
       " SUM(IF(kind = 'send' AND credit_id = packet_id, amount_fen, 0)) sent,"
-      " SUM(IF(kind = 'grab' AND debit_id = packet_id, amount_fen, 0)) grabbed,"
       " SUM(IF(kind = 'refund' AND debit_id = packet_id, amount_fen, 0)) refunded"
-      " FROM transfer WHERE kind IN ('send', 'grab', 'refund') AND packet_id BETWEEN ? AND ? GROUP BY packet_id) t"
+      " FROM transfer WHERE kind IN ('send', 'refund') AND packet_id BETWEEN ? AND ? GROUP BY packet_id) t"
       " ON t.packet_id = p.id"
       " WHERE p.id BETWEEN ? AND ? AND (p.amount_fen <> COALESCE(t.sent, 0)"
-      " OR p.grabbed_fen <> COALESCE(t.grabbed, 0) OR p.refund_fen <> COALESCE(t.refunded, 0))",
+      " OR p.refund_fen <> COALESCE(t.refunded, 0))",
       2 },
+    { AUDIT_I1, "packet",
+      "SELECT t.packet_id, CONCAT('no such packet, but transfer ', t.id, ' (', t.kind, ') of ', t.amount_fen)"
+      " FROM transfer t LEFT JOIN packet p ON p.id = t.packet_id"
+      " WHERE t.kind IN ('send', 'refund') AND t.packet_id BETWEEN ? AND ? AND p.id IS NULL",
+      1 },
     { AUDIT_I2, "packet",
       "SELECT packet_id, CONCAT('share ', share_no, ' is grabbed ', COUNT(*), ' times') FROM grab"
       " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id, share_no HAVING COUNT(*) > 1",
@@ -69,15 +73,9 @@ static const struct table_check TABLE_CHECKS[] = {
       " AND g.user_id <> p.receiver_id",
       1 },
     { AUDIT_I4, "packet",
-      "SELECT g.packet_id, CONCAT('grab of share ', g.share_no, ' by user ', g.user_id, ' has no such transfer')"
-      " FROM grab g LEFT JOIN transfer t ON t.kind = 'grab' AND t.packet_id = g.packet_id AND t.seq = g.share_no"
-      " AND t.debit_id = g.packet_id AND t.credit_id = g.user_id AND t.amount_fen = g.amount_fen"
-      " WHERE g.packet_id BETWEEN ? AND ? AND t.id IS NULL",
-      1 },
-    { AUDIT_I4, "packet",
-      "SELECT t.packet_id, CONCAT('transfer ', t.id, ' of share ', t.seq, ' has no grab') FROM transfer t"
-      " LEFT JOIN grab g ON g.packet_id = t.packet_id AND g.share_no = t.seq"
-      " WHERE t.kind = 'grab' AND t.packet_id BETWEEN ? AND ? AND g.packet_id IS NULL",
+      "SELECT g.packet_id, CONCAT('grab of share ', g.share_no, ' pays user ', g.user_id, ', who has no wallet')"
+      " FROM grab g LEFT JOIN account a ON a.id = g.user_id AND a.kind = 'wallet'"
+      " WHERE g.packet_id BETWEEN ? AND ? AND a.id IS NULL",
       1 },
     { AUDIT_I6, "packet",
       "SELECT p.id, CONCAT('closed with ', COALESCE(a.balance_fen, 'no'), ' in escrow, grabbed ', p.grabbed_fen,"
@@ -96,16 +94,22 @@ static const struct table_check TABLE_CHECKS[] = {
       1 },
 };
 
+/* What the transfers and grabs of an account make: a grab pays from the escrow packet_id to the wallet user_id. */
 static const char BALANCES_SQL[] =
-    "SELECT a.id, CONCAT(a.kind, ' balance ', a.balance_fen, ', its transfers make ', COALESCE(c.fen, 0) -"
-    " COALESCE(d.fen, 0)) FROM account a"
+    "SELECT id, CONCAT(kind, ' balance ', balance_fen, ', its transfers and grabs make ', made_fen) FROM ("
+    "SELECT a.id, a.kind, a.balance_fen,"
+    " COALESCE(c.fen, 0) - COALESCE(d.fen, 0) + COALESCE(r.fen, 0) - COALESCE(p.fen, 0) AS made_fen FROM account a"
     " LEFT JOIN (SELECT credit_id, SUM(amount_fen) fen FROM transfer WHERE credit_id BETWEEN ? AND ?"
-    " GROUP BY credit_id) c"
-    " ON c.credit_id = a.id"
-    " LEFT JOIN (SELECT debit_id, SUM(amount_fen) fen FROM transfer WHERE debit_id BETWEEN ? AND ? GROUP BY debit_id) d"
-    " ON d.debit_id = a.id"
-    " WHERE a.id BETWEEN ? AND ?"
-    " AND (a.balance_fen <> COALESCE(c.fen, 0) - COALESCE(d.fen, 0) OR (a.kind <> 'bank' AND a.balance_fen < 0))";
+    " GROUP BY credit_id) c ON c.credit_id = a.id"
+    " LEFT JOIN (SELECT debit_id, SUM(amount_fen) fen FROM transfer WHERE debit_id BETWEEN ? AND ?"
+    " GROUP BY debit_id) d ON d.debit_id = a.id"
+    " LEFT JOIN (SELECT user_id, SUM(amount_fen) fen FROM grab WHERE user_id BETWEEN ? AND ?"
+    " GROUP BY user_id) r ON r.user_id = a.id"
+    " LEFT JOIN (SELECT packet_id, SUM(amount_fen) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
+    " GROUP BY packet_id) p ON p.packet_id = a.id"
+    " WHERE a.id BETWEEN ? AND ?) AS b"
+    " WHERE balance_fen <> made_fen OR (kind <> 'bank' AND balance_fen < 0)";
+enum { BALANCES_RANGES = 5 };
 
 /* Where the rows of a check go. */
 struct collect {
@@ -171,9 +175,10 @@ static enum status packets_check(struct audit *audit, struct db *db, const struc
 static enum status accounts_check(struct audit *audit, struct db *db, const struct id_range *r)
 {
     struct collect c = { audit, AUDIT_I5, "account" };
-    return db_each(
-        db, collect_row, &c, BALANCES_SQL,
-        DB_PARAMS(DB_U64(r->low), DB_U64(r->high), DB_U64(r->low), DB_U64(r->high), DB_U64(r->low), DB_U64(r->high)));
+    struct db_param params[2 * BALANCES_RANGES];
+    for (size_t i = 0; i < ARRAY_LEN(params); i++)
+        params[i] = DB_U64(i % 2 == 0 ? r->low : r->high);
+    return db_each(db, collect_row, &c, BALANCES_SQL, params, ARRAY_LEN(params));
 }
 
 /* The sum of all balances is 0. */
@@ -188,29 +193,24 @@ static enum status total_check(struct audit *audit, struct db *db, struct arena 
 
 /* ---- years ---- */
 
-/* Compares the rows of one year with user_month and user_year: a user's months are the parts 1 … 12, the year is part
- * 0; rows count positive, stored totals negative, so every sum must be 0. The tables are read once from end to end: an
- * index in the order of the groups would need a lookup of the amount for each of its rows. Arguments of the format: 1:
- * month of grabbed_at, as SQL · 2: month of created_at, as SQL · 3: the year · 4, 5: from and until, in ms. */
+/* Compares the rows of one year with user_month; rows count positive, stored totals negative, so every sum must be 0.
+ * Each table or key is read once from end to end; for packets a key in the order of the groups would need a lookup of
+ * the amount for each of its rows. Arguments of the format: 1: month of grabbed_ms, as SQL · 2: month of created_ms, as
+ * SQL · 3: the year · 4, 5: from and until, in ms. */
 static const char YEAR_SQL[] =
-    "SELECT u.user_id, CONCAT(IF(u.part = 0, 'year %3$d', CONCAT('month %3$d-', LPAD(u.part, 2, '0'))), ': received ',"
-    " SUM(u.n), ' for ', SUM(u.fen), ' more than totalled, sent ', SUM(u.sn), ' for ', SUM(u.sfen), ', best ',"
-    " SUM(u.best)) FROM ("
-    " SELECT r.user_id, IF(w.whole, 0, r.part) AS part, r.n, r.fen, r.sn, r.sfen, 0 AS best FROM ("
-    "  SELECT user_id, %1$s AS part, COUNT(*) AS n, SUM(amount_fen) AS fen, 0 AS sn, 0 AS sfen"
-    "  FROM grab IGNORE INDEX (grab_received) WHERE grabbed_ms >= %4$lld AND grabbed_ms < %5$lld GROUP BY user_id, part"
-    "  UNION ALL SELECT sender_id, %2$s AS part, 0, 0, COUNT(*), SUM(amount_fen)"
+    "SELECT user_id, CONCAT('month %3$d-', LPAD(part, 2, '0'), ': received ', SUM(n), ' for ', SUM(fen),"
+    " ' more than totalled, sent ', SUM(sn), ' for ', SUM(sfen), ', best ', SUM(best)) FROM ("
+    " SELECT user_id, %1$s AS part, COUNT(*) AS n, SUM(amount_fen) AS fen, 0 AS sn, 0 AS sfen, 0 AS best"
+    "  FROM grab WHERE grabbed_ms >= %4$lld AND grabbed_ms < %5$lld GROUP BY user_id, part"
+    " UNION ALL SELECT sender_id, %2$s AS part, 0, 0, COUNT(*), SUM(amount_fen), 0"
     "  FROM packet IGNORE INDEX (packet_request, packet_sent) WHERE created_ms >= %4$lld AND created_ms < %5$lld"
-    "  GROUP BY sender_id, part) AS r CROSS JOIN (SELECT 0 AS whole UNION ALL SELECT 1) AS w"
-    " UNION ALL SELECT g.user_id, 0, 0, 0, 0, 0, COUNT(*) FROM packet AS p JOIN grab AS g ON g.packet_id = p.id"
-    " AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_ms IS NOT NULL"
-    " AND g.grabbed_ms >= %4$lld AND g.grabbed_ms < %5$lld GROUP BY g.user_id"
+    "  GROUP BY sender_id, part"
+    " UNION ALL SELECT g.user_id, %1$s AS part, 0, 0, 0, 0, COUNT(*) FROM packet AS p JOIN grab AS g"
+    "  ON g.packet_id = p.id AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_ms IS NOT NULL"
+    "  AND g.grabbed_ms >= %4$lld AND g.grabbed_ms < %5$lld GROUP BY g.user_id, part"
     " UNION ALL SELECT user_id, month, -CAST(received_count AS SIGNED), -received_fen, -CAST(sent_count AS SIGNED),"
-    " -sent_fen, 0 FROM user_month WHERE year = %3$d"
-    " UNION ALL SELECT user_id, 0, -CAST(received_count AS SIGNED), -received_fen, -CAST(sent_count AS SIGNED),"
-    " -sent_fen, -CAST(best_count AS SIGNED) FROM user_year WHERE year = %3$d) AS u"
-    " GROUP BY u.user_id, u.part HAVING SUM(u.n) <> 0 OR SUM(u.fen) <> 0 OR SUM(u.sn) <> 0 OR SUM(u.sfen) <> 0"
-    " OR SUM(u.best) <> 0";
+    "  -sent_fen, -CAST(best_count AS SIGNED) FROM user_month WHERE year = %3$d) AS u"
+    " GROUP BY user_id, part HAVING SUM(n) <> 0 OR SUM(fen) <> 0 OR SUM(sn) <> 0 OR SUM(sfen) <> 0 OR SUM(best) <> 0";
 
 /* SQL for the month of an instant within the year: INTERVAL counts the bounds that are not above the column. */
 static const char *month_sql(struct arena *a, const char *column, int year)
@@ -240,9 +240,7 @@ static enum status year_check(struct audit *audit, struct db *db, struct arena *
 static enum status empty_years_check(struct audit *audit, struct db *db, struct arena *a, int first, int last)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT DISTINCT year FROM (SELECT year FROM user_year UNION ALL"
-                              " SELECT year FROM user_month) y WHERE year NOT BETWEEN ? AND ?",
+    enum status st = db_query(db, a, &rows, "SELECT DISTINCT year FROM user_month WHERE year NOT BETWEEN ? AND ?",
                               DB_PARAMS(DB_I64(first), DB_I64(last)));
     for (size_t i = 0; st == ST_OK && i < rows.count; i++)
         st = year_check(audit, db, a, (int)db_cell_i64(&rows, i, 0));

@@ -12,13 +12,13 @@ static struct user_year user_year_from_row(const struct db_rows *rows, size_t ro
                                .best_count = db_cell_u64(rows, row, 5) };
 }
 
-#define USER_YEAR_COLUMNS "year, sent_count, sent_fen, received_count, received_fen, best_count"
-
 enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out, size_t *out_count)
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT " USER_YEAR_COLUMNS " FROM user_year WHERE user_id = ? ORDER BY year DESC",
+        db_query(db, a, &rows,
+                 "SELECT year, SUM(sent_count), SUM(sent_fen), SUM(received_count), SUM(received_fen), SUM(best_count) "
+                 "FROM user_month WHERE user_id = ? GROUP BY year ORDER BY year DESC",
                  DB_PARAMS(DB_U64(user_id)));
     if (st != ST_OK)
         return st;
@@ -58,12 +58,6 @@ enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, i
 enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen)
 {
     struct clock_date date = clock_zone_date(sent_ms);
-    enum status st = db_exec(db, NULL,
-                             "INSERT INTO user_year (user_id, year, sent_count, sent_fen) VALUES (?, ?, 1, ?) "
-                             "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_fen = sent_fen + ?",
-                             DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(amount_fen), DB_I64(amount_fen)));
-    if (st != ST_OK)
-        return st;
     return db_exec(
         db, NULL,
         "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen) VALUES (?, ?, ?, 1, ?) "

@@ -1,4 +1,4 @@
-/* The totals of a user by calendar year and month of the service's time zone. */
+/* The totals of a user by calendar month of the service's time zone; those of a year are the sums of its months. */
 #ifndef HB_PACKET_TOTALS_H
 #define HB_PACKET_TOTALS_H
 
@@ -24,7 +24,7 @@ struct user_month {
 /* The totals of the months of one year, January first; zeros for months without records. */
 enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, int year,
                              struct user_month out[MONTHS_PER_YEAR]);
-/* Adds a packet sent at sent_ms to the totals of its year and month. Inside the transaction of the send. */
+/* Adds a packet sent at sent_ms to the totals of its month. Inside the transaction of the send. */
 enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);
 
 #endif

@@ -31,13 +31,6 @@ static int account_order(const void *left, const void *right)
     return order_u64(((const struct settle_account *)left)->id, ((const struct settle_account *)right)->id);
 }
 
-static int year_order(const void *left, const void *right)
-{
-    const struct settle_year *a = left, *b = right;
-    int order = order_u64(a->user_id, b->user_id);
-    return order != 0 ? order : (a->year > b->year) - (a->year < b->year);
-}
-
 static int month_order(const void *left, const void *right)
 {
     const struct settle_month *a = left, *b = right;
@@ -228,10 +221,29 @@ enum status settle_batch_accounts(struct arena *a, struct settle_batch *b)
     return ST_OK;
 }
 
-static enum status months_fill(struct arena *a, struct settle_batch *b, settle_date_of *date_of)
+/* Sums the listed months by user, year and month. */
+static enum status months_merge(struct settle_batch *b, size_t listed)
 {
     b->month_count = 0;
-    b->months = arena_array(a, b->grab_count + 1, sizeof *b->months);
+    qsort(b->months, listed, sizeof *b->months, month_order);
+    for (size_t i = 0; i < listed; i++) {
+        struct settle_month *last = b->month_count > 0 ? &b->months[b->month_count - 1] : NULL;
+        if (last == NULL || month_order(last, &b->months[i]) != 0) {
+            b->months[b->month_count++] = b->months[i];
+            continue;
+        }
+        last->count += b->months[i].count;
+        last->best_count += b->months[i].best_count;
+        if (!money_add(last->amount_fen, b->months[i].amount_fen, &last->amount_fen))
+            return ST_CORRUPT;
+    }
+    return ST_OK;
+}
+
+enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const struct settle_best *best,
+                                size_t best_count, settle_date_of *date_of)
+{
+    b->months = arena_array(a, b->grab_count + best_count + 1, sizeof *b->months);
     if (b->months == NULL)
         return ST_NO_MEMORY;
     for (size_t i = 0; i < b->grab_count; i++) {
@@ -242,51 +254,11 @@ static enum status months_fill(struct arena *a, struct settle_batch *b, settle_d
                                               .count = 1,
                                               .amount_fen = b->grabs[i]->amount_fen };
     }
-    qsort(b->months, b->grab_count, sizeof *b->months, month_order);
-    for (size_t i = 0; i < b->grab_count; i++) {
-        struct settle_month *last = b->month_count > 0 ? &b->months[b->month_count - 1] : NULL;
-        if (last == NULL || month_order(last, &b->months[i]) != 0) {
-            b->months[b->month_count++] = b->months[i];
-            continue;
-        }
-        last->count += b->months[i].count;
-        if (!money_add(last->amount_fen, b->months[i].amount_fen, &last->amount_fen))
-            return ST_CORRUPT;
+    for (size_t i = 0; i < best_count; i++) {
+        struct clock_date date = date_of(best[i].grabbed_ms);
+        b->months[b->grab_count + i] = (struct settle_month){
+            .user_id = best[i].user_id, .year = date.year, .month = date.month, .best_count = 1
+        };
     }
-    return ST_OK;
-}
-
-enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const struct settle_best *best,
-                                size_t best_count, settle_date_of *date_of)
-{
-    enum status st = months_fill(a, b, date_of);
-    if (st != ST_OK)
-        return st;
-    size_t listed = b->month_count + best_count;
-    b->year_count = 0;
-    b->years = arena_array(a, listed + 1, sizeof *b->years);
-    if (b->years == NULL)
-        return ST_NO_MEMORY;
-    for (size_t i = 0; i < b->month_count; i++)
-        b->years[i] = (struct settle_year){ .user_id = b->months[i].user_id,
-                                            .year = b->months[i].year,
-                                            .count = b->months[i].count,
-                                            .amount_fen = b->months[i].amount_fen };
-    for (size_t i = 0; i < best_count; i++)
-        b->years[b->month_count + i] = (struct settle_year){ .user_id = best[i].user_id,
-                                                             .year = date_of(best[i].grabbed_ms).year,
-                                                             .best_count = 1 };
-    qsort(b->years, listed, sizeof *b->years, year_order);
-    for (size_t i = 0; i < listed; i++) {
-        struct settle_year *last = b->year_count > 0 ? &b->years[b->year_count - 1] : NULL;
-        if (last == NULL || year_order(last, &b->years[i]) != 0) {
-            b->years[b->year_count++] = b->years[i];
-            continue;
-        }
-        last->count += b->years[i].count;
-        last->best_count += b->years[i].best_count;
-        if (!money_add(last->amount_fen, b->years[i].amount_fen, &last->amount_fen))
-            return ST_CORRUPT;
-    }
-    return ST_OK;
+    return months_merge(b, b->grab_count + best_count);
 }

@@ -1,8 +1,8 @@
 /* Sums of a batch of events, and the checks of its packets. Pure: no MySQL, no Redis.
  *
  * A batch holds consecutive events of one partition. It is grouped into the rows to write: one change per account,
- * packet, (user, year) and (user, month). Each list is in ascending key order, which is the order of the row locks, so
- * two workers cannot deadlock.
+ * packet and (user, month). Each list is in ascending key order, which is the order of the row locks, so two workers
+ * cannot deadlock.
  *
  * Order of calls: settle_batch_group; the caller fills each packet from its row (and drops settled grabs);
  * settle_packet_check of each packet; settle_batch_accounts; settle_batch_totals. */
@@ -52,19 +52,12 @@ struct settle_account {
     int64_t change_fen; /* never 0 */
 };
 
-struct settle_year {
-    uint64_t user_id;
-    int year;
-    uint32_t count;
-    int64_t amount_fen;
-    uint32_t best_count;
-};
-
 struct settle_month {
     uint64_t user_id;
     int year, month;
     uint32_t count;
     int64_t amount_fen;
+    uint32_t best_count;
 };
 
 struct settle_batch {
@@ -76,8 +69,6 @@ struct settle_batch {
     size_t packet_count;
     struct settle_account *accounts; /* by id */
     size_t account_count;
-    struct settle_year *years; /* by (user, year) */
-    size_t year_count;
     struct settle_month *months; /* by (user, year, month) */
     size_t month_count;
 };
@@ -112,8 +103,8 @@ struct settle_best {
     uint64_t user_id;
     int64_t grabbed_ms;
 };
-/* Fills months from the grabs, and years from the months and the best shares (best) of the packets that finish. Returns
- * as settle_batch_accounts. */
+/* Fills months from the grabs and from the best shares (best) of the packets that finish: such a share counts in the
+ * month of its grab. Returns as settle_batch_accounts. */
 enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const struct settle_best *best,
                                 size_t best_count, settle_date_of *date_of);
 

@@ -129,6 +129,8 @@ static enum status accounts_change(struct settle_rows *k, struct db *db)
     return st == ST_INVALID ? fault_set(k, FAULT_BALANCE_NEGATIVE, 0) : st;
 }
 
+/* A grab's row is its transfer, too: from the packet's escrow to the user's wallet. accounts_change has made sure that
+ * both accounts exist. */
 static enum status grabs_insert(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
@@ -147,20 +149,13 @@ static enum status grabs_insert(struct settle_rows *k, struct db *db)
     return db_exec_buf(db, NULL, &k->sql);
 }
 
-static enum status transfers_insert(struct settle_rows *k, struct db *db)
+static enum status refunds_insert(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
     size_t rows = 0;
     buf_reset(&k->sql);
     buf_cstr(&k->sql,
              "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) VALUES ");
-    for (size_t i = 0; i < b->grab_count; i++, rows++) {
-        const struct live_event *e = b->grabs[i];
-        unsigned long long packet_id = e->packet_id;
-        db_comma(&k->sql, rows);
-        buf_printf(&k->sql, "('grab',%llu,%llu,%lld,%llu,%u,%llu)", packet_id, (unsigned long long)e->user_id,
-                   (long long)e->amount_fen, packet_id, e->share_no, (unsigned long long)e->id.ms);
-    }
     for (size_t i = 0; i < b->packet_count; i++) {
         const struct settle_packet *p = &b->packets[i];
         if (p->refund_fen == 0)
@@ -171,9 +166,10 @@ static enum status transfers_insert(struct settle_rows *k, struct db *db)
                    (long long)k->w->now_ms);
         k->w->refunded_fen += p->refund_fen;
     }
-    if (k->w->refunded_fen > 0)
-        crash_point("expire-before-refund");
-    return rows == 0 ? ST_OK : db_exec_buf(db, NULL, &k->sql);
+    if (rows == 0)
+        return ST_OK;
+    crash_point("expire-before-refund");
+    return db_exec_buf(db, NULL, &k->sql);
 }
 
 /* Finds the receivers of the best shares of the lucky packets that finish with this batch. The grab of a best share may
@@ -211,40 +207,23 @@ static enum status best_find(struct settle_rows *k, struct db *db, struct settle
     return ST_OK;
 }
 
-static enum status years_write(struct settle_rows *k, struct db *db)
-{
-    const struct settle_batch *b = &k->batch;
-    if (b->year_count == 0)
-        return ST_OK;
-    buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO user_year (user_id, year, received_count, received_fen, best_count) VALUES ");
-    for (size_t i = 0; i < b->year_count; i++) {
-        const struct settle_year *y = &b->years[i];
-        db_comma(&k->sql, i);
-        buf_printf(&k->sql, "(%llu,%d,%u,%lld,%u)", (unsigned long long)y->user_id, y->year, y->count,
-                   (long long)y->amount_fen, y->best_count);
-    }
-    buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
-                      " received_fen = received_fen + VALUES(received_fen),"
-                      " best_count = best_count + VALUES(best_count)");
-    return db_exec_buf(db, NULL, &k->sql);
-}
-
 static enum status months_write(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
     if (b->month_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ");
+    buf_cstr(&k->sql,
+             "INSERT INTO user_month (user_id, year, month, received_count, received_fen, best_count) VALUES ");
     for (size_t i = 0; i < b->month_count; i++) {
         const struct settle_month *m = &b->months[i];
         db_comma(&k->sql, i);
-        buf_printf(&k->sql, "(%llu,%d,%d,%u,%lld)", (unsigned long long)m->user_id, m->year, m->month, m->count,
-                   (long long)m->amount_fen);
+        buf_printf(&k->sql, "(%llu,%d,%d,%u,%lld,%u)", (unsigned long long)m->user_id, m->year, m->month, m->count,
+                   (long long)m->amount_fen, m->best_count);
     }
     buf_cstr(&k->sql, " ON DUPLICATE KEY UPDATE received_count = received_count + VALUES(received_count),"
-                      " received_fen = received_fen + VALUES(received_fen)");
+                      " received_fen = received_fen + VALUES(received_fen),"
+                      " best_count = best_count + VALUES(best_count)");
     return db_exec_buf(db, NULL, &k->sql);
 }
 
@@ -255,9 +234,6 @@ static enum status totals_add(struct settle_rows *k, struct db *db)
     enum status st = best_find(k, db, &best, &best_count);
     if (st == ST_OK)
         st = settle_batch_totals(k->arena, &k->batch, best, best_count, clock_zone_date);
-    if (st == ST_OK)
-        st = years_write(k, db);
-    crash_point("settle-after-years");
     return st == ST_OK ? months_write(k, db) : st;
 }
 
@@ -311,7 +287,7 @@ enum status settle_rows_write(struct settle_rows *k, struct db *db)
         st = grabs_insert(k, db);
     crash_point("settle-after-grabs");
     if (st == ST_OK)
-        st = transfers_insert(k, db);
+        st = refunds_insert(k, db);
     crash_point("settle-after-transfers");
     if (st == ST_OK)
         st = totals_add(k, db);

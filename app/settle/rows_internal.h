@@ -23,7 +23,7 @@ struct settle_rows {
     bool drop_settled; /* drop grabs of the batch that are settled already */
 };
 
-/* Groups the events, checks them against the tables and writes grabs, transfers, balances, totals and packets. Inside a
+/* Groups the events, checks them against the tables and writes grabs, refunds, balances, totals and packets. Inside a
  * transaction. Of w now_ms is read; fault, closed_ids, closed_count and refunded_fen are set. ST_CORRUPT with
  * w->fault set: an event contradicts the tables; else as db_exec. */
 enum status settle_rows_write(struct settle_rows *k, struct db *db);

@@ -108,7 +108,7 @@ static enum step deposit_refuse(struct exchange *x, struct str request_key, cons
 
     model_init(&m, x->arena);
     if (!x->wants_json)
-        st = statement_model(x, &m, STATEMENT_NEWEST, form_get(&x->form, "amount", NULL), request_key);
+        st = statement_model(x, &m, (struct list_key){ 0 }, form_get(&x->form, "amount", NULL), request_key);
     if (st == ST_OK)
         respond_form_errors(x, "pages/wallet", &m, e);
     else

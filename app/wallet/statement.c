@@ -1,10 +1,7 @@
 #include "wallet/statement.h"
 
-#include <inttypes.h>
-
 #include "base/money.h"
 #include "base/public_id.h"
-#include "web/field_types.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -14,40 +11,42 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
 {
     if (!transfer_kind_read(db_cell(rows, row, COLUMN_KIND), &out->kind))
         return ST_CORRUPT;
-    out->transfer_id = db_cell_u64(rows, row, COLUMN_ID);
+    out->id = db_cell_u64(rows, row, COLUMN_ID);
     out->amount_fen = db_cell_i64(rows, row, COLUMN_AMOUNT);
     out->packet_id = db_cell(rows, row, COLUMN_PACKET).ptr != NULL ? db_cell_u64(rows, row, COLUMN_PACKET) : 0;
     out->created_ms = db_cell_i64(rows, row, COLUMN_CREATED);
     return ST_OK;
 }
 
-/* Each half of the UNION reads its own index backwards and stops after one page, however many transfers the account
- * has. One entry more than a page is read, to know whether there is a next page. */
-enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, uint64_t before, struct statement *out)
+/* Each part of the UNION reads its own index backwards and stops after one page, however many rows the account has.
+ * One entry more than a page is read, to know whether there is a next page. */
+enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
+                           struct statement *out)
 {
-    static const char sql[] = "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer"
-                              " WHERE credit_id = ? AND id < ? ORDER BY id DESC LIMIT ?)"
-                              " UNION ALL "
-                              "(SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer"
-                              " WHERE debit_id = ? AND id < ? ORDER BY id DESC LIMIT ?)"
-                              " ORDER BY id DESC LIMIT ?";
+    static const char sql[] =
+        "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer WHERE credit_id = ?"
+        " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
+        " UNION ALL "
+        "(SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer WHERE debit_id = ?"
+        " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
+        " UNION ALL "
+        "(SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ?"
+        " AND grabbed_ms <= ? AND (grabbed_ms < ? OR packet_id < ?) ORDER BY grabbed_ms DESC, packet_id DESC LIMIT ?)"
+        " ORDER BY created_ms DESC, id DESC LIMIT ?";
+    const struct db_param account = DB_U64(account_id), ms = DB_I64(before.given ? before.ms : INT64_MAX);
+    const struct db_param id = DB_U64(before.given ? before.id : UINT64_MAX);
     const struct db_param limit = DB_I64(STATEMENT_PAGE_ENTRIES + 1);
     struct db_rows rows;
-    enum status st = db_query(
-        db, a, &rows, sql,
-        DB_PARAMS(DB_U64(account_id), DB_U64(before), limit, DB_U64(account_id), DB_U64(before), limit, limit));
+    enum status st =
+        db_query(db, a, &rows, sql,
+                 DB_PARAMS(account, ms, ms, id, limit, account, ms, ms, id, limit, account, ms, ms, id, limit, limit));
     if (st != ST_OK)
         return st;
-    *out = (struct statement){ 0 };
-    out->count = rows.count < STATEMENT_PAGE_ENTRIES ? rows.count : STATEMENT_PAGE_ENTRIES;
-    for (size_t i = 0; i < out->count; i++) {
+    *out = (struct statement){ .more = rows.count > STATEMENT_PAGE_ENTRIES };
+    out->count = out->more ? STATEMENT_PAGE_ENTRIES : rows.count;
+    for (size_t i = 0; st == ST_OK && i < out->count; i++)
         st = entry_read(&rows, i, &out->entries[i]);
-        if (st != ST_OK)
-            return st;
-    }
-    if (rows.count > STATEMENT_PAGE_ENTRIES)
-        out->next = out->entries[STATEMENT_PAGE_ENTRIES - 1].transfer_id;
-    return ST_OK;
+    return st;
 }
 
 /* ---- the page ---- */
@@ -79,7 +78,7 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
 struct snapshot {
     struct arena *arena;
     uint64_t account_id;
-    uint64_t before;
+    struct list_key before;
     int64_t balance_fen;
     struct statement statement;
 };
@@ -91,7 +90,7 @@ static enum status snapshot_body(struct db *db, void *ctx)
     return st == ST_OK ? statement_read(db, r->arena, r->account_id, r->before, &r->statement) : st;
 }
 
-enum status statement_model(struct exchange *x, struct model *m, uint64_t before, struct str typed_amount,
+enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
                             struct str request_key)
 {
     struct snapshot r = { .arena = x->arena, .account_id = x->visitor.user_id, .before = before };
@@ -105,8 +104,9 @@ enum status statement_model(struct exchange *x, struct model *m, uint64_t before
     struct value *entries = value_list(m, &m->root, "entries");
     for (size_t i = 0; i < s->count; i++)
         entry_model(x, m, entries, &s->entries[i]);
-    if (s->next != 0) {
-        struct str next = arena_printf(x->arena, "%" PRIu64, s->next);
+    if (s->more) {
+        const struct statement_entry *last = &s->entries[s->count - 1];
+        struct str next = list_key_text(x, last->created_ms, last->id);
         value_text(m, &m->root, "next", next);
         value_page_text(m, &m->root, "next_url", arena_printf(x->arena, "/wallet?before=%.*s", STR_ARG(next)));
     } else {
@@ -121,13 +121,13 @@ enum status statement_model(struct exchange *x, struct model *m, uint64_t before
 }
 
 static const struct field statement_fields[] = {
-    { .name = "before", .type = &FIELD_NUMBER, .min = 1 },
+    { .name = "before", .type = &FIELD_LIST_KEY },
     { .name = NULL },
 };
 
 enum step statement_show(struct exchange *x)
 {
-    uint64_t before = STATEMENT_NEWEST;
+    struct list_key before = { 0 };
     struct model m;
 
     if (!query_read(x, statement_fields, &before)) {

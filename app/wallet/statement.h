@@ -1,4 +1,5 @@
-/* The wallet page: balance, and the statement of the account's transfers, newest first, paged by transfer id. */
+/* The wallet page: balance, and the statement of the account, newest first: its transfers, and the grabs that it
+ * received. */
 #ifndef HB_WALLET_STATEMENT_H
 #define HB_WALLET_STATEMENT_H
 
@@ -11,12 +12,14 @@
 #include "io/db.h"
 #include "ledger/ledger.h"
 #include "web/exchange.h"
+#include "web/list_key.h"
 
 #define STATEMENT_PAGE_ENTRIES 20
-#define STATEMENT_NEWEST       UINT64_MAX
 
 struct statement_entry {
-    uint64_t transfer_id;
+    /* With created_ms the key of the entry: the transfer's id, or the packet's id of a grab. A user has one grab of a
+     * packet at most, and packet ids are above 2^50, so no two entries of an account have the same key. */
+    uint64_t id;
     enum transfer_kind kind;
     int64_t amount_fen; /* signed change of the balance */
     uint64_t packet_id; /* 0: none */
@@ -26,12 +29,13 @@ struct statement_entry {
 struct statement {
     struct statement_entry entries[STATEMENT_PAGE_ENTRIES];
     size_t count;
-    uint64_t next; /* `before` of the next page; 0: this is the last page */
+    bool more; /* there are older entries: the last one is the key of the next page */
 };
 
-/* Reads one page of the account's entries, those with transfer id < before (STATEMENT_NEWEST: the first page). The
- * caller's arena holds the rows. Status of db_query; ST_CORRUPT: unknown kind. */
-enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, uint64_t before, struct statement *out);
+/* Reads one page of the account's entries, those below the key (not given: the first page). The caller's arena holds
+ * the rows. Status of db_query; ST_CORRUPT: unknown kind. */
+enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
+                           struct statement *out);
 
 /* GET /wallet?before=KEY: pages/wallet. A malformed key: 400.
  *
@@ -53,7 +57,7 @@ enum step statement_show(struct exchange *x);
 
 /* Adds the model above to m, which the caller has initialised. before: as for statement_read. typed_amount and
  * request_key: the values of the deposit form. */
-enum status statement_model(struct exchange *x, struct model *m, uint64_t before, struct str typed_amount,
+enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
                             struct str request_key);
 
 #endif

@@ -11,19 +11,17 @@ GRANT SELECT, INSERT, UPDATE (balance_fen) ON account TO 'hongbao_web'@'localhos
 GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (state) ON packet TO 'hongbao_web'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (user_id, year, sent_count, sent_fen) ON user_year TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen) ON user_month TO 'hongbao_web'@'localhost';
 GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_web'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_web'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_web'@'localhost';
 
--- The settle worker: grabs, transfers, balances, totals. It reads no passwords.
+-- The settle worker: grabs, refunds, balances, totals. It reads no passwords.
 GRANT SELECT, UPDATE (balance_fen) ON account TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT ON transfer TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms, closed_ms) ON packet TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT ON `grab` TO 'hongbao_settle'@'localhost';
-GRANT SELECT, INSERT, UPDATE (user_id, year, received_count, received_fen, best_count) ON user_year TO 'hongbao_settle'@'localhost';
-GRANT SELECT, INSERT, UPDATE (user_id, year, month, received_count, received_fen) ON user_month TO 'hongbao_settle'@'localhost';
+GRANT SELECT, INSERT, UPDATE (user_id, year, month, received_count, received_fen, best_count) ON user_month TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_ms) ON stream_cursor TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
@@ -33,7 +31,6 @@ GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_audit'@'localhost';
-GRANT SELECT ON user_year TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON user_month TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON stream_cursor TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON dead_letter TO 'hongbao_audit'@'localhost';

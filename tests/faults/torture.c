@@ -258,8 +258,9 @@ static void users_take(FILE *in)
 /* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
-    static const char *const tables[] = { "grab",       "transfer",      "packet",  "user_year",
-                                          "user_month", "stream_cursor", "account", "user" };
+    static const char *const tables[] = {
+        "grab", "transfer", "packet", "user_month", "stream_cursor", "account", "user"
+    };
     struct services app;
     struct redis_call call;
     char error[512], sql[128];

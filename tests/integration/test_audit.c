@@ -125,22 +125,66 @@ static void an_exclusive_packet_grabbed_by_another_user_violates_i3(void **state
     scene_violates(&s, AUDIT_I3, "packet", s.exclusive);
 }
 
-static void a_grab_without_its_transfer_violates_i4(void **state)
+static void a_grab_of_a_user_without_a_wallet_violates_i4(void **state)
 {
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "DELETE FROM transfer WHERE kind = 'grab' AND seq = 0 AND packet_id = ?", s.open);
+    world_sql(&s.w, "SET FOREIGN_KEY_CHECKS = 0");
+    sql(&s, "DELETE FROM account WHERE id = ?", s.w.users[1]);
+    world_sql(&s.w, "SET FOREIGN_KEY_CHECKS = 1");
     scene_violates(&s, AUDIT_I4, "packet", s.open);
 }
 
-static void a_transfer_without_its_grab_violates_i4(void **state)
+static void a_deleted_grab_violates_i1_and_i5(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        struct scene s;
+        (void)state;
+        scene_begin(&s);
+        sql(&s, "DELETE FROM grab WHERE share_no = 1 AND packet_id = ?", s.open);
+        if (i == 0)
+            scene_violates(&s, AUDIT_I1, "packet", s.open);
+        else
+            scene_violates(&s, AUDIT_I5, "account", s.w.users[2]);
+    }
+}
+
+/* The sums of the packet stay right: only the wallets are wrong. */
+static void a_grab_that_pays_another_wallet_violates_i5(void **state)
 {
     struct scene s;
     (void)state;
     scene_begin(&s);
-    sql(&s, "DELETE FROM grab WHERE share_no = 1 AND packet_id = ?", s.open);
-    scene_violates(&s, AUDIT_I4, "packet", s.open);
+    struct str text = arena_printf(s.w.arena, "UPDATE grab SET user_id = %llu WHERE share_no = 0 AND packet_id = ?",
+                                   (unsigned long long)s.w.users[5]);
+    sql(&s, text.ptr, s.finished);
+    audit_packet(&s, 0);
+    assert_int_equal(s.audit.checks[AUDIT_I1].violations, 0);
+    assert_int_equal(s.audit.checks[AUDIT_I5].violations, 2);
+    scene_violates(&s, AUDIT_I5, "account", s.w.users[5]);
+}
+
+static void a_grab_of_another_amount_violates_i1_and_i5(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s);
+    sql(&s, "UPDATE grab SET amount_fen = amount_fen + 1 WHERE share_no = 0 AND packet_id = ?", s.open);
+    audit_packet(&s, 0);
+    assert_int_equal(s.audit.checks[AUDIT_I1].violations, 1);
+    assert_int_equal(s.audit.checks[AUDIT_I5].violations, 2); /* escrow and wallet */
+    scene_violates(&s, AUDIT_I5, "account", s.open);
+}
+
+static void a_refund_of_a_missing_packet_violates_i1(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_begin(&s);
+    world_sql(&s.w, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
+                    " SELECT 'refund', 1, MIN(id), 5, 77, 0, 1 FROM user");
+    scene_violates(&s, AUDIT_I1, "packet", 77);
 }
 
 static void an_acknowledged_grab_missing_from_the_stream_violates_i4(void **state)
@@ -249,15 +293,6 @@ static void a_settled_grab_missing_in_redis_violates_i8(void **state)
     scene_violates(&s, AUDIT_I8, "packet", s.open);
 }
 
-static void a_wrong_yearly_total_is_named(void **state)
-{
-    struct scene s;
-    (void)state;
-    scene_begin(&s);
-    sql(&s, "UPDATE user_year SET best_count = best_count + 1 WHERE user_id = ?", s.w.users[1]);
-    scene_violates(&s, AUDIT_YEARS, "user", s.w.users[1]);
-}
-
 static void a_wrong_monthly_total_is_named(void **state)
 {
     static const char *const wrong[] = {
@@ -270,7 +305,7 @@ static void a_wrong_monthly_total_is_named(void **state)
         "INSERT INTO user_month (user_id, year, month, sent_count) SELECT user_id, year, month % 12 + 1, 1"
         " FROM user_month WHERE user_id = ? LIMIT 1",
         "INSERT INTO user_month (user_id, year, month, sent_count) VALUES (?, 2199, 1, 1)", /* a year without rows */
-        "INSERT INTO user_year (user_id, year, sent_count) VALUES (?, 2000, 1)",
+        "UPDATE user_month SET best_count = best_count + 1 WHERE user_id = ?",
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
@@ -323,7 +358,7 @@ static void the_length_of_the_id_ranges_does_not_change_the_result(void **state)
     world_sql(&s.w, "UPDATE `grab` SET amount_fen = amount_fen + 1");
     world_sql(&s.w, "UPDATE account SET balance_fen = balance_fen + 1");
     world_sql(&s.w, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
-                    " SELECT 'grab', 1, MIN(id), 5, 9223372036854775809, 0, 1 FROM user"); /* the packet is missing */
+                    " SELECT 'refund', 1, MIN(id), 5, 9223372036854775809, 0, 1 FROM user"); /* of no packet */
     for (uint32_t rows = 0; rows < 5; rows++) {
         audits[rows].range_rows = rows;
         assert_int_equal(db_snapshot(s.w.auditor->stores.db, tables_body, &audits[rows]), ST_OK);
@@ -331,7 +366,7 @@ static void the_length_of_the_id_ranges_does_not_change_the_result(void **state)
         for (size_t check = 0; check < AUDIT_CHECK_COUNT; check++)
             assert_int_equal(audits[rows].checks[check].violations, audits[0].checks[check].violations);
     }
-    assert_int_equal(audits[0].checks[AUDIT_I4].violations, 6); /* five grabs, one transfer */
+    assert_int_equal(audits[0].checks[AUDIT_I1].violations, 4); /* three packets, one transfer of no packet */
     assert_int_equal(audits[0].checks[AUDIT_I7].violations, 5);
     assert_true(audits[0].checks[AUDIT_I5].violations > 3);
     world_end(&s.w);
@@ -352,7 +387,7 @@ static void the_json_report_lists_the_violations(void **state)
     (void)fclose(out);
     assert_non_null(strstr(text, "\"ok\":false"));
     assert_non_null(strstr(text, "{\"id\":\"I5\""));
-    assert_non_null(strstr(text, "wallet balance 100100, its transfers make 100000"));
+    assert_non_null(strstr(text, "wallet balance 100100, its transfers and grabs make 100000"));
     free(text);
     world_end(&s.w);
 }
@@ -366,8 +401,11 @@ int main(void)
         cmocka_unit_test(two_users_with_one_share_in_redis_violate_i2),
         cmocka_unit_test(a_user_twice_in_redis_violates_i3),
         cmocka_unit_test(an_exclusive_packet_grabbed_by_another_user_violates_i3),
-        cmocka_unit_test(a_grab_without_its_transfer_violates_i4),
-        cmocka_unit_test(a_transfer_without_its_grab_violates_i4),
+        cmocka_unit_test(a_grab_of_a_user_without_a_wallet_violates_i4),
+        cmocka_unit_test(a_deleted_grab_violates_i1_and_i5),
+        cmocka_unit_test(a_grab_that_pays_another_wallet_violates_i5),
+        cmocka_unit_test(a_grab_of_another_amount_violates_i1_and_i5),
+        cmocka_unit_test(a_refund_of_a_missing_packet_violates_i1),
         cmocka_unit_test(an_acknowledged_grab_missing_from_the_stream_violates_i4),
         cmocka_unit_test(a_balance_without_transfers_violates_i5),
         cmocka_unit_test(balances_that_do_not_sum_to_zero_violate_i5),
@@ -379,7 +417,6 @@ int main(void)
         cmocka_unit_test(a_shown_grab_that_changed_violates_i7),
         cmocka_unit_test(an_open_packet_missing_in_redis_violates_i8),
         cmocka_unit_test(a_settled_grab_missing_in_redis_violates_i8),
-        cmocka_unit_test(a_wrong_yearly_total_is_named),
         cmocka_unit_test(a_wrong_monthly_total_is_named),
         cmocka_unit_test(grabs_that_wait_for_the_worker_are_counted_and_no_violation),
         cmocka_unit_test(the_audit_of_one_packet_checks_that_packet_only),

@@ -41,8 +41,7 @@ static int teardown(void **state)
     (void)state;
     static const char *const clear[] = {
         "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
-        "DELETE FROM packet WHERE sender_id >= ?", "DELETE FROM user_year WHERE user_id >= ?",
-        "DELETE FROM user_month WHERE user_id >= ?"
+        "DELETE FROM packet WHERE sender_id >= ?", "DELETE FROM user_month WHERE user_id >= ?"
     };
     int failed = 0;
     for (size_t i = 0; i < ARRAY_LEN(clear); i++)
@@ -106,12 +105,6 @@ static void grabbed(struct packet *packet, uint32_t share_no, const struct perso
                              "UPDATE packet SET grabbed_count = grabbed_count + 1, grabbed_fen = grabbed_fen + ?, "
                              "state = IF(grabbed_count = count, 'closed', state) WHERE id = ?",
                              DB_PARAMS(DB_I64(fen), DB_U64(packet->id))),
-                     ST_OK);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO user_year (user_id, year, received_count, received_fen) VALUES (?, ?, 1, ?) "
-                             "ON DUPLICATE KEY UPDATE received_count = received_count + 1, "
-                             "received_fen = received_fen + ?",
-                             DB_PARAMS(DB_U64(by->id), DB_I64(date.year), DB_I64(fen), DB_I64(fen))),
                      ST_OK);
     assert_int_equal(
         db_exec(app->stores.db, NULL,

@@ -100,7 +100,6 @@ static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
                                               "DELETE FROM account",
                                               "UPDATE user SET username = 'x'",
                                               "DELETE FROM user",
-                                              "DELETE FROM user_year",
                                               "DELETE FROM user_month",
                                               "DELETE FROM stream_cursor",
                                               "DELETE FROM schema_migration",
@@ -125,8 +124,8 @@ static void each_role_writes_its_own_columns_only(void **state)
                        " VALUES (1, 0, 1, 'x', 1, 1)");
     assert_denied(web, "UPDATE packet SET grabbed_fen = 0");
     assert_denied(web, "UPDATE packet SET refund_fen = 0");
-    assert_denied(web, "UPDATE user_year SET received_fen = 0");
     assert_denied(web, "UPDATE user_month SET received_fen = 0");
+    assert_denied(web, "UPDATE user_month SET best_count = 0");
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
@@ -134,15 +133,13 @@ static void each_role_writes_its_own_columns_only(void **state)
     assert_denied(settle, "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
     assert_denied(settle, "INSERT INTO packet SELECT * FROM packet");
     assert_denied(settle, "UPDATE instance_lease SET holder = 0");
-    assert_denied(settle, "UPDATE user_year SET sent_fen = 0");
     assert_denied(settle, "UPDATE user_month SET sent_fen = 0");
 }
 
 static void the_audit_only_reads(void **state)
 {
-    static const char *const tables[] = { "user",           "account",         "transfer",   "packet",
-                                          "`grab`",         "user_year",       "user_month", "stream_cursor",
-                                          "instance_lease", "schema_migration" };
+    static const char *const tables[] = { "user",       "account",       "transfer",       "packet",          "`grab`",
+                                          "user_month", "stream_cursor", "instance_lease", "schema_migration" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         char sql[128];

@@ -128,10 +128,8 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_true(str_equal(packet.sender_name, str_from(p.nickname)));
     assert_int_equal(packet.expires_ms - packet.created_ms, app->stores.config->packet_lifetime_ms);
     assert_true(is_live(&packet));
-    assert_int_equal(sql_number(app, "SELECT sent_fen FROM user_year WHERE user_id = ?", p.id), 1000);
     assert_int_equal(sql_number(app, "SELECT sent_fen FROM user_month WHERE user_id = ?", p.id), 1000);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
-    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
 }
 
 static void the_answer_has_the_packets_address_and_commitment(void **state)
@@ -233,7 +231,7 @@ static void a_repeated_send_returns_the_same_packet(void **state)
     assert_int_equal(first.id, second.id);
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
-    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_year WHERE user_id = ?", p.id), 1);
+    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
 }
 
 static void a_repeat_succeeds_even_when_the_wallet_is_empty(void **state)
@@ -314,7 +312,6 @@ static void an_empty_wallet_sends_nothing(void **state)
     visit_end(&v);
     assert_int_equal(packets_of(&p), 0);
     assert_int_equal(person_balance(app, &p), 999);
-    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_year WHERE user_id = ?", p.id), 0);
     assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_month WHERE user_id = ?", p.id), 0);
     (void)sent(&p, "kind=lucky&amount=9.99&count=5"); /* the whole balance can be sent */
     assert_int_equal(person_balance(app, &p), 0);

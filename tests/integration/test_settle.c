@@ -48,11 +48,8 @@ static void grabs_become_rows_money_and_totals(void **state)
     assert_int_equal(p.grabbed_count, 2);
     assert_int_equal(p.grabbed_fen, a.amount_fen + b.amount_fen);
     assert_int_equal(p.state, PACKET_OPEN);
-    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]),
-                     a.amount_fen);
-    assert_int_equal(world_number(&w, "SELECT received_count FROM user_year WHERE user_id = ?", w.users[1]), 1);
     assert_int_equal(world_number(&w, "SELECT received_fen FROM user_month WHERE user_id = ?", w.users[1]),
-                     world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]));
+                     a.amount_fen);
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[1]), 1);
     struct grab row;
     assert_int_equal(packet_grab_of(w.app->stores.db, w.arena, id, w.users[1], &row), ST_OK);
@@ -533,9 +530,9 @@ static void inconsistent_tables_stop_the_partition_and_make_no_dead_letter(void 
     world_begin(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
-    world_sql(&w, "RENAME TABLE user_year TO user_year_away");
+    world_sql(&w, "RENAME TABLE user_month TO user_month_away");
     assert_int_equal(world_drain(&w), 0);
-    world_sql(&w, "RENAME TABLE user_year_away TO user_year");
+    world_sql(&w, "RENAME TABLE user_month_away TO user_month");
     assert_true(world_partition(&w, id)->stopped);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
     world_partition(&w, id)->retry_ms = 0;
@@ -696,8 +693,8 @@ static void the_best_share_counts_for_its_owner_even_across_batches(void **state
         if (world_grab(&w, id, i + 1).share_no == best)
             owner = w.users[i + 1];
     assert_int_equal(world_drain(&w), 10);
-    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_year WHERE user_id = ?", owner), 1);
-    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_year", 0), 1);
+    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_month WHERE user_id = ?", owner), 1);
+    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_month", 0), 1);
     world_audit_clean(&w);
     world_end(&w);
 }
@@ -710,7 +707,7 @@ static void an_even_packet_has_no_best_share(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
-    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_year", 0), 0);
+    assert_int_equal(world_number(&w, "SELECT SUM(best_count) FROM user_month", 0), 0);
     world_end(&w);
 }
 
@@ -723,8 +720,6 @@ static void a_year_ends_at_midnight_in_shanghai(void **state)
     event_add(&w, id, "1767196799999-0", 0, w.users[1], 100); /* 2025-12-31T15:59:59.999Z */
     event_add(&w, id, "1767196800000-0", 1, w.users[2], 100); /* 2025-12-31T16:00:00.000Z: the new year in Shanghai */
     assert_int_equal(world_drain(&w), 2);
-    assert_int_equal(world_number(&w, "SELECT year FROM user_year WHERE user_id = ?", w.users[1]), 2025);
-    assert_int_equal(world_number(&w, "SELECT year FROM user_year WHERE user_id = ?", w.users[2]), 2026);
     assert_int_equal(world_number(&w, "SELECT year * 100 + month FROM user_month WHERE user_id = ?", w.users[1]),
                      202512);
     assert_int_equal(world_number(&w, "SELECT year * 100 + month FROM user_month WHERE user_id = ?", w.users[2]),
@@ -746,7 +741,7 @@ static void a_month_ends_at_midnight_in_shanghai_even_within_a_batch(void **stat
         world_number(&w, "SELECT received_fen FROM user_month WHERE month = 2 AND user_id = ?", w.users[1]), 100);
     assert_int_equal(
         world_number(&w, "SELECT received_fen FROM user_month WHERE month = 3 AND user_id = ?", w.users[1]), 200);
-    assert_int_equal(world_number(&w, "SELECT received_fen FROM user_year WHERE user_id = ?", w.users[1]), 300);
+    assert_int_equal(world_number(&w, "SELECT SUM(received_fen) FROM user_month WHERE user_id = ?", w.users[1]), 300);
     world_end(&w);
 }
 

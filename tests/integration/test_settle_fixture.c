@@ -27,7 +27,7 @@
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
 
-static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_year", "user_month",
+static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_month",
                                       "stream_cursor", "dead_letter", "account", "user" };
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */

@@ -164,6 +164,9 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct db_param id = DB_U64(ids[i]);
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ? OR user_id = ?", DB_PARAMS(id, id)),
+            ST_OK);
         assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?",
                                  DB_PARAMS(id, id)),
                          ST_OK);

@@ -42,8 +42,8 @@ bool visit_body_has(const struct visit *v, const char *text);
 /* The integer behind "name": in the JSON body; fails the test when absent. */
 int64_t visit_json_int(const struct visit *v, const char *name);
 
-/* Removes the traces of a test from the ledger: all transfers of these accounts, and those of the accounts that belong
- * to no user. The servers are shared with other tests, whose audits must find no fault. */
+/* Removes the traces of a test from the ledger: all transfers and grabs of these accounts, and those of the accounts
+ * that belong to no user. The servers are shared with other tests, whose audits must find no fault. */
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count);
 
 #endif

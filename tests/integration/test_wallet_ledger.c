@@ -147,7 +147,7 @@ static void a_transfer_of_a_packet_is_made_once(void **state)
 {
     (void)state;
     uint64_t from = funded_account(1000), to = fresh_account();
-    struct transfer t = { .kind = TRANSFER_GRAB,
+    struct transfer t = { .kind = TRANSFER_SEND,
                           .debit_id = from,
                           .credit_id = to,
                           .amount_fen = 10,

@@ -51,6 +51,10 @@ static int teardown(void **state)
 {
     (void)state;
     accounts_forget(app, accounts, account_count);
+    for (size_t i = 0; i < account_count; i++)
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE sender_id = ?", DB_PARAMS(DB_U64(accounts[i]))),
+            ST_OK);
     arena_free(arena);
     site_close(app);
     return 0;
@@ -257,15 +261,42 @@ static enum status transfer_body(struct db *db, void *ctx)
     return ledger_transfer(db, ctx);
 }
 
+static const int64_t NOON_MS = 1800000000000;
+
+static void moved_at(int64_t ms, enum transfer_kind kind, uint64_t from, uint64_t to, int64_t fen, uint64_t packet_id)
+{
+    struct transfer t = {
+        .kind = kind, .debit_id = from, .credit_id = to, .amount_fen = fen, .packet_id = packet_id, .created_ms = ms
+    };
+    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_OK);
+}
+
 static void moved(enum transfer_kind kind, uint64_t from, uint64_t to, int64_t fen, uint64_t packet_id)
 {
-    struct transfer t = { .kind = kind,
-                          .debit_id = from,
-                          .credit_id = to,
-                          .amount_fen = fen,
-                          .packet_id = packet_id,
-                          .created_ms = 1800000000000 };
-    assert_int_equal(db_transaction(app->stores.db, transfer_body, &t), ST_OK);
+    moved_at(NOON_MS, kind, from, to, fen, packet_id);
+}
+
+static uint64_t packet_id_random(void)
+{
+    return (uint64_t)1 << 60 | random_u64() >> 8;
+}
+
+/* A settled grab of the person, of a packet without escrow, which the same person sent. */
+static void grabbed_at(int64_t ms, uint64_t packet_id, const struct person *p, int64_t fen)
+{
+    const struct db_param id = DB_U64(packet_id), user = DB_U64(p->id), amount = DB_I64(fen), at = DB_I64(ms);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting,"
+                             " seed, commitment, state, created_ms, expires_ms, request_key) VALUES (?, ?, 'x', 'even',"
+                             " 'even', ?, 1, '', REPEAT('s', 32), REPEAT('c', 32), 'open', ?, ?, ?)",
+                             DB_PARAMS(id, user, amount, at, at, id)),
+                     ST_OK);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "INSERT INTO grab VALUES (?, 0, ?, 'x', ?, ?)", DB_PARAMS(id, user, amount, at)),
+        ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE account SET balance_fen = balance_fen + ? WHERE id = ?",
+                             DB_PARAMS(amount, user)),
+                     ST_OK);
 }
 
 static void a_new_wallet_is_empty(void **state)
@@ -283,24 +314,24 @@ static void entries_show_signed_amounts_and_packets(void **state)
     (void)state;
     struct person p = person_new();
     struct visit v;
-    uint64_t escrow = (uint64_t)1 << 60 | random_u64() >> 8;
+    uint64_t escrow = packet_id_random();
     assert_int_equal(account_create(app->stores.db, escrow, ACCOUNT_ESCROW), ST_OK);
     accounts[account_count++] = escrow;
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
     moved(TRANSFER_SEND, p.id, escrow, 700, escrow);
-    moved(TRANSFER_GRAB, escrow, p.id, 200, escrow);
-    moved(TRANSFER_REFUND, escrow, p.id, 500, escrow);
+    grabbed_at(NOON_MS + 1, escrow, &p, 200);
+    moved_at(NOON_MS + 2, TRANSFER_REFUND, escrow, p.id, 500, escrow);
 
     char wanted[1024], id[PUBLIC_ID_TEXT_MAX];
     public_id_encode(&app->id_key, escrow, id);
-    static const char at[] = "2027-01-15T08:00:00.000Z";
+    static const char day[] = "2027-01-15T08:00:00";
     snprintf(wanted, sizeof wanted,
              "{\"balance_fen\":1000,\"entries\":["
-             "{\"kind\":\"refund\",\"amount_fen\":500,\"packet\":\"%s\",\"created_at\":\"%s\"},"
-             "{\"kind\":\"grab\",\"amount_fen\":200,\"packet\":\"%s\",\"created_at\":\"%s\"},"
-             "{\"kind\":\"send\",\"amount_fen\":-700,\"packet\":\"%s\",\"created_at\":\"%s\"},"
-             "{\"kind\":\"deposit\",\"amount_fen\":1000,\"packet\":null,\"created_at\":\"%s\"}],\"next\":null}",
-             id, at, id, at, id, at, at);
+             "{\"kind\":\"refund\",\"amount_fen\":500,\"packet\":\"%s\",\"created_at\":\"%s.002Z\"},"
+             "{\"kind\":\"grab\",\"amount_fen\":200,\"packet\":\"%s\",\"created_at\":\"%s.001Z\"},"
+             "{\"kind\":\"send\",\"amount_fen\":-700,\"packet\":\"%s\",\"created_at\":\"%s.000Z\"},"
+             "{\"kind\":\"deposit\",\"amount_fen\":1000,\"packet\":null,\"created_at\":\"%s.000Z\"}],\"next\":null}",
+             id, day, id, day, id, day, day);
     assert_int_equal(visit_get(&v, app, statement_show, "/wallet", p.cookie), 200);
     assert_true(str_equal(str_trim(buf_view(&v.x.body)), str_from(wanted)));
     visit_end(&v);
@@ -316,42 +347,57 @@ static void entries_show_signed_amounts_and_packets(void **state)
     visit_end(&v);
 }
 
+/* True when the entry has a lower key than the one before. */
+static bool is_older(const struct statement_entry *entry, const struct list_key *before)
+{
+    return !before->given || entry->created_ms < before->ms ||
+           (entry->created_ms == before->ms && entry->id < before->id);
+}
+
 static void pages_show_every_entry_once_newest_first(void **state)
 {
     (void)state;
-    enum { ENTRIES = 2 * STATEMENT_PAGE_ENTRIES + 7 };
+    enum { ENTRIES = 2 * STATEMENT_PAGE_ENTRIES + 7, ENTRIES_PER_MS = 15 };
     struct person p = person_new(), other = person_new();
     bool seen[ENTRIES] = { false };
-    uint64_t before = STATEMENT_NEWEST, last_id = UINT64_MAX;
+    struct list_key last = { 0 };
     size_t pages = 0, count = 0;
     struct statement s;
 
-    /* Transfers in both directions, with transfers of others in between. The amount identifies the transfer. */
+    /* Transfers in both directions and grabs, with transfers of others in between. The amount identifies the entry;
+     * pages end in the middle of a millisecond. */
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 100000, 0);
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, other.id, 100000, 0);
     for (int i = 1; i < ENTRIES; i++) {
-        bool in = i % 3 == 0;
-        moved(TRANSFER_SEND, in ? other.id : p.id, in ? p.id : other.id, i, 0);
-        moved(TRANSFER_SEND, other.id, ACCOUNT_BANK_ID, 1, 0);
+        int64_t ms = NOON_MS + i / ENTRIES_PER_MS;
+        if (i % 3 == 0)
+            moved_at(ms, TRANSFER_SEND, other.id, p.id, i, 0);
+        else if (i % 3 == 1)
+            moved_at(ms, TRANSFER_SEND, p.id, other.id, i, 0);
+        else
+            grabbed_at(ms, packet_id_random(), &p, i);
+        moved_at(ms, TRANSFER_SEND, other.id, ACCOUNT_BANK_ID, 1, 0);
+        grabbed_at(ms, packet_id_random(), &other, 1);
     }
     do {
-        assert_int_equal(statement_read(app->stores.db, arena, p.id, before, &s), ST_OK);
+        assert_int_equal(statement_read(app->stores.db, arena, p.id, last, &s), ST_OK);
         for (size_t i = 0; i < s.count; i++) {
-            int64_t fen = s.entries[i].amount_fen;
+            const struct statement_entry *entry = &s.entries[i];
+            int64_t fen = entry->amount_fen;
             size_t which = fen == 100000 ? 0 : (size_t)(fen < 0 ? -fen : fen);
-            assert_true(s.entries[i].transfer_id < last_id);
-            last_id = s.entries[i].transfer_id;
+            assert_true(is_older(entry, &last));
+            last = (struct list_key){ .given = true, .ms = entry->created_ms, .id = entry->id };
             assert_true(which < ENTRIES && !seen[which]);
-            assert_int_equal(fen > 0, which % 3 == 0);
+            assert_int_equal(fen < 0, which % 3 == 1);
+            assert_int_equal(entry->kind == TRANSFER_GRAB, which % 3 == 2);
             seen[which] = true;
             count++;
         }
-        if (pages == 0) /* an entry that is added between two pages is not on the later ones */
-            moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 5, 0);
-        assert_int_equal(s.next, s.count == STATEMENT_PAGE_ENTRIES && count < ENTRIES ? last_id : 0);
-        before = s.next;
+        if (pages == 0) /* a newer entry that is added between two pages is not on the later ones */
+            moved_at(NOON_MS + ENTRIES, TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 5, 0);
+        assert_int_equal(s.more, s.count == STATEMENT_PAGE_ENTRIES && count < ENTRIES);
         pages++;
-    } while (before != 0);
+    } while (s.more);
     assert_int_equal(pages, 3);
     assert_int_equal(count, ENTRIES);
 }
@@ -363,9 +409,9 @@ static void a_full_last_page_has_no_next(void **state)
     struct statement s;
     for (int i = 0; i < STATEMENT_PAGE_ENTRIES; i++)
         moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1, 0);
-    assert_int_equal(statement_read(app->stores.db, arena, p.id, STATEMENT_NEWEST, &s), ST_OK);
+    assert_int_equal(statement_read(app->stores.db, arena, p.id, (struct list_key){ 0 }, &s), ST_OK);
     assert_int_equal(s.count, STATEMENT_PAGE_ENTRIES);
-    assert_int_equal(s.next, 0);
+    assert_false(s.more);
 }
 
 static void a_page_links_to_the_next_one(void **state)
@@ -373,15 +419,13 @@ static void a_page_links_to_the_next_one(void **state)
     (void)state;
     struct person p = person_new();
     struct visit v;
-    char uri[64], link[80];
+    char uri[VISIT_TEXT_MAX], link[VISIT_TEXT_MAX + 16];
     for (int i = 0; i <= STATEMENT_PAGE_ENTRIES; i++)
         moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, i + 1, 0);
     assert_int_equal(visit_get(&v, app, statement_show, "/wallet", p.cookie), 200);
-    uint64_t next = 0;
-    struct str rest, text = str_cut(str_after(buf_view(&v.x.body), STR("\"next\":\"")), '"', &rest);
-    assert_true(str_to_u64(text, &next));
+    struct str rest, next = str_cut(str_after(buf_view(&v.x.body), STR("\"next\":\"")), '"', &rest);
+    snprintf(uri, sizeof uri, "/wallet?before=%.*s", STR_ARG(next));
     visit_end(&v);
-    snprintf(uri, sizeof uri, "/wallet?before=%" PRIu64, next);
     snprintf(link, sizeof link, "href=\"%s\"", uri);
     visit_page(&v, app, statement_show, "/wallet", NULL, p.cookie);
     assert_true(visit_body_has(&v, link));
@@ -395,10 +439,14 @@ static void a_page_links_to_the_next_one(void **state)
 static void a_malformed_key_is_a_bad_request(void **state)
 {
     (void)state;
-    static const char *const uris[] = { "/wallet?before=",   "/wallet?before=x",
-                                        "/wallet?before=-1", "/wallet?before=1.5",
-                                        "/wallet?before=0",  "/wallet?before=01",
-                                        "/wallet?before=+1", "/wallet?before=99999999999999999999" };
+    static const char *const uris[] = { "/wallet?before=",
+                                        "/wallet?before=x",
+                                        "/wallet?before=-1",
+                                        "/wallet?before=17", /* a key of the program before */
+                                        "/wallet?before=1800000000000",
+                                        "/wallet?before=1800000000000-",
+                                        "/wallet?before=1800000000000-17",
+                                        "/wallet?before=1800000000000-00000000000000000000000000" };
     struct person p = person_new();
     for (size_t i = 0; i < ARRAY_LEN(uris); i++) {
         struct visit v;

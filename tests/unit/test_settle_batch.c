@@ -381,33 +381,23 @@ static void a_dropped_grab_leaves_the_sums_right(void **state)
     assert_int_equal(b->batch.packets[0].grabs_fen, 0);
 }
 
-/* Years change at 1002, months there and at 1001. */
+/* Months change at 1001 and, with the year, at 1002. */
 static struct clock_date date_of(int64_t ms)
 {
     return ms < 1002 ? (struct clock_date){ .year = 2025, .month = ms < 1001 ? 11 : 12 }
                      : (struct clock_date){ .year = 2026, .month = 1 };
 }
 
-static void years_are_summed_per_user_and_year_with_the_best_shares(void **state)
+static void assert_months(const struct settle_batch *b, const struct settle_month *wanted, size_t count)
 {
-    struct bench *b = *state;
-    grab(b, PACKET_A, 0, 11, 10);
-    grab(b, PACKET_B, 0, 11, 20);
-    grab(b, PACKET_B, 1, 11, 30);
-    grab(b, PACKET_B, 2, 10, 40);
-    const struct settle_best best[] = { { .user_id = 11, .grabbed_ms = 1000 }, { .user_id = 5, .grabbed_ms = 2000 } };
-    assert_int_equal(group(b), ST_OK);
-    assert_int_equal(settle_batch_totals(b->arena, &b->batch, best, 2, date_of), ST_OK);
-    const struct settle_year wanted[] = {
-        { 5, 2026, 0, 0, 1 }, { 10, 2026, 1, 40, 0 }, { 11, 2025, 2, 30, 1 }, { 11, 2026, 1, 30, 0 }
-    };
-    assert_int_equal(b->batch.year_count, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(b->batch.years[i].user_id, wanted[i].user_id);
-        assert_int_equal(b->batch.years[i].year, wanted[i].year);
-        assert_int_equal(b->batch.years[i].count, wanted[i].count);
-        assert_int_equal(b->batch.years[i].amount_fen, wanted[i].amount_fen);
-        assert_int_equal(b->batch.years[i].best_count, wanted[i].best_count);
+    assert_int_equal(b->month_count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(b->months[i].user_id, wanted[i].user_id);
+        assert_int_equal(b->months[i].year, wanted[i].year);
+        assert_int_equal(b->months[i].month, wanted[i].month);
+        assert_int_equal(b->months[i].count, wanted[i].count);
+        assert_int_equal(b->months[i].amount_fen, wanted[i].amount_fen);
+        assert_int_equal(b->months[i].best_count, wanted[i].best_count);
     }
 }
 
@@ -419,21 +409,30 @@ static void months_are_summed_per_user_and_month_in_ascending_order(void **state
     grab(b, PACKET_B, 1, 11, 30);
     grab(b, PACKET_B, 2, 10, 40);
     grab(b, PACKET_B, 3, 11, 50);
-    const struct settle_best best = { .user_id = 5,
-                                      .grabbed_ms = 2000 }; /* a best share is of a year, not of a month */
     assert_int_equal(group(b), ST_OK);
-    assert_int_equal(settle_batch_totals(b->arena, &b->batch, &best, 1, date_of), ST_OK);
+    assert_int_equal(settle_batch_totals(b->arena, &b->batch, NULL, 0, date_of), ST_OK);
     const struct settle_month wanted[] = {
-        { 10, 2026, 1, 1, 40 }, { 11, 2025, 11, 1, 10 }, { 11, 2025, 12, 1, 20 }, { 11, 2026, 1, 2, 80 }
+        { 10, 2026, 1, 1, 40, 0 }, { 11, 2025, 11, 1, 10, 0 }, { 11, 2025, 12, 1, 20, 0 }, { 11, 2026, 1, 2, 80, 0 }
     };
-    assert_int_equal(b->batch.month_count, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(b->batch.months[i].user_id, wanted[i].user_id);
-        assert_int_equal(b->batch.months[i].year, wanted[i].year);
-        assert_int_equal(b->batch.months[i].month, wanted[i].month);
-        assert_int_equal(b->batch.months[i].count, wanted[i].count);
-        assert_int_equal(b->batch.months[i].amount_fen, wanted[i].amount_fen);
-    }
+    assert_months(&b->batch, wanted, 4);
+}
+
+/* The grab of a best share may belong to an earlier batch, and to a month of its own. */
+static void a_best_share_counts_in_the_month_of_its_grab(void **state)
+{
+    struct bench *b = *state;
+    grab(b, PACKET_A, 0, 11, 10);
+    grab(b, PACKET_B, 0, 11, 20);
+    const struct settle_best best[] = { { .user_id = 11, .grabbed_ms = 1000 },
+                                        { .user_id = 5, .grabbed_ms = 2000 },
+                                        { .user_id = 11, .grabbed_ms = 1000 },
+                                        { .user_id = 11, .grabbed_ms = 1002 } };
+    assert_int_equal(group(b), ST_OK);
+    assert_int_equal(settle_batch_totals(b->arena, &b->batch, best, 4, date_of), ST_OK);
+    const struct settle_month wanted[] = {
+        { 5, 2026, 1, 0, 0, 1 }, { 11, 2025, 11, 1, 10, 2 }, { 11, 2025, 12, 1, 20, 0 }, { 11, 2026, 1, 0, 0, 1 }
+    };
+    assert_months(&b->batch, wanted, 4);
 }
 
 static void without_memory_grouping_fails(void **state)
@@ -477,7 +476,7 @@ int main(void)
         BATCH_TEST(a_close_event_repeated_after_closing_changes_nothing),
         BATCH_TEST(a_close_event_repeated_with_other_numbers_is_a_fault),
         BATCH_TEST(a_dropped_grab_leaves_the_sums_right),
-        BATCH_TEST(years_are_summed_per_user_and_year_with_the_best_shares),
+        BATCH_TEST(a_best_share_counts_in_the_month_of_its_grab),
         BATCH_TEST(months_are_summed_per_user_and_month_in_ascending_order),
         BATCH_TEST(without_memory_grouping_fails),
     };
