@@ -154,7 +154,7 @@ function judgeAccounts(verdict, registers, facts) {
   }
 }
 
-// Every send, grab and refund has exactly one transfer, and every wallet has the balance that these give.
+// Every send and refund has exactly one transfer, a grab is its own; every wallet has the balance that these give.
 function judgeMoney(verdict, facts, publicIds, demoUsers) {
   const transfers = grouped(facts.transfers.filter(({ packet_id }) => packet_id !== 'NULL'),
     ({ kind, packet_id, seq }) => `${kind} ${packet_id} ${seq}`);
@@ -175,10 +175,7 @@ function judgeMoney(verdict, facts, publicIds, demoUsers) {
     if (packet.refund_fen > 0) one('refund', packet.id, '0', packet.refund_fen, packet.id, packet.sender_id);
     add(packet.sender_id, packet.refund_fen - packet.amount_fen);
   }
-  for (const grab of facts.grabs) {
-    one('grab', grab.packet_id, String(grab.share_no), grab.amount_fen, grab.packet_id, grab.user_id);
-    add(grab.user_id, grab.amount_fen);
-  }
+  for (const grab of facts.grabs) add(grab.user_id, grab.amount_fen);
   for (const { kind, credit_id, amount_fen, request_key } of facts.transfers) {
     if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
   }
