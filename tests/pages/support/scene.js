@@ -74,21 +74,11 @@ export async function withPastMonths({ viewer }, work) {
   const { year, months } = (await viewer.get('/records/received')).json;
   const now = months.findLastIndex(({ count }) => count > 0);
   const past = months.slice(0, now).map(({ month }, i) => ({ month, count: 1 + (i * 5) % 4, fen: 4000 + (i * 7919) % 26000 }));
-  const sum = (name) => past.reduce((all, item) => all + item[name], 0);
-  const add = (sign) => sql(`UPDATE user_year SET received_count = received_count ${sign} ${sum('count')},
-    received_fen = received_fen ${sign} ${sum('fen')} WHERE user_id = ${id} AND year = ${year}`);
-  const rows = past.map(({ month, count, fen }) => `(${id}, ${year}, ${month}, 0, 0, ${count}, ${fen})`);
-  if (past.length) {
-    await sql(`INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen)
-      VALUES ${rows}`);
-    await add('+');
-  }
+  const rows = past.map(({ month, count, fen }) => `(${id}, ${year}, ${month}, ${count}, ${fen})`);
+  if (past.length) await sql(`INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ${rows}`);
   try {
     await work();
   } finally {
-    if (past.length) {
-      await sql(`DELETE FROM user_month WHERE user_id = ${id} AND year = ${year} AND month <= ${past.at(-1).month}`);
-      await add('-');
-    }
+    if (past.length) await sql(`DELETE FROM user_month WHERE user_id = ${id} AND year = ${year} AND month <= ${past.at(-1).month}`);
   }
 }

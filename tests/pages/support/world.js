@@ -112,13 +112,10 @@ async function plantTotals(ids) {
   const years = [year - 1, year - 2, year - 3];
   const rows = (list) => ids.flatMap((id) => list.map((item, i) => item(id, i))).join();
   const sums = (i) => `12, ${PLANTED_FEN * (i + 1)}, 34, ${Math.round(PLANTED_FEN / (i + 1))}`;
-  const columns = 'sent_count, sent_fen, received_count, received_fen';
-  await sql(`INSERT INTO user_month (user_id, year, month, ${columns}) VALUES
-      ${rows(months.map((month) => (id, i) => `(${id}, ${year}, ${month}, ${sums(i)})`))};
-    INSERT INTO user_year (user_id, year, ${columns}, best_count) VALUES
-      ${rows(years.map((past) => (id, i) => `(${id}, ${past}, ${sums(i)}, 5)`))}`);
-  return () => sql(`DELETE FROM user_month WHERE user_id IN (${ids}) AND year = ${year} AND month IN (${months});
-    DELETE FROM user_year WHERE user_id IN (${ids}) AND year IN (${years})`);
+  const all = [...months.map((month) => `${year}, ${month}`), ...years.map((past) => `${past}, 6`)];
+  await sql(`INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen, best_count) VALUES
+    ${rows(all.map((when) => (id, i) => `(${id}, ${when}, ${sums(i)}, 5)`))}`);
+  return () => sql(`DELETE FROM user_month WHERE user_id IN (${ids}) AND (year, month) IN (${all.map((when) => `(${when})`)})`);
 }
 
 export async function buildWorld() {
