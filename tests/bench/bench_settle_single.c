@@ -62,18 +62,6 @@ static enum status settle_body(struct db *db, void *ctx)
                                DB_I64(e->amount_fen), DB_U64(e->id.ms)));
     if (st == ST_OK)
         st = db_exec(db, NULL,
-                     "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
-                     " VALUES ('grab', ?, ?, ?, ?, ?, ?)",
-                     DB_PARAMS(DB_U64(e->packet_id), DB_U64(e->user_id), DB_I64(e->amount_fen), DB_U64(e->packet_id),
-                               DB_U64(e->share_no), DB_U64(e->id.ms)));
-    if (st == ST_OK)
-        st = db_exec(db, NULL,
-                     "INSERT INTO user_year (user_id, year, received_count, received_fen) VALUES (?, ?, 1, ?)"
-                     " ON DUPLICATE KEY UPDATE received_count = received_count + 1,"
-                     " received_fen = received_fen + VALUES(received_fen)",
-                     DB_PARAMS(DB_U64(e->user_id), DB_I64(date.year), DB_I64(e->amount_fen)));
-    if (st == ST_OK)
-        st = db_exec(db, NULL,
                      "INSERT INTO user_month (user_id, year, month, received_count, received_fen)"
                      " VALUES (?, ?, ?, 1, ?) ON DUPLICATE KEY UPDATE received_count = received_count + 1,"
                      " received_fen = received_fen + VALUES(received_fen)",

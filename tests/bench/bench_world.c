@@ -32,7 +32,7 @@ struct world {
     bool open;
     int64_t now_ms, life_ms;
     int64_t *fen;
-    struct buf packet, account, transfer, grab, user, wallet, deposit, year, month;
+    struct buf packet, account, transfer, grab, user, wallet, deposit, month;
 };
 
 static void begin(struct buf *b, const char *sql)
@@ -93,9 +93,6 @@ static void grab_rows(struct world *w, const struct packet *p, const char *comma
     for (uint32_t i = 0; i < w->shares; i++) {
         uint64_t user = bench_user(w->made, i, w->shares);
         struct person *one = &w->people[user - BENCH_USER_FIRST];
-        buf_printf(&w->transfer, ",('grab',%llu,%llu,%lld,%llu,%u,%lld)", (unsigned long long)p->id,
-                   (unsigned long long)user, (long long)w->fen[i], (unsigned long long)p->id, i,
-                   (long long)p->created_ms);
         buf_printf(&w->grab, "%s(%llu,%u,%llu,'x',%lld,%lld)", i == 0 ? comma : ",", (unsigned long long)p->id, i,
                    (unsigned long long)user, (long long)w->fen[i], (long long)p->created_ms);
         one->received_fen += w->fen[i];
@@ -149,7 +146,6 @@ static enum status people_body(struct db *db, void *ctx)
     begin(&w->user, "INSERT INTO user (id, username, nickname, created_ms) VALUES ");
     begin(&w->wallet, "INSERT INTO account (id, kind, balance_fen) VALUES ");
     begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ");
-    begin(&w->year, "INSERT INTO user_year VALUES ");
     begin(&w->month, "INSERT INTO user_month VALUES ");
     for (uint32_t i = 0; i < w->users; i++) {
         const struct person *one = &w->people[i];
@@ -161,12 +157,10 @@ static enum status people_body(struct db *db, void *ctx)
         if (one->sent_fen > 0)
             buf_printf(&w->deposit, "%s('deposit',1,%u,%lld,1)", deposits++ == 0 ? "" : ",", id,
                        (long long)one->sent_fen);
-        buf_printf(&w->year, "%s(%u,%d,%u,%lld,%u,%lld,%u)", comma, id, date.year, one->sent, (long long)one->sent_fen,
-                   one->received, (long long)one->received_fen, one->best);
-        buf_printf(&w->month, "%s(%u,%d,%d,%u,%lld,%u,%lld)", comma, id, date.year, date.month, one->sent,
-                   (long long)one->sent_fen, one->received, (long long)one->received_fen);
+        buf_printf(&w->month, "%s(%u,%d,%d,%u,%lld,%u,%lld,%u)", comma, id, date.year, date.month, one->sent,
+                   (long long)one->sent_fen, one->received, (long long)one->received_fen, one->best);
     }
-    struct buf *all[] = { &w->user, &w->wallet, &w->deposit, &w->year, &w->month };
+    struct buf *all[] = { &w->user, &w->wallet, &w->deposit, &w->month };
     enum status st = ST_OK;
     for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(all); i++)
         st = db_exec_buf(db, NULL, all[i]);
@@ -232,7 +226,7 @@ int main(int argc, char **argv)
     w.people = calloc(w.users, sizeof *w.people);
     w.fen = calloc(w.shares, sizeof *w.fen);
     enum status st = w.people == NULL || w.fen == NULL ? ST_NO_MEMORY : world_make(&w);
-    struct buf *all[] = { &w.packet, &w.account, &w.transfer, &w.grab, &w.user, &w.wallet, &w.deposit, &w.year };
+    struct buf *all[] = { &w.packet, &w.account, &w.transfer, &w.grab, &w.user, &w.wallet, &w.deposit, &w.month };
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         buf_free(all[i]);
     free(w.people);

@@ -25,7 +25,6 @@ async function receivePast(site, user, sender, first, n) {
         @t := @start + FLOOR(seq * @step), @t + 86400000, @t, @t, CONCAT('k', ${id}) FROM seq_1_to_${n};
     INSERT INTO \`grab\` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)
       SELECT id, 0, ${user}, 'x', 100, created_ms FROM packet WHERE id > ${first} AND id <= ${first} + ${n};
-    INSERT INTO user_year (user_id, year, received_count, received_fen) VALUES (${user}, YEAR(NOW()), ${n}, ${n} * 100);
     INSERT INTO user_month (user_id, year, month, received_count, received_fen)
       SELECT user_id, YEAR(NOW()), MONTH(FROM_UNIXTIME(FLOOR(grabbed_ms / 1000))) AS m, COUNT(*), SUM(amount_fen) FROM \`grab\`
       WHERE user_id = ${user} GROUP BY user_id, m`);

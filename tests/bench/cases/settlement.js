@@ -120,9 +120,9 @@ export default {
     }));
     for (const { site } of Object.values(ways)) {
       const [[settled]] = await site.sql('SELECT COUNT(*) FROM `grab`');
-      const [[paid]] = await site.sql("SELECT COUNT(*) FROM transfer WHERE kind = 'grab'");
+      const [[paid]] = await site.sql('SELECT SUM(received_count) FROM user_month');
       const [[sum]] = await site.sql('SELECT SUM(balance_fen) FROM account');
-      if (settled !== paid || sum !== '0') throw new Error(`settled ${settled}, paid ${paid}, balances ${sum}`);
+      if (settled !== paid || sum !== '0') throw new Error(`settled ${settled}, in totals ${paid}, balances ${sum}`);
     }
     const { late, note } = await keepsUp(bench);
     return { rows, notes: [note], ratios: [
