@@ -66,9 +66,10 @@ function session_read(string|false $value): ?array
 function grab(Redis $redis, int $id, array $visitor): void
 {
     $slot = sprintf('hb:{p%02d}:', $id % (int)getenv('BENCH_PARTITIONS'));
-    $result = $redis->evalSha(getenv('BENCH_GRAB_HASH'), ["{$slot}packet:$id", "{$slot}shares:$id", "{$slot}grabs:$id",
+    $answers = $redis->evalSha(getenv('BENCH_GRAB_HASH'), ["{$slot}packet:$id", "{$slot}shares:$id", "{$slot}grabs:$id",
         "{$slot}order:$id", "{$slot}events", (string)$id, $visitor[0], $visitor[1]], 5);
-    $code = is_array($result) ? $result[0] : 0;
+    $result = is_array($answers) ? $answers[0] : null; // of a crowd of one
+    $code = $result[0] ?? 0;
     if ($code === 2 || $code === 3) {
         answer(200, json_encode(['result' => $code === 2 ? 'grabbed' : 'already', 'share_no' => $result[1],
             'amount_fen' => $result[2]]) . "\n");
