@@ -1,5 +1,6 @@
 #include "bench.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -8,9 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/random.h"
+#include "io/redis_reply.h"
 #include "io/redis_script.h"
 #include "live/fence.h"
+#include "live/keys.h"
 #include "live/live.h"
 #include "packet/split.h"
 
@@ -167,6 +171,41 @@ uint32_t bench_users(uint64_t shares)
 uint64_t bench_user(uint64_t packet_index, uint32_t share_no, uint64_t shares)
 {
     return BENCH_USER_FIRST + (packet_index * 7 + share_no) % bench_users(shares);
+}
+
+/* ---- grabs ---- */
+
+void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_id, uint64_t first_user, size_t crowd)
+{
+    struct live_keys keys;
+    char packet[STR_U64_MAX], users[BENCH_CROWD_MAX][STR_U64_MAX];
+    live_keys(&keys, packet_id, b->live.partitions);
+    const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
+                                       keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
+    struct str args[1 + 2 * BENCH_CROWD_MAX] = { str_u64(packet, packet_id) };
+    assert(crowd <= BENCH_CROWD_MAX);
+    for (size_t i = 0; i < crowd; i++) {
+        args[1 + 2 * i] = str_u64(users[i], first_user + i);
+        args[2 + 2 * i] = STR("小强");
+    }
+    redis_queue_script(b->redis, call, b->live.grab, REDIS_FENCED, script_keys, ARRAY_LEN(script_keys), args,
+                       1 + 2 * crowd);
+}
+
+enum status bench_grab_read(const struct redis_call *call, size_t crowd, int64_t *fen)
+{
+    *fen = 0;
+    if (call->status != ST_OK)
+        return call->status;
+    for (size_t i = 0; i < crowd; i++) {
+        const redisReply *one = redis_reply_at(call->reply, i);
+        int64_t code, share_fen;
+        if (!redis_reply_i64(redis_reply_at(one, 0), &code) || code != LIVE_GRABBED ||
+            !redis_reply_i64(redis_reply_at(one, 2), &share_fen) || share_fen < 1)
+            return ST_CONFLICT;
+        *fen += share_fen;
+    }
+    return ST_OK;
 }
 
 /* ---- command line ---- */

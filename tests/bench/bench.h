@@ -17,7 +17,8 @@ enum {
     BENCH_USERS_MIN = 10000,
     BENCH_SHARE_FEN = 100, /* on average */
     BENCH_DAY_MS = 24 * 3600 * 1000,
-    BENCH_PIPELINE = 16 /* calls in a round: about as many as the hot pool batches under load */
+    BENCH_PIPELINE = 16, /* calls in a round: about as many as the hot pool batches under load */
+    BENCH_CROWD_MAX = 64 /* as REDIS_CROWD_MAX */
 };
 #define BENCH_PACKET_FIRST (UINT64_C(1) << 58)
 
@@ -50,6 +51,12 @@ bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t share
 /* The number of users for packets of so many shares, and the id of the user who takes a share. */
 uint32_t bench_users(uint64_t shares);
 uint64_t bench_user(uint64_t packet_index, uint32_t share_no, uint64_t shares);
+
+/* Queues one call of the grab script: `crowd` users, from first_user on, open the packet. The program itself makes one
+ * call of all grabs of a packet in a round; this one is always a call of its own. */
+void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_id, uint64_t first_user, size_t crowd);
+/* Reads the reply: *fen is the sum of the shares. ST_CONFLICT: not every user has got one. */
+enum status bench_grab_read(const struct redis_call *call, size_t crowd, int64_t *fen);
 
 /* Reads a number of the command line; false when it is no number or not between min and max. */
 bool bench_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);

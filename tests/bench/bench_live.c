@@ -1,4 +1,4 @@
-/* Live packets in Redis by the program's own code (live/live.h), and the cost of each call:
+/* Live packets in Redis by the program's own code (live/live.h), and the cost of each call; each grab is a call:
  *   bench_live load FIRST PACKETS SHARES        loads packets FIRST … FIRST + PACKETS - 1, without grabs
  *   bench_live grab FIRST STEP PACKETS SHARES PASSES
  *                                               grabs all shares of PACKETS packets, STEP apart, one share of each in
@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/public_id.h"
 #include "bench.h"
-#include "live/grab.h"
 #include "live/live.h"
 #include "live/load.h"
 #include "live/shut.h"
@@ -85,16 +84,14 @@ static enum status grab_pass(struct task *t)
         size_t count = total - done < BENCH_PIPELINE ? (size_t)(total - done) : BENCH_PIPELINE;
         for (size_t i = 0; i < count; i++) {
             uint64_t n = done + i, index = packet_index(t, n % t->packets);
-            live_grab_queue(&t->b.live, &calls[i], BENCH_PACKET_FIRST + index,
-                            bench_user(index, (uint32_t)(n / t->packets), t->shares), STR("小强"));
+            bench_grab_queue(&t->b, &calls[i], BENCH_PACKET_FIRST + index,
+                             bench_user(index, (uint32_t)(n / t->packets), t->shares), 1);
         }
         redis_round(t->b.redis);
         for (size_t i = 0; i < count; i++) {
-            struct live_grab answer;
+            int64_t fen;
             if (st == ST_OK)
-                st = live_grab_read(&calls[i], &answer);
-            if (st == ST_OK && answer.code != LIVE_GRABBED)
-                st = ST_CONFLICT;
+                st = bench_grab_read(&calls[i], 1, &fen);
             redis_call_free(&calls[i]);
         }
     }
