@@ -14,9 +14,6 @@ const VIEWERS = 989;
 const USER_FIRST = 1_000_000; // behind the people of bench_live
 const RATE_MIN = 30_000;      // there are shares for so many grabs a second, or
 const ROOM = 2;               // for so many times what a trial did
-const PARTITIONS = 16;
-
-const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XLEN', `hb:{p${String(i).padStart(2, '0')}}:events`]);
 
 const rowOf = (subject, of, n, row) => ({ subject, of, n, 'µs': row['server µs'], 'nginx µs': row['nginx µs'], 'app µs': row['app µs'], 'Redis µs': row['redis µs'] });
 
@@ -61,16 +58,18 @@ class World {
     return this.grabs.file(Array.from({ length: Math.ceil(PACKETS_MAX / count) * count }, (_, i) => lines[i % count]));
   }
 
-  async #events() {
-    return (await this.site.redisAll(streams)).reduce((sum, length) => sum + length, 0);
-  }
-
-  // Every request wins: each makes one event.
+  // Every request wins: by the site's counter during the load, by Redis afterwards.
   async grab(first, step, count) {
     const shift = this.round++ % GRABBERS;
     const cookies = this.grabs.file([...this.grabbers.slice(shift), ...this.grabbers.slice(0, shift)]);
     const paths = await this.#paths(first, step, count, (id) => `POST /p/${id}/open`);
-    return this.grabs.load(this.grabs.target(), { paths, cookies, seconds: this.seconds, count: () => this.#events() });
+    const ids = await this.live('ids', first, step, count);
+    const won = () => this.grabs.counter('hongbao_grabs_total{result="grabbed"}');
+    const [taken, counted] = [await this.grabs.taken(ids), await won()];
+    const row = await this.grabs.load(this.grabs.target(), { paths, cookies, seconds: this.seconds, count: won });
+    const [more, answered] = [await this.grabs.taken(ids) - taken, await won() - counted];
+    if (more !== answered) throw new Error(`${answered} grabs were answered, and ${more} shares taken`);
+    return row;
   }
 
   // The page, for users without a share.
