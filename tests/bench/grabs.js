@@ -9,6 +9,7 @@ export const USERS = 5000;
 const SPARE = 1.4;             // more packets than the last rate would need
 const SENDERS_AT_ONCE = 4;
 const GRABS_AT_ONCE = 25;
+export const SPREAD = 257;     // packets at once; it has no divisor in common with USERS
 const REST_MS = 100;
 const REST_S_MAX = 20;
 const RATE_FIRST = 10_000;
@@ -22,6 +23,12 @@ const liveKey = (id, what) => {
   const number = packetNumber(id);
   return `hb:{p${String(number % 16n).padStart(2, '0')}}:${what}:${number}`;
 };
+
+// How many shares each of SPREAD packets needs.
+export const spreadShares = (rate, seconds) => Math.ceil(rate * seconds * SPARE / SPREAD) + 1;
+
+// How many packets with a share for every user a load needs.
+export const packetsNeeded = (rate, seconds) => Math.ceil(rate * seconds * SPARE / USERS) + 2;
 
 export class Grabs {
   #sent = 0; #files = 0; #rates = new Map();
@@ -44,24 +51,25 @@ export class Grabs {
     return { name: 'hongbao', url: this.site.url, groups: () => this.site.groups(pool) };
   }
 
-  // Starts a peer, one of KINDS. answer: the constant answer of a floor, with its media type.
-  async peer(kind, { answer, type = 'application/json' } = {}) {
+  // Starts a peer, one of KINDS. answer: the constant answer of a floor, with its media type and status.
+  async peer(kind, { answer, type = 'application/json', status = 200 } = {}) {
     const { bench, site, grabHash } = this;
     const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabHash }));
     mkdirSync(peer.folder);
     if (answer !== undefined) {
-      const head = `Status: 200 OK\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n`;
+      const head = `Status: ${status}\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n`;
       writeFileSync(join(peer.folder, 'answer'), head + answer);
     }
     await peer.start();
     return peer;
   }
 
-  // Starts a floor that always answers what path answers the user now; bytes: the length of its body.
-  async floorFor(path, user) {
-    const { status, text, headers } = await this.site.request(path, { cookie: user.cookie, accept: 'text/html' });
-    if (status !== 200) throw new Error(`GET ${path}: ${status}`);
-    return Object.assign(await this.peer('constant', { answer: text, type: headers['content-type'] }), { bytes: Buffer.byteLength(text) });
+  // Starts a floor that always answers what the site answers the user now, with the wanted status; bytes: the length of
+  // its body. request: of site.request.
+  async floorFor(path, user, { wanted = 200, ...request } = { accept: 'text/html' }) {
+    const { status, text, headers } = await this.site.request(path, { cookie: user.cookie, ...request });
+    if (status !== wanted) throw new Error(`${path}: ${status} instead of ${wanted}`);
+    return Object.assign(await this.peer('constant', { answer: text, type: headers['content-type'], status }), { bytes: Buffer.byteLength(text) });
   }
 
   // Writes a file of these lines; returns its path.
@@ -97,22 +105,25 @@ export class Grabs {
   }
 
   // Runs a load of one kind of request; returns its row. refused: every request must be answered with an error, otherwise
-  // none may be. tolerant: errors are a column of the row instead. count(): a counter that each request must increase by 1.
-  async load(target, { paths, cookies = this.cookies, seconds, refused = false, tolerant = false, count = null, kind = 'cycle', ...more }) {
+  // none may be; some: any number of them may be, and the row says how many. tolerant: errors of all kinds are a column
+  // of the row instead. count(): a counter that each request must increase by 1 unless it was refused.
+  async load(target, { paths, cookies = this.cookies, seconds, refused = false, some = false, tolerant = false, count = null, kind = 'cycle', ...more }) {
     const before = count ? await this.#atRest(count) : 0;
     const { result, row } = await measured(target.groups(),
       () => wrk({ root: this.bench.root, url: target.url, kind, cookies, paths, seconds, ...more }),
       async ({ requests, errors }) => {
-        if (!tolerant) mustBeClean(target.name, { errors }, { status: refused ? requests : 0 });
+        if (!tolerant) mustBeClean(target.name, { errors }, { status: refused ? requests : some ? errors.status : 0 });
         if (!count) return requests;
         const moved = await this.#atRest(count) - before;
         // Refused requests do not count; broken ones may count; requests on their way at the end may add to the counter.
-        const least = requests - (tolerant ? errors.status : 0);
+        const least = requests - (tolerant || some ? errors.status : 0);
         const most = least + (more.connections ?? CONNECTIONS) + (tolerant ? errors.read + errors.write + errors.timeout + errors.status : 0);
         if (moved < least || moved > most) throw new Error(`${target.name}: ${requests} requests were answered, and ${moved} were counted`);
         return moved;
       });
-    return tolerant ? { ...row, errors: Object.values(result.errors).reduce((sum, number) => sum + number, 0) } : row;
+    const { requests, seconds: took, errors } = result;
+    if (some) return { ...row, 'won /s': (requests - errors.status) / took, 'turned away': errors.status, 'of all %': 100 * errors.status / requests };
+    return tolerant ? { ...row, errors: Object.values(errors).reduce((sum, number) => sum + number, 0) } : row;
   }
 
   // The value of count() once it is stable: the servers still work on the last requests after wrk has ended.
@@ -140,21 +151,32 @@ export class Grabs {
   // Runs a load of winning grabs only; returns its row. beside(load): runs load() while something else goes on; the packets
   // are sent before.
   async win(target, seconds, { beside = (load) => load(), ...more } = {}) {
-    const rate = this.#rates.get(target.name) ?? 0;
-    const ids = await this.packets(Math.ceil(rate * seconds * SPARE / USERS) + 2);
+    const rate = this.rate(target);
+    const ids = await this.packets(packetsNeeded(rate, seconds));
     const paths = this.file(ids.map((id) => `POST /p/${id}/open`));
     const row = await beside(() => this.load(target, { paths, seconds, kind: 'every', count: () => this.taken(ids), ...more }));
     this.#rates.set(target.name, Math.max(rate, row['/s']));
     return row;
   }
 
+  // The highest rate of the target's winning loads until now.
+  rate(target) {
+    return this.#rates.get(target.name) ?? 0;
+  }
+
+  // The same over SPREAD packets at once: request n is of user n for packet n, and no pair comes twice. After win().
+  async winSpread(target, seconds) {
+    const ids = await this.packets(SPREAD, spreadShares(this.rate(target), seconds));
+    return this.load(target, { paths: this.file(ids.map((id) => `POST /p/${id}/open`)), seconds, count: () => this.taken(ids) });
+  }
+
   // A short load whose result is discarded: it measures the rate, which decides the number of packets. The first guess is
   // raised until there are enough packets.
-  async warmUp(target) {
+  async warmUp(target, more = {}) {
     for (let rate = RATE_FIRST; ; rate *= 4) {
       this.#rates.set(target.name, rate);
       try {
-        await this.win(target, 1);
+        await this.win(target, 1, more);
         return;
       } catch (error) {
         if (rate >= RATE_LAST || !/× status/.test(error.message)) throw error;
@@ -174,17 +196,18 @@ export class Grabs {
     }
   }
 
-  // Throws unless the peer does the same work as the site and gives the same answers.
-  async mustDoTheSame(peer) {
-    const [id] = await this.packets(1);
+  // Throws unless the peer does the same work as the site and gives the same answers. id: a packet of which one share is
+  // taken by the site; the peer's grab then gets this share, and count() is counted afterwards.
+  async mustDoTheSame(peer, { id, share = 1, count = () => this.taken([id]), counted = 2 } = {}) {
+    id ??= (await this.packets(1))[0];
     const ask = (base, cookie) => this.site.request(`/p/${id}/open`, { base, cookie, fields: {} });
     const first = await ask(this.site.url, this.users[0].cookie);
     const theirs = await ask(peer.url, this.users[1].cookie);
     const again = await ask(peer.url, this.users[1].cookie);
     const nobody = await ask(peer.url);
     const facts = { status: theirs.status, result: theirs.json?.result, repeat: again.json?.result, share: again.json?.share_no, nobody: nobody.status,
-      headers: Object.keys(theirs.headers).sort().join(), taken: await this.taken([id]) };
-    const wanted = { status: 200, result: 'grabbed', repeat: 'already', share: 1, nobody: 401, headers: Object.keys(first.headers).sort().join(), taken: 2 };
+      headers: Object.keys(theirs.headers).sort().join(), taken: await count() };
+    const wanted = { status: 200, result: 'grabbed', repeat: 'already', share, nobody: 401, headers: Object.keys(first.headers).sort().join(), taken: counted };
     for (const [name, want] of Object.entries(wanted)) {
       if (facts[name] !== want) throw new Error(`${peer.name} is not comparable: ${name} is ${facts[name]} instead of ${want}`);
     }

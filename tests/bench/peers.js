@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { poll } from '../chaos/instance.js';
 import { processTree } from './cpu.js';
 import { freePort } from './site.js';
+import { cpuNs } from './stores.js';
 
 const PARTITIONS = 16;
 const PHP_WORKERS_PER_CPU = 8;
@@ -26,12 +27,13 @@ function phpProgram() {
   return found;
 }
 
-// A server with an application of its own, or none: { conf, app } below.
+// A server with an application of its own, or none: { conf, app } below. mariadb: its grabs are in MariaDB; nowait: it refuses
+// those that find a lock.
 export class Peer {
   #children = [];
 
-  constructor({ name, root, build, folder, site, grabHash, conf, modules = false, app = null }) {
-    Object.assign(this, { name, root, build, folder, site, grabHash, conf, modules, app });
+  constructor({ name, root, build, folder, site, grabHash, conf, modules = false, app = null, mariadb = false, nowait = false }) {
+    Object.assign(this, { name, root, build, folder, site, grabHash, conf, modules, app, mariadb, nowait });
   }
 
   async start() {
@@ -88,7 +90,8 @@ export class Peer {
   }
 
   groups() {
-    return { nginx: processTree(this.nginxPid), app: this.appPid ? processTree(this.appPid) : [], redis: processTree(this.site.pid('redis')) };
+    return { nginx: processTree(this.nginxPid), app: this.appPid ? processTree(this.appPid) : [], redis: processTree(this.site.pid('redis')),
+      ...(this.mariadb ? { mariadb: () => cpuNs(this.site.pid('mariadb')) } : {}) };
   }
 
   // nginx first, so that it never connects to an application that has ended.
@@ -110,6 +113,18 @@ const pool = (program, processes, env) => (peer) => ['spawn-fcgi', ['-n', '-s', 
 
 const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_HASH: peer.grabHash });
 
+// The database of the peer without Redis, beside that of the site; the role migrate has all rights on it.
+export const DATABASE = 'hongbao_bench';
+
+function mariadbEnv(peer, nowait) {
+  const owner = roleOf(peer.site, 'migrate');
+  return { HB_CONFIG: join(peer.site.var, 'hongbao.conf'), HB_MYSQL_USER: owner.mysql_user, HB_MYSQL_PASSWORD: owner.mysql_password,
+    HB_MYSQL_DATABASE: DATABASE, BENCH_NOWAIT: nowait ? '1' : '0' };
+}
+
+const mariadbKind = (name, nowait) => ({ name, conf: 'fastcgi.conf.in', mariadb: true, nowait,
+  app: pool('grab_mariadb', 8, (peer) => mariadbEnv(peer, nowait)) });
+
 export const KINDS = {
   lua: { name: 'nginx Lua module', conf: 'lua.conf.in', modules: true },
   php: { name: 'php-fpm, phpredis', conf: 'fastcgi.conf.in', app: (peer) => [phpProgram(), ['--nodaemonize',
@@ -119,6 +134,8 @@ export const KINDS = {
     '-d', 'redis.pconnect.pooling_enabled=1', '-d', 'redis.pconnect.echo_check_liveness=0']] },
   fcgi8: { name: 'libfcgi, 8 processes', conf: 'fastcgi.conf.in', app: pool('grab_blocking', 8, blockingEnv) },
   fcgi16: { name: 'libfcgi, 16 processes', conf: 'fastcgi.conf.in', app: pool('grab_blocking', 16, blockingEnv) },
+  rowLock: mariadbKind('MariaDB, FOR UPDATE', false),
+  rowLockNowait: mariadbKind('MariaDB, FOR UPDATE NOWAIT', true),
   constant: { name: 'floor: the loop, a constant', conf: 'constant.conf.in',
     app: pool('constant', availableParallelism(), (peer) => ({ BENCH_ANSWER: join(peer.folder, 'answer') })) },
   return: { name: 'floor: nginx alone', conf: 'return.conf.in' },
