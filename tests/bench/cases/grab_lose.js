@@ -24,17 +24,21 @@ export default {
       await grabs.empty(id, SHARES);
       return lose(id);
     };
+    const floor = await grabs.floorFor(`/p/${settled}/open`, grabs.users.at(-1), { wanted: 410, fields: {} });
+    const constant = () => grabs.load(floor, { cookies: losers, paths: grabs.file([`POST /p/${settled}/open`]), seconds, refused: true });
     const empty = () => grabs.counter('hongbao_grabs_total{result="empty"}');
     await grabs.withoutSettlement(() => grabs.warmUp(us));
     const { rows, ratio } = await rounds(bench, [
       { name: 'winning', load: () => grabs.win(us, seconds) },
       { name: 'losing', load: () => lose(settled) },
       { name: 'losing, before it is settled', load: loseFresh },
+      { name: 'floor: the loop, the same answer', load: constant },
     ], (work) => grabs.withoutSettlement(work));
     return {
       rows,
       ratios: [
         bench.ratio('grab_lose_cpu_vs_win', ratio(1, 0, 'server µs'), '<= 0.55'),
+        bench.ratio('grab_lose_cpu_vs_constant', ratio(1, 3, 'server µs'), '<= 1.2'),
         bench.ratio('grab_lose_rate_vs_win', ratio(1, 0, '/s'), '>= 1.7'),
       ],
       notes: ['Losing: 410, with a problem in JSON that says why.'],
