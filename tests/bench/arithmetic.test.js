@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { cpuBetween, cpuOf, memoryOf, processTree } from './cpu.js';
+import { cpuBetween, cpuOf, cpusOf, memoryOf, processTree } from './cpu.js';
 import { flatten } from './flatten.js';
-import { packetNumber } from './grabs.js';
-import { mustBeClean, parseWrk, rowOf } from './load.js';
+import { packetNumber, packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
+import { measured, mustBeClean, parseWrk, rowOf } from './load.js';
 import { fillMarkdown, machine } from './report.js';
 import { rounds } from './rounds.js';
 import { figure, median, medians, percentile, ratio } from './stats.js';
@@ -72,6 +72,30 @@ test('CPU is the sum over all threads, also of those that started meanwhile', (t
   const after = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1600 }, 11: { ns: 500 }, 12: { ns: 40 } }, 2: { 2: { ns: 75 } } }));
   assert.equal(cpuBetween(before, after), 600 + 40 + 5);
   assert.throws(() => cpuBetween(after, before), /1\/12 ended/);
+});
+
+test('the CPUs of a process are read as numbers', (t) => {
+  const root = proc(t, { 1: { 1: { ns: 0 } } });
+  writeFileSync(join(root, '1/status'), 'Name:\tx\nCpus_allowed:\t13\nCpus_allowed_list:\t0-1,4\n');
+  assert.deepEqual(cpusOf(1, root), [0, 1, 4]);
+  assert.deepEqual(cpusOf(2, root), [], 'it has ended');
+});
+
+test('a server whose threads end is measured as a whole', async () => {
+  let ns = 0;
+  const { row } = await measured({ app: [], mariadb: () => ns }, async () => {
+    ns = 7_000_000;
+    return { requests: 10, seconds: 1, p50: 1, p99: 1, p999: 1 };
+  });
+  assert.equal(row['mariadb µs'], 700);
+  assert.equal(row['server µs'], 700);
+});
+
+test('a load has more shares than requests, and no user twice for one packet', () => {
+  for (let n = 2; n <= SPREAD; n++) assert.ok(SPREAD % n !== 0 || USERS % n !== 0, `both can be divided by ${n}`);
+  assert.ok(spreadShares(10_000, 4) * SPREAD > 1.3 * 40_000);
+  assert.ok(spreadShares(100_000, 4) <= USERS);
+  assert.ok(packetsNeeded(10_000, 4) * USERS > 1.3 * 40_000);
 });
 
 test('the CPU time of a real process is measured', async (t) => {

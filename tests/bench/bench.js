@@ -13,7 +13,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
-const ORDER = ['fsync', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
+const ORDER = ['fsync', 'per_core', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
   'records', 'send', 'login', 'connections', 'growth', 'memory'];
 
 const OPTIONS = {

@@ -58,3 +58,12 @@ export function memoryOf(pids, proc = '/proc') {
   for (const pid of pids) kib += Number(/^Pss:\s+(\d+) kB/m.exec(read(`${proc}/${pid}/smaps_rollup`) ?? '')?.[1] ?? 0);
   return kib / 1024;
 }
+
+// The CPUs on which a process may run: '0-1,4' is [0, 1, 4].
+export function cpusOf(pid, proc = '/proc') {
+  const list = /^Cpus_allowed_list:\s+(\S+)$/m.exec(read(`${proc}/${pid}/status`) ?? '')?.[1] ?? '';
+  return list.split(',').filter(Boolean).flatMap((part) => {
+    const [first, last = first] = part.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}

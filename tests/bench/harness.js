@@ -60,11 +60,11 @@ export class Bench {
   }
 
   // The site that the cases share, started at the first call; a case that stops one of its servers starts it again.
-  // own: a site of this case alone, with settings of its own.
-  async site({ own = false, settings = {} } = {}) {
+  // own: a site of this case alone, with settings of its own, and on one CPU if given.
+  async site({ own = false, settings = {}, cpu = null } = {}) {
     if (!own && this.#shared) return this.#shared;
     const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.newFolder('site'),
-      settings: { ...SETTINGS, ...settings } }), !own);
+      settings: { ...SETTINGS, ...settings }, cpu }), !own);
     await site.up();
     if (!own) this.#shared = site;
     return site;

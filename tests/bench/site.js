@@ -30,9 +30,11 @@ export async function freePort() {
 export class Site {
   #root; #environment; #agent = new http.Agent({ keepAlive: true, maxSockets: 32 }); #users = []; #commands = new Set(); #ending = false;
 
-  // settings: of docs/reference/config.md, as { HB_NAME: value }.
-  constructor({ root, build, folder, settings = {} }) {
+  // settings: of docs/reference/config.md, as { HB_NAME: value }. cpu: all servers run on this CPU only, as on a machine
+  // with a single one.
+  constructor({ root, build, folder, settings = {}, cpu = null }) {
     this.#root = root;
+    this.cpu = cpu;
     this.build = build;
     this.var = folder;
     this.binary = join(build, 'hongbao');
@@ -50,7 +52,8 @@ export class Site {
   }
 
   async #run(...args) {
-    const { code, stdout, stderr } = await run(join(this.#root, 'dev'), ['--var', this.var, ...args], { env: this.#environment });
+    const command = [...(this.cpu === null ? [] : ['taskset', '-c', String(this.cpu)]), join(this.#root, 'dev'), '--var', this.var, ...args];
+    const { code, stdout, stderr } = await run(command[0], command.slice(1), { env: this.#environment });
     if (code !== 0) throw new Error(`./dev ${args.join(' ')}: ${code}\n${stderr}`);
     return stdout;
   }

@@ -1,0 +1,114 @@
+// What one core is worth: every server of a site on one CPU, the load generator on another. A winning grab is on disk
+// before its answer, and its money is in MariaDB soon after, by the settle worker on the same core.
+import { cpusOf, processTree } from '../cpu.js';
+import { Grabs, packetsNeeded } from '../grabs.js';
+import { measured, mustBeClean, wrk } from '../load.js';
+import { rounds } from '../rounds.js';
+import { cpuNs } from '../stores.js';
+
+const CONNECTIONS = 256;
+const SHARES = 100;
+const SECONDS = 8;
+const SECONDS_QUICK = 3;
+const SERVERS = ['nginx', 'hot', 'page', 'auth', 'redis', 'settle', 'mariadb'];
+
+// WeChat's published peaks, and what each is compared with.
+const PEAKS = [
+  { year: 2014, what: '25,000 openings a minute', rate: 25_000 / 60, kind: 'winning' },
+  { year: 2015, what: '14,000,000 shakes a second', rate: 14_000_000, kind: 'losing' },
+  { year: 2017, what: '760,000 packets a second', rate: 760_000, kind: 'winning' },
+];
+
+function mustBePinned(site, cpu) {
+  for (const pid of SERVERS.flatMap((name) => processTree(site.pid(name)))) {
+    if (cpusOf(pid).join() !== String(cpu)) throw new Error(`process ${pid} is not on CPU ${cpu} alone`);
+  }
+}
+
+// All servers as one target, with the share of the core that they used.
+class Core {
+  constructor(grabs, cpu) {
+    const { site } = grabs;
+    Object.assign(this, { grabs, site, name: 'one core', url: site.url, more: { cpu, connections: CONNECTIONS } });
+  }
+
+  groups() {
+    const trees = Object.fromEntries(['nginx', 'redis', 'settle'].map((name) => [name, processTree(this.site.pid(name))]));
+    return { ...trees, app: processTree(this.site.pid('hot')), mariadb: () => cpuNs(this.site.pid('mariadb')) };
+  }
+
+  // rate: of the work whose cost is in the row.
+  row({ 'app MiB': _, ...row }, rate = row['/s']) {
+    return { ...row, 'core %': rate * row['server µs'] / 1e4 };
+  }
+
+  // Winning grabs, until the last one is settled.
+  async winAndSettle(seconds) {
+    const { grabs, site } = this;
+    const ids = await grabs.packets(packetsNeeded(grabs.rate(this), seconds));
+    const paths = grabs.file(ids.map((id) => `POST /p/${id}/open`));
+    const started = performance.now();
+    let settledRate;
+    const { row } = await measured(this.groups(),
+      () => wrk({ root: grabs.bench.root, url: this.url, kind: 'every', cookies: grabs.cookies, paths, seconds, ...this.more }),
+      async ({ requests, errors }) => {
+        mustBeClean(this.name, { errors });
+        await site.drained();
+        const settledSeconds = (performance.now() - started) / 1000;
+        const taken = await grabs.taken(ids);
+        settledRate = taken / settledSeconds;
+        if (taken < requests || taken > requests + CONNECTIONS) throw new Error(`${requests} requests were answered, and ${taken} shares taken`);
+        return taken;
+      });
+    return { ...this.row(row, settledRate), 'settled /s': settledRate };
+  }
+}
+
+const coresFor = (peak, rate) => Math.ceil(peak / rate).toLocaleString('en-US');
+
+function notesOf(win, settled, lose) {
+  const rates = { winning: win, losing: lose };
+  return [
+    `One core serves ${Math.round(win).toLocaleString('en-US')} winning grabs a second (${Math.round(settled).toLocaleString('en-US')} when it must settle all of them at the same time), `
+      + `or ${Math.round(lose).toLocaleString('en-US')} losing ones. Every answer of a winning grab came after its write was on disk (appendfsync always).`,
+    `Cores for WeChat's published peaks, each peak divided by this rate: ${PEAKS.map(({ year, what, rate, kind }) => `${year}, ${what} (as ${kind} grabs): ${coresFor(rate, rates[kind])}`
+      + `${kind === 'winning' ? `, settled at once ${coresFor(rate, settled)}` : ''}`).join('; ')}.`,
+  ];
+}
+
+export default {
+  name: 'per_core',
+  title: `a whole site on one core, ${CONNECTIONS} connections`,
+  async run(bench) {
+    const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+    const [cpu, other] = cpusOf('self');
+    if (other === undefined) throw new Error('this case needs two CPUs: one for the site, one for the load');
+    const site = await bench.site({ own: true, cpu });
+    const grabs = await Grabs.open(bench, { site });
+    const core = new Core(grabs, other);
+    mustBePinned(site, cpu);
+
+    const [settled] = await grabs.packets(1, SHARES);
+    await grabs.empty(settled, SHARES);
+    await site.drained();
+    const losers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
+    const empty = () => grabs.counter('hongbao_grabs_total{result="empty"}');
+    const lose = (id) => grabs.load(core, { cookies: losers, paths: grabs.file([`POST /p/${id}/open`]), seconds, refused: true, count: empty, ...core.more });
+    const loseFresh = () => grabs.withoutSettlement(async () => {
+      const [id] = await grabs.packets(1, SHARES);
+      await grabs.empty(id, SHARES);
+      return lose(id);
+    });
+    await grabs.withoutSettlement(() => grabs.warmUp(core, core.more));
+    const { rows } = await rounds(bench, [
+      { name: 'winning', load: async () => core.row(await grabs.withoutSettlement(() => grabs.win(core, seconds, core.more))) },
+      { name: 'winning, settled meanwhile', load: () => core.winAndSettle(seconds) },
+      { name: 'losing', load: async () => core.row(await lose(settled)) },
+      { name: 'losing, before it is settled', load: async () => core.row(await loseFresh()) },
+    ]);
+    mustBePinned(site, cpu);
+    await site.mustBeSound();
+    const [WIN, SETTLED, LOSE] = [0, 1, 2];
+    return { rows, ratios: [], notes: notesOf(rows[WIN]['/s'], rows[SETTLED]['settled /s'], rows[LOSE]['/s']) };
+  },
+};
