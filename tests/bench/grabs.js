@@ -10,6 +10,7 @@ const SPARE = 1.4;             // more packets than the last rate would need
 const SENDERS_AT_ONCE = 4;
 const GRABS_AT_ONCE = 25;
 export const SPREAD = 257;     // packets at once; it has no divisor in common with USERS
+const SPREAD_ROOM = 2;         // their rate is not known before
 const REST_MS = 100;
 const REST_S_MAX = 20;
 const RATE_FIRST = 10_000;
@@ -166,7 +167,7 @@ export class Grabs {
 
   // The same over SPREAD packets at once: request n is of user n for packet n, and no pair comes twice. After win().
   async winSpread(target, seconds) {
-    const ids = await this.packets(SPREAD, spreadShares(this.rate(target), seconds));
+    const ids = await this.packets(SPREAD, spreadShares(SPREAD_ROOM * Math.max(this.rate(target), RATE_FIRST), seconds));
     return this.load(target, { paths: this.file(ids.map((id) => `POST /p/${id}/open`)), seconds, count: () => this.taken(ids) });
   }
 

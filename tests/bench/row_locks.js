@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { packetNumber, packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
 import { DATABASE } from './peers.js';
 
-const RATE_FIRST = 10_000;
+const RATE_MIN = 10_000; // there are shares for so many requests a second, or for more than there were before
 
 // Rows that contradict each other; each query counts them.
 const CONTRADICTIONS = {
@@ -67,15 +67,22 @@ export class RowLocks {
   // user has tried it. There is a share for each request, so whoever is turned away is turned away while shares are left.
   async load(peer, seconds, { spread }) {
     const key = `${peer.name} ${spread}`;
-    const rate = this.#rates.get(key) ?? RATE_FIRST;
+    const rate = this.#rates.get(key) ?? RATE_MIN;
     const shares = spread ? spreadShares(rate, seconds) : USERS;
     const ids = await this.#packets(spread ? SPREAD : packetsNeeded(rate, seconds), shares);
     const paths = this.grabs.file(ids.map((id) => `POST /p/${id}/open`));
     const row = await this.grabs.load(peer, { paths, seconds, kind: spread ? 'cycle' : 'every', some: true, count: () => this.#taken(ids) });
-    this.#rates.set(key, row['/s']);
+    this.#rates.set(key, Math.max(rate, row['/s']));
     if (row['/s'] * seconds > ids.length * shares) throw new Error(`${peer.name}: more requests than shares`);
+    this.#mustHaveWorked(peer);
     if (!peer.nowait && row['turned away'] > 0) throw new Error(`${peer.name}: ${row['turned away']} were turned away`);
     return row;
+  }
+
+  // A request that MariaDB failed is answered like one that was turned away, and logged.
+  #mustHaveWorked(peer) {
+    const failure = /^grab_mariadb: .*$/m.exec(readFileSync(join(peer.folder, 'log/app.out'), 'utf8'));
+    if (failure) throw new Error(`${peer.name}: ${failure[0]}`);
   }
 
   async mustBeSound() {

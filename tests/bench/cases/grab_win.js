@@ -72,7 +72,7 @@ export default {
       notes: [
         'Every answer of a load was a share: what is taken in Redis was counted after each, and the audit of all of it was clean.',
         `All grabs of a load are on one packet until ${USERS.toLocaleString('en-US')} users have a share of it; those of the rows with ${SPREAD} packets are on all of these in turn.`,
-        'MariaDB alone: 8 processes of the same kind as libfcgi; CPU is that of a won grab. Every won grab was a row, and all sums were exact.',
+        'MariaDB: 8 processes of the same kind as libfcgi. CPU, also that of requests turned away, is divided by the grabs that won; each was a row, and all sums were exact.',
         ...turnedAway(rows),
       ],
     };
