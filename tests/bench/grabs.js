@@ -165,10 +165,15 @@ export class Grabs {
     return this.#rates.get(target.name) ?? 0;
   }
 
+  // Sends SPREAD packets with shares enough for a load over all of them.
+  spread(target, seconds) {
+    return this.packets(SPREAD, spreadShares(SPREAD_ROOM * Math.max(this.rate(target), RATE_FIRST), seconds));
+  }
+
   // The same over SPREAD packets at once: request n is of user n for packet n, and no pair comes twice. After win().
-  async winSpread(target, seconds) {
-    const ids = await this.packets(SPREAD, spreadShares(SPREAD_ROOM * Math.max(this.rate(target), RATE_FIRST), seconds));
-    return this.load(target, { paths: this.file(ids.map((id) => `POST /p/${id}/open`)), seconds, count: () => this.taken(ids) });
+  async winSpread(target, seconds, more = {}) {
+    const ids = await this.spread(target, seconds);
+    return this.load(target, { paths: this.file(ids.map((id) => `POST /p/${id}/open`)), seconds, count: () => this.taken(ids), ...more });
   }
 
   // A short load whose result is discarded: it measures the rate, which decides the number of packets. The first guess is

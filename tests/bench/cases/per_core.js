@@ -1,7 +1,7 @@
 // What one core is worth: every server of a site on one CPU, the load generator on another. A winning grab is on disk
 // before its answer, and its money is in MariaDB soon after, by the settle worker on the same core.
 import { cpusOf, processTree } from '../cpu.js';
-import { Grabs, packetsNeeded } from '../grabs.js';
+import { Grabs, SPREAD } from '../grabs.js';
 import { measured, mustBeClean, wrk } from '../load.js';
 import { rounds } from '../rounds.js';
 import { cpuNs } from '../stores.js';
@@ -42,15 +42,15 @@ class Core {
     return { ...row, 'core %': rate * row['server µs'] / 1e4 };
   }
 
-  // Winning grabs, until the last one is settled.
+  // Winning grabs of SPREAD packets, until the last one is settled.
   async winAndSettle(seconds) {
     const { grabs, site } = this;
-    const ids = await grabs.packets(packetsNeeded(grabs.rate(this), seconds));
+    const ids = await grabs.spread(this, seconds);
     const paths = grabs.file(ids.map((id) => `POST /p/${id}/open`));
     const started = performance.now();
     let settledRate;
     const { row } = await measured(this.groups(),
-      () => wrk({ root: grabs.bench.root, url: this.url, kind: 'every', cookies: grabs.cookies, paths, seconds, ...this.more }),
+      () => wrk({ root: grabs.bench.root, url: this.url, kind: 'cycle', cookies: grabs.cookies, paths, seconds, ...this.more }),
       async ({ requests, errors }) => {
         mustBeClean(this.name, { errors });
         await site.drained();
@@ -66,12 +66,15 @@ class Core {
 
 const coresFor = (peak, rate) => Math.ceil(peak / rate).toLocaleString('en-US');
 
-function notesOf(win, settled, lose) {
+const whole = (rate) => Math.round(rate).toLocaleString('en-US');
+
+// win, settled: of grabs of many packets, of which hardly two meet.
+function notesOf({ hot, win, settled, lose }) {
   const rates = { winning: win, losing: lose };
   return [
-    `One core serves ${Math.round(win).toLocaleString('en-US')} winning grabs a second (${Math.round(settled).toLocaleString('en-US')} when it must settle all of them at the same time), `
-      + `or ${Math.round(lose).toLocaleString('en-US')} losing ones. Every answer of a winning grab came after its write was on disk (appendfsync always).`,
-    `Cores for WeChat's published peaks, each peak divided by this rate: ${PEAKS.map(({ year, what, rate, kind }) => `${year}, ${what} (as ${kind} grabs): ${coresFor(rate, rates[kind])}`
+    `One core serves ${whole(win)} winning grabs of ${SPREAD} packets a second (${whole(settled)} when it must settle all of them at the same time; ${whole(hot)} when all are of one packet), `
+      + `or ${whole(lose)} losing ones. Every answer of a winning grab came after its write was on disk (appendfsync always).`,
+    `An extrapolation: cores for WeChat's published peaks, each peak divided by the rate for ${SPREAD} packets: ${PEAKS.map(({ year, what, rate, kind }) => `${year}, ${what} (as ${kind} grabs): ${coresFor(rate, rates[kind])}`
       + `${kind === 'winning' ? `, settled at once ${coresFor(rate, settled)}` : ''}`).join('; ')}.`,
   ];
 }
@@ -101,14 +104,15 @@ export default {
     });
     await grabs.withoutSettlement(() => grabs.warmUp(core, core.more));
     const { rows } = await rounds(bench, [
-      { name: 'winning', load: async () => core.row(await grabs.withoutSettlement(() => grabs.win(core, seconds, core.more))) },
-      { name: 'winning, settled meanwhile', load: () => core.winAndSettle(seconds) },
+      { name: 'winning, one packet', load: async () => core.row(await grabs.withoutSettlement(() => grabs.win(core, seconds, core.more))) },
+      { name: `winning, ${SPREAD} packets`, load: async () => core.row(await grabs.withoutSettlement(() => grabs.winSpread(core, seconds, core.more))) },
+      { name: `winning, ${SPREAD} packets, settled meanwhile`, load: () => core.winAndSettle(seconds) },
       { name: 'losing', load: async () => core.row(await lose(settled)) },
       { name: 'losing, before it is settled', load: async () => core.row(await loseFresh()) },
     ]);
     mustBePinned(site, cpu);
     await site.mustBeSound();
-    const [WIN, SETTLED, LOSE] = [0, 1, 2];
-    return { rows, ratios: [], notes: notesOf(rows[WIN]['/s'], rows[SETTLED]['settled /s'], rows[LOSE]['/s']) };
+    const [HOT, WIN, SETTLED, LOSE] = rows;
+    return { rows, ratios: [], notes: notesOf({ hot: HOT['/s'], win: WIN['/s'], settled: SETTLED['settled /s'], lose: LOSE['/s'] }) };
   },
 };
