@@ -2,7 +2,8 @@
 -- A crowd opens a packet: each of its users takes the next share. O(1) in the number of shares and of packets.
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
--- ARGV[1] packet id, then for each grab: user id, nickname
+-- ARGV[1] packet id
+-- ARGV[2…] the user id of each grab, then the nickname of each grab
 -- returns one answer per grab: {LIVE_GRABBED | LIVE_ALREADY, share_no, fen}: a repeat returns the same share and
 --   amount, always; {LIVE_EMPTY, count}, {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: shut, or a
 --   key is lost
@@ -12,107 +13,108 @@
 -- @include "share"
 -- @include "consistency"
 
-local packet_id = ARGV[1]
-local users, nicknames = {}, {}
-for i = 2, #ARGV, 2 do
-    users[#users + 1], nicknames[#nicknames + 1] = ARGV[i], ARGV[i + 1]
-end
+local size = (#ARGV - 1) / 2
+local crowd = size > 1 -- what only a crowd needs is not made for a grab alone
 
 local function answer_all(answer)
     local answers = {}
-    for i = 1, #users do
+    for i = 1, size do
         answers[i] = answer
     end
     return answers
 end
 
-local packet = redis.call('HMGET', KEYS[1], 'state', 'receiver', 'count', 'expires_ms', 'grabbed_fen')
-local state, receiver, count, expires_ms = packet[1], packet[2], tonumber(packet[3]), tonumber(packet[4])
+local packet = redis.call('HMGET', KEYS[1], 'state', 'grabbed_fen', 'count', 'receiver', 'expires_ms')
+local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
 end
 local grabbed = redis.call('LLEN', KEYS[4])
-if state == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[3]), packet[5]) then
+if state == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[3]), packet[2]) then
     return answer_all(packet_shut(KEYS[1]))
 end
 
--- Why a user without a share gets none, although one is left; nil: the packet is open.
-local function refusal()
-    if state == 'closed' or now_ms() >= expires_ms then
-        return {LIVE_EXPIRED}
-    end
-    return state ~= 'open' and {LIVE_BUSY} or nil
+-- The answer to a user who could have a share; nil: they get the next one.
+local refusal
+if grabbed >= count then
+    refusal = {LIVE_EMPTY, count}
+elseif state == 'closed' or now_ms() >= tonumber(packet[5]) then
+    refusal = {LIVE_EXPIRED}
+elseif state ~= 'open' then
+    refusal = {LIVE_BUSY}
 end
 
--- Who gets which share. Nothing is written before every answer is known.
-local shares = redis.call('HMGET', KEYS[3], unpack(users))
-local answers, winners, share_of, next_share = {}, {}, {}, grabbed
-local refused, refused_known = nil, false
-for i = 1, #users do
-    local user = users[i]
-    local share_no = share_of[user] or tonumber(shares[i] or nil)
+-- The shares that the crowd could take follow each other.
+local next_bytes = ''
+if not refusal then
+    next_bytes = redis.call('GETRANGE', KEYS[2], digits(grabbed * SHARE_BYTES),
+        digits((grabbed + size) * SHARE_BYTES - 1))
+end
+
+-- Every answer is known before the first write.
+local share_of_user = redis.call('HMGET', KEYS[3], unpack(ARGV, 2, 1 + size))
+local answers, winners, sum_fen = {}, 0, 0
+local taken, events, order, hash -- of a crowd: its new shares by user; arguments of XADD, RPUSH and HSET
+local share_text, user_fen, event, nickname -- of the newest winner
+if crowd then
+    taken, events, order, hash = {}, {}, {}, {}
+end
+for i = 1, size do
+    local user = ARGV[1 + i]
+    local share_no = tonumber(share_of_user[i] or crowd and taken[user] or nil)
     if share_no then
-        answers[i] = {LIVE_ALREADY, share_no}
-    elseif receiver ~= '' and receiver ~= user then
-        answers[i] = {LIVE_NOT_FOR_YOU}
-    elseif next_share >= count then
-        answers[i] = {LIVE_EMPTY, count}
-    else
-        if not refused_known then
-            refused, refused_known = refusal(), true
-        end
-        if refused then
-            answers[i] = refused
-        else
-            share_of[user] = next_share
-            answers[i] = {LIVE_GRABBED, next_share}
-            winners[#winners + 1] = i
-            next_share = next_share + 1
-        end
-    end
-end
-
--- The amounts. The new shares follow each other.
-local bytes = ''
-if #winners > 0 then
-    bytes = redis.call('GETRANGE', KEYS[2], digits(grabbed * SHARE_BYTES), digits(next_share * SHARE_BYTES - 1))
-end
-for i = 1, #answers do
-    local answer = answers[i]
-    local share_no = answer[2]
-    if answer[1] == LIVE_GRABBED or answer[1] == LIVE_ALREADY then
         local fen
-        if share_no >= grabbed then
-            fen = bytes_fen(bytes, (share_no - grabbed) * SHARE_BYTES)
-        else
+        if share_no < grabbed then
             fen = share_fen(KEYS[2], share_no)
+        else
+            fen = bytes_fen(next_bytes, (share_no - grabbed) * SHARE_BYTES)
         end
         if not fen then
             return answer_all(packet_shut(KEYS[1]))
         end
-        answer[3] = fen
+        answers[i] = {LIVE_ALREADY, share_no, fen}
+    elseif receiver ~= '' and receiver ~= user then
+        answers[i] = {LIVE_NOT_FOR_YOU}
+    elseif refusal then
+        answers[i] = refusal
+    else
+        share_no = grabbed + winners
+        local fen = bytes_fen(next_bytes, winners * SHARE_BYTES)
+        if not fen then
+            return answer_all(packet_shut(KEYS[1]))
+        end
+        answers[i] = {LIVE_GRABBED, share_no, fen}
+        share_text, user_fen, nickname = digits(share_no), user .. ',' .. digits(fen) .. ',', ARGV[1 + size + i]
+        event = ARGV[1] .. ',' .. share_text .. ',' .. user_fen .. nickname
+        winners = winners + 1
+        sum_fen = sum_fen + fen
+        if crowd then
+            taken[user] = share_text
+            events[2 * winners - 1], events[2 * winners] = 'g', event
+            order[2 * winners - 1], order[2 * winners] = user_fen, nickname
+            hash[2 * winners - 1], hash[2 * winners] = user, share_text
+        end
+        if share_no + 1 == count then
+            refusal = {LIVE_EMPTY, count}
+        end
     end
 end
-if #winners == 0 then
+if winners == 0 then
     return answers
 end
 
 -- The event comes first: its id, the time of the grabs, is stored in the order list, too.
-local event, order, hash, sum_fen = {}, {}, {}, 0
-for n = 1, #winners do
-    local i = winners[n]
-    local user, share_text, fen_text = users[i], digits(answers[i][2]), digits(answers[i][3])
-    event[2 * n - 1] = 'g'
-    event[2 * n] = packet_id .. ',' .. share_text .. ',' .. user .. ',' .. fen_text .. ',' .. nicknames[i]
-    order[n] = user .. ',' .. fen_text .. ','
-    hash[2 * n - 1], hash[2 * n] = user, share_text
-    sum_fen = sum_fen + answers[i][3]
+if crowd then
+    local id = redis.call('XADD', KEYS[5], '*', unpack(events)) .. ','
+    for n = 1, winners do
+        order[n] = order[2 * n - 1] .. id .. order[2 * n]
+    end
+    redis.call('RPUSH', KEYS[4], unpack(order, 1, winners))
+    redis.call('HSET', KEYS[3], unpack(hash))
+else
+    local id = redis.call('XADD', KEYS[5], '*', 'g', event)
+    redis.call('RPUSH', KEYS[4], user_fen .. id .. ',' .. nickname)
+    redis.call('HSET', KEYS[3], ARGV[2], share_text)
 end
-local event_id = redis.call('XADD', KEYS[5], '*', unpack(event))
-for n = 1, #winners do
-    order[n] = order[n] .. event_id .. ',' .. nicknames[winners[n]]
-end
-redis.call('RPUSH', KEYS[4], unpack(order))
-redis.call('HSET', KEYS[3], unpack(hash))
 redis.call('HINCRBY', KEYS[1], 'grabbed_fen', digits(sum_fen))
 return answers

@@ -57,10 +57,11 @@ end
 
 if first == 0 then
     redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) -- also removes a time to live
-    redis.call('HSET', KEYS[1], 'state', 'busy', 'sender', ARGV[4], 'nickname', ARGV[5], 'kind', ARGV[6],
-        'split', ARGV[7], 'count', ARGV[8], 'amount', ARGV[9], 'greeting', ARGV[10], 'receiver', ARGV[11],
-        'receiver_name', ARGV[12], 'expires_ms', ARGV[13], 'created_ms', ARGV[14], 'commitment', ARGV[15],
-        'seed', ARGV[16], 'best', ARGV[17], 'grabbed_fen', 0, 'close_event', '')
+    -- Redis searches a small hash from its first field on, so those that a grab needs come first.
+    redis.call('HSET', KEYS[1], 'state', 'busy', 'grabbed_fen', 0, 'count', ARGV[8], 'receiver', ARGV[11],
+        'expires_ms', ARGV[13], 'sender', ARGV[4], 'nickname', ARGV[5], 'kind', ARGV[6], 'split', ARGV[7],
+        'amount', ARGV[9], 'greeting', ARGV[10], 'receiver_name', ARGV[12], 'created_ms', ARGV[14],
+        'commitment', ARGV[15], 'seed', ARGV[16], 'best', ARGV[17], 'close_event', '')
     redis.call('SET', KEYS[2], shares)
 end
 if #order > 0 then

@@ -1,6 +1,6 @@
 /* The command of a crowd:
  *
- *   EVALSHA hash key-count keys… shared arguments… own arguments of the first call, of the second … */
+ *   EVALSHA hash key-count keys… shared arguments… first own argument of each call… second own argument of each… */
 #include "io/redis_crowd.h"
 
 #include <assert.h>
@@ -9,13 +9,14 @@
 #include "io/redis_internal.h"
 #include "io/redis_script.h"
 
-enum { ARG_HEAD_MAX = 32 };
+enum { ARG_HEAD_MAX = 32, CROWDS_FIRST = 16 };
 
 struct redis_crowd {
     struct redis_script *script;
     enum redis_target target;
-    struct buf args; /* the encoded arguments, without the head "*N" */
-    size_t arg_count;
+    struct buf args;                     /* encoded, without the head "*N" and the own arguments */
+    struct buf own[REDIS_CROWD_OWN_MAX]; /* the first, second … own argument of every caller, encoded */
+    size_t own_count, arg_count;
     size_t hash_at, key_at, key_len; /* places of the hash and of the first key in args */
     struct redis_call call;          /* of the EVALSHA */
     struct redis_call *callers[REDIS_CROWD_MAX];
@@ -33,7 +34,7 @@ static bool args_reserve(struct buf *b, const struct str *args, size_t count)
     return false;
 }
 
-/* Appends arguments; returns the place of the first one. The caller has reserved the bytes. */
+/* Appends arguments to c->args, and returns the place of the first one. The caller has reserved the bytes. */
 static size_t args_append(struct redis_crowd *c, const struct str *args, size_t count)
 {
     size_t first = 0;
@@ -57,18 +58,21 @@ static struct redis_crowd *crowd_find(struct redis *r, const struct redis_crowd_
     return NULL;
 }
 
-/* The next unused crowd; its buffer is kept from an earlier round. NULL: no memory. */
+/* The next unused crowd; its buffers are kept from an earlier round. NULL: no memory. */
 static struct redis_crowd *crowd_take(struct redis *r)
 {
     if (r->crowd_count == r->crowd_cap) {
-        size_t cap = r->crowd_cap == 0 ? 16 : 2 * r->crowd_cap;
+        size_t cap = r->crowd_cap == 0 ? CROWDS_FIRST : 2 * r->crowd_cap;
         struct redis_crowd *grown = realloc(r->crowds, cap * sizeof *grown);
         if (grown == NULL)
             return NULL;
-        for (size_t i = r->crowd_cap; i < cap; i++)
-            grown[i] = (struct redis_crowd){ .args = { .limit = REDIS_QUEUE_BYTES_MAX } };
+        for (; r->crowd_cap < cap; r->crowd_cap++) {
+            struct redis_crowd *c = &grown[r->crowd_cap];
+            *c = (struct redis_crowd){ .args = { .limit = REDIS_QUEUE_BYTES_MAX } };
+            for (size_t k = 0; k < REDIS_CROWD_OWN_MAX; k++)
+                c->own[k].limit = REDIS_QUEUE_BYTES_MAX;
+        }
         r->crowds = grown;
-        r->crowd_cap = cap;
     }
     return &r->crowds[r->crowd_count];
 }
@@ -78,59 +82,71 @@ static struct redis_crowd *crowd_begin(struct redis *r, const struct redis_crowd
     struct redis_crowd *c = crowd_take(r);
     char key_count[STR_U64_MAX];
     const struct str head[3] = { STR("EVALSHA"), redis_script_hash(q->script), str_u64(key_count, q->key_count) };
-    if (c == NULL || !args_reserve(&c->args, head, 3))
+    if (c == NULL || !args_reserve(&c->args, head, 3) || !args_reserve(&c->args, q->keys, q->key_count))
         return NULL;
     c->script = q->script;
     c->target = q->target;
-    c->arg_count = 0;
-    c->caller_count = 0;
+    c->own_count = q->own_count;
+    c->arg_count = c->caller_count = 0;
     c->call = (struct redis_call){ .status = ST_NO_MEMORY };
+    buf_reset(&c->args);
     (void)args_append(c, head, 1);
     c->hash_at = args_append(c, head + 1, 1);
     (void)args_append(c, head + 2, 1);
-    if (!args_reserve(&c->args, q->keys, q->key_count)) {
-        buf_reset(&c->args);
-        return NULL;
-    }
     c->key_at = args_append(c, q->keys, q->key_count);
     c->key_len = q->keys[0].len;
-    if (!args_reserve(&c->args, q->shared, q->shared_count)) {
-        buf_reset(&c->args);
-        return NULL;
-    }
     (void)args_append(c, q->shared, q->shared_count);
     r->crowd_count++;
     return c;
 }
 
+static bool own_append(struct redis_crowd *c, const struct str *own)
+{
+    for (size_t k = 0; k < c->own_count; k++)
+        if (!args_reserve(&c->own[k], &own[k], 1))
+            return false;
+    for (size_t k = 0; k < c->own_count; k++)
+        (void)redis_write_arg(&c->own[k], own[k]);
+    c->arg_count += c->own_count;
+    return true;
+}
+
 void redis_queue_crowd(struct redis *r, struct redis_call *call, const struct redis_crowd_call *q)
 {
     assert(q->key_count > 0 && q->key_count == redis_script_key_count(q->script));
+    assert(q->own_count <= REDIS_CROWD_OWN_MAX);
     struct redis_crowd *c = crowd_find(r, q);
     *call = (struct redis_call){ .status = ST_NO_MEMORY };
     if (c == NULL)
         c = crowd_begin(r, q);
-    if (c == NULL || !args_reserve(&c->args, q->own, q->own_count))
+    if (c == NULL || !own_append(c, q->own))
         return;
-    (void)args_append(c, q->own, q->own_count);
     c->callers[c->caller_count++] = call;
     call->status = ST_UNKNOWN;
 }
 
+static void crowd_queue(struct redis *r, struct redis_crowd *c)
+{
+    size_t bytes = c->args.len + ARG_HEAD_MAX;
+    for (size_t k = 0; k < c->own_count; k++)
+        bytes += c->own[k].len;
+    struct pending *p = redis_pending_add(r, &c->call, bytes, c->arg_count);
+    if (p == NULL)
+        return;
+    p->script = c->script;
+    p->target = c->target;
+    p->hash_offset = r->out.len - p->start + c->hash_at;
+    buf_str(&r->out, buf_view(&c->args));
+    for (size_t k = 0; k < c->own_count; k++)
+        buf_str(&r->out, buf_view(&c->own[k]));
+    p->end = r->out.len;
+}
+
 void redis_crowds_queue(struct redis *r)
 {
-    for (size_t i = 0; i < r->crowd_count; i++) {
-        struct redis_crowd *c = &r->crowds[i];
-        struct pending *p =
-            c->caller_count == 0 ? NULL : redis_pending_add(r, &c->call, c->args.len + ARG_HEAD_MAX, c->arg_count);
-        if (p == NULL)
-            continue;
-        p->script = c->script;
-        p->target = c->target;
-        p->hash_offset = r->out.len - p->start + c->hash_at;
-        buf_str(&r->out, buf_view(&c->args));
-        p->end = r->out.len;
-    }
+    for (size_t i = 0; i < r->crowd_count; i++)
+        if (r->crowds[i].caller_count > 0)
+            crowd_queue(r, &r->crowds[i]);
 }
 
 /* Gives each caller its element of the reply. A reply of another form goes to the first caller, which logs it. */
@@ -152,7 +168,8 @@ static void crowd_answer(struct redis_crowd *c)
     }
     redis_call_free(&c->call);
     c->caller_count = 0;
-    buf_reset(&c->args);
+    for (size_t k = 0; k < c->own_count; k++)
+        buf_reset(&c->own[k]);
 }
 
 void redis_crowds_answer(struct redis *r)
@@ -167,7 +184,10 @@ void redis_crowds_free(struct redis *r)
     for (size_t i = 0; i < r->crowd_count; i++)
         for (size_t k = 0; k < r->crowds[i].caller_count; k++)
             r->crowds[i].callers[k]->status = ST_UNAVAILABLE;
-    for (size_t i = 0; i < r->crowd_cap; i++)
+    for (size_t i = 0; i < r->crowd_cap; i++) {
         buf_free(&r->crowds[i].args);
+        for (size_t k = 0; k < REDIS_CROWD_OWN_MAX; k++)
+            buf_free(&r->crowds[i].own[k]);
+    }
     free(r->crowds);
 }

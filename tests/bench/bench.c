@@ -185,8 +185,8 @@ void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_
     struct str args[1 + 2 * BENCH_CROWD_MAX] = { str_u64(packet, packet_id) };
     assert(crowd <= BENCH_CROWD_MAX);
     for (size_t i = 0; i < crowd; i++) {
-        args[1 + 2 * i] = str_u64(users[i], first_user + i);
-        args[2 + 2 * i] = STR("小强");
+        args[1 + i] = str_u64(users[i], first_user + i);
+        args[1 + crowd + i] = STR("小强");
     }
     redis_queue_script(b->redis, call, b->live.grab, REDIS_FENCED, script_keys, ARRAY_LEN(script_keys), args,
                        1 + 2 * crowd);

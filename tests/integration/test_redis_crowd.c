@@ -7,8 +7,6 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "io/redis_crowd.h"
@@ -20,7 +18,7 @@ enum { CALLS_MAX = 200 };
 
 static struct services *app;
 static struct redis_scripts *set;
-static struct redis_script *script;
+static struct redis_script *script, *columns;
 
 /* Counts its calls at KEYS[1] and returns for each caller: the number of the call, ARGV[1], the caller's argument. With
  * the argument "fail" it fails, with "short" it lacks an answer. */
@@ -33,22 +31,30 @@ static const char SCRIPT[] = "#!lua\n"
                              "end\n"
                              "return answers\n";
 
+/* Returns both arguments of two callers. */
+static const char COLUMNS[] = "#!lua\n"
+                              "return {{ARGV[1], ARGV[3]}, {ARGV[2], ARGV[4]}}\n";
+
+static bool file_write(const char *dir, const char *name, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    return f != NULL && fputs(text, f) >= 0 && fclose(f) == 0;
+}
+
 static int setup(void **state)
 {
-    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
+    char dir[] = "/tmp/hb-lua-XXXXXX", command[64], error[256];
     (void)state;
     app = test_services_open();
-    if (app == NULL || mkdtemp(dir) == NULL)
+    if (app == NULL || mkdtemp(dir) == NULL || !file_write(dir, "crowd-1.lua", SCRIPT) ||
+        !file_write(dir, "columns-1.lua", COLUMNS) || redis_scripts_load(dir, &set, error, sizeof error) != ST_OK)
         return 1;
-    snprintf(path, sizeof path, "%s/crowd-1.lua", dir);
-    FILE *f = fopen(path, "w");
-    if (f == NULL || fputs(SCRIPT, f) < 0 || fclose(f) != 0 ||
-        redis_scripts_load(dir, &set, error, sizeof error) != ST_OK)
-        return 1;
-    (void)unlink(path);
-    (void)rmdir(dir);
+    snprintf(command, sizeof command, "rm -r %s", dir);
     script = redis_script_find(set, "crowd");
-    return script == NULL;
+    columns = redis_script_find(set, "columns");
+    return system(command) != 0 || script == NULL || columns == NULL;
 }
 
 static int teardown(void **state)
@@ -113,6 +119,25 @@ static void calls_of_one_key_are_one_command_and_each_gets_its_answer(void **sta
     queue(&calls[0], "test:crowd:1", REDIS_ANY, own[0]); /* the next round is the next command */
     redis_round(app->stores.redis);
     assert_int_equal(answer(&calls[0], own[0]), 2);
+}
+
+static void own_arguments_are_sent_column_by_column(void **state)
+{
+    (void)state;
+    struct redis_call calls[2];
+    const struct str key = STR("test:crowd:1");
+    const struct str own[2][2] = { { STR("a1"), STR("a2") }, { STR("b1"), STR("b2") } };
+    for (size_t i = 0; i < 2; i++)
+        redis_queue_crowd(
+            app->stores.redis, &calls[i],
+            &(struct redis_crowd_call){
+                .script = columns, .target = REDIS_ANY, .keys = &key, .key_count = 1, .own = own[i], .own_count = 2 });
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(str_equal(redis_reply_str(redis_reply_at(calls[i].reply, 0)), own[i][0]));
+        assert_true(str_equal(redis_reply_str(redis_reply_at(calls[i].reply, 1)), own[i][1]));
+        redis_call_free(&calls[i]);
+    }
 }
 
 static void a_large_crowd_is_several_commands(void **state)
@@ -225,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_of_one_key_are_one_command_and_each_gets_its_answer),
+        cmocka_unit_test(own_arguments_are_sent_column_by_column),
         cmocka_unit_test(a_large_crowd_is_several_commands),
         cmocka_unit_test(a_flushed_script_is_loaded_again_for_the_whole_crowd),
         cmocka_unit_test(an_error_is_the_status_of_each_caller),

@@ -146,6 +146,11 @@ static void two_workers_share_the_partitions(void **state)
     world_end(&w);
 }
 
+static int64_t letters_of(struct world *w, uint64_t packet_id)
+{
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
+}
+
 /* The entries of a batch are settled whole, also when one holds more events than a batch. */
 static void crowds_are_settled_in_batches_of_whole_entries(void **state)
 {
@@ -197,14 +202,18 @@ static void an_entry_of_two_packets_is_unreadable(void **state)
     struct world w;
     (void)state;
     world_begin(&w, 3);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), other;
+    do
+        other = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    while (world_partition(&w, other) != world_partition(&w, id));
     struct str words =
-        arena_printf(w.arena, "XADD {ev} * g %llu,0,%llu,100,a g 16,0,%llu,100,b", (unsigned long long)id,
-                     (unsigned long long)w.users[1], (unsigned long long)w.users[2]);
+        arena_printf(w.arena, "XADD {ev} * g %llu,0,%llu,100,a g %llu,0,%llu,100,b", (unsigned long long)id,
+                     (unsigned long long)w.users[1], (unsigned long long)other, (unsigned long long)w.users[2]);
     (void)world_redis_text(&w, id, words.ptr);
     assert_int_equal(world_drain(&w), 0);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
+    assert_int_equal(letters_of(&w, id), 1);
     assert_int_equal(world_balance(&w, id), 400);
+    assert_int_equal(world_balance(&w, other), 400);
     world_end(&w);
 }
 
@@ -296,11 +305,6 @@ static void a_repeat_does_not_drop_a_similar_grab_of_another_packet(void **state
     assert_int_equal(world_balance(&w, w.users[3]), 100100);
     world_audit_clean(&w);
     world_end(&w);
-}
-
-static int64_t letters_of(struct world *w, uint64_t packet_id)
-{
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
 }
 
 static void a_settled_share_repeated_with_another_amount_becomes_a_dead_letter(void **state)
