@@ -37,7 +37,6 @@ export default {
     return {
       rows,
       ratios: [
-        bench.ratio('grab_lose_cpu_vs_win', ratio(1, 0, 'server µs'), '<= 0.55'),
         bench.ratio('grab_lose_cpu_vs_constant', ratio(1, 3, 'server µs'), '<= 1.2'),
         bench.ratio('grab_lose_rate_vs_win', ratio(1, 0, '/s'), '>= 1.7'),
       ],

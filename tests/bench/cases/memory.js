@@ -2,8 +2,8 @@
 import { measure, redisOnly } from '../program.js';
 
 const SHARES = 10;
-const PACKET_BYTES_MAX = 900;
-const GRAB_BYTES_MAX = 200;
+const PACKET_BYTES_MAX = 720;
+const GRAB_BYTES_MAX = 100;
 
 async function usedBytes(server) {
   return Number(/used_memory:(\d+)/.exec(await server.command('INFO', 'memory'))[1]);
