@@ -64,16 +64,16 @@ bool page_cacheable(const struct packet_view *view)
     return true;
 }
 
-bool page_needs_all_rows(const struct packet_view *view)
-{
-    return is_final(view) && view->rows[0].settled && view->row_count < view->packet.count &&
-           view->packet.count <= LIVE_ROWS_MAX;
-}
-
 bool page_rows_keepable(const struct packet_view *view)
 {
     return !view->busy && view->over && view->packet.state == PACKET_FINISHED && view->row_count > 0 &&
            view->rows[0].share_no == view->packet.count - 1;
+}
+
+bool page_needs_all_rows(const struct packet_view *view)
+{
+    return (is_final(view) ? view->rows[0].settled : page_rows_keepable(view)) &&
+           view->row_count < view->packet.count && view->packet.count <= LIVE_ROWS_MAX;
 }
 
 bool page_rows_fit(const struct cached_page *page, const struct packet_view *view)
@@ -235,6 +235,22 @@ static const struct grab *row_find(const struct packet_view *view, uint64_t user
         if (view->rows[i].user_id == user_id)
             return &view->rows[i];
     return NULL;
+}
+
+bool page_serves(const struct cached_page *page, uint64_t user_id, int64_t now_ms)
+{
+    if (page->complete)
+        return true;
+    int64_t age_ms = now_ms - page->checked_ms;
+    return page->view.row_count == page->view.packet.count && age_ms >= 0 && age_ms < PAGE_CACHE_CHECK_MS &&
+           row_find(&page->view, user_id) == NULL;
+}
+
+void page_cache_checked(struct page_cache *cache, uint64_t packet_id, int64_t now_ms)
+{
+    uint32_t index = slot_find(cache, packet_id);
+    if (index != NO_SLOT)
+        cache->slots[index].page.checked_ms = now_ms;
 }
 
 struct live_grab cached_page_grab(const struct cached_page *page, uint64_t user_id)

@@ -3,9 +3,10 @@
  * with a dead letter is not closed, so it is not cacheable.) Such an entry is complete: it has all grabs of its packet,
  * so it also proves that a user has no share. Complete entries never become wrong; they are only evicted to make room.
  *
- * Between its last grab and the settlement of it only the list of a finished packet stays the same. Its entry has the
- * rendered rows alone; everything else is read from Redis for each visitor, which also tells whether the rows are still
- * the right ones (page_rows_fit). */
+ * Between its last grab and the settlement of it a finished packet is the same for all who have no share, and its list
+ * is the same for all. Its entry is not complete: Redis may still lose grabs and give their shares to other users, so
+ * it is used without Redis for at most PAGE_CACHE_CHECK_MS. A visitor with a share sees whether that is settled, so for
+ * them only the rendered rows are used, and everything else is read from Redis (page_rows_fit). */
 #ifndef HB_PAGES_PAGE_CACHE_H
 #define HB_PAGES_PAGE_CACHE_H
 
@@ -15,6 +16,7 @@
 
 #define PAGE_CACHE_PAGES_MAX   1024               /* of one process */
 #define PAGE_CACHE_BYTES_MAX   ((size_t)16 << 20) /* of one process, all pages together */
+#define PAGE_CACHE_CHECK_MS    1000
 #define PAGE_CACHE_PROBE_EVERY 16 /* one in this many late grabs probes whether its packet is cacheable */
 
 /* The first SHOW_ROWS rows of the list of grabs, rendered. */
@@ -24,10 +26,11 @@ struct cached_rows {
 };
 
 struct cached_page {
-    struct packet_view view; /* complete: all grabs, else the first SHOW_ROWS; newest first; of no visitor (has_mine is
-                                false) */
+    struct packet_view view; /* all grabs, or, of a packet with more than LIVE_ROWS_MAX, the first SHOW_ROWS; newest
+                                first; of no visitor (has_mine is false) */
     struct cached_rows rows;
     bool complete;
+    int64_t checked_ms; /* not complete: when Redis last told that the packet is the same */
 };
 
 struct page_cache;
@@ -38,7 +41,7 @@ void page_cache_free(struct page_cache *cache); /* NULL is allowed */
 
 /* True when the packet never changes and view (from Redis) has all of its grabs. Pure. */
 bool page_cacheable(const struct packet_view *view);
-/* True when the packet never changes and view has only some of its grabs, but one view can have all of them. Pure. */
+/* True when view has only some of the grabs that the cache needs, but one view can have all of them. Pure. */
 bool page_needs_all_rows(const struct packet_view *view);
 
 /* True when the rows of view, which has the newest ones, stay the same as long as the packet is finished. Pure. */
@@ -46,6 +49,11 @@ bool page_rows_keepable(const struct packet_view *view);
 /* True when the packet of view (without rows) still has the rows of page: Redis may have lost grabs and given their
  * shares to other users, at a later time. Pure. */
 bool page_rows_fit(const struct cached_page *page, const struct packet_view *view);
+
+/* True when page shows the packet to this user without Redis, at the time now_ms. Pure. */
+bool page_serves(const struct cached_page *page, uint64_t user_id, int64_t now_ms);
+/* Notes that Redis told at now_ms that the packet is the same. */
+void page_cache_checked(struct page_cache *cache, uint64_t packet_id, int64_t now_ms);
 
 /* Stores a copy of page, whose view must be page_cacheable if it is complete. A complete page replaces one that is not.
  * Does nothing when the packet is cached already, is larger than bytes_max, or there is no memory. */

@@ -55,16 +55,23 @@ const struct cached_page *show_cached(struct exchange *x)
     return page != NULL && page->complete ? page : NULL;
 }
 
+/* The first page of a view with all grabs, or the view itself, which is its first page. */
+static struct packet_view first_page(const struct packet_view *view, uint64_t user_id)
+{
+    const struct cached_page page = { .view = *view };
+    return view->row_count == view->packet.count ? cached_page_view(&page, user_id, PACKET_NO_SHARE, SHOW_ROWS) : *view;
+}
+
 /* Keeps what will not change. Of the requests of one batch that show the packet, the first one does so. */
 static void view_cache(struct exchange *x, const struct packet_view *view)
 {
     const struct cached_page *old = page_find(x);
-    struct cached_page page = { .view = *view, .complete = page_cacheable(view) };
+    struct cached_page page = { .view = *view, .complete = page_cacheable(view), .checked_ms = x->now_ms };
     if (x->app->page_cache == NULL || (old != NULL && (old->complete || !page.complete)) ||
-        (!page.complete && (!page_rows_keepable(view) || view->row_count > SHOW_ROWS)))
+        (!page.complete && !page_rows_keepable(view)))
         return;
-    struct packet_view first = page.complete ? cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS) : *view;
-    if (show_rows(x, &first, &page.rows) == ST_OK)
+    struct packet_view first = first_page(view, 0);
+    if (first.row_count <= SHOW_ROWS && show_rows(x, &first, &page.rows) == ST_OK)
         page_cache_put(x->app->page_cache, &page);
 }
 
@@ -94,10 +101,11 @@ void show_probe_read(struct exchange *x)
         view_cache(x, &view);
 }
 
-/* True: the packet never changes, but the cache needs all of its grabs. */
+/* True: the cache lacks the packet and needs all of its grabs. */
 static bool probe_needed(struct exchange *x, const struct packet_view *view)
 {
-    return x->app->page_cache != NULL && page_needs_all_rows(view) && show_cached(x) == NULL;
+    const struct cached_page *old = page_find(x);
+    return x->app->page_cache != NULL && page_needs_all_rows(view) && (old == NULL || (view->final && !old->complete));
 }
 
 /* Answers from a view of all but the rows, which are known. False: they are no longer the right ones. */
@@ -106,10 +114,12 @@ static bool answer_with_known_rows(struct exchange *x, struct packet_view *view)
     const struct cached_page *page = page_find(x);
     if (page == NULL || page->complete || !page_rows_fit(page, view))
         return false;
-    view->rows = page->view.rows;
-    view->row_count = page->view.row_count;
-    view->next = page->view.next;
+    const struct packet_view first = first_page(&page->view, 0);
+    view->rows = first.rows;
+    view->row_count = first.row_count;
+    view->next = first.next;
     answer_view(x, view, &page->rows);
+    page_cache_checked(x->app->page_cache, x->id, x->now_ms);
     return true;
 }
 
@@ -144,7 +154,7 @@ enum step packet_show_hot(struct exchange *x)
     }
     if (x->step == 0) {
         const struct cached_page *page = page_find(x);
-        if (page != NULL && page->complete) {
+        if (page != NULL && page_serves(page, x->visitor.user_id, x->now_ms)) {
             answer_cached(x, page, after);
             return STEP_DONE;
         }

@@ -98,6 +98,28 @@ static void the_rows_of_a_finished_packet_are_kept_before_it_is_settled(void **s
     page_cache_free(cache);
 }
 
+static void before_the_settlement_only_users_without_a_share_are_served_and_not_for_long(void **state)
+{
+    enum { NOW_MS = 100000 };
+    (void)state;
+    struct cached_page p = unsettled_make(1, SHARES);
+    p.checked_ms = NOW_MS;
+    assert_false(page_serves(&p, STRANGER, NOW_MS)); /* it has not all grabs: the user may have a share */
+    p.view.row_count = SHARES;
+    assert_true(page_serves(&p, STRANGER, NOW_MS));
+    assert_true(page_serves(&p, 0, NOW_MS));
+    assert_false(page_serves(&p, FIRST_USER + 1, NOW_MS));
+    assert_false(page_serves(&p, STRANGER, NOW_MS + PAGE_CACHE_CHECK_MS));
+    assert_false(page_serves(&p, STRANGER, NOW_MS - 1));
+    struct page_cache *cache = page_cache_new(4, 1 << 20);
+    page_cache_put(cache, &p);
+    page_cache_checked(cache, 1, NOW_MS + 500);
+    assert_true(page_serves(page_cache_find(cache, 1), STRANGER, NOW_MS + PAGE_CACHE_CHECK_MS));
+    page_cache_free(cache);
+    p = finished_make(1, SHARES);
+    assert_true(page_serves(&p, FIRST_USER + 1, NOW_MS));
+}
+
 static void only_finished_packets_have_rows_to_keep(void **state)
 {
     (void)state;
@@ -139,7 +161,7 @@ static void only_packets_that_never_change_are_cacheable(void **state)
     p.view.final = false; /* the published position also passes dead letters */
     assert_false(page_cacheable(&p.view));
     p.view.row_count = SHARES - 1;
-    assert_false(page_needs_all_rows(&p.view));
+    assert_true(page_needs_all_rows(&p.view)); /* before the settlement its rows are kept */
     p = finished_make(1, SHARES);
     p.view.row_count = SHARES - 1;
     assert_false(page_cacheable(&p.view));
@@ -300,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rows_of_a_finished_packet_are_kept_before_it_is_settled),
+        cmocka_unit_test(before_the_settlement_only_users_without_a_share_are_served_and_not_for_long),
         cmocka_unit_test(only_finished_packets_have_rows_to_keep),
         cmocka_unit_test(only_packets_that_never_change_are_cacheable),
         cmocka_unit_test(a_packet_with_more_shares_than_a_view_is_never_probed),
