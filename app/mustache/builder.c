@@ -81,8 +81,7 @@ enum status builder_add(struct builder *b, const struct mustache_source *given, 
     return ST_OK;
 }
 
-/* By bytes; a name comes before the longer names that begin with it. */
-static int name_compare(struct str a, struct str b)
+int builder_name_compare(struct str a, struct str b)
 {
     size_t len = a.len < b.len ? a.len : b.len;
     int order = len ? memcmp(a.ptr, b.ptr, len) : 0;
@@ -92,7 +91,7 @@ static int name_compare(struct str a, struct str b)
 
 static int source_compare(const void *a, const void *b)
 {
-    return name_compare(((const struct source *)a)->name, ((const struct source *)b)->name);
+    return builder_name_compare(((const struct source *)a)->name, ((const struct source *)b)->name);
 }
 
 struct source *builder_find(struct builder *b, struct str name)
@@ -128,7 +127,6 @@ static enum status set_names(struct mustache_set *set, const struct builder *b)
         t->set = set;
         t->name = (uint32_t)set->pool.len;
         t->name_len = (uint32_t)name.len;
-        t->name_hash = value_hash(name);
         buf_str(&set->pool, name);
     }
     set->count = b->count;

@@ -44,11 +44,18 @@ struct str mustache_name(const struct mustache *t)
 
 const struct mustache *mustache_find(const struct mustache_set *set, struct str name)
 {
-    uint32_t hash = value_hash(name);
+    size_t low = 0, high = set->count;
 
-    for (size_t i = 0; i < set->count; i++)
-        if (set->templates[i].name_hash == hash && str_equal(mustache_name(&set->templates[i]), name))
-            return &set->templates[i];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = builder_name_compare(name, mustache_name(&set->templates[middle]));
+        if (order == 0)
+            return &set->templates[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return NULL;
 }
 

@@ -120,6 +120,8 @@ enum status builder_close(struct builder *b, enum status st);
 /* Writes "file:line:column: message" for the offset at of src into error; returns ST_INVALID. */
 enum status builder_error(struct builder *b, const struct source *src, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The order of sources and templates (< 0, 0, > 0): by bytes; a name comes before the longer ones that begin with it. */
+int builder_name_compare(struct str a, struct str b);
 /* The source of that name, once they are sorted; NULL: there is none. */
 struct source *builder_find(struct builder *b, struct str name);
 /* Fills src->root and resolves its partials and parents. ST_INVALID with a message; ST_NO_MEMORY. */
@@ -158,8 +160,7 @@ struct op_name {
 struct mustache {
     const struct mustache_set *set;
     uint32_t name, name_len; /* a slice of the pool */
-    uint32_t name_hash;
-    uint32_t entry; /* its first op */
+    uint32_t entry;          /* its first op */
 };
 
 struct mustache_set {
@@ -168,7 +169,7 @@ struct mustache_set {
     struct op_name *names;
     uint32_t name_count, name_cap;
     struct buf pool;
-    struct mustache *templates;
+    struct mustache *templates; /* in the order of their names (builder_name_compare) */
     size_t count;
     char *dir;            /* NULL: from memory */
     uint64_t fingerprint; /* of the files of dir, names and times; 0: one can't be read */
