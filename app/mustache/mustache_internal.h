@@ -120,7 +120,7 @@ enum status builder_close(struct builder *b, enum status st);
 /* Writes "file:line:column: message" for the offset at of src into error; returns ST_INVALID. */
 enum status builder_error(struct builder *b, const struct source *src, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The order of sources and templates (< 0, 0, > 0): by bytes; a name comes before the longer ones that begin with it. */
+/* The order of sources and templates (< 0, 0, > 0): by bytes; a name comes before longer ones that begin with it. */
 int builder_name_compare(struct str a, struct str b);
 /* The source of that name, once they are sorted; NULL: there is none. */
 struct source *builder_find(struct builder *b, struct str name);
