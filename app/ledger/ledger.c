@@ -32,10 +32,15 @@ bool transfer_kind_read(struct str word, enum transfer_kind *out)
     return false;
 }
 
+static enum status account_insert(struct db *db, uint64_t id, enum account_kind kind, int64_t balance_fen)
+{
+    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (?, ?, ?)",
+                   DB_PARAMS(DB_U64(id), DB_TEXT(str_from(ACCOUNT_KIND_NAMES[kind])), DB_I64(balance_fen)));
+}
+
 enum status account_create(struct db *db, uint64_t id, enum account_kind kind)
 {
-    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (?, ?, 0)",
-                   DB_PARAMS(DB_U64(id), DB_TEXT(str_from(ACCOUNT_KIND_NAMES[kind]))));
+    return account_insert(db, id, kind, 0);
 }
 
 /* Subtracts the amount if the balance covers it; only the bank may go below zero. ST_INVALID: not covered, or no such
@@ -93,6 +98,16 @@ enum status ledger_transfer(struct db *db, const struct transfer *t)
         if (st == ST_OK)
             st = account_debit(db, t->debit_id, t->amount_fen);
     }
+    return st == ST_OK ? transfer_insert(db, t) : st;
+}
+
+enum status ledger_transfer_new(struct db *db, const struct transfer *t, enum account_kind credit_kind)
+{
+    assert(t->amount_fen > 0);
+    assert(t->debit_id < t->credit_id); /* the order of the locks: a new account has the higher id */
+    enum status st = account_debit(db, t->debit_id, t->amount_fen);
+    if (st == ST_OK)
+        st = account_insert(db, t->credit_id, credit_kind, t->amount_fen);
     return st == ST_OK ? transfer_insert(db, t) : st;
 }
 

@@ -24,20 +24,15 @@ static enum status fund_body(struct db *db, void *ctx)
     if (st == ST_INVALID)
         return ST_CORRUPT; /* foreign key: the user does not exist */
     if (st == ST_OK) {
-        st = account_create(db, p->id, ACCOUNT_ESCROW);
-        if (st == ST_EXISTS)
-            return ST_CORRUPT;
-    }
-    if (st == ST_OK) {
         struct transfer pay = { .kind = TRANSFER_SEND,
                                 .debit_id = p->sender_id,
                                 .credit_id = p->id,
                                 .amount_fen = p->amount_fen,
                                 .packet_id = p->id,
                                 .created_ms = p->created_ms };
-        st = ledger_transfer(db, &pay);
-        if (st == ST_NOT_FOUND || st == ST_EXISTS)
-            return ST_CORRUPT; /* a user without a wallet, or an id used twice */
+        st = ledger_transfer_new(db, &pay, ACCOUNT_ESCROW);
+        if (st == ST_EXISTS)
+            return ST_CORRUPT; /* an id used twice */
     }
     if (st == ST_OK)
         st = user_totals_add_sent(db, p->sender_id, p->created_ms, p->amount_fen);

@@ -143,6 +143,32 @@ static void an_account_is_created_once(void **state)
     assert_int_equal(balance_of(id), 100);
 }
 
+static enum status transfer_new_body(struct db *db, void *ctx)
+{
+    return ledger_transfer_new(db, ctx, ACCOUNT_ESCROW);
+}
+
+static void a_transfer_to_a_new_account_creates_it_or_changes_nothing(void **state)
+{
+    (void)state;
+    uint64_t from = funded_account(1000), taken = fresh_account(), to = (uint64_t)1 << 61 | taken;
+    struct transfer t = {
+        .kind = TRANSFER_SEND, .debit_id = from, .credit_id = to, .amount_fen = 1001, .created_ms = clock_now_ms()
+    };
+    int64_t fen;
+    created[created_len++] = to;
+    assert_int_equal(db_transaction(app->stores.db, transfer_new_body, &t), ST_INVALID);
+    assert_int_equal(ledger_balance(app->stores.db, arena, to, &fen), ST_NOT_FOUND);
+    t.amount_fen = 400;
+    assert_int_equal(db_transaction(app->stores.db, transfer_new_body, &t), ST_OK);
+    assert_int_equal(balance_of(from), 600);
+    assert_int_equal(balance_of(to), 400);
+    assert_int_equal(db_transaction(app->stores.db, transfer_new_body, &t), ST_EXISTS);
+    assert_int_equal(balance_of(from), 600);
+    assert_int_equal(balance_of(to), 400);
+    assert_int_equal(transfer_fen(app->stores.db, to, from, 400), ST_OK);
+}
+
 static void a_transfer_of_a_packet_is_made_once(void **state)
 {
     (void)state;
@@ -256,6 +282,7 @@ int main(void)
         cmocka_unit_test(only_the_bank_may_go_below_zero),
         cmocka_unit_test(a_transfer_with_a_missing_account_changes_nothing),
         cmocka_unit_test(an_account_is_created_once),
+        cmocka_unit_test(a_transfer_to_a_new_account_creates_it_or_changes_nothing),
         cmocka_unit_test(a_transfer_of_a_packet_is_made_once),
         cmocka_unit_test(concurrent_debits_take_no_more_than_the_balance),
         cmocka_unit_test(opposite_transfers_do_not_deadlock),
