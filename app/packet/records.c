@@ -10,6 +10,19 @@ static struct record_cursor range_end(const struct record_range *range)
     return range->has_cursor && range->cursor.ms < end.ms ? range->cursor : end;
 }
 
+enum {
+    COLUMN_PACKET,
+    COLUMN_SHARE,
+    COLUMN_AMOUNT,
+    COLUMN_GRABBED,
+    COLUMN_KIND,
+    COLUMN_GREETING,
+    COLUMN_SENDER,
+    COLUMN_SENDER_NAME,
+    COLUMN_BEST
+};
+
+/* The columns of grab are those of its key grab_received and of its primary key: no row of it is read. */
 enum status records_received_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
                                   size_t limit, struct received_row **out, size_t *out_count)
 {
@@ -17,8 +30,8 @@ enum status records_received_find(struct db *db, struct arena *a, uint64_t user_
     struct db_rows rows;
     enum status st =
         db_query(db, a, &rows,
-                 "SELECT " GRAB_COLUMNS ", grab.packet_id, packet.kind, packet.greeting, packet.sender_id, "
-                 "packet.sender_name, packet.grabbed_count = packet.count AND "
+                 "SELECT grab.packet_id, grab.share_no, grab.amount_fen, grab.grabbed_ms, packet.kind, "
+                 "packet.greeting, packet.sender_id, packet.sender_name, packet.grabbed_count = packet.count AND "
                  "COALESCE(packet.best_share_no = grab.share_no, FALSE) "
                  "FROM grab JOIN packet ON packet.id = grab.packet_id "
                  "WHERE grab.user_id = ? AND grab.grabbed_ms >= ? AND grab.grabbed_ms <= ? "
@@ -32,14 +45,15 @@ enum status records_received_find(struct db *db, struct arena *a, uint64_t user_
     if (list == NULL && rows.count > 0)
         return ST_NO_MEMORY;
     for (size_t i = 0; i < rows.count; i++) {
-        size_t c = GRAB_COLUMN_COUNT;
-        list[i] = (struct received_row){ .grab = grab_from_row(&rows, i),
-                                         .packet_id = db_cell_u64(&rows, i, c),
-                                         .greeting = db_cell(&rows, i, c + 2),
-                                         .sender_id = db_cell_u64(&rows, i, c + 3),
-                                         .sender_name = db_cell(&rows, i, c + 4),
-                                         .best = db_cell_u64(&rows, i, c + 5) != 0 };
-        if (!packet_kind_from(db_cell(&rows, i, c + 1), &list[i].kind))
+        list[i] = (struct received_row){ .packet_id = db_cell_u64(&rows, i, COLUMN_PACKET),
+                                         .share_no = (uint32_t)db_cell_u64(&rows, i, COLUMN_SHARE),
+                                         .amount_fen = db_cell_i64(&rows, i, COLUMN_AMOUNT),
+                                         .grabbed_ms = db_cell_i64(&rows, i, COLUMN_GRABBED),
+                                         .greeting = db_cell(&rows, i, COLUMN_GREETING),
+                                         .sender_id = db_cell_u64(&rows, i, COLUMN_SENDER),
+                                         .sender_name = db_cell(&rows, i, COLUMN_SENDER_NAME),
+                                         .best = db_cell_u64(&rows, i, COLUMN_BEST) != 0 };
+        if (!packet_kind_from(db_cell(&rows, i, COLUMN_KIND), &list[i].kind))
             return ST_CORRUPT;
     }
     *out = list;

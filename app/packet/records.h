@@ -24,8 +24,9 @@ struct record_range {
 };
 
 struct received_row {
-    struct grab grab;
     uint64_t packet_id;
+    uint32_t share_no;
+    int64_t amount_fen, grabbed_ms;
     enum packet_kind kind;
     struct str greeting;
     uint64_t sender_id;

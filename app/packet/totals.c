@@ -1,56 +1,42 @@
 #include "packet/totals.h"
 
-#include <string.h>
+enum { COLUMN_YEAR, COLUMN_MONTH, COLUMN_SENT, COLUMN_SENT_FEN, COLUMN_RECEIVED, COLUMN_RECEIVED_FEN, COLUMN_BEST };
 
-static struct user_year user_year_from_row(const struct db_rows *rows, size_t row)
+static void month_add(struct user_year *year, const struct db_rows *rows, size_t row)
 {
-    return (struct user_year){ .year = (int)db_cell_u64(rows, row, 0),
-                               .sent_count = db_cell_u64(rows, row, 1),
-                               .sent_fen = db_cell_i64(rows, row, 2),
-                               .received_count = db_cell_u64(rows, row, 3),
-                               .received_fen = db_cell_i64(rows, row, 4),
-                               .best_count = db_cell_u64(rows, row, 5) };
+    year->sent_count += db_cell_u64(rows, row, COLUMN_SENT);
+    year->sent_fen += db_cell_i64(rows, row, COLUMN_SENT_FEN);
+    year->received_count += db_cell_u64(rows, row, COLUMN_RECEIVED);
+    year->received_fen += db_cell_i64(rows, row, COLUMN_RECEIVED_FEN);
+    year->best_count += db_cell_u64(rows, row, COLUMN_BEST);
 }
 
-enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out, size_t *out_count)
-{
-    struct db_rows rows;
-    enum status st =
-        db_query(db, a, &rows,
-                 "SELECT year, SUM(sent_count), SUM(sent_fen), SUM(received_count), SUM(received_fen), SUM(best_count) "
-                 "FROM user_month WHERE user_id = ? GROUP BY year ORDER BY year DESC",
-                 DB_PARAMS(DB_U64(user_id)));
-    if (st != ST_OK)
-        return st;
-    struct user_year *list = arena_array(a, rows.count, sizeof *list);
-    if (list == NULL && rows.count > 0)
-        return ST_NO_MEMORY;
-    for (size_t i = 0; i < rows.count; i++)
-        list[i] = user_year_from_row(&rows, i);
-    *out = list;
-    *out_count = rows.count;
-    return ST_OK;
-}
-
-enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, int year,
-                             struct user_month out[MONTHS_PER_YEAR])
+enum status user_totals_find(struct db *db, struct arena *a, uint64_t user_id, int year, struct user_totals *out)
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
-                              "SELECT month, sent_count, sent_fen, received_count, received_fen FROM user_month "
-                              "WHERE user_id = ? AND year = ?",
-                              DB_PARAMS(DB_U64(user_id), DB_I64(year)));
+                              "SELECT year, month, sent_count, sent_fen, received_count, received_fen, best_count "
+                              "FROM user_month WHERE user_id = ? ORDER BY year DESC, month DESC",
+                              DB_PARAMS(DB_U64(user_id)));
+    *out = (struct user_totals){ 0 };
     if (st != ST_OK)
         return st;
-    memset(out, 0, MONTHS_PER_YEAR * sizeof *out);
+    out->years = arena_array(a, rows.count + 1, sizeof *out->years);
+    if (out->years == NULL)
+        return ST_NO_MEMORY;
     for (size_t i = 0; i < rows.count; i++) {
-        uint64_t month = db_cell_u64(&rows, i, 0);
+        int row_year = (int)db_cell_u64(&rows, i, COLUMN_YEAR);
+        uint64_t month = db_cell_u64(&rows, i, COLUMN_MONTH);
         if (month < 1 || month > MONTHS_PER_YEAR)
             return ST_CORRUPT;
-        out[month - 1] = (struct user_month){ .sent_count = db_cell_u64(&rows, i, 1),
-                                              .sent_fen = db_cell_i64(&rows, i, 2),
-                                              .received_count = db_cell_u64(&rows, i, 3),
-                                              .received_fen = db_cell_i64(&rows, i, 4) };
+        if (out->year_count == 0 || out->years[out->year_count - 1].year != row_year)
+            out->years[out->year_count++] = (struct user_year){ .year = row_year };
+        month_add(&out->years[out->year_count - 1], &rows, i);
+        if (row_year == year)
+            out->months[month - 1] = (struct user_month){ .sent_count = db_cell_u64(&rows, i, COLUMN_SENT),
+                                                          .sent_fen = db_cell_i64(&rows, i, COLUMN_SENT_FEN),
+                                                          .received_count = db_cell_u64(&rows, i, COLUMN_RECEIVED),
+                                                          .received_fen = db_cell_i64(&rows, i, COLUMN_RECEIVED_FEN) };
     }
     return ST_OK;
 }

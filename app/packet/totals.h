@@ -13,17 +13,17 @@ struct user_year {
     uint64_t sent_count, received_count, best_count;
     int64_t sent_fen, received_fen;
 };
-/* The totals of each year with records, newest first. */
-enum status user_years_find(struct db *db, struct arena *a, uint64_t user_id, struct user_year **out,
-                            size_t *out_count);
-
 struct user_month {
     uint64_t sent_count, received_count;
     int64_t sent_fen, received_fen;
 };
-/* The totals of the months of one year, January first; zeros for months without records. */
-enum status user_months_find(struct db *db, struct arena *a, uint64_t user_id, int year,
-                             struct user_month out[MONTHS_PER_YEAR]);
+struct user_totals {
+    struct user_year *years; /* those with records, newest first; in the arena */
+    size_t year_count;
+    struct user_month months[MONTHS_PER_YEAR]; /* of one year, January first; zeros for months without records */
+};
+/* Reads all years of the user, and the months of one of them. */
+enum status user_totals_find(struct db *db, struct arena *a, uint64_t user_id, int year, struct user_totals *out);
 /* Adds a packet sent at sent_ms to the totals of its month. Inside the transaction of the send. */
 enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);
 

@@ -36,9 +36,9 @@ void records_received_model(struct exchange *x, struct model *m, struct value *l
         struct value *packet = value_object(m, item, "packet");
         present_packet(x, m, packet, row->packet_id, row->kind, row->greeting);
         present_person(m, packet, "sender", row->sender_id, row->sender_name);
-        value_int(m, item, "share_no", row->grab.share_no);
-        view_money_model(m, item, "amount_fen", "amount_text", row->grab.amount_fen);
-        view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->grab.grabbed_ms);
+        value_int(m, item, "share_no", row->share_no);
+        view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
+        view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->grabbed_ms);
         value_bool(m, item, "best", row->best);
     }
 }
@@ -73,10 +73,8 @@ struct records_page {
     const char *path; /* "/records/sent" */
     int year;
     struct record_range range;
-    struct user_year totals;
-    struct user_year *years;
-    size_t years_count;
-    struct user_month months[MONTHS_PER_YEAR]; /* of the year */
+    struct user_totals all;  /* with the months of the year */
+    struct user_year totals; /* of the year */
     struct received_row *received_rows;
     struct packet *sent_rows;
     size_t count;    /* rows on this page */
@@ -129,25 +127,24 @@ static enum status rows_find(struct exchange *x, struct records_page *page)
         page->next = list_key_text(x, last->created_ms, last->id);
     } else {
         const struct received_row *last = &page->received_rows[page->count - 1];
-        page->next = list_key_text(x, last->grab.grabbed_ms, last->packet_id);
+        page->next = list_key_text(x, last->grabbed_ms, last->packet_id);
     }
     return page->next.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
 static enum status totals_find(struct exchange *x, struct records_page *page)
 {
-    enum status st = user_years_find(x->app->stores.db, x->arena, x->visitor.user_id, &page->years, &page->years_count);
+    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, page->year, &page->all);
     page->totals = (struct user_year){ .year = page->year };
-    for (size_t i = 0; st == ST_OK && i < page->years_count; i++)
-        if (page->years[i].year == page->year)
-            page->totals = page->years[i];
-    return st == ST_OK ? user_months_find(x->app->stores.db, x->arena, x->visitor.user_id, page->year, page->months)
-                       : st;
+    for (size_t i = 0; i < page->all.year_count; i++)
+        if (page->all.years[i].year == page->year)
+            page->totals = page->all.years[i];
+    return st;
 }
 
 static int64_t month_fen(const struct records_page *page, int i)
 {
-    return page->sent ? page->months[i].sent_fen : page->months[i].received_fen;
+    return page->sent ? page->all.months[i].sent_fen : page->all.months[i].received_fen;
 }
 
 /* In whole units of the chart. Any amount above 0 has a visible bar. */
@@ -168,7 +165,7 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         max_fen = month_fen(page, i) > max_fen ? month_fen(page, i) : max_fen;
     for (int i = 0; i < MONTHS_PER_YEAR; i++) {
         int64_t fen = month_fen(page, i);
-        const struct user_month *row = &page->months[i];
+        const struct user_month *row = &page->all.months[i];
         struct value *month = value_add_object(m, months);
         value_int(m, month, "month", i + 1);
         view_money_model(m, month, "total_fen", "total_text", fen);
@@ -201,8 +198,8 @@ static void years_model(struct exchange *x, struct model *m, const struct record
 {
     struct value *list = value_page_list(m, &m->root, "years");
     bool shown = false;
-    for (size_t i = 0; i < page->years_count; i++) {
-        int year = page->years[i].year;
+    for (size_t i = 0; i < page->all.year_count; i++) {
+        int year = page->all.years[i].year;
         if (!shown && year <= page->year) {
             shown = true;
             if (year < page->year)

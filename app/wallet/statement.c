@@ -5,7 +5,7 @@
 #include "web/respond.h"
 #include "web/view.h"
 
-enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
+enum { COLUMN_BALANCE, COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
 
 static enum status entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
 {
@@ -18,12 +18,14 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
     return ST_OK;
 }
 
-/* Each part of the UNION reads its own index backwards and stops after one page, however many rows the account has.
- * One entry more than a page is read, to know whether there is a next page. */
+/* One statement, so that the balance always includes the newest entry. Each part of the UNION reads its own index
+ * backwards and stops after one page, however many rows the account has. One entry more than a page is read, to know
+ * whether there is a next page. An account without entries is one row of NULLs. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
                            struct statement *out)
 {
     static const char sql[] =
+        "SELECT a.balance_fen, e.id, e.kind, e.amount_fen, e.packet_id, e.created_ms FROM account AS a LEFT JOIN ("
         "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer WHERE credit_id = ?"
         " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
         " UNION ALL "
@@ -32,18 +34,22 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
         " UNION ALL "
         "(SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ?"
         " AND grabbed_ms <= ? AND (grabbed_ms < ? OR packet_id < ?) ORDER BY grabbed_ms DESC, packet_id DESC LIMIT ?)"
-        " ORDER BY created_ms DESC, id DESC LIMIT ?";
+        " ORDER BY created_ms DESC, id DESC LIMIT ?) AS e ON TRUE WHERE a.id = ? ORDER BY e.created_ms DESC, e.id DESC";
     const struct db_param account = DB_U64(account_id), ms = DB_I64(before.given ? before.ms : INT64_MAX);
     const struct db_param id = DB_U64(before.given ? before.id : UINT64_MAX);
     const struct db_param limit = DB_I64(STATEMENT_PAGE_ENTRIES + 1);
     struct db_rows rows;
-    enum status st =
-        db_query(db, a, &rows, sql,
-                 DB_PARAMS(account, ms, ms, id, limit, account, ms, ms, id, limit, account, ms, ms, id, limit, limit));
+    enum status st = db_query(
+        db, a, &rows, sql,
+        DB_PARAMS(account, ms, ms, id, limit, account, ms, ms, id, limit, account, ms, ms, id, limit, limit, account));
     if (st != ST_OK)
         return st;
-    *out = (struct statement){ .more = rows.count > STATEMENT_PAGE_ENTRIES };
-    out->count = out->more ? STATEMENT_PAGE_ENTRIES : rows.count;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    bool empty = db_cell(&rows, 0, COLUMN_ID).ptr == NULL;
+    *out = (struct statement){ .balance_fen = db_cell_i64(&rows, 0, COLUMN_BALANCE),
+                               .more = rows.count > STATEMENT_PAGE_ENTRIES };
+    out->count = empty ? 0 : out->more ? STATEMENT_PAGE_ENTRIES : rows.count;
     for (size_t i = 0; st == ST_OK && i < out->count; i++)
         st = entry_read(&rows, i, &out->entries[i]);
     return st;
@@ -75,32 +81,16 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
     view_time_model(m, o, "created_at", "created_at_text", entry->created_ms);
 }
 
-struct snapshot {
-    struct arena *arena;
-    uint64_t account_id;
-    struct list_key before;
-    int64_t balance_fen;
-    struct statement statement;
-};
-
-static enum status snapshot_body(struct db *db, void *ctx)
-{
-    struct snapshot *r = ctx;
-    enum status st = ledger_balance(db, r->arena, r->account_id, &r->balance_fen);
-    return st == ST_OK ? statement_read(db, r->arena, r->account_id, r->before, &r->statement) : st;
-}
-
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
                             struct str request_key)
 {
-    struct snapshot r = { .arena = x->arena, .account_id = x->visitor.user_id, .before = before };
-    /* One snapshot for both, so that the balance always includes the newest entry. */
-    enum status st = db_snapshot(x->app->stores.db, snapshot_body, &r);
-    const struct statement *s = &r.statement;
+    struct statement statement;
+    const struct statement *s = &statement;
+    enum status st = statement_read(x->app->stores.db, x->arena, x->visitor.user_id, before, &statement);
 
     if (st != ST_OK)
         return st;
-    view_money_model(m, &m->root, "balance_fen", "balance_text", r.balance_fen);
+    view_money_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
     struct value *entries = value_list(m, &m->root, "entries");
     for (size_t i = 0; i < s->count; i++)
         entry_model(x, m, entries, &s->entries[i]);

@@ -27,6 +27,7 @@ struct statement_entry {
 };
 
 struct statement {
+    int64_t balance_fen;
     struct statement_entry entries[STATEMENT_PAGE_ENTRIES];
     size_t count;
     bool more; /* there are older entries: the last one is the key of the next page */

@@ -246,10 +246,10 @@ static struct str years_before(uint64_t user_id)
 
 static struct str years_after(uint64_t user_id)
 {
-    struct user_year *years;
-    size_t count;
-    assert_int_equal(user_years_find(db, arena, user_id, &years, &count), ST_OK);
-    assert_int_equal(count, 1);
+    struct user_totals totals;
+    assert_int_equal(user_totals_find(db, arena, user_id, 2026, &totals), ST_OK);
+    assert_int_equal(totals.year_count, 1);
+    const struct user_year *years = totals.years;
     return arena_printf(arena, "%d %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRId64 " %" PRIu64, years->year,
                         years->sent_count, years->sent_fen, years->received_count, years->received_fen,
                         years->best_count);
