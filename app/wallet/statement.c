@@ -1,11 +1,14 @@
 #include "wallet/statement.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/money.h"
 #include "base/public_id.h"
 #include "web/respond.h"
 #include "web/view.h"
 
-enum { COLUMN_BALANCE, COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
+enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
 
 static enum status entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
 {
@@ -18,14 +21,48 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
     return ST_OK;
 }
 
+/* Newest first. */
+static int entry_order(const void *left, const void *right)
+{
+    const struct statement_entry *a = left, *b = right;
+    if (a->created_ms != b->created_ms)
+        return a->created_ms > b->created_ms ? -1 : 1;
+    return a->id > b->id ? -1 : a->id < b->id;
+}
+
+/* Reads the rows of all parts: the balance, and the newest entries of each index. */
+static enum status rows_read(struct arena *a, const struct db_rows *rows, struct statement *out)
+{
+    struct statement_entry *all = arena_array(a, rows->count + 1, sizeof *all);
+    size_t count = 0;
+    bool has_balance = false;
+    enum status st = all == NULL ? ST_NO_MEMORY : ST_OK;
+    for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
+        if (str_equal(db_cell(rows, i, COLUMN_KIND), STR("balance"))) {
+            out->balance_fen = db_cell_i64(rows, i, COLUMN_AMOUNT);
+            has_balance = true;
+        } else {
+            st = entry_read(rows, i, &all[count++]);
+        }
+    }
+    if (st != ST_OK || !has_balance)
+        return st == ST_OK ? ST_NOT_FOUND : st;
+    qsort(all, count, sizeof *all, entry_order);
+    out->more = count > STATEMENT_PAGE_ENTRIES;
+    out->count = out->more ? STATEMENT_PAGE_ENTRIES : count;
+    memcpy(out->entries, all, out->count * sizeof *all);
+    return ST_OK;
+}
+
 /* One statement, so that the balance always includes the newest entry. Each part of the UNION reads its own index
  * backwards and stops after one page, however many rows the account has. One entry more than a page is read, to know
- * whether there is a next page. An account without entries is one row of NULLs. */
+ * whether there is a next page. The parts are sorted here: the server needs a table for it. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
                            struct statement *out)
 {
     static const char sql[] =
-        "SELECT a.balance_fen, e.id, e.kind, e.amount_fen, e.packet_id, e.created_ms FROM account AS a LEFT JOIN ("
+        "SELECT 0, 'balance', balance_fen, NULL, 0 FROM account WHERE id = ?"
+        " UNION ALL "
         "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer WHERE credit_id = ?"
         " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
         " UNION ALL "
@@ -33,26 +70,16 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
         " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
         " UNION ALL "
         "(SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ?"
-        " AND grabbed_ms <= ? AND (grabbed_ms < ? OR packet_id < ?) ORDER BY grabbed_ms DESC, packet_id DESC LIMIT ?)"
-        " ORDER BY created_ms DESC, id DESC LIMIT ?) AS e ON TRUE WHERE a.id = ? ORDER BY e.created_ms DESC, e.id DESC";
+        " AND grabbed_ms <= ? AND (grabbed_ms < ? OR packet_id < ?) ORDER BY grabbed_ms DESC, packet_id DESC LIMIT ?)";
     const struct db_param account = DB_U64(account_id), ms = DB_I64(before.given ? before.ms : INT64_MAX);
     const struct db_param id = DB_U64(before.given ? before.id : UINT64_MAX);
     const struct db_param limit = DB_I64(STATEMENT_PAGE_ENTRIES + 1);
     struct db_rows rows;
     enum status st = db_query(
         db, a, &rows, sql,
-        DB_PARAMS(account, ms, ms, id, limit, account, ms, ms, id, limit, account, ms, ms, id, limit, limit, account));
-    if (st != ST_OK)
-        return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
-    bool empty = db_cell(&rows, 0, COLUMN_ID).ptr == NULL;
-    *out = (struct statement){ .balance_fen = db_cell_i64(&rows, 0, COLUMN_BALANCE),
-                               .more = rows.count > STATEMENT_PAGE_ENTRIES };
-    out->count = empty ? 0 : out->more ? STATEMENT_PAGE_ENTRIES : rows.count;
-    for (size_t i = 0; st == ST_OK && i < out->count; i++)
-        st = entry_read(&rows, i, &out->entries[i]);
-    return st;
+        DB_PARAMS(account, account, ms, ms, id, limit, account, ms, ms, id, limit, account, ms, ms, id, limit));
+    *out = (struct statement){ 0 };
+    return st == ST_OK ? rows_read(a, &rows, out) : st;
 }
 
 /* ---- the page ---- */
