@@ -136,9 +136,10 @@ static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32
         show_probe_queue(x);
         return STEP_WAIT;
     }
-    if (after == PACKET_NO_SHARE)
+    bool whole = view->row_count == view->packet.count;
+    if (after == PACKET_NO_SHARE || whole)
         view_cache(x, view);
-    if (view->row_count > SHOW_ROWS) /* a probe read all grabs: cut the page out of them */
+    if (whole) /* a probe, or a packet that fits a page: cut the page out of all grabs */
         *view = cached_page_view(&(struct cached_page){ .view = *view }, x->visitor.user_id, after, SHOW_ROWS);
     answer_view(x, view, NULL);
     return STEP_DONE;

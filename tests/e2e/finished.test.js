@@ -12,10 +12,11 @@ const run = promisify(execFile);
 const SHARES = 60; // more than a page of 50
 const ROUND = 48; // requests, spread over the hot processes
 
-async function scriptCalls() {
+async function commandCalls(command) {
   const { stdout } = await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'INFO', 'commandstats']);
-  return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(stdout)?.[1] ?? 0);
+  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stdout)?.[1] ?? 0);
 }
+const scriptCalls = () => commandCalls('evalsha');
 
 // The parts of an answer that do not depend on the request itself.
 function content(answer) {
@@ -100,10 +101,31 @@ test('before the settlement the list comes from memory, and each visitor sees th
     const { json } = await people[3].get(path);
     assert.equal(json.grabs.length, 50);
     assert.equal(json.mine.settled, false);
+    const lists = await commandCalls('lrange');
+    for (let i = 0; i < ROUND; i++) await people[i].get(path);
+    assert.equal(await commandCalls('lrange'), lists, 'the list is read again');
+    const scripts = await scriptCalls();
+    for (let i = 0; i < ROUND; i++) await people[SHARES].get(path);
+    assert.ok(await scriptCalls() - scripts < ROUND / 4, 'a visitor without a share is not answered from memory');
   } finally {
     await site.dev('start', 'settle');
   }
   await poll('all is settled', async () => (await people[SHARES - 1].get(path)).json.mine.settled);
   for (const person of people.slice(0, SHARES)) assert.equal((await person.get(path)).json.mine.settled, true);
   await audit();
+});
+
+test('a process that does not know a finished packet cuts the asked part out of its list', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, { kind: 'even', amount: '0.01', count: '15' });
+  const path = `/p/${sent.json.id}`;
+  const people = await site.demoUsers(15);
+  for (const person of people) assert.equal((await person.post(`${path}/open`)).status, 200);
+  await poll('all is settled', async () => (await people[14].get(path)).json.mine.settled);
+  await site.dev('stop', 'hot');
+  await site.dev('start', 'hot');
+  for (let i = 0; i < 4; i++) {
+    const { json } = await sender.client.get(`${path}?after=10`);
+    assert.deepEqual(json.grabs.map(({ share_no: no }) => no), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  }
 });
