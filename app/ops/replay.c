@@ -21,8 +21,12 @@ static void letter_print(const struct dead_letter *l, FILE *out)
 {
     char event[LIVE_EVENT_ID_MAX];
     live_event_id_text(event, l->event);
-    (void)fprintf(out, "letter %" PRIu64 "  packet %" PRIu64 "  event %s  partition %u\n    %.*s\n    %.*s\n", l->id,
-                  l->packet_id, event, l->partition, STR_ARG(l->reason), STR_ARG(l->content));
+    (void)fprintf(out, "letter %" PRIu64 "  packet %" PRIu64 "  event %s  partition %u\n    %.*s\n", l->id,
+                  l->packet_id, event, l->partition, STR_ARG(l->reason));
+    for (struct str rest = l->content; rest.ptr != NULL;) {
+        struct str line = str_cut(rest, '\n', &rest);
+        (void)fprintf(out, "    %.*s\n", STR_ARG(line));
+    }
 }
 
 typedef enum status letter_fn(struct stores *stores, const struct dead_letter *letter, FILE *out);
@@ -60,6 +64,7 @@ static void refusal_print(const struct settle_replay *r, FILE *out)
 {
     struct str why = r->outcome == REPLAY_MISSING      ? STR("no such letter, or it is resolved")
                      : r->outcome == REPLAY_UNREADABLE ? STR("its content can't be read: give the content with --as")
+                     : r->outcome == REPLAY_INCOMPLETE ? STR("it has fewer grabs than the letter: give all of them")
                      : r->outcome == REPLAY_EARLIER    ? STR("an earlier letter of the packet comes first")
                                                        : settle_fault_text(r->fault.kind);
     (void)fprintf(out, "letter %" PRIu64 ": refused: %.*s\n", r->letter_id, STR_ARG(why));

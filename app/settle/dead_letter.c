@@ -40,12 +40,26 @@ uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t part
     return id;
 }
 
-enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
-                               size_t *count)
+size_t dead_letter_lines(struct str content)
 {
     size_t lines = 1;
     for (size_t i = 0; i < content.len; i++)
         lines += content.ptr[i] == '\n';
+    return lines;
+}
+
+/* True for a grab with another grab in its nickname: a line of a program that did not know crowds. */
+static bool joined(const struct live_event *e)
+{
+    struct live_event inner;
+    struct str rest = e->type == LIVE_EVENT_GRAB ? str_after(e->nickname, STR(" g ")) : STR_NONE;
+    return rest.ptr != NULL && live_event_parse(e->id, STR("g"), rest, &inner);
+}
+
+enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
+                               size_t *count)
+{
+    size_t lines = dead_letter_lines(content);
     *count = 0;
     *out = arena_array(a, lines, sizeof **out);
     if (*out == NULL)
@@ -54,7 +68,7 @@ enum status dead_letter_events(struct arena *a, struct str content, struct live_
         struct live_event *e = &(*out)[*count];
         struct str field = str_cut(str_cut(rest, '\n', &rest), ' ', &value);
         if (!live_event_parse(id, field, value, e) || e->packet_id != (*out)[0].packet_id ||
-            (e->type == LIVE_EVENT_CLOSE && lines > 1))
+            (e->type == LIVE_EVENT_CLOSE && lines > 1) || joined(e))
             return ST_INVALID;
     }
     return ST_OK;

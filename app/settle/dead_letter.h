@@ -30,8 +30,10 @@ struct dead_letter {
 struct str dead_letter_content(struct arena *a, const redisReply *entry);
 /* The packet id in a damaged event; 0 if there is none or it belongs to another partition. */
 uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t partitions);
+/* How many events content has, if it can be read. */
+size_t dead_letter_lines(struct str content);
 /* Parses content into the events of the entry with this id. *out is in a and borrows from content. ST_INVALID: not
- * readable · ST_NO_MEMORY. */
+ * readable, or written by a program that did not know crowds and joined their grabs to one line · ST_NO_MEMORY. */
 enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
                                size_t *count);
 

@@ -243,6 +243,10 @@ static enum status replay_body(struct db *db, void *ctx)
     }
     if (st != ST_OK)
         return st;
+    if (k->rows.event_count < dead_letter_lines(letter.content)) {
+        r->outcome = REPLAY_INCOMPLETE;
+        return ST_NOT_FOUND;
+    }
     r->packet_id = k->rows.events[0].packet_id;
     st = dead_letter_quarantined(db, k->rows.arena, letter.partition, r->packet_id, letter.id, &earlier);
     if (st == ST_OK && earlier) {

@@ -67,6 +67,7 @@ struct settle_replay {
         REPLAY_DONE,
         REPLAY_MISSING,    /* no such letter, or it is already resolved */
         REPLAY_UNREADABLE, /* the content is not an event */
+        REPLAY_INCOMPLETE, /* it has fewer grabs than the letter: the others would be lost */
         REPLAY_EARLIER,    /* an older letter of the packet must be resolved first */
         REPLAY_FAULT       /* the event contradicts the tables: fault is set */
     } outcome;

@@ -1,12 +1,16 @@
 // A crowd: 3,000 people on 3,000 connections open one packet of 100 at once. Every one of them gets an answer, and the
 // only answers are a share and "sold out".
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { env } from './support/instance.js';
 import { audit, newUser, pooled, sendPacket, site } from './support/site.js';
 
+const run = promisify(execFile);
 const PEOPLE = 3000;
 const SHARES = 100;
 const YUAN = '200.00';
@@ -59,6 +63,11 @@ async function listed(client, path) {
   return grabs;
 }
 
+async function eventsWritten() {
+  const { stdout } = await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'INFO', 'commandstats']);
+  return Number(/^cmdstat_xadd:calls=(\d+)/m.exec(stdout)?.[1] ?? 0);
+}
+
 const sum = (list) => list.reduce((all, { amount_fen: fen }) => all + fen, 0);
 const byShare = (a, b) => a.share_no - b.share_no;
 
@@ -69,9 +78,11 @@ test(`${PEOPLE} people on as many connections open a packet of ${SHARES} at once
   const path = `/p/${sent.json.id}`;
   const people = await site.demoUsers(PEOPLE);
   const sockets = await pooled(people, CONNECTS_AT_ONCE, connected);
+  const events = await eventsWritten();
   const started = Date.now();
   const answers = await Promise.all(sockets.map((socket, i) => opened(socket, `${path}/open`, people[i])));
-  t.diagnostic(`all were answered after ${Date.now() - started} ms`);
+  t.diagnostic(`all were answered after ${Date.now() - started} ms, in ${await eventsWritten() - events} events`);
+  assert.ok(await eventsWritten() - events < SHARES, 'there was no crowd: every grab was an event of its own');
 
   const won = answers.map((answer, i) => ({ ...answer, person: people[i] })).filter(({ status }) => status === 200);
   const lost = answers.filter(({ status }) => status !== 200);

@@ -543,6 +543,13 @@ static void the_letter_of_a_crowd_is_replayed_as_it_was(void **state)
     assert_int_equal(
         world_number(&w, "SELECT LENGTH(content) - LENGTH(REPLACE(content, 'g ', '')) FROM dead_letter", 0), 3 * 2);
     world_sql(&w, "UPDATE packet SET grabbed_count = 0");
+    struct str one =
+        arena_printf(w.arena, "g %llu,0,%llu,100,小强", (unsigned long long)id, (unsigned long long)w.users[1]);
+    assert_int_equal(replay(&w, letter_id(&w, "ASC"), one).outcome, REPLAY_INCOMPLETE);
+    struct str joined = arena_printf(w.arena, "%.*s g %llu,1,%llu,100,x", STR_ARG(one), (unsigned long long)id,
+                                     (unsigned long long)w.users[2]);
+    assert_int_equal(replay(&w, letter_id(&w, "ASC"), joined).outcome, REPLAY_UNREADABLE);
+    assert_int_equal(waiting(&w), 1);
     assert_int_equal(replay(&w, letter_id(&w, "ASC"), STR_NONE).outcome, REPLAY_DONE);
     world_drain(&w);
     world_audit_clean(&w);
