@@ -10,7 +10,6 @@
 
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* a larger buffer is freed after the round */
-    ARG_HEAD_MAX = 32,          /* of one argument: "$LEN\r\n" and "\r\n" */
     PENDING_CAP_FIRST = 64,
     HASH_ARG = 1 /* index in EVALSHA HASH KEYS … */
 };
@@ -74,11 +73,11 @@ struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size
 static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script,
                           enum redis_target target, const struct str *const lists[3], const size_t counts[3])
 {
-    size_t args = 0, bytes = ARG_HEAD_MAX;
+    size_t args = 0, bytes = REDIS_ARG_HEAD_MAX;
     for (size_t l = 0; l < 3; l++) {
         args += counts[l];
         for (size_t i = 0; i < counts[l]; i++)
-            bytes += lists[l][i].len + ARG_HEAD_MAX;
+            bytes += lists[l][i].len + REDIS_ARG_HEAD_MAX;
     }
     struct pending *p = redis_pending_add(r, call, bytes, args);
     if (p == NULL)
@@ -216,6 +215,14 @@ enum status redis_do(struct redis *r, struct redis_call *call, const struct str 
     redis_queue(r, call, args, count);
     redis_round(r);
     return call->status;
+}
+
+enum status redis_ping(struct redis *r)
+{
+    struct redis_call call;
+    enum status st = redis_do(r, &call, &STR("PING"), 1);
+    redis_call_free(&call);
+    return st;
 }
 
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,

@@ -54,7 +54,9 @@ void redis_round(struct redis *r);
 /* redis_queue and redis_round, for code that may block (page pool, settle worker, commands). Also runs what was queued
  * before. Returns call->status. */
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
-/* The same for a script call, with REDIS_ANY. */
+/* PING, for its status: it connects if necessary and reads the fence key, as any round does. */
+enum status redis_ping(struct redis *r);
+/* redis_do for a script call, with REDIS_ANY. */
 enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 /* Sets the key of the fence. The fence is open when the string at key is the server's run_id, a blank and number in

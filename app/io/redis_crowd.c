@@ -9,7 +9,7 @@
 #include "io/redis_internal.h"
 #include "io/redis_script.h"
 
-enum { ARG_HEAD_MAX = 32, CROWDS_FIRST = 16 };
+enum { CROWDS_FIRST = 16 };
 
 struct redis_crowd {
     struct redis_script *script;
@@ -27,7 +27,7 @@ static bool args_reserve(struct buf *b, const struct str *args, size_t count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += args[i].len + ARG_HEAD_MAX;
+        bytes += args[i].len + REDIS_ARG_HEAD_MAX;
     if (buf_reserve(b, bytes))
         return true;
     b->failed = false; /* what was written before is intact */
@@ -127,7 +127,7 @@ void redis_queue_crowd(struct redis *r, struct redis_call *call, const struct re
 
 static void crowd_queue(struct redis *r, struct redis_crowd *c)
 {
-    size_t bytes = c->args.len + ARG_HEAD_MAX;
+    size_t bytes = c->args.len + REDIS_ARG_HEAD_MAX;
     for (size_t k = 0; k < c->own_count; k++)
         bytes += c->own[k].len;
     struct pending *p = redis_pending_add(r, &c->call, bytes, c->arg_count);

@@ -15,6 +15,7 @@
 
 enum {
     REDIS_QUEUE_BYTES_MAX = 64 << 20, /* per round */
+    REDIS_ARG_HEAD_MAX = 32,          /* bytes besides each argument: "$LEN\r\n" and "\r\n" */
     REDIS_RETRY_PAUSE_MS = 100,       /* before the next attempt to connect; rounds meanwhile fail at once */
     REDIS_RUN_ID_MAX = 41,
     REDIS_FENCE_MAX = REDIS_RUN_ID_MAX + 21

@@ -311,15 +311,6 @@ static enum status packet_check(struct stores *stores, struct audit *audit, stru
     return st == ST_OK ? audit_live_once(audit, stores, packet_id) : st;
 }
 
-static enum status redis_ping(struct stores *stores)
-{
-    struct redis_call call = { 0 };
-    const struct str ping[] = { STR("PING") };
-    enum status st = status_retry(redis_do(stores->redis, &call, ping, 1));
-    redis_call_free(&call);
-    return st;
-}
-
 enum status audit_live(struct audit *audit, struct stores *stores)
 {
     uint64_t after = audit->packet_id == 0 ? 0 : audit->packet_id - 1;
@@ -327,7 +318,7 @@ enum status audit_live(struct audit *audit, struct stores *stores)
     struct audit *scratch = calloc(1, sizeof *scratch);
     enum status st = a == NULL || scratch == NULL ? ST_NO_MEMORY : ST_OK;
     if (st == ST_OK) /* without a packet to compare, an unreachable Redis would go unnoticed */
-        st = redis_ping(stores);
+        st = status_retry(redis_ping(stores->redis));
     for (bool more = true; st == ST_OK && more;) {
         struct db_rows rows;
         arena_reset(a);

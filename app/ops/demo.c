@@ -127,8 +127,7 @@ static enum status sessions_store(struct batch *g)
         else
             redis_queue(g->stores->redis, &calls[i], set, 5);
     }
-    if (redis_queued(g->stores->redis))
-        redis_round(g->stores->redis);
+    redis_round(g->stores->redis);
     for (size_t i = 0; calls != NULL && i < g->count; i++) {
         if (st == ST_OK)
             st = calls[i].status;

@@ -220,15 +220,6 @@ static enum status partition_compare(struct settle *s, struct settle_partition *
     return st;
 }
 
-/* Any round connects if necessary and reads the fence key first. */
-static enum status redis_ping(struct settle *s)
-{
-    struct redis_call call;
-    enum status st = redis_do(s->stores->redis, &call, &STR("PING"), 1);
-    redis_call_free(&call);
-    return st;
-}
-
 enum status recover_fence(struct recover *r, struct settle *s, bool *open)
 {
     char text[sizeof r->fence_text];
@@ -238,7 +229,7 @@ enum status recover_fence(struct recover *r, struct settle *s, bool *open)
     if (*open)
         return ST_OK;
     if (now.len == 0) {
-        st = redis_ping(s);
+        st = redis_ping(s->stores->redis);
         now = redis_fence_text(s->stores->redis);
     }
     (void)snprintf(text, sizeof text, "%.*s", STR_ARG(now));
@@ -250,7 +241,7 @@ enum status recover_fence(struct recover *r, struct settle *s, bool *open)
     if (st == ST_OK && compared)
         st = live_fence_open(&s->stores->live, str_from(text));
     if (st == ST_OK && compared)
-        st = redis_ping(s);
+        st = redis_ping(s->stores->redis);
     *open = st == ST_OK && compared && redis_fence_is_open(s->stores->redis) &&
             str_equal(redis_fence_text(s->stores->redis), str_from(text));
     if (*open) {

@@ -86,10 +86,7 @@ static enum status letters_add(struct settle_rows *k, struct db *db)
  * locked: a worker that compares the next Redis process takes the same lock. */
 static bool connection_unchanged(const struct settle_write *w)
 {
-    struct redis_call call;
-    enum status st = redis_do(w->redis, &call, &STR("PING"), 1);
-    redis_call_free(&call);
-    return st == ST_OK && redis_connection(w->redis) == w->connection;
+    return redis_ping(w->redis) == ST_OK && redis_connection(w->redis) == w->connection;
 }
 
 /* Locks the cursor's row. *ours: the cursor equals our copy; else outcome is set. */

@@ -181,11 +181,7 @@ enum status session_visitor_read(struct exchange *x)
 
 enum status session_store_check(struct exchange *x)
 {
-    struct redis_call call = { 0 };
-    enum status st = redis_do(x->app->stores.redis, &call, &STR("PING"), 1);
-
-    redis_call_free(&call);
-    return st == ST_OK ? ST_OK : ST_UNAVAILABLE;
+    return redis_ping(x->app->stores.redis) == ST_OK ? ST_OK : ST_UNAVAILABLE;
 }
 
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname)
