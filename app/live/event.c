@@ -97,6 +97,11 @@ bool live_event_parse(struct live_event_id id, struct str field, struct str valu
     return true;
 }
 
+bool live_entry_fits(const struct live_event *first, const struct live_event *e, size_t count)
+{
+    return e->packet_id == first->packet_id && (e->type == LIVE_EVENT_GRAB || count == 1);
+}
+
 size_t live_entry_events(const redisReply *entry)
 {
     const redisReply *fields = redis_reply_at(entry, 1);
@@ -117,8 +122,7 @@ static enum status entry_parse(const redisReply *entry, struct live_event *first
         struct live_event e, *out = i == 0 ? first : all != NULL ? &all[i] : &e;
         struct str field = redis_reply_str(redis_reply_at(fields, 2 * i));
         struct str value = redis_reply_str(redis_reply_at(fields, 2 * i + 1));
-        if (!live_event_parse(first->id, field, value, out) || out->packet_id != first->packet_id ||
-            (out->type == LIVE_EVENT_CLOSE && count > 1))
+        if (!live_event_parse(first->id, field, value, out) || !live_entry_fits(first, out, count))
             return ST_CORRUPT;
     }
     return ST_OK;

@@ -52,6 +52,8 @@ bool live_event_parse(struct live_event_id id, struct str field, struct str valu
 /* An entry of the stream holds one close event, or the grabs of one call of the grab script: at least one, all of one
  * packet. These functions read an entry of an XRANGE or XREAD reply. */
 
+/* The rule for an entry of count events: true when e can be in it beside the first one. */
+bool live_entry_fits(const struct live_event *first, const struct live_event *e, size_t count);
 /* Reads the first event. ST_CORRUPT: some part of the entry is malformed (it becomes a dead letter); out->id is still
  * set if the entry has a valid id, else 0-0. */
 enum status live_event_read(const redisReply *entry, struct live_event *out);

@@ -67,8 +67,7 @@ enum status dead_letter_events(struct arena *a, struct str content, struct live_
     for (struct str rest = content, value; *count < lines; (*count)++) {
         struct live_event *e = &(*out)[*count];
         struct str field = str_cut(str_cut(rest, '\n', &rest), ' ', &value);
-        if (!live_event_parse(id, field, value, e) || e->packet_id != (*out)[0].packet_id ||
-            (e->type == LIVE_EVENT_CLOSE && lines > 1) || joined(e))
+        if (!live_event_parse(id, field, value, e) || !live_entry_fits(&(*out)[0], e, lines) || joined(e))
             return ST_INVALID;
     }
     return ST_OK;
