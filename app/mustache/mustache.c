@@ -42,21 +42,14 @@ struct str mustache_name(const struct mustache *t)
     return (struct str){ t->set->pool.ptr + t->name, t->name_len };
 }
 
+static int template_compare(const void *name, const void *template)
+{
+    return builder_name_compare(*(const struct str *)name, mustache_name(template));
+}
+
 const struct mustache *mustache_find(const struct mustache_set *set, struct str name)
 {
-    size_t low = 0, high = set->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = builder_name_compare(name, mustache_name(&set->templates[middle]));
-        if (order == 0)
-            return &set->templates[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return bsearch(&name, set->templates, set->count, sizeof *set->templates, template_compare);
 }
 
 const struct mustache *mustache_at(const struct mustache_set *set, size_t index)
