@@ -598,23 +598,30 @@ static void the_next_worker_publishes_every_closed_packet_however_many_were_miss
     world_end(&w);
 }
 
-/* Both workers have read the events; the late one finds the cursor moved by the worker that died. */
+/* A packet of one share is grabbed, and two workers read the event. The world's worker closes the packet and dies
+ * before it publishes; the late one still has the older cursor. */
+static struct settle *late_worker(struct world *w, uint64_t *id)
+{
+    struct settle *late;
+    *id = world_send(w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab(w, *id, 1);
+    assert_int_equal(settle_new(&w->settler->stores, &late), ST_OK);
+    assert_int_equal(settle_read(late, world_partition(w, *id)->no, 1), ST_OK);
+    assert_int_equal(commit_only(w, *id), 1);
+    return late;
+}
+
 static void a_late_worker_publishes_the_packets_that_a_dead_one_closed(void **state)
 {
     struct world w;
-    struct settle *late;
-    uint64_t settled;
+    uint64_t id, settled;
     (void)state;
     world_begin(&w, 2);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
-    world_grab(&w, id, 1);
-    uint32_t no = world_partition(&w, id)->no;
-    assert_int_equal(settle_new(&w.settler->stores, &late), ST_OK);
-    assert_int_equal(settle_read(late, no, 1), ST_OK);
-    assert_int_equal(commit_only(&w, id), 1);
-    assert_int_equal(settle_commit(late, &late->partitions[no], &settled), ST_OK);
+    struct settle *late = late_worker(&w, &id);
+    struct settle_partition *p = &late->partitions[world_partition(&w, id)->no];
+    assert_int_equal(settle_commit(late, p, &settled), ST_OK);
     assert_int_equal(settled, 0);
-    assert_int_equal(settle_publish(late, &late->partitions[no]), ST_OK);
+    assert_int_equal(settle_publish(late, p), ST_OK);
     assert_true(world_redis(&w, id, "PTTL {pk}") > 0);
     settle_free(late);
     world_end(&w);
@@ -623,17 +630,12 @@ static void a_late_worker_publishes_the_packets_that_a_dead_one_closed(void **st
 static void a_worker_with_a_gap_publishes_the_packets_that_a_dead_one_closed(void **state)
 {
     struct world w;
-    struct settle *late;
-    uint64_t settled;
+    uint64_t id, settled;
     (void)state;
     world_begin(&w, 2);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
-    world_grab(&w, id, 1);
-    uint32_t no = world_partition(&w, id)->no;
-    assert_int_equal(settle_new(&w.settler->stores, &late), ST_OK);
-    assert_int_equal(settle_read(late, no, 1), ST_OK);
-    assert_int_equal(commit_only(&w, id), 1);
-    late->partitions[no].gap = true; /* as after a read of a stream that was trimmed meanwhile */
+    struct settle *late = late_worker(&w, &id);
+    /* as after a read of a stream that was trimmed meanwhile */
+    late->partitions[world_partition(&w, id)->no].gap = true;
     assert_int_equal(recover_gaps(late), ST_OK);
     assert_int_equal(settle_pass(late, &settled), ST_OK);
     assert_int_equal(settled, 0);
