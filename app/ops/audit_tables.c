@@ -94,7 +94,8 @@ static const struct table_check TABLE_CHECKS[] = {
       1 },
 };
 
-/* What the transfers and grabs of an account make: a grab pays from the escrow packet_id to the wallet user_id. */
+/* Compares each balance with the sum of the account's transfers and grabs. A grab debits the escrow account packet_id
+ * and credits the wallet user_id. */
 static const char BALANCES_SQL[] =
     "SELECT id, CONCAT(kind, ' balance ', balance_fen, ', its transfers and grabs make ', made_fen) FROM ("
     "SELECT a.id, a.kind, a.balance_fen,"

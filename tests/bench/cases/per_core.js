@@ -1,5 +1,5 @@
-// What one core is worth: every server of a site on one CPU, the load generator on another. A winning grab is on disk
-// before its answer, and its money is in MariaDB soon after, by the settle worker on the same core.
+// Grabs a second per core: every server of a site runs on one CPU, the load generator on another. A winning grab is on
+// disk before its answer; the settle worker, on the same core, then writes its money into MariaDB.
 import { cpusOf, processTree } from '../cpu.js';
 import { Grabs, SPREAD } from '../grabs.js';
 import { measured, mustBeClean, wrk } from '../load.js';
