@@ -111,7 +111,10 @@ static void body_read(struct fcgi_request *r, size_t limit)
     } else {
         r->body_too_large = !r->body_broken;
     }
-    if (!body_drain(r))
+    /* Once everything is read, the connection may be closed without a wait for the peer, which libfcgi would do. */
+    if (body_drain(r))
+        (void)FCGX_Detach(&r->fcgx);
+    else
         r->fcgx.keepConnection = 0;
 }
 
@@ -127,6 +130,7 @@ static bool request_accept(struct loop *loop, struct fcgi_request *r)
     r->body = STR_NONE;
     r->body_too_large = r->body_broken = false;
     r->state = NULL;
+    (void)FCGX_Attach(&r->fcgx);
     loop->batch[loop->batch_len++] = r;
     body_read(r, loop->options->body_bytes_max);
     return true;

@@ -1,4 +1,4 @@
-// The records of a year, from MySQL: one page of them.
+// The pages that read a user's history from MySQL: records, wallet and home.
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
@@ -9,7 +9,7 @@ const SECONDS_QUICK = 1;
 
 export default {
   name: 'records',
-  title: 'the page of received packets',
+  title: 'records, wallet and home',
   async run(bench) {
     const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
     const grabs = await Grabs.open(bench);
@@ -20,11 +20,17 @@ export default {
     const { json } = await site.request('/records/received', { cookie: readers[0].cookie });
     if (json.count < PACKETS) throw new Error(`${json.count} records instead of ${PACKETS}`);
     const us = grabs.target('page');
-    const load = { cookies: grabs.file(readers.map(({ cookie }) => cookie)), paths: grabs.file(['/records/received']), seconds };
+    const cookies = grabs.file(readers.map(({ cookie }) => cookie));
+    const look = (name, path, accept) => {
+      const paths = grabs.file([path]);
+      return { name, load: () => grabs.load(us, { cookies, paths, seconds, accept }) };
+    };
     const { rows } = await rounds(bench, [
-      { name: 'the page', load: () => grabs.load(us, { ...load, accept: 'text/html' }) },
-      { name: 'the same as JSON', load: () => grabs.load(us, load) },
+      look('received packets', '/records/received', 'text/html'),
+      look('the same as JSON', '/records/received', 'application/json'),
+      look('wallet', '/wallet', 'text/html'),
+      look('home', '/', 'text/html'),
     ]);
-    return { rows, ratios: [], notes: [`${json.items.length} rows and the year's totals.`] };
+    return { rows, ratios: [], notes: [`The records have ${json.items.length} rows and the year's totals.`] };
   },
 };
