@@ -1,86 +1,139 @@
 #include "packet/records.h"
 
-#include "packet/store.h"
-
-/* The upper end of the range as a key; rows below (ms, packet_id) belong to it. No packet has id 0, so (until_ms, 0)
- * means: time < until_ms. */
-static struct record_cursor range_end(const struct record_range *range)
-{
-    struct record_cursor end = { .ms = range->until_ms, .packet_id = 0 };
-    return range->has_cursor && range->cursor.ms < end.ms ? range->cursor : end;
-}
+#include <stdlib.h>
 
 enum {
+    COLUMN_SIDE,
     COLUMN_PACKET,
-    COLUMN_SHARE,
+    COLUMN_MS,
     COLUMN_AMOUNT,
-    COLUMN_GRABBED,
+    COLUMN_SHARE,
+    COLUMN_BEST,
     COLUMN_KIND,
     COLUMN_GREETING,
     COLUMN_SENDER,
     COLUMN_SENDER_NAME,
-    COLUMN_BEST
+    COLUMN_COUNT,
+    COLUMN_GRABBED,
+    COLUMN_REFUND,
+    COLUMN_STATE,
+    COLUMN_EXPIRES
 };
 
-/* The columns of grab are those of its key grab_received and of its primary key: no row of it is read. */
-enum status records_received_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
-                                  size_t limit, struct received_row **out, size_t *out_count)
+#define BEST "packet.grabbed_count = packet.count AND COALESCE(packet.best_share_no = grab.share_no, FALSE)"
+#define OF_PACKET                                                                                                      \
+    "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, packet.grabbed_count, "         \
+    "packet.refund_fen, packet.state, packet.expires_ms "
+
+/* The rows of a side; the user's id follows, and a page. Of grab only its key grab_received and its primary key are
+ * read. */
+static const struct {
+    const char *name, *select, *ms, *id;
+} SIDES[] = {
+    [RECORD_RECEIVED] = { .name = "received",
+                          .select = "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
+                                    "grab.share_no, " BEST ", " OF_PACKET
+                                    "FROM grab JOIN packet ON packet.id = grab.packet_id WHERE grab.user_id = ",
+                          .ms = "grab.grabbed_ms",
+                          .id = "grab.packet_id" },
+    [RECORD_SENT] = { .name = "sent",
+                      .select = "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " OF_PACKET
+                                "FROM packet WHERE packet.sender_id = ",
+                      .ms = "packet.created_ms",
+                      .id = "packet.id" },
+};
+
+static void side_append(struct buf *sql, enum record_side side, uint64_t user_id, const struct db_page *page)
 {
-    struct record_cursor end = range_end(range);
-    struct db_rows rows;
-    enum status st =
-        db_query(db, a, &rows,
-                 "SELECT grab.packet_id, grab.share_no, grab.amount_fen, grab.grabbed_ms, packet.kind, "
-                 "packet.greeting, packet.sender_id, packet.sender_name, packet.grabbed_count = packet.count AND "
-                 "COALESCE(packet.best_share_no = grab.share_no, FALSE) "
-                 "FROM grab JOIN packet ON packet.id = grab.packet_id "
-                 "WHERE grab.user_id = ? AND grab.grabbed_ms >= ? AND grab.grabbed_ms <= ? "
-                 "AND (grab.grabbed_ms < ? OR grab.packet_id < ?) "
-                 "ORDER BY grab.grabbed_ms DESC, grab.packet_id DESC LIMIT ?",
-                 DB_PARAMS(DB_U64(user_id), DB_I64(range->from_ms), DB_I64(end.ms), DB_I64(end.ms),
-                           DB_U64(end.packet_id), DB_U64(limit)));
-    if (st != ST_OK)
-        return st;
-    struct received_row *list = arena_array(a, rows.count, sizeof *list);
-    if (list == NULL && rows.count > 0)
+    buf_cstr(sql, SIDES[side].select);
+    buf_u64(sql, user_id);
+    db_page_append(sql, page, SIDES[side].ms, SIDES[side].id);
+}
+
+static bool record_read(const struct db_rows *rows, size_t row, struct record *out)
+{
+    *out = (struct record){ .packet_id = db_cell_u64(rows, row, COLUMN_PACKET),
+                            .ms = db_cell_i64(rows, row, COLUMN_MS),
+                            .amount_fen = db_cell_i64(rows, row, COLUMN_AMOUNT),
+                            .greeting = db_cell(rows, row, COLUMN_GREETING),
+                            .share_no = (uint32_t)db_cell_u64(rows, row, COLUMN_SHARE),
+                            .sender_id = db_cell_u64(rows, row, COLUMN_SENDER),
+                            .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
+                            .best = db_cell_u64(rows, row, COLUMN_BEST) != 0,
+                            .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
+                            .grabbed_count = (uint32_t)db_cell_u64(rows, row, COLUMN_GRABBED),
+                            .refund_fen = db_cell_i64(rows, row, COLUMN_REFUND),
+                            .expires_ms = db_cell_i64(rows, row, COLUMN_EXPIRES) };
+    return packet_kind_from(db_cell(rows, row, COLUMN_KIND), &out->kind) &&
+           packet_state_from(db_cell(rows, row, COLUMN_STATE), &out->state);
+}
+
+/* Newest first. */
+static int record_order(const void *left, const void *right)
+{
+    const struct record *a = left, *b = right;
+    if (a->ms != b->ms)
+        return a->ms > b->ms ? -1 : 1;
+    return a->packet_id > b->packet_id ? -1 : a->packet_id < b->packet_id;
+}
+
+/* Reads the rows of one side. They are sorted again, as a UNION has no order. */
+static enum status list_read(struct arena *a, const struct db_rows *rows, enum record_side side,
+                             struct record_list *out)
+{
+    *out = (struct record_list){ .rows = arena_array(a, rows->count + 1, sizeof *out->rows) };
+    if (out->rows == NULL)
         return ST_NO_MEMORY;
-    for (size_t i = 0; i < rows.count; i++) {
-        list[i] = (struct received_row){ .packet_id = db_cell_u64(&rows, i, COLUMN_PACKET),
-                                         .share_no = (uint32_t)db_cell_u64(&rows, i, COLUMN_SHARE),
-                                         .amount_fen = db_cell_i64(&rows, i, COLUMN_AMOUNT),
-                                         .grabbed_ms = db_cell_i64(&rows, i, COLUMN_GRABBED),
-                                         .greeting = db_cell(&rows, i, COLUMN_GREETING),
-                                         .sender_id = db_cell_u64(&rows, i, COLUMN_SENDER),
-                                         .sender_name = db_cell(&rows, i, COLUMN_SENDER_NAME),
-                                         .best = db_cell_u64(&rows, i, COLUMN_BEST) != 0 };
-        if (!packet_kind_from(db_cell(&rows, i, COLUMN_KIND), &list[i].kind))
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!str_equal(db_cell(rows, i, COLUMN_SIDE), str_from(SIDES[side].name)))
+            continue;
+        if (!record_read(rows, i, &out->rows[out->count++]))
             return ST_CORRUPT;
     }
-    *out = list;
-    *out_count = rows.count;
+    qsort(out->rows, out->count, sizeof *out->rows, record_order);
     return ST_OK;
 }
 
-enum status records_sent_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
-                              size_t limit, struct packet **out, size_t *out_count)
+enum status records_find(struct db *db, struct arena *a, uint64_t user_id, enum record_side side,
+                         const struct db_page *page, struct record_list *out)
 {
-    struct record_cursor end = range_end(range);
+    struct buf sql = { 0 };
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT " PACKET_COLUMNS " FROM packet "
-                              "WHERE packet.sender_id = ? AND packet.created_ms >= ? AND packet.created_ms <= ? "
-                              "AND (packet.created_ms < ? OR packet.id < ?) "
-                              "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT ?",
-                              DB_PARAMS(DB_U64(user_id), DB_I64(range->from_ms), DB_I64(end.ms), DB_I64(end.ms),
-                                        DB_U64(end.packet_id), DB_U64(limit)));
-    if (st != ST_OK)
-        return st;
-    struct packet *list = arena_array(a, rows.count, sizeof *list);
-    if (list == NULL && rows.count > 0)
-        return ST_NO_MEMORY;
-    for (size_t i = 0; i < rows.count && st == ST_OK; i++)
-        st = packet_from_row(&rows, i, 0, &list[i]);
-    *out = list;
-    *out_count = rows.count;
+    side_append(&sql, side, user_id, page);
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    return st == ST_OK ? list_read(a, &rows, side, out) : st;
+}
+
+static enum status balance_read(const struct db_rows *rows, int64_t *out)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (str_equal(db_cell(rows, i, COLUMN_SIDE), STR("balance"))) {
+            *out = db_cell_i64(rows, i, COLUMN_AMOUNT);
+            return ST_OK;
+        }
+    }
+    return ST_NOT_FOUND;
+}
+
+enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size_t limit, struct overview *out)
+{
+    const struct db_page page = { .limit = limit };
+    struct buf sql = { 0 };
+    struct db_rows rows;
+    for (enum record_side side = 0; side < RECORD_SIDES; side++) {
+        buf_char(&sql, '(');
+        side_append(&sql, side, user_id, &page);
+        buf_cstr(&sql, ") UNION ALL ");
+    }
+    buf_cstr(&sql, "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
+                   "NULL, NULL FROM account WHERE id = ");
+    buf_u64(&sql, user_id);
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    if (st == ST_OK)
+        st = balance_read(&rows, &out->balance_fen);
+    for (enum record_side side = 0; st == ST_OK && side < RECORD_SIDES; side++)
+        st = list_read(a, &rows, side, &out->records[side]);
     return st;
 }

@@ -8,35 +8,45 @@
 
 #include "base/arena.h"
 #include "io/db.h"
-#include "packet/grab.h"
+#include "io/db_page.h"
 #include "packet/packet.h"
 
-/* The start of a page of records: only rows older than (ms, packet_id), compared in this order. */
-struct record_cursor {
-    int64_t ms;
-    uint64_t packet_id;
-};
-/* A time range, from_ms <= time < until_ms, and the cursor of a further page. */
-struct record_range {
-    int64_t from_ms, until_ms;
-    bool has_cursor;
-    struct record_cursor cursor;
-};
+enum record_side { RECORD_RECEIVED, RECORD_SENT, RECORD_SIDES };
 
-struct received_row {
+/* One row: a share that the user has received, or a packet that the user has sent. */
+struct record {
     uint64_t packet_id;
-    uint32_t share_no;
-    int64_t amount_fen, grabbed_ms;
+    int64_t ms;         /* received: of the grab; sent: when it was sent; pages are ordered by (ms, packet_id) */
+    int64_t amount_fen; /* of the share, or of the packet */
     enum packet_kind kind;
     struct str greeting;
+    /* of a received share */
+    uint32_t share_no;
     uint64_t sender_id;
     struct str sender_name;
     bool best; /* 手气最佳 of a finished packet */
+    /* of a sent packet */
+    uint32_t count, grabbed_count;
+    int64_t refund_fen;
+    enum packet_state state;
+    int64_t expires_ms;
 };
-/* Grabs of the user, and packets the user has sent, in the range; newest first, at most limit. *out is in the arena. */
-enum status records_received_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
-                                  size_t limit, struct received_row **out, size_t *out_count);
-enum status records_sent_find(struct db *db, struct arena *a, uint64_t user_id, const struct record_range *range,
-                              size_t limit, struct packet **out, size_t *out_count);
+
+struct record_list {
+    struct record *rows; /* newest first; in the arena */
+    size_t count;
+};
+
+/* One page of a side. */
+enum status records_find(struct db *db, struct arena *a, uint64_t user_id, enum record_side side,
+                         const struct db_page *page, struct record_list *out);
+
+/* The home page of a user: the balance of the wallet, and the newest records. */
+struct overview {
+    int64_t balance_fen;
+    struct record_list records[RECORD_SIDES]; /* at most limit of each side */
+};
+/* One statement for all of it. ST_NOT_FOUND: the user has no wallet. */
+enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size_t limit, struct overview *out);
 
 #endif

@@ -27,41 +27,46 @@ enum {
 
 /* ---- items ---- */
 
-void records_received_model(struct exchange *x, struct model *m, struct value *list, const struct received_row *rows,
-                            size_t count)
+static void received_model(struct exchange *x, struct model *m, struct value *item, const struct record *row)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct received_row *row = &rows[i];
-        struct value *item = value_add_object(m, list);
-        struct value *packet = value_object(m, item, "packet");
-        present_packet(x, m, packet, row->packet_id, row->kind, row->greeting);
-        present_person(m, packet, "sender", row->sender_id, row->sender_name);
-        value_int(m, item, "share_no", row->share_no);
-        view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
-        view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->grabbed_ms);
-        value_bool(m, item, "best", row->best);
-    }
+    struct value *packet = value_object(m, item, "packet");
+    present_packet(x, m, packet, row->packet_id, row->kind, row->greeting);
+    present_person(m, packet, "sender", row->sender_id, row->sender_name);
+    value_int(m, item, "share_no", row->share_no);
+    view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
+    view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->ms);
+    value_bool(m, item, "best", row->best);
 }
 
-void records_sent_model(struct exchange *x, struct model *m, struct value *list, const struct packet *packets,
-                        size_t count)
+static void sent_model(struct exchange *x, struct model *m, struct value *item, const struct record *row)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct packet *p = &packets[i];
-        enum packet_state state = packet_state_shown(p, x->now_ms);
+    const struct packet p = {
+        .state = row->state, .count = row->count, .grabbed_count = row->grabbed_count, .expires_ms = row->expires_ms
+    };
+    enum packet_state state = packet_state_shown(&p, x->now_ms);
+    present_packet(x, m, item, row->packet_id, row->kind, row->greeting);
+    view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
+    value_int(m, item, "count", row->count);
+    value_int(m, item, "grabbed_count", row->grabbed_count);
+    value_text(m, item, "state", packet_state_name(state));
+    view_time_model(m, item, "created_at", "created_at_text", row->ms);
+    if (row->refund_fen > 0)
+        view_money_model(m, item, "refund_fen", "refund_text", row->refund_fen);
+    else
+        value_int(m, item, "refund_fen", 0);
+    value_page_bool(m, item, "state_finished", state == PACKET_FINISHED);
+    value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED);
+}
+
+void records_model(struct exchange *x, struct model *m, struct value *list, enum record_side side,
+                   const struct record_list *records)
+{
+    for (size_t i = 0; i < records->count; i++) {
         struct value *item = value_add_object(m, list);
-        present_packet(x, m, item, p->id, p->kind, p->greeting);
-        view_money_model(m, item, "amount_fen", "amount_text", p->amount_fen);
-        value_int(m, item, "count", p->count);
-        value_int(m, item, "grabbed_count", p->grabbed_count);
-        value_text(m, item, "state", packet_state_name(state));
-        view_time_model(m, item, "created_at", "created_at_text", p->created_ms);
-        if (p->refund_fen > 0)
-            view_money_model(m, item, "refund_fen", "refund_text", p->refund_fen);
+        if (side == RECORD_SENT)
+            sent_model(x, m, item, &records->rows[i]);
         else
-            value_int(m, item, "refund_fen", 0);
-        value_page_bool(m, item, "state_finished", state == PACKET_FINISHED);
-        value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED);
+            received_model(x, m, item, &records->rows[i]);
     }
 }
 
@@ -69,15 +74,13 @@ void records_sent_model(struct exchange *x, struct model *m, struct value *list,
 
 /* One page of records: the request, and the rows and totals for its model. */
 struct records_page {
-    bool sent;
+    enum record_side side;
     const char *path; /* "/records/sent" */
     int year;
-    struct record_range range;
+    struct db_page range;
     struct user_totals all;  /* with the months of the year */
     struct user_year totals; /* of the year */
-    struct received_row *received_rows;
-    struct packet *sent_rows;
-    size_t count;    /* rows on this page */
+    struct record_list records;
     struct str next; /* STR_NONE: this is the last page */
 };
 
@@ -103,32 +106,25 @@ static bool page_read(struct exchange *x, struct records_page *page)
     if (!query_read(x, records_fields, &query))
         return false;
     page->year = (int)query.year;
-    page->range = (struct record_range){ .from_ms = clock_zone_year_start_ms(page->year),
-                                         .until_ms = clock_zone_year_start_ms(page->year + 1),
-                                         .has_cursor = query.before.given,
-                                         .cursor = { query.before.ms, query.before.id } };
+    page->range = (struct db_page){ .from_ms = clock_zone_year_start_ms(page->year),
+                                    .until_ms = clock_zone_year_start_ms(page->year + 1),
+                                    .has_key = query.before.given,
+                                    .key_ms = query.before.ms,
+                                    .key_id = query.before.id,
+                                    .limit = RECORDS_PAGE_ITEMS + 1 };
     return true;
 }
 
 /* Reads one row more than a page shows, to know whether there is a next page. */
 static enum status rows_find(struct exchange *x, struct records_page *page)
 {
-    size_t limit = RECORDS_PAGE_ITEMS + 1;
-    uint64_t user_id = x->visitor.user_id;
-    enum status st = page->sent ? records_sent_find(x->app->stores.db, x->arena, user_id, &page->range, limit,
-                                                    &page->sent_rows, &page->count)
-                                : records_received_find(x->app->stores.db, x->arena, user_id, &page->range, limit,
-                                                        &page->received_rows, &page->count);
-    if (st != ST_OK || page->count < limit)
+    struct record_list *records = &page->records;
+    enum status st = records_find(x->app->stores.db, x->arena, x->visitor.user_id, page->side, &page->range, records);
+    if (st != ST_OK || records->count <= RECORDS_PAGE_ITEMS)
         return st;
-    page->count = RECORDS_PAGE_ITEMS;
-    if (page->sent) {
-        const struct packet *last = &page->sent_rows[page->count - 1];
-        page->next = list_key_text(x, last->created_ms, last->id);
-    } else {
-        const struct received_row *last = &page->received_rows[page->count - 1];
-        page->next = list_key_text(x, last->grabbed_ms, last->packet_id);
-    }
+    records->count = RECORDS_PAGE_ITEMS;
+    const struct record *last = &records->rows[records->count - 1];
+    page->next = list_key_text(x, last->ms, last->packet_id);
     return page->next.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
@@ -144,7 +140,7 @@ static enum status totals_find(struct exchange *x, struct records_page *page)
 
 static int64_t month_fen(const struct records_page *page, int i)
 {
-    return page->sent ? page->all.months[i].sent_fen : page->all.months[i].received_fen;
+    return page->side == RECORD_SENT ? page->all.months[i].sent_fen : page->all.months[i].received_fen;
 }
 
 /* In whole units of the chart. Any amount above 0 has a visible bar. */
@@ -169,7 +165,7 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         struct value *month = value_add_object(m, months);
         value_int(m, month, "month", i + 1);
         view_money_model(m, month, "total_fen", "total_text", fen);
-        value_int(m, month, "count", (int64_t)(page->sent ? row->sent_count : row->received_count));
+        value_int(m, month, "count", (int64_t)(page->side == RECORD_SENT ? row->sent_count : row->received_count));
         value_page_text(m, month, "name", x->wants_json ? STR("") : text_of(x, MONTH_TEXTS[i]));
         value_page_int(m, month, "middle", i * CHART_MONTH_UNITS + CHART_MONTH_UNITS / 2);
         if (fen <= 0)
@@ -211,21 +207,17 @@ static void years_model(struct exchange *x, struct model *m, const struct record
         year_link(x, m, list, page, page->year);
 }
 
-static void records_model(struct exchange *x, struct model *m, const struct records_page *page)
+static void page_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *root = &m->root;
+    bool sent = page->side == RECORD_SENT;
     value_int(m, root, "year", page->year);
-    view_money_model(m, root, "total_fen", "total_text",
-                     page->sent ? page->totals.sent_fen : page->totals.received_fen);
+    view_money_model(m, root, "total_fen", "total_text", sent ? page->totals.sent_fen : page->totals.received_fen);
     view_count_model(m, root, "count", "count_one",
-                     (int64_t)(page->sent ? page->totals.sent_count : page->totals.received_count));
-    view_count_model(m, root, "best_count", "best_count_one", page->sent ? 0 : (int64_t)page->totals.best_count);
+                     (int64_t)(sent ? page->totals.sent_count : page->totals.received_count));
+    view_count_model(m, root, "best_count", "best_count_one", sent ? 0 : (int64_t)page->totals.best_count);
     months_model(x, m, page);
-    struct value *items = value_list(m, root, "items");
-    if (page->sent)
-        records_sent_model(x, m, items, page->sent_rows, page->count);
-    else
-        records_received_model(x, m, items, page->received_rows, page->count);
+    records_model(x, m, value_list(m, root, "items"), page->side, &page->records);
     if (page->next.ptr != NULL) {
         value_text(m, root, "next", page->next);
         value_page_text(m, root, "next_url",
@@ -233,9 +225,9 @@ static void records_model(struct exchange *x, struct model *m, const struct reco
     } else {
         value_null(m, root, "next");
     }
-    value_page_bool(m, root, "received", !page->sent);
-    value_page_bool(m, root, "sent", page->sent);
-    value_page_bool(m, root, "empty", page->count == 0);
+    value_page_bool(m, root, "received", !sent);
+    value_page_bool(m, root, "sent", sent);
+    value_page_bool(m, root, "empty", page->records.count == 0);
     struct value *person = value_page_object(m, root, "person");
     value_int(m, person, "id", (int64_t)x->visitor.user_id);
     value_text(m, person, "nickname", x->visitor.nickname);
@@ -243,9 +235,9 @@ static void records_model(struct exchange *x, struct model *m, const struct reco
     years_model(x, m, page);
 }
 
-static enum step records_show(struct exchange *x, bool sent)
+static enum step records_show(struct exchange *x, enum record_side side, const char *path)
 {
-    struct records_page page = { .sent = sent, .path = sent ? "/records/sent" : "/records/received" };
+    struct records_page page = { .side = side, .path = path };
     if (!page_read(x, &page)) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
@@ -259,17 +251,17 @@ static enum step records_show(struct exchange *x, bool sent)
     }
     struct model m;
     model_init(&m, x->arena);
-    records_model(x, &m, &page);
+    page_model(x, &m, &page);
     respond_model(x, 200, "pages/records", &m);
     return STEP_DONE;
 }
 
 enum step records_received(struct exchange *x)
 {
-    return records_show(x, false);
+    return records_show(x, RECORD_RECEIVED, "/records/received");
 }
 
 enum step records_sent(struct exchange *x)
 {
-    return records_show(x, true);
+    return records_show(x, RECORD_SENT, "/records/sent");
 }

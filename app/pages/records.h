@@ -4,16 +4,13 @@
 #define HB_PAGES_RECORDS_H
 
 #include "packet/records.h"
-#include "packet/store.h"
 #include "web/exchange.h"
 
 enum { RECORDS_PAGE_ITEMS = 20, RECORDS_HOME_ITEMS = 5 };
 
-/* Append one item to list for each row. The members are those of `items` below. */
-void records_received_model(struct exchange *x, struct model *m, struct value *list, const struct received_row *rows,
-                            size_t count);
-void records_sent_model(struct exchange *x, struct model *m, struct value *list, const struct packet *packets,
-                        size_t count);
+/* Appends one item to list for each row. The members are those of `items` below. */
+void records_model(struct exchange *x, struct model *m, struct value *list, enum record_side side,
+                   const struct record_list *records);
 
 /* GET /records/received?year=YYYY&before=KEY and GET /records/sent?… → pages/records. NEED_USER.
  * A malformed year or cursor is 400; a year without records is an empty list.

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
+#include "io/db_page.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -54,31 +56,39 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, struct
     return ST_OK;
 }
 
+/* The parts of a statement: the entries of one index each. The account's id follows, and a page. */
+static const struct {
+    const char *select, *ms, *id;
+} PARTS[] = {
+    { "SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer WHERE credit_id = ", "created_ms", "id" },
+    { "SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer WHERE debit_id = ", "created_ms", "id" },
+    { "SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ", "grabbed_ms",
+      "packet_id" },
+};
+
 /* One statement, so that the balance always includes the newest entry. Each part of the UNION reads its own index
  * backwards and stops after one page, however many rows the account has. One entry more than a page is read, to know
  * whether there is a next page. The parts are sorted here: the server needs a table for it. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
                            struct statement *out)
 {
-    static const char sql[] =
-        "SELECT 0, 'balance', balance_fen, NULL, 0 FROM account WHERE id = ?"
-        " UNION ALL "
-        "(SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer WHERE credit_id = ?"
-        " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
-        " UNION ALL "
-        "(SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer WHERE debit_id = ?"
-        " AND created_ms <= ? AND (created_ms < ? OR id < ?) ORDER BY created_ms DESC, id DESC LIMIT ?)"
-        " UNION ALL "
-        "(SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ?"
-        " AND grabbed_ms <= ? AND (grabbed_ms < ? OR packet_id < ?) ORDER BY grabbed_ms DESC, packet_id DESC LIMIT ?)";
-    const struct db_param account = DB_U64(account_id), ms = DB_I64(before.given ? before.ms : INT64_MAX);
-    const struct db_param id = DB_U64(before.given ? before.id : UINT64_MAX);
-    const struct db_param limit = DB_I64(STATEMENT_PAGE_ENTRIES + 1);
+    const struct db_page page = {
+        .has_key = before.given, .key_ms = before.ms, .key_id = before.id, .limit = STATEMENT_PAGE_ENTRIES + 1
+    };
+    struct buf sql = { 0 };
     struct db_rows rows;
-    enum status st = db_query(
-        db, a, &rows, sql,
-        DB_PARAMS(account, account, ms, ms, id, limit, account, ms, ms, id, limit, account, ms, ms, id, limit));
     *out = (struct statement){ 0 };
+    buf_cstr(&sql, "SELECT 0, 'balance', balance_fen, NULL, 0 FROM account WHERE id = ");
+    buf_u64(&sql, account_id);
+    for (size_t i = 0; i < ARRAY_LEN(PARTS); i++) {
+        buf_cstr(&sql, " UNION ALL (");
+        buf_cstr(&sql, PARTS[i].select);
+        buf_u64(&sql, account_id);
+        db_page_append(&sql, &page, PARTS[i].ms, PARTS[i].id);
+        buf_char(&sql, ')');
+    }
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
     return st == ST_OK ? rows_read(a, &rows, out) : st;
 }
 

@@ -1,0 +1,24 @@
+/* A page of a list in MySQL, newest first: rows are ordered by a time and an id, and a further page starts below the
+ * last row of the page before. */
+#ifndef HB_IO_DB_PAGE_H
+#define HB_IO_DB_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct db_page {
+    int64_t from_ms, until_ms; /* from_ms <= time < until_ms; until_ms 0: any time */
+    bool has_key;              /* only rows below (key_ms, key_id) */
+    int64_t key_ms;
+    uint64_t key_id;
+    size_t limit;
+};
+
+/* Appends the conditions, the order and the limit of a page to a statement that ends within its WHERE clause:
+ * " AND … ORDER BY ms DESC, id DESC LIMIT n". ms and id are the names of the columns. A condition that excludes nothing
+ * is left out, because the optimizer would consider it: for the first page of a list that is a third of its time. */
+void db_page_append(struct buf *sql, const struct db_page *page, const char *ms, const char *id);
+
+#endif
