@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "io/redis_internal.h"
 #include "io/redis_script.h"
 
@@ -23,11 +24,16 @@ struct redis_crowd {
     size_t caller_count;
 };
 
-static bool args_reserve(struct buf *b, const struct str *args, size_t count)
+static size_t args_bytes(const struct str *args, size_t count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += args[i].len + REDIS_ARG_HEAD_MAX;
+    return bytes;
+}
+
+static bool bytes_reserve(struct buf *b, size_t bytes)
+{
     if (buf_reserve(b, bytes))
         return true;
     b->failed = false; /* what was written before is intact */
@@ -82,14 +88,17 @@ static struct redis_crowd *crowd_begin(struct redis *r, const struct redis_crowd
     struct redis_crowd *c = crowd_take(r);
     char key_count[STR_U64_MAX];
     const struct str head[3] = { STR("EVALSHA"), redis_script_hash(q->script), str_u64(key_count, q->key_count) };
-    if (c == NULL || !args_reserve(&c->args, head, 3) || !args_reserve(&c->args, q->keys, q->key_count))
+    if (c == NULL)
+        return NULL;
+    buf_reset(&c->args);
+    if (!bytes_reserve(&c->args, args_bytes(head, ARRAY_LEN(head)) + args_bytes(q->keys, q->key_count) +
+                                     args_bytes(q->shared, q->shared_count)))
         return NULL;
     c->script = q->script;
     c->target = q->target;
     c->own_count = q->own_count;
     c->arg_count = c->caller_count = 0;
     c->call = (struct redis_call){ .status = ST_NO_MEMORY };
-    buf_reset(&c->args);
     (void)args_append(c, head, 1);
     c->hash_at = args_append(c, head + 1, 1);
     (void)args_append(c, head + 2, 1);
@@ -103,7 +112,7 @@ static struct redis_crowd *crowd_begin(struct redis *r, const struct redis_crowd
 static bool own_append(struct redis_crowd *c, const struct str *own)
 {
     for (size_t k = 0; k < c->own_count; k++)
-        if (!args_reserve(&c->own[k], &own[k], 1))
+        if (!bytes_reserve(&c->own[k], args_bytes(&own[k], 1)))
             return false;
     for (size_t k = 0; k < c->own_count; k++)
         (void)redis_write_arg(&c->own[k], own[k]);
@@ -119,7 +128,10 @@ void redis_queue_crowd(struct redis *r, struct redis_call *call, const struct re
     *call = (struct redis_call){ .status = ST_NO_MEMORY };
     if (c == NULL)
         c = crowd_begin(r, q);
-    if (c == NULL || !own_append(c, q->own))
+    if (c == NULL)
+        return;
+    assert(c->own_count == q->own_count);
+    if (!own_append(c, q->own))
         return;
     c->callers[c->caller_count++] = call;
     call->status = ST_UNKNOWN;
@@ -140,6 +152,7 @@ static void crowd_queue(struct redis *r, struct redis_crowd *c)
     for (size_t k = 0; k < c->own_count; k++)
         buf_str(&r->out, buf_view(&c->own[k]));
     p->end = r->out.len;
+    assert(!r->out.failed && p->end - p->start <= bytes);
 }
 
 void redis_crowds_queue(struct redis *r)
