@@ -49,9 +49,14 @@ struct page_cache *page_cache_new(size_t pages_max, size_t bytes_max)
 
 /* ---- cacheable packets ---- */
 
+static bool is_finished(const struct packet_view *view)
+{
+    return !view->busy && view->over && view->packet.state == PACKET_FINISHED;
+}
+
 static bool is_final(const struct packet_view *view)
 {
-    return !view->busy && view->over && view->final && view->packet.state == PACKET_FINISHED && view->row_count > 0;
+    return is_finished(view) && view->final && view->row_count > 0;
 }
 
 bool page_cacheable(const struct packet_view *view)
@@ -66,8 +71,7 @@ bool page_cacheable(const struct packet_view *view)
 
 bool page_rows_keepable(const struct packet_view *view)
 {
-    return !view->busy && view->over && view->packet.state == PACKET_FINISHED && view->row_count > 0 &&
-           view->rows[0].share_no == view->packet.count - 1;
+    return is_finished(view) && view->row_count > 0 && view->rows[0].share_no == view->packet.count - 1;
 }
 
 bool page_needs_all_rows(const struct packet_view *view)
@@ -78,8 +82,12 @@ bool page_needs_all_rows(const struct packet_view *view)
 
 bool page_rows_fit(const struct cached_page *page, const struct packet_view *view)
 {
-    return !view->busy && view->over && view->packet.state == PACKET_FINISHED &&
-           view->packet.finished_ms == page->view.packet.finished_ms;
+    return is_finished(view) && view->packet.finished_ms == page->view.packet.finished_ms;
+}
+
+bool page_replaces(const struct cached_page *page, const struct cached_page *old)
+{
+    return !old->complete && (page->complete || !page_rows_fit(old, &page->view));
 }
 
 /* ---- the hash table ---- */
@@ -202,7 +210,7 @@ void page_cache_put(struct page_cache *cache, const struct cached_page *page)
     assert(!page->complete || page_cacheable(&page->view));
     size_t bytes = page_bytes(page);
     uint32_t old = slot_find(cache, page->view.packet.id);
-    if (bytes > cache->bytes_max || (old != NO_SLOT && (cache->slots[old].page.complete || !page->complete)))
+    if (bytes > cache->bytes_max || (old != NO_SLOT && !page_replaces(page, &cache->slots[old].page)))
         return;
     if (old != NO_SLOT)
         slot_drop(cache, old);

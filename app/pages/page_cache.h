@@ -6,7 +6,8 @@
  * Between its last grab and the settlement of it a finished packet is the same for all who have no share, and its list
  * is the same for all. Its entry is not complete: Redis may still lose grabs and give their shares to other users, so
  * it is used without Redis for at most PAGE_CACHE_CHECK_MS. A visitor with a share sees whether that is settled, so for
- * them only the rendered rows are used, and everything else is read from Redis (page_rows_fit). */
+ * them only the rendered rows are used, and everything else is read from Redis (page_rows_fit); so for everyone when
+ * the packet has more than LIVE_ROWS_MAX shares, because its entry can't prove that a user has none. */
 #ifndef HB_PAGES_PAGE_CACHE_H
 #define HB_PAGES_PAGE_CACHE_H
 
@@ -30,7 +31,7 @@ struct cached_page {
                                 first; of no visitor (has_mine is false) */
     struct cached_rows rows;
     bool complete;
-    int64_t checked_ms; /* not complete: when Redis last told that the packet is the same */
+    int64_t checked_ms; /* not complete: when Redis last confirmed the rows */
 };
 
 struct page_cache;
@@ -52,11 +53,14 @@ bool page_rows_fit(const struct cached_page *page, const struct packet_view *vie
 
 /* True when page shows the packet to this user without Redis, at the time now_ms. Pure. */
 bool page_serves(const struct cached_page *page, uint64_t user_id, int64_t now_ms);
-/* Notes that Redis told at now_ms that the packet is the same. */
+/* Records that Redis confirmed the rows at now_ms. */
 void page_cache_checked(struct page_cache *cache, uint64_t packet_id, int64_t now_ms);
 
-/* Stores a copy of page, whose view must be page_cacheable if it is complete. A complete page replaces one that is not.
- * Does nothing when the packet is cached already, is larger than bytes_max, or there is no memory. */
+/* True when page is better than old, an entry of the same packet: complete, or with rows that have taken the place of
+ * lost ones. Pure. */
+bool page_replaces(const struct cached_page *page, const struct cached_page *old);
+/* Stores a copy of page, whose view must be page_cacheable if it is complete. Does nothing when the cache has an entry
+ * that page does not replace, when page is larger than bytes_max, or without memory. */
 void page_cache_put(struct page_cache *cache, const struct cached_page *page);
 /* Finds a packet. NULL: not cached. The result is valid until another function of this cache is called. */
 const struct cached_page *page_cache_find(struct page_cache *cache, uint64_t packet_id);

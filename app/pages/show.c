@@ -9,6 +9,9 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 
+/* The view without rows, with rows, and with all rows: an answer needs no further ones. */
+enum { SHOW_STEPS_MAX = 3 };
+
 static const struct field show_fields[] = {
     { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
     { .name = NULL },
@@ -55,22 +58,23 @@ const struct cached_page *show_cached(struct exchange *x)
     return page != NULL && page->complete ? page : NULL;
 }
 
-/* The first page of a view with all grabs, or the view itself, which is its first page. */
-static struct packet_view first_page(const struct packet_view *view, uint64_t user_id)
+/* The first page, for no visitor, of a view with all grabs; or the view itself, which is its first page. */
+static struct packet_view first_page(const struct packet_view *view)
 {
     const struct cached_page page = { .view = *view };
-    return view->row_count == view->packet.count ? cached_page_view(&page, user_id, PACKET_NO_SHARE, SHOW_ROWS) : *view;
+    return view->row_count == view->packet.count ? cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS) : *view;
 }
 
-/* Keeps what will not change. Of the requests of one batch that show the packet, the first one does so. */
+/* Caches the packet: complete once it never changes; before that, its finished list. Of the requests of one batch that
+ * show the packet, the first one does so. */
 static void view_cache(struct exchange *x, const struct packet_view *view)
 {
     const struct cached_page *old = page_find(x);
     struct cached_page page = { .view = *view, .complete = page_cacheable(view), .checked_ms = x->now_ms };
-    if (x->app->page_cache == NULL || (old != NULL && (old->complete || !page.complete)) ||
+    if (x->app->page_cache == NULL || (old != NULL && !page_replaces(&page, old)) ||
         (!page.complete && !page_rows_keepable(view)))
         return;
-    struct packet_view first = first_page(view, 0);
+    struct packet_view first = first_page(view);
     if (first.row_count <= SHOW_ROWS && show_rows(x, &first, &page.rows) == ST_OK)
         page_cache_put(x->app->page_cache, &page);
 }
@@ -108,13 +112,14 @@ static bool probe_needed(struct exchange *x, const struct packet_view *view)
     return x->app->page_cache != NULL && page_needs_all_rows(view) && (old == NULL || (view->final && !old->complete));
 }
 
-/* Answers from a view of all but the rows, which are known. False: they are no longer the right ones. */
-static bool answer_with_known_rows(struct exchange *x, struct packet_view *view)
+/* Answers from a view that was read without rows, with the rows of the cache. False: the cache has no rows of this
+ * list. */
+static bool answer_with_cached_rows(struct exchange *x, struct packet_view *view)
 {
     const struct cached_page *page = page_find(x);
     if (page == NULL || page->complete || !page_rows_fit(page, view))
         return false;
-    const struct packet_view first = first_page(&page->view, 0);
+    const struct packet_view first = first_page(&page->view);
     view->rows = first.rows;
     view->row_count = first.row_count;
     view->next = first.next;
@@ -125,14 +130,15 @@ static bool answer_with_known_rows(struct exchange *x, struct packet_view *view)
 
 static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32_t after)
 {
-    if (view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) { /* read without rows */
-        bool completes = view->final && view->packet.count <= LIVE_ROWS_MAX;   /* now it never changes */
-        if (!completes && answer_with_known_rows(x, view))
+    bool may_wait = x->step < SHOW_STEPS_MAX;
+    if (may_wait && view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) { /* read without rows */
+        bool completes = view->final && view->packet.count <= LIVE_ROWS_MAX;               /* now it never changes */
+        if (!completes && answer_with_cached_rows(x, view))
             return STEP_DONE;
         view_queue(x, after, SHOW_ROWS);
         return STEP_WAIT;
     }
-    if (probe_needed(x, view)) {
+    if (may_wait && probe_needed(x, view)) {
         show_probe_queue(x);
         return STEP_WAIT;
     }
