@@ -72,6 +72,9 @@ static enum status account_credit(struct db *db, uint64_t id, int64_t amount_fen
 static enum status transfer_insert(struct db *db, const struct transfer *t)
 {
     bool of_packet = t->packet_id != 0;
+    assert(t->kind != TRANSFER_GRAB);
+    assert(t->amount_fen > 0);
+    assert(t->debit_id != t->credit_id);
     return db_exec(
         db, NULL,
         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key, created_ms)"
@@ -86,9 +89,6 @@ enum status ledger_transfer(struct db *db, const struct transfer *t)
 {
     enum status st;
 
-    assert(t->kind != TRANSFER_GRAB);
-    assert(t->amount_fen > 0);
-    assert(t->debit_id != t->credit_id);
     if (t->debit_id < t->credit_id) {
         st = account_debit(db, t->debit_id, t->amount_fen);
         if (st == ST_OK)
@@ -101,9 +101,8 @@ enum status ledger_transfer(struct db *db, const struct transfer *t)
     return st == ST_OK ? transfer_insert(db, t) : st;
 }
 
-enum status ledger_transfer_new(struct db *db, const struct transfer *t, enum account_kind credit_kind)
+enum status ledger_account_open(struct db *db, const struct transfer *t, enum account_kind credit_kind)
 {
-    assert(t->amount_fen > 0);
     assert(t->debit_id < t->credit_id); /* the order of the locks: a new account has the higher id */
     enum status st = account_debit(db, t->debit_id, t->amount_fen);
     if (st == ST_OK)

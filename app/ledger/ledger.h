@@ -48,9 +48,9 @@ enum status account_create(struct db *db, uint64_t id, enum account_kind kind);
  * deadlock or lock wait timeout, db_transaction runs the body again · else as db_exec. */
 enum status ledger_transfer(struct db *db, const struct transfer *t);
 
-/* The same, but the credit account is new: it is created, with the amount as its balance. ST_EXISTS: also when there is
- * an account with this id. */
-enum status ledger_transfer_new(struct db *db, const struct transfer *t, enum account_kind credit_kind);
+/* The same, but the credit account is new: it is created with the amount as its opening balance. ST_EXISTS: also when
+ * there is an account with this id. */
+enum status ledger_account_open(struct db *db, const struct transfer *t, enum account_kind credit_kind);
 
 /* Reads the balance. ST_NOT_FOUND: no such account · else as db_query. a: memory for the query's result. */
 enum status ledger_balance(struct db *db, struct arena *a, uint64_t account_id, int64_t *out_fen);

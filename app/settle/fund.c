@@ -30,7 +30,7 @@ static enum status fund_body(struct db *db, void *ctx)
                                 .amount_fen = p->amount_fen,
                                 .packet_id = p->id,
                                 .created_ms = p->created_ms };
-        st = ledger_transfer_new(db, &pay, ACCOUNT_ESCROW);
+        st = ledger_account_open(db, &pay, ACCOUNT_ESCROW);
         if (st == ST_EXISTS)
             return ST_CORRUPT; /* an id used twice */
     }

@@ -145,7 +145,7 @@ static void an_account_is_created_once(void **state)
 
 static enum status transfer_new_body(struct db *db, void *ctx)
 {
-    return ledger_transfer_new(db, ctx, ACCOUNT_ESCROW);
+    return ledger_account_open(db, ctx, ACCOUNT_ESCROW);
 }
 
 static void a_transfer_to_a_new_account_creates_it_or_changes_nothing(void **state)
