@@ -25,8 +25,8 @@ enum {
     "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, packet.grabbed_count, "         \
     "packet.refund_fen, packet.state, packet.expires_ms "
 
-/* The rows of a side; the user's id follows, and a page. Of grab only its key grab_received and its primary key are
- * read. */
+/* The rows of a side; the user's id follows, and a page. The key grab_received, which ends with the primary key, has
+ * all columns of grab that are read. */
 static const struct {
     const char *name, *select, *ms, *id;
 } SIDES[] = {
@@ -68,13 +68,10 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
            packet_state_from(db_cell(rows, row, COLUMN_STATE), &out->state);
 }
 
-/* Newest first. */
 static int record_order(const void *left, const void *right)
 {
     const struct record *a = left, *b = right;
-    if (a->ms != b->ms)
-        return a->ms > b->ms ? -1 : 1;
-    return a->packet_id > b->packet_id ? -1 : a->packet_id < b->packet_id;
+    return list_key_order(a->ms, a->packet_id, b->ms, b->packet_id);
 }
 
 /* Reads the rows of one side. They are sorted again, as a UNION has no order. */

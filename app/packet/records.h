@@ -1,5 +1,5 @@
-/* The records of a user: packets received and packets sent, newest first, one page at a time. The texts of a result
- * live in the arena. */
+/* The records of a user: packets received and packets sent, newest first, one page at a time; and the overview: the
+ * balance and the newest records. The texts of a result live in the arena. */
 #ifndef HB_PACKET_RECORDS_H
 #define HB_PACKET_RECORDS_H
 
@@ -37,16 +37,16 @@ struct record_list {
     size_t count;
 };
 
-/* One page of a side. */
+/* One page of a side. ST_CORRUPT: unknown kind or state · ST_NO_MEMORY · else as db_query. */
 enum status records_find(struct db *db, struct arena *a, uint64_t user_id, enum record_side side,
                          const struct db_page *page, struct record_list *out);
 
-/* The home page of a user: the balance of the wallet, and the newest records. */
+/* The balance of the wallet, and the newest records of each side. */
 struct overview {
     int64_t balance_fen;
     struct record_list records[RECORD_SIDES]; /* at most limit of each side */
 };
-/* One statement for all of it. ST_NOT_FOUND: the user has no wallet. */
+/* Reads all of it with one SELECT. ST_NOT_FOUND: the user has no wallet · else as records_find. */
 enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size_t limit, struct overview *out);
 
 #endif

@@ -22,7 +22,8 @@ struct user_totals {
     size_t year_count;
     struct user_month months[MONTHS_PER_YEAR]; /* of one year, January first; zeros for months without records */
 };
-/* Reads all years of the user, and the months of one of them. */
+/* Reads all years of the user, and the months of one of them. ST_CORRUPT: a month outside of 1 … 12 · ST_NO_MEMORY ·
+ * else as db_query. */
 enum status user_totals_find(struct db *db, struct arena *a, uint64_t user_id, int year, struct user_totals *out);
 /* Adds a packet sent at sent_ms to the totals of its month. Inside the transaction of the send. */
 enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);

@@ -77,9 +77,9 @@ struct records_page {
     enum record_side side;
     const char *path; /* "/records/sent" */
     int year;
-    struct db_page range;
-    struct user_totals all;  /* with the months of the year */
-    struct user_year totals; /* of the year */
+    struct db_page wanted;
+    struct user_totals totals; /* with the months of the year */
+    struct user_year year_totals;
     struct record_list records;
     struct str next; /* STR_NONE: this is the last page */
 };
@@ -106,12 +106,10 @@ static bool page_read(struct exchange *x, struct records_page *page)
     if (!query_read(x, records_fields, &query))
         return false;
     page->year = (int)query.year;
-    page->range = (struct db_page){ .from_ms = clock_zone_year_start_ms(page->year),
-                                    .until_ms = clock_zone_year_start_ms(page->year + 1),
-                                    .has_key = query.before.given,
-                                    .key_ms = query.before.ms,
-                                    .key_id = query.before.id,
-                                    .limit = RECORDS_PAGE_ITEMS + 1 };
+    page->wanted = (struct db_page){ .from_ms = clock_zone_year_start_ms(page->year),
+                                     .until_ms = clock_zone_year_start_ms(page->year + 1),
+                                     .below = query.before,
+                                     .limit = RECORDS_PAGE_ITEMS + 1 };
     return true;
 }
 
@@ -119,7 +117,7 @@ static bool page_read(struct exchange *x, struct records_page *page)
 static enum status rows_find(struct exchange *x, struct records_page *page)
 {
     struct record_list *records = &page->records;
-    enum status st = records_find(x->app->stores.db, x->arena, x->visitor.user_id, page->side, &page->range, records);
+    enum status st = records_find(x->app->stores.db, x->arena, x->visitor.user_id, page->side, &page->wanted, records);
     if (st != ST_OK || records->count <= RECORDS_PAGE_ITEMS)
         return st;
     records->count = RECORDS_PAGE_ITEMS;
@@ -130,17 +128,17 @@ static enum status rows_find(struct exchange *x, struct records_page *page)
 
 static enum status totals_find(struct exchange *x, struct records_page *page)
 {
-    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, page->year, &page->all);
-    page->totals = (struct user_year){ .year = page->year };
-    for (size_t i = 0; i < page->all.year_count; i++)
-        if (page->all.years[i].year == page->year)
-            page->totals = page->all.years[i];
+    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, page->year, &page->totals);
+    page->year_totals = (struct user_year){ .year = page->year };
+    for (size_t i = 0; i < page->totals.year_count; i++)
+        if (page->totals.years[i].year == page->year)
+            page->year_totals = page->totals.years[i];
     return st;
 }
 
 static int64_t month_fen(const struct records_page *page, int i)
 {
-    return page->side == RECORD_SENT ? page->all.months[i].sent_fen : page->all.months[i].received_fen;
+    return page->side == RECORD_SENT ? page->totals.months[i].sent_fen : page->totals.months[i].received_fen;
 }
 
 /* In whole units of the chart. Any amount above 0 has a visible bar. */
@@ -161,7 +159,7 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         max_fen = month_fen(page, i) > max_fen ? month_fen(page, i) : max_fen;
     for (int i = 0; i < MONTHS_PER_YEAR; i++) {
         int64_t fen = month_fen(page, i);
-        const struct user_month *row = &page->all.months[i];
+        const struct user_month *row = &page->totals.months[i];
         struct value *month = value_add_object(m, months);
         value_int(m, month, "month", i + 1);
         view_money_model(m, month, "total_fen", "total_text", fen);
@@ -194,8 +192,8 @@ static void years_model(struct exchange *x, struct model *m, const struct record
 {
     struct value *list = value_page_list(m, &m->root, "years");
     bool shown = false;
-    for (size_t i = 0; i < page->all.year_count; i++) {
-        int year = page->all.years[i].year;
+    for (size_t i = 0; i < page->totals.year_count; i++) {
+        int year = page->totals.years[i].year;
         if (!shown && year <= page->year) {
             shown = true;
             if (year < page->year)
@@ -212,10 +210,11 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     struct value *root = &m->root;
     bool sent = page->side == RECORD_SENT;
     value_int(m, root, "year", page->year);
-    view_money_model(m, root, "total_fen", "total_text", sent ? page->totals.sent_fen : page->totals.received_fen);
+    view_money_model(m, root, "total_fen", "total_text",
+                     sent ? page->year_totals.sent_fen : page->year_totals.received_fen);
     view_count_model(m, root, "count", "count_one",
-                     (int64_t)(sent ? page->totals.sent_count : page->totals.received_count));
-    view_count_model(m, root, "best_count", "best_count_one", sent ? 0 : (int64_t)page->totals.best_count);
+                     (int64_t)(sent ? page->year_totals.sent_count : page->year_totals.received_count));
+    view_count_model(m, root, "best_count", "best_count_one", sent ? 0 : (int64_t)page->year_totals.best_count);
     months_model(x, m, page);
     records_model(x, m, value_list(m, root, "items"), page->side, &page->records);
     if (page->next.ptr != NULL) {

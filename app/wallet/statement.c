@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
-#include "io/db_page.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -23,13 +22,10 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
     return ST_OK;
 }
 
-/* Newest first. */
 static int entry_order(const void *left, const void *right)
 {
     const struct statement_entry *a = left, *b = right;
-    if (a->created_ms != b->created_ms)
-        return a->created_ms > b->created_ms ? -1 : 1;
-    return a->id > b->id ? -1 : a->id < b->id;
+    return list_key_order(a->created_ms, a->id, b->created_ms, b->id);
 }
 
 /* Reads the rows of all parts: the balance, and the newest entries of each index. */
@@ -66,15 +62,14 @@ static const struct {
       "packet_id" },
 };
 
-/* One statement, so that the balance always includes the newest entry. Each part of the UNION reads its own index
+/* One SELECT, so that the balance always includes the newest entry. Each part of the UNION reads its own index
  * backwards and stops after one page, however many rows the account has. One entry more than a page is read, to know
- * whether there is a next page. The parts are sorted here: the server needs a table for it. */
+ * whether there is a next page. The parts are sorted here: for an ORDER BY over a UNION the server makes a
+ * temporary table. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
                            struct statement *out)
 {
-    const struct db_page page = {
-        .has_key = before.given, .key_ms = before.ms, .key_id = before.id, .limit = STATEMENT_PAGE_ENTRIES + 1
-    };
+    const struct db_page page = { .below = before, .limit = STATEMENT_PAGE_ENTRIES + 1 };
     struct buf sql = { 0 };
     struct db_rows rows;
     *out = (struct statement){ 0 };
@@ -124,6 +119,8 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     struct statement statement;
     const struct statement *s = &statement;
     enum status st = statement_read(x->app->stores.db, x->arena, x->visitor.user_id, before, &statement);
+    if (st == ST_NOT_FOUND)
+        st = ST_CORRUPT; /* every user has a wallet */
 
     if (st != ST_OK)
         return st;

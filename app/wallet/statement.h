@@ -34,7 +34,7 @@ struct statement {
 };
 
 /* Reads one page of the account's entries, those below the key (not given: the first page). The caller's arena holds
- * the rows. Status of db_query; ST_CORRUPT: unknown kind. */
+ * the rows. ST_NOT_FOUND: no such account · ST_CORRUPT: unknown kind · ST_NO_MEMORY · else as db_query. */
 enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
                            struct statement *out);
 

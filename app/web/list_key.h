@@ -3,17 +3,9 @@
 #ifndef HB_WEB_LIST_KEY_H
 #define HB_WEB_LIST_KEY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/str.h"
+#include "io/db_page.h"
 #include "web/fields.h"
-
-struct list_key {
-    bool given; /* false: none, the first page */
-    int64_t ms;
-    uint64_t id;
-};
 
 /* struct list_key: the key as a field of a query. */
 extern const struct field_type FIELD_LIST_KEY;
