@@ -48,12 +48,15 @@ size_t dead_letter_lines(struct str content)
     return lines;
 }
 
-/* True for a grab with another grab in its nickname: a line of a program that did not know crowds. */
-static bool joined(const struct live_event *e)
+bool dead_letter_joined(const struct live_event *events, size_t count)
 {
-    struct live_event inner;
-    struct str rest = e->type == LIVE_EVENT_GRAB ? str_after(e->nickname, STR(" g ")) : STR_NONE;
-    return rest.ptr != NULL && live_event_parse(e->id, STR("g"), rest, &inner);
+    for (size_t i = 0; i < count; i++) {
+        struct live_event inner;
+        struct str rest = events[i].type == LIVE_EVENT_GRAB ? str_after(events[i].nickname, STR(" g ")) : STR_NONE;
+        if (rest.ptr != NULL && live_event_parse(events[i].id, STR("g"), rest, &inner))
+            return true;
+    }
+    return false;
 }
 
 enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
@@ -67,7 +70,7 @@ enum status dead_letter_events(struct arena *a, struct str content, struct live_
     for (struct str rest = content, value; *count < lines; (*count)++) {
         struct live_event *e = &(*out)[*count];
         struct str field = str_cut(str_cut(rest, '\n', &rest), ' ', &value);
-        if (!live_event_parse(id, field, value, e) || !live_entry_fits(&(*out)[0], e, lines) || joined(e))
+        if (!live_event_parse(id, field, value, e) || !live_entry_fits(&(*out)[0], e, lines))
             return ST_INVALID;
     }
     return ST_OK;

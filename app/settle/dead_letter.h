@@ -13,7 +13,9 @@
 #include "io/db.h"
 #include "live/event.h"
 
-enum { DEAD_LETTER_CONTENT_MAX = 60000, DEAD_LETTER_REASON_MAX = 160 }; /* bytes; longer texts are cut */
+/* Bytes; longer texts are cut. A crowd needs about 21,000: 64 nicknames of 256 bytes. The column, a BLOB, has
+ * 65,535. */
+enum { DEAD_LETTER_CONTENT_MAX = 60000, DEAD_LETTER_REASON_MAX = 160 };
 
 struct dead_letter {
     uint64_t id;
@@ -33,9 +35,12 @@ uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t part
 /* How many events content has, if it can be read. */
 size_t dead_letter_lines(struct str content);
 /* Parses content into the events of the entry with this id. *out is in a and borrows from content. ST_INVALID: not
- * readable, or written by a program that did not know crowds and joined their grabs to one line · ST_NO_MEMORY. */
+ * readable · ST_NO_MEMORY. */
 enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
                                size_t *count);
+/* True when a grab has another grab in its nickname: so programs that did not know crowds wrote the grabs of one. Only
+ * for content that was read from the table; a person who types content may write such a nickname. Pure. */
+bool dead_letter_joined(const struct live_event *events, size_t count);
 
 /* Inserts a letter; call inside a transaction that has locked the partition's cursor. ST_EXISTS: this event has a
  * letter. */

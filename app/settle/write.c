@@ -220,6 +220,24 @@ static enum status letter_take(struct replay *k, struct db *db, struct dead_lett
     return st == ST_OK && letter->resolved ? ST_NOT_FOUND : st;
 }
 
+/* Reads the events to settle: those of the letter, or of the content that was given instead. ST_NOT_FOUND: the outcome
+ * says why they can't be used. */
+static enum status replay_events(struct replay *k, const struct dead_letter *letter)
+{
+    struct settle_replay *r = k->r;
+    bool stored = r->content.ptr == NULL;
+    enum status st = dead_letter_events(k->rows.arena, stored ? letter->content : r->content, letter->event,
+                                        &k->rows.events, &k->rows.event_count);
+    if (st == ST_OK && stored && dead_letter_joined(k->rows.events, k->rows.event_count))
+        st = ST_INVALID;
+    if (st == ST_INVALID)
+        r->outcome = REPLAY_UNREADABLE;
+    else if (st == ST_OK && k->rows.event_count < dead_letter_lines(letter->content))
+        r->outcome = REPLAY_INCOMPLETE;
+    return st == ST_OK || st == ST_INVALID ? (r->outcome == REPLAY_DONE ? ST_OK : ST_NOT_FOUND) : st;
+}
+
+/* A refused replay returns ST_NOT_FOUND, which rolls back. */
 static enum status replay_body(struct db *db, void *ctx)
 {
     struct replay *k = ctx;
@@ -230,20 +248,10 @@ static enum status replay_body(struct db *db, void *ctx)
     k->w.fault = (struct settle_fault){ 0 };
     enum status st = letter_take(k, db, &letter);
     r->outcome = st == ST_NOT_FOUND ? REPLAY_MISSING : REPLAY_DONE;
+    if (st == ST_OK)
+        st = replay_events(k, &letter);
     if (st != ST_OK)
         return st;
-    struct str content = r->content.ptr == NULL ? letter.content : r->content;
-    st = dead_letter_events(k->rows.arena, content, letter.event, &k->rows.events, &k->rows.event_count);
-    if (st == ST_INVALID) {
-        r->outcome = REPLAY_UNREADABLE;
-        return ST_NOT_FOUND; /* rolls back */
-    }
-    if (st != ST_OK)
-        return st;
-    if (k->rows.event_count < dead_letter_lines(letter.content)) {
-        r->outcome = REPLAY_INCOMPLETE;
-        return ST_NOT_FOUND;
-    }
     r->packet_id = k->rows.events[0].packet_id;
     st = dead_letter_quarantined(db, k->rows.arena, letter.partition, r->packet_id, letter.id, &earlier);
     if (st == ST_OK && earlier) {
