@@ -84,6 +84,7 @@ static enum status deposit_find(struct db *db, const struct deposit_run *run)
 
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms)
 {
+    const int64_t wanted_fen = d->amount_fen;
     struct deposit_run run = { d, a, arena_printf(a, "%" PRIu64 ":%.*s", d->user_id, STR_ARG(d->request_key)), now_ms };
 
     if (run.ledger_key.ptr == NULL)
@@ -96,16 +97,19 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
         if (st == ST_NO_MEMORY || st == ST_UNAVAILABLE)
             st = ST_UNKNOWN; /* the deposit exists, but its amount can't be read */
     }
-    return st;
+    return st == ST_OK && d->amount_fen != wanted_fen ? ST_EXISTS : st;
 }
 
 /* ---- the page ---- */
 
+/* Shows the form again; a refused request key is replaced by a new one. */
 static enum step deposit_refuse(struct exchange *x, struct str request_key, const struct form_errors *e)
 {
     struct model m;
     enum status st = ST_OK;
 
+    if (form_failed(e, "request_key"))
+        request_key = request_key_new(x->arena);
     model_init(&m, x->arena);
     if (!x->wants_json)
         st = statement_model(x, &m, (struct list_key){ 0 }, form_get(&x->form, "amount", NULL), request_key);
@@ -142,10 +146,14 @@ enum step deposit_submit(struct exchange *x)
         return STEP_DONE;
     }
     enum status st = form_read(x, deposit_fields, &d, &e);
-    if (st == ST_INVALID)
-        return deposit_refuse(x, d.request_key, &e);
     if (st == ST_OK)
         st = deposit_make(x->app->stores.db, x->arena, &d, x->now_ms);
+    if (st == ST_EXISTS) {
+        form_fail(&e, "request_key", "text/deposit_key_used");
+        st = ST_INVALID;
+    }
+    if (st == ST_INVALID)
+        return deposit_refuse(x, d.request_key, &e);
     if (st == ST_OK) {
         log_info("deposit", "user_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d", d.user_id, d.amount_fen,
                  d.repeated);

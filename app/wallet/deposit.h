@@ -13,7 +13,7 @@
 
 struct deposit {
     uint64_t user_id;
-    int64_t amount_fen;     /* in and out: on a repeat, the amount of the first deposit */
+    int64_t amount_fen;     /* in; with ST_EXISTS also out: the amount of the first deposit */
     struct str request_key; /* valid (web/form.h) */
     int64_t balance_fen;    /* out: balance of the wallet after the deposit; on a repeat, the current one */
     bool repeated;          /* out: the key was used before, nothing was changed */
@@ -23,9 +23,9 @@ struct deposit {
 extern const struct field deposit_fields[];
 
 /* Makes the deposit, at most once for each (user_id, request_key); a repeat returns the first one. After a lost reply
- * to COMMIT the transaction is replayed (db_transaction_repeat). ST_UNKNOWN: the replay did not decide it either, or
- * the existing deposit can't be read · ST_NOT_FOUND: no such wallet · ST_UNAVAILABLE, ST_NO_MEMORY: nothing was
- * changed. */
+ * to COMMIT the transaction is replayed (db_transaction_repeat). ST_EXISTS: the key belongs to a deposit of another
+ * amount · ST_UNKNOWN: the replay did not decide it either, or the existing deposit can't be read · ST_NOT_FOUND: no
+ * such wallet · ST_UNAVAILABLE, ST_NO_MEMORY: nothing was changed. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
 /* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional). HTML 303
