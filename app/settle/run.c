@@ -20,7 +20,8 @@ struct worker {
     settle_extra *extra;
     void *extra_ctx;
     int64_t maintenance_due_ms, extra_due_ms; /* monotonic */
-    bool failed;                              /* the last step failed */
+    bool maintenance_failed;                  /* the last time it was due */
+    bool failed;                              /* the last step failed, or maintenance did */
 };
 
 /* Runs expiry and recovery. Expiry runs even if recovery failed: it frees memory in a full Redis, which refuses to load
@@ -42,6 +43,7 @@ static enum status maintain_when_due(struct worker *w)
     if (clock_monotonic_ms() < w->maintenance_due_ms)
         return ST_OK;
     enum status st = maintain(w);
+    w->maintenance_failed = st != ST_OK;
     bool more = st == ST_OK && (w->expire.packet_id != 0 || w->recover.full_walk);
     w->maintenance_due_ms = clock_monotonic_ms() + (more ? 0 : MAINTENANCE_INTERVAL_MS);
     return st;
@@ -74,9 +76,10 @@ static enum status worker_step(struct worker *w, uint64_t *events)
     return st;
 }
 
+/* A step that needed nothing of MySQL does not prove that it is back: only maintenance, which has failed, does. */
 static void status_log(struct worker *w, enum status st)
 {
-    if ((st != ST_OK) == w->failed)
+    if ((st != ST_OK) == w->failed || (st == ST_OK && w->maintenance_failed))
         return;
     w->failed = st != ST_OK;
     if (!w->failed)
