@@ -42,16 +42,9 @@ static void answer_refusal(struct exchange *x, const struct problem *p)
 /* 503 with a link to the packet's page, which shows whether the grab happened. Never "failed". */
 static void answer_failure(struct exchange *x, enum status st)
 {
-    struct model m;
-    model_init(&m, x->arena);
-    value_page_text(&m, &m.root, "packet_url", present_packet_path(x, x->id));
     if (st == ST_UNKNOWN)
         metrics_add(METRIC_GRAB_UNKNOWN, 1);
-    if (st == ST_CORRUPT) {
-        respond_status(x, st);
-        return;
-    }
-    respond_problem_model(x, st == ST_UNKNOWN ? &PROBLEM_UNKNOWN : &PROBLEM_BUSY, &m);
+    respond_status(x, st);
 }
 
 static void answer_grab(struct exchange *x, const struct live_grab *grab)

@@ -17,6 +17,13 @@ struct str exchange_cookie(const struct exchange *x, struct str name)
     return STR_NONE;
 }
 
+struct str exchange_page_path(const struct exchange *x)
+{
+    if (x->id_text.len == 0)
+        return STR("/");
+    return (struct str){ x->path.ptr, (size_t)(x->id_text.ptr + x->id_text.len - x->path.ptr) };
+}
+
 const struct mustache *exchange_template(const struct exchange *x, const char *name)
 {
     return templates_find(&x->app->templates, x->language, str_from(name));

@@ -91,6 +91,8 @@ struct exchange {
 struct str exchange_param(const struct exchange *x, const char *cgi_name);
 /* The value of the cookie. STR_NONE: absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
+/* The path up to and including its id: the page that a form posted there belongs to. The home page without an id. */
+struct str exchange_page_path(const struct exchange *x);
 /* The template in the visitor's language. NULL: there is no template of this name. */
 const struct mustache *exchange_template(const struct exchange *x, const char *name);
 /* True when base_url is https: then cookies are Secure, and the session cookie has the __Host- prefix. */

@@ -142,29 +142,26 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
     value_text(m, &m->root, "request_id", x->request_id);
     if (p->retry_after_s > 0)
         view_count_model(m, &m->root, "retry_after", "retry_after_one", p->retry_after_s);
-    /* A link can repeat a GET only. The visitor has to post a form again. */
+    /* A link can repeat a GET only. After a POST it leads to the page of the form, which shows what has happened. */
     if (p->retry_after_s > 0 && x->method != METHOD_POST)
         value_page_text(m, &m->root, "retry_url", x->target);
-}
-
-void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m)
-{
-    if (p->status >= 500)
-        x->fallback_problem = p;
-    problem_model(x, p, m);
-    if (p->retry_after_s > 0)
-        respond_retry_after(x, p->retry_after_s);
-    if (!x->wants_json)
-        answer_page(x, p->status, "pages/problem", m);
-    else
-        answer_json(x, p->status, STR("application/problem+json"), m);
+    if (p->retry_after_s > 0 && x->method == METHOD_POST && x->id_text.len > 0)
+        value_page_text(m, &m->root, "page_url", exchange_page_path(x));
 }
 
 void respond_problem(struct exchange *x, const struct problem *p)
 {
     struct model m;
     model_init(&m, x->arena);
-    respond_problem_model(x, p, &m);
+    if (p->status >= 500)
+        x->fallback_problem = p;
+    problem_model(x, p, &m);
+    if (p->retry_after_s > 0)
+        respond_retry_after(x, p->retry_after_s);
+    if (!x->wants_json)
+        answer_page(x, p->status, "pages/problem", &m);
+    else
+        answer_json(x, p->status, STR("application/problem+json"), &m);
 }
 
 /* Adds `errors`, a list of {field, message}, and for templates the page-only object `error` {FIELD: message}, for the

@@ -43,10 +43,9 @@ struct problem {
     const char *detail; /* name of a text below the heading, or NULL */
     int retry_after_s;  /* 0: no Retry-After */
 };
-/* Answers with the problem, its status and Retry-After. */
+/* Answers with the problem, its status and Retry-After. A page with Retry-After has a link: retry_url repeats a GET,
+ * page_url is the page that a posted form belongs to. */
 void respond_problem(struct exchange *x, const struct problem *p);
-/* The same with further members in m, which the caller has initialised (model_init), e.g. a link. */
-void respond_problem_model(struct exchange *x, const struct problem *p, struct model *m);
 /* Answers 422 to a refused form. HTML: template_name with the model m, which contains the typed texts; the title begins
  * with the text error_before. JSON: a problem with `errors`. */
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e);

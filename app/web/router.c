@@ -161,14 +161,6 @@ static const struct problem *request_problem(const struct router *router, struct
 
 /* ---- answering ---- */
 
-/* The path up to and including its id; the home page when there is no id. */
-static struct str page_of_id(const struct exchange *x)
-{
-    if (x->id_text.len == 0)
-        return STR("/");
-    return (struct str){ x->path.ptr, (size_t)(x->id_text.ptr + x->id_text.len - x->path.ptr) };
-}
-
 static void answer_login_needed(struct exchange *x)
 {
     if (x->wants_json) {
@@ -177,7 +169,7 @@ static void answer_login_needed(struct exchange *x)
     }
     /* After the login, a GET is repeated. A POST can't be repeated, so the page that it belongs to is shown. When the
      * address is too long, the home page is shown. */
-    struct str next = x->method == METHOD_POST ? page_of_id(x) : x->target;
+    struct str next = x->method == METHOD_POST ? exchange_page_path(x) : x->target;
     if (origin_path_is_local(next))
         respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
     else

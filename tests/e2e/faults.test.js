@@ -1,7 +1,19 @@
 // Unreachable stores and killed pools: requests get 503, no process exits, and the service recovers soon after.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { env } from './support/instance.js';
 import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
+
+const OUTAGE_MS = 2500; // the worker looks after everything once a second
+
+// How often the settle worker has said that a store is away, and that it is back.
+function settleLog() {
+  const lines = readFileSync(`${env.HB_TEST_VAR}/log/settle.log`, 'utf8').split('\n');
+  const count = (text) => lines.filter((line) => line.includes(text)).length;
+  return { away: count('store unreachable'), again: count('stores reachable again') };
+}
 
 after(() => site.allUp());
 
@@ -16,6 +28,8 @@ test('without Redis the packet page is 503 and recovers by itself', async () => 
   const open = await sender.client.post(`${path}/open`, {});
   assert.equal(open.status, 503);
   assert.match((await sender.client.getHtml(path)).text, /太火爆啦，稍后再试试吧/);
+  const tapped = (await sender.client.postHtml(`${path}/open`, {})).text;
+  assert.ok(tapped.includes(`<a class="button" href="${path}">`), 'a link back to the packet');
   assert.equal((await sender.client.post('/send', { kind: 'even', amount: '1', count: '1' })).status, 503);
   assert.equal((await new Client().get('/readyz')).status, 503);
   assert.equal((await new Client().get('/healthz')).status, 200);
@@ -32,6 +46,7 @@ test('without MySQL grabs succeed, money pages are 503, and everything settles a
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
   const grabber = await newUser();
+  const before = settleLog();
   await site.dev('stop', 'mariadb');
   const open = await grabber.client.post(`/p/${sent.json.id}/open`, {});
   assert.equal(open.status, 200);
@@ -41,9 +56,12 @@ test('without MySQL grabs succeed, money pages are 503, and everything settles a
   assert.ok(wallet.headers.get('retry-after'));
   assert.equal((await new Client().post('/login', { username: 'x1', password: 'password' })).status, 503);
   assert.equal((await new Client().get('/readyz')).status, 503);
+  await pause(OUTAGE_MS);
   await site.dev('start', 'mariadb');
   await poll('the grab is settled', async () => (await grabber.client.get(`/p/${sent.json.id}`)).json.mine.settled);
   assert.equal((await grabber.client.get('/wallet')).json.balance_fen, open.json.amount_fen);
+  await poll('the worker says that MySQL is back', () => settleLog().again > before.again);
+  assert.deepEqual(settleLog(), { away: before.away + 1, again: before.again + 1 }, 'an outage is told once');
   await audit();
 });
 
