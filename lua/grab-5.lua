@@ -103,7 +103,7 @@ if winners == 0 then
     return answers
 end
 
--- The event comes first: its id, the time of the grabs, is stored in the order list, too.
+-- The entry comes first: its id, the time of the grabs, is stored in the order list, too.
 if crowd then
     local id = redis.call('XADD', KEYS[5], '*', unpack(events)) .. ','
     for n = 1, winners do

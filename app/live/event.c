@@ -128,7 +128,7 @@ static enum status entry_parse(const redisReply *entry, struct live_event *first
     return ST_OK;
 }
 
-enum status live_event_read(const redisReply *entry, struct live_event *out)
+enum status live_entry_first(const redisReply *entry, struct live_event *out)
 {
     return entry_parse(entry, out, NULL);
 }

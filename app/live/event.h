@@ -47,20 +47,20 @@ struct live_event {
     uint32_t grabbed_count;
     int64_t grabbed_fen, rest_fen;
 };
-/* Reads an event from the only field of a stream entry and its value. False: malformed, *out is unchanged. */
+/* Reads an event from one field of a stream entry and its value. False: malformed, *out is unchanged. */
 bool live_event_parse(struct live_event_id id, struct str field, struct str value, struct live_event *out);
 /* An entry of the stream holds one close event, or the grabs of one call of the grab script: at least one, all of one
  * packet. These functions read an entry of an XRANGE or XREAD reply. */
 
 /* The rule for an entry of count events: true when e can be in it beside the first one. */
 bool live_entry_fits(const struct live_event *first, const struct live_event *e, size_t count);
-/* Reads the first event. ST_CORRUPT: some part of the entry is malformed (it becomes a dead letter); out->id is still
- * set if the entry has a valid id, else 0-0. */
-enum status live_event_read(const redisReply *entry, struct live_event *out);
+/* Checks all events of an entry and reads the first one. ST_CORRUPT: some part of the entry is malformed (it becomes a
+ * dead letter); out->id is still set if the entry has a valid id, else 0-0. */
+enum status live_entry_first(const redisReply *entry, struct live_event *out);
 /* Room that live_entry_read needs: the number of events of an entry that is not malformed. */
 size_t live_entry_events(const redisReply *entry);
 /* Reads all events of an entry into out; *count: how many, all with the id of the entry. ST_CORRUPT as
- * live_event_read; out[0].id is set as there (out has room for one event at least), and *count is 0. */
+ * live_entry_first; out[0].id is set as there (out has room for one event at least), and *count is 0. */
 enum status live_entry_read(const redisReply *entry, struct live_event *out, size_t *count);
 
 #endif

@@ -5,8 +5,8 @@
 #include "live/live.h"
 
 /* Queues a grab. nickname: the current one, stored with the grab. While the fence is shut the call is not sent
- * (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call of the script and one event, in the
- * order in which they were queued; each user gets an answer of their own. */
+ * (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call of the script and one entry of the
+ * stream, in the order in which they were queued; each user gets an answer of their own. */
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      struct str nickname);
 struct live_grab {

@@ -1,6 +1,6 @@
-/* Dead letters: events that can't be settled, kept in MySQL until the operator resolves them (replay or drop). A packet
- * with an unresolved letter is in quarantine: its later events become dead letters, too, and recovery skips it, because
- * the missing event decides what is right. All other packets are settled as usual. */
+/* Dead letters: entries of the stream that can't be settled, kept in MySQL until the operator resolves them (replay or
+ * drop). A packet with an unresolved letter is in quarantine: its later entries become dead letters, too, and recovery
+ * skips it, because the missing events decide what is right. All other packets are settled as usual. */
 #ifndef HB_SETTLE_DEAD_LETTER_H
 #define HB_SETTLE_DEAD_LETTER_H
 
@@ -20,8 +20,8 @@ enum { DEAD_LETTER_CONTENT_MAX = 60000, DEAD_LETTER_REASON_MAX = 160 };
 struct dead_letter {
     uint64_t id;
     uint32_t partition;
-    struct live_event_id event;
-    uint64_t packet_id; /* 0: the event names no packet */
+    struct live_event_id event; /* the id of the entry, and of its events */
+    uint64_t packet_id;         /* 0: the entry names no packet */
     struct str content; /* a line for each event: its field, a blank, its value (no nickname has a line break) */
     struct str reason;
     int64_t created_ms;
@@ -30,7 +30,7 @@ struct dead_letter {
 
 /* The content of a stream entry, in a. STR_NONE: no memory. */
 struct str dead_letter_content(struct arena *a, const redisReply *entry);
-/* The packet id in a damaged event; 0 if there is none or it belongs to another partition. */
+/* The packet id in a damaged entry; 0 if there is none or it belongs to another partition. */
 uint64_t dead_letter_packet(struct str content, uint32_t partition, int64_t partitions);
 /* How many events content has, if it can be read. */
 size_t dead_letter_lines(struct str content);
@@ -42,7 +42,7 @@ enum status dead_letter_events(struct arena *a, struct str content, struct live_
  * for content that was read from the table; a person who types content may write such a nickname. Pure. */
 bool dead_letter_joined(const struct live_event *events, size_t count);
 
-/* Inserts a letter; call inside a transaction that has locked the partition's cursor. ST_EXISTS: this event has a
+/* Inserts a letter; call inside a transaction that has locked the partition's cursor. ST_EXISTS: this entry has a
  * letter. */
 enum status dead_letter_add(struct db *db, const struct dead_letter *letter);
 /* The packets of the partition with unresolved letters, in ascending order; *out is in a. */

@@ -152,7 +152,7 @@ static enum status missed_page(struct settle *s, struct settle_partition *p, str
     size_t found = 0;
     bool moved = false;
     for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(call.reply, found)) != NULL; found++) {
-        if (live_event_read(entry, &event) == ST_OK) {
+        if (live_entry_first(entry, &event) == ST_OK) {
             buf_u64(&ids, event.packet_id);
             buf_char(&ids, ',');
         }

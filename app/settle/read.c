@@ -88,7 +88,7 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
     size_t first = 0;
     struct live_event event;
     if (reply->elements > 0) {
-        (void)live_event_read(reply->element[0], &event); /* fails for the stream anchor, but sets its id */
+        (void)live_entry_first(reply->element[0], &event); /* fails for the stream anchor, but sets its id */
         first = live_event_id_equal(event.id, p->last) && !live_event_id_equal(p->last, LIVE_EVENT_NONE) ? 1 : 0;
     }
     if (first == 0 && !live_event_id_equal(p->last, LIVE_EVENT_NONE) && !p->gap_accepted) {

@@ -58,13 +58,13 @@ static bool events_settled(const redisReply *range, struct live_event_id cursor,
         return false;
     size_t first = 0;
     if (range->elements > 0) {
-        (void)live_event_read(range->element[0], &event);
+        (void)live_entry_first(range->element[0], &event);
         first = live_event_id_equal(event.id, cursor) ? 1 : 0;
     }
     if (first == 0 && !live_event_id_equal(cursor, LIVE_EVENT_NONE) && !live_event_id_equal(cursor, last))
         return false; /* a gap: recover_gaps repairs it first */
     for (size_t i = first; i < range->elements; i++)
-        if (live_event_read(range->element[i], &event) != ST_OK || event.packet_id == packet_id)
+        if (live_entry_first(range->element[i], &event) != ST_OK || event.packet_id == packet_id)
             return false;
     return true;
 }

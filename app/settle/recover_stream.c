@@ -115,7 +115,7 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
         struct live_event event = { 0 };
         const redisReply *first = redis_reply_at(calls[1].reply, 0);
         if (first != NULL)
-            (void)live_event_read(first, &event);
+            (void)live_entry_first(first, &event);
         *has_cursor = first != NULL && live_event_id_equal(event.id, r->p->last);
         *has_later = first != NULL && !*has_cursor;
     }

@@ -7,9 +7,9 @@
  * worker whose batch is outdated finds that the cursor has moved and drops the batch. The unique keys of grab and
  * transfer are the second protection.
  *
- * An event that can't be read, or that contradicts the tables, becomes a dead letter (settle/dead_letter.h), and the
- * partition continues. A failure that no single event causes (an unreadable stream, events trimmed before they were
- * settled, inconsistent tables) stops the partition; it retries after a back-off.
+ * An entry that can't be read, or with an event that contradicts the tables, becomes a dead letter
+ * (settle/dead_letter.h), and the partition continues. A failure that no single entry causes (an unreadable stream,
+ * events trimmed before they were settled, inconsistent tables) stops the partition; it retries after a back-off.
  *
  * Trimming keeps the entry at the cursor, so every read starts with an entry that both stores have. If the stream lacks
  * that entry, one of the stores has lost data: settle/recover.h says what is done then. */
@@ -39,7 +39,7 @@ struct settle_partition {
     bool cursor_loaded;    /* last was read from MySQL */
     bool gap;              /* the stream lacks the cursor's entry: recover_gaps is due */
     bool gap_accepted;     /* recovery has shut the packets: settle the events after the gap */
-    bool stopped;          /* by a failure that no single event causes */
+    bool stopped;          /* by a failure that no single entry causes */
     bool held_due;         /* publish held shares before the position (settle/held.h): Redis may lack some */
     int64_t retry_ms;      /* monotonic time; stopped until then */
     int64_t backoff_ms;

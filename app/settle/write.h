@@ -11,7 +11,7 @@
 #include "settle/dead_letter.h"
 
 enum settle_outcome {
-    SETTLE_WRITTEN, /* committed: every event is settled or a dead letter */
+    SETTLE_WRITTEN, /* committed: every entry is settled or a dead letter */
     SETTLE_BUSY,    /* another worker holds the partition */
     SETTLE_MOVED,   /* the cursor differs from ours; nothing was written; cursor holds the value found */
     SETTLE_FAULT,   /* an event contradicts the tables; nothing was written; fault is set */
@@ -60,16 +60,16 @@ enum status settle_write_letter(struct db *db, struct arena *a, struct settle_wr
 struct settle_replay {
     /* in */
     uint64_t letter_id;
-    struct str content; /* the corrected event; STR_NONE: the letter's own content */
+    struct str content; /* the corrected content; STR_NONE: the letter's own content */
     int64_t now_ms;
     /* out */
     enum {
         REPLAY_DONE,
         REPLAY_MISSING,    /* no such letter, or it is already resolved */
-        REPLAY_UNREADABLE, /* the content is not an event */
+        REPLAY_UNREADABLE, /* the content can't be read as events */
         REPLAY_INCOMPLETE, /* it has fewer grabs than the letter: the others would be lost */
         REPLAY_EARLIER,    /* an older letter of the packet must be resolved first */
-        REPLAY_FAULT       /* the event contradicts the tables: fault is set */
+        REPLAY_FAULT       /* an event contradicts the tables: fault is set */
     } outcome;
     struct settle_fault fault;
     uint64_t packet_id;

@@ -82,7 +82,7 @@ static enum status page_settle(struct single *s, uint32_t partition, bool *more)
     enum status st = redis_do(s->app->stores.redis, &read, range, 6);
     for (const redisReply *entry; st == ST_OK && (entry = redis_reply_at(read.reply, found)) != NULL; found++) {
         arena_reset(s->arena);
-        st = live_event_read(entry, &s->event);
+        st = live_entry_first(entry, &s->event);
         if (st == ST_OK && s->event.type == LIVE_EVENT_GRAB)
             st = db_transaction(s->app->stores.db, settle_body, s);
         s->settled++;

@@ -160,7 +160,7 @@ static struct live_event last_event(const struct sample *s, struct redis_call *c
     };
     struct live_event e;
     assert_int_equal(redis_do(app->stores.redis, call, args, 6), ST_OK);
-    assert_int_equal(live_event_read(redis_reply_at(call->reply, 0), &e), ST_OK);
+    assert_int_equal(live_entry_first(redis_reply_at(call->reply, 0), &e), ST_OK);
     return e;
 }
 
@@ -878,7 +878,7 @@ static enum status event_of(struct str field, struct str value)
     assert_int_equal(redis_do(app->stores.redis, &call, add, 5), ST_OK);
     redis_call_free(&call);
     assert_int_equal(redis_do(app->stores.redis, &call, range, 4), ST_OK);
-    enum status st = live_event_read(redis_reply_at(call.reply, 0), &e);
+    enum status st = live_entry_first(redis_reply_at(call.reply, 0), &e);
     assert_true(e.id.ms > 0);
     redis_call_free(&call);
     assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
