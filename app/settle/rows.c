@@ -288,7 +288,7 @@ enum status settle_rows_write(struct settle_rows *k, struct db *db)
     crash_point("settle-after-grabs");
     if (st == ST_OK)
         st = refunds_insert(k, db);
-    crash_point("settle-after-transfers");
+    crash_point("settle-after-refunds");
     if (st == ST_OK)
         st = totals_add(k, db);
     crash_point("settle-after-months");
