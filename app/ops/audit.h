@@ -25,7 +25,7 @@
     X(AUDIT_I6, "I6", "a closed packet's escrow is empty, with one refund at most")                                    \
     X(AUDIT_I7, "I7", "every grab is the share that the packet's seed promised")                                       \
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
-    X(AUDIT_YEARS, "years", "the totals of each month are the sums of their rows")                                     \
+    X(AUDIT_MONTHS, "months", "the totals of each month are the sums of their rows")                                   \
     X(AUDIT_LETTERS, "letters", "no event waits among the dead letters")
 
 #define AUDIT_CHECK_ID(id, name, sentence) id,
@@ -46,7 +46,7 @@ struct audit_row {
 
 struct audit {
     /* set by the caller */
-    uint64_t packet_id;  /* audit this packet only; 0: all of them, the sum of all balances and the years */
+    uint64_t packet_id;  /* audit this packet only; 0: all of them, the sum of all balances and the months */
     uint32_t range_rows; /* packets or accounts that one SQL check reads at a time; 0: the default */
     /* result */
     uint64_t packets;   /* read from the tables */

@@ -192,7 +192,7 @@ static enum status total_check(struct audit *audit, struct db *db, struct arena 
     return st;
 }
 
-/* ---- years ---- */
+/* ---- months ---- */
 
 /* Compares the rows of one year with user_month; rows count positive, stored totals negative, so every sum must be 0.
  * Each table or key is read once from end to end; for packets a key in the order of the groups would need a lookup of
@@ -228,7 +228,7 @@ static const char *month_sql(struct arena *a, const char *column, int year)
 
 static enum status year_check(struct audit *audit, struct db *db, struct arena *a, int year)
 {
-    struct collect c = { audit, AUDIT_YEARS, "user" };
+    struct collect c = { audit, AUDIT_MONTHS, "user" };
     const char *grabbed = month_sql(a, "grabbed_ms", year), *created = month_sql(a, "created_ms", year);
     if (grabbed == NULL || created == NULL)
         return ST_NO_MEMORY;
@@ -248,7 +248,7 @@ static enum status empty_years_check(struct audit *audit, struct db *db, struct 
     return st;
 }
 
-static enum status years_check(struct audit *audit, struct db *db, struct arena *a)
+static enum status months_check(struct audit *audit, struct db *db, struct arena *a)
 {
     struct db_rows rows;
     arena_reset(a);
@@ -283,7 +283,7 @@ enum status audit_tables(struct audit *audit, struct db *db)
     if (st == ST_OK && audit->packet_id == 0)
         st = total_check(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)
-        st = years_check(audit, db, a);
+        st = months_check(audit, db, a);
     arena_free(a);
     return st;
 }

@@ -312,7 +312,7 @@ static void a_wrong_monthly_total_is_named(void **state)
         struct scene s;
         scene_begin(&s);
         sql(&s, wrong[i], s.w.users[i == 2 || i == 3 ? 0 : 1]);
-        scene_violates(&s, AUDIT_YEARS, "user", s.w.users[i == 2 || i == 3 ? 0 : 1]);
+        scene_violates(&s, AUDIT_MONTHS, "user", s.w.users[i == 2 || i == 3 ? 0 : 1]);
     }
 }
 
