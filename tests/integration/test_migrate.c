@@ -8,15 +8,14 @@
 #include <cmocka.h>
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
+#include "test_migrate_fixture.h"
 
 static struct services *app;
 static struct config config; /* names the database of this test */
@@ -208,28 +207,6 @@ static void a_failing_statement_is_named_and_not_recorded(void **state)
     assert_int_equal(RUN(), ST_OK);
 }
 
-/* Runs a migrator that dies when it passes a crash point for the n-th time; false: it does not pass it that often. */
-static bool migrator_dies(const char *point, unsigned n)
-{
-    char crash[64];
-    int how;
-    snprintf(crash, sizeof crash, "%s:%u", point, n);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (setenv("HB_CRASH", crash, 1) != 0)
-            _exit(2);
-        struct db *own = db_new(&config);
-        _exit(migrate_run(own, dir, NULL) == ST_OK ? 0 : 2);
-    }
-    assert_int_equal(waitpid(child, &how, 0), child);
-    if (WIFEXITED(how))
-        assert_int_equal(WEXITSTATUS(how), 0);
-    else
-        assert_int_equal(WTERMSIG(how), SIGKILL);
-    return WIFSIGNALED(how);
-}
-
 static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
 {
     static const char *const points[] = { "migrate-before-statement", "migrate-after-statement",
@@ -256,7 +233,7 @@ static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
                        " ADD CONSTRAINT three_check CHECK (m > 0);\n"
                        "RENAME TABLE two TO second;\n"
                        "DROP TABLE second;\n");
-            if (!migrator_dies(points[i], n))
+            if (!migrator_dies(&config, dir, points[i], n))
                 break;
             deaths++;
             assert_int_equal(RUN(), ST_OK);
@@ -278,7 +255,7 @@ static void a_table_that_has_the_new_name_does_not_make_a_rename_done(void **sta
     skip();
 #endif
     file_write("0003_third.sql", "RENAME TABLE one TO two");
-    assert_true(migrator_dies("migrate-before-statement", STATEMENTS_BEFORE + 1));
+    assert_true(migrator_dies(&config, dir, "migrate-before-statement", STATEMENTS_BEFORE + 1));
     assert_int_equal(RUN(), ST_CORRUPT);
     assert_non_null(strstr(output, "0003_third.sql failed in statement 1"));
     assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
