@@ -23,10 +23,8 @@
 static bool server_fence_open(struct bench *b)
 {
     struct redis_call call;
-    const struct str ping[] = { STR("PING") };
     live_fence_set(b->redis, &b->config);
-    enum status st = redis_do(b->redis, &call, ping, 1);
-    redis_call_free(&call);
+    enum status st = redis_ping(b->redis);
     const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(b->redis) };
     for (int i = 0; st == ST_OK && !redis_fence_is_open(b->redis) && i < 2; i++) {
         st = redis_do(b->redis, &call, set, 3);

@@ -393,8 +393,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 1);
-    (void)redis_do(w.web->stores.redis, &call, &STR("PING"), 1); /* the first round reads the fence key */
-    redis_call_free(&call);
+    (void)redis_ping(w.web->stores.redis); /* the first round reads the fence key */
     assert_int_equal(world_grab(&w, sent, 3).code, LIVE_GRABBED);
     assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
     world_drain(&w);
@@ -455,9 +454,7 @@ static void settler_reconnect(struct world *w)
 {
     enum status st = ST_UNAVAILABLE;
     for (int i = 0; i < 500 && st != ST_OK; i++) {
-        struct redis_call call;
-        st = redis_do(w->settler->stores.redis, &call, &STR("PING"), 1);
-        redis_call_free(&call);
+        st = redis_ping(w->settler->stores.redis);
         if (st != ST_OK)
             usleep(10000);
     }
