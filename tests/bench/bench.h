@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "io/redis.h"
+#include "io/redis_crowd.h"
 #include "io/redis_script.h"
 #include "live/live.h"
 #include "packet/packet.h"
@@ -18,7 +19,7 @@ enum {
     BENCH_SHARE_FEN = 100, /* on average */
     BENCH_DAY_MS = 24 * 3600 * 1000,
     BENCH_PIPELINE = 16, /* calls in a round: about as many as the hot pool batches under load */
-    BENCH_CROWD_MAX = 64 /* as REDIS_CROWD_MAX */
+    BENCH_CROWD_MAX = REDIS_CROWD_MAX
 };
 #define BENCH_PACKET_FIRST (UINT64_C(1) << 58)
 
