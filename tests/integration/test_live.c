@@ -359,8 +359,6 @@ static void ten_thousand_users_take_exactly_a_hundred_shares(void **state)
     assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.grabbed_fen, s.p.amount_fen);
 }
 
-/* ---- view ---- */
-
 /* ---- crowds: several grabs in one round ---- */
 
 /* users[i] opens the packet, all in one round. */
@@ -502,6 +500,8 @@ static void a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer(void **s
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(g[i].code, LIVE_BUSY);
 }
+
+/* ---- view ---- */
 
 static void a_view_contains_all_fields_of_the_packet(void **state)
 {
