@@ -240,9 +240,7 @@ static void a_damaged_key_of_a_packet_with_a_letter_does_not_stop_settlement(voi
     (void)state;
     scene_begin(&s, true);
     struct world *w = &s.w;
-    uint64_t other = world_send(w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
-    while (world_partition(w, other) == world_partition(w, s.id))
-        other = world_send(w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    uint64_t other = world_send_apart(w, s.id, 200, 2);
     (void)world_redis(w, s.id, "DEL {pk}");
     (void)world_redis(w, s.id, "SET {pk} nonsense");
     world_grab(w, other, 1);

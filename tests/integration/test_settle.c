@@ -178,10 +178,7 @@ static void a_crowd_with_one_contradiction_becomes_one_letter_and_others_are_set
     struct world w;
     (void)state;
     world_begin(&w, 5);
-    uint64_t bad = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), good;
-    do
-        good = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    while (world_partition(&w, good) != world_partition(&w, bad));
+    uint64_t bad = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), good = world_send_beside(&w, bad, 300, 3);
     world_grab_all(&w, good, 1, 2);
     struct str words =
         arena_printf(w.arena, "XADD {ev} * g %llu,0,%llu,100,a g %llu,1,424242,100,b g %llu,2,%llu,100,c",
@@ -190,7 +187,7 @@ static void a_crowd_with_one_contradiction_becomes_one_letter_and_others_are_set
     (void)world_redis_text(&w, bad, words.ptr);
     world_grab(&w, good, 3);
     assert_int_equal(world_drain(&w), 3);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", bad), 1);
+    assert_int_equal(letters_of(&w, bad), 1);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 1);
     assert_int_equal(world_packet(&w, good).state, PACKET_CLOSED);
     assert_int_equal(world_balance(&w, bad), 400);
@@ -202,10 +199,7 @@ static void an_entry_of_two_packets_is_unreadable(void **state)
     struct world w;
     (void)state;
     world_begin(&w, 3);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), other;
-    do
-        other = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
-    while (world_partition(&w, other) != world_partition(&w, id));
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), other = world_send_beside(&w, id, 400, 4);
     struct str words =
         arena_printf(w.arena, "XADD {ev} * g %llu,0,%llu,100,a g %llu,0,%llu,100,b", (unsigned long long)id,
                      (unsigned long long)w.users[1], (unsigned long long)other, (unsigned long long)w.users[2]);
@@ -287,10 +281,7 @@ static void a_repeat_does_not_drop_a_similar_grab_of_another_packet(void **state
     struct world w;
     (void)state;
     world_begin(&w, 4);
-    uint64_t first = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1), second;
-    do
-        second = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    while (packet_partition(second, w.config->partitions) != packet_partition(first, w.config->partitions));
+    uint64_t first = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1), second = world_send_beside(&w, first, 300, 3);
     world_grab(&w, second, 1);
     world_grab(&w, second, 2);
     world_drain(&w);
@@ -343,12 +334,8 @@ static void a_contradicting_event_becomes_a_dead_letter_and_other_packets_are_se
     struct world w;
     (void)state;
     world_begin(&w, 6);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1), near, far = id;
-    do
-        near = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
-    while (packet_partition(near, w.config->partitions) != packet_partition(id, w.config->partitions));
-    while (packet_partition(far, w.config->partitions) == packet_partition(id, w.config->partitions))
-        far = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    uint64_t near = world_send_beside(&w, id, 400, 4), far = world_send_apart(&w, id, 400, 4);
     world_grab(&w, id, 1);
     world_drain(&w);
     uint64_t letters = metrics_get(METRIC_DEAD_LETTERS);
@@ -651,17 +638,13 @@ static void a_stream_of_another_type_stops_its_partition_and_no_other(void **sta
     (void)state;
     world_begin(&w, 2);
     uint64_t bad = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
-    uint64_t good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
-    while (world_partition(&w, good) == world_partition(&w, bad))
-        good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    uint64_t good = world_send_apart(&w, bad, 100, 1);
     world_grab(&w, bad, 1); /* its partition has a cursor, which the next worker publishes */
     world_grab(&w, good, 1);
     world_drain(&w);
     (void)world_redis(&w, bad, "SET {ev} nonsense");
     world_restart_worker(&w);
-    good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
-    while (world_partition(&w, good) == world_partition(&w, bad))
-        good = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    good = world_send_apart(&w, bad, 100, 1);
     world_grab(&w, good, 1);
     assert_int_equal(settle_pass(w.settle, &events), ST_OK);
     assert_int_equal(events, 1);

@@ -25,7 +25,7 @@
 #include "settle/settle.h"
 #include "support/test_services.h"
 
-enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000 };
+enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000, HOUR_MS = 3600000 };
 
 static const char *const tables[] = { "grab",          "transfer",    "packet",  "user_month",
                                       "stream_cursor", "dead_letter", "account", "user" };
@@ -127,6 +127,24 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
     while (lifetime_ms <= 0 && clock_now_ms() <= result.packet.expires_ms)
         ;
     return result.packet.id;
+}
+
+uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count)
+{
+    uint64_t id;
+    do
+        id = world_send(w, 0, PACKET_EVEN, total_fen, count, HOUR_MS, -1);
+    while (world_partition(w, id) != world_partition(w, packet_id));
+    return id;
+}
+
+uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count)
+{
+    uint64_t id;
+    do
+        id = world_send(w, 0, PACKET_EVEN, total_fen, count, HOUR_MS, -1);
+    while (world_partition(w, id) == world_partition(w, packet_id));
+    return id;
 }
 
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)

@@ -32,6 +32,9 @@ void world_check_redis(struct world *w);
  * an exclusive one, else -1. */
 uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                     int64_t lifetime_ms, int to);
+/* Sends even packets from users[0] until one of them has the partition of a packet, or another one; returns its id. */
+uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
+uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 /* users[user] opens the packet. */
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
 /* users[first] … users[first + count - 1] open it; each must get a share. */
