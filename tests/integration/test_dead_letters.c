@@ -137,6 +137,13 @@ static struct str repaired(struct scene *s)
                         (unsigned long long)s->w.users[2]);
 }
 
+/* The event of a grab: a share of 100 fen for users[user]. */
+static struct str grab_line(struct world *w, uint64_t packet_id, size_t share_no, size_t user)
+{
+    return arena_printf(w->arena, "g %llu,%zu,%llu,100,小强", (unsigned long long)packet_id, share_no,
+                        (unsigned long long)w->users[user]);
+}
+
 static uint64_t violations(struct world *w, enum audit_check check)
 {
     static struct audit audit;
@@ -512,8 +519,7 @@ static void a_crowd_becomes_one_letter_and_its_repair_settles_all_of_it(void **s
     assert_int_equal(waiting(&w), 2);
     struct str lines[3];
     for (size_t i = 0; i < 3; i++)
-        lines[i] = arena_printf(w.arena, "g %llu,%zu,%llu,100,小强", (unsigned long long)id, i,
-                                (unsigned long long)w.users[1 + i]);
+        lines[i] = grab_line(&w, id, i, 1 + i);
     struct str two = arena_printf(w.arena, "%.*s\n%.*s", STR_ARG(lines[0]), STR_ARG(lines[1]));
     struct str other =
         arena_printf(w.arena, "%.*s\ng 16,1,%llu,100,x", STR_ARG(lines[0]), (unsigned long long)w.users[2]);
@@ -541,8 +547,7 @@ static void the_letter_of_a_crowd_is_replayed_as_it_was(void **state)
     assert_int_equal(
         world_number(&w, "SELECT LENGTH(content) - LENGTH(REPLACE(content, 'g ', '')) FROM dead_letter", 0), 3 * 2);
     world_sql(&w, "UPDATE packet SET grabbed_count = 0");
-    struct str one =
-        arena_printf(w.arena, "g %llu,0,%llu,100,小强", (unsigned long long)id, (unsigned long long)w.users[1]);
+    struct str one = grab_line(&w, id, 0, 1);
     assert_int_equal(replay(&w, letter_id(&w, "ASC"), one).outcome, REPLAY_INCOMPLETE);
     /* A program that did not know crowds would have written them as one line. */
     world_sql(&w, "UPDATE dead_letter SET content = REPLACE(content, CHAR(10), ' ')");
