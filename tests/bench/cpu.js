@@ -52,6 +52,17 @@ export function cpuBetween(before, after) {
   return sum;
 }
 
+const TICK_NS = 1e7;
+
+// CPU time of a process and its children, in ns, with a resolution of 10 ms. Unlike cpuOf it includes threads that have
+// ended: MariaDB's threads end at any time.
+export function cpuNs(pid) {
+  return processTree(pid).reduce((sum, one) => {
+    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_NS;
+  }, 0);
+}
+
 // Memory of the processes in MiB (Pss): shared pages count once.
 export function memoryOf(pids, proc = '/proc') {
   let kib = 0;

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { poll, run } from '../chaos/instance.js';
 import { redis } from '../chaos/redis.js';
-import { processTree } from './cpu.js';
+import { cpuNs, processTree } from './cpu.js';
 
 const PARTITIONS = 16;
 const PORT_FIRST = 21_000;
@@ -94,10 +94,12 @@ export class Site {
     }
   }
 
-  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids. All but the hot pool use mariadb, too.
+  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids. All but the hot pool use mariadb,
+  // too: its CPU time as a whole, as its threads may end.
   groups(pool) {
-    const servers = { nginx: 'nginx', app: pool, redis: 'redis', ...(pool === 'hot' ? {} : { mariadb: 'mariadb' }) };
-    return Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name))]));
+    const servers = { nginx: 'nginx', app: pool, redis: 'redis' };
+    const groups = Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name))]));
+    return pool === 'hot' ? groups : { ...groups, mariadb: () => cpuNs(this.pid('mariadb')) };
   }
 
   // The reply to one command.

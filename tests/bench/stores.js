@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processTree } from './cpu.js';
+import { cpuNs } from './cpu.js';
 import { measure } from './program.js';
 import { Site } from './site.js';
 
@@ -41,16 +41,6 @@ export async function makeWorld(bench, site, ...args) {
 
 export const runOn = (bench, site, program, ...args) => measure(bench.program(program), args, administrator(site));
 
-const TICK_NS = 1e7;
-
-// CPU time of a process and its children, in ns, with a resolution of 10 ms. Unlike cpu.js it includes threads that have
-// ended: MariaDB's threads end during a measurement of minutes.
-export function cpuNs(pid) {
-  return processTree(pid).reduce((sum, one) => {
-    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
-    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_NS;
-  }, 0);
-}
 
 // Wall time of work(), and CPU time of the named servers meanwhile: { seconds, NAME: seconds, … }.
 export async function timed(site, names, work) {

@@ -1,10 +1,9 @@
 // Grabs a second per core: every server of a site runs on one CPU, the load generator on another. A winning grab is on
 // disk before its answer; the settle worker, on the same core, then writes its money into MariaDB.
-import { cpusOf, processTree } from '../cpu.js';
+import { cpusOf, cpuNs, processTree } from '../cpu.js';
 import { Grabs, SPREAD } from '../grabs.js';
 import { measured, mustBeClean, wrk } from '../load.js';
 import { rounds } from '../rounds.js';
-import { cpuNs } from '../stores.js';
 
 const CONNECTIONS = 256;
 const SHARES = 100;

@@ -1,8 +1,8 @@
 // Settlement: the settle worker compared with one transaction per grab, on the same stores.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { processTree } from '../cpu.js';
-import { cpuNs, makeWorld, runOn, startStores, timed } from '../stores.js';
+import { cpuNs, processTree } from '../cpu.js';
+import { makeWorld, runOn, startStores, timed } from '../stores.js';
 import { poll } from '../../chaos/instance.js';
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
