@@ -13,7 +13,7 @@ const ids = (transaction) => Array.from({ length: CHANGED }, (_, i) => FIRST + i
 
 const WAYS = {
   'join with JSON_TABLE (the worker)': (list) => [`UPDATE JSON_TABLE('[${list.map((id) => `[${id},1]`)}]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]',`
-    + " fen BIGINT PATH '$[1]')) AS j STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance = a.balance + j.fen"],
+    + " fen BIGINT PATH '$[1]')) AS j STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance_fen = a.balance_fen + j.fen"],
   'CASE over the ids': (list) => [`UPDATE account SET balance_fen = balance_fen + CASE id ${list.map((id) => `WHEN ${id} THEN 1`).join(' ')} END WHERE id IN (${list})`],
   'INSERT … ON DUPLICATE KEY UPDATE': (list) => [`INSERT INTO account (id, kind, balance_fen) VALUES ${list.map((id) => `(${id},'wallet',1)`)}`
     + ' ON DUPLICATE KEY UPDATE balance_fen = balance_fen + VALUES(balance_fen)'],
