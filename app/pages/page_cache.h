@@ -18,7 +18,7 @@
 #define PAGE_CACHE_PAGES_MAX   1024               /* of one process */
 #define PAGE_CACHE_BYTES_MAX   ((size_t)16 << 20) /* of one process, all pages together */
 #define PAGE_CACHE_CHECK_MS    1000
-#define PAGE_CACHE_PROBE_EVERY 16 /* one in this many late grabs probes whether its packet is cacheable */
+#define PAGE_CACHE_PROBE_EVERY 16 /* one in this many late grabs and views probes whether its packet is cacheable */
 
 /* The first SHOW_ROWS rows of the list of grabs, rendered. */
 struct cached_rows {
@@ -67,9 +67,9 @@ const struct cached_page *page_cache_find(struct page_cache *cache, uint64_t pac
 /* Sets the generation of the templates in use (templates.generation). A new one empties the cache, because its rows
  * were rendered with the old templates. */
 void page_cache_generation_set(struct page_cache *cache, unsigned generation);
-/* Counts a late grab (answered LIVE_EMPTY) of a packet with share_count shares. True for one in PAGE_CACHE_PROBE_EVERY:
- * the caller then probes whether the packet is cacheable. Always false for packets with too many shares for one
- * view. */
+/* Counts a late grab (answered LIVE_EMPTY) or a view of a packet with share_count shares. True for one in
+ * PAGE_CACHE_PROBE_EVERY: the caller then probes whether the packet is cacheable. Always false for packets with too many
+ * shares for one view. */
 bool page_cache_probe_due(struct page_cache *cache, uint32_t share_count);
 
 /* The result that the grab script would return for this user. */

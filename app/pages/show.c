@@ -105,11 +105,15 @@ void show_probe_read(struct exchange *x)
         view_cache(x, &view);
 }
 
-/* True: the cache lacks the packet and needs all of its grabs. */
+/* True: the cache lacks the packet and needs all of its grabs. Before the settlement only some of the views look for
+ * them: an entry is useful for a moment, and of more packets than the cache holds each view would pay for one. */
 static bool probe_needed(struct exchange *x, const struct packet_view *view)
 {
+    struct page_cache *cache = x->app->page_cache;
     const struct cached_page *old = page_find(x);
-    return x->app->page_cache != NULL && page_needs_all_rows(view) && (old == NULL || (view->final && !old->complete));
+    if (cache == NULL || !page_needs_all_rows(view))
+        return false;
+    return view->final ? old == NULL || !old->complete : old == NULL && page_cache_probe_due(cache, view->packet.count);
 }
 
 /* Answers from a view that was read without rows, with the rows of the cache. False: the cache has no rows of this
@@ -143,7 +147,7 @@ static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32
         return STEP_WAIT;
     }
     bool whole = view->row_count == view->packet.count;
-    if (after == PACKET_NO_SHARE || whole)
+    if (whole || (after == PACKET_NO_SHARE && view->packet.count > LIVE_ROWS_MAX))
         view_cache(x, view);
     if (whole) /* a probe, or a packet that fits a page: cut the page out of all grabs */
         *view = cached_page_view(&(struct cached_page){ .view = *view }, x->visitor.user_id, after, SHOW_ROWS);
