@@ -68,8 +68,8 @@ const struct cached_page *page_cache_find(struct page_cache *cache, uint64_t pac
  * were rendered with the old templates. */
 void page_cache_generation_set(struct page_cache *cache, unsigned generation);
 /* Counts a late grab (answered LIVE_EMPTY) or a view of a packet with share_count shares. True for one in
- * PAGE_CACHE_PROBE_EVERY: the caller then probes whether the packet is cacheable. Always false for packets with too many
- * shares for one view. */
+ * PAGE_CACHE_PROBE_EVERY: the caller then probes whether the packet is cacheable. Always false for packets with too
+ * many shares for one view. */
 bool page_cache_probe_due(struct page_cache *cache, uint32_t share_count);
 
 /* The result that the grab script would return for this user. */
