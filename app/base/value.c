@@ -187,12 +187,9 @@ static void json_escape_ascii(struct buf *out, unsigned char c)
     }
 }
 
-/* A bit for each ASCII character that needs no escape: from the blank to ~ without " & < > and \. */
-static const uint64_t PLAIN_ASCII[2] = { 0xafffffbb00000000, 0x7fffffffefffffff };
-
 static bool is_plain_ascii(unsigned char c)
 {
-    return c < 0x80 && (PLAIN_ASCII[c >> 6] >> (c & 63) & 1) != 0;
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
 void value_json_string(struct buf *out, struct str s)

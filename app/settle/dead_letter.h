@@ -38,8 +38,9 @@ size_t dead_letter_lines(struct str content);
  * readable · ST_NO_MEMORY. */
 enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
                                size_t *count);
-/* True when a grab has another grab in its nickname: so programs that did not know crowds wrote the grabs of one. Only
- * for content that was read from the table; a person who types content may write such a nickname. Pure. */
+/* True when a grab has another grab in its nickname: programs that did not know crowds joined the grabs of a crowd to
+ * one line. Only for content that was read from the table; a person who types content may write such a nickname.
+ * Pure. */
 bool dead_letter_joined(const struct live_event *events, size_t count);
 
 /* Inserts a letter; call inside a transaction that has locked the partition's cursor. ST_EXISTS: this entry has a

@@ -230,11 +230,15 @@ static enum status replay_events(struct replay *k, const struct dead_letter *let
                                         &k->rows.events, &k->rows.event_count);
     if (st == ST_OK && stored && dead_letter_joined(k->rows.events, k->rows.event_count))
         st = ST_INVALID;
-    if (st == ST_INVALID)
+    if (st == ST_INVALID) {
         r->outcome = REPLAY_UNREADABLE;
-    else if (st == ST_OK && k->rows.event_count < dead_letter_lines(letter->content))
+        return ST_NOT_FOUND;
+    }
+    if (st == ST_OK && k->rows.event_count < dead_letter_lines(letter->content)) {
         r->outcome = REPLAY_INCOMPLETE;
-    return st == ST_OK || st == ST_INVALID ? (r->outcome == REPLAY_DONE ? ST_OK : ST_NOT_FOUND) : st;
+        return ST_NOT_FOUND;
+    }
+    return st;
 }
 
 /* A refused replay returns ST_NOT_FOUND, which rolls back. */

@@ -130,6 +130,19 @@ void respond_model(struct exchange *x, int status, const char *template_name, st
         answer_json(x, status, STR("application/json"), m);
 }
 
+/* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of the form, which shows
+ * what has happened. */
+static void retry_model(struct exchange *x, const struct problem *p, struct model *m)
+{
+    if (p->retry_after_s <= 0)
+        return;
+    view_count_model(m, &m->root, "retry_after", "retry_after_one", p->retry_after_s);
+    if (x->method != METHOD_POST)
+        value_page_text(m, &m->root, "retry_url", x->target);
+    else if (x->id_text.len > 0)
+        value_page_text(m, &m->root, "page_url", exchange_page_path(x));
+}
+
 /* The members of RFC 9457, and further members for the problem page. */
 static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
@@ -140,13 +153,7 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
         value_text(m, &m->root, "detail", text_of(x, p->detail));
     value_text(m, &m->root, "instance", x->path);
     value_text(m, &m->root, "request_id", x->request_id);
-    if (p->retry_after_s > 0)
-        view_count_model(m, &m->root, "retry_after", "retry_after_one", p->retry_after_s);
-    /* A link can repeat a GET only. After a POST it leads to the page of the form, which shows what has happened. */
-    if (p->retry_after_s > 0 && x->method != METHOD_POST)
-        value_page_text(m, &m->root, "retry_url", x->target);
-    if (p->retry_after_s > 0 && x->method == METHOD_POST && x->id_text.len > 0)
-        value_page_text(m, &m->root, "page_url", exchange_page_path(x));
+    retry_model(x, p, m);
 }
 
 void respond_problem(struct exchange *x, const struct problem *p)
