@@ -8,20 +8,20 @@
 -- ARGV[1] state after the last call: open or closed
 -- ARGV[2] first: share_no of the first grab in this call; 0 starts from the beginning
 -- ARGV[3] more: 1 when further calls follow, else 0
--- ARGV[4…17] sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms,
---   commitment, seed, best (share_no or empty)
--- ARGV[18] shares, 4 bytes each; empty when first > 0
--- ARGV[19] 1 for a rebuild, 0 for a new packet
--- ARGV[20…] settled grabs in share order, each `user,fen,ms-seq,nickname`
+-- ARGV[4] 1 for a rebuild, 0 for a new packet
+-- ARGV[5] shares, 4 bytes each; empty when first > 0
+-- ARGV[6] number of arguments that describe the packet
+-- ARGV[7…] these: names and values of its fields in the hash
+-- ARGV[…] settled grabs in share order, each `user,fen,ms-seq,nickname`
 -- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_BAD}: the arguments contradict each other or the keys
 -- @include "codes"
 -- @include "share"
 
 local final_state, first, more = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
-local count = tonumber(ARGV[8])
-local shares = ARGV[18]
-local rebuild = ARGV[19] == '1'
-local GRABS_AT = 20
+local rebuild = ARGV[4] == '1'
+local shares = ARGV[5]
+local FIELDS_AT = 7
+local GRABS_AT = FIELDS_AT + tonumber(ARGV[6])
 
 local state = redis.call('HGET', KEYS[1], 'state')
 if state and state ~= 'busy' or not rebuild and redis.call('EXISTS', KEYS[1]) == 1 then
@@ -29,7 +29,7 @@ if state and state ~= 'busy' or not rebuild and redis.call('EXISTS', KEYS[1]) ==
 end
 
 if first == 0 then
-    if #shares ~= count * SHARE_BYTES then
+    if #shares == 0 or #shares % SHARE_BYTES ~= 0 then
         return {LIVE_BAD}
     end
 elseif not state or redis.call('LLEN', KEYS[4]) ~= first then
@@ -58,10 +58,8 @@ end
 if first == 0 then
     redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4]) -- also removes a time to live
     -- Redis searches a small hash from its first field on, so those that a grab needs come first.
-    redis.call('HSET', KEYS[1], 'state', 'busy', 'grabbed_fen', 0, 'count', ARGV[8], 'receiver', ARGV[11],
-        'expires_ms', ARGV[13], 'sender', ARGV[4], 'nickname', ARGV[5], 'kind', ARGV[6], 'split', ARGV[7],
-        'amount', ARGV[9], 'greeting', ARGV[10], 'receiver_name', ARGV[12], 'created_ms', ARGV[14],
-        'commitment', ARGV[15], 'seed', ARGV[16], 'best', ARGV[17], 'close_event', '')
+    redis.call('HSET', KEYS[1], 'state', 'busy', 'grabbed_fen', 0, 'count', digits(#shares / SHARE_BYTES),
+        unpack(ARGV, FIELDS_AT, GRABS_AT - 1))
     redis.call('SET', KEYS[2], shares)
 end
 if #order > 0 then

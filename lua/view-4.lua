@@ -9,8 +9,9 @@
 --   my share_no or false, my entry or false, share_no of the first row, {entries in share order},
 --   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
 --   commitment, seed, best, grabbed_fen, close_event (empty: not closed), held (share_no of the first grab held behind
---   a dead letter; empty or false: none)}, true once it is finished and closed in MySQL, else false}; an entry is
---   `user,fen,ms-seq,nickname`; true is 1 and false nil in the reply
+--   a dead letter; empty or false: none)}, true once it is finished and closed in MySQL, else false, false: it has no
+--   options, or {opens_ms, phrase_hash, phrase_sealed, cover, receiver_count, ended_ms, returned_count, thanks_count},
+--   false for each that it lacks}; an entry is `user,fen,ms-seq,nickname`; true is 1 and false nil in the reply
 -- @include "codes"
 -- @include "clock"
 -- @include "consistency"
@@ -19,7 +20,7 @@ local user, after, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local packet = redis.call('HMGET', KEYS[1], 'sender', 'nickname', 'kind', 'split', 'count', 'amount', 'greeting',
     'receiver', 'receiver_name', 'expires_ms', 'created_ms', 'state', 'commitment', 'seed', 'best', 'grabbed_fen',
-    'close_event', 'held')
+    'close_event', 'held', 'options')
 if not packet[1] then
     return {LIVE_MISSING}
 end
@@ -45,6 +46,10 @@ end
 local last = grabbed >= tonumber(packet[5]) and redis.call('LINDEX', KEYS[3], -1)
 -- The settle worker sets a time to live on a closed packet before it publishes the position.
 local closed = last and redis.call('PTTL', KEYS[1]) >= 0
+-- Most packets have no options: one field tells it.
+local has_options = table.remove(packet, 19) == '1'
+local options = has_options and redis.call('HMGET', KEYS[1], 'opens_ms', 'phrase_hash', 'phrase_sealed', 'cover',
+    'receiver_count', 'ended_ms', 'returned_count', 'thanks_count')
 
 return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,
-    closed}
+    closed, options}

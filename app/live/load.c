@@ -5,15 +5,18 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "live/options_internal.h"
 
 enum {
     SHARE_BYTES = 4,
     LOAD_GRABS_MAX = 1000, /* settled grabs per call; these take Redis some milliseconds */
-    LOAD_HEAD_ARGS = 19    /* arguments before the grabs */
+    LOAD_FIELDS = 15,      /* fields of the hash that every packet has, without those that the script sets */
+    LOAD_ARGS_MAX = 6 + 2 * (LOAD_FIELDS + LIVE_OPTION_COUNT) /* arguments before the grabs */
 };
 
 /* Encodes the shares for Redis, SHARE_BYTES each. False: a share is out of range, or their sum is not the total. */
@@ -33,36 +36,53 @@ static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8
 
 /* The arguments of a call and the memory of their texts. */
 struct load {
-    struct str args[LOAD_HEAD_ARGS + LOAD_GRABS_MAX];
-    char numbers[7][STR_U64_MAX];
+    struct str args[LOAD_ARGS_MAX + LOAD_GRABS_MAX];
+    size_t head; /* arguments before the grabs */
+    char numbers[6][STR_U64_MAX];
+    char field_args[STR_U64_MAX];
+    struct live_options options;
     char commitment[2 * HASH_BYTES + 1], seed[2 * SEED_BYTES + 1];
     struct buf entries;
     bool rebuild;
     uint8_t shares[];
 };
 
-static void load_head(struct load *l, const struct packet *p, enum live_state state)
+/* The arguments from 6 on: the fields of the hash, those that a grab needs first. */
+static void load_fields(struct load *l, const struct packet *p)
 {
+    const struct str none = STR("");
+    struct str options[2 * LIVE_OPTION_COUNT];
+    size_t option_args = live_options_write(p, &l->options, options);
     (void)sodium_bin2hex(l->commitment, sizeof l->commitment, p->commitment, sizeof p->commitment);
     (void)sodium_bin2hex(l->seed, sizeof l->seed, p->seed, sizeof p->seed);
-    const struct str none = STR("");
-    struct str *args = l->args;
-    args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");
-    args[3] = str_u64(l->numbers[0], p->sender_id);
-    args[4] = p->sender_name;
-    args[5] = packet_kind_name(p->kind);
-    args[6] = split_method_name(p->split);
-    args[7] = str_u64(l->numbers[1], p->count);
-    args[8] = str_u64(l->numbers[2], (uint64_t)p->amount_fen);
-    args[9] = p->greeting;
-    args[10] = p->receiver_id == 0 ? none : str_u64(l->numbers[3], p->receiver_id);
-    args[11] = p->receiver_id == 0 ? none : p->receiver_name;
-    args[12] = str_u64(l->numbers[4], (uint64_t)p->expires_ms);
-    args[13] = str_u64(l->numbers[5], (uint64_t)p->created_ms);
-    args[14] = str_from(l->commitment);
-    args[15] = str_from(l->seed);
-    args[16] = p->best_share_no == PACKET_NO_SHARE ? none : str_u64(l->numbers[6], p->best_share_no);
-    args[18] = l->rebuild ? STR("1") : STR("0");
+    const struct {
+        struct str name, value;
+    } fields[] = {
+        { STR("receiver"), p->receiver_id == 0 ? none : str_u64(l->numbers[0], p->receiver_id) },
+        { STR("expires_ms"), str_u64(l->numbers[1], (uint64_t)p->expires_ms) },
+        { STR("options"), option_args > 0 ? STR("1") : none },
+        { STR("sender"), str_u64(l->numbers[2], p->sender_id) },
+        { STR("nickname"), p->sender_name },
+        { STR("kind"), packet_kind_name(p->kind) },
+        { STR("split"), split_method_name(p->split) },
+        { STR("amount"), str_u64(l->numbers[3], (uint64_t)p->amount_fen) },
+        { STR("greeting"), p->greeting },
+        { STR("receiver_name"), p->receiver_id == 0 ? none : p->receiver_name },
+        { STR("created_ms"), str_u64(l->numbers[4], (uint64_t)p->created_ms) },
+        { STR("commitment"), str_from(l->commitment) },
+        { STR("seed"), str_from(l->seed) },
+        { STR("best"), p->best_share_no == PACKET_NO_SHARE ? none : str_u64(l->numbers[5], p->best_share_no) },
+        { STR("close_event"), none },
+    };
+    _Static_assert(ARRAY_LEN(fields) == LOAD_FIELDS, "room for every field");
+    l->head = 6;
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        l->args[l->head++] = fields[i].name;
+        l->args[l->head++] = fields[i].value;
+    }
+    for (size_t i = 0; i < option_args; i++)
+        l->args[l->head++] = options[i];
+    l->args[5] = str_u64(l->field_args, l->head - 6);
 }
 
 /* Adds the grabs of one call, count from settled[first] on, to the arguments. settled may be NULL when there are none.
@@ -86,7 +106,7 @@ static bool load_grabs(struct load *l, const struct live_settled *settled, size_
     if (l->entries.failed)
         return false;
     for (size_t i = 0, start = 0; i < count; start = ends[i++])
-        l->args[LOAD_HEAD_ARGS + i] = str_slice(buf_view(&l->entries), start, ends[i]);
+        l->args[l->head + i] = str_slice(buf_view(&l->entries), start, ends[i]);
     return true;
 }
 
@@ -97,7 +117,7 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
     redis_queue_script(live->redis, &call, live->load, l->rebuild ? REDIS_ANY : REDIS_FENCED, keys.key, 4, l->args,
-                       LOAD_HEAD_ARGS + grabs);
+                       l->head + grabs);
     redis_round(live->redis);
     int64_t answer;
     enum status st = ST_OK;
@@ -125,7 +145,9 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     enum status st = ST_OK;
     if (settled_count > p->count || !shares_pack(p, shares_fen, l->shares))
         goto done;
-    load_head(l, p, state);
+    load_fields(l, p);
+    l->args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");
+    l->args[3] = l->rebuild ? STR("1") : STR("0");
 
     uint32_t first = 0;
     do {
@@ -134,7 +156,7 @@ enum status live_load(const struct live *live, const struct packet *p, const int
         char first_text[STR_U64_MAX];
         l->args[1] = str_u64(first_text, first);
         l->args[2] = now < left ? STR("1") : STR("0");
-        l->args[17] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
+        l->args[4] = first == 0 ? (struct str){ (const char *)l->shares, share_bytes } : STR("");
         st = load_grabs(l, settled, first, now) ? load_call(live, l, p->id, now, code) : ST_NO_MEMORY;
         first += now;
     } while (st == ST_OK && *code == LIVE_LOADED && first < settled_count);

@@ -8,6 +8,7 @@
 #include "live/event.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "live/options_internal.h"
 #include "packet/grab.h"
 
 /* Indexes in the script's reply and in its list of fields. */
@@ -21,7 +22,8 @@ enum {
     REPLY_FIRST,
     REPLY_ROWS,
     REPLY_FIELDS,
-    REPLY_CLOSED
+    REPLY_CLOSED,
+    REPLY_OPTIONS
 };
 enum {
     FIELD_SENDER,
@@ -239,7 +241,8 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
     const redisReply *reply = call->reply;
     const redisReply *fields = redis_reply_at(reply, REPLY_FIELDS);
     struct settled_position settled = { .event = LIVE_EVENT_NONE };
-    if (code != LIVE_VIEW || !packet_read(fields, out))
+    if (code != LIVE_VIEW || !packet_read(fields, out) ||
+        !live_options_read(redis_reply_at(reply, REPLY_OPTIONS), &out->packet))
         st = ST_CORRUPT;
     else
         st = numbers_read(reply, out, &settled);

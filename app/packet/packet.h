@@ -38,6 +38,7 @@ struct packet {
     int64_t amount_fen; /* total */
     uint32_t count;
     int64_t share_max_fen;  /* limit of one share when it was sent: part of the draw; 0 in a packet read from Redis */
+    int64_t share_min_fen;  /* the smallest share: part of the draw; 0 in a packet read from Redis */
     uint32_t best_share_no; /* lucky only: the largest share, the first of equals; else PACKET_NO_SHARE */
     struct str greeting;
     uint8_t seed[SEED_BYTES];
@@ -51,6 +52,17 @@ struct packet {
     int64_t finished_ms; /* when the last share was grabbed; 0: not yet */
     int64_t closed_ms;   /* when everything was settled; 0: not yet */
     struct str request_key;
+
+    /* What most packets do not have: 0 or empty then. */
+    int64_t opens_ms;         /* it can be opened from then on; 0: from the beginning */
+    struct str phrase_hash;   /* keyed hash of the passphrase, bytes */
+    struct str phrase_sealed; /* the passphrase, encrypted, bytes */
+    struct str cover;         /* name of the envelope's cover */
+    uint32_t receiver_count;  /* users who may open it; 0: everybody, or receiver_id alone */
+    int64_t ended_ms;         /* when the sender ended it early */
+    uint32_t returned_count;  /* shares given back into the packet, each of which became one more share at its end */
+    int64_t returned_fen;     /* their sum */
+    uint32_t thanks_count;    /* thanks of receivers */
 };
 
 /* The names used in SQL, Redis and JSON ("lucky", "double-average", "open"). Never NULL. */

@@ -5,6 +5,44 @@
 
 /* ---- rows ---- */
 
+/* The order of PACKET_COLUMNS. */
+enum {
+    COLUMN_ID,
+    COLUMN_SENDER,
+    COLUMN_SENDER_NAME,
+    COLUMN_RECEIVER,
+    COLUMN_RECEIVER_NAME,
+    COLUMN_KIND,
+    COLUMN_SPLIT,
+    COLUMN_AMOUNT,
+    COLUMN_COUNT,
+    COLUMN_SHARE_MAX,
+    COLUMN_BEST,
+    COLUMN_GREETING,
+    COLUMN_SEED,
+    COLUMN_COMMITMENT,
+    COLUMN_STATE,
+    COLUMN_GRABBED,
+    COLUMN_GRABBED_FEN,
+    COLUMN_REFUND,
+    COLUMN_CREATED,
+    COLUMN_EXPIRES,
+    COLUMN_FINISHED,
+    COLUMN_CLOSED,
+    COLUMN_REQUEST_KEY,
+    COLUMN_SHARE_MIN,
+    COLUMN_OPENS,
+    COLUMN_PHRASE_HASH,
+    COLUMN_PHRASE_SEALED,
+    COLUMN_COVER,
+    COLUMN_RECEIVERS,
+    COLUMN_ENDED,
+    COLUMN_RETURNED,
+    COLUMN_RETURNED_FEN,
+    COLUMN_THANKS
+};
+_Static_assert(COLUMN_THANKS + 1 == PACKET_COLUMN_COUNT, "PACKET_COLUMNS has as many columns");
+
 static uint64_t cell_u64_or(const struct db_rows *rows, size_t row, size_t column, uint64_t absent)
 {
     return db_cell(rows, row, column).ptr == NULL ? absent : db_cell_u64(rows, row, column);
@@ -28,28 +66,39 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
 {
     size_t c = first_column;
     assert(c + PACKET_COLUMN_COUNT <= rows->columns);
-    struct packet p = { .id = db_cell_u64(rows, row, c),
-                        .sender_id = db_cell_u64(rows, row, c + 1),
-                        .sender_name = db_cell(rows, row, c + 2),
-                        .receiver_id = cell_u64_or(rows, row, c + 3, 0),
-                        .receiver_name = db_cell(rows, row, c + 4),
-                        .amount_fen = db_cell_i64(rows, row, c + 7),
-                        .count = (uint32_t)db_cell_u64(rows, row, c + 8),
-                        .share_max_fen = db_cell_i64(rows, row, c + 9),
-                        .best_share_no = (uint32_t)cell_u64_or(rows, row, c + 10, PACKET_NO_SHARE),
-                        .greeting = db_cell(rows, row, c + 11),
-                        .grabbed_count = (uint32_t)db_cell_u64(rows, row, c + 15),
-                        .grabbed_fen = db_cell_i64(rows, row, c + 16),
-                        .refund_fen = db_cell_i64(rows, row, c + 17),
-                        .created_ms = db_cell_i64(rows, row, c + 18),
-                        .expires_ms = db_cell_i64(rows, row, c + 19),
-                        .finished_ms = cell_i64_or_0(rows, row, c + 20),
-                        .closed_ms = cell_i64_or_0(rows, row, c + 21),
-                        .request_key = db_cell(rows, row, c + 22) };
-    if (!packet_kind_from(db_cell(rows, row, c + 5), &p.kind) ||
-        !split_method_from(db_cell(rows, row, c + 6), &p.split) ||
-        !packet_state_from(db_cell(rows, row, c + 14), &p.state) || !cell_bytes32(rows, row, c + 12, p.seed) ||
-        !cell_bytes32(rows, row, c + 13, p.commitment))
+    struct packet p = { .id = db_cell_u64(rows, row, c + COLUMN_ID),
+                        .sender_id = db_cell_u64(rows, row, c + COLUMN_SENDER),
+                        .sender_name = db_cell(rows, row, c + COLUMN_SENDER_NAME),
+                        .receiver_id = cell_u64_or(rows, row, c + COLUMN_RECEIVER, 0),
+                        .receiver_name = db_cell(rows, row, c + COLUMN_RECEIVER_NAME),
+                        .amount_fen = db_cell_i64(rows, row, c + COLUMN_AMOUNT),
+                        .count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_COUNT),
+                        .share_max_fen = db_cell_i64(rows, row, c + COLUMN_SHARE_MAX),
+                        .best_share_no = (uint32_t)cell_u64_or(rows, row, c + COLUMN_BEST, PACKET_NO_SHARE),
+                        .greeting = db_cell(rows, row, c + COLUMN_GREETING),
+                        .grabbed_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_GRABBED),
+                        .grabbed_fen = db_cell_i64(rows, row, c + COLUMN_GRABBED_FEN),
+                        .refund_fen = db_cell_i64(rows, row, c + COLUMN_REFUND),
+                        .created_ms = db_cell_i64(rows, row, c + COLUMN_CREATED),
+                        .expires_ms = db_cell_i64(rows, row, c + COLUMN_EXPIRES),
+                        .finished_ms = cell_i64_or_0(rows, row, c + COLUMN_FINISHED),
+                        .closed_ms = cell_i64_or_0(rows, row, c + COLUMN_CLOSED),
+                        .request_key = db_cell(rows, row, c + COLUMN_REQUEST_KEY),
+                        .share_min_fen = db_cell_i64(rows, row, c + COLUMN_SHARE_MIN),
+                        .opens_ms = cell_i64_or_0(rows, row, c + COLUMN_OPENS),
+                        .phrase_hash = str_or_empty(db_cell(rows, row, c + COLUMN_PHRASE_HASH)),
+                        .phrase_sealed = str_or_empty(db_cell(rows, row, c + COLUMN_PHRASE_SEALED)),
+                        .cover = db_cell(rows, row, c + COLUMN_COVER),
+                        .receiver_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_RECEIVERS),
+                        .ended_ms = cell_i64_or_0(rows, row, c + COLUMN_ENDED),
+                        .returned_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_RETURNED),
+                        .returned_fen = db_cell_i64(rows, row, c + COLUMN_RETURNED_FEN),
+                        .thanks_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_THANKS) };
+    if (!packet_kind_from(db_cell(rows, row, c + COLUMN_KIND), &p.kind) ||
+        !split_method_from(db_cell(rows, row, c + COLUMN_SPLIT), &p.split) ||
+        !packet_state_from(db_cell(rows, row, c + COLUMN_STATE), &p.state) ||
+        !cell_bytes32(rows, row, c + COLUMN_SEED, p.seed) ||
+        !cell_bytes32(rows, row, c + COLUMN_COMMITMENT, p.commitment))
         return ST_CORRUPT;
     *out = p;
     return ST_OK;
@@ -100,8 +149,9 @@ enum status packet_insert(struct db *db, const struct packet *p)
         db, NULL,
         "INSERT INTO packet (id, sender_id, sender_name, receiver_id, receiver_name, kind, split, amount_fen, "
         "count, share_max_fen, best_share_no, greeting, seed, commitment, state, grabbed_count, "
-        "grabbed_fen, refund_fen, created_ms, expires_ms, finished_ms, closed_ms, request_key) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "grabbed_fen, refund_fen, created_ms, expires_ms, finished_ms, closed_ms, request_key, share_min_fen, "
+        "opens_ms, phrase_hash, phrase_sealed, cover, receiver_count) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         DB_PARAMS(DB_U64(p->id), DB_U64(p->sender_id), DB_TEXT(p->sender_name),
                   exclusive ? DB_U64(p->receiver_id) : DB_NULL, exclusive ? DB_TEXT(p->receiver_name) : DB_NULL,
                   DB_TEXT(packet_kind_name(p->kind)), DB_TEXT(split_method_name(p->split)), DB_I64(p->amount_fen),
@@ -110,7 +160,11 @@ enum status packet_insert(struct db *db, const struct packet *p)
                   DB_BYTES(str_of_bytes(p->commitment, sizeof p->commitment)), DB_TEXT(packet_state_name(p->state)),
                   DB_U64(p->grabbed_count), DB_I64(p->grabbed_fen), DB_I64(p->refund_fen), DB_I64(p->created_ms),
                   DB_I64(p->expires_ms), p->finished_ms != 0 ? DB_I64(p->finished_ms) : DB_NULL,
-                  p->closed_ms != 0 ? DB_I64(p->closed_ms) : DB_NULL, DB_TEXT(p->request_key)));
+                  p->closed_ms != 0 ? DB_I64(p->closed_ms) : DB_NULL, DB_TEXT(p->request_key), DB_I64(p->share_min_fen),
+                  p->opens_ms != 0 ? DB_I64(p->opens_ms) : DB_NULL,
+                  p->phrase_hash.len > 0 ? DB_BYTES(p->phrase_hash) : DB_NULL,
+                  p->phrase_sealed.len > 0 ? DB_BYTES(p->phrase_sealed) : DB_NULL, DB_TEXT(str_or_empty(p->cover)),
+                  DB_U64(p->receiver_count)));
 }
 
 enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)

@@ -15,8 +15,10 @@
     "packet.split, packet.amount_fen, packet.count, packet.share_max_fen, packet.best_share_no, packet.greeting, "     \
     "packet.seed, packet.commitment, packet.state, packet.grabbed_count, packet.grabbed_fen, "                         \
     "packet.refund_fen, packet.created_ms, packet.expires_ms, packet.finished_ms, packet.closed_ms, "                  \
-    "packet.request_key"
-enum { PACKET_COLUMN_COUNT = 23 };
+    "packet.request_key, packet.share_min_fen, packet.opens_ms, packet.phrase_hash, packet.phrase_sealed, "            \
+    "packet.cover, packet.receiver_count, packet.ended_ms, packet.returned_count, packet.returned_fen, "               \
+    "packet.thanks_count"
+enum { PACKET_COLUMN_COUNT = 33 };
 
 /* Reads the cells of a row from first_column on. Texts are borrowed from rows. ST_CORRUPT: a name or length that the
  * schema does not allow. */

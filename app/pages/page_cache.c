@@ -1,6 +1,7 @@
 /* A hash table of fixed size with chained buckets. Eviction is by the clock algorithm: the hand passes over the slots
  * that were used since its last visit (and clears the mark), and frees the first one that was not. */
 #include "pages/page_cache.h"
+#include "base/array.h"
 #include "live/live.h"
 #include "live/view.h"
 #include "packet/grab.h"
@@ -171,11 +172,23 @@ static void text_move(char **cursor, struct str *text)
     *cursor += text->len;
 }
 
+/* The texts of a packet that its page shows. */
+static const size_t PACKET_TEXTS[] = { offsetof(struct packet, sender_name),   offsetof(struct packet, receiver_name),
+                                       offsetof(struct packet, greeting),      offsetof(struct packet, phrase_hash),
+                                       offsetof(struct packet, phrase_sealed), offsetof(struct packet, cover) };
+
+static struct str *packet_text(struct packet *p, size_t i)
+{
+    return (struct str *)((char *)p + PACKET_TEXTS[i]);
+}
+
 static size_t page_bytes(const struct cached_page *page)
 {
     const struct packet_view *view = &page->view;
-    size_t bytes = view->row_count * sizeof *view->rows + page->rows.json.len + view->packet.sender_name.len +
-                   view->packet.receiver_name.len + view->packet.greeting.len;
+    struct packet packet = view->packet;
+    size_t bytes = view->row_count * sizeof *view->rows + page->rows.json.len;
+    for (size_t i = 0; i < ARRAY_LEN(PACKET_TEXTS); i++)
+        bytes += packet_text(&packet, i)->len;
     for (int i = 0; i < LANGUAGES; i++)
         bytes += page->rows.html[i].len;
     for (size_t i = 0; i < view->row_count; i++)
@@ -194,9 +207,8 @@ static void page_move(struct cached_page *page, void *memory)
     view->rows = rows;
     for (size_t i = 0; i < view->row_count; i++)
         text_move(&cursor, &rows[i].nickname);
-    text_move(&cursor, &view->packet.sender_name);
-    text_move(&cursor, &view->packet.receiver_name);
-    text_move(&cursor, &view->packet.greeting);
+    for (size_t i = 0; i < ARRAY_LEN(PACKET_TEXTS); i++)
+        text_move(&cursor, packet_text(&view->packet, i));
     for (int i = 0; i < LANGUAGES; i++)
         text_move(&cursor, &page->rows.html[i]);
     text_move(&cursor, &page->rows.json);

@@ -131,6 +131,7 @@ static enum status packet_prepare(struct stores *stores, struct send_party sende
                           .amount_fen = order->amount_fen,
                           .count = order->count,
                           .share_max_fen = order->share_max_fen,
+                          .share_min_fen = 1,
                           .greeting = order->greeting,
                           .state = PACKET_FUNDING,
                           .created_ms = now_ms,

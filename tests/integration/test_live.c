@@ -710,6 +710,51 @@ static void loading_twice_changes_nothing(void **state)
     assert_int_equal(view(&s, FIRST_USER, PACKET_NO_SHARE, 0).packet.grabbed_count, 1);
 }
 
+static struct packet_view view_of(const struct sample *s, struct redis_call *call)
+{
+    struct packet_view view;
+    live_view_queue(&live, call, s->p.id, 0, PACKET_NO_SHARE, 10);
+    redis_round(app->stores.redis);
+    assert_int_equal(live_view_read(call, arena, s->p.id, &view), ST_OK);
+    return view;
+}
+
+static void options_are_shown_and_are_absent_without_them(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct redis_call call;
+    sample_make(&s, PACKET_LUCKY, 3);
+    (void)load(&s);
+    struct packet_view view = view_of(&s, &call);
+    assert_int_equal(view.packet.opens_ms + view.packet.ended_ms, 0);
+    assert_int_equal(view.packet.cover.len + view.packet.phrase_hash.len + view.packet.phrase_sealed.len, 0);
+    assert_int_equal(view.packet.receiver_count + view.packet.returned_count + view.packet.thanks_count, 0);
+    redis_call_free(&call);
+    assert_int_equal(live_remove(&live, s.p.id), ST_OK);
+
+    s.p.opens_ms = s.p.created_ms + 1;
+    s.p.ended_ms = s.p.created_ms + 2;
+    s.p.phrase_hash = (struct str){ "\0\n\xff", 3 };
+    s.p.phrase_sealed = STR("sealed");
+    s.p.cover = STR("wedding");
+    s.p.receiver_count = 3;
+    s.p.returned_count = 4;
+    s.p.thanks_count = 5;
+    (void)load(&s);
+    view = view_of(&s, &call);
+    assert_int_equal(view.packet.opens_ms, s.p.opens_ms);
+    assert_int_equal(view.packet.ended_ms, s.p.ended_ms);
+    assert_true(str_equal(view.packet.phrase_hash, s.p.phrase_hash));
+    assert_true(str_equal(view.packet.phrase_sealed, s.p.phrase_sealed));
+    assert_true(str_equal(view.packet.cover, s.p.cover));
+    assert_int_equal(view.packet.receiver_count, 3);
+    assert_int_equal(view.packet.returned_count, 4);
+    assert_int_equal(view.packet.thanks_count, 5);
+    redis_call_free(&call);
+    assert_int_equal(live_remove(&live, s.p.id), ST_OK);
+}
+
 static void shares_that_do_not_add_up_are_not_loaded(void **state)
 {
     (void)state;
@@ -812,24 +857,21 @@ static void a_repeated_call_of_a_rebuild_is_refused(void **state)
 {
     (void)state;
     static struct sample s;
-    enum { ARGS = 20 };
     sample_make(&s, PACKET_LUCKY, 3);
     (void)load(&s);
     assert_int_equal(grab(&s, FIRST_USER).share_no, 0);
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     struct live_keys keys;
-    struct str args[ARGS] = { STR("open"), STR("1"), STR("1") }; /* one grab from share 1 on, further calls follow */
-    for (size_t i = 3; i < ARGS; i++)
-        args[i] = STR("");
-    args[7] = STR("3");
-    args[18] = STR("1");
-    args[19] = STR("20001,101,1700000000000-0,名");
+    /* A rebuild: one grab from share 1 on, further calls follow. */
+    const struct str args[] = {
+        STR("open"), STR("1"), STR("1"), STR("1"), STR(""), STR("0"), STR("20001,101,1700000000000-0,名")
+    };
     live_keys(&keys, s.p.id, PARTITIONS);
     for (int64_t wanted = LIVE_LOADED;; wanted = LIVE_BAD) {
         struct redis_call call;
         int64_t code;
         assert_int_equal(redis_do_script(app->stores.redis, &call, redis_script_find(app->stores.scripts, "load"),
-                                         keys.key, 4, args, ARGS),
+                                         keys.key, 4, args, ARRAY_LEN(args)),
                          ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
         assert_int_equal(code, wanted);
@@ -951,6 +993,7 @@ int main(void)
         cmocka_unit_test(an_expired_packet_is_closed_once_with_the_rest),
         cmocka_unit_test(a_finished_packet_has_nothing_to_close),
         cmocka_unit_test(loading_twice_changes_nothing),
+        cmocka_unit_test(options_are_shown_and_are_absent_without_them),
         cmocka_unit_test(shares_that_do_not_add_up_are_not_loaded),
         cmocka_unit_test(a_busy_packet_is_rebuilt_from_its_settled_grabs),
         cmocka_unit_test(a_large_packet_is_rebuilt_in_several_calls),

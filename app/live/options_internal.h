@@ -1,0 +1,26 @@
+/* The options of a packet in its hash: fields that most packets do not have. The field `options` is 1 when there is one
+ * of them, else empty, so that a script reads one field of a packet without options. */
+#ifndef HB_LIVE_OPTIONS_INTERNAL_H
+#define HB_LIVE_OPTIONS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "io/redis.h"
+#include "packet/packet.h"
+
+enum { LIVE_OPTION_COUNT = 8 };
+
+/* The memory of the numbers' texts. */
+struct live_options {
+    char numbers[LIVE_OPTION_COUNT][STR_U64_MAX];
+};
+/* Writes name and value of each option that p has, at most 2 * LIVE_OPTION_COUNT texts. Returns how many. The texts are
+ * borrowed from p and memory. */
+size_t live_options_write(const struct packet *p, struct live_options *memory, struct str *out);
+/* Reads the reply of lua/view-4.lua: nil, or the values in the order of the table. The texts are borrowed from the
+ * reply. False: malformed. */
+bool live_options_read(const redisReply *values, struct packet *p);
+
+#endif
