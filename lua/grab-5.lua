@@ -4,9 +4,9 @@
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
 -- ARGV[1] packet id
 -- ARGV[2…] the user id of each grab, then the nickname of each grab
--- returns one answer per grab: {LIVE_GRABBED | LIVE_ALREADY, share_no, fen}: a repeat returns the same share and
---   amount, always; {LIVE_EMPTY, count}, {LIVE_MISSING}, {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: shut, or a
---   key is lost
+-- returns one answer per grab: {LIVE_GRABBED | LIVE_ALREADY, share_no, fen, left}: a repeat returns the same share and
+--   amount, always; left: the shares that can still be taken after this grab; {LIVE_EMPTY, count}, {LIVE_MISSING},
+--   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: shut, or a key is lost
 -- @include "codes"
 -- @include "clock"
 -- @include "digits"
@@ -36,10 +36,11 @@ end
 
 -- The answer to a user who could have a share; nil: they get the next one.
 local refusal
+local left = count - grabbed -- shares that can be taken; counts down with each winner
 if grabbed >= count then
     refusal = {LIVE_EMPTY, count}
 elseif state == 'closed' or now_ms() >= tonumber(packet[5]) then
-    refusal = {LIVE_EXPIRED}
+    refusal, left = {LIVE_EXPIRED}, 0
 elseif state ~= 'open' then
     refusal = {LIVE_BUSY}
 end
@@ -72,7 +73,7 @@ for i = 1, size do
         if not fen then
             return answer_all(packet_shut(KEYS[1]))
         end
-        answers[i] = {LIVE_ALREADY, share_no, fen}
+        answers[i] = {LIVE_ALREADY, share_no, fen, left}
     elseif receiver ~= '' and receiver ~= user then
         answers[i] = {LIVE_NOT_FOR_YOU}
     elseif refusal then
@@ -83,7 +84,8 @@ for i = 1, size do
         if not fen then
             return answer_all(packet_shut(KEYS[1]))
         end
-        answers[i] = {LIVE_GRABBED, share_no, fen}
+        left = left - 1
+        answers[i] = {LIVE_GRABBED, share_no, fen, left}
         share_text, user_fen, nickname = digits(share_no), user .. ',' .. digits(fen) .. ',', ARGV[1 + size + i]
         event = ARGV[1] .. ',' .. share_text .. ',' .. user_fen .. nickname
         winners = winners + 1
@@ -94,7 +96,7 @@ for i = 1, size do
             order[2 * winners - 1], order[2 * winners] = user_fen, nickname
             hash[2 * winners - 1], hash[2 * winners] = user, share_text
         end
-        if share_no + 1 == count then
+        if left == 0 then
             refusal = {LIVE_EMPTY, count}
         end
     end

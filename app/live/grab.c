@@ -47,7 +47,8 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
     default: return live_reply_corrupt("grab");
     }
     if (!live_reply_u32(call->reply, 1, &out->share_no) ||
-        !redis_reply_i64(redis_reply_at(call->reply, 2), &out->amount_fen) || out->amount_fen < 1)
+        !redis_reply_i64(redis_reply_at(call->reply, 2), &out->amount_fen) || out->amount_fen < 1 ||
+        !live_reply_u32(call->reply, 3, &out->left_count))
         return live_reply_corrupt("grab");
     return ST_OK;
 }

@@ -13,7 +13,8 @@ struct live_grab {
     enum live_code code;
     uint32_t share_no; /* share_no and amount_fen: GRABBED and ALREADY only */
     int64_t amount_fen;
-    uint32_t count; /* EMPTY only */
+    uint32_t count;      /* EMPTY only */
+    uint32_t left_count; /* GRABBED and ALREADY only: shares that can still be taken, 0 once the packet is over */
 };
 /* Reads the reply. The caller still frees call.
  * ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED BUSY · ST_UNAVAILABLE: not executed ·

@@ -15,7 +15,7 @@ static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NUL
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
 
 /* HTML: redirects to the packet's page, which shows the outcome. JSON: the outcome itself. */
-static void answer_share(struct exchange *x, const char *result, uint32_t share_no, int64_t amount_fen)
+static void answer_share(struct exchange *x, const char *result, const struct live_grab *grab)
 {
     struct model m;
     x->fallback_problem = &PROBLEM_UNKNOWN;
@@ -25,8 +25,9 @@ static void answer_share(struct exchange *x, const char *result, uint32_t share_
     }
     model_init(&m, x->arena);
     value_text(&m, &m.root, "result", str_from(result));
-    value_int(&m, &m.root, "share_no", share_no);
-    value_int(&m, &m.root, "amount_fen", amount_fen);
+    value_int(&m, &m.root, "share_no", grab->share_no);
+    value_int(&m, &m.root, "amount_fen", grab->amount_fen);
+    value_int(&m, &m.root, "left_count", grab->left_count);
     respond_model(x, 200, "pages/packet", &m);
 }
 
@@ -52,11 +53,11 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
     switch (grab->code) {
     case LIVE_GRABBED:
         metrics_add(METRIC_GRABBED, 1);
-        answer_share(x, "grabbed", grab->share_no, grab->amount_fen);
+        answer_share(x, "grabbed", grab);
         break;
     case LIVE_ALREADY:
         metrics_add(METRIC_ALREADY, 1);
-        answer_share(x, "already", grab->share_no, grab->amount_fen);
+        answer_share(x, "already", grab);
         break;
     case LIVE_EMPTY: answer_refusal(x, &PROBLEM_EMPTY); break;
     case LIVE_EXPIRED: answer_refusal(x, &PROBLEM_EXPIRED); break;
@@ -119,26 +120,37 @@ static const struct problem *refusal_find(const struct packet *p, uint64_t user_
     return NULL;
 }
 
+/* The share that the visitor has had before. Unsettled grabs are not in MySQL, so left_count may be too large for a
+ * moment, as everything that is shown without Redis. */
+static void answer_already(struct exchange *x, const struct packet *p, const struct grab *mine)
+{
+    bool open = packet_state_shown(p, x->now_ms) == PACKET_OPEN;
+    struct live_grab grab = { .code = LIVE_ALREADY,
+                              .share_no = mine->share_no,
+                              .amount_fen = mine->amount_fen,
+                              .left_count = open ? p->count - p->grabbed_count : 0 };
+    answer_grab(x, &grab);
+}
+
 enum step packet_open_cold(struct exchange *x)
 {
     struct grab mine;
     struct packet packet;
-    enum status st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &mine);
-    if (st == ST_OK) {
-        metrics_add(METRIC_ALREADY, 1);
-        answer_share(x, "already", mine.share_no, mine.amount_fen);
-        return STEP_DONE;
-    }
-    if (st == ST_NOT_FOUND)
-        st = packet_find(x->app->stores.db, x->arena, x->id, &packet);
+    enum status st = packet_find(x->app->stores.db, x->arena, x->id, &packet);
     if (st == ST_NOT_FOUND) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
-    const struct problem *refusal = st == ST_OK ? refusal_find(&packet, x->visitor.user_id, x->now_ms) : NULL;
+    if (st == ST_OK)
+        st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &mine);
+    if (st == ST_OK) {
+        answer_already(x, &packet, &mine);
+        return STEP_DONE;
+    }
+    const struct problem *refusal = st == ST_NOT_FOUND ? refusal_find(&packet, x->visitor.user_id, x->now_ms) : NULL;
     if (refusal != NULL)
         answer_refusal(x, refusal);
     else
-        answer_failure(x, st == ST_OK ? ST_UNAVAILABLE : st);
+        answer_failure(x, st == ST_NOT_FOUND ? ST_UNAVAILABLE : st);
     return STEP_DONE;
 }

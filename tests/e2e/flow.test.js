@@ -77,9 +77,10 @@ test('a lucky packet of three: three grabs, the fourth is too late, all sums are
     assert.equal(open.status, 200);
     assert.equal(open.json.result, 'grabbed');
     assert.equal(open.json.share_no, index);
+    assert.equal(open.json.left_count, 2 - index);
     amounts.push(open.json.amount_fen);
     const again = await grabber.client.post(`${path}/open`, {});
-    assert.deepEqual(again.json, { result: 'already', share_no: index, amount_fen: open.json.amount_fen });
+    assert.deepEqual(again.json, { result: 'already', share_no: index, amount_fen: open.json.amount_fen, left_count: 2 - index });
   }
   assert.equal(amounts.reduce((a, b) => a + b), 1000);
 

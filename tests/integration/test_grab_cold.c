@@ -77,6 +77,40 @@ static void an_open_packet_is_busy_and_one_past_its_time_is_expired(void **state
     expiry_move(id, TWO_DAYS_MS);
 }
 
+/* Records a grab that is settled, as the settle worker does; taken away again by the caller. */
+static void settled_grab_set(const struct person *p, uint64_t packet_id, bool there)
+{
+    uint64_t id = p->id;
+    if (there)
+        assert_int_equal(db_exec(app->stores.db, NULL,
+                                 "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                                 "VALUES (?, 0, ?, 'x', 100, 1700000000000)",
+                                 DB_PARAMS(DB_U64(packet_id), DB_U64(id))),
+                         ST_OK);
+    else
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ?", DB_PARAMS(DB_U64(packet_id))), ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET grabbed_count = ? WHERE id = ?",
+                             DB_PARAMS(DB_U64(there ? 1 : 0), DB_U64(packet_id))),
+                     ST_OK);
+}
+
+static void a_repeat_tells_the_share_and_how_many_are_left(void **state)
+{
+    (void)state;
+    enum { TWO_DAYS_MS = 2 * 86400000 };
+    struct person sender, winner;
+    person_new(app, &sender, 1000);
+    person_new(app, &winner, 0);
+    uint64_t id = sent(&sender, "kind=even&amount=1&count=3");
+    settled_grab_set(&winner, id, true);
+    assert_opened(&winner, id, 200, "{\"result\":\"already\",\"share_no\":0,\"amount_fen\":100,\"left_count\":2}");
+    expiry_move(id, -TWO_DAYS_MS);
+    assert_opened(&winner, id, 200, "\"left_count\":0}");
+    expiry_move(id, TWO_DAYS_MS);
+    settled_grab_set(&winner, id, false);
+}
+
 static void a_stranger_gets_only_not_for_you_of_an_exclusive_packet(void **state)
 {
     (void)state;
@@ -100,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_unknown_packet_is_not_found),
         cmocka_unit_test(an_open_packet_is_busy_and_one_past_its_time_is_expired),
+        cmocka_unit_test(a_repeat_tells_the_share_and_how_many_are_left),
         cmocka_unit_test(a_stranger_gets_only_not_for_you_of_an_exclusive_packet),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -238,6 +238,7 @@ static void shares_are_taken_in_order_until_the_packet_is_empty(void **state)
         assert_int_equal(g.code, LIVE_GRABBED);
         assert_int_equal(g.share_no, i);
         assert_int_equal(g.amount_fen, s.shares_fen[i]);
+        assert_int_equal(g.left_count, 2 - i);
     }
     assert_int_equal(grab(&s, FIRST_USER + 3).code, LIVE_EMPTY);
     struct redis_call call;
@@ -255,7 +256,7 @@ static void a_repeated_grab_always_returns_the_first_share(void **state)
 {
     (void)state;
     struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
+    sample_make(&s, PACKET_LUCKY, 3);
     (void)load(&s);
     struct live_grab first = grab(&s, FIRST_USER);
     assert_int_equal(first.code, LIVE_GRABBED);
@@ -265,6 +266,7 @@ static void a_repeated_grab_always_returns_the_first_share(void **state)
         assert_int_equal(again.code, LIVE_ALREADY);
         assert_int_equal(again.share_no, first.share_no);
         assert_int_equal(again.amount_fen, first.amount_fen);
+        assert_int_equal(again.left_count, i == 0 ? 1 : 0);
         if (i == 0)
             set_expired(&s);
         if (i == 1)
@@ -398,14 +400,15 @@ static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void 
     (void)load(&s);
     (void)grab(&s, A);
     crowd(&s, (const uint64_t[]){ B, A, B, C, D, C }, NULL, 6, g);
-    static const struct live_grab want[] = { { LIVE_GRABBED, 1, 101, 0 }, { LIVE_ALREADY, 0, 100, 0 },
-                                             { LIVE_ALREADY, 1, 101, 0 }, { LIVE_GRABBED, 2, 102, 0 },
-                                             { LIVE_EMPTY, 0, 0, 3 },     { LIVE_ALREADY, 2, 102, 0 } };
+    static const struct live_grab want[] = { { LIVE_GRABBED, 1, 101, 0, 1 }, { LIVE_ALREADY, 0, 100, 0, 1 },
+                                             { LIVE_ALREADY, 1, 101, 0, 1 }, { LIVE_GRABBED, 2, 102, 0, 0 },
+                                             { LIVE_EMPTY, 0, 0, 3, 0 },     { LIVE_ALREADY, 2, 102, 0, 0 } };
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(g[i].code, want[i].code);
         assert_int_equal(g[i].share_no, want[i].share_no);
         assert_int_equal(g[i].amount_fen, want[i].amount_fen);
         assert_int_equal(g[i].count, want[i].count);
+        assert_int_equal(g[i].left_count, want[i].left_count);
     }
     assert_int_equal(last_entry(&s, &call, e, 6), 2);
     for (size_t i = 0; i < 2; i++) {

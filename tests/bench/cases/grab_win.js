@@ -40,7 +40,7 @@ export default {
       racers.push(peer);
     }
     const floors = [];
-    for (const kind of FLOORS) floors.push(await grabs.peer(kind, { answer: '{"result":"grabbed","share_no":1234,"amount_fen":1}\n' }));
+    for (const kind of FLOORS) floors.push(await grabs.peer(kind, { answer: '{"result":"grabbed","share_no":1234,"amount_fen":1,"left_count":1234}\n' }));
     const locks = await RowLocks.open(grabs);
     const locked = await rowLockLoads(locks, seconds);
 

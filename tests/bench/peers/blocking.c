@@ -85,8 +85,9 @@ static void answer_grab(FCGX_Request *r, const struct blocking_grab *grab)
     switch (grab->code) {
     case LIVE_GRABBED:
     case LIVE_ALREADY: {
-        int len = snprintf(body, sizeof body, "{\"result\":\"%s\",\"share_no\":%lld,\"amount_fen\":%lld}\n",
-                           grab->code == LIVE_GRABBED ? "grabbed" : "already", grab->share_no, grab->fen);
+        int len = snprintf(
+            body, sizeof body, "{\"result\":\"%s\",\"share_no\":%lld,\"amount_fen\":%lld,\"left_count\":%lld}\n",
+            grab->code == LIVE_GRABBED ? "grabbed" : "already", grab->share_no, grab->fen, grab->left_count);
         answer(r, HTTP_OK, body, len);
         break;
     }

@@ -22,7 +22,7 @@ struct blocking {
 /* The outcome of a grab. */
 struct blocking_grab {
     enum live_code code; /* LIVE_BAD: the store failed */
-    long long share_no, fen;
+    long long share_no, fen, left_count;
 };
 
 /* Answers POST /p/ID/open until the process ends, with the outcome that grab returns; the session comes from Redis.

@@ -163,7 +163,7 @@ local function grab(redis, user, nickname)
     local code = result and result[1]
     if code == 2 or code == 3 then
         return answer(200, '{"result":"' .. (code == 2 and "grabbed" or "already") .. '","share_no":' .. result[2] ..
-            ',"amount_fen":' .. result[3] .. "}\n")
+            ',"amount_fen":' .. result[3] .. ',"left_count":' .. result[4] .. "}\n")
     end
     local why = PROBLEMS[code] or { 503, "unknown" }
     return problem(why[1], why[2])

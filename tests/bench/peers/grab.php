@@ -72,7 +72,7 @@ function grab(Redis $redis, int $id, array $visitor): void
     $code = $result[0] ?? 0;
     if ($code === 2 || $code === 3) {
         answer(200, json_encode(['result' => $code === 2 ? 'grabbed' : 'already', 'share_no' => $result[1],
-            'amount_fen' => $result[2]]) . "\n");
+            'amount_fen' => $result[2], 'left_count' => $result[3]]) . "\n");
         return;
     }
     problem(...(PROBLEMS[$code] ?? [503, 'unknown']));

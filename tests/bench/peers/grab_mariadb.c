@@ -77,7 +77,7 @@ static unsigned share_of_user(struct work *w)
                          w->packet_id, w->user_id);
     w->got.code = LIVE_EMPTY;
     if (error == 0 && row_read(found, 2))
-        w->got = (struct blocking_grab){ LIVE_ALREADY, found[0], found[1] };
+        w->got = (struct blocking_grab){ LIVE_ALREADY, found[0], found[1], w->got.left_count };
     return error;
 }
 
@@ -96,6 +96,7 @@ static unsigned share_take(struct work *w)
     if (packet[1] >= packet[0])
         return 0;
     w->got.share_no = packet[1];
+    w->got.left_count = packet[0] - packet[1] - 1;
     error =
         run("SELECT amount_fen FROM share WHERE packet_id = %llu AND share_no = %lld", w->packet_id, w->got.share_no);
     if (error == 0)
