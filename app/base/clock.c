@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
+
 enum { MS_PER_S = 1000, TM_YEAR_0 = 1900, ZONE_PATH_MAX = 256, ZONE_OFFSETS = 64 };
 
 static const int64_t QUARTER_MS = INT64_C(15) * 60 * MS_PER_S;
@@ -203,6 +205,25 @@ struct str clock_zone_minute(struct arena *a, int64_t ms)
     *at++ = ' ';
     at = minute_write(at, d);
     return (struct str){ text, (size_t)(at - text) };
+}
+
+bool clock_span(struct str text, int64_t *out_ms)
+{
+    enum { DIGITS_MAX = 6 };
+    static const struct {
+        char letter;
+        int64_t ms;
+    } units[] = { { 's', MS_PER_S }, { 'm', 60 * MS_PER_S }, { 'h', 3600 * MS_PER_S }, { 'd', MS_PER_DAY } };
+    uint64_t n;
+    if (text.len < 2 || text.len > DIGITS_MAX + 1 || !str_to_u64(str_slice(text, 0, text.len - 1), &n))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (text.ptr[text.len - 1] == units[i].letter) {
+            *out_ms = (int64_t)n * units[i].ms;
+            return true;
+        }
+    }
+    return false;
 }
 
 int64_t clock_zone_month_start_ms(int year, int month)

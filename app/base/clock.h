@@ -20,6 +20,10 @@ size_t clock_rfc3339_format(int64_t ms, char *out);
 /* The same in the arena; STR_NONE without memory. */
 struct str clock_rfc3339(struct arena *a, int64_t ms);
 
+/* Reads a span of time: a number of 1 to 6 digits without leading zeros, and its unit: "90s", "5m", "24h", "7d". False:
+ * anything else; *out_ms is untouched. */
+bool clock_span(struct str text, int64_t *out_ms);
+
 /* True when the system's tz database has the zone ("Asia/Shanghai"). "UTC" is always known; the zones with leap seconds
  * ("right/…") never are. */
 bool clock_zone_known(const char *name);

@@ -47,6 +47,18 @@ static bool valid_url(const char *text)
     return true;
 }
 
+/* One span or more, with one blank between them. */
+static bool valid_lifetimes(const char *text)
+{
+    struct str rest = str_from(text);
+    while (rest.ptr != NULL) {
+        int64_t ms;
+        if (!clock_span(str_cut(rest, ' ', &rest), &ms) || ms < 1 || ms > MONTH_MS)
+            return false;
+    }
+    return true;
+}
+
 #define SETTING_INT(field, low, high, standard, words)                                                                 \
     {                                                                                                                  \
         .name = #field, .type = CONFIG_INT, .offset = offsetof(struct config, field), .min = (low), .max = (high),     \
@@ -98,7 +110,10 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(share_fen_max, 1, AMOUNT_FEN_MAX, "20000", "largest share"),
     SETTING_INT(packet_fen_max, 1, AMOUNT_FEN_MAX, "2000000", "largest total of a packet"),
     SETTING_INT(packet_shares_max, 1, PACKET_SHARES_MAX, "100", "most shares of a packet"),
-    SETTING_INT(packet_lifetime_ms, 1, MONTH_MS, "86400000", "from sending to expiry"),
+    SETTING_INT(packet_lifetime_ms, 1, MONTH_MS, "86400000", "from sending to expiry, when the sender chooses nothing"),
+    SETTING_TEXT(packet_lifetimes, 2, 64, "1h 24h 3d 7d", valid_lifetimes,
+                 "spans such as 90s, 5m, 24h or 7d with a blank between them, each at most 30d",
+                 "what a sender can choose instead"),
     SETTING_INT(packet_grace_ms, 0, MONTH_MS, "3600000", "a closed packet stays in Redis this long"),
     SETTING_INT(greeting_graphemes_max, 1, 25, "25", "longest greeting, in characters as people count them"),
     SETTING_INT(deposit_fen_max, 1, AMOUNT_FEN_MAX, "20000000", "largest demo deposit"),

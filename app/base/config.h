@@ -47,8 +47,9 @@ struct config {
     int64_t share_fen_max;
     int64_t packet_fen_max;
     int64_t packet_shares_max;
-    int64_t packet_lifetime_ms; /* 24 h; tests shorten it */
-    int64_t packet_grace_ms;    /* closed packets stay in Redis this long */
+    int64_t packet_lifetime_ms;             /* 24 h; tests shorten it */
+    char packet_lifetimes[CONFIG_TEXT_MAX]; /* what a sender can choose instead: spans (clock_span) between blanks */
+    int64_t packet_grace_ms;                /* closed packets stay in Redis this long */
     int64_t greeting_graphemes_max;
     int64_t deposit_fen_max; /* one demo deposit */
 

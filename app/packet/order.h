@@ -11,6 +11,7 @@ struct send_order {
     int64_t amount_fen; /* of the whole packet */
     int64_t share_max_fen;
     int64_t lifetime_ms;
+    bool lifetime_by_default; /* the form field was empty */
     uint32_t count;
     struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */

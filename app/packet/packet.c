@@ -88,6 +88,11 @@ bool packet_is_over(const struct packet *p)
     return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || p->grabbed_count == p->count;
 }
 
+int64_t packet_lifetime_ms(const struct packet *p)
+{
+    return p->expires_ms - (p->opens_ms != 0 ? p->opens_ms : p->created_ms);
+}
+
 uint32_t packet_partition(uint64_t packet_id, int64_t partitions)
 {
     assert(partitions >= 1 && partitions <= UINT32_MAX);

@@ -83,6 +83,9 @@ enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms);
  * then on the seed is public. p->state: as stored, not as shown. Pure. */
 bool packet_is_over(const struct packet *p);
 
+/* The time from the moment at which the packet could be opened to its expiry. Pure. */
+int64_t packet_lifetime_ms(const struct packet *p);
+
 /* The partition of the packet: packet_id modulo partitions. partitions ≥ 1 (asserted). */
 uint32_t packet_partition(uint64_t packet_id, int64_t partitions);
 

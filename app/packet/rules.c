@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "packet/split.h"
 
 int64_t rules_count_max(const struct config *config)
@@ -12,6 +13,15 @@ int64_t rules_count_max(const struct config *config)
 int64_t rules_total_fen_max(const struct config *config)
 {
     return config->packet_fen_max < SPLIT_TOTAL_FEN_MAX ? config->packet_fen_max : SPLIT_TOTAL_FEN_MAX;
+}
+
+bool rules_lifetime(const struct config *config, size_t i, struct str *word, int64_t *ms)
+{
+    struct str rest = str_from(config->packet_lifetimes);
+    *word = str_cut(rest, ' ', &rest);
+    for (; i > 0 && rest.ptr != NULL; i--)
+        *word = str_cut(rest, ' ', &rest);
+    return i == 0 && clock_span(*word, ms);
 }
 
 static struct rules_sum violation(enum rules_fault fault, int64_t limit_fen)

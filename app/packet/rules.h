@@ -13,6 +13,9 @@ int64_t rules_count_max(const struct config *config);
 /* The largest total of a packet. */
 int64_t rules_total_fen_max(const struct config *config);
 
+/* Number i of the lifetimes that a sender can choose: its word in the form and its length. False: there are fewer. */
+bool rules_lifetime(const struct config *config, size_t i, struct str *word, int64_t *ms);
+
 enum rules_fault {
     RULES_OK,
     RULES_SHARE_MIN, /* a share would be less than 1 fen */

@@ -2,6 +2,7 @@
 
 #include "io/metrics.h"
 #include "ledger/ledger.h"
+#include "packet/rules.h"
 #include "pages/present.h"
 #include "pages/send_form.h"
 #include "settle/fund.h"
@@ -21,10 +22,34 @@ static void limits_model(struct exchange *x, struct model *m)
     value_int(m, limits, "shares_max", c->packet_shares_max);
     value_int(m, limits, "greeting_max", c->greeting_graphemes_max);
     value_int(m, limits, "lifetime_ms", c->packet_lifetime_ms);
-    int64_t hours = (c->packet_lifetime_ms + 3599999) / 3600000;
     value_page_text(m, limits, "share_text", present_limit(x->arena, c->share_fen_max));
-    value_page_text(m, limits, "hours_text", arena_printf(x->arena, "%lld", (long long)hours));
-    value_page_bool(m, limits, "hours_one", hours == 1);
+}
+
+/* The lifetimes of the setting; the default is an option of its own unless it is one of them. Exactly one is selected:
+ * the typed one, else the default. */
+static void lifetimes_model(struct exchange *x, struct model *m, struct str typed)
+{
+    const struct config *c = x->app->stores.config;
+    struct str word, selected = STR("");
+    int64_t ms;
+    bool default_listed = false, typed_listed = false;
+    for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++) {
+        if (ms == c->packet_lifetime_ms)
+            default_listed = true, selected = word;
+        typed_listed = typed_listed || str_equal(word, typed);
+    }
+    if (typed_listed)
+        selected = typed;
+    struct value *list = value_list(m, &m->root, "lifetimes");
+    for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++) {
+        struct value *lifetime = value_add_object(m, list);
+        value_text(m, lifetime, "lifetime", word);
+        value_int(m, lifetime, "lifetime_ms", ms);
+        view_span_model(m, lifetime, "span", ms, VIEW_SPAN_EXACT);
+        value_page_bool(m, lifetime, "selected", str_equal(word, selected));
+    }
+    if (!default_listed)
+        view_span_model(m, &m->root, "lifetime_default", c->packet_lifetime_ms, VIEW_SPAN_EXACT);
 }
 
 /* Exactly one radio button and one option are selected; unknown words select the default. */
@@ -53,6 +78,7 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     view_money_model(m, &m->root, "balance_fen", "balance_text", balance_fen);
     value_text(m, &m->root, "request_key", request_key);
     limits_model(x, m);
+    lifetimes_model(x, m, form_get(&x->form, "lifetime", NULL));
     value_page_text(m, &m->root, "greeting_default", text_of(x, GREETING_DEFAULT));
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, send_fields, &x->form);

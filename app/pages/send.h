@@ -8,20 +8,23 @@
  *   balance_fen      (page: balance_text "12.34")
  *   request_key      a new one, for the hidden field of the form
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
- *                    page: share_text "200", hours_text "24", hours_one
+ *                    page: share_text "200"; lifetime_ms is the default
+ *   lifetimes        [{ lifetime "24h", lifetime_ms }] that a sender can choose; page: span (view_span_model), selected
+ *   lifetime_default page-only: the default as a span, an option of its own; absent when it is one of lifetimes
  *   greeting_default page-only: the text of this name (placeholder, and the greeting when it is left empty)
- *   form             page-only: the typed texts, "" at first: { kind, amount, count, greeting, to, split, request_key }
+ *   form             page-only: the typed texts, "" at first: { kind, amount, count, greeting, to, split, lifetime,
+ *                    request_key }
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive), count
  * (红包个数; ignored for exclusive), greeting (祝福语), to (谁可以领: a username; exclusive only), split (拆分方式:
- * double-average|uniform|gaussian; lucky only), request_key. */
+ * double-average|uniform|gaussian; lucky only), lifetime (有效期: one of the setting packet_lifetimes), request_key. */
 enum step send_form_get(struct exchange *x);
 
 /* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.
  * Refused: 422, pages/send again with the model above (form = the typed texts) plus
  *   errors           [{ field, message }]
- *   error            page-only { FIELD: message } for kind, amount, count, greeting, to, split, request_key */
+ *   error            page-only { FIELD: message } for each field of the form */
 enum step send_form_post(struct exchange *x);
 
 #endif

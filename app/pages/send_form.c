@@ -82,6 +82,25 @@ static enum status amount_read(struct field_input *in)
 
 static const struct field_type AMOUNT = { amount_read };
 
+/* ---- the lifetime ---- */
+
+static enum status lifetime_read(struct field_input *in)
+{
+    struct str word;
+    int64_t ms;
+    if (in->typed.len == 0)
+        return field_absent(in);
+    for (size_t i = 0; rules_lifetime(in->x->app->stores.config, i, &word, &ms); i++) {
+        if (str_equal(word, in->typed)) {
+            *(int64_t *)in->out = ms;
+            return ST_OK;
+        }
+    }
+    return field_fail(in, in->field->malformed);
+}
+
+static const struct field_type LIFETIME = { lifetime_read };
+
 /* ---- the table ---- */
 
 const struct field send_fields[] = {
@@ -130,6 +149,10 @@ const struct field send_fields[] = {
       .malformed = "text/greeting_invalid",
       .high = "text/greeting_long",
       .wide = "text/greeting_long" },
+    { .name = "lifetime",
+      .type = &LIFETIME,
+      .member = offsetof(struct send_order, lifetime_ms),
+      .malformed = "text/lifetime_unknown" },
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
       .member = offsetof(struct send_order, request_key),
@@ -145,7 +168,6 @@ enum status send_order_read(struct exchange *x, struct str greeting_default, str
     *out = (struct send_order){ .kind = PACKET_LUCKY,
                                 .split = SPLIT_DOUBLE_AVERAGE,
                                 .share_max_fen = config->share_fen_max,
-                                .lifetime_ms = config->packet_lifetime_ms,
                                 .count = 1,
                                 .to = STR("") };
     enum status st = form_read(x, send_fields, out, errors);
@@ -153,6 +175,9 @@ enum status send_order_read(struct exchange *x, struct str greeting_default, str
         return st;
     if (out->kind != PACKET_LUCKY)
         out->split = SPLIT_EVEN;
+    out->lifetime_by_default = out->lifetime_ms == 0;
+    if (out->lifetime_by_default)
+        out->lifetime_ms = config->packet_lifetime_ms;
     out->greeting_by_default = out->greeting.len == 0;
     if (out->greeting_by_default)
         out->greeting = greeting_default;

@@ -110,21 +110,6 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
     }
 }
 
-static void duration_model(struct model *m, int64_t duration_ms)
-{
-    static const struct {
-        int64_t unit_s;
-        const char *name;
-    } units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" }, { 1, "seconds" } };
-    int64_t seconds = duration_ms > 1000 ? duration_ms / 1000 : 1;
-    size_t i = 0;
-    while (seconds < units[i].unit_s)
-        i++;
-    struct value *duration = value_page_object(m, &m->root, "duration");
-    value_page_int(m, duration, units[i].name, seconds / units[i].unit_s);
-    value_page_bool(m, duration, "one", seconds / units[i].unit_s == 1);
-}
-
 /* Members of the packet for all visitors. */
 static void packet_model(struct model *m, const struct packet_view *view, struct str id)
 {
@@ -151,7 +136,9 @@ static void packet_model(struct model *m, const struct packet_view *view, struct
     value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
     value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
     if (p->state == PACKET_FINISHED)
-        duration_model(m, p->finished_ms - p->created_ms);
+        view_span_model(m, root, "duration", p->finished_ms - p->created_ms, VIEW_SPAN_ROUGH);
+    if (p->state == PACKET_EXPIRED && p->ended_ms == 0)
+        view_span_model(m, root, "lifetime", packet_lifetime_ms(p), VIEW_SPAN_EXACT);
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
     value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
     value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);

@@ -29,6 +29,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
  *   duration      finished: time from sending to the last grab, rounded down to its largest unit,
  *                 { days | hours | minutes | seconds, one: true when that is 1 }
+ *   lifetime      expired, and its sender did not end it: the time for which it could be opened, in the same form
  *   can_open      show the coin
  *   needs_login   a guest, and the packet can be opened
  *   not_for_you   an exclusive packet of another receiver

@@ -40,12 +40,14 @@ static enum status fund_body(struct db *db, void *ctx)
     return st;
 }
 
-/* any_greeting: the greeting is the default one of the visitor's language, so it is not compared. */
-static bool same_order(const struct packet *p, const struct packet *wanted, bool any_greeting)
+/* p: a packet that exists; wanted: the one that the order would make. What the sender left to a default is not
+ * compared: the default greeting depends on the visitor's language, the lifetime on a setting. */
+static bool same_order(const struct packet *p, const struct packet *wanted, const struct send_order *order)
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
            p->count == wanted->count && p->receiver_id == wanted->receiver_id &&
-           (any_greeting || str_equal(p->greeting, wanted->greeting));
+           (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
+           (order->lifetime_by_default || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
 }
 
 /* ---- loading ---- */
@@ -159,7 +161,7 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
         st = packet_find_by_key(stores->db, a, sender.id, order->request_key, &found);
         if (st != ST_OK)
             return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
-        bool same = same_order(&found, p, order->greeting_by_default);
+        bool same = same_order(&found, p, order);
         out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose reply was lost */
         *p = found;
         if (!same)

@@ -25,6 +25,23 @@ void view_count_model(struct model *m, struct value *object, const char *name, c
     value_page_bool(m, object, one_name, n == 1);
 }
 
+void view_span_model(struct model *m, struct value *object, const char *name, int64_t ms, enum view_span span)
+{
+    static const struct {
+        int64_t unit_s;
+        int64_t exact_from_s; /* a smaller span is shown in the next unit when it has to be exact */
+        const char *name;
+    } units[] = { { 86400, 2 * 86400, "days" }, { 3600, 3600, "hours" }, { 60, 60, "minutes" }, { 1, 1, "seconds" } };
+    int64_t seconds = ms > 1000 ? ms / 1000 : 1;
+    size_t i = 0;
+    while (span == VIEW_SPAN_EXACT ? seconds < units[i].exact_from_s || seconds % units[i].unit_s != 0
+                                   : seconds < units[i].unit_s)
+        i++;
+    struct value *object_of_span = value_page_object(m, object, name);
+    value_page_int(m, object_of_span, units[i].name, seconds / units[i].unit_s);
+    value_page_bool(m, object_of_span, "one", seconds / units[i].unit_s == 1);
+}
+
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen)
 {
     value_int(m, object, name, fen);

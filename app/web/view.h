@@ -16,6 +16,13 @@ void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, 
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms);
 /* JSON: name = n. Page: one_name = true when n is 1, for languages with a singular form. */
 void view_count_model(struct model *m, struct value *object, const char *name, const char *one_name, int64_t n);
+enum view_span {
+    VIEW_SPAN_ROUGH, /* rounded down to its largest unit */
+    VIEW_SPAN_EXACT  /* in the largest unit of which it is a whole number, and hours up to one day */
+};
+/* Adds the page-only object name of a span of time, for text/span: { days | hours | minutes | seconds, one: true when
+ * that is 1 }. Less than a second counts as one. */
+void view_span_model(struct model *m, struct value *object, const char *name, int64_t ms, enum view_span span);
 /* JSON: name = fen. Page: text_name = "12.34". */
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 

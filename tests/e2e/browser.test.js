@@ -155,7 +155,7 @@ test('the rest of an expired packet is refunded to the sender', async () => {
     assert.match(await grabber.page.innerText('main'), /已存入零钱/);
     const late = await person('小慢');
     await late.page.goto(site.url + path);
-    assert.match(await late.page.innerText('main'), /该红包已超过24小时/);
+    assert.match(await late.page.innerText('main'), /该红包已超过6秒/);
     await shot(late, 'expired-late');
     await audit();
   });

@@ -281,6 +281,52 @@ static void the_same_key_with_another_order_is_refused(void **state)
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
+static void a_lifetime_belongs_to_the_order(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 10000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&lifetime=7d&request_key=%s", key);
+    struct packet first = sent(&p, fields);
+    assert_int_equal(first.expires_ms - first.created_ms, 7 * INT64_C(86400000));
+    assert_int_equal(sent(&p, fields).id, first.id);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&lifetime=3d&request_key=%s", key);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
+    visit_end(&v);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&lifetime=&request_key=%s", key);
+    assert_int_equal(sent(&p, fields).id, first.id);
+    assert_int_equal(packets_of(&p), 1);
+}
+
+static void the_form_offers_the_lifetimes_and_selects_one(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 10000);
+    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
+    assert_true(visit_body_has(&v, "\"lifetimes\":[{\"lifetime\":\"1h\",\"lifetime_ms\":3600000},"
+                                   "{\"lifetime\":\"24h\",\"lifetime_ms\":86400000},"));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "<option value=\"24h\" selected>24小时</option>"));
+    assert_int_equal(visit_body_count(&v, " selected>"), 2); /* the other one is a split */
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", "amount=1&lifetime=3d", 0, false), 422);
+    assert_true(visit_body_has(&v, "<option value=\"3d\" selected>3天</option>"));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", "amount=1&count=1&lifetime=5d", 0, false),
+                     422);
+    assert_true(visit_body_has(&v, "请选择有效期"));
+    assert_true(visit_body_has(&v, "<option value=\"24h\" selected>"));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 0);
+}
+
 static void the_same_key_for_another_receiver_is_refused(void **state)
 {
     (void)state;
@@ -531,6 +577,8 @@ int main(void)
         cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),
         cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
         cmocka_unit_test(the_same_key_with_another_order_is_refused),
+        cmocka_unit_test(a_lifetime_belongs_to_the_order),
+        cmocka_unit_test(the_form_offers_the_lifetimes_and_selects_one),
         cmocka_unit_test(the_same_key_for_another_receiver_is_refused),
         cmocka_unit_test(an_empty_wallet_sends_nothing),
         cmocka_unit_test(a_refused_form_shows_the_typed_texts),

@@ -215,6 +215,33 @@ static void a_page_shows_the_minute_of_the_zone(void **state)
     arena_free(a);
 }
 
+static void spans_are_read_with_their_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } spans[] = { { "0s", 0 },
+                  { "90s", 90000 },
+                  { "5m", 300000 },
+                  { "1h", 3600000 },
+                  { "24h", 86400000 },
+                  { "7d", 604800000 },
+                  { "999999d", INT64_C(86399913600000) } };
+    static const char *const bad[] = {
+        "", "1", "h", "1x", "01h", "-1h", "1.5h", " 1h", "1h ", "1hh", "1000000s", "1H"
+    };
+    int64_t ms = 0;
+    for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
+        assert_true(clock_span(str_from(spans[i].text), &ms));
+        assert_int_equal(ms, spans[i].ms);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_false(clock_span(str_from(bad[i]), &ms));
+    assert_false(clock_span(STR_NONE, &ms));
+    assert_int_equal(ms, spans[ARRAY_LEN(spans) - 1].ms);
+}
+
 static void both_clocks_run(void **state)
 {
     (void)state;
@@ -238,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_month_begins_with_its_first_instant),
         cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
         cmocka_unit_test(a_page_shows_the_minute_of_the_zone),
+        cmocka_unit_test(spans_are_read_with_their_unit),
         cmocka_unit_test(both_clocks_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

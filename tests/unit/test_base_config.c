@@ -235,6 +235,13 @@ static void bad_texts_are_refused(void **state)
     }
     assert_refused("timezone = Mars/Olympus\n", 1,
                    "timezone must be a name of the system's tz database, none below right/");
+    static const char *const lifetimes[] = { "24 h", "1h  24h", "1h,24h", "0s", "31d", "24" };
+    for (size_t i = 0; i < ARRAY_LEN(lifetimes); i++) {
+        snprintf(text, sizeof text, "packet_lifetimes = %s\n", lifetimes[i]);
+        assert_refused(text, 1,
+                       "packet_lifetimes must be spans such as 90s, 5m, 24h or 7d with a blank between them, each at "
+                       "most 30d");
+    }
     assert_refused("secret = short\n", 1, "secret must have from 32 to 255 bytes");
     assert_refused("mysql_user = a\x1b[2Jb\n", 1, "mysql_user must not have control characters");
     assert_refused("mysql_user = \xff\n", 1, "mysql_user must be UTF-8 text");

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -82,6 +83,28 @@ static void settings_are_capped_by_the_limits_of_a_split(void **state)
     assert_int_equal(rules_total_fen_max(&config), SPLIT_TOTAL_FEN_MAX);
 }
 
+static void the_lifetimes_are_the_words_of_the_setting(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        int64_t ms;
+    } wanted[] = { { "1h", 3600000 }, { "24h", 86400000 }, { "3d", 259200000 }, { "7d", 604800000 } };
+    struct str word;
+    int64_t ms;
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(rules_lifetime(&config, i, &word, &ms));
+        assert_true(str_equal(word, str_from(wanted[i].word)));
+        assert_int_equal(ms, wanted[i].ms);
+    }
+    assert_false(rules_lifetime(&config, 4, &word, &ms));
+    assert_false(rules_lifetime(&config, 5, &word, &ms));
+    strcpy(config.packet_lifetimes, "90s");
+    assert_true(rules_lifetime(&config, 0, &word, &ms));
+    assert_int_equal(ms, 90000);
+    assert_false(rules_lifetime(&config, 1, &word, &ms));
+}
+
 static void every_accepted_sum_can_be_split(void **state)
 {
     (void)state;
@@ -113,6 +136,7 @@ int main(void)
         RULES_TEST(the_other_kinds_are_checked_by_one_share),
         RULES_TEST(without_a_count_only_violations_with_every_count_are_reported),
         RULES_TEST(settings_are_capped_by_the_limits_of_a_split),
+        RULES_TEST(the_lifetimes_are_the_words_of_the_setting),
         RULES_TEST(every_accepted_sum_can_be_split),
     };
     return cmocka_run_group_tests_name("packet_rules", tests, NULL, NULL);

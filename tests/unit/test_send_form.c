@@ -17,7 +17,7 @@
 
 /* The typed texts. */
 struct typed {
-    struct str kind, amount, count, greeting, to, split, request_key;
+    struct str kind, amount, count, greeting, to, split, lifetime, request_key;
     struct str greeting_default; /* argument of send_order_read */
 };
 
@@ -38,8 +38,11 @@ static int fixture_up(void **state)
     f->arena = arena_new(65536, 1 << 20);
     config_defaults(&f->config);
     f->services.stores.config = &f->config;
-    f->form = (struct typed){ STR("lucky"), STR("10.00"), STR("10"), STR("新年好"),
-                              STR(""),      STR(""),      STR(""),   STR("恭喜发财，大吉大利") };
+    f->form = (struct typed){ .kind = STR("lucky"),
+                              .amount = STR("10.00"),
+                              .count = STR("10"),
+                              .greeting = STR("新年好"),
+                              .greeting_default = STR("恭喜发财，大吉大利") };
     *state = f;
     return f->arena == NULL ? -1 : 0;
 }
@@ -62,6 +65,7 @@ static enum status form_order(struct fixture *f, struct arena *a)
                                          { STR("greeting"), t->greeting },
                                          { STR("to"), t->to },
                                          { STR("split"), t->split },
+                                         { STR("lifetime"), t->lifetime },
                                          { STR("request_key"), t->request_key } };
     memcpy(x.form.fields, fields, sizeof fields);
     x.form.count = ARRAY_LEN(fields);
@@ -328,6 +332,30 @@ static void a_split_is_chosen_for_lucky_packets_only(void **state)
     assert_refused(f, "split", "text/split_unknown");
 }
 
+static void a_lifetime_is_one_of_the_setting_or_the_default(void **state)
+{
+    struct fixture *f = *state;
+    assert_fine(f);
+    assert_int_equal(f->order.lifetime_ms, 86400000);
+    assert_true(f->order.lifetime_by_default);
+    f->form.lifetime = STR("24h");
+    assert_fine(f);
+    assert_int_equal(f->order.lifetime_ms, 86400000);
+    assert_false(f->order.lifetime_by_default);
+    f->form.lifetime = STR("7d");
+    assert_fine(f);
+    assert_int_equal(f->order.lifetime_ms, 604800000);
+    static const char *const bad[] = { "2h", "7", "7D", "1h 24h", "24h ", "604800000" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        f->form.lifetime = str_from(bad[i]);
+        assert_refused(f, "lifetime", "text/lifetime_unknown");
+    }
+    strcpy(f->config.packet_lifetimes, "2h");
+    f->form.lifetime = STR("2h");
+    assert_fine(f);
+    assert_int_equal(f->order.lifetime_ms, 7200000);
+}
+
 static void a_receiver_may_be_typed_in_full_width(void **state)
 {
     struct fixture *f = *state;
@@ -371,7 +399,8 @@ static void an_absent_or_malformed_key_is_replaced_by_a_new_one(void **state)
 static void an_unknown_kind_hides_the_fields_that_depend_on_it(void **state)
 {
     struct fixture *f = *state;
-    f->form = (struct typed){ STR("?"), STR(""), STR(""), STR("\xff"), STR(""), STR("?"), STR(""), STR("") };
+    f->form =
+        (struct typed){ .kind = STR("?"), .greeting = STR("\xff"), .split = STR("?"), .greeting_default = STR("") };
     assert_int_equal(form_order(f, f->arena), ST_INVALID);
     assert_int_equal(f->errors.count, 2);
     assert_string_equal(f->errors.items[0].field, "kind");
@@ -402,7 +431,9 @@ static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
 static void every_wrong_field_gets_a_message_at_once(void **state)
 {
     struct fixture *f = *state;
-    f->form = (struct typed){ STR("exclusive"), STR(""), STR(""), STR("\xc3"), STR(""), STR(""), STR("!"), STR("") };
+    f->form = (struct typed){
+        .kind = STR("exclusive"), .greeting = STR("\xc3"), .request_key = STR("!"), .greeting_default = STR("")
+    };
     assert_int_equal(form_order(f, f->arena), ST_INVALID);
     assert_int_equal(f->errors.count, 4);
     form_amount(f, "lucky", "x", "y");
@@ -440,6 +471,7 @@ int main(void)
         FORM_TEST(a_greeting_is_cleaned_and_counted_in_graphemes),
         FORM_TEST(a_greeting_with_stacked_marks_fits_its_column),
         FORM_TEST(a_split_is_chosen_for_lucky_packets_only),
+        FORM_TEST(a_lifetime_is_one_of_the_setting_or_the_default),
         FORM_TEST(a_receiver_may_be_typed_in_full_width),
         FORM_TEST(a_malformed_request_key_is_refused),
         FORM_TEST(an_absent_or_malformed_key_is_replaced_by_a_new_one),

@@ -216,18 +216,61 @@ static void late_visitors_get_the_reason(void **state)
     assert_false(flag(shown(&view, GRABBER, &m), "late"));
 }
 
+/* Expects that the template renders the model like this. */
+static void assert_rendered(const struct value *root, enum language language, struct str name, const char *want)
+{
+    struct buf said = BUF_EMPTY;
+    const struct mustache *text = templates_find(&services.templates, language, name);
+    assert_non_null(text);
+    assert_int_equal(mustache_render(text, root, &said), ST_OK);
+    if (!str_equal(buf_view(&said), str_from(want)))
+        fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(buf_view(&said)), want);
+    buf_free(&said);
+}
+
+static void an_expired_packet_tells_its_own_lifetime(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *chinese, *english;
+    } cases[] = {
+        { 1, "已超过1秒", "expired after 1 second" },
+        { 90000, "已超过90秒", "expired after 90 seconds" },
+        { 3600000, "已超过1小时", "expired after 1 hour" },
+        { 86400000, "已超过24小时", "expired after 24 hours" },
+        { 129600000, "已超过36小时", "expired after 36 hours" },
+        { 172800000, "已超过2天", "expired after 2 days" },
+        { 604800000, "已超过7天", "expired after 7 days" },
+    };
+    char chinese[256], english[256];
+    struct model m;
+    struct packet_view view = view_open(STRANGER);
+    view.packet.state = PACKET_EXPIRED;
+    for (size_t i = 0; i < ARRAY_LEN(cases) + 2; i++) {
+        bool scheduled = i == ARRAY_LEN(cases), ended = i > ARRAY_LEN(cases);
+        view.packet.opens_ms = scheduled ? view.packet.created_ms + 5000 : 0;
+        view.packet.ended_ms = ended ? view.packet.created_ms + 7000 : 0;
+        view.packet.expires_ms = view.packet.created_ms + (scheduled || ended ? 3605000 : cases[i].ms);
+        snprintf(chinese, sizeof chinese, "该红包%s。如已领取，可在“我的红包”中查看",
+                 ended       ? "已过期"
+                 : scheduled ? "已超过1小时"
+                             : cases[i].chinese);
+        snprintf(english, sizeof english, "This red packet %s. If you took a share, you’ll find it in “My red packets”",
+                 ended       ? "has expired"
+                 : scheduled ? "expired after 1 hour"
+                             : cases[i].english);
+        assert_rendered(shown(&view, STRANGER, &m), LANGUAGE_ZH_CN, STR("text/late"), chinese);
+        assert_rendered(shown(&view, STRANGER, &m), LANGUAGE_EN, STR("text/late"), english);
+    }
+}
+
 /* Expects that partials/packet_list_text renders the sentence above the list like this. */
 static void assert_said(const struct packet *p, uint64_t visitor_id, enum language language, const char *want)
 {
     struct packet_view view = { .packet = *p };
     struct model m;
-    struct buf said = BUF_EMPTY;
-    const struct mustache *text = templates_find(&services.templates, language, STR("partials/packet_list_text"));
-    assert_non_null(text);
-    assert_int_equal(mustache_render(text, shown(&view, visitor_id, &m), &said), ST_OK);
-    if (!str_equal(buf_view(&said), str_from(want)))
-        fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(buf_view(&said)), want);
-    buf_free(&said);
+    assert_rendered(shown(&view, visitor_id, &m), language, STR("partials/packet_list_text"), want);
 }
 
 static void assert_list_says(const struct packet *p, uint64_t visitor_id, const char *chinese, const char *english)
@@ -305,6 +348,7 @@ int main(void)
         cmocka_unit_test(late_visitors_get_the_reason),
         cmocka_unit_test(the_sentence_above_the_list_has_the_words_of_the_apps),
         cmocka_unit_test(a_packet_of_one_share_has_texts_in_the_singular),
+        cmocka_unit_test(an_expired_packet_tells_its_own_lifetime),
         cmocka_unit_test(durations_are_shown_in_their_largest_unit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,81 @@
+// What a sender can choose for a packet, besides its kind, amount and count: by JSON, by the form with and without
+// JavaScript, in both languages.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { audit, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const HOUR_MS = 3_600_000;
+
+let browser;
+let sender;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ yuan: '1000' });
+});
+after(async () => { await browser?.close(); });
+
+// Runs work(page) with the send form of the sender, in every language, with and without JavaScript.
+async function everyForm(work) {
+  for (const language of LANGUAGES) {
+    for (const javaScriptEnabled of [true, false]) {
+      const context = await browser.newContext({ locale: language, javaScriptEnabled, viewport: { width: 390, height: 844 } });
+      await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      await page.goto(`${site.url}/send`);
+      await work(page, { language, javaScriptEnabled });
+      await context.close();
+    }
+  }
+}
+
+// Submits the form and returns the packet as JSON, as its sender sees it.
+async function submit(page) {
+  await page.click('form[action="/send"] button[type=submit]');
+  await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
+  return (await sender.client.get(new URL(page.url()).pathname)).json;
+}
+
+const choose = (page, kind) => page.check(`[name=kind][value=${kind}]`, { force: true });
+
+// Hours from now to the packet's expiry, rounded.
+const hoursLeft = (packet) => Math.round((Date.parse(packet.expires_at) - Date.now()) / HOUR_MS);
+
+test('a packet stays open for the lifetime that its sender chooses', async () => {
+  const { lifetimes } = (await sender.client.get('/send')).json;
+  assert.deepEqual(lifetimes.map(({ lifetime, lifetime_ms: ms }) => [lifetime, ms / HOUR_MS]), [['1h', 1], ['24h', 24], ['3d', 72], ['7d', 168]]);
+  for (const [lifetime, hours] of [['1h', 1], ['7d', 168], ['', 24]]) {
+    const sent = await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1', lifetime });
+    assert.equal(sent.status, 201, sent.text);
+    assert.equal(hoursLeft((await sender.client.get(`/p/${sent.json.id}`)).json), hours);
+  }
+  const refused = await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1', lifetime: '2h' });
+  assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'lifetime', message: words('zh-CN', 'lifetime_unknown') }]]);
+  await everyForm(async (page) => {
+    await page.fill('[name=amount]', '1');
+    await page.fill('[name=count]', '2');
+    await page.click('details:has([name=lifetime]) summary');
+    assert.equal(await page.inputValue('[name=lifetime]'), '24h');
+    await page.selectOption('[name=lifetime]', '3d');
+    assert.equal(hoursLeft(await submit(page)), 72);
+  });
+});
+
+test('a late visitor reads for how long the packet was open', async () => {
+  let path;
+  await site.withSetting(['page'], { HB_PACKET_LIFETIMES: '1s 24h' }, async () => {
+    const sent = await sendPacket(sender, { kind: 'lucky', amount: '1', count: '2', lifetime: '1s' });
+    assert.equal(sent.status, 201, sent.text);
+    path = `/p/${sent.json.id}`;
+  });
+  await poll('it is over', async () => (await sender.client.get(path)).json.state === 'expired');
+  const late = await newUser();
+  for (const [language, said] of [['zh-CN', /该红包已超过1秒。/], ['en', /This red packet expired after 1 second\. /]]) {
+    assert.match((await late.client.getHtml(path, { 'accept-language': language })).text, said);
+    const refused = await late.client.post(`${path}/open`, undefined, { 'accept-language': language });
+    assert.equal(refused.status, 410);
+    assert.match(refused.json.title, language === 'en' ? /^This red packet has expired\. / : /^该红包已过期。/);
+  }
+  await audit();
+});
