@@ -6,7 +6,8 @@
 -- ARGV[2…] the user id of each grab, then the nickname of each grab
 -- returns one answer per grab: {LIVE_GRABBED | LIVE_ALREADY, share_no, fen, left}: a repeat returns the same share and
 --   amount, always; left: the shares that can still be taken after this grab; {LIVE_EMPTY, count}, {LIVE_MISSING},
---   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_BUSY}: shut, or a key is lost
+--   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_NOT_YET, opens_ms}, {LIVE_BUSY}: shut, or a key is lost. Users with a
+--   share are told so; all others get the first refusal in this order: not for you, empty or expired, not yet
 -- @include "codes"
 -- @include "clock"
 -- @include "digits"
@@ -24,10 +25,15 @@ local function answer_all(answer)
     return answers
 end
 
-local packet = redis.call('HMGET', KEYS[1], 'state', 'grabbed_fen', 'count', 'receiver', 'expires_ms')
+local packet = redis.call('HMGET', KEYS[1], 'state', 'grabbed_fen', 'count', 'receiver', 'expires_ms',
+    'options')
 local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
+end
+local opens_ms
+if packet[6] == '1' then -- most packets have no options
+    opens_ms = redis.call('HGET', KEYS[1], 'opens_ms')
 end
 local grabbed = redis.call('LLEN', KEYS[4])
 if state == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[3]), packet[2]) then
@@ -41,6 +47,8 @@ if grabbed >= count then
     refusal = {LIVE_EMPTY, count}
 elseif state == 'closed' or now_ms() >= tonumber(packet[5]) then
     refusal, left = {LIVE_EXPIRED}, 0
+elseif opens_ms and now_ms() < tonumber(opens_ms) then
+    refusal = {LIVE_NOT_YET, tonumber(opens_ms)}
 elseif state ~= 'open' then
     refusal = {LIVE_BUSY}
 end

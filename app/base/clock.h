@@ -24,6 +24,12 @@ struct str clock_rfc3339(struct arena *a, int64_t ms);
  * anything else; *out_ms is untouched. */
 bool clock_span(struct str text, int64_t *out_ms);
 
+/* Reads the instant that a program or a form names: RFC 3339 ("2026-11-20T16:00:00+08:00", with or without a fraction),
+ * or the date and minute of the service's zone, as <input type=datetime-local> sends it ("2026-11-20T16:00", also with
+ * seconds). Years 1970 to 9999. Of an hour that the zone's clocks repeat one is taken; an hour that they skip moves by
+ * the skipped time. False: malformed, or no date of the calendar; *out_ms is unchanged. */
+bool clock_parse(struct str text, int64_t *out_ms);
+
 /* True when the system's tz database has the zone ("Asia/Shanghai"). "UTC" is always known; the zones with leap seconds
  * ("right/…") never are. */
 bool clock_zone_known(const char *name);

@@ -42,6 +42,10 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
         if (!live_reply_u32(call->reply, 1, &out->count) || out->count < 1)
             return live_reply_corrupt("grab");
         return ST_OK;
+    case LIVE_NOT_YET:
+        if (!redis_reply_i64(redis_reply_at(call->reply, 1), &out->opens_ms) || out->opens_ms < 1)
+            return live_reply_corrupt("grab");
+        return ST_OK;
     case LIVE_GRABBED:
     case LIVE_ALREADY: break;
     default: return live_reply_corrupt("grab");

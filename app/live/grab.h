@@ -14,10 +14,11 @@ struct live_grab {
     uint32_t share_no; /* share_no and amount_fen: GRABBED and ALREADY only */
     int64_t amount_fen;
     uint32_t count;      /* EMPTY only */
+    int64_t opens_ms;    /* NOT_YET only: the packet can be opened from then on, by Redis's clock */
     uint32_t left_count; /* GRABBED and ALREADY only: shares that can still be taken, 0 once the packet is over */
 };
 /* Reads the reply. The caller still frees call.
- * ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED BUSY · ST_UNAVAILABLE: not executed ·
+ * ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED NOT_YET BUSY · ST_UNAVAILABLE: not executed ·
  * ST_CONFLICT: Redis refused it (out of memory …), not executed · ST_UNKNOWN: perhaps executed; a view or a second grab
  * tells · ST_CORRUPT: malformed reply (logged) · ST_NO_MEMORY: not executed. */
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out);

@@ -42,7 +42,7 @@ enum live_code {
     LIVE_LOADED = 8,      /* written */
     LIVE_EXISTS = 9,      /* load: the packet exists; anchor: the stream does not need one; nothing was written */
     LIVE_CLOSED = 10,     /* this call closed or deleted the packet */
-    LIVE_NOT_YET = 11,    /* close: expires_ms has not passed on Redis's clock */
+    LIVE_NOT_YET = 11,    /* close: expires_ms has not passed on Redis's clock; grab: opens_ms has not */
     LIVE_FINISHED = 12,   /* close: every share is grabbed, nothing to refund */
     LIVE_VIEW = 13        /* view: the packet follows */
 };

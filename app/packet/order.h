@@ -12,6 +12,7 @@ struct send_order {
     int64_t share_max_fen;
     int64_t lifetime_ms;
     bool lifetime_by_default; /* the form field was empty */
+    int64_t opens_ms;         /* it can be opened from then on; 0: from the beginning */
     uint32_t count;
     struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */

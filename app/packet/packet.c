@@ -83,14 +83,24 @@ enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms)
     return PACKET_OPEN;
 }
 
+bool packet_is_waiting(const struct packet *p, int64_t now_ms)
+{
+    return p->state == PACKET_OPEN && now_ms < p->opens_ms;
+}
+
 bool packet_is_over(const struct packet *p)
 {
     return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || p->grabbed_count == p->count;
 }
 
+int64_t packet_start_ms(const struct packet *p)
+{
+    return p->opens_ms != 0 ? p->opens_ms : p->created_ms;
+}
+
 int64_t packet_lifetime_ms(const struct packet *p)
 {
-    return p->expires_ms - (p->opens_ms != 0 ? p->opens_ms : p->created_ms);
+    return p->expires_ms - packet_start_ms(p);
 }
 
 uint32_t packet_partition(uint64_t packet_id, int64_t partitions)

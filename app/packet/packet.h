@@ -79,9 +79,15 @@ bool packet_state_from(struct str name, enum packet_state *out);
  * Pure. */
 enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms);
 
+/* True before the scheduled opening of an open packet. p->state: as shown. Pure. */
+bool packet_is_waiting(const struct packet *p, int64_t now_ms);
+
 /* True when no share can be grabbed any more, independent of any clock: all are grabbed, or the packet is closed. From
  * then on the seed is public. p->state: as stored, not as shown. Pure. */
 bool packet_is_over(const struct packet *p);
+
+/* The moment at which the packet can first be opened: when it is sent, or at its scheduled opening. Pure. */
+int64_t packet_start_ms(const struct packet *p);
 
 /* The time from the moment at which the packet could be opened to its expiry. Pure. */
 int64_t packet_lifetime_ms(const struct packet *p);

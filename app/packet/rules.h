@@ -8,6 +8,9 @@
 
 enum { GREETING_CODE_POINTS_MAX = 400 }; /* width of the column; no setting can raise it */
 
+/* How far ahead a packet can be scheduled. */
+#define RULES_OPENS_AHEAD_MAX_MS (INT64_C(30) * 24 * 3600 * 1000)
+
 /* The largest number of shares of a packet: 1 … SPLIT_COUNT_MAX. */
 int64_t rules_count_max(const struct config *config);
 /* The largest total of a packet. */

@@ -1,5 +1,6 @@
 #include "pages/grab.h"
 
+#include "base/clock.h"
 #include "base/crash.h"
 #include "io/metrics.h"
 #include "live/grab.h"
@@ -12,6 +13,7 @@
 
 static const struct problem PROBLEM_EMPTY = { 410, "empty", "text/sold_out", NULL, 0 };
 static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NULL, 0 };
+static const struct problem PROBLEM_NOT_YET = { 403, "not-open-yet", "text/not_open_yet", NULL, 0 };
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
 
 /* HTML: redirects to the packet's page, which shows the outcome. JSON: the outcome itself. */
@@ -40,6 +42,20 @@ static void answer_refusal(struct exchange *x, const struct problem *p)
         respond_see_other(x, present_packet_path(x, x->id));
 }
 
+/* JSON tells the time of the scheduled opening; the packet's page shows it, too. */
+static void answer_not_yet(struct exchange *x, int64_t opens_ms)
+{
+    struct model m;
+    metrics_add(METRIC_GRAB_REFUSED, 1);
+    if (!x->wants_json) {
+        respond_see_other(x, present_packet_path(x, x->id));
+        return;
+    }
+    model_init(&m, x->arena);
+    value_text(&m, &m.root, "opens_at", clock_rfc3339(x->arena, opens_ms));
+    respond_problem_with(x, &PROBLEM_NOT_YET, &m);
+}
+
 /* 503 with a link to the packet's page, which shows whether the grab happened. Never "failed". */
 static void answer_failure(struct exchange *x, enum status st)
 {
@@ -62,6 +78,7 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
     case LIVE_EMPTY: answer_refusal(x, &PROBLEM_EMPTY); break;
     case LIVE_EXPIRED: answer_refusal(x, &PROBLEM_EXPIRED); break;
     case LIVE_NOT_FOR_YOU: answer_refusal(x, &PROBLEM_NOT_FOR_YOU); break;
+    case LIVE_NOT_YET: answer_not_yet(x, grab->opens_ms); break;
     case LIVE_MISSING: respond_to_page_pool(x); break;
     case LIVE_BUSY: answer_failure(x, ST_UNAVAILABLE); break;
     default: respond_status(x, ST_CORRUPT);
@@ -106,18 +123,20 @@ enum step packet_open_hot(struct exchange *x)
     return STEP_DONE;
 }
 
-/* Why a user without a share can't open a packet that Redis does not have. NULL: the packet may still be open, once the
- * settle worker has loaded it. */
-static const struct problem *refusal_find(const struct packet *p, uint64_t user_id, int64_t now_ms)
+/* Why a user without a share can't open a packet that Redis does not have. BUSY: it may still be open, once the settle
+ * worker has loaded it. */
+static struct live_grab refusal_find(const struct packet *p, uint64_t user_id, int64_t now_ms)
 {
     enum packet_state shown = packet_state_shown(p, now_ms);
     if (p->kind == PACKET_EXCLUSIVE && p->receiver_id != user_id)
-        return &PROBLEM_NOT_FOR_YOU;
+        return (struct live_grab){ .code = LIVE_NOT_FOR_YOU };
     if (shown == PACKET_FINISHED)
-        return &PROBLEM_EMPTY;
+        return (struct live_grab){ .code = LIVE_EMPTY, .count = p->count };
     if (shown == PACKET_EXPIRED)
-        return &PROBLEM_EXPIRED;
-    return NULL;
+        return (struct live_grab){ .code = LIVE_EXPIRED };
+    if (now_ms < p->opens_ms)
+        return (struct live_grab){ .code = LIVE_NOT_YET, .opens_ms = p->opens_ms };
+    return (struct live_grab){ .code = LIVE_BUSY };
 }
 
 /* The share that the visitor has had before. Unsettled grabs are not in MySQL, so left_count may be too large for a
@@ -147,10 +166,11 @@ enum step packet_open_cold(struct exchange *x)
         answer_already(x, &packet, &mine);
         return STEP_DONE;
     }
-    const struct problem *refusal = st == ST_NOT_FOUND ? refusal_find(&packet, x->visitor.user_id, x->now_ms) : NULL;
-    if (refusal != NULL)
-        answer_refusal(x, refusal);
-    else
-        answer_failure(x, st == ST_NOT_FOUND ? ST_UNAVAILABLE : st);
+    if (st != ST_NOT_FOUND) {
+        answer_failure(x, st);
+        return STEP_DONE;
+    }
+    struct live_grab refusal = refusal_find(&packet, x->visitor.user_id, x->now_ms);
+    answer_grab(x, &refusal);
     return STEP_DONE;
 }

@@ -1,6 +1,6 @@
 /* POST /p/ID/open: the visitor takes a share of the packet, or learns the reason for a refusal. HTML: 303 to the
- * packet's page. JSON: 200 {result "grabbed" | "already", share_no, amount_fen}, or 403 and 410 problems. A lost reply
- * of Redis is 503 unknown, never a refusal. */
+ * packet's page. JSON: 200 {result "grabbed" | "already", share_no, amount_fen, left_count}, or 403 and 410 problems;
+ * not-open-yet has opens_at. A lost reply of Redis is 503 unknown, never a refusal. */
 #ifndef HB_PAGES_GRAB_H
 #define HB_PAGES_GRAB_H
 

@@ -3,6 +3,7 @@
 #include "io/metrics.h"
 #include "ledger/ledger.h"
 #include "packet/rules.h"
+#include "packet/store.h"
 #include "pages/present.h"
 #include "pages/send_form.h"
 #include "settle/fund.h"
@@ -23,6 +24,7 @@ static void limits_model(struct exchange *x, struct model *m)
     value_int(m, limits, "greeting_max", c->greeting_graphemes_max);
     value_int(m, limits, "lifetime_ms", c->packet_lifetime_ms);
     value_page_text(m, limits, "share_text", present_limit(x->arena, c->share_fen_max));
+    value_page_text(m, limits, "timezone", str_from(c->timezone));
 }
 
 /* The lifetimes of the setting; the default is an option of its own unless it is one of them. Exactly one is selected:
@@ -84,6 +86,7 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     form_typed_model(m, form, send_fields, &x->form);
     value_text(m, form, "request_key", request_key);
     choices_model(m, &x->form);
+    value_page_bool(m, &m->root, "refused", x->method == METHOD_POST); /* shows the fields that few senders use */
     return ST_OK;
 }
 
@@ -119,6 +122,20 @@ static enum status receiver_find(struct exchange *x, const struct send_order *or
     return ST_INVALID;
 }
 
+/* A scheduled opening is in the future. An order that was carried out before it is repeated all the same, so that its
+ * sender finds the packet. ST_INVALID: a message is in errors. */
+static enum status opens_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
+{
+    struct packet earlier;
+    if (order->opens_ms == 0 || order->opens_ms > x->now_ms)
+        return ST_OK;
+    enum status st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->request_key, &earlier);
+    if (st != ST_NOT_FOUND)
+        return st;
+    form_fail(errors, "opens_at", "text/opens_past");
+    return ST_INVALID;
+}
+
 /* Reads the order, looks up the receiver and sends. ST_INVALID with messages in errors: mistakes that the sender can
  * correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct send_result *result,
@@ -128,6 +145,8 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
     enum status st = send_order_read(x, text_of(x, GREETING_DEFAULT), order, errors);
     if (st == ST_OK)
         st = receiver_find(x, order, &receiver, errors);
+    if (st == ST_OK)
+        st = opens_check(x, order, errors);
     if (st != ST_OK)
         return st;
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };

@@ -1,5 +1,6 @@
 #include "pages/send_form.h"
 
+#include "base/clock.h"
 #include "packet/rules.h"
 #include "pages/present.h"
 #include "user/account.h"
@@ -101,6 +102,26 @@ static enum status lifetime_read(struct field_input *in)
 
 static const struct field_type LIFETIME = { lifetime_read };
 
+/* ---- the scheduled opening ---- */
+
+/* Whether the time has passed is checked by the handler: an order that is repeated after its opening is still the same
+ * order. */
+static enum status opens_read(struct field_input *in)
+{
+    int64_t ms;
+    struct str typed = str_trim(in->typed);
+    if (typed.len == 0)
+        return field_absent(in);
+    if (!clock_parse(typed, &ms))
+        return field_fail(in, in->field->malformed);
+    if (ms > in->x->now_ms + RULES_OPENS_AHEAD_MAX_MS)
+        return field_fail(in, in->field->high);
+    *(int64_t *)in->out = ms;
+    return ST_OK;
+}
+
+static const struct field_type OPENS_AT = { opens_read };
+
 /* ---- the table ---- */
 
 const struct field send_fields[] = {
@@ -153,6 +174,11 @@ const struct field send_fields[] = {
       .type = &LIFETIME,
       .member = offsetof(struct send_order, lifetime_ms),
       .malformed = "text/lifetime_unknown" },
+    { .name = "opens_at",
+      .type = &OPENS_AT,
+      .member = offsetof(struct send_order, opens_ms),
+      .malformed = "text/opens_invalid",
+      .high = "text/opens_late" },
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
       .member = offsetof(struct send_order, request_key),

@@ -135,8 +135,14 @@ static void packet_model(struct model *m, const struct packet_view *view, struct
     value_page_bool(m, root, "is_open", p->state == PACKET_OPEN);
     value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
     value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
+    if (p->opens_ms != 0)
+        view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
+    else
+        value_null(m, root, "opens_at");
+    if (packet_is_waiting(p, view->now_ms))
+        value_page_int(m, value_page_object(m, root, "waiting"), "left_ms", p->opens_ms - view->now_ms);
     if (p->state == PACKET_FINISHED)
-        view_span_model(m, root, "duration", p->finished_ms - p->created_ms, VIEW_SPAN_ROUGH);
+        view_span_model(m, root, "duration", p->finished_ms - packet_start_ms(p), VIEW_SPAN_ROUGH);
     if (p->state == PACKET_EXPIRED && p->ended_ms == 0)
         view_span_model(m, root, "lifetime", packet_lifetime_ms(p), VIEW_SPAN_EXACT);
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);

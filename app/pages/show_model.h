@@ -21,16 +21,18 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count (page:
  *   count_one), grabbed_count,
  *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
- *   finished_at, commitment, seed (null while open),
+ *   opens_at (null: from the beginning; page: opens_text), finished_at, commitment, seed (null while open),
  *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,
  *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best; page: amount_text,
  *   time_text}], next
  * Page only:
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
- *   duration      finished: time from sending to the last grab, rounded down to its largest unit,
+ *   duration      finished: time from sending or the scheduled opening to the last grab, rounded down to its largest
+ *                 unit,
  *                 { days | hours | minutes | seconds, one: true when that is 1 }
  *   lifetime      expired, and its sender did not end it: the time for which it could be opened, in the same form
- *   can_open      show the coin
+ *   waiting       before the scheduled opening: { left_ms: until then, by the store's clock }
+ *   can_open      show the coin, while waiting as soon as the time has come
  *   needs_login   a guest, and the packet can be opened
  *   not_for_you   an exclusive packet of another receiver
  *   sold_out      finished, and the visitor has no share

@@ -25,6 +25,7 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
         (uint64_t)p->ended_ms,
         p->returned_count,
         p->thanks_count,
+        packet_is_waiting(p, view->now_ms),
         view->busy,
         view->over,
         newest != NULL ? newest->user_id : 0,

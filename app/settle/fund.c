@@ -45,7 +45,7 @@ static enum status fund_body(struct db *db, void *ctx)
 static bool same_order(const struct packet *p, const struct packet *wanted, const struct send_order *order)
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
-           p->count == wanted->count && p->receiver_id == wanted->receiver_id &&
+           p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
            (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
            (order->lifetime_by_default || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
 }
@@ -137,7 +137,8 @@ static enum status packet_prepare(struct stores *stores, struct send_party sende
                           .greeting = order->greeting,
                           .state = PACKET_FUNDING,
                           .created_ms = now_ms,
-                          .expires_ms = now_ms + order->lifetime_ms,
+                          .expires_ms = (order->opens_ms != 0 ? order->opens_ms : now_ms) + order->lifetime_ms,
+                          .opens_ms = order->opens_ms,
                           .request_key = order->request_key };
     random_bytes(p->seed, sizeof p->seed);
     split_commitment(p->seed, p->commitment);

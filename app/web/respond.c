@@ -156,19 +156,24 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
     retry_model(x, p, m);
 }
 
+void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra)
+{
+    if (p->status >= 500)
+        x->fallback_problem = p;
+    problem_model(x, p, extra);
+    if (p->retry_after_s > 0)
+        respond_retry_after(x, p->retry_after_s);
+    if (!x->wants_json)
+        answer_page(x, p->status, "pages/problem", extra);
+    else
+        answer_json(x, p->status, STR("application/problem+json"), extra);
+}
+
 void respond_problem(struct exchange *x, const struct problem *p)
 {
     struct model m;
     model_init(&m, x->arena);
-    if (p->status >= 500)
-        x->fallback_problem = p;
-    problem_model(x, p, &m);
-    if (p->retry_after_s > 0)
-        respond_retry_after(x, p->retry_after_s);
-    if (!x->wants_json)
-        answer_page(x, p->status, "pages/problem", &m);
-    else
-        answer_json(x, p->status, STR("application/problem+json"), &m);
+    respond_problem_with(x, p, &m);
 }
 
 /* Adds `errors`, a list of {field, message}, and for templates the page-only object `error` {FIELD: message}, for the

@@ -46,6 +46,8 @@ struct problem {
 /* Answers with the problem, its status and Retry-After. A page with Retry-After has a link: retry_url repeats a GET,
  * page_url is the page that a posted form belongs to. */
 void respond_problem(struct exchange *x, const struct problem *p);
+/* The same with further members of extra, which the caller has initialised in x's arena. */
+void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra);
 /* Answers 422 to a refused form. HTML: template_name with the model m, which contains the typed texts; the title begins
  * with the text error_before. JSON: a problem with `errors`. */
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e);

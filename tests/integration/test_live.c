@@ -300,6 +300,63 @@ static void a_grab_is_refused_once_the_packet_is_expired_or_closed(void **state)
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
 }
 
+/* Redis's clock in milliseconds. */
+static int64_t redis_ms(void)
+{
+    const struct str args[] = { STR("TIME") };
+    struct redis_call call;
+    int64_t s = 0, us = 0;
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 1), ST_OK);
+    assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &s));
+    assert_true(redis_reply_i64(redis_reply_at(call.reply, 1), &us));
+    redis_call_free(&call);
+    return s * 1000 + us / 1000;
+}
+
+static void nobody_opens_a_packet_before_its_scheduled_time(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    s.p.opens_ms = redis_ms() + 100;
+    (void)load(&s);
+    struct live_grab g;
+    while ((g = grab(&s, FIRST_USER)).code == LIVE_NOT_YET) {
+        assert_int_equal(g.opens_ms, s.p.opens_ms);
+        assert_true(redis_ms() < s.p.opens_ms + 1000);
+    }
+    assert_int_equal(g.code, LIVE_GRABBED);
+    assert_true(redis_ms() >= s.p.opens_ms);
+}
+
+static void of_several_reasons_the_first_is_told(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_EXCLUSIVE, 1);
+    s.p.opens_ms = redis_ms() + HOUR_MS;
+    (void)load(&s);
+    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_NOT_YET);
+    set_expired(&s); /* the sender may end it before it has opened */
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
+}
+
+static void a_user_with_a_share_keeps_it_whatever_the_schedule_says(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    s.p.opens_ms = 1;
+    (void)load(&s);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_GRABBED);
+    field_set(&s, STR("opens_ms"), STR("9999999999999"));
+    struct live_grab g = grab(&s, FIRST_USER);
+    assert_int_equal(g.code, LIVE_ALREADY);
+    assert_int_equal(g.amount_fen, s.shares_fen[0]);
+    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_YET);
+}
+
 static void with_full_memory_a_grab_is_refused_before_its_first_write(void **state)
 {
     (void)state;
@@ -400,9 +457,14 @@ static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void 
     (void)load(&s);
     (void)grab(&s, A);
     crowd(&s, (const uint64_t[]){ B, A, B, C, D, C }, NULL, 6, g);
-    static const struct live_grab want[] = { { LIVE_GRABBED, 1, 101, 0, 1 }, { LIVE_ALREADY, 0, 100, 0, 1 },
-                                             { LIVE_ALREADY, 1, 101, 0, 1 }, { LIVE_GRABBED, 2, 102, 0, 0 },
-                                             { LIVE_EMPTY, 0, 0, 3, 0 },     { LIVE_ALREADY, 2, 102, 0, 0 } };
+    static const struct live_grab want[] = {
+        { .code = LIVE_GRABBED, .share_no = 1, .amount_fen = 101, .left_count = 1 },
+        { .code = LIVE_ALREADY, .share_no = 0, .amount_fen = 100, .left_count = 1 },
+        { .code = LIVE_ALREADY, .share_no = 1, .amount_fen = 101, .left_count = 1 },
+        { .code = LIVE_GRABBED, .share_no = 2, .amount_fen = 102, .left_count = 0 },
+        { .code = LIVE_EMPTY, .count = 3 },
+        { .code = LIVE_ALREADY, .share_no = 2, .amount_fen = 102, .left_count = 0 },
+    };
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(g[i].code, want[i].code);
         assert_int_equal(g[i].share_no, want[i].share_no);
@@ -982,6 +1044,9 @@ int main(void)
         cmocka_unit_test(a_repeated_grab_always_returns_the_first_share),
         cmocka_unit_test(an_exclusive_packet_is_for_its_receiver_only),
         cmocka_unit_test(a_grab_is_refused_once_the_packet_is_expired_or_closed),
+        cmocka_unit_test(nobody_opens_a_packet_before_its_scheduled_time),
+        cmocka_unit_test(of_several_reasons_the_first_is_told),
+        cmocka_unit_test(a_user_with_a_share_keeps_it_whatever_the_schedule_says),
         cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),
         cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
         cmocka_unit_test(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/shut.h"
@@ -346,6 +347,46 @@ static void the_same_key_for_another_receiver_is_refused(void **state)
     assert_int_equal(packets_of(&p), 1);
 }
 
+/* Fields of an even packet that opens in that many seconds. */
+static const char *opening_in(int64_t seconds, const char *key, char *fields, size_t size)
+{
+    char at[CLOCK_TEXT_MAX];
+    (void)clock_rfc3339_format(clock_now_ms() + seconds * 1000, at);
+    (void)snprintf(fields, size, "kind=even&amount=1&count=2&request_key=%s&opens_at=%s", key, at);
+    return fields;
+}
+
+static void the_lifetime_of_a_scheduled_packet_begins_at_its_opening(void **state)
+{
+    (void)state;
+    struct person p;
+    char fields[160];
+    person_new(app, &p, 1000);
+    struct packet packet = sent(&p, opening_in(3600, "opens-1", fields, sizeof fields));
+    assert_in_range(packet.opens_ms, packet.created_ms + 3500 * 1000, packet.created_ms + 3600 * 1000);
+    assert_int_equal(packet.expires_ms, packet.opens_ms + app->stores.config->packet_lifetime_ms);
+    assert_true(is_live(&packet));
+}
+
+static void an_opening_in_the_past_is_refused_unless_the_packet_was_sent_before_it(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    char fields[160], soon[160];
+    person_new(app, &p, 1000);
+    assert_int_equal(posted(&v, &p, opening_in(-1, "opens-2", fields, sizeof fields)), 422);
+    assert_int_equal(visit_body_count(&v, "\"opens_at\""), 1);
+    visit_end(&v);
+    struct packet packet = sent(&p, opening_in(1, "opens-3", soon, sizeof soon));
+    while (clock_now_ms() <= packet.opens_ms)
+        ;
+    assert_int_equal(sent(&p, soon).id, packet.id);
+    assert_int_equal(posted(&v, &p, opening_in(7200, "opens-3", fields, sizeof fields)), 422); /* another order */
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+}
+
 static void an_empty_wallet_sends_nothing(void **state)
 {
     (void)state;
@@ -580,6 +621,8 @@ int main(void)
         cmocka_unit_test(a_lifetime_belongs_to_the_order),
         cmocka_unit_test(the_form_offers_the_lifetimes_and_selects_one),
         cmocka_unit_test(the_same_key_for_another_receiver_is_refused),
+        cmocka_unit_test(the_lifetime_of_a_scheduled_packet_begins_at_its_opening),
+        cmocka_unit_test(an_opening_in_the_past_is_refused_unless_the_packet_was_sent_before_it),
         cmocka_unit_test(an_empty_wallet_sends_nothing),
         cmocka_unit_test(a_refused_form_shows_the_typed_texts),
         cmocka_unit_test(the_form_shows_balance_limits_and_a_new_key),

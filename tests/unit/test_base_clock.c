@@ -242,6 +242,65 @@ static void spans_are_read_with_their_unit(void **state)
     assert_int_equal(ms, spans[ARRAY_LEN(spans) - 1].ms);
 }
 
+static int64_t parsed(const char *text)
+{
+    int64_t ms = -1;
+    return clock_parse(str_from(text), &ms) ? ms : -1;
+}
+
+static void an_instant_is_read_as_programs_and_forms_write_it(void **state)
+{
+    (void)state;
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    assert_int_equal(parsed("2026-11-20T08:00:00.000Z"), 1795161600000);
+    assert_int_equal(parsed("2026-11-20t08:00:00z"), 1795161600000);
+    assert_int_equal(parsed("2026-11-20T16:00:00+08:00"), 1795161600000);
+    assert_int_equal(parsed("2026-11-19T23:30:00.1239-08:30"), 1795161600123);
+    assert_int_equal(parsed("2026-11-20T16:00"), 1795161600000);
+    assert_int_equal(parsed("2026-11-20T16:00:05"), 1795161605000);
+    assert_int_equal(parsed("2000-02-29T00:00:00.007Z"), 951782400007);
+    assert_true(clock_zone_set("Europe/Berlin"));
+    assert_int_equal(parsed("2026-07-01T12:00"), 1782900000000); /* summer time */
+    assert_int_equal(parsed("2026-12-01T12:00"), 1796122800000);
+    assert_true(clock_zone_set("UTC"));
+    assert_int_equal(parsed("2026-11-20T08:00"), 1795161600000);
+}
+
+static void what_is_no_instant_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "2026",
+        "2026-11-20",
+        "2026-11-20 16:00",
+        "2026-11-20T16",
+        "2026-11-20T16:0",
+        "2026-11-20T24:00",
+        "2026-11-20T16:60",
+        "2026-11-20T16:00:60Z",
+        "2026-02-29T16:00",
+        "2026-13-01T16:00",
+        "2026-00-01T16:00",
+        "2026-11-31T16:00",
+        "2026-11-00T16:00",
+        "2026-11-20T16:00Z",
+        "2026-11-20T16:00:00.Z",
+        "2026-11-20T16:00:00+0800",
+        "2026-11-20T16:00:00+24:00",
+        "2026-11-20T16:00:00 Z",
+        " 2026-11-20T16:00",
+        "2026-11-20T16:00 ",
+        "1969-12-31T16:00",
+        "-026-11-20T16:00",
+        "12026-11-20T16:00",
+        "２０２６-11-20T16:00",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (parsed(bad[i]) != -1)
+            fail_msg("%s", bad[i]);
+}
+
 static void both_clocks_run(void **state)
 {
     (void)state;
@@ -266,6 +325,8 @@ int main(void)
         cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
         cmocka_unit_test(a_page_shows_the_minute_of_the_zone),
         cmocka_unit_test(spans_are_read_with_their_unit),
+        cmocka_unit_test(an_instant_is_read_as_programs_and_forms_write_it),
+        cmocka_unit_test(what_is_no_instant_is_refused),
         cmocka_unit_test(both_clocks_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,9 +15,11 @@
 #include "pages/send_form.h"
 #include "user/account.h"
 
+static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
+
 /* The typed texts. */
 struct typed {
-    struct str kind, amount, count, greeting, to, split, lifetime, request_key;
+    struct str kind, amount, count, greeting, to, split, lifetime, opens_at, request_key;
     struct str greeting_default; /* argument of send_order_read */
 };
 
@@ -58,7 +60,7 @@ static int fixture_down(void **state)
 static enum status form_order(struct fixture *f, struct arena *a)
 {
     const struct typed *t = &f->form;
-    struct exchange x = { .app = &f->services, .arena = a };
+    struct exchange x = { .app = &f->services, .arena = a, .now_ms = NOW_MS };
     const struct form_field fields[] = { { STR("kind"), t->kind },
                                          { STR("amount"), t->amount },
                                          { STR("count"), t->count },
@@ -66,7 +68,8 @@ static enum status form_order(struct fixture *f, struct arena *a)
                                          { STR("to"), t->to },
                                          { STR("split"), t->split },
                                          { STR("lifetime"), t->lifetime },
-                                         { STR("request_key"), t->request_key } };
+                                         { STR("request_key"), t->request_key },
+                                         { STR("opens_at"), t->opens_at } };
     memcpy(x.form.fields, fields, sizeof fields);
     x.form.count = ARRAY_LEN(fields);
     return send_order_read(&x, t->greeting_default, &f->order, &f->errors);
@@ -428,6 +431,27 @@ static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
     }
 }
 
+static void assert_opens(struct fixture *f, const char *typed, int64_t opens_ms)
+{
+    f->form.opens_at = str_from(typed);
+    assert_fine(f);
+    assert_int_equal(f->order.opens_ms, opens_ms);
+}
+
+static void an_opening_is_scheduled_at_most_thirty_days_ahead(void **state)
+{
+    struct fixture *f = *state;
+    assert_opens(f, "", 0);
+    assert_opens(f, "2026-11-20T10:00:00Z", NOW_MS + 2 * 3600 * 1000);
+    assert_opens(f, " 2026-11-20T18:00:00+08:00 ", NOW_MS + 2 * 3600 * 1000);
+    assert_opens(f, "2026-12-20T08:00:00Z", NOW_MS + RULES_OPENS_AHEAD_MAX_MS);
+    assert_opens(f, "2026-11-20T07:00:00Z", NOW_MS - 3600 * 1000); /* the handler refuses it, unless it is a repeat */
+    f->form.opens_at = STR("2026-12-20T08:00:00.001Z");
+    assert_refused(f, "opens_at", "text/opens_late");
+    f->form.opens_at = STR("tomorrow");
+    assert_refused(f, "opens_at", "text/opens_invalid");
+}
+
 static void every_wrong_field_gets_a_message_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -477,6 +501,7 @@ int main(void)
         FORM_TEST(an_absent_or_malformed_key_is_replaced_by_a_new_one),
         FORM_TEST(an_unknown_kind_hides_the_fields_that_depend_on_it),
         FORM_TEST(a_wrong_count_does_not_hide_a_wrong_amount),
+        FORM_TEST(an_opening_is_scheduled_at_most_thirty_days_ahead),
         FORM_TEST(every_wrong_field_gets_a_message_at_once),
         FORM_TEST(without_memory_nothing_is_ordered),
     };

@@ -336,6 +336,35 @@ static void durations_are_shown_in_their_largest_unit(void **state)
     }
 }
 
+static void a_scheduled_packet_waits_until_its_time(void **state)
+{
+    (void)state;
+    struct packet_view view = view_open(STRANGER);
+    struct model m;
+    view.packet.opens_ms = 1700000030000;
+    view.now_ms = 1700000028500;
+    const struct value *root = shown(&view, STRANGER, &m);
+    assert_true(str_equal(member(root, "opens_at")->as.text, STR("2023-11-14T22:13:50.000Z")));
+    assert_true(str_equal(member(root, "state")->as.text, STR("open")));
+    assert_int_equal(member(member(root, "waiting"), "left_ms")->as.integer, 1500);
+    view.now_ms = view.packet.opens_ms;
+    root = shown(&view, STRANGER, &m);
+    assert_null(member(root, "waiting"));
+    assert_non_null(member(root, "opens_at"));
+}
+
+static void a_scheduled_packet_was_finished_since_its_opening(void **state)
+{
+    (void)state;
+    struct packet_view view = view_open(SENDER);
+    struct model m;
+    view.packet.opens_ms = 1700000030000;
+    view.packet.state = PACKET_FINISHED;
+    view.packet.grabbed_count = 3;
+    view.packet.finished_ms = 1700000037000;
+    assert_int_equal(member(member(shown(&view, SENDER, &m), "duration"), "seconds")->as.integer, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_packet_of_one_share_has_texts_in_the_singular),
         cmocka_unit_test(an_expired_packet_tells_its_own_lifetime),
         cmocka_unit_test(durations_are_shown_in_their_largest_unit),
+        cmocka_unit_test(a_scheduled_packet_waits_until_its_time),
+        cmocka_unit_test(a_scheduled_packet_was_finished_since_its_opening),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

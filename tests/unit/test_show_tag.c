@@ -129,6 +129,10 @@ static void change_busy(struct facts *s)
 {
     s->view.busy = true;
 }
+static void change_waiting(struct facts *s)
+{
+    s->view.packet.opens_ms = s->view.now_ms + 1;
+}
 static void change_over(struct facts *s)
 {
     s->view.over = true;
@@ -170,10 +174,10 @@ static void every_fact_of_an_answer_changes_its_tag(void **state)
 {
     (void)state;
     static void (*const changes[])(struct facts *) = {
-        change_language,    change_format,   change_visitor, change_nickname, change_logged_out,
-        change_page,        change_packet,   change_state,   change_count,    change_refund,
-        change_busy,        change_over,     change_newest,  change_mine,     change_no_rows,
-        change_newest_time, change_my_share, change_settled, change_assets,   change_templates,
+        change_language, change_format, change_visitor,   change_nickname, change_logged_out,  change_page,
+        change_packet,   change_state,  change_count,     change_refund,   change_busy,        change_over,
+        change_waiting,  change_newest, change_mine,      change_no_rows,  change_newest_time, change_my_share,
+        change_settled,  change_assets, change_templates,
     };
     const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];

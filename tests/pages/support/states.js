@@ -35,7 +35,7 @@ const verify = (name) => (w) => `${w[name]}/verify`;
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
 const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
-const badPacket = { kind: 'x', split: 'x', lifetime: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26) };
+const badPacket = { kind: 'x', split: 'x', lifetime: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?' };
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
 const tooMuch = { kind: 'lucky', amount: '500', count: '1', greeting: LONGEST.emoji, split: 'gaussian' };
@@ -98,6 +98,9 @@ const packets = [
   { name: 'envelope exclusive with emoji', as: 'wide', path: at('dear') },
   { name: 'envelope exclusive not mine', as: 'stranger', path: at('exclusive') },
   { name: 'envelope exclusive expired', as: 'wide', path: at('missed') },
+  { name: 'own waiting', as: 'sender', path: at('waiting') },
+  { name: 'envelope waiting logged out', path: at('waiting') },
+  { name: 'envelope waiting', as: 'stranger', path: at('waiting') },
   { name: 'sold out logged out', path: at('finished') },
   { name: 'sold out', as: 'stranger', path: at('finished') },
   { name: 'sold out hundred', as: 'stranger', path: at('hundred') },

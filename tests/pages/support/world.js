@@ -64,6 +64,8 @@ async function openPackets({ sender, grabber, wide, wideName, latin, rtl }) {
     settling: await send(sender, { kind: 'even', amount: '1', count: '2' }),
     dear: await send(latin, { kind: 'exclusive', amount: '200', to: wideName, greeting: LONGEST.emoji }),
   };
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', opens_at: tomorrow });
   await grab(grabber, packets.open);
   await grab(wide, packets.open);
   await settled(wide, packets.open);

@@ -1,0 +1,130 @@
+// A scheduled packet: nobody opens it before its time, and the coin appears at that time.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { audit, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+const HOUR_MS = 3_600_000;
+const inMs = (ms) => new Date(Date.now() + ms).toISOString();
+const order = (more) => ({ kind: 'lucky', amount: '1', count: '3', request_key: unique('k'), ...more });
+
+async function scheduled(sender, opens_at, more = {}) {
+  const sent = await sendPacket(sender, order({ opens_at, ...more }));
+  assert.equal(sent.status, 201, sent.text);
+  return `/p/${sent.json.id}`;
+}
+
+async function pageOf(user, options) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
+  await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+test('before its time a packet is refused and names the time; afterwards it is opened', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const grabber = await newUser();
+  const opens_at = inMs(3000);
+  const path = await scheduled(sender, opens_at);
+  const seen = (await grabber.client.get(path)).json;
+  assert.equal(seen.opens_at, opens_at);
+  assert.equal(seen.state, 'open');
+  assert.ok(Date.parse(seen.expires_at) > Date.parse(opens_at) + HOUR_MS / 60);
+  const early = await grabber.client.post(`${path}/open`);
+  assert.equal(early.status, 403);
+  assert.match(early.json.type, /:not-open-yet$/);
+  assert.equal(early.json.opens_at, opens_at);
+  assert.equal((await grabber.client.postHtml(`${path}/open`)).status, 303);
+  const opened = await poll('the packet opens', async () => {
+    const answer = await grabber.client.post(`${path}/open`);
+    return answer.status === 200 && answer;
+  });
+  assert.ok(Date.now() >= Date.parse(opens_at));
+  assert.equal(opened.json.result, 'grabbed');
+  assert.equal((await grabber.client.get(path)).json.opens_at, opens_at);
+  await audit();
+});
+
+test('a packet without a schedule has no opens_at', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, order());
+  assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.opens_at, null);
+});
+
+test('the entity tag changes at the time of the opening', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const grabber = await newUser();
+  const path = await scheduled(sender, inMs(2500));
+  const tag = (await grabber.client.get(path)).headers.get('etag');
+  assert.equal((await grabber.client.get(path, { 'if-none-match': tag })).status, 304);
+  await poll('another tag', async () => (await grabber.client.get(path, { 'if-none-match': tag })).status === 200);
+});
+
+test('a time that is over, too far away or no time gets a message beside its field', async () => {
+  const sender = await newUser({ yuan: '10' });
+  for (const [opens_at, key] of [[inMs(-1000), 'opens_past'], [inMs(31 * 24 * HOUR_MS), 'opens_late'], ['soon', 'opens_invalid']]) {
+    const fields = order({ opens_at });
+    const refused = await sendPacket(sender, fields);
+    assert.equal(refused.status, 422);
+    assert.deepEqual(refused.json.errors, [{ field: 'opens_at', message: words('zh-CN', key) }]);
+    const page = await sender.client.postHtml('/send', fields, { 'accept-language': 'en' });
+    assert.equal(page.status, 422);
+    assert.ok(page.text.includes(words('en', key)), key);
+  }
+});
+
+for (const language of LANGUAGES) {
+  test(`the coin appears by itself, JavaScript on, ${language}`, async () => {
+    const sender = await newUser({ yuan: '10' });
+    const path = await scheduled(sender, inMs(6000));
+    for (const user of [await newUser(), sender]) {
+      const page = await pageOf(user, { locale: language });
+      await page.goto(site.url + path);
+      const coin = page.locator(`form[action="${path}/open"] button`);
+      if (user !== sender) {
+        assert.equal(await coin.isVisible(), false);
+        assert.match(await page.innerText('.clock'), /^0:00:0\d$/);
+      }
+      await coin.click();
+      await page.waitForSelector('.result');
+      await page.context().close();
+    }
+  });
+
+  test(`the page tells the time and opens after a reload, JavaScript off, ${language}`, async () => {
+    const sender = await newUser({ yuan: '10' });
+    const path = await scheduled(sender, inMs(4000));
+    const page = await pageOf(await newUser(), { locale: language, javaScriptEnabled: false });
+    await page.goto(site.url + path);
+    const coin = page.locator(`form[action="${path}/open"] button`);
+    assert.equal(await coin.isVisible(), false);
+    assert.match(await page.innerText('.envelope [data-countdown] time'), /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    await poll('the coin', async () => {
+      await page.click('.aside-links a >> nth=0');
+      return coin.isVisible();
+    });
+    await coin.click();
+    await page.waitForSelector('.result');
+    await page.context().close();
+  });
+}
+
+test('the form schedules in the zone of the service', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const page = await pageOf(sender, { locale: 'en' });
+  await page.goto(`${site.url}/send`);
+  const zone = new Date(Date.now() + 26 * HOUR_MS).toISOString().slice(0, 16); // a minute of tomorrow in any zone
+  await page.fill('[name=amount]', '1');
+  await page.fill('[name=count]', '2');
+  await page.click('details:has(#opens_at) > summary');
+  await page.fill('[name=opens_at]', zone);
+  await page.click('form[action="/send"] button[type=submit]');
+  await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
+  assert.equal(await page.innerText('[data-countdown] time'), zone.replace('T', ' '));
+  await page.context().close();
+});
