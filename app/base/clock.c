@@ -56,11 +56,11 @@ static struct clock_date date_at(int64_t ms, int32_t offset_s)
                                 .second = tm.tm_sec };
 }
 
-/* The first instant of a month, offset_s seconds east of UTC. */
-static int64_t month_start_ms(int year, int month, int32_t offset_s)
+/* The first instant of a day, offset_s seconds east of UTC. */
+static int64_t day_start_ms(int year, int month, int day, int32_t offset_s)
 {
     assert(month >= 1 && month <= MONTHS_PER_YEAR);
-    struct tm first = { .tm_year = year - TM_YEAR_0, .tm_mon = month - 1, .tm_mday = 1 };
+    struct tm first = { .tm_year = year - TM_YEAR_0, .tm_mon = month - 1, .tm_mday = day };
     return ((int64_t)timegm(&first) - offset_s) * MS_PER_S;
 }
 
@@ -316,15 +316,28 @@ bool clock_span(struct str text, int64_t *out_ms)
     return false;
 }
 
-int64_t clock_zone_month_start_ms(int year, int month)
+int64_t clock_zone_day_start_ms(int year, int month, int day)
 {
     /* Clocks may change in that night, so there are two midnights: by the offset of the day before, and of the day
-     * after. The earlier one counts when it is in that month. */
-    int64_t near_ms = month_start_ms(year, month, 0);
-    int64_t one_ms = month_start_ms(year, month, zone_offset_s(near_ms - MS_PER_DAY));
-    int64_t other_ms = month_start_ms(year, month, zone_offset_s(near_ms + MS_PER_DAY));
+     * after. The earlier one counts when it is in that day. */
+    int64_t near_ms = day_start_ms(year, month, day, 0);
+    int64_t one_ms = day_start_ms(year, month, day, zone_offset_s(near_ms - MS_PER_DAY));
+    int64_t other_ms = day_start_ms(year, month, day, zone_offset_s(near_ms + MS_PER_DAY));
     int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
-    return clock_zone_date(earlier_ms).month == month ? earlier_ms : later_ms;
+    return clock_zone_date(earlier_ms).day == date_at(near_ms, 0).day ? earlier_ms : later_ms;
+}
+
+bool clock_day_exists(int year, int month, int day)
+{
+    if (month < 1 || month > MONTHS_PER_YEAR || day < 1)
+        return false;
+    struct clock_date d = date_at(day_start_ms(year, month, day, 0), 0);
+    return d.month == month && d.day == day;
+}
+
+int64_t clock_zone_month_start_ms(int year, int month)
+{
+    return clock_zone_day_start_ms(year, month, 1);
 }
 
 int64_t clock_zone_year_start_ms(int year)

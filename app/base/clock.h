@@ -41,9 +41,12 @@ enum { MONTHS_PER_YEAR = 12 };
 struct clock_date {
     int year, month, day, hour, minute, second; /* month and day from 1 */
 };
-/* The calendar date of an instant in the service's zone, and the first instant of a month (1 … 12) or year there, also
- * where clocks change in the night in which it begins. */
+/* False: the calendar has no such day. */
+bool clock_day_exists(int year, int month, int day);
+/* The calendar date of an instant in the service's zone, and the first instant of a day, month (1 … 12) or year there,
+ * also where clocks change in the night in which it begins. Day 32 of January is the first of February. */
 struct clock_date clock_zone_date(int64_t ms);
+int64_t clock_zone_day_start_ms(int year, int month, int day);
 int64_t clock_zone_month_start_ms(int year, int month);
 int64_t clock_zone_year_start_ms(int year);
 /* The date and minute there, for a page: "2026-11-20 16:00", in the arena; the years as clock_rfc3339_format. STR_NONE

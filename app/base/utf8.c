@@ -168,10 +168,10 @@ static size_t copy_visible(struct str s, char *out, bool *plain)
     return visible ? n : 0;
 }
 
-/* NFC as code points in the arena; *count of them. NULL without memory. s is valid. */
-static utf8proc_int32_t *compose(struct arena *a, struct str s, size_t *count)
+/* s composed by options (NFC, and what they add) as code points in the arena; *count of them. NULL without memory. s is
+ * valid. */
+static utf8proc_int32_t *compose(struct arena *a, struct str s, utf8proc_option_t options, size_t *count)
 {
-    const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
     const utf8proc_uint8_t *bytes = (const utf8proc_uint8_t *)s.ptr;
     utf8proc_ssize_t len = (utf8proc_ssize_t)s.len;
     utf8proc_ssize_t n = utf8proc_decompose(bytes, len, NULL, 0, options);
@@ -221,11 +221,29 @@ enum status utf8_clean(struct arena *a, struct str s, struct str *out)
         *out = text;
         return ST_OK;
     }
-    const utf8proc_int32_t *codes = compose(a, text, &count);
+    const utf8proc_int32_t *codes = compose(a, text, UTF8PROC_STABLE | UTF8PROC_COMPOSE, &count);
     char *encoded = codes != NULL ? arena_array(a, count + 1, SEQUENCE_BYTES_MAX) : NULL;
     if (encoded == NULL)
         return ST_NO_MEMORY;
     *out = (struct str){ encoded, encode_clusters(codes, count, encoded) };
+    return ST_OK;
+}
+
+enum status utf8_fold_case(struct arena *a, struct str s, struct str *out)
+{
+    size_t count;
+
+    if (!utf8_valid(s))
+        return ST_INVALID;
+    const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD;
+    const utf8proc_int32_t *codes = compose(a, s, options, &count);
+    char *encoded = codes != NULL ? arena_array(a, count + 1, SEQUENCE_BYTES_MAX) : NULL;
+    if (encoded == NULL)
+        return ST_NO_MEMORY;
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)utf8proc_encode_char(codes[i], (utf8proc_uint8_t *)encoded + len);
+    *out = (struct str){ encoded, len };
     return ST_OK;
 }
 

@@ -25,6 +25,10 @@ size_t utf8_graphemes(struct str s);
 enum status utf8_clean(struct arena *a, struct str s, struct str *out);
 /* The first grapheme cluster of s (for avatars); empty when s is empty. */
 struct str utf8_first_grapheme(struct str s);
+/* For comparing texts as people do: compatibility forms (full-width, ligatures) as plain ones, capitals as small
+ * letters (NFKC, full case folding). ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY.
+ * *out lives in the arena. */
+enum status utf8_fold_case(struct arena *a, struct str s, struct str *out);
 /* Full-width ASCII (U+FF01–FF5E), 。 and ideographic space folded to ASCII, as typed with Chinese input methods. */
 enum status utf8_fold_width(struct arena *a, struct str s, struct str *out);
 

@@ -1,5 +1,6 @@
 #include "packet/records.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum {
@@ -17,37 +18,52 @@ enum {
     COLUMN_GRABBED,
     COLUMN_REFUND,
     COLUMN_STATE,
-    COLUMN_EXPIRES
+    COLUMN_EXPIRES,
+    COLUMN_WITH_PERSON
 };
 
 #define BEST "packet.grabbed_count = packet.count AND COALESCE(packet.best_share_no = grab.share_no, FALSE)"
 #define OF_PACKET                                                                                                      \
     "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, packet.grabbed_count, "         \
-    "packet.refund_fen, packet.state, packet.expires_ms "
+    "packet.refund_fen, packet.state, packet.expires_ms, "
 
-/* The rows of a side; the user's id follows, and a page. The key grab_received, which ends with the primary key, has
- * all columns of grab that are read. */
+/* The rows of a side: the first columns, the tables, and the user's id. The key grab_received, which ends with the
+ * primary key, has all columns of grab that are read. */
 static const struct {
-    const char *name, *select, *ms, *id;
+    const char *name, *select, *from, *ms, *id;
 } SIDES[] = {
     [RECORD_RECEIVED] = { .name = "received",
                           .select = "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
-                                    "grab.share_no, " BEST ", " OF_PACKET
-                                    "FROM grab JOIN packet ON packet.id = grab.packet_id WHERE grab.user_id = ",
+                                    "grab.share_no, " BEST ", " OF_PACKET,
+                          .from = " FROM grab JOIN packet ON packet.id = grab.packet_id WHERE grab.user_id = ",
                           .ms = "grab.grabbed_ms",
                           .id = "grab.packet_id" },
     [RECORD_SENT] = { .name = "sent",
-                      .select = "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " OF_PACKET
-                                "FROM packet WHERE packet.sender_id = ",
+                      .select = "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " OF_PACKET,
+                      .from = " FROM packet WHERE packet.sender_id = ",
                       .ms = "packet.created_ms",
                       .id = "packet.id" },
 };
 
-static void side_append(struct buf *sql, enum record_side side, uint64_t user_id, const struct db_page *page)
+/* Whether the person is the packet's named receiver or has a share of it: one row of a unique key. */
+static void with_person_append(struct buf *sql, const struct record_query *query)
 {
-    buf_cstr(sql, SIDES[side].select);
-    buf_u64(sql, user_id);
-    db_page_append(sql, page, SIDES[side].ms, SIDES[side].id);
+    if (query->side == RECORD_SENT && query->person_id != 0)
+        buf_printf(sql,
+                   "COALESCE(packet.receiver_id = %" PRIu64 ", FALSE) OR EXISTS (SELECT 1 FROM grab "
+                   "WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ")",
+                   query->person_id, query->person_id);
+    else
+        buf_char(sql, '0');
+}
+
+static void side_append(struct buf *sql, const struct record_query *query, const struct db_page *page)
+{
+    buf_cstr(sql, SIDES[query->side].select);
+    with_person_append(sql, query);
+    buf_cstr(sql, SIDES[query->side].from);
+    buf_u64(sql, query->user_id);
+    db_page_append(sql, page, SIDES[query->side].ms, SIDES[query->side].id);
 }
 
 static bool record_read(const struct db_rows *rows, size_t row, struct record *out)
@@ -63,7 +79,8 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
                             .grabbed_count = (uint32_t)db_cell_u64(rows, row, COLUMN_GRABBED),
                             .refund_fen = db_cell_i64(rows, row, COLUMN_REFUND),
-                            .expires_ms = db_cell_i64(rows, row, COLUMN_EXPIRES) };
+                            .expires_ms = db_cell_i64(rows, row, COLUMN_EXPIRES),
+                            .with_person = db_cell_u64(rows, row, COLUMN_WITH_PERSON) != 0 };
     return packet_kind_from(db_cell(rows, row, COLUMN_KIND), &out->kind) &&
            packet_state_from(db_cell(rows, row, COLUMN_STATE), &out->state);
 }
@@ -91,15 +108,15 @@ static enum status list_read(struct arena *a, const struct db_rows *rows, enum r
     return ST_OK;
 }
 
-enum status records_find(struct db *db, struct arena *a, uint64_t user_id, enum record_side side,
-                         const struct db_page *page, struct record_list *out)
+enum status records_find(struct db *db, struct arena *a, const struct record_query *query, const struct db_page *page,
+                         struct record_list *out)
 {
     struct buf sql = { 0 };
     struct db_rows rows;
-    side_append(&sql, side, user_id, page);
+    side_append(&sql, query, page);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
-    return st == ST_OK ? list_read(a, &rows, side, out) : st;
+    return st == ST_OK ? list_read(a, &rows, query->side, out) : st;
 }
 
 static enum status balance_read(const struct db_rows *rows, int64_t *out)
@@ -119,12 +136,13 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
     struct buf sql = { 0 };
     struct db_rows rows;
     for (enum record_side side = 0; side < RECORD_SIDES; side++) {
+        const struct record_query query = { .user_id = user_id, .side = side };
         buf_char(&sql, '(');
-        side_append(&sql, side, user_id, &page);
+        side_append(&sql, &query, &page);
         buf_cstr(&sql, ") UNION ALL ");
     }
     buf_cstr(&sql, "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-                   "NULL, NULL FROM account WHERE id = ");
+                   "NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);

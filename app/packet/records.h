@@ -30,6 +30,7 @@ struct record {
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;
+    bool with_person; /* the asked person is its named receiver or has a share of it */
 };
 
 struct record_list {
@@ -37,9 +38,16 @@ struct record_list {
     size_t count;
 };
 
+/* Whose records, and which of them. */
+struct record_query {
+    uint64_t user_id;
+    enum record_side side;
+    uint64_t person_id; /* asks for with_person of sent packets; 0: nobody */
+};
+
 /* One page of a side. ST_CORRUPT: unknown kind or state · ST_NO_MEMORY · else as db_query. */
-enum status records_find(struct db *db, struct arena *a, uint64_t user_id, enum record_side side,
-                         const struct db_page *page, struct record_list *out);
+enum status records_find(struct db *db, struct arena *a, const struct record_query *query, const struct db_page *page,
+                         struct record_list *out);
 
 /* The balance of the wallet, and the newest records of each side. */
 struct overview {

@@ -1,16 +1,16 @@
 #include "pages/records.h"
 
+#include "base/clock.h"
 #include "base/money.h"
-#include "packet/records.h"
+#include "packet/record_search.h"
 #include "packet/totals.h"
 #include "pages/present.h"
-#include "web/field_types.h"
+#include "pages/records_filter.h"
 #include "web/list_key.h"
 #include "web/respond.h"
 #include "web/text.h"
 #include "web/view.h"
 
-enum { YEAR_MIN = 2000, YEAR_MAX = 9999 };
 static const char *const MONTH_TEXTS[MONTHS_PER_YEAR] = {
     "text/month_1", "text/month_2", "text/month_3", "text/month_4",  "text/month_5",  "text/month_6",
     "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
@@ -74,71 +74,52 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
 
 /* One page of records: the request, and the rows and totals for its model. */
 struct records_page {
-    enum record_side side;
-    const char *path; /* "/records/sent" */
-    int year;
-    struct db_page wanted;
+    struct records_request request;
     struct user_totals totals; /* with the months of the year */
-    struct user_year year_totals;
-    struct record_list records;
+    struct user_year year_totals, all_totals;
+    struct record_result result;
     struct str next; /* STR_NONE: this is the last page */
 };
 
-struct records_query {
-    uint64_t year;
-    struct list_key before; /* the id is the packet's */
-};
-
-static const struct field records_fields[] = {
-    { .name = "year",
-      .type = &FIELD_NUMBER,
-      .member = offsetof(struct records_query, year),
-      .min = YEAR_MIN,
-      .max = YEAR_MAX - 1 },
-    { .name = "before", .type = &FIELD_LIST_KEY, .member = offsetof(struct records_query, before) },
-    { .name = NULL },
-};
-
-/* False: year or cursor is malformed. */
-static bool page_read(struct exchange *x, struct records_page *page)
-{
-    struct records_query query = { .year = (uint64_t)clock_zone_date(x->now_ms).year };
-    if (!query_read(x, records_fields, &query))
-        return false;
-    page->year = (int)query.year;
-    page->wanted = (struct db_page){ .from_ms = clock_zone_year_start_ms(page->year),
-                                     .until_ms = clock_zone_year_start_ms(page->year + 1),
-                                     .below = query.before,
-                                     .limit = RECORDS_PAGE_ITEMS + 1 };
-    return true;
-}
-
-/* Reads one row more than a page shows, to know whether there is a next page. */
 static enum status rows_find(struct exchange *x, struct records_page *page)
 {
-    struct record_list *records = &page->records;
-    enum status st = records_find(x->app->stores.db, x->arena, x->visitor.user_id, page->side, &page->wanted, records);
-    if (st != ST_OK || records->count <= RECORDS_PAGE_ITEMS)
-        return st;
-    records->count = RECORDS_PAGE_ITEMS;
-    const struct record *last = &records->rows[records->count - 1];
-    page->next = list_key_text(x, last->ms, last->packet_id);
-    return page->next.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+    const struct records_request *r = &page->request;
+    struct record_query query = { .user_id = x->visitor.user_id, .side = r->side };
+    struct db_page wanted = r->page;
+    wanted.limit = RECORDS_PAGE_ITEMS;
+    enum status st = records_search(x->app->stores.db, x->arena, &query, &wanted, &r->filter, x->now_ms, &page->result);
+    const struct list_key *rest = &page->result.rest;
+    if (st == ST_OK && rest->given) {
+        page->next = list_key_text(x, rest->ms, rest->id);
+        st = page->next.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+    }
+    return st;
+}
+
+static void year_add(struct user_year *sum, const struct user_year *year)
+{
+    sum->sent_count += year->sent_count;
+    sum->sent_fen += year->sent_fen;
+    sum->received_count += year->received_count;
+    sum->received_fen += year->received_fen;
+    sum->best_count += year->best_count;
 }
 
 static enum status totals_find(struct exchange *x, struct records_page *page)
 {
-    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, page->year, &page->totals);
-    page->year_totals = (struct user_year){ .year = page->year };
-    for (size_t i = 0; i < page->totals.year_count; i++)
-        if (page->totals.years[i].year == page->year)
+    int year = page->request.year;
+    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, year, &page->totals);
+    for (size_t i = 0; i < page->totals.year_count; i++) {
+        year_add(&page->all_totals, &page->totals.years[i]);
+        if (page->totals.years[i].year == year)
             page->year_totals = page->totals.years[i];
+    }
     return st;
 }
 
 static int64_t month_fen(const struct records_page *page, int i)
 {
-    return page->side == RECORD_SENT ? page->totals.months[i].sent_fen : page->totals.months[i].received_fen;
+    return page->request.side == RECORD_SENT ? page->totals.months[i].sent_fen : page->totals.months[i].received_fen;
 }
 
 /* In whole units of the chart. Any amount above 0 has a visible bar. */
@@ -163,7 +144,8 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         struct value *month = value_add_object(m, months);
         value_int(m, month, "month", i + 1);
         view_money_model(m, month, "total_fen", "total_text", fen);
-        value_int(m, month, "count", (int64_t)(page->side == RECORD_SENT ? row->sent_count : row->received_count));
+        value_int(m, month, "count",
+                  (int64_t)(page->request.side == RECORD_SENT ? row->sent_count : row->received_count));
         value_page_text(m, month, "name", x->wants_json ? STR("") : text_of(x, MONTH_TEXTS[i]));
         value_page_int(m, month, "middle", i * CHART_MONTH_UNITS + CHART_MONTH_UNITS / 2);
         if (fen <= 0)
@@ -183,84 +165,116 @@ static void year_link(struct exchange *x, struct model *m, struct value *list, c
 {
     struct value *item = value_add_object(m, list);
     value_int(m, item, "year", year);
-    value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->path, year));
-    value_bool(m, item, "current", year == page->year);
+    value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->request.path, year));
+    value_bool(m, item, "current", year == page->request.year);
 }
 
 /* The user's years, newest first. The shown year is listed even when it has no records. */
 static void years_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *list = value_page_list(m, &m->root, "years");
+    int asked = page->request.year;
     bool shown = false;
     for (size_t i = 0; i < page->totals.year_count; i++) {
         int year = page->totals.years[i].year;
-        if (!shown && year <= page->year) {
+        if (!shown && year <= asked) {
             shown = true;
-            if (year < page->year)
-                year_link(x, m, list, page, page->year);
+            if (year < asked)
+                year_link(x, m, list, page, asked);
         }
         year_link(x, m, list, page, year);
     }
     if (!shown)
-        year_link(x, m, list, page, page->year);
+        year_link(x, m, list, page, asked);
+}
+
+static void totals_model(struct model *m, struct value *object, const struct user_year *totals, bool sent)
+{
+    view_money_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
+    view_count_model(m, object, "count", "count_one", (int64_t)(sent ? totals->sent_count : totals->received_count));
+    view_count_model(m, object, "best_count", "best_count_one", sent ? 0 : (int64_t)totals->best_count);
+}
+
+static void next_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    struct value *root = &m->root;
+    const struct records_request *r = &page->request;
+    if (page->next.ptr == NULL) {
+        value_null(m, root, "next");
+        return;
+    }
+    value_text(m, root, "next", page->next);
+    struct str url = records_url_with(x, r, "before", page->next);
+    value_page_text(m, root, page->result.paused ? "continue_url" : "next_url", url);
+    if (page->result.paused)
+        value_page_text(m, root, "searched_text", clock_zone_minute(x->arena, page->result.rest.ms));
+}
+
+static void person_model(struct exchange *x, struct model *m)
+{
+    struct value *person = value_page_object(m, &m->root, "person");
+    value_int(m, person, "id", (int64_t)x->visitor.user_id);
+    value_text(m, person, "nickname", x->visitor.nickname);
+    view_avatar_model(m, person, x->visitor.user_id, x->visitor.nickname);
 }
 
 static void page_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *root = &m->root;
-    bool sent = page->side == RECORD_SENT;
-    value_int(m, root, "year", page->year);
-    view_money_model(m, root, "total_fen", "total_text",
-                     sent ? page->year_totals.sent_fen : page->year_totals.received_fen);
-    view_count_model(m, root, "count", "count_one",
-                     (int64_t)(sent ? page->year_totals.sent_count : page->year_totals.received_count));
-    view_count_model(m, root, "best_count", "best_count_one", sent ? 0 : (int64_t)page->year_totals.best_count);
+    bool sent = page->request.side == RECORD_SENT;
+    value_int(m, root, "year", page->request.year);
+    totals_model(m, root, &page->year_totals, sent);
+    totals_model(m, value_object(m, root, "all_time"), &page->all_totals, sent);
     months_model(x, m, page);
-    records_model(x, m, value_list(m, root, "items"), page->side, &page->records);
-    if (page->next.ptr != NULL) {
-        value_text(m, root, "next", page->next);
-        value_page_text(m, root, "next_url",
-                        arena_printf(x->arena, "%s?year=%d&before=%.*s", page->path, page->year, STR_ARG(page->next)));
-    } else {
-        value_null(m, root, "next");
-    }
+    records_model(x, m, value_list(m, root, "items"), page->request.side, &page->result.records);
+    next_model(x, m, page);
     value_page_bool(m, root, "received", !sent);
     value_page_bool(m, root, "sent", sent);
-    value_page_bool(m, root, "empty", page->records.count == 0);
-    struct value *person = value_page_object(m, root, "person");
-    value_int(m, person, "id", (int64_t)x->visitor.user_id);
-    value_text(m, person, "nickname", x->visitor.nickname);
-    view_avatar_model(m, person, x->visitor.user_id, x->visitor.nickname);
+    value_page_bool(m, root, "empty", page->result.records.count == 0 && !page->result.paused);
+    person_model(x, m);
     years_model(x, m, page);
+    records_filter_model(x, m, &page->request);
 }
 
-static enum step records_show(struct exchange *x, enum record_side side, const char *path)
+/* Reads the rows and totals of the request; without rows when its form was refused. */
+static enum status page_find(struct exchange *x, struct records_page *page, bool refused)
 {
-    struct records_page page = { .side = side, .path = path };
-    if (!page_read(x, &page)) {
+    enum status st = refused ? ST_OK : rows_find(x, page);
+    return st == ST_OK ? totals_find(x, page) : st;
+}
+
+static enum step records_show(struct exchange *x, enum record_side side)
+{
+    struct records_page page = { .next = STR_NONE };
+    struct form_errors errors;
+    struct model m;
+    enum status st = records_request_read(x, side, &page.request, &errors);
+    bool refused = st == ST_INVALID && errors.count > 0;
+    if (st == ST_INVALID && !refused) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
-    enum status st = rows_find(x, &page);
-    if (st == ST_OK)
-        st = totals_find(x, &page);
+    if (st == ST_OK || refused)
+        st = page_find(x, &page, refused);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
-    struct model m;
     model_init(&m, x->arena);
     page_model(x, &m, &page);
-    respond_model(x, 200, "pages/records", &m);
+    if (refused)
+        respond_form_errors(x, "pages/records", &m, &errors);
+    else
+        respond_model(x, 200, "pages/records", &m);
     return STEP_DONE;
 }
 
 enum step records_received(struct exchange *x)
 {
-    return records_show(x, RECORD_RECEIVED, "/records/received");
+    return records_show(x, RECORD_RECEIVED);
 }
 
 enum step records_sent(struct exchange *x)
 {
-    return records_show(x, RECORD_SENT, "/records/sent");
+    return records_show(x, RECORD_SENT);
 }

@@ -1,5 +1,5 @@
 /* The records page 我的红包: packets that a user received or sent in a year, 20 a page, and the totals of the year and its
- * months. Read from MySQL by keys, without OFFSET. */
+ * months, and of all years. Read from MySQL by keys, without OFFSET. */
 #ifndef HB_PAGES_RECORDS_H
 #define HB_PAGES_RECORDS_H
 
@@ -14,10 +14,18 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
 
 /* GET /records/received?year=YYYY&before=KEY and GET /records/sent?… → pages/records. NEED_USER.
  * A malformed year or cursor is 400; a year without records is an empty list.
+ * Filters, alone or together (pages/records_filter.h): kind, state (of the packet, as users see it), person (a
+ * username: the sender of what was received; a named receiver of what was sent, or a user with a share of it), q (part
+ * of the greeting), from and to (days YYYY-MM-DD in the service's zone, both included), min and max (yuan; of the share
+ * that was received, of the whole packet that was sent). With a filter, records of all years are listed unless year,
+ * from or to is given. Empty fields count as absent. A malformed field is 422: pages/records without a list, with
+ * `errors` and `error`. A page with filters may have fewer items than 20, or none, and a next one: the search reads a
+ * limited number of records (packet/record_search.h).
  *   year             number; without ?year the current one in the service's zone
  *   total_fen        of the year (page: total_text "12.34")
  *   count            packets of the year
  *   best_count       手气最佳 of the year; 0 on the sent page (page: count_one, best_count_one)
+ *   all_time         { total_fen, count, best_count } of all years (page: as above)
  *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
  *                    (page: name; middle: x of its label in the chart; bar { left, top, height }: absent when
  *                    total_fen is 0)
@@ -29,12 +37,14 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *                                 refund_fen (page: refund_text, only when there was a refund),
  *                                 page: url "/p/ID", kind_lucky, kind_even, kind_exclusive, state_finished and
  *                                 state_expired bools }]
- *   next             null, or the `before` of the next page (page: next_url)
+ *   next             null, or the `before` of the next page (page: next_url; or, where a search was
+ *                    paused, continue_url, and searched_text: the minute it has come to)
  *   received, sent   page-only booleans: which of the two pages this is
- *   empty            page-only boolean: there are no items
+ *   empty            page-only boolean: there are no items, nor a search to continue
  *   person           page-only { id, nickname, initial, hue }
  *   chart            page-only { max_text }: the largest month; absent in a year without records
- *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first */
+ *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first
+ *   filter, filtered, chips   page-only: pages/records_filter.h */
 enum step records_received(struct exchange *x);
 enum step records_sent(struct exchange *x);
 

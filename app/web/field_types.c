@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/money.h"
 #include "base/utf8.h"
 #include "web/origin.h"
+
+enum { DAY_BYTES = sizeof "2026-11-20" - 1 };
 
 const struct field_type FIELD_TEXT = { field_text_read };
 
@@ -137,6 +140,39 @@ static enum status yuan_read(struct field_input *in)
 }
 
 const struct field_type FIELD_YUAN = { yuan_read };
+
+/* Reads exactly that many ASCII digits at the position `from`. False: other characters. */
+static bool digits_read(struct str s, size_t from, size_t digits, int *out)
+{
+    *out = 0;
+    for (size_t i = from; i < from + digits; i++) {
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
+        *out = *out * 10 + (s.ptr[i] - '0');
+    }
+    return true;
+}
+
+static enum status day_read(struct field_input *in)
+{
+    int year, month, day;
+    struct str folded = STR("");
+    if (in->typed.len == 0)
+        return field_absent(in);
+    enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
+    if (st == ST_NO_MEMORY)
+        return st;
+    if (st != ST_OK || folded.len != DAY_BYTES || folded.ptr[4] != '-' || folded.ptr[7] != '-' ||
+        !digits_read(folded, 0, 4, &year) || !digits_read(folded, 5, 2, &month) || !digits_read(folded, 8, 2, &day) ||
+        !clock_day_exists(year, month, day))
+        return field_fail(in, in->field->malformed);
+    st = field_limits(in, year);
+    if (st == ST_OK)
+        *(int64_t *)in->out = clock_zone_day_start_ms(year, month, day);
+    return st;
+}
+
+const struct field_type FIELD_DAY = { day_read };
 
 static enum status request_key_read(struct field_input *in)
 {

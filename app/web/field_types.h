@@ -18,6 +18,9 @@ extern const struct field_type FIELD_COUNT;
 extern const struct field_type FIELD_NUMBER;
 /* int64_t fen: an amount typed in yuan, in ASCII or full-width characters. Limits are in fen. */
 extern const struct field_type FIELD_YUAN;
+/* int64_t ms: the first instant of a day YYYY-MM-DD in the service's zone, in ASCII or full-width characters. Limits
+ * are years. */
+extern const struct field_type FIELD_DAY;
 /* struct str: a request key (web/form.h). An absent or malformed key is replaced by a new one, because a form that is
  * shown again needs a key. A malformed key is refused all the same. */
 extern const struct field_type FIELD_REQUEST_KEY;

@@ -14,18 +14,29 @@ static enum status field_read(struct exchange *x, const struct field *field, str
     return field->applies == NULL || field->applies(&in) ? field->type->read(&in) : ST_OK;
 }
 
-enum status form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors)
+static enum status fields_read(struct exchange *x, const struct form *form, const struct field *fields, void *values,
+                               struct form_errors *errors)
 {
     enum status result = ST_OK;
     errors->count = 0;
     for (const struct field *field = fields; field->name != NULL; field++) {
-        enum status st = field_read(x, field, form_get(&x->form, field->name, NULL), values, errors);
+        enum status st = field_read(x, field, form_get(form, field->name, NULL), values, errors);
         if (st == ST_NO_MEMORY)
             return st;
         if (st != ST_OK)
             result = st;
     }
     return result;
+}
+
+enum status form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors)
+{
+    return fields_read(x, &x->form, fields, values, errors);
+}
+
+enum status query_form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors)
+{
+    return fields_read(x, &x->query, fields, values, errors);
 }
 
 bool query_read(struct exchange *x, const struct field *fields, void *values)

@@ -57,7 +57,9 @@ struct field_input {
  * empty. errors: at most one message a field, in the order of the table. ST_OK: no errors · ST_INVALID: the values must
  * not be used · ST_NO_MEMORY: neither values nor errors may be used. */
 enum status form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors);
-/* Reads the query in the same way. False: a field is present and malformed or empty. */
+/* Reads the fields of a form that was sent by GET, and is in the query, in the same way. */
+enum status query_form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors);
+/* Reads the query of a link. False: a field is present and malformed or empty. */
 bool query_read(struct exchange *x, const struct field *fields, void *values);
 
 /* Adds the typed texts to object, so that the form can be shown again: one page-only member for each field without

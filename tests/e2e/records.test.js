@@ -177,6 +177,49 @@ test('the chart of the months agrees with the JSON, and an empty year has none',
   }
 });
 
+test('the filter form finds records in both languages, with and without JavaScript, and chips leave a filter out', async () => {
+  const [finder] = await site.demoUsers(1);
+  for (const fields of [
+    { kind: 'even', amount: '1', count: '1', greeting: 'Good Morning' },
+    { kind: 'even', amount: '3', count: '1', greeting: 'good morning' },
+    { kind: 'lucky', amount: '3', count: '2', greeting: 'Good Night' },
+  ]) assert.equal((await finder.post('/send', fields)).status, 201);
+  for (const locale of ['zh-CN', 'en']) {
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await pageOf(finder, { locale, javaScriptEnabled });
+      const found = () => page.locator('.rows li').count();
+      await page.goto(`${site.url}/records/sent`);
+      assert.equal(await found(), 3);
+      await page.click('.filters summary');
+      await page.fill('[name=q]', 'MORNING');
+      await page.fill('[name=min]', '2');
+      await page.click('.filters button');
+      await page.waitForURL(/q=MORNING/);
+      assert.equal(await found(), 1);
+      assert.match(await page.innerText('.rows'), /3\.00/);
+      assert.equal(await page.locator('.chip').count(), 2);
+      await assertNothingOverflows(page);
+      await page.click('.chip:has-text("2")');
+      await page.waitForURL((url) => !url.searchParams.get('min'));
+      assert.equal(await found(), 2);
+      await page.click('.filters summary');
+      assert.equal(await page.inputValue('[name=q]'), 'MORNING');
+      await page.selectOption('[name=kind]', 'lucky');
+      await page.click('.filters button');
+      await page.waitForURL(/kind=lucky/);
+      assert.ok((await page.innerText('main')).includes(words(locale, 'filter_none')));
+      await page.getByText(words(locale, 'filter_clear')).click();
+      await page.waitForURL(`${site.url}/records/sent`);
+      assert.equal(await found(), 3);
+      await page.goto(`${site.url}/records/sent?min=x&to=2026-02-30`);
+      assert.match(await page.innerText('[role=alert]'), locale === 'en' ? /date/ : /日期/);
+      assert.equal(await page.inputValue('[name=min]'), 'x');
+      assert.equal(await page.inputValue('[name=to]'), '2026-02-30');
+      await assertNothingOverflows(page);
+    }
+  }
+});
+
 test('the wallet lists every transfer with its sign, on several pages', async () => {
   const [spender] = await site.demoUsers(1);
   for (let i = 0; i < SENT; i += 1) {

@@ -165,6 +165,38 @@ static void a_month_begins_with_its_first_instant(void **state)
     assert_true(clock_zone_set("UTC"));
 }
 
+static void a_day_begins_with_its_first_instant(void **state)
+{
+    (void)state;
+    static const char *const zones[] = { "Asia/Shanghai", "America/Havana", "America/Asuncion", "Africa/Cairo", "UTC" };
+    for (size_t i = 0; i < ARRAY_LEN(zones); i++) {
+        assert_true(clock_zone_set(zones[i]));
+        for (int day = 1; day <= 366 * 3; day++) {
+            const int64_t start = clock_zone_day_start_ms(2013, 1, day);
+            const struct clock_date first = clock_zone_date(start), before = clock_zone_date(start - 1);
+            assert_int_not_equal(first.day, before.day);
+            assert_true(clock_zone_day_start_ms(first.year, first.month, first.day) == start);
+            assert_true(clock_zone_day_start_ms(2013, 1, day + 1) > start);
+        }
+    }
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    assert_int_equal(clock_zone_day_start_ms(2026, 11, 20), 1795104000000);
+    assert_true(clock_zone_set("UTC"));
+}
+
+static void only_days_of_the_calendar_exist(void **state)
+{
+    (void)state;
+    assert_true(clock_day_exists(2024, 2, 29));
+    assert_true(clock_day_exists(2026, 12, 31));
+    assert_false(clock_day_exists(2025, 2, 29));
+    assert_false(clock_day_exists(2026, 4, 31));
+    assert_false(clock_day_exists(2026, 13, 1));
+    assert_false(clock_day_exists(2026, 0, 1));
+    assert_false(clock_day_exists(2026, 1, 0));
+    assert_false(clock_day_exists(2026, 1, 99));
+}
+
 static void unknown_zones_are_refused_and_change_nothing(void **state)
 {
     (void)state;
@@ -322,6 +354,8 @@ int main(void)
         cmocka_unit_test(zones_come_from_the_database),
         cmocka_unit_test(summer_begins_to_the_millisecond_however_often_it_is_asked),
         cmocka_unit_test(a_month_begins_with_its_first_instant),
+        cmocka_unit_test(a_day_begins_with_its_first_instant),
+        cmocka_unit_test(only_days_of_the_calendar_exist),
         cmocka_unit_test(unknown_zones_are_refused_and_change_nothing),
         cmocka_unit_test(a_page_shows_the_minute_of_the_zone),
         cmocka_unit_test(spans_are_read_with_their_unit),

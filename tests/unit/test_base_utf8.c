@@ -321,6 +321,29 @@ static void full_width_ascii_is_folded(void **state)
     assert_int_equal(out.len, 0);
 }
 
+static void texts_that_people_read_as_the_same_fold_to_the_same(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = { { "Happy NEW Year", "happy new year" },
+                                           { "ｈａｐｐｙ", "happy" },
+                                           { "STRASSE", "straße" },
+                                           { "e\u0301", "\u00e9" },
+                                           { "\ufb01", "fi" },
+                                           { "新年快乐", "新年快乐" } };
+    struct str a = STR(""), b = STR("");
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        assert_int_equal(utf8_fold_case(arena, str_from(same[i][0]), &a), ST_OK);
+        assert_int_equal(utf8_fold_case(arena, str_from(same[i][1]), &b), ST_OK);
+        assert_true(str_equal(a, b));
+    }
+    assert_int_equal(utf8_fold_case(arena, STR("a"), &a), ST_OK);
+    assert_int_equal(utf8_fold_case(arena, STR("ä"), &b), ST_OK);
+    assert_false(str_equal(a, b));
+    assert_int_equal(utf8_fold_case(arena, STR(""), &a), ST_OK);
+    assert_int_equal(a.len, 0);
+    assert_int_equal(utf8_fold_case(arena, STR("\xff"), &a), ST_INVALID);
+}
+
 static void without_memory_it_says_so(void **state)
 {
     (void)state;
@@ -333,6 +356,7 @@ static void without_memory_it_says_so(void **state)
     }
     struct arena *small = arena_new(16, 16);
     assert_int_equal(utf8_fold_width(small, STR("1234567890123456"), &out), ST_NO_MEMORY);
+    assert_int_equal(utf8_fold_case(small, STR("12345678"), &out), ST_NO_MEMORY);
     arena_free(small);
     assert_true(str_equal(out, STR("untouched")));
 }
@@ -355,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_pile_of_accents_is_cut),
         cmocka_unit_test(cleaning_clean_text_changes_nothing),
         cmocka_unit_test(full_width_ascii_is_folded),
+        cmocka_unit_test(texts_that_people_read_as_the_same_fold_to_the_same),
         cmocka_unit_test(without_memory_it_says_so),
     };
     return cmocka_run_group_tests(tests, arena_make, arena_drop);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/random.h"
 #include "web/field_types.h"
 
@@ -233,6 +234,51 @@ static void a_query_with_a_malformed_field_is_refused(void **state)
         assert_false(query_valid(bad[i], &out));
 }
 
+static void a_form_in_the_query_is_read_like_a_posted_one(void **state)
+{
+    (void)state;
+    struct exchange x = { .app = &services, .arena = arena };
+    assert_int_equal(form_parse(arena, STR("color=green&count=&price=x&note="), &x.query), ST_OK);
+    order = (struct order){ .note = STR("before") };
+    assert_int_equal(query_form_read(&x, order_fields, &order, &errors), ST_INVALID);
+    assert_int_equal(errors.count, 2);
+    assert_true(form_failed(&errors, "count") && form_failed(&errors, "price"));
+    assert_int_equal(form_parse(arena, STR("color=green&count=2&note="), &x.query), ST_OK);
+    assert_int_equal(query_form_read(&x, order_fields, &order, &errors), ST_OK);
+    assert_int_equal(order.count, 2);
+    assert_true(str_equal(order.note, STR("before")));
+}
+
+static bool day_valid(const char *typed, int64_t *out)
+{
+    static const struct field day_fields[] = {
+        { .name = "day", .type = &FIELD_DAY, .min = 2000, .max = 2100 },
+        { .name = NULL },
+    };
+    struct exchange x = { .app = &services, .arena = arena };
+    x.query.count = 1;
+    x.query.fields[0] = (struct form_field){ STR("day"), str_from(typed) };
+    *out = -1;
+    return query_read(&x, day_fields, out);
+}
+
+static void a_day_is_read_as_its_first_instant_in_the_zone(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "2026-2-01",  "2026-02-30",    "2026-11-20 ", "26-11-20",
+                                       "2026/11/20", "1999-12-31",    "2101-01-01",  "x026-11-20",
+                                       "2026-11-2x", "2026-11-20T00", "20261-11-20", "-026-11-20" };
+    int64_t ms;
+    assert_true(clock_zone_set("Asia/Shanghai"));
+    assert_true(day_valid("2026-11-20", &ms));
+    assert_int_equal(ms, 1795104000000);
+    assert_true(day_valid("２０２６－１１－２０", &ms));
+    assert_int_equal(ms, 1795104000000);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_false(day_valid(bad[i], &ms));
+    assert_true(clock_zone_set("UTC"));
+}
+
 static void without_memory_a_form_is_neither_accepted_nor_refused(void **state)
 {
     (void)state;
@@ -254,6 +300,8 @@ int main(void)
         cmocka_unit_test(messages_come_in_the_order_of_the_table),
         cmocka_unit_test(typed_texts_are_shown_again_except_secret_ones),
         cmocka_unit_test(a_query_with_a_malformed_field_is_refused),
+        cmocka_unit_test(a_form_in_the_query_is_read_like_a_posted_one),
+        cmocka_unit_test(a_day_is_read_as_its_first_instant_in_the_zone),
         cmocka_unit_test(without_memory_a_form_is_neither_accepted_nor_refused),
     };
     return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;

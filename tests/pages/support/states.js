@@ -118,13 +118,18 @@ const packets = [
   { name: 'verify hundred', as: 'grabber', path: verify('hundred') },
 ];
 
+const thisYear = new Date().getFullYear();
 const records = ['received', 'sent'].flatMap((list) => {
   const path = `/records/${list}`;
   return [
     { name: `${list} empty`, as: 'fresh', path },
     { name: `${list} full`, as: list === 'sent' ? 'sender' : 'grabber', path },
-    { name: `${list} full with months`, as: 'sender', path, act: (page) => page.click('summary') },
+    { name: `${list} full with months`, as: 'sender', path, act: (page) => page.click('.card:has(.chart) summary') },
     { name: `${list} empty year`, as: 'sender', path: `${path}?year=2020` },
+    { name: `${list} filtered`, as: list === 'sent' ? 'sender' : 'grabber', path: `${path}?kind=lucky&year=${thisYear}&min=0.01` },
+    { name: `${list} filter open`, as: 'sender', path, act: (page) => page.click('.filters summary') },
+    { name: `${list} filtered, nothing`, as: 'sender', path: `${path}?q=${encodeURIComponent(LONGEST.emoji)}&max=0.01` },
+    { name: `${list} filter refused`, as: 'sender', path: `${path}?kind=x&state=x&person=-&from=x&to=2026-02-30&min=x&max=0`, status: 422 },
     { name: `${list} with long texts`, as: list === 'sent' ? 'latin' : 'rtl', path },
   ];
 });

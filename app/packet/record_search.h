@@ -1,0 +1,41 @@
+/* Searching the records of a user by a filter. No index serves every filter, and writing one would cost the settlement
+ * of every grab. So the search reads the records newest first, by the same key as the list, and compares each with the
+ * filter here; a page of results reads a limited number of records, and then tells where the search continues. */
+#ifndef HB_PACKET_RECORD_SEARCH_H
+#define HB_PACKET_RECORD_SEARCH_H
+
+#include "packet/records.h"
+
+/* Records that one search reads at most, whatever it finds. Below that it reads at most about twice the records from
+ * the first to the last one that it returns. */
+enum { RECORD_SEARCH_ROWS_MAX = 1000 };
+
+/* All conditions hold together. {0}: every record. */
+struct record_filter {
+    unsigned kinds;           /* bits 1 << enum packet_kind; 0: any */
+    unsigned states;          /* bits 1 << enum packet_state, of the state that users see; 0: any */
+    uint64_t person_id;       /* received: the sender; sent: a named receiver, or a user with a share; 0: anybody */
+    struct str text;          /* a part of the greeting, both by utf8_fold_case; empty: any */
+    int64_t min_fen, max_fen; /* of the share, or of the packet sent; max_fen 0: no limit */
+};
+
+/* True when the filter has a condition. */
+bool record_filter_given(const struct record_filter *filter);
+
+/* Compares a record with the filter, at that time. Memory for the greeting is from a; without it the arena has failed,
+ * and false. */
+bool record_matches(struct arena *a, const struct record *row, enum record_side side,
+                    const struct record_filter *filter, int64_t now_ms);
+
+struct record_result {
+    struct record_list records; /* at most page->limit */
+    struct list_key rest;       /* given: there may be further records below it */
+    bool paused;                /* the search read as much as it may before it found that many */
+};
+
+/* The records of a page, found by the filter; page->limit is below RECORD_SEARCH_ROWS_MAX (asserted). query->person_id
+ * is ignored: the filter's is used. Errors as records_find. */
+enum status records_search(struct db *db, struct arena *a, const struct record_query *query, const struct db_page *page,
+                           const struct record_filter *filter, int64_t now_ms, struct record_result *out);
+
+#endif

@@ -1,0 +1,302 @@
+#include "pages/records_filter.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "user/account.h"
+#include "user/store.h"
+#include "web/field_types.h"
+#include "web/list_key.h"
+#include "web/text.h"
+
+enum { YEAR_MIN = 2000, YEAR_MAX = 9998 };
+
+/* The values of the filter form. The words are numbered from 0: the default is the number of none. */
+struct filter_form {
+    unsigned kind, state;
+    struct str person, text;
+    int64_t from_ms, to_ms; /* the first instants of the first and the last day; 0: not given */
+    int64_t min_fen, max_fen;
+};
+enum { NO_WORD = 31 };
+
+static struct str kind_word(unsigned i)
+{
+    return i <= PACKET_EXCLUSIVE ? packet_kind_name((enum packet_kind)i) : STR_NONE;
+}
+
+/* The states that users see. */
+static struct str state_word(unsigned i)
+{
+    unsigned state = i + PACKET_OPEN;
+    return state <= PACKET_EXPIRED ? packet_state_name((enum packet_state)state) : STR_NONE;
+}
+
+static int64_t greeting_max(const struct config *config)
+{
+    return config->greeting_graphemes_max;
+}
+
+static const struct field filter_fields[] = {
+    { .name = "kind",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct filter_form, kind),
+      .word = kind_word,
+      .malformed = "text/kind_unknown" },
+    { .name = "state",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct filter_form, state),
+      .word = state_word,
+      .malformed = "text/filter_state_unknown" },
+    { .name = "person",
+      .type = &FIELD_USERNAME,
+      .member = offsetof(struct filter_form, person),
+      .malformed = "text/to_unknown" },
+    { .name = "q",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct filter_form, text),
+      .max_of = greeting_max,
+      .malformed = "text/greeting_invalid",
+      .high = "text/greeting_long" },
+    { .name = "from",
+      .type = &FIELD_DAY,
+      .member = offsetof(struct filter_form, from_ms),
+      .min = YEAR_MIN,
+      .max = YEAR_MAX,
+      .malformed = "text/filter_day_malformed",
+      .low = "text/filter_day_malformed",
+      .high = "text/filter_day_malformed" },
+    { .name = "to",
+      .type = &FIELD_DAY,
+      .member = offsetof(struct filter_form, to_ms),
+      .min = YEAR_MIN,
+      .max = YEAR_MAX,
+      .malformed = "text/filter_day_malformed",
+      .low = "text/filter_day_malformed",
+      .high = "text/filter_day_malformed" },
+    { .name = "min",
+      .type = &FIELD_YUAN,
+      .member = offsetof(struct filter_form, min_fen),
+      .malformed = "text/amount_not_money" },
+    { .name = "max",
+      .type = &FIELD_YUAN,
+      .member = offsetof(struct filter_form, max_fen),
+      .min = 1,
+      .malformed = "text/amount_not_money",
+      .low = "text/filter_max_low" },
+    { .name = NULL },
+};
+
+/* Of the links: the year, and the place in the list. */
+struct link_query {
+    uint64_t year;
+    struct list_key before;
+};
+
+static const struct field link_fields[] = {
+    { .name = "year",
+      .type = &FIELD_NUMBER,
+      .member = offsetof(struct link_query, year),
+      .min = YEAR_MIN,
+      .max = YEAR_MAX },
+    { .name = "before", .type = &FIELD_LIST_KEY, .member = offsetof(struct link_query, before) },
+    { .name = NULL },
+};
+
+/* ---- reading ---- */
+
+static struct str typed(const struct exchange *x, const char *name)
+{
+    return form_get(&x->query, name, NULL);
+}
+
+static enum status person_find(struct exchange *x, struct str username, uint64_t *out, struct form_errors *errors)
+{
+    struct user user;
+    enum status st = user_find_by_name(x->app->stores.db, x->arena, username, &user);
+    if (st == ST_NOT_FOUND) {
+        form_fail(errors, "person", "text/to_unknown");
+        return ST_INVALID;
+    }
+    if (st == ST_OK)
+        *out = user.id;
+    return st;
+}
+
+static int64_t next_day_ms(int64_t day_ms)
+{
+    struct clock_date d = clock_zone_date(day_ms);
+    return clock_zone_day_start_ms(d.year, d.month, d.day + 1);
+}
+
+/* The days from … to, of the given year only. A filter without any of them has no period. */
+static void period_set(struct records_request *r, const struct filter_form *form)
+{
+    bool whole_years = r->year_given || !r->filtered;
+    if (!whole_years && form->from_ms == 0 && form->to_ms == 0)
+        return;
+    int64_t from_ms = whole_years ? clock_zone_year_start_ms(r->year) : 0;
+    int64_t until_ms = whole_years ? clock_zone_year_start_ms(r->year + 1) : INT64_MAX;
+    int64_t to_ms = form->to_ms != 0 ? next_day_ms(form->to_ms) : until_ms;
+    r->page.from_ms = form->from_ms > from_ms ? form->from_ms : from_ms;
+    r->page.until_ms = to_ms < until_ms ? to_ms : until_ms;
+}
+
+static enum status filter_read(struct exchange *x, struct filter_form *form, struct record_filter *out,
+                               struct form_errors *errors)
+{
+    enum status st = query_form_read(x, filter_fields, form, errors);
+    if (st != ST_OK)
+        return st;
+    if (form->from_ms != 0 && form->to_ms != 0 && form->from_ms > form->to_ms)
+        form_fail(errors, "to", "text/filter_to_before_from");
+    if (form->max_fen != 0 && form->min_fen > form->max_fen)
+        form_fail(errors, "max", "text/filter_max_below_min");
+    if (errors->count > 0)
+        return ST_INVALID;
+    *out = (struct record_filter){ .kinds = form->kind == NO_WORD ? 0 : 1U << form->kind,
+                                   .states = form->state == NO_WORD ? 0 : 1U << (form->state + PACKET_OPEN),
+                                   .min_fen = form->min_fen,
+                                   .max_fen = form->max_fen };
+    if (form->text.len > 0)
+        st = utf8_fold_case(x->arena, form->text, &out->text);
+    return st == ST_OK && form->person.len > 0 ? person_find(x, form->person, &out->person_id, errors) : st;
+}
+
+static bool is_filtered(const struct exchange *x)
+{
+    for (const struct field *field = filter_fields; field->name != NULL; field++)
+        if (typed(x, field->name).len > 0)
+            return true;
+    return false;
+}
+
+enum status records_request_read(struct exchange *x, enum record_side side, struct records_request *out,
+                                 struct form_errors *errors)
+{
+    static const char *const paths[RECORD_SIDES] = {
+        [RECORD_RECEIVED] = "/records/received", [RECORD_SENT] = "/records/sent"
+    };
+    struct link_query link = { .year = (uint64_t)clock_zone_date(x->now_ms).year };
+    struct filter_form form = { .kind = NO_WORD, .state = NO_WORD, .person = STR(""), .text = STR("") };
+    *out = (struct records_request){ .side = side, .path = paths[side], .filtered = is_filtered(x) };
+    errors->count = 0;
+    if (!query_read(x, link_fields, &link))
+        return ST_INVALID;
+    out->year = (int)link.year;
+    out->year_given = typed(x, "year").len > 0;
+    enum status st = filter_read(x, &form, &out->filter, errors);
+    if (st != ST_OK)
+        return st;
+    out->page.below = link.before;
+    period_set(out, &form);
+    return ST_OK;
+}
+
+/* ---- links ---- */
+
+/* Appends NAME=VALUE with the mark between path and query, or between parameters. */
+static void parameter_append(struct exchange *x, struct buf *url, char *mark, const char *name, struct str value)
+{
+    buf_printf(url, "%c%s=", *mark, name);
+    buf_str(url, form_encode(x->arena, value));
+    *mark = '&';
+}
+
+/* The link without the field `except` (NULL: with all), and with one more parameter (NULL: none). */
+static struct str url_build(struct exchange *x, const struct records_request *r, const char *path, const char *except,
+                            const char *name, struct str value)
+{
+    struct buf url = BUF_EMPTY;
+    char mark = '?';
+    buf_cstr(&url, path);
+    if (r->year_given && (except == NULL || strcmp(except, "year") != 0))
+        parameter_append(x, &url, &mark, "year", typed(x, "year"));
+    for (const struct field *field = filter_fields; field->name != NULL; field++)
+        if (typed(x, field->name).len > 0 && (except == NULL || strcmp(except, field->name) != 0))
+            parameter_append(x, &url, &mark, field->name, typed(x, field->name));
+    if (name != NULL)
+        parameter_append(x, &url, &mark, name, value);
+    struct str text = url.failed ? STR_NONE : arena_str(x->arena, buf_view(&url));
+    buf_free(&url);
+    return text;
+}
+
+struct str records_url(struct exchange *x, const struct records_request *request, const char *path)
+{
+    return url_build(x, request, path, NULL, NULL, STR(""));
+}
+
+struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
+                            struct str value)
+{
+    return url_build(x, request, request->path, NULL, name, value);
+}
+
+/* ---- the form ---- */
+
+static void chip_add(struct exchange *x, struct model *m, const struct records_request *r, struct value *chips,
+                     const char *field, const char *name, struct str value)
+{
+    struct value *chip = value_add_object(m, chips);
+    value_text(m, chip, "name", text_of(x, name));
+    value_text(m, chip, "value", value);
+    value_text(m, chip, "url", url_build(x, r, r->path, field, NULL, STR("")));
+}
+
+/* The words of a select as people read them; any other text as it was typed. */
+static struct str chip_value(struct exchange *x, struct str value)
+{
+    static const struct {
+        const char *word, *text;
+    } words[] = { { "lucky", "text/kind_lucky" },         { "even", "text/kind_even" },
+                  { "exclusive", "text/kind_exclusive" }, { "open", "text/state_open" },
+                  { "finished", "text/state_finished" },  { "expired", "text/state_expired" } };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_equal(value, str_from(words[i].word)))
+            return text_of(x, words[i].text);
+    return value;
+}
+
+static void chips_model(struct exchange *x, struct model *m, const struct records_request *r)
+{
+    static const struct {
+        const char *field, *name;
+    } rows[] = { { "year", "text/filter_year" },     { "kind", "text/filter_kind" }, { "state", "text/filter_state" },
+                 { "person", "text/filter_person" }, { "q", "text/filter_q" },       { "from", "text/filter_from" },
+                 { "to", "text/filter_to" },         { "min", "text/filter_min" },   { "max", "text/filter_max" } };
+    struct value *chips = value_page_list(m, &m->root, "chips");
+    if (!r->filtered || x->wants_json)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct str value = typed(x, rows[i].field);
+        bool is_word = strcmp(rows[i].field, "kind") == 0 || strcmp(rows[i].field, "state") == 0;
+        if (value.len > 0)
+            chip_add(x, m, r, chips, rows[i].field, rows[i].name, is_word ? chip_value(x, value) : value);
+    }
+}
+
+static void option_model(struct exchange *x, struct model *m, struct value *filter, const char *field, const char *word,
+                         const char *member)
+{
+    value_bool(m, filter, member, str_equal(typed(x, field), str_from(word)));
+}
+
+void records_filter_model(struct exchange *x, struct model *m, const struct records_request *request)
+{
+    struct value *filter = value_page_object(m, &m->root, "filter");
+    form_typed_model(m, filter, filter_fields, &x->query);
+    if (request->year_given)
+        value_text(m, filter, "year", typed(x, "year"));
+    option_model(x, m, filter, "kind", "lucky", "kind_lucky");
+    option_model(x, m, filter, "kind", "even", "kind_even");
+    option_model(x, m, filter, "kind", "exclusive", "kind_exclusive");
+    option_model(x, m, filter, "state", "open", "state_open");
+    option_model(x, m, filter, "state", "finished", "state_finished");
+    option_model(x, m, filter, "state", "expired", "state_expired");
+    value_text(m, filter, "clear_url", str_from(request->path));
+    value_page_bool(m, &m->root, "filtered", request->filtered);
+    chips_model(x, m, request);
+}

@@ -1,0 +1,39 @@
+/* The query of the records pages: the year, the place in the list, and the fields of the filter form, which is sent by
+ * GET. Also the links that keep the query, and the form and its chips in the model. */
+#ifndef HB_PAGES_RECORDS_FILTER_H
+#define HB_PAGES_RECORDS_FILTER_H
+
+#include "packet/record_search.h"
+#include "web/fields.h"
+
+/* What a request asks for. */
+struct records_request {
+    enum record_side side;
+    const char *path; /* "/records/sent" */
+    int year;         /* of the totals: the asked one, else the current one in the service's zone */
+    bool year_given;
+    bool filtered;       /* a field of the filter form is given: all years are searched, unless one is given */
+    struct db_page page; /* without its limit */
+    struct record_filter filter;
+};
+
+/* Reads the query of a request for this side. ST_OK · ST_INVALID: errors has the messages of the filter form, or none
+ * when year or before is malformed (400) · else the status of the look-up of a person. */
+enum status records_request_read(struct exchange *x, enum record_side side, struct records_request *out,
+                                 struct form_errors *errors);
+
+/* A link to the same records: path, year and filter fields as typed. STR_NONE without memory. */
+struct str records_url(struct exchange *x, const struct records_request *request, const char *path);
+/* The same with one more parameter. */
+struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
+                            struct str value);
+
+/* Adds the page-only members of the filter form:
+ *   filter      { kind, state, person, q, from, to, min, max: the typed texts; year: only when given; kind_lucky,
+ *                 kind_even, kind_exclusive, state_open, state_finished, state_expired: the selected option;
+ *                 clear_url }
+ *   filtered    boolean
+ *   chips       [{ name, value, url }]: the given fields and the link that leaves each out */
+void records_filter_model(struct exchange *x, struct model *m, const struct records_request *request);
+
+#endif

@@ -1,0 +1,446 @@
+/* The filters of the records pages on a real database: what they find, page by page, and how many rows they read. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "packet/record_search.h"
+#include "pages/records.h"
+#include "test_packet_fixture.h"
+
+enum { URI_MAX = 1024, MANY = 5000, PAGES_MAX = 400 };
+
+static struct services *app;
+static struct person ming, hong, gang; /* ming sends to hong and gang */
+static uint64_t next_id;
+static int64_t first_day_ms; /* of 2025 */
+static const int64_t DAY_MS = 86400000;
+
+/* ---- rows, as send and settlement write them ---- */
+
+struct sent {
+    const char *kind, *state, *greeting;
+    int64_t amount_fen, created_ms;
+    const struct person *receiver; /* of an exclusive packet */
+};
+
+static uint64_t packet_add(const struct person *sender, const struct sent *p)
+{
+    char key[PERSON_KEY_MAX];
+    uint64_t id = next_id++;
+    fresh_key(key);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO packet (id, sender_id, sender_name, receiver_id, kind, split, amount_fen, "
+                "count, greeting, seed, commitment, state, grabbed_count, created_ms, expires_ms, "
+                "request_key) VALUES (?, ?, ?, ?, ?, 'even', ?, 2, ?, REPEAT('s', 32), REPEAT('c', 32), "
+                "?, IF(? = 'finished', 2, 0), ?, ?, ?)",
+                DB_PARAMS(DB_U64(id), DB_U64(sender->id), DB_TEXT(str_from(sender->nickname)),
+                          p->receiver != NULL ? DB_U64(p->receiver->id) : DB_NULL, DB_TEXT(str_from(p->kind)),
+                          DB_I64(p->amount_fen), DB_TEXT(str_from(p->greeting)), DB_TEXT(str_from(p->state)),
+                          DB_TEXT(str_from(p->state)), DB_I64(p->created_ms), DB_I64(INT64_C(4102444800000)),
+                          DB_TEXT(str_from(key)))),
+        ST_OK);
+    return id;
+}
+
+static void grab_add(uint64_t packet_id, uint32_t share_no, const struct person *by, int64_t fen, int64_t ms)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                             "VALUES (?, ?, ?, ?, ?, ?)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(share_no), DB_U64(by->id),
+                                       DB_TEXT(str_from(by->nickname)), DB_I64(fen), DB_I64(ms))),
+                     ST_OK);
+}
+
+#define NUMBERS                                                                                                        \
+    "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 31) "                                   \
+    "SELECT a.i * 1024 + b.i * 32 + c.i AS no FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c"
+
+/* count even packets of one yuan, a minute apart, the oldest at from_ms; one of 1000 has the greeting 稀有. The other
+ * user takes a share of each. */
+static void many_add(const struct person *sender, const struct person *taker, int64_t from_ms, int64_t count)
+{
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
+                "seed, commitment, state, created_ms, expires_ms, request_key) "
+                "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
+                "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
+                "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
+                DB_PARAMS(DB_U64(next_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms), DB_U64(next_id),
+                          DB_I64(count))),
+        ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                             "SELECT id, 0, ?, 'many', 100, created_ms FROM packet WHERE id >= ? AND id < ?",
+                             DB_PARAMS(DB_U64(taker->id), DB_U64(next_id), DB_U64(next_id + (uint64_t)count))),
+                     ST_OK);
+    next_id += (uint64_t)count;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    if (app == NULL)
+        return 1;
+    person_new(app, &ming, 0);
+    person_new(app, &hong, 0);
+    person_new(app, &gang, 0);
+    next_id = (UINT64_C(1) << 62) + (random_u64() >> 4);
+    first_day_ms = clock_zone_year_start_ms(2025);
+
+    const struct sent rows[] = {
+        { "lucky", "open", "新年快乐", 1000, first_day_ms, NULL },
+        { "even", "finished", "Happy NEW Year", 2000, first_day_ms + DAY_MS, NULL },
+        { "exclusive", "open", "生日快乐", 520, first_day_ms + 2 * DAY_MS, &hong },
+        { "lucky", "expired", "100% 快乐_", 3000, first_day_ms + 3 * DAY_MS - 1, NULL },
+        { "lucky", "closed", "ｈａｐｐｙ", 4000, clock_zone_year_start_ms(2026), NULL },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint64_t id = packet_add(&ming, &rows[i]);
+        if (strcmp(rows[i].kind, "exclusive") != 0)
+            grab_add(id, 0, &gang, rows[i].amount_fen / 2, rows[i].created_ms + 1);
+    }
+    const struct sent of_hong = { "lucky", "open", "红的", 800, first_day_ms + DAY_MS, NULL };
+    grab_add(packet_add(&hong, &of_hong), 0, &gang, 800, first_day_ms + DAY_MS + 5);
+    return 0;
+}
+
+/* Packets of this test have rows but no transfers, so an audit by another test must not find them. */
+static int teardown(void **state)
+{
+    (void)state;
+    static const char *const clear[] = {
+        "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
+        "DELETE FROM packet WHERE sender_id >= ?"
+    };
+    int failed = 0;
+    for (size_t i = 0; i < ARRAY_LEN(clear); i++)
+        failed |= db_exec(app->stores.db, NULL, clear[i], DB_PARAMS(DB_U64(ming.id))) != ST_OK;
+    packet_services_close(app);
+    return failed;
+}
+
+static int requested(struct visit *v, const struct person *p, const char *uri, bool json)
+{
+    bool is_sent = strncmp(uri, "/records/sent", 13) == 0;
+    return person_request(v, app, p, is_sent ? records_sent : records_received, uri, NULL, 0, json);
+}
+
+static void assert_found(const struct person *p, const char *uri, size_t count, const char *greeting)
+{
+    struct visit v;
+    assert_int_equal(requested(&v, p, uri, true), 200);
+    size_t found = visit_body_count(&v, "\"greeting\":");
+    if (found != count)
+        fail_msg("%s: found %zu instead of %zu", uri, found, count);
+    if (greeting != NULL && !visit_body_has(&v, greeting))
+        fail_msg("%s: %s is missing", uri, greeting);
+    assert_true(visit_body_has(&v, "\"next\":null"));
+    visit_end(&v);
+}
+
+/* ---- what is found ---- */
+
+static void sent_packets_are_found_by_each_filter(void **state)
+{
+    (void)state;
+    char uri[URI_MAX];
+    assert_found(&ming, "/records/sent?kind=lucky", 3, NULL); /* of all years */
+    assert_found(&ming, "/records/sent?kind=exclusive", 1, "生日快乐");
+    assert_found(&ming, "/records/sent?state=open", 2, "新年快乐");
+    assert_found(&ming, "/records/sent?state=finished", 1, "Happy NEW Year");
+    assert_found(&ming, "/records/sent?state=expired", 2, "100% 快乐_");
+    assert_found(&ming, "/records/sent?q=%E5%BF%AB%E4%B9%90", 3, NULL);
+    assert_found(&ming, "/records/sent?q=hAPPy", 2, "ｈａｐｐｙ"); /* capitals and full width are the same */
+    assert_found(&ming, "/records/sent?q=%25", 1, "100% 快乐_");   /* no pattern */
+    assert_found(&ming, "/records/sent?q=_", 1, "100% 快乐_");
+    assert_found(&ming, "/records/sent?min=20", 3, NULL);
+    assert_found(&ming, "/records/sent?max=10", 2, NULL);
+    assert_found(&ming, "/records/sent?min=10&max=20", 2, NULL);
+    snprintf(uri, sizeof uri, "/records/sent?person=%s", hong.username); /* a named receiver who has not opened it */
+    assert_found(&ming, uri, 1, "生日快乐");
+    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.username); /* a user with a share */
+    assert_found(&ming, uri, 4, NULL);
+}
+
+static void received_shares_are_found_by_each_filter(void **state)
+{
+    (void)state;
+    char uri[URI_MAX];
+    assert_found(&gang, "/records/received?kind=even", 1, "Happy NEW Year");
+    assert_found(&gang, "/records/received?state=open", 2, "红的");
+    assert_found(&gang, "/records/received?q=%E7%BA%A2", 1, "红的");
+    assert_found(&gang, "/records/received?min=10", 3, NULL); /* of the share, not of the packet */
+    assert_found(&gang, "/records/received?max=5", 1, "新年快乐");
+    snprintf(uri, sizeof uri, "/records/received?person=%s", ming.username);
+    assert_found(&gang, uri, 4, NULL);
+    snprintf(uri, sizeof uri, "/records/received?person=%s", hong.username);
+    assert_found(&gang, uri, 1, "红的");
+    assert_found(&hong, uri, 0, NULL);
+}
+
+static void days_include_both_ends_in_the_service_zone(void **state)
+{
+    (void)state;
+    assert_found(&ming, "/records/sent?from=2025-01-02", 4, NULL);
+    assert_found(&ming, "/records/sent?to=2025-01-02", 2, NULL);
+    assert_found(&ming, "/records/sent?from=2025-01-03&to=2025-01-03", 2, "100% 快乐_");
+    assert_found(&ming, "/records/sent?from=2025-01-04&to=2025-12-31", 0, NULL);
+    assert_found(&ming, "/records/sent?from=2025-12-31&to=2026-01-01", 1, NULL);
+    assert_found(&ming, "/records/sent?from=2025-01-02&year=2025", 3, NULL);
+    assert_found(&ming, "/records/sent?from=2026-01-01&year=2025", 0, NULL);
+}
+
+static void filters_hold_together_and_with_a_year(void **state)
+{
+    (void)state;
+    char uri[URI_MAX];
+    assert_found(&ming, "/records/sent?kind=lucky&year=2025", 2, NULL);
+    assert_found(&ming, "/records/sent?kind=lucky&year=2026", 1, NULL);
+    assert_found(&ming, "/records/sent?kind=lucky&state=expired&q=%E5%BF%AB&min=30&max=30", 1, "100% 快乐_");
+    assert_found(&ming, "/records/sent?kind=even&state=expired", 0, NULL);
+    snprintf(uri, sizeof uri, "/records/received?person=%s&kind=lucky&from=2025-01-01&to=2025-01-31&min=5",
+             ming.username);
+    assert_found(&gang, uri, 2, NULL);
+    /* A form without anything typed in is the list of the year. */
+    assert_found(&ming, "/records/sent?year=2025&kind=&state=&person=&q=&from=&to=&min=&max=", 4, NULL);
+}
+
+static void a_malformed_filter_has_a_message_beside_its_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query, *field;
+    } bad[] = {
+        { "kind=Lucky", "kind" },
+        { "state=closed", "state" },
+        { "person=nobody-of-this-name", "person" },
+        { "person=a%20b", "person" },
+        { "q=%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB"
+          "%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB"
+          "%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB",
+          "q" },
+        { "from=2025-02-29", "from" },
+        { "from=2025-1-1", "from" },
+        { "from=1999-12-31", "from" },
+        { "to=2025-13-01", "to" },
+        { "to=2025-01-01T00:00", "to" },
+        { "from=2025-01-02&to=2025-01-01", "to" },
+        { "min=1.234", "min" },
+        { "min=-1", "min" },
+        { "max=0", "max" },
+        { "min=2&max=1", "max" }
+    };
+    struct visit v;
+    char uri[URI_MAX], field[64];
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        snprintf(uri, sizeof uri, "/records/sent?%s", bad[i].query);
+        assert_int_equal(requested(&v, &ming, uri, true), 422);
+        snprintf(field, sizeof field, "{\"field\":\"%s\",", bad[i].field);
+        assert_int_equal(visit_body_count(&v, "\"field\":"), 1);
+        assert_true(visit_body_has(&v, field));
+        visit_end(&v);
+        assert_int_equal(requested(&v, &ming, uri, false), 422);
+        snprintf(field, sizeof field, "id=\"%s_error\"", bad[i].field);
+        assert_true(visit_body_has(&v, field));
+        assert_true(visit_body_has(&v, "<details class=\"card filters\" open>"));
+        assert_false(visit_body_has(&v, "class=\"row\""));
+        visit_end(&v);
+    }
+    assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky&year=x", true), 400);
+    visit_end(&v);
+}
+
+/* ---- the page ---- */
+
+static void the_page_has_a_chip_for_each_filter_that_leaves_it_out(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(requested(&v, &ming, "/records/sent?year=2025&kind=lucky&state=&q=%3Cb%3E&min=1", false), 200);
+    assert_int_equal(visit_body_count(&v, "class=\"chip gone\""), 4);
+    assert_true(visit_body_has(&v, "href=\"/records/sent?kind=lucky&amp;q=%3Cb%3E&amp;min=1\""));
+    assert_true(visit_body_has(&v, "href=\"/records/sent?year=2025&amp;q=%3Cb%3E&amp;min=1\""));
+    assert_true(visit_body_has(&v, "href=\"/records/sent?year=2025&amp;kind=lucky&amp;min=1\""));
+    assert_true(visit_body_has(&v, "href=\"/records/sent?year=2025&amp;kind=lucky&amp;q=%3Cb%3E\""));
+    assert_true(visit_body_has(&v, "&lt;b&gt;"));
+    assert_true(visit_body_has(&v, "没有符合条件的红包"));
+    assert_true(visit_body_has(&v, "清除筛选条件"));
+    assert_true(visit_body_has(&v, "<option value=\"lucky\" selected>"));
+    assert_true(visit_body_has(&v, "name=\"year\" value=\"2025\""));
+    visit_end(&v);
+    assert_int_equal(requested(&v, &ming, "/records/sent?year=2025", false), 200);
+    assert_int_equal(visit_body_count(&v, "class=\"chip gone\""), 0);
+    assert_false(visit_body_has(&v, "清除筛选条件"));
+    visit_end(&v);
+}
+
+static void totals_of_all_years_stand_beside_those_of_the_year(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 0);
+    static const char *const months[] = { "(?, 2024, 2, 2, 300, 5, 50, 1)", "(?, 2025, 1, 1, 100, 0, 0, 0)",
+                                          "(?, 2025, 7, 3, 70, 1, 9, 1)" };
+    for (size_t i = 0; i < ARRAY_LEN(months); i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen, "
+                 "best_count) VALUES %s",
+                 months[i]);
+        assert_int_equal(db_exec(app->stores.db, NULL, sql, DB_PARAMS(DB_U64(p.id))), ST_OK);
+    }
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2025", true), 200);
+    assert_true(visit_body_has(&v, "\"year\":2025,\"total_fen\":170,\"count\":4,\"best_count\":0,"
+                                   "\"all_time\":{\"total_fen\":470,\"count\":6,\"best_count\":0}"));
+    visit_end(&v);
+    assert_int_equal(requested(&v, &p, "/records/received?year=2025", true), 200);
+    assert_true(visit_body_has(&v, "\"year\":2025,\"total_fen\":9,\"count\":1,\"best_count\":1,"
+                                   "\"all_time\":{\"total_fen\":59,\"count\":6,\"best_count\":2}"));
+    visit_end(&v);
+    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(p.id))),
+                     ST_OK);
+}
+
+/* ---- many records ---- */
+
+/* Follows `next` to the end. Returns the number of items. */
+static size_t all_pages(const struct person *p, const char *path, size_t *pages)
+{
+    struct visit v;
+    char uri[URI_MAX], next[128];
+    size_t items = 0;
+    snprintf(uri, sizeof uri, "%s", path);
+    for (*pages = 1; *pages < PAGES_MAX; (*pages)++) {
+        assert_int_equal(requested(&v, p, uri, true), 200);
+        size_t here = visit_body_count(&v, "\"greeting\":");
+        assert_true(here <= RECORDS_PAGE_ITEMS);
+        items += here;
+        bool more = !visit_body_has(&v, "\"next\":null");
+        if (more) {
+            visit_json_text(&v, "next", next, sizeof next);
+            snprintf(uri, sizeof uri, "%s&before=%s", path, next);
+        }
+        visit_end(&v);
+        if (!more)
+            return items;
+    }
+    fail_msg("%s does not end", path);
+    return 0;
+}
+
+/* Rows that the connection has read so far, by keys and by scans. */
+static int64_t rows_read(void)
+{
+    struct arena *a = arena_new(16384, 1 << 20);
+    struct db_rows rows;
+    int64_t sum = 0;
+    assert_int_equal(db_query(app->stores.db, a, &rows, "SHOW SESSION STATUS LIKE 'Handler_read%'", NULL, 0), ST_OK);
+    for (size_t i = 0; i < rows.count; i++)
+        if (!str_equal(db_cell(&rows, i, 0), STR("Handler_read_retry")))
+            sum += db_cell_i64(&rows, i, 1);
+    arena_free(a);
+    return sum;
+}
+
+/* Rows read by one request; a count of its own for looking is subtracted. */
+static int64_t rows_of(const struct person *p, const char *uri)
+{
+    struct visit v;
+    int64_t before = rows_read(), looked = rows_read();
+    assert_int_equal(requested(&v, p, uri, true), 200);
+    visit_end(&v);
+    return rows_read() - looked - (looked - before);
+}
+
+static void a_search_ends_after_some_records_and_continues_there(void **state)
+{
+    (void)state;
+    struct person sender, taker;
+    struct visit v;
+    size_t pages;
+    person_new(app, &sender, 0);
+    person_new(app, &taker, 0);
+    many_add(&sender, &taker, first_day_ms, MANY);
+    assert_int_equal(all_pages(&sender, "/records/sent?q=%E7%A8%80%E6%9C%89", &pages), MANY / 1000);
+    assert_true(pages >= MANY / RECORD_SEARCH_ROWS_MAX);
+    assert_int_equal(all_pages(&taker, "/records/received?q=%E7%A8%80%E6%9C%89", &pages), MANY / 1000);
+    assert_int_equal(all_pages(&taker, "/records/received?kind=lucky", &pages), 0);
+    assert_int_equal(all_pages(&taker, "/records/received?min=1&kind=even", &pages), MANY);
+    assert_int_equal(pages, MANY / RECORDS_PAGE_ITEMS);
+    assert_int_equal(requested(&v, &taker, "/records/received?kind=lucky", false), 200);
+    assert_true(visit_body_has(&v, "继续往前找"));
+    assert_true(visit_body_has(&v, "已查到"));
+    assert_false(visit_body_has(&v, "没有符合条件的红包"));
+    visit_end(&v);
+}
+
+/* A row of the list costs its key, its packet, and for a person one look for a share. */
+static void no_filter_reads_many_rows_more_than_it_shows(void **state)
+{
+    (void)state;
+    struct person sender, taker;
+    char uri[URI_MAX];
+    person_new(app, &sender, 0);
+    person_new(app, &taker, 0);
+    many_add(&sender, &taker, first_day_ms, MANY);
+    static const char *const all[] = { "year=2025",       "kind=even",     "state=expired",
+                                       "q=%E5%B8%B8",     "min=1",         "max=1",
+                                       "from=2025-01-01", "to=2025-12-31", "kind=even&min=1&max=1&from=2025-01-01" };
+    static const char *const none[] = { "kind=lucky", "state=open", "q=nothing",
+                                        "min=2",      "max=0.01",   "kind=lucky&state=open&q=nothing&min=2" };
+    static const struct {
+        const char *path;
+        bool sent;
+    } sides[] = { { "/records/sent", true }, { "/records/received", false } };
+    for (size_t side = 0; side < ARRAY_LEN(sides); side++) {
+        const struct person *p = sides[side].sent ? &sender : &taker, *other = sides[side].sent ? &taker : &sender;
+        for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+            snprintf(uri, sizeof uri, "%s?%s", sides[side].path, all[i]);
+            int64_t rows = rows_of(p, uri);
+            if (rows > 3 * (RECORDS_PAGE_ITEMS + 1))
+                fail_msg("%s reads %" PRId64 " rows", uri, rows);
+        }
+        for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+            snprintf(uri, sizeof uri, "%s?%s", sides[side].path, none[i]);
+            int64_t rows = rows_of(p, uri);
+            if (rows > 3 * RECORD_SEARCH_ROWS_MAX)
+                fail_msg("%s reads %" PRId64 " rows", uri, rows);
+        }
+        snprintf(uri, sizeof uri, "%s?person=%s", sides[side].path, other->username);
+        assert_true(rows_of(p, uri) <= 5 * (RECORDS_PAGE_ITEMS + 1));
+        snprintf(uri, sizeof uri, "%s?person=%s", sides[side].path, ming.username);
+        assert_true(rows_of(p, uri) <= 5 * RECORD_SEARCH_ROWS_MAX);
+        /* Days that are long past are reached by the key. */
+        snprintf(uri, sizeof uri, "%s?from=2025-01-01&to=2025-01-01&kind=even", sides[side].path);
+        assert_true(rows_of(p, uri) <= 3 * (RECORDS_PAGE_ITEMS + 1));
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sent_packets_are_found_by_each_filter),
+        cmocka_unit_test(received_shares_are_found_by_each_filter),
+        cmocka_unit_test(days_include_both_ends_in_the_service_zone),
+        cmocka_unit_test(filters_hold_together_and_with_a_year),
+        cmocka_unit_test(a_malformed_filter_has_a_message_beside_its_field),
+        cmocka_unit_test(the_page_has_a_chip_for_each_filter_that_leaves_it_out),
+        cmocka_unit_test(totals_of_all_years_stand_beside_those_of_the_year),
+        cmocka_unit_test(a_search_ends_after_some_records_and_continues_there),
+        cmocka_unit_test(no_filter_reads_many_rows_more_than_it_shows),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
+}

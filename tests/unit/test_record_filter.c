@@ -1,0 +1,117 @@
+/* packet/record_search: comparing a record with a filter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "packet/record_search.h"
+
+static const int64_t NOW_MS = 1000000;
+static struct arena *arena;
+
+static struct record record_of(void)
+{
+    return (struct record){ .kind = PACKET_LUCKY,
+                            .state = PACKET_OPEN,
+                            .amount_fen = 520,
+                            .sender_id = 7,
+                            .greeting = STR("Happy 新年"),
+                            .count = 3,
+                            .grabbed_count = 1,
+                            .expires_ms = NOW_MS + 1 };
+}
+
+static bool received_matches(const struct record *row, const struct record_filter *filter)
+{
+    return record_matches(arena, row, RECORD_RECEIVED, filter, NOW_MS);
+}
+
+static void an_empty_filter_matches_everything(void **state)
+{
+    (void)state;
+    const struct record_filter none = { 0 };
+    struct record row = record_of();
+    assert_false(record_filter_given(&none));
+    assert_true(received_matches(&row, &none));
+    assert_true(record_matches(arena, &row, RECORD_SENT, &none, NOW_MS));
+}
+
+static void each_condition_can_exclude_a_record(void **state)
+{
+    (void)state;
+    static const struct record_filter excluding[] = {
+        { .kinds = 1U << PACKET_EVEN | 1U << PACKET_EXCLUSIVE },
+        { .states = 1U << PACKET_FINISHED },
+        { .person_id = 8 },
+        { .text = { "new", 3 } },
+        { .min_fen = 521 },
+        { .max_fen = 519 },
+    };
+    static const struct record_filter including[] = {
+        { .kinds = 1U << PACKET_LUCKY },
+        { .states = 1U << PACKET_OPEN },
+        { .person_id = 7 },
+        { .text = { "happy", 5 } },
+        { .min_fen = 520 },
+        { .max_fen = 520 },
+    };
+    struct record row = record_of();
+    for (size_t i = 0; i < sizeof excluding / sizeof excluding[0]; i++) {
+        assert_true(record_filter_given(&excluding[i]));
+        assert_false(received_matches(&row, &excluding[i]));
+        assert_true(received_matches(&row, &including[i]));
+    }
+}
+
+static void the_state_is_the_one_that_users_see(void **state)
+{
+    (void)state;
+    const struct record_filter open = { .states = 1U << PACKET_OPEN }, expired = { .states = 1U << PACKET_EXPIRED },
+                               finished = { .states = 1U << PACKET_FINISHED };
+    struct record row = record_of();
+    row.expires_ms = NOW_MS;
+    assert_true(received_matches(&row, &expired));
+    assert_false(received_matches(&row, &open));
+    row.state = PACKET_CLOSED;
+    row.grabbed_count = row.count;
+    assert_true(received_matches(&row, &finished));
+    assert_false(received_matches(&row, &expired));
+}
+
+static void the_person_of_a_sent_packet_is_a_receiver(void **state)
+{
+    (void)state;
+    const struct record_filter person = { .person_id = 7 };
+    struct record row = record_of();
+    assert_false(record_matches(arena, &row, RECORD_SENT, &person, NOW_MS));
+    row.with_person = true;
+    row.sender_id = 8;
+    assert_true(record_matches(arena, &row, RECORD_SENT, &person, NOW_MS));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_new(4096, 1 << 20);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_filter_matches_everything),
+        cmocka_unit_test(each_condition_can_exclude_a_record),
+        cmocka_unit_test(the_state_is_the_one_that_users_see),
+        cmocka_unit_test(the_person_of_a_sent_packet_is_a_receiver),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
