@@ -85,6 +85,16 @@
       }
       out.textContent = Math.floor(fen / 100) + '.' + ('0' + fen % 100).slice(-2);
     };
+    /* The cover's own greeting is used when the sender writes none. */
+    var cover = form.querySelector('[data-cover]');
+    var wrap = function () {
+      var chosen = form.querySelector('[name=cover]:checked');
+      if (!chosen) return;
+      form.elements.greeting.placeholder = chosen.getAttribute('data-greeting');
+      cover.textContent = chosen.closest('label').querySelector('strong').textContent;
+    };
+    form.addEventListener('change', wrap);
+    wrap();
     total.hidden = false;
     form.addEventListener('input', show);
     form.addEventListener('change', show);

@@ -2,6 +2,7 @@
 #ifndef HB_PACKET_ORDER_H
 #define HB_PACKET_ORDER_H
 
+#include "packet/cover.h"
 #include "packet/packet.h"
 
 /* The amounts are within the limits and can be split (packet/rules.h). */
@@ -14,6 +15,7 @@ struct send_order {
     bool lifetime_by_default; /* the form field was empty */
     int64_t opens_ms;         /* it can be opened from then on; 0: from the beginning */
     uint32_t count;
+    enum packet_cover cover;
     struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */
     struct str to;            /* username of the receiver; exclusive only, else empty */

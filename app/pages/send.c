@@ -4,15 +4,13 @@
 #include "ledger/ledger.h"
 #include "packet/rules.h"
 #include "packet/store.h"
+#include "pages/covers.h"
 #include "pages/present.h"
 #include "pages/send_form.h"
 #include "settle/fund.h"
 #include "user/store.h"
 #include "web/respond.h"
-#include "web/text.h"
 #include "web/view.h"
-
-#define GREETING_DEFAULT "text/greeting_default"
 
 static void limits_model(struct exchange *x, struct model *m)
 {
@@ -81,7 +79,9 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     value_text(m, &m->root, "request_key", request_key);
     limits_model(x, m);
     lifetimes_model(x, m, form_get(&x->form, "lifetime", NULL));
-    value_page_text(m, &m->root, "greeting_default", text_of(x, GREETING_DEFAULT));
+    enum packet_cover cover = packet_cover_from(form_get(&x->form, "cover", NULL));
+    covers_model(x, m, cover);
+    value_page_text(m, &m->root, "greeting_default", cover_greeting(x, cover));
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, send_fields, &x->form);
     value_text(m, form, "request_key", request_key);
@@ -142,7 +142,7 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
                             struct form_errors *errors)
 {
     struct send_party receiver;
-    enum status st = send_order_read(x, text_of(x, GREETING_DEFAULT), order, errors);
+    enum status st = send_order_read(x, order, errors);
     if (st == ST_OK)
         st = receiver_find(x, order, &receiver, errors);
     if (st == ST_OK)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "packet/rules.h"
+#include "pages/covers.h"
 #include "pages/present.h"
 #include "user/account.h"
 #include "web/field_types.h"
@@ -36,7 +37,8 @@ static bool is_not_exclusive(const struct field_input *in)
 
 /* ---- words and limits ---- */
 
-_Static_assert(sizeof(enum packet_kind) == sizeof(unsigned) && sizeof(enum split_method) == sizeof(unsigned),
+_Static_assert(sizeof(enum packet_kind) == sizeof(unsigned) && sizeof(enum split_method) == sizeof(unsigned) &&
+                   sizeof(enum packet_cover) == sizeof(unsigned),
                "FIELD_WORD writes an unsigned int");
 
 static struct str kind_word(unsigned i)
@@ -48,6 +50,11 @@ static struct str kind_word(unsigned i)
 static struct str split_word(unsigned i)
 {
     return i < SPLIT_EVEN ? split_method_name((enum split_method)i) : STR_NONE;
+}
+
+static struct str cover_word(unsigned i)
+{
+    return i < COVER_COUNT ? packet_cover_name((enum packet_cover)i) : STR_NONE;
 }
 
 static int64_t greeting_max(const struct config *config)
@@ -179,6 +186,11 @@ const struct field send_fields[] = {
       .member = offsetof(struct send_order, opens_ms),
       .malformed = "text/opens_invalid",
       .high = "text/opens_late" },
+    { .name = "cover",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct send_order, cover),
+      .word = cover_word,
+      .malformed = "text/cover_unknown" },
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
       .member = offsetof(struct send_order, request_key),
@@ -187,8 +199,7 @@ const struct field send_fields[] = {
     { .name = NULL },
 };
 
-enum status send_order_read(struct exchange *x, struct str greeting_default, struct send_order *out,
-                            struct form_errors *errors)
+enum status send_order_read(struct exchange *x, struct send_order *out, struct form_errors *errors)
 {
     const struct config *config = x->app->stores.config;
     *out = (struct send_order){ .kind = PACKET_LUCKY,
@@ -206,6 +217,6 @@ enum status send_order_read(struct exchange *x, struct str greeting_default, str
         out->lifetime_ms = config->packet_lifetime_ms;
     out->greeting_by_default = out->greeting.len == 0;
     if (out->greeting_by_default)
-        out->greeting = greeting_default;
+        out->greeting = cover_greeting(x, out->cover);
     return out->greeting.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }

@@ -9,10 +9,9 @@
 /* To add a field: a row here, a member of struct send_order, and a text for each message. */
 extern const struct field send_fields[];
 
-/* Reads the posted form; out->opens_ms may have passed. greeting_default replaces an empty greeting; STR_NONE: no
- * memory. ST_OK: *out is complete except for the receiver's id · ST_INVALID: *errors has the messages, in the order of
- * the table; only out->request_key may be used · ST_NO_MEMORY. */
-enum status send_order_read(struct exchange *x, struct str greeting_default, struct send_order *out,
-                            struct form_errors *errors);
+/* Reads the posted form; out->opens_ms may have passed. The greeting of the cover replaces an empty greeting. ST_OK:
+ * *out is complete except for the receiver's id · ST_INVALID: *errors has the messages, in the order of the table; only
+ * out->request_key may be used · ST_NO_MEMORY. */
+enum status send_order_read(struct exchange *x, struct send_order *out, struct form_errors *errors);
 
 #endif

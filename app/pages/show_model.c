@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "packet/grab.h"
+#include "pages/covers.h"
 #include "pages/present.h"
 #include "web/qr.h"
 #include "web/view.h"
@@ -111,7 +112,7 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
 }
 
 /* Members of the packet for all visitors. */
-static void packet_model(struct model *m, const struct packet_view *view, struct str id)
+static void packet_model(struct exchange *x, struct model *m, const struct packet_view *view, struct str id)
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
@@ -119,6 +120,7 @@ static void packet_model(struct model *m, const struct packet_view *view, struct
     value_text(m, root, "kind", packet_kind_name(p->kind));
     present_person(m, root, "sender", p->sender_id, p->sender_name);
     value_text(m, root, "greeting", p->greeting);
+    cover_model(x, m, root, p->cover);
     value_text(m, root, "state", packet_state_name(p->state));
     view_count_model(m, root, "count", "count_one", p->count);
     value_int(m, root, "grabbed_count", p->grabbed_count);
@@ -189,7 +191,7 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     bool is_sender = x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id;
     bool list_allowed = show_list_allowed(p, view->has_mine, x->visitor.user_id);
 
-    packet_model(m, view, present_packet_id(x, p->id));
+    packet_model(x, m, view, present_packet_id(x, p->id));
     if (is_sender)
         sender_model(m, p, url);
     mine_model(m, view);

@@ -18,8 +18,8 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
 bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
 
 /* Members, JSON and page:
- *   id, kind, sender{id, nickname, page: initial, hue}, greeting, state (open|finished|expired), count (page:
- *   count_one), grabbed_count,
+ *   id, kind, sender{id, nickname, page: initial, hue}, greeting, cover (page: cover_url),
+ *   state (open|finished|expired), count (page: count_one), grabbed_count,
  *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
  *   opens_at (null: from the beginning; page: opens_text), finished_at, commitment, seed (null while open),
  *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,

@@ -46,6 +46,7 @@ static bool same_order(const struct packet *p, const struct packet *wanted, cons
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
            p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
+           str_equal(p->cover, wanted->cover) &&
            (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
            (order->lifetime_by_default || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
 }
@@ -134,6 +135,7 @@ static enum status packet_prepare(struct stores *stores, struct send_party sende
                           .count = order->count,
                           .share_max_fen = order->share_max_fen,
                           .share_min_fen = 1,
+                          .cover = packet_cover_stored(order->cover),
                           .greeting = order->greeting,
                           .state = PACKET_FUNDING,
                           .created_ms = now_ms,

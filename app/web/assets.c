@@ -13,6 +13,7 @@
 enum { ASSETS_MAX = 64, ASSET_NAME_MAX = 64, ASSET_BYTES_MAX = 4 << 20, ASSET_HASH_CHARS = 10 };
 
 struct asset {
+    char file[ASSET_NAME_MAX];                        /* "app.css" */
     char key[ASSET_NAME_MAX];                         /* the name in templates: "app_css" */
     char url[ASSET_NAME_MAX + ASSET_HASH_CHARS + 16]; /* "/static/app.1f3a9c0d2e.css" */
 };
@@ -65,6 +66,7 @@ static enum status asset_add(struct assets *a, const char *dir, const char *name
         return st;
     struct asset *asset = &a->items[a->count++];
     (void)snprintf(asset->url, sizeof asset->url, "/static/%.*s.%s%s", (int)(dot - name), name, hex, dot);
+    (void)snprintf(asset->file, sizeof asset->file, "%s", name);
     (void)snprintf(asset->key, sizeof asset->key, "%s", name);
     for (char *c = asset->key; *c != '\0'; c++)
         if (*c == '.' || *c == '-')
@@ -98,6 +100,14 @@ void assets_free(struct assets *a)
 uint64_t assets_hash(const struct assets *a)
 {
     return a->hash;
+}
+
+struct str assets_url(const struct assets *a, struct str file)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (str_equal(str_from(a->items[i].file), file))
+            return str_from(a->items[i].url);
+    return STR("");
 }
 
 void assets_model(const struct assets *a, struct model *m, struct value *object)

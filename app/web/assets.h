@@ -14,6 +14,8 @@ enum status assets_load(const char *dir, struct assets **out);
 void assets_free(struct assets *a);
 /* A hash of all public names: it changes when any file changes. */
 uint64_t assets_hash(const struct assets *a);
+/* The public name of a file ("app.css"). Empty: there is no such file. Borrowed from a. */
+struct str assets_url(const struct assets *a, struct str file);
 /* Adds the page-only object `asset` {"app_css": "/static/app.<hash>.css", …} to object. */
 void assets_model(const struct assets *a, struct model *m, struct value *object);
 

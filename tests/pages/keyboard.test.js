@@ -34,7 +34,7 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
   if (count) await walker.fill('count', count);
   await walker.fill('amount', amount);
   if (split) {
-    await walker.tabTo('summary');
+    await walker.tabTo('.for-lucky summary');
     await walker.press('Space');
     await walker.tabTo('[name=split]');
     await walker.press('ArrowDown');

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "packet/cover.h"
 #include "packet/packet.h"
 
 static void every_name_is_read_back(void **state)
@@ -25,6 +26,18 @@ static void every_name_is_read_back(void **state)
         assert_true(packet_state_from(packet_state_name((enum packet_state)i), &word));
         assert_int_equal(word, i);
     }
+}
+
+static void a_cover_is_read_back_and_an_unknown_one_is_plain(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COVER_COUNT; i++) {
+        enum packet_cover cover = (enum packet_cover)i;
+        assert_int_equal(packet_cover_from(packet_cover_name(cover)), cover);
+        assert_int_equal(packet_cover_from(packet_cover_stored(cover)), cover);
+    }
+    assert_int_equal(packet_cover_stored(COVER_PLAIN).len, 0);
+    assert_int_equal(packet_cover_from(STR("of-a-newer-program")), COVER_PLAIN);
 }
 
 static void an_unknown_name_is_refused_and_changes_nothing(void **state)
@@ -84,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_is_read_back),
+        cmocka_unit_test(a_cover_is_read_back_and_an_unknown_one_is_plain),
         cmocka_unit_test(an_unknown_name_is_refused_and_changes_nothing),
         cmocka_unit_test(the_shown_state_is_open_finished_or_expired),
         cmocka_unit_test(an_expired_packet_is_over_only_once_it_is_closed),

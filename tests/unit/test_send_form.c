@@ -19,8 +19,7 @@ static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
 
 /* The typed texts. */
 struct typed {
-    struct str kind, amount, count, greeting, to, split, lifetime, opens_at, request_key;
-    struct str greeting_default; /* argument of send_order_read */
+    struct str kind, amount, count, greeting, to, split, lifetime, cover, opens_at, request_key;
 };
 
 struct fixture {
@@ -40,11 +39,8 @@ static int fixture_up(void **state)
     f->arena = arena_new(65536, 1 << 20);
     config_defaults(&f->config);
     f->services.stores.config = &f->config;
-    f->form = (struct typed){ .kind = STR("lucky"),
-                              .amount = STR("10.00"),
-                              .count = STR("10"),
-                              .greeting = STR("新年好"),
-                              .greeting_default = STR("恭喜发财，大吉大利") };
+    f->form =
+        (struct typed){ .kind = STR("lucky"), .amount = STR("10.00"), .count = STR("10"), .greeting = STR("新年好") };
     *state = f;
     return f->arena == NULL ? -1 : 0;
 }
@@ -61,18 +57,15 @@ static enum status form_order(struct fixture *f, struct arena *a)
 {
     const struct typed *t = &f->form;
     struct exchange x = { .app = &f->services, .arena = a, .now_ms = NOW_MS };
-    const struct form_field fields[] = { { STR("kind"), t->kind },
-                                         { STR("amount"), t->amount },
-                                         { STR("count"), t->count },
-                                         { STR("greeting"), t->greeting },
-                                         { STR("to"), t->to },
-                                         { STR("split"), t->split },
-                                         { STR("lifetime"), t->lifetime },
-                                         { STR("request_key"), t->request_key },
-                                         { STR("opens_at"), t->opens_at } };
+    const struct form_field fields[] = {
+        { STR("kind"), t->kind },         { STR("amount"), t->amount }, { STR("count"), t->count },
+        { STR("greeting"), t->greeting }, { STR("to"), t->to },         { STR("split"), t->split },
+        { STR("lifetime"), t->lifetime }, { STR("cover"), t->cover },   { STR("request_key"), t->request_key },
+        { STR("opens_at"), t->opens_at }
+    };
     memcpy(x.form.fields, fields, sizeof fields);
     x.form.count = ARRAY_LEN(fields);
-    return send_order_read(&x, t->greeting_default, &f->order, &f->errors);
+    return send_order_read(&x, &f->order, &f->errors);
 }
 
 static void assert_fine(struct fixture *f)
@@ -279,11 +272,11 @@ static void a_greeting_is_cleaned_and_counted_in_graphemes(void **state)
     struct fixture *f = *state;
     f->form.greeting = STR("");
     assert_fine(f);
-    assert_true(str_equal(f->order.greeting, STR("恭喜发财，大吉大利")));
+    assert_true(str_equal(f->order.greeting, STR("text/greeting_default"))); /* without a catalogue: its name */
     f->form.greeting = STR(" \t ");
     assert_fine(f);
     assert_true(f->order.greeting_by_default);
-    assert_true(str_equal(f->order.greeting, STR("恭喜发财，大吉大利")));
+    assert_true(str_equal(f->order.greeting, STR("text/greeting_default")));
     f->form.greeting = STR("  a\r\nb  ");
     assert_fine(f);
     assert_false(f->order.greeting_by_default);
@@ -402,8 +395,7 @@ static void an_absent_or_malformed_key_is_replaced_by_a_new_one(void **state)
 static void an_unknown_kind_hides_the_fields_that_depend_on_it(void **state)
 {
     struct fixture *f = *state;
-    f->form =
-        (struct typed){ .kind = STR("?"), .greeting = STR("\xff"), .split = STR("?"), .greeting_default = STR("") };
+    f->form = (struct typed){ .kind = STR("?"), .greeting = STR("\xff"), .split = STR("?") };
     assert_int_equal(form_order(f, f->arena), ST_INVALID);
     assert_int_equal(f->errors.count, 2);
     assert_string_equal(f->errors.items[0].field, "kind");
@@ -455,14 +447,28 @@ static void an_opening_is_scheduled_at_most_thirty_days_ahead(void **state)
 static void every_wrong_field_gets_a_message_at_once(void **state)
 {
     struct fixture *f = *state;
-    f->form = (struct typed){
-        .kind = STR("exclusive"), .greeting = STR("\xc3"), .request_key = STR("!"), .greeting_default = STR("")
-    };
+    f->form = (struct typed){ .kind = STR("exclusive"), .greeting = STR("\xc3"), .request_key = STR("!") };
     assert_int_equal(form_order(f, f->arena), ST_INVALID);
     assert_int_equal(f->errors.count, 4);
     form_amount(f, "lucky", "x", "y");
     assert_int_equal(form_order(f, f->arena), ST_INVALID);
     assert_int_equal(f->errors.count, 4);
+}
+
+static void a_cover_is_one_of_the_list_and_brings_its_greeting(void **state)
+{
+    struct fixture *f = *state;
+    assert_fine(f);
+    assert_int_equal(f->order.cover, COVER_PLAIN);
+    f->form.cover = STR("birthday");
+    assert_fine(f);
+    assert_int_equal(f->order.cover, COVER_BIRTHDAY);
+    assert_true(str_equal(f->order.greeting, STR("新年好")));
+    f->form.greeting = STR("");
+    assert_fine(f);
+    assert_true(str_equal(f->order.greeting, STR("text/greeting_birthday")));
+    f->form.cover = STR("Birthday");
+    assert_refused(f, "cover", "text/cover_unknown");
 }
 
 static void without_memory_nothing_is_ordered(void **state)
@@ -472,9 +478,6 @@ static void without_memory_nothing_is_ordered(void **state)
     assert_non_null(small);
     assert_int_equal(form_order(f, small), ST_NO_MEMORY);
     arena_free(small);
-    f->form.greeting = STR("");
-    f->form.greeting_default = STR_NONE;
-    assert_int_equal(form_order(f, f->arena), ST_NO_MEMORY);
 }
 
 #define FORM_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
@@ -503,6 +506,7 @@ int main(void)
         FORM_TEST(a_wrong_count_does_not_hide_a_wrong_amount),
         FORM_TEST(an_opening_is_scheduled_at_most_thirty_days_ahead),
         FORM_TEST(every_wrong_field_gets_a_message_at_once),
+        FORM_TEST(a_cover_is_one_of_the_list_and_brings_its_greeting),
         FORM_TEST(without_memory_nothing_is_ordered),
     };
     return random_init() ? cmocka_run_group_tests_name("send_form", tests, NULL, NULL) : 1;

@@ -35,7 +35,7 @@ const verify = (name) => (w) => `${w[name]}/verify`;
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
 const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
-const badPacket = { kind: 'x', split: 'x', lifetime: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?' };
+const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?' };
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
 const tooMuch = { kind: 'lucky', amount: '500', count: '1', greeting: LONGEST.emoji, split: 'gaussian' };
@@ -71,8 +71,9 @@ const sending = [
   { name: 'send even', as: 'sender', path: '/send', act: kind('even') },
   { name: 'send exclusive', as: 'sender', path: '/send', act: kind('exclusive') },
   { name: 'send with a total', as: 'latin', path: '/send', act: typeTotal },
-  { name: 'send details', as: 'sender', path: '/send', act: (page) => page.click('summary') },
+  { name: 'send details', as: 'sender', path: '/send', act: (page) => page.click('.for-lucky summary') },
   { name: 'send more options', as: 'sender', path: '/send', act: (page) => page.click('details:has([name=lifetime]) summary') },
+  { name: 'send with a cover', as: 'sender', path: '/send', act: (page) => page.click('.covers summary') },
   { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
   { name: 'send to nobody', as: 'rtl', path: '/send', post: toNobody, status: 422 },
@@ -92,6 +93,9 @@ const packets = [
   { name: 'envelope logged out', path: at('open') },
   { name: 'envelope', as: 'stranger', path: at('open') },
   { name: 'envelope even', as: 'stranger', path: at('untouched') },
+  { name: 'envelope with a cover', as: 'stranger', path: at('covered') },
+  { name: 'own with a cover', as: 'sender', path: at('covered') },
+  { name: 'result with a cover', as: 'grabber', path: at('covered') },
   { name: 'envelope right to left', as: 'stranger', path: at('arabic') },
   { name: 'envelope exclusive logged out', path: at('exclusive') },
   { name: 'envelope exclusive mine', as: 'wide', path: at('exclusive') },

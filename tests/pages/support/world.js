@@ -61,12 +61,14 @@ async function openPackets({ sender, grabber, wide, wideName, latin, rtl }) {
     untouched: await send(sender, { kind: 'even', amount: '1', count: '3' }),
     open: await send(sender, { kind: 'lucky', amount: '10', count: '5', greeting: '新年快乐' }),
     exclusive: await send(sender, { kind: 'exclusive', amount: '3', to: wideName }),
+    covered: await send(sender, { kind: 'lucky', amount: '1', count: '3', cover: 'mid-autumn' }),
     settling: await send(sender, { kind: 'even', amount: '1', count: '2' }),
     dear: await send(latin, { kind: 'exclusive', amount: '200', to: wideName, greeting: LONGEST.emoji }),
   };
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', opens_at: tomorrow });
   await grab(grabber, packets.open);
+  await grab(grabber, packets.covered);
   await grab(wide, packets.open);
   await settled(wide, packets.open);
   await rtl.post('/wallet/deposit', { amount: '100', request_key: unique('k') });

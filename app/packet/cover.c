@@ -1,0 +1,29 @@
+#include "packet/cover.h"
+
+#include <assert.h>
+
+static const struct str cover_names[COVER_COUNT] = {
+    [COVER_PLAIN] = STR("plain"),           [COVER_SPRING_FESTIVAL] = STR("spring-festival"),
+    [COVER_MID_AUTUMN] = STR("mid-autumn"), [COVER_BIRTHDAY] = STR("birthday"),
+    [COVER_WEDDING] = STR("wedding"),       [COVER_BABY] = STR("baby"),
+    [COVER_NEW_JOB] = STR("new-job"),       [COVER_THANKS] = STR("thanks")
+};
+
+struct str packet_cover_name(enum packet_cover cover)
+{
+    assert((unsigned)cover < COVER_COUNT);
+    return cover_names[cover];
+}
+
+struct str packet_cover_stored(enum packet_cover cover)
+{
+    return cover == COVER_PLAIN ? STR("") : packet_cover_name(cover);
+}
+
+enum packet_cover packet_cover_from(struct str name)
+{
+    for (unsigned i = 0; i < COVER_COUNT; i++)
+        if (str_equal(cover_names[i], name))
+            return (enum packet_cover)i;
+    return COVER_PLAIN;
+}

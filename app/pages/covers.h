@@ -1,0 +1,23 @@
+/* The covers on pages: picture, title and default greeting of each, and the radio group of the send form. */
+#ifndef HB_PAGES_COVERS_H
+#define HB_PAGES_COVERS_H
+
+#include "packet/cover.h"
+#include "web/exchange.h"
+
+/* The greeting of a packet whose sender wrote none, in the visitor's language. In the request's arena; STR_NONE without
+ * memory. */
+struct str cover_greeting(struct exchange *x, enum packet_cover cover);
+
+/* The name of the cover's picture in the folder static/: "cover-birthday.svg". In the arena; STR_NONE without
+ * memory. */
+struct str cover_file(struct arena *a, enum packet_cover cover);
+
+/* Adds member cover, its name; page: cover_url, its picture (absent for the default cover, whose envelope has none). */
+void cover_model(struct exchange *x, struct model *m, struct value *object, struct str stored);
+
+/* Page only: covers [{ name, title, url, greeting, chosen }], one of them chosen, and cover_title, the title of that
+ * one. */
+void covers_model(struct exchange *x, struct model *m, enum packet_cover chosen);
+
+#endif
