@@ -5,7 +5,7 @@
 #include "live/fence.h"
 #include "live/stores.h"
 #include "pages/page_cache.h"
-#include "user/session.h"
+#include "user/visitor.h"
 #include "web/assets.h"
 
 static enum status pages_open(struct services *s, const struct config *config, char *error, size_t error_size)
@@ -25,7 +25,7 @@ static enum status pages_open(struct services *s, const struct config *config, c
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
                           size_t error_size)
 {
-    *s = (struct services){ .visitor_queue = session_visitor_queue, .visitor_read = session_visitor_read };
+    *s = (struct services){ .visitor_queue = visitor_queue, .visitor_read = visitor_read };
     public_id_key_derive(str_from(config->secret), &s->id_key);
     enum status st = stores_open(&s->stores, config, (parts & SERVICES_MYSQL) != 0, error, error_size);
     if (st != ST_OK)

@@ -11,13 +11,13 @@
 /* The hot pool passes requests for a packet that Redis does not have to the page pool, which serves the same paths. */
 const struct route packet_routes[] = {
     { "GET", "/p/:id", WANT_VISITOR, POOL_HOT, packet_show_hot },
-    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, packet_open_hot },
+    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_HOT, packet_open_hot },
     { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, packet_show_cold },
-    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_PAGE, packet_open_cold },
+    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_open_cold },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
     { "GET", "/", WANT_VISITOR, POOL_PAGE, home_show },
     { "GET", "/send", NEED_USER, POOL_PAGE, send_form_get },
-    { "POST", "/send", NEED_USER | SAME_ORIGIN, POOL_PAGE, send_form_post },
+    { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, send_form_post },
     { "GET", "/records/received", NEED_USER, POOL_PAGE, records_received },
     { "GET", "/records/sent", NEED_USER, POOL_PAGE, records_sent },
 };

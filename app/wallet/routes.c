@@ -6,6 +6,6 @@
 
 const struct route wallet_routes[] = {
     { "GET", "/wallet", NEED_USER, POOL_PAGE, statement_show },
-    { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN, POOL_PAGE, deposit_submit },
+    { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, deposit_submit },
 };
 const size_t wallet_routes_count = ARRAY_LEN(wallet_routes);

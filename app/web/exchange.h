@@ -20,9 +20,10 @@ struct route;
 struct page_cache;
 struct problem;
 
-/* The user who sent the request. The visitor hook fills it from the session cookie. */
+/* The user who sent the request. The visitor hook fills it from the session cookie, or from an access token. */
 struct visitor {
     uint64_t user_id; /* 0: logged out */
+    unsigned scopes;  /* of an access token: bits of enum scope (web/bearer.h) */
     struct str username;
     struct str nickname;
     struct str session_key; /* Redis key of the session, for logout and rotation */
@@ -35,9 +36,10 @@ struct services {
     struct page_cache *page_cache; /* of the pages floor; NULL outside the hot pool */
     struct assets *assets;
     struct public_id_key id_key; /* of the ids in paths, derived from config->secret */
-    /* Visitor hook. user/session.c implements it, because web/ must not include user/. queue is called in the request's
+    /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's
      * first step and returns whether it queued a command (without a cookie there is no I/O). read is called after the
-     * round. It returns ST_OK (logged in or not), or ST_UNAVAILABLE / ST_UNKNOWN when Redis did not answer. */
+     * round. It returns ST_OK (logged in or not), ST_UNAVAILABLE / ST_UNKNOWN when a store did not answer, or
+     * ST_NOT_FOUND for an access token that only a process with MySQL can look up. */
     bool (*visitor_queue)(struct exchange *x);
     enum status (*visitor_read)(struct exchange *x);
 };
@@ -59,6 +61,7 @@ struct exchange {
     struct str query_text; /* still encoded */
     struct str request_id; /* nginx $request_id */
     bool wants_json;       /* Accept names application/json before text/html */
+    struct str bearer;     /* an access token (web/bearer.h); STR_NONE: none, the session cookie counts */
     enum language language;
     struct form query;  /* decoded query fields */
     struct form form;   /* decoded body fields of a POST */

@@ -80,10 +80,15 @@ bool respond_not_modified(struct exchange *x, struct str tag)
     return true;
 }
 
-void respond_to_page_pool(struct exchange *x)
+void respond_internal(struct exchange *x, struct str location)
 {
     x->status = 200;
-    respond_header(x, "X-Accel-Redirect", STR("@page"));
+    respond_header(x, "X-Accel-Redirect", location);
+}
+
+void respond_to_page_pool(struct exchange *x)
+{
+    respond_internal(x, STR("@page"));
 }
 
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body)

@@ -29,8 +29,10 @@ bool respond_not_modified(struct exchange *x, struct str tag);
 void respond_see_other(struct exchange *x, struct str path);
 /* Answers with a status and no body (204). */
 void respond_empty(struct exchange *x, int status);
-/* Passes the request, with method and body, to the page pool: nginx follows X-Accel-Redirect to the named location
- * @page. */
+/* Passes the request, with method and body, to a named location of nginx (X-Accel-Redirect): "@page", "@hot",
+ * "@token". */
+void respond_internal(struct exchange *x, struct str location);
+/* The same to @page, the page pool. */
 void respond_to_page_pool(struct exchange *x);
 /* Answers with plain text (healthz, metrics). */
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body);

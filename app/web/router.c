@@ -9,6 +9,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "web/bearer.h"
 #include "web/origin.h"
 #include "web/respond.h"
 
@@ -111,7 +112,8 @@ static void request_read(struct exchange *x, struct str method)
     x->target = str_or_empty(exchange_param(x, "REQUEST_URI"));
     x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
-    x->wants_json = accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
+    x->bearer = bearer_token(exchange_param(x, "HTTP_AUTHORIZATION"));
+    x->wants_json = x->bearer.ptr != NULL || accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
     x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
     x->now_ms = clock_now_ms();
 }
@@ -140,7 +142,9 @@ static const struct problem *request_problem(const struct router *router, struct
         return &PROBLEM_TOO_LARGE;
     if (x->fcgi->body_broken)
         return &PROBLEM_BAD_REQUEST;
-    if ((x->route->needs & SAME_ORIGIN) &&
+    if (bearer_decides(x) && bearer_scope(x->route) == 0)
+        return &PROBLEM_NO_TOKEN;
+    if ((x->route->needs & SAME_ORIGIN) && !bearer_decides(x) &&
         !origin_allows(exchange_param(x, "HTTP_SEC_FETCH_SITE"), exchange_param(x, "HTTP_ORIGIN"),
                        exchange_param(x, "HTTP_HOST")))
         return &PROBLEM_FORBIDDEN_ORIGIN;
@@ -164,6 +168,7 @@ static const struct problem *request_problem(const struct router *router, struct
 static void answer_login_needed(struct exchange *x)
 {
     if (x->wants_json) {
+        respond_header(x, "WWW-Authenticate", STR("Bearer"));
         respond_problem(x, &PROBLEM_UNAUTHORIZED);
         return;
     }
@@ -274,12 +279,28 @@ static struct exchange *exchange_begin(struct serving *s, struct fcgi_request *r
     return x;
 }
 
+/* True when the token's part of the request answers it: the token is refused, or the hot pool asked only for the token
+ * to be put into Redis and serves the request itself. */
+static bool token_answers(struct exchange *x)
+{
+    if (bearer_refuse(x))
+        return true;
+    if (exchange_param(x, "TOKEN_LOAD").ptr == NULL)
+        return false;
+    respond_internal(x, STR("@hot"));
+    return true;
+}
+
 /* Reads the session if its reply is due, checks that the visitor may use the route, and runs the handler. */
 static enum step handler_step(struct exchange *x)
 {
     if (x->visitor_pending) {
         enum status st = x->app->visitor_read(x);
         x->visitor_pending = false;
+        if (st == ST_NOT_FOUND) {
+            respond_internal(x, STR("@token"));
+            return STEP_DONE;
+        }
         if (st != ST_OK) {
             /* Only the session was read, so the request has changed nothing. */
             respond_status(x, status_idempotent(st));
@@ -287,6 +308,8 @@ static enum step handler_step(struct exchange *x)
         }
     }
     x->visitor_known = (x->route->needs & WANT_VISITOR) != 0;
+    if (x->step == 0 && bearer_decides(x) && token_answers(x))
+        return STEP_DONE;
     if ((x->route->needs & NEED_USER) == NEED_USER && x->visitor.user_id == 0) {
         answer_login_needed(x);
         return STEP_DONE;

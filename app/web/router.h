@@ -8,7 +8,10 @@
 enum route_need {
     WANT_VISITOR = 1, /* the session is read; guests are allowed */
     NEED_USER = 3,    /* guests get 303 /login?next=… (HTML) or 401 (JSON) */
-    SAME_ORIGIN = 4   /* cross-origin posts get 403 */
+    SAME_ORIGIN = 4,  /* cross-origin posts get 403 */
+    FOR_SEND = 8,     /* a POST that access tokens with the scope `send` may use (web/bearer.h) */
+    FOR_OPEN = 16,    /* … with the scope `open` */
+    NO_TOKEN = 32     /* access tokens get 403: only a session can log in, log out and change the account */
 };
 
 enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4 };

@@ -5,7 +5,8 @@
 -- column. INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_web'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost';
 
--- The pools: users, deposits, sending, reading.
+-- The pools: users and their access tokens, deposits, sending, reading.
+GRANT SELECT, INSERT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (password_hash) ON user TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (balance_fen) ON account TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';

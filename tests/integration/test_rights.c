@@ -129,6 +129,13 @@ static void each_role_writes_its_own_columns_only(void **state)
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
+    assert_denied(settle, "SELECT hash FROM token");
+    assert_denied(settle, "DELETE FROM token");
+    assert_denied(audit, "SELECT hash FROM token");
+    assert_denied(web, "UPDATE token SET user_id = 1");
+    assert_denied(web, "UPDATE token SET expires_ms = 0");
+    assert_denied(web, "UPDATE token SET hash = ''");
+    assert_int_equal(sql_error(web, "SELECT 1 FROM user WHERE id = 0 FOR UPDATE"), 0); /* user/token_store.c */
     assert_denied(settle, "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
     assert_denied(settle, "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
     assert_denied(settle, "INSERT INTO packet SELECT * FROM packet");
@@ -230,6 +237,9 @@ static void each_role_reaches_its_own_keys_only(void **state)
     assert_no_permission(web, "RPOP hb:{p00}:order:1");
     assert_no_permission(settle, "GET hb:session:x");
     assert_no_permission(settle, "SET hb:session:x 1");
+    assert_no_permission(settle, "GET hb:token:x");
+    assert_no_permission(settle, "SET hb:token:x 1");
+    assert_no_permission(audit, "GET hb:token:x");
     assert_no_permission(settle, "XDEL hb:{p00}:events 1-1");
     assert_no_permission(audit, "GET hb:session:x");
     assert_no_permission(audit, "SET hb:{p00}:settled 0-0");

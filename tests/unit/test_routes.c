@@ -12,6 +12,7 @@
 #include "pages/routes.h"
 #include "user/routes.h"
 #include "wallet/routes.h"
+#include "web/bearer.h"
 
 static const struct floor {
     const struct route *routes;
@@ -40,7 +41,8 @@ static void every_post_requires_the_same_origin(void **state)
 static void money_and_records_need_a_user(void **state)
 {
     (void)state;
-    static const char *const private[] = { "/send", "/p/:id/open", "/wallet", "/records/" };
+    static const char *const private[] = { "/send", "/p/:id/open", "/wallet", "/records/",
+                                           "/account/tokens/:id/delete" };
     size_t found = 0;
     for (size_t f = 0; f < ARRAY_LEN(floors); f++)
         for (size_t i = 0; i < *floors[f].count; i++)
@@ -55,11 +57,43 @@ static void money_and_records_need_a_user(void **state)
     assert_true(found >= 8);
 }
 
+/* A new route decides: FOR_SEND, FOR_OPEN, or NO_TOKEN. */
+static void every_post_of_a_user_says_which_tokens_may_use_it(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < ARRAY_LEN(floors); f++)
+        for (size_t i = 0; i < *floors[f].count; i++) {
+            const struct route *r = &floors[f].routes[i];
+            unsigned tokens = r->needs & (FOR_SEND | FOR_OPEN | NO_TOKEN);
+            if (strcmp(r->method, "POST") == 0 && (r->needs & WANT_VISITOR) != 0 && tokens != FOR_SEND &&
+                tokens != FOR_OPEN && tokens != NO_TOKEN)
+                fail_msg("POST %s needs one of FOR_SEND, FOR_OPEN and NO_TOKEN (web/router.h)", r->path);
+            if (strcmp(r->method, "GET") == 0 && (tokens & ~(unsigned)NO_TOKEN) != 0)
+                fail_msg("GET %s is for the scope read", r->path);
+        }
+}
+
+static void no_token_reaches_the_account(void **state)
+{
+    (void)state;
+    static const char *const own[] = { "/account", "/login", "/register", "/logout" };
+    for (size_t f = 0; f < ARRAY_LEN(floors); f++)
+        for (size_t i = 0; i < *floors[f].count; i++)
+            for (size_t k = 0; k < ARRAY_LEN(own); k++) {
+                const struct route *r = &floors[f].routes[i];
+                if (strncmp(r->path, own[k], strlen(own[k])) == 0 && (r->needs & WANT_VISITOR) != 0 &&
+                    bearer_scope(r) != 0)
+                    fail_msg("%s %s accepts tokens", r->method, r->path);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_post_requires_the_same_origin),
         cmocka_unit_test(money_and_records_need_a_user),
+        cmocka_unit_test(every_post_of_a_user_says_which_tokens_may_use_it),
+        cmocka_unit_test(no_token_reaches_the_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,12 @@ async function typeTotal(page) {
   await page.fill('[name=count]', '100');
 }
 
+const token = { name: LONGEST.latin, days: '30', scope_read: '1', scope_send: '1', scope_open: '1' };
+
+async function noTokens({ latin }) {
+  for (const { id } of (await latin.get('/account')).json.tokens) await latin.post(`/account/tokens/${id}/delete`);
+}
+
 // More logins than the limit allows.
 const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client().post('/login'));
 
@@ -64,6 +70,10 @@ const account = [
   { name: 'wallet rich', as: 'latin', path: '/wallet' },
   { name: 'wallet almost empty', as: 'fresh', path: '/wallet' },
   { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
+  { name: 'account', as: 'fresh', path: '/account' },
+  { name: 'account with tokens', as: 'sender', path: '/account' },
+  { name: 'account with a new token', as: 'latin', path: '/account/tokens', post: token, before: noTokens, status: 201 },
+  { name: 'account refused', as: 'rtl', path: '/account/tokens', post: { name: 'n'.repeat(33), days: 'x' }, status: 422 },
 ];
 
 const sending = [

@@ -52,6 +52,11 @@ async function people() {
     const deposit = await latin.client.post('/wallet/deposit', { amount: '200000', request_key: unique('k') });
     assert.equal(deposit.status, 201, deposit.text);
   }
+  for (const name of [LONGEST.wide, LONGEST.rtl]) {
+    const made = await sender.post('/account/tokens', { name, scopes: 'read send open', days: '1' });
+    assert.equal(made.status, 201, made.text);
+  }
+  await sql(`UPDATE token SET expires_ms = 1, used_ms = 1 WHERE name = '${LONGEST.rtl}'`);
   const long = { wide: wide.client, latin: latin.client, rtl: rtl.client, wideName: wide.username };
   return { sender, grabber, stranger, fresh, crowd, ...long };
 }

@@ -1,0 +1,71 @@
+#include "user/account_page.h"
+
+#include "web/bearer.h"
+#include "web/respond.h"
+#include "web/view.h"
+
+/* What the form of a new token proposes. */
+#define DAYS_PROPOSED STR("90")
+
+static void scopes_model(struct model *m, struct value *object, unsigned scopes)
+{
+    value_page_bool(m, object, "scope_read", (scopes & SCOPE_READ) != 0);
+    value_page_bool(m, object, "scope_send", (scopes & SCOPE_SEND) != 0);
+    value_page_bool(m, object, "scope_open", (scopes & SCOPE_OPEN) != 0);
+}
+
+static void token_model(struct exchange *x, struct model *m, struct value *item, const struct token *t)
+{
+    value_text(m, item, "id", public_id_text(x->arena, &x->app->id_key, t->id));
+    value_text(m, item, "name", t->name);
+    value_text(m, item, "scopes", scopes_text(x->arena, t->scopes));
+    scopes_model(m, item, t->scopes);
+    view_time_model(m, item, "created_at", "created_at_text", t->created_ms);
+    view_time_model(m, item, "expires_at", "expires_at_text", t->expires_ms);
+    value_page_bool(m, item, "is_expired", t->expires_ms <= x->now_ms);
+    if (t->used_ms > 0)
+        view_time_model(m, item, "used_at", "used_at_text", t->used_ms);
+    else
+        value_null(m, item, "used_at");
+}
+
+enum status account_model(struct exchange *x, struct model *m, struct str name, struct str days, unsigned scopes)
+{
+    struct token *tokens;
+    size_t count;
+    enum status st = token_list(x->app->stores.db, x->arena, x->visitor.user_id, &tokens, &count);
+
+    model_init(m, x->arena);
+    if (st != ST_OK)
+        return st;
+    value_int(m, &m->root, "id", (int64_t)x->visitor.user_id);
+    value_text(m, &m->root, "username", x->visitor.username);
+    value_text(m, &m->root, "nickname", x->visitor.nickname);
+    view_avatar_model(m, &m->root, x->visitor.user_id, x->visitor.nickname);
+    struct value *list = value_list(m, &m->root, "tokens");
+    for (size_t i = 0; i < count; i++)
+        token_model(x, m, value_add_object(m, list), &tokens[i]);
+    struct value *form = value_page_object(m, &m->root, "form");
+    value_page_text(m, form, "name", name);
+    value_page_text(m, form, "days", days);
+    scopes_model(m, form, scopes);
+    return ST_OK;
+}
+
+enum step account_show(struct exchange *x)
+{
+    struct model m;
+    enum status st = account_model(x, &m, STR(""), DAYS_PROPOSED, SCOPE_READ);
+
+    if (st == ST_OK)
+        respond_model(x, 200, "pages/account", &m);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+enum step account_redirect(struct exchange *x)
+{
+    respond_see_other(x, STR("/account"));
+    return STEP_DONE;
+}

@@ -1,0 +1,222 @@
+#include "user/token.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "io/redis.h"
+#include "io/redis_reply.h"
+#include "user/token_store.h"
+#include "web/bearer.h"
+
+#define TOKEN_PREFIX "hbt_"
+#define KEY_PREFIX   "hb:token:"
+#define REVOKED      STR("revoked")
+
+enum {
+    PREFIX_LEN = sizeof TOKEN_PREFIX - 1,
+    RANDOM_BYTES = 24,
+    TOKEN_BYTES = RANDOM_BYTES + crypto_shorthash_BYTES,
+    COPY_MS_MAX = 3600 * 1000,
+    REVOKED_MS = 24 * 3600 * 1000 /* longer than a process can be between reading the row and making a copy */
+};
+
+static_assert(sizeof KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == TOKEN_KEY_LEN, "a key is the prefix and a hash in hex");
+static_assert(PREFIX_LEN + sodium_base64_ENCODED_LEN(TOKEN_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING) ==
+                  TOKEN_MAX,
+              "a token is the prefix and 32 bytes in base64url");
+
+/* ---- parts without I/O ---- */
+
+void token_new(const struct public_id_key *key, char *out)
+{
+    unsigned char bytes[TOKEN_BYTES];
+
+    random_bytes(bytes, RANDOM_BYTES);
+    crypto_shorthash(bytes + RANDOM_BYTES, bytes, RANDOM_BYTES, key->bytes);
+    memcpy(out, TOKEN_PREFIX, PREFIX_LEN);
+    sodium_bin2base64(out + PREFIX_LEN, TOKEN_MAX - PREFIX_LEN, bytes, sizeof bytes,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
+bool token_valid(const struct public_id_key *key, struct str token)
+{
+    unsigned char bytes[TOKEN_BYTES], mac[crypto_shorthash_BYTES];
+    size_t len;
+
+    if (token.len != TOKEN_LEN || !str_starts(token, STR(TOKEN_PREFIX)) ||
+        sodium_base642bin(bytes, sizeof bytes, token.ptr + PREFIX_LEN, TOKEN_LEN - PREFIX_LEN, NULL, &len, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        len != sizeof bytes)
+        return false;
+    crypto_shorthash(mac, bytes, RANDOM_BYTES, key->bytes);
+    return sodium_memcmp(mac, bytes + RANDOM_BYTES, sizeof mac) == 0;
+}
+
+void token_key_write(const uint8_t hash[HASH_BYTES], char *out)
+{
+    memcpy(out, KEY_PREFIX, sizeof KEY_PREFIX - 1);
+    sodium_bin2hex(out + sizeof KEY_PREFIX - 1, 2 * HASH_BYTES + 1, hash, HASH_BYTES);
+}
+
+struct str token_copy_text(struct arena *a, const struct token_copy *copy)
+{
+    return arena_printf(a, "%" PRIu64 ",%u,%" PRId64 ",%.*s,%.*s", copy->user_id, copy->scopes, copy->expires_ms,
+                        STR_ARG(copy->username), STR_ARG(copy->nickname));
+}
+
+bool token_copy_read(struct str value, struct token_copy *out)
+{
+    struct token_copy copy;
+    struct str rest;
+    uint64_t scopes;
+    struct str user_id = str_cut(value, ',', &rest);
+    struct str scopes_number = str_cut(rest, ',', &rest);
+    struct str expires = str_cut(rest, ',', &rest);
+
+    copy.username = str_cut(rest, ',', &copy.nickname);
+    if (!str_to_u64(user_id, &copy.user_id) || copy.user_id == 0)
+        return false;
+    if (!str_to_u64(scopes_number, &scopes) || scopes == 0 || scopes >= 1U << SCOPES)
+        return false;
+    if (!str_to_i64(expires, &copy.expires_ms) || copy.expires_ms <= 0)
+        return false;
+    if (copy.username.len == 0 || copy.nickname.len == 0 || !utf8_valid(value))
+        return false;
+    copy.scopes = (unsigned)scopes;
+    *out = copy;
+    return true;
+}
+
+/* ---- Redis ---- */
+
+/* The key of the request's token, in the arena. STR_NONE without memory. */
+static struct str key_of(struct exchange *x, const uint8_t hash[HASH_BYTES])
+{
+    char key[TOKEN_KEY_MAX];
+
+    token_key_write(hash, key);
+    return arena_str(x->arena, (struct str){ key, TOKEN_KEY_LEN });
+}
+
+static enum status store_status(enum status st)
+{
+    return st == ST_OK || st == ST_UNKNOWN ? st : ST_UNAVAILABLE;
+}
+
+/* SET key value PX ttl_ms, with NX unless replace. *made: false when NX found the key. */
+static enum status copy_store(struct exchange *x, struct str key, struct str value, int64_t ttl_ms, bool replace,
+                              bool *made)
+{
+    struct redis_call call = { 0 };
+    struct str ttl = arena_printf(x->arena, "%" PRId64, ttl_ms);
+    const struct str args[] = { STR("SET"), key, value, STR("PX"), ttl, STR("NX") };
+
+    assert(ttl_ms > 0);
+    if (key.ptr == NULL || value.ptr == NULL || ttl.ptr == NULL)
+        return ST_NO_MEMORY;
+    enum status st = redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args) - (replace ? 1 : 0));
+    *made = st == ST_OK && !redis_reply_is_nil(call.reply);
+    redis_call_free(&call);
+    return store_status(st);
+}
+
+enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES])
+{
+    bool made;
+    return copy_store(x, key_of(x, hash), REVOKED, REVOKED_MS, true, &made);
+}
+
+/* ---- the visitor ---- */
+
+/* Fills x->visitor from a stored value. A revoked or expired token leaves user_id 0. */
+static void visitor_fill(struct exchange *x, struct str value)
+{
+    struct token_copy copy;
+
+    if (str_equal(value, REVOKED))
+        return;
+    if (!token_copy_read(value, &copy)) {
+        log_error("token value malformed", "bytes=%zu", value.len);
+        return;
+    }
+    if (copy.expires_ms <= x->now_ms)
+        return;
+    x->visitor.user_id = copy.user_id;
+    x->visitor.scopes = copy.scopes;
+    x->visitor.username = copy.username; /* slices of the reply or of the arena, which live as long as the request */
+    x->visitor.nickname = copy.nickname;
+}
+
+bool token_visitor_queue(struct exchange *x)
+{
+    uint8_t hash[HASH_BYTES];
+
+    if (!token_valid(&x->app->id_key, x->bearer))
+        return false;
+    hash_sha256(x->bearer.ptr, x->bearer.len, hash);
+    struct str key = key_of(x, hash);
+    if (key.ptr == NULL) {
+        x->session_call.status = ST_NO_MEMORY; /* token_visitor_read returns an error */
+        return true;
+    }
+    const struct str args[] = { STR("GET"), key };
+    redis_queue(x->app->stores.redis, &x->session_call, args, ARRAY_LEN(args));
+    return true;
+}
+
+/* Reads the value that another process has stored meanwhile. */
+static enum status copy_again(struct exchange *x, struct str key)
+{
+    const struct str args[] = { STR("GET"), key };
+
+    redis_call_free(&x->session_call);
+    enum status st = redis_do(x->app->stores.redis, &x->session_call, args, ARRAY_LEN(args));
+    if (st != ST_OK || redis_reply_is_nil(x->session_call.reply))
+        return ST_UNAVAILABLE;
+    visitor_fill(x, redis_reply_str(x->session_call.reply));
+    return ST_OK;
+}
+
+/* There is no copy: reads the row, notes the use, makes a copy. */
+static enum status token_load(struct exchange *x)
+{
+    uint8_t hash[HASH_BYTES];
+    uint64_t token_id;
+    bool made;
+    struct token_copy copy;
+
+    hash_sha256(x->bearer.ptr, x->bearer.len, hash);
+    enum status st = token_find(x->app->stores.db, x->arena, hash, &token_id, &copy);
+    if (st == ST_NOT_FOUND || (st == ST_OK && copy.expires_ms <= x->now_ms))
+        return ST_OK;
+    if (st != ST_OK)
+        return ST_UNAVAILABLE;
+    struct str key = key_of(x, hash), value = token_copy_text(x->arena, &copy);
+    int64_t left_ms = copy.expires_ms - x->now_ms;
+    st = copy_store(x, key, value, left_ms < COPY_MS_MAX ? left_ms : COPY_MS_MAX, false, &made);
+    if (st != ST_OK)
+        return st == ST_NO_MEMORY ? ST_UNAVAILABLE : st;
+    if (!made)
+        return copy_again(x, key);
+    visitor_fill(x, value);
+    if (token_used(x->app->stores.db, token_id, x->now_ms) != ST_OK)
+        log_warn("last use of a token not written", "token_id=%" PRIu64, token_id);
+    return ST_OK;
+}
+
+enum status token_visitor_read(struct exchange *x)
+{
+    if (x->session_call.status != ST_OK)
+        return x->session_call.status == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
+    if (!redis_reply_is_nil(x->session_call.reply)) {
+        visitor_fill(x, redis_reply_str(x->session_call.reply));
+        return ST_OK;
+    }
+    return x->app->stores.db == NULL ? ST_NOT_FOUND : token_load(x);
+}

@@ -1,0 +1,71 @@
+/* Access tokens: a program acts for a user by `Authorization: Bearer TOKEN` (web/bearer.h).
+ *
+ * Token  hbt_ and 43 characters of base64url: 24 random bytes and a 64-bit MAC of them (SipHash-2-4, the key of public
+ *        ids, whose MACs are over 8 bytes). So a guessed or mistyped token is refused before any store is used.
+ * MySQL  table token: the truth, with the SHA-256 of the token and never the token itself (user/token_store.h).
+ * Redis  hb:token:<SHA-256 in hex> is a copy for the hot pool, which has no MySQL:
+ *        user_id,scopes,expires_ms,username,nickname   (scopes: bits of enum scope; nickname last, it may have commas)
+ *        for an hour at most, or the word `revoked`, for a day.
+ *
+ * A process with MySQL that finds no copy reads the row and makes one; that is also when the row's time of the last use
+ * is written, so at most once an hour for each token. The hot pool passes such a request on (nginx/site.conf, @token).
+ * A revocation writes the word first and deletes the row then. A copy is made by SET … NX, so it never replaces the
+ * word: a process that has read the row just before makes no copy. When a step fails, the token is still listed and can
+ * be revoked again. */
+#ifndef HB_USER_TOKEN_H
+#define HB_USER_TOKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/public_id.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "web/exchange.h"
+
+#define TOKEN_LEN     47 /* "hbt_" and 43 characters */
+#define TOKEN_MAX     (TOKEN_LEN + 1)
+#define TOKEN_KEY_LEN (9 + 64) /* "hb:token:" and hex */
+#define TOKEN_KEY_MAX (TOKEN_KEY_LEN + 1)
+
+/* The copy in Redis. */
+struct token_copy {
+    uint64_t user_id;
+    unsigned scopes; /* bits of enum scope */
+    int64_t expires_ms;
+    struct str username;
+    struct str nickname;
+};
+
+/* ---- parts without I/O ---- */
+
+/* Makes a random token. out: TOKEN_MAX bytes, the caller's, NUL-terminated. */
+void token_new(const struct public_id_key *key, char *out);
+/* True for a text that token_new can have made with this key. */
+bool token_valid(const struct public_id_key *key, struct str token);
+/* The Redis key for the SHA-256 of a token. out: TOKEN_KEY_MAX bytes, the caller's, NUL-terminated. */
+void token_key_write(const uint8_t hash[HASH_BYTES], char *out);
+/* The copy as a Redis value. STR_NONE without memory. */
+struct str token_copy_text(struct arena *a, const struct token_copy *copy);
+/* Parses and validates a stored value; the texts are slices of it. False: revoked or malformed. */
+bool token_copy_read(struct str value, struct token_copy *out);
+
+/* ---- the visitor of a request with x->bearer (user/visitor.h) ---- */
+
+/* Queues the GET of the copy. False: no valid token; nothing is queued. Without memory it returns true, and
+ * token_visitor_read then returns the error. */
+bool token_visitor_queue(struct exchange *x);
+/* Reads the reply into x->visitor, user_id 0 for a token that is unknown, expired or revoked. Without a copy it reads
+ * MySQL and makes one. ST_OK · ST_NOT_FOUND: there is no copy, and this process has no MySQL · ST_UNAVAILABLE or
+ * ST_UNKNOWN: a store did not answer, or there was no memory. */
+enum status token_visitor_read(struct exchange *x);
+
+/* ---- for handlers that may block ---- */
+
+/* Writes `revoked` under the key of the hash. ST_UNAVAILABLE / ST_UNKNOWN: Redis did not answer, and a copy may still
+ * be used. */
+enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES]);
+
+#endif

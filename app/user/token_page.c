@@ -1,0 +1,196 @@
+#include "user/token_page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "user/account_page.h"
+#include "user/token.h"
+#include "user/token_store.h"
+#include "web/bearer.h"
+#include "web/field_types.h"
+#include "web/respond.h"
+
+enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64, DAYS_MAX = 366 };
+static const int64_t DAY_MS = 24 * 3600 * 1000;
+
+static const struct problem TOKEN_UNKNOWN = { 503, "unknown", "text/token_unknown", "text/token_unknown_detail", 1 };
+
+/* ---- the form ---- */
+
+#define BOX_PREFIX "scope_"
+
+/* A box of the page, named after its scope, adds it. */
+static enum status scope_box_read(struct field_input *in)
+{
+    if (in->typed.len > 0)
+        *(unsigned *)in->out |= scopes_read(str_from(in->field->name + sizeof BOX_PREFIX - 1));
+    return ST_OK;
+}
+
+static const struct field_type SCOPE_BOX = { scope_box_read };
+
+/* Adds the scopes by name. Required means: at least one, of the boxes or here. */
+static enum status scope_words_read(struct field_input *in)
+{
+    unsigned *scopes = in->out, named = scopes_read(in->typed);
+
+    if (named == 0 && str_trim(in->typed).len > 0)
+        return field_fail(in, in->field->malformed);
+    *scopes |= named;
+    return *scopes == 0 ? field_absent(in) : ST_OK;
+}
+
+static const struct field_type SCOPE_WORDS = { scope_words_read };
+
+const struct field token_fields[] = {
+    { .name = "name",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct token_form, name),
+      .required = true,
+      .max = NAME_GRAPHEMES_MAX,
+      .code_points_max = NAME_CODE_POINTS_MAX,
+      .missing = "text/token_name_missing",
+      .malformed = "text/token_name_invalid",
+      .high = "text/token_name_long",
+      .wide = "text/token_name_long" },
+    { .name = BOX_PREFIX "read", .type = &SCOPE_BOX, .member = offsetof(struct token_form, scopes) },
+    { .name = BOX_PREFIX "send", .type = &SCOPE_BOX, .member = offsetof(struct token_form, scopes) },
+    { .name = BOX_PREFIX "open", .type = &SCOPE_BOX, .member = offsetof(struct token_form, scopes) },
+    { .name = "scopes",
+      .type = &SCOPE_WORDS,
+      .member = offsetof(struct token_form, scopes),
+      .required = true,
+      .missing = "text/token_scopes_missing",
+      .malformed = "text/token_scopes_unknown" },
+    { .name = "days",
+      .type = &FIELD_COUNT,
+      .member = offsetof(struct token_form, days),
+      .required = true,
+      .min = 1,
+      .max = DAYS_MAX,
+      .missing = "text/token_days_missing",
+      .malformed = "text/token_days_not_whole",
+      .low = "text/token_days_zero",
+      .high = "text/token_days_max" },
+    { .name = NULL },
+};
+
+static enum step token_refuse(struct exchange *x, unsigned scopes, const struct form_errors *e)
+{
+    struct model m;
+    enum status st = account_model(x, &m, form_get(&x->form, "name", NULL), form_get(&x->form, "days", NULL), scopes);
+
+    if (st == ST_OK)
+        respond_form_errors(x, "pages/account", &m, e);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+/* ---- making ---- */
+
+static void answer_json(struct exchange *x, const struct token *t, struct str text)
+{
+    struct model m;
+
+    model_init(&m, x->arena);
+    value_text(&m, &m.root, "id", public_id_text(x->arena, &x->app->id_key, t->id));
+    value_text(&m, &m.root, "token", text);
+    value_text(&m, &m.root, "scopes", scopes_text(x->arena, t->scopes));
+    value_text(&m, &m.root, "expires_at", clock_rfc3339(x->arena, t->expires_ms));
+    respond_model(x, 201, NULL, &m);
+}
+
+/* The account page, with the token. The list on it is read again, so it can fail after the token was made. */
+static void answer_page(struct exchange *x, struct str text)
+{
+    struct model m;
+
+    if (account_model(x, &m, STR(""), STR(""), 0) != ST_OK) {
+        respond_problem(x, &TOKEN_UNKNOWN);
+        return;
+    }
+    value_page_text(&m, &m.root, "new_token", text);
+    respond_model(x, 201, "pages/account", &m);
+}
+
+static enum step token_answer(struct exchange *x, const struct token *t, struct str text)
+{
+    x->fallback_problem = &TOKEN_UNKNOWN;
+    log_info("token made", "user_id=%" PRIu64 " token_id=%" PRIu64, t->user_id, t->id);
+    if (x->wants_json)
+        answer_json(x, t, text);
+    else
+        answer_page(x, text);
+    return STEP_DONE;
+}
+
+enum step token_submit(struct exchange *x)
+{
+    struct token_form form = { 0 };
+    struct form_errors e;
+    char text[TOKEN_MAX];
+    uint8_t hash[HASH_BYTES];
+    bool full;
+
+    enum status st = form_read(x, token_fields, &form, &e);
+    if (st == ST_INVALID)
+        return token_refuse(x, form.scopes, &e);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    struct token t = { .user_id = x->visitor.user_id,
+                       .name = form.name,
+                       .scopes = form.scopes,
+                       .created_ms = x->now_ms,
+                       .expires_ms = x->now_ms + (int64_t)form.days * DAY_MS };
+    token_new(&x->app->id_key, text);
+    hash_sha256(text, TOKEN_LEN, hash);
+    struct str kept = arena_str(x->arena, (struct str){ text, TOKEN_LEN });
+    st = kept.ptr == NULL ? ST_NO_MEMORY : token_insert(x->app->stores.db, x->arena, &t, hash, &full);
+    if (st == ST_OK)
+        return token_answer(x, &t, kept);
+    if (st == ST_INVALID && full) {
+        form_fail_with(&e, "name", "text/token_full", arena_printf(x->arena, "%d", TOKENS_MAX));
+        return token_refuse(x, form.scopes, &e);
+    }
+    if (st == ST_UNKNOWN)
+        respond_problem(x, &TOKEN_UNKNOWN);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+/* ---- revoking ---- */
+
+/* Redis first, then MySQL: see user/token.h. Each step can be repeated, so an unknown outcome means unavailable. */
+static enum status token_remove(struct exchange *x)
+{
+    uint8_t hash[HASH_BYTES];
+    enum status st = token_hash(x->app->stores.db, x->arena, x->visitor.user_id, x->id, hash);
+
+    if (st == ST_OK)
+        st = token_revoke(x, hash);
+    if (st == ST_OK)
+        st = token_delete(x->app->stores.db, x->visitor.user_id, x->id);
+    return status_idempotent(st);
+}
+
+enum step token_delete_submit(struct exchange *x)
+{
+    enum status st = token_remove(x);
+
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    log_info("token revoked", "user_id=%" PRIu64 " token_id=%" PRIu64, x->visitor.user_id, x->id);
+    if (x->wants_json)
+        respond_empty(x, 204);
+    else
+        respond_see_other(x, STR("/account"));
+    return STEP_DONE;
+}

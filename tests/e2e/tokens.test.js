@@ -1,0 +1,164 @@
+// Access tokens: made on the account page, used by a program through nginx and every pool, revoked at once.
+import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { request } from './support/client.js';
+import { env } from './support/instance.js';
+import { audit, launch, newUser, poll, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => {
+  await browser?.close();
+  await site.allUp();
+});
+
+// A program with a token: no cookies, no Accept.
+const program = (token, extra = {}) => {
+  const headers = { authorization: `Bearer ${token}`, ...extra };
+  return {
+    get: (path) => request(path, { headers }),
+    post: (path, fields = {}) => request(path, {
+      method: 'POST', body: new URLSearchParams(fields).toString(), headers: { 'content-type': FORM, ...headers },
+    }),
+  };
+};
+
+async function tokenOf({ client }, scopes, days = '1') {
+  const made = await client.post('/account/tokens', { name: unique('bot'), scopes, days });
+  assert.equal(made.status, 201, made.text);
+  assert.match(made.json.token, /^hbt_[\w-]{43}$/);
+  assert.equal(made.json.scopes, scopes);
+  return made.json;
+}
+
+test('a program sends, opens and reads with tokens alone', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const opener = await newUser();
+  const sending = program((await tokenOf(sender, 'read send')).token);
+  const opening = program((await tokenOf(opener, 'read open')).token);
+  const sent = await sending.post('/send', { kind: 'even', amount: '1', count: '2', request_key: unique('k') });
+  assert.equal(sent.status, 201, sent.text);
+  const opened = await opening.post(`/p/${sent.json.id}/open`);
+  assert.deepEqual([opened.status, opened.json.result, opened.json.amount_fen], [200, 'grabbed', 100]);
+  assert.equal((await opening.post(`/p/${sent.json.id}/open`)).json.result, 'already');
+  assert.equal((await opening.get(`/p/${sent.json.id}`)).json.mine.amount_fen, 100);
+  await poll('it is in the wallet', async () => (await opening.get('/wallet')).json.balance_fen === 100);
+  assert.equal((await sending.get('/records/sent')).json.items[0].id, sent.json.id);
+  await audit();
+});
+
+test('the first use by many at once in the hot pool is looked up and answered', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sender.client.post('/send', { kind: 'lucky', amount: '5', count: '5', request_key: unique('k') });
+  const { token } = await tokenOf(await newUser(), 'read open');
+  const all = await Promise.all(Array.from({ length: 12 }, () => program(token).post(`/p/${sent.json.id}/open`)));
+  const results = all.map((answer) => answer.json?.result ?? answer.text);
+  assert.deepEqual(results.slice().sort(), [...Array(11).fill('already'), 'grabbed']);
+  const one = new Set(all.map((answer) => answer.json.amount_fen));
+  assert.equal(one.size, 1);
+});
+
+test('a missing scope, a wrong token and the account are refused', async () => {
+  const user = await newUser({ yuan: '1' });
+  const read = program((await tokenOf(user, 'read')).token);
+  const refused = await read.post('/send', { kind: 'even', amount: '1', count: '1' });
+  assert.deepEqual([refused.status, refused.json.type, refused.json.scope],
+    [403, 'urn:hongbao:problem:insufficient-scope', 'send']);
+  assert.match(refused.headers.get('www-authenticate'), /^Bearer error="insufficient_scope", scope="send"$/);
+  for (const path of ['/account', '/login', '/register']) {
+    const answer = await read.get(path);
+    assert.deepEqual([answer.status, answer.json.type], [403, 'urn:hongbao:problem:token-refused'], path);
+  }
+  assert.equal((await read.post('/account/tokens', { name: 'more', scopes: 'send', days: '1' })).status, 403);
+  assert.equal((await read.post('/logout')).status, 403);
+  const cookie = `sid=${user.client.cookie('sid')}`;
+  for (const token of ['', 'hbt_', `hbt_${'A'.repeat(43)}`]) {
+    const answer = await program(token, { cookie }).get('/wallet');
+    assert.deepEqual([answer.status, answer.json.type], [401, 'urn:hongbao:problem:unauthorized'], 'a cookie does not help');
+    assert.match(answer.headers.get('www-authenticate'), /error="invalid_token"/);
+  }
+  const guest = await request('/wallet', { headers: { accept: 'application/json' } });
+  assert.deepEqual([guest.status, guest.headers.get('www-authenticate')], [401, 'Bearer']);
+});
+
+test('the cross-origin guard is for cookies only', async () => {
+  const user = await newUser({ yuan: '2' });
+  const { token } = await tokenOf(user, 'send');
+  const foreign = { origin: 'http://elsewhere.example', 'sec-fetch-site': 'cross-site' };
+  const fields = () => ({ kind: 'even', amount: '1', count: '1', request_key: unique('k') });
+  assert.equal((await program(token, foreign).post('/send', fields())).status, 201);
+  assert.equal((await user.client.post('/send', fields(), foreign)).status, 403);
+});
+
+test('a revoked token is refused at once in every pool, also after Redis was restarted', async () => {
+  const user = await newUser({ yuan: '2' });
+  const sent = await user.client.post('/send', { kind: 'even', amount: '1', count: '1', request_key: unique('k') });
+  const made = await tokenOf(user, 'read open');
+  const kept = program((await tokenOf(user, 'read')).token);
+  const gone = program(made.token);
+  assert.equal((await gone.get(`/p/${sent.json.id}`)).status, 200);
+  assert.equal((await user.client.post(`/account/tokens/${made.id}/delete`)).status, 204);
+  const refused = async () => {
+    for (const path of [`/p/${sent.json.id}`, '/wallet']) assert.equal((await gone.get(path)).status, 401, path);
+    assert.equal((await gone.post(`/p/${sent.json.id}/open`)).status, 401);
+  };
+  await refused();
+  assert.equal((await user.client.post(`/account/tokens/${made.id}/delete`)).status, 404);
+  await site.dev('stop', 'redis');
+  await site.dev('start', 'redis');
+  await poll('a token that is left works', async () => (await kept.get(`/p/${sent.json.id}`)).status === 200);
+  await refused();
+});
+
+test('no log has a token', async () => {
+  const user = await newUser();
+  const { token } = await tokenOf(user, 'read');
+  await program(token).get('/wallet');
+  await program(token).get('/nothing');
+  await program(`${token}x`).get('/wallet');
+  const folder = join(env.HB_TEST_VAR, 'log');
+  for (const name of await readdir(folder)) {
+    assert.ok(!(await readFile(join(folder, name), 'utf8')).includes(token), name);
+  }
+});
+
+for (const language of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`a token is made, shown once and revoked, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const user = await newUser();
+      const context = await browser.newContext({ locale: language, javaScriptEnabled });
+      await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
+      const page = await context.newPage();
+      const text = (key, value) => words(language, key, value);
+      const make = () => page.getByRole('button', { name: text('token_make') }).click();
+      await page.goto(site.url);
+      await page.click('footer a[href="/account"]');
+      await page.getByText(text('tokens_none')).waitFor();
+      await page.uncheck('[name=scope_read]');
+      await make();
+      for (const key of ['token_name_missing', 'token_scopes_missing']) {
+        await page.getByRole('alert').getByText(text(key)).waitFor();
+      }
+      await page.fill('[name=name]', '抽奖 bot');
+      await page.check('[name=scope_read]');
+      await make();
+      const token = await page.inputValue('#new_token');
+      const named = page.locator('.rows', { hasText: '抽奖 bot' });
+      await named.getByText(text('token_unused')).waitFor();
+      assert.equal((await program(token).get('/wallet')).status, 200);
+      await page.goto(`${site.url}/account`);
+      assert.ok(!(await page.content()).includes(token));
+      await named.getByText(text('token_used')).waitFor();
+      await page.getByRole('button', { name: text('token_revoke') }).click();
+      await page.waitForURL(`${site.url}/account`);
+      await page.getByText(text('tokens_none')).waitFor();
+      assert.equal((await program(token).get('/wallet')).status, 401);
+      await context.close();
+    });
+  }
+}

@@ -1,0 +1,476 @@
+/* user/token, user/token_store and their pages on real stores: made once, used by every process, revoked at once. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "io/redis_reply.h"
+#include "test_user_fixture.h"
+#include "user/account_page.h"
+#include "user/register.h"
+#include "user/store.h"
+#include "user/token.h"
+#include "user/token_page.h"
+#include "user/token_store.h"
+#include "user/visitor.h"
+#include "web/bearer.h"
+
+enum { HOUR_MS = 3600 * 1000, RACERS = 8 };
+
+static struct services *app;
+static struct services hot; /* without MySQL */
+
+static int setup(void **state)
+{
+    (void)state;
+    app = site_open();
+    if (app == NULL)
+        return 1;
+    hot = *app;
+    hot.stores.db = NULL;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    site_close(app);
+    return 0;
+}
+
+/* Registers a new user. cookie: VISIT_TEXT_MAX bytes. Returns the id. */
+static uint64_t registered(char *cookie)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=t%012" PRIx64 "&nickname=%%E5%%B0%%8F%%E6%%98%%8E&password=long+enough",
+             random_u64() >> 16);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    uint64_t id = (uint64_t)visit_json_int(&v, "id");
+    assert_true(visit_cookie(&v, cookie));
+    visit_end(&v);
+    return id;
+}
+
+/* Copies the text behind "name":" in the answer to out (size bytes). */
+static void json_text(const struct visit *v, const char *name, char *out, size_t size)
+{
+    char wanted[64];
+    struct str rest;
+    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
+    struct str text = str_cut(str_after(buf_view(&v->x.body), str_from(wanted)), '"', &rest);
+    assert_true(text.len > 0);
+    snprintf(out, size, "%.*s", STR_ARG(text));
+}
+
+struct made {
+    char token[TOKEN_MAX];
+    char id[PUBLIC_ID_TEXT_MAX];
+};
+
+static struct made made(const char *cookie, const char *fields)
+{
+    struct visit v;
+    struct made m;
+    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", fields, cookie), 201);
+    json_text(&v, "token", m.token, sizeof m.token);
+    json_text(&v, "id", m.id, sizeof m.id);
+    visit_end(&v);
+    return m;
+}
+
+/* Reads the visitor of a request with the token, as a process with these services and clock does. */
+static enum status look_up_at(struct services *process, const char *token, int64_t now_ms, uint64_t *user_id,
+                              unsigned *scopes)
+{
+    struct visit v;
+    enum status st = ST_OK;
+    visit_begin(&v, process, "/", NULL, NULL);
+    v.x.bearer = str_from(token);
+    v.x.now_ms = now_ms;
+    if (visitor_queue(&v.x)) {
+        redis_round(process->stores.redis);
+        st = visitor_read(&v.x);
+    }
+    *user_id = v.x.visitor.user_id;
+    *scopes = v.x.visitor.scopes;
+    visit_end(&v);
+    return st;
+}
+
+/* The user of the token; 0: refused. */
+static uint64_t user_of(struct services *process, const char *token)
+{
+    uint64_t id;
+    unsigned scopes;
+    assert_int_equal(look_up_at(process, token, clock_now_ms(), &id, &scopes), ST_OK);
+    return id;
+}
+
+/* ST_NOT_FOUND: the hot pool passes the request on. */
+static enum status hot_status(const char *token)
+{
+    uint64_t id;
+    unsigned scopes;
+    return look_up_at(&hot, token, clock_now_ms(), &id, &scopes);
+}
+
+static int token_deleted(const struct made *m, const char *cookie)
+{
+    struct visit v;
+    visit_begin(&v, app, "/account/tokens/ID/delete", "", cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_true(public_id_decode(&app->id_key, str_from(m->id), &v.x.id));
+    assert_int_equal(token_delete_submit(&v.x), STEP_DONE);
+    int status = v.x.status;
+    visit_end(&v);
+    return status;
+}
+
+static struct str token_key(const char *token, char *out)
+{
+    uint8_t hash[HASH_BYTES];
+    hash_sha256(token, strlen(token), hash);
+    token_key_write(hash, out);
+    return (struct str){ out, TOKEN_KEY_LEN };
+}
+
+static int64_t redis_int(struct str word, struct str key)
+{
+    struct redis_call call = { 0 };
+    const struct str args[] = { word, key };
+    int64_t n = -99;
+    assert_int_equal(redis_do(app->stores.redis, &call, args, ARRAY_LEN(args)), ST_OK);
+    assert_true(redis_reply_i64(call.reply, &n));
+    redis_call_free(&call);
+    return n;
+}
+
+static int64_t number_of(const char *sql, uint64_t user_id)
+{
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct db_rows rows;
+    assert_int_equal(db_query(app->stores.db, a, &rows, sql, DB_PARAMS(DB_U64(user_id))), ST_OK);
+    int64_t n = db_cell_i64(&rows, 0, 0);
+    arena_free(a);
+    return n;
+}
+
+static void a_token_stands_for_its_user_in_every_process(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
+    uint64_t found, id = registered(cookie);
+    unsigned scopes;
+    struct made m = made(cookie, "name=bot&scopes=read+open&days=1");
+    assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
+    assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK);
+    assert_int_equal(found, id);
+    assert_int_equal(scopes, SCOPE_READ | SCOPE_OPEN);
+    assert_int_equal(user_of(&hot, m.token), id);
+    int64_t left_ms = redis_int(STR("PTTL"), token_key(m.token, key));
+    assert_true(left_ms > 0 && left_ms <= HOUR_MS);
+}
+
+static void the_stores_have_only_its_hash(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    uint64_t id = registered(cookie);
+    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    uint8_t hash[HASH_BYTES];
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct db_rows rows;
+    hash_sha256(m.token, TOKEN_LEN, hash);
+    assert_int_equal(
+        db_query(app->stores.db, a, &rows, "SELECT hash FROM token WHERE user_id = ?", DB_PARAMS(DB_U64(id))), ST_OK);
+    assert_int_equal(rows.count, 1);
+    assert_true(str_equal(db_cell(&rows, 0, 0), (struct str){ (char *)hash, HASH_BYTES }));
+    arena_free(a);
+}
+
+static void a_revoked_token_is_refused_at_once(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    uint64_t id = registered(cookie);
+    struct made used = made(cookie, "name=used&scopes=read&days=1");
+    struct made fresh = made(cookie, "name=fresh&scopes=read&days=1");
+    assert_int_equal(user_of(app, used.token), id);
+    assert_int_equal(token_deleted(&used, cookie), 204);
+    assert_int_equal(token_deleted(&fresh, cookie), 204);
+    assert_int_equal(user_of(&hot, used.token), 0);
+    assert_int_equal(user_of(app, used.token), 0);
+    assert_int_equal(user_of(&hot, fresh.token), 0);
+    assert_int_equal(token_deleted(&used, cookie), 404);
+    assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), 0);
+}
+
+/* Another process has read the row just before the revocation, and stores its copy after it. */
+static void a_concurrent_reader_of_the_row_makes_no_copy(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
+    (void)registered(cookie);
+    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    uint8_t hash[HASH_BYTES];
+    struct visit v;
+    hash_sha256(m.token, TOKEN_LEN, hash);
+    visit_begin(&v, app, "/", NULL, NULL);
+    v.x.bearer = str_from(m.token);
+    assert_true(visitor_queue(&v.x));
+    redis_round(app->stores.redis); /* there is no copy yet */
+    struct visit other;
+    visit_begin(&other, app, "/", NULL, NULL);
+    assert_int_equal(token_revoke(&other.x, hash), ST_OK); /* the row is still there */
+    visit_end(&other);
+    assert_int_equal(visitor_read(&v.x), ST_OK);
+    assert_int_equal(v.x.visitor.user_id, 0);
+    visit_end(&v);
+    assert_int_equal(user_of(&hot, m.token), 0);
+    assert_true(redis_int(STR("PTTL"), token_key(m.token, key)) > 23 * (int64_t)HOUR_MS);
+    assert_int_equal(token_deleted(&m, cookie), 204); /* and it can be revoked again */
+}
+
+static void a_redis_that_lost_its_data_gets_a_copy_again(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
+    uint64_t id = registered(cookie);
+    struct made m = made(cookie, "name=bot&scopes=send&days=1");
+    assert_int_equal(user_of(app, m.token), id);
+    assert_int_equal(redis_int(STR("DEL"), token_key(m.token, key)), 1);
+    assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
+    assert_int_equal(user_of(app, m.token), id);
+    assert_int_equal(user_of(&hot, m.token), id);
+}
+
+static void an_expired_token_is_refused(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
+    uint64_t found, id = registered(cookie);
+    unsigned scopes;
+    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    int64_t end_ms = number_of("SELECT expires_ms FROM token WHERE user_id = ?", id);
+    assert_int_equal(look_up_at(app, m.token, end_ms - 1, &found, &scopes), ST_OK);
+    assert_int_equal(found, id);
+    assert_true(redis_int(STR("PTTL"), token_key(m.token, key)) <= 1);
+    assert_int_equal(look_up_at(app, m.token, end_ms, &found, &scopes), ST_OK);
+    assert_int_equal(found, 0);
+    assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK); /* with a long copy */
+    assert_int_equal(found, id);
+    assert_int_equal(look_up_at(&hot, m.token, end_ms, &found, &scopes), ST_OK);
+    assert_int_equal(found, 0);
+}
+
+static void its_last_use_is_noted_when_a_copy_is_made(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
+    uint64_t found, id = registered(cookie);
+    unsigned scopes;
+    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    int64_t now_ms = clock_now_ms();
+    assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), 0);
+    assert_int_equal(look_up_at(app, m.token, now_ms, &found, &scopes), ST_OK);
+    assert_int_equal(look_up_at(app, m.token, now_ms + 5, &found, &scopes), ST_OK);
+    assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), now_ms);
+    (void)redis_int(STR("DEL"), token_key(m.token, key));
+    assert_int_equal(look_up_at(app, m.token, now_ms + 9, &found, &scopes), ST_OK);
+    assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), now_ms + 9);
+}
+
+static void a_forged_token_reaches_no_store(void **state)
+{
+    (void)state;
+    struct visit v;
+    visit_begin(&v, app, "/", NULL, NULL);
+    v.x.bearer = STR("hbt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    assert_false(visitor_queue(&v.x));
+    visit_end(&v);
+}
+
+static void a_cookie_beside_a_token_is_ignored(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], other_cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    (void)registered(cookie);
+    uint64_t other = registered(other_cookie);
+    struct made m = made(other_cookie, "name=bot&scopes=read&days=1");
+    visit_begin(&v, app, "/", NULL, cookie);
+    v.x.bearer = str_from(m.token);
+    assert_true(visitor_queue(&v.x));
+    redis_round(app->stores.redis);
+    assert_int_equal(visitor_read(&v.x), ST_OK);
+    assert_int_equal(v.x.visitor.user_id, other);
+    visit_end(&v);
+    visit_begin(&v, app, "/", NULL, cookie);
+    v.x.bearer = STR("nonsense");
+    assert_false(visitor_queue(&v.x));
+    visit_end(&v);
+}
+
+static void another_users_token_is_not_found_and_stays(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], stranger[VISIT_TEXT_MAX];
+    uint64_t id = registered(cookie);
+    (void)registered(stranger);
+    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    assert_int_equal(token_deleted(&m, stranger), 404);
+    assert_int_equal(user_of(app, m.token), id);
+}
+
+static void a_user_has_at_most_20_tokens_that_are_not_expired(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    uint64_t id = registered(cookie);
+    for (int i = 0; i < TOKENS_MAX; i++)
+        (void)made(cookie, "name=bot&scopes=read&days=1");
+    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", "name=bot&scopes=read&days=1", cookie), 422);
+    assert_true(visit_body_has(&v, "最多有20个令牌"));
+    visit_end(&v);
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE token SET expires_ms = 1 WHERE user_id = ? LIMIT 2",
+                             DB_PARAMS(DB_U64(id))),
+                     ST_OK);
+    (void)made(cookie, "name=bot&scopes=read&days=1");
+    assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), TOKENS_MAX - 1);
+}
+
+/* A process of its own with a connection of its own. Exits with 0 when it made the token, with 1 when it was full. */
+static void racer(uint64_t user_id)
+{
+    bool full;
+    uint8_t hash[HASH_BYTES];
+    struct db *db = db_new(app->stores.config);
+    struct arena *a = arena_new(4096, 1 << 20);
+    int64_t now_ms = clock_now_ms();
+    struct token t = { .user_id = user_id,
+                       .name = STR("racer"),
+                       .scopes = SCOPE_READ,
+                       .created_ms = now_ms,
+                       .expires_ms = now_ms + HOUR_MS };
+    random_bytes(hash, sizeof hash);
+    enum status st = token_insert(db, a, &t, hash, &full);
+    _exit(st == ST_OK ? 0 : st == ST_INVALID && full ? 1 : 2);
+}
+
+static void concurrent_forms_keep_the_limit(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    pid_t racers[RACERS];
+    int counts[3] = { 0 };
+    uint64_t id = registered(cookie);
+    for (int i = 0; i < TOKENS_MAX - RACERS / 2; i++)
+        (void)made(cookie, "name=bot&scopes=read&days=1");
+    for (int i = 0; i < RACERS; i++) {
+        racers[i] = fork();
+        assert_true(racers[i] >= 0);
+        if (racers[i] == 0)
+            racer(id);
+    }
+    for (int i = 0; i < RACERS; i++) {
+        int status;
+        assert_int_equal(waitpid(racers[i], &status, 0), racers[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 3);
+        counts[WEXITSTATUS(status)]++;
+    }
+    assert_int_equal(counts[2], 0);
+    assert_int_equal(counts[0], RACERS / 2);
+    assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), TOKENS_MAX);
+}
+
+static void the_page_shows_a_token_once(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    (void)registered(cookie);
+    assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens",
+                                "name=%3Cbot%3E&scope_read=1&scope_open=1&days=30", cookie),
+                     201);
+    assert_true(visit_body_has(&v, "value=\"hbt_"));
+    assert_true(visit_body_has(&v, "&lt;bot&gt;"));
+    assert_true(str_equal(visit_header(&v, "Cache-Control"), STR("no-store")));
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, account_show, "/account", NULL, cookie), 200);
+    assert_true(visit_body_has(&v, "&lt;bot&gt;"));
+    assert_false(visit_body_has(&v, "hbt_"));
+    visit_end(&v);
+    assert_int_equal(visit_get(&v, app, account_show, "/account", cookie), 200);
+    assert_true(visit_body_has(&v, "\"name\":\"\\u003cbot\\u003e\",\"scopes\":\"read open\""));
+    assert_true(visit_body_has(&v, "\"used_at\":null"));
+    visit_end(&v);
+}
+
+static void a_refused_form_keeps_what_was_typed(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    (void)registered(cookie);
+    assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens", "name=my+bot&scope_send=1&days=400", cookie),
+                     422);
+    assert_true(visit_body_has(&v, "value=\"my bot\""));
+    assert_true(visit_body_has(&v, "value=\"400\""));
+    assert_true(visit_body_has(&v, "name=\"scope_send\" value=\"1\" checked"));
+    assert_false(visit_body_has(&v, "name=\"scope_read\" value=\"1\" checked"));
+    assert_true(visit_body_has(&v, "有效天数最多366天"));
+    visit_end(&v);
+}
+
+static void an_unreachable_store_is_503_and_never_a_guest(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX];
+    uint64_t id;
+    unsigned scopes;
+    struct config nowhere = *app->stores.config;
+    struct services without_redis = *app, without_mysql = *app;
+    (void)registered(cookie);
+    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
+    snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
+    without_redis.stores.redis = redis_new(&nowhere);
+    without_mysql.stores.db = db_new(&nowhere);
+    assert_int_equal(look_up_at(&without_redis, m.token, clock_now_ms(), &id, &scopes), ST_UNAVAILABLE);
+    assert_int_equal(look_up_at(&without_mysql, m.token, clock_now_ms(), &id, &scopes), ST_UNAVAILABLE);
+    redis_free(without_redis.stores.redis);
+    db_free(without_mysql.stores.db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_token_stands_for_its_user_in_every_process),
+        cmocka_unit_test(the_stores_have_only_its_hash),
+        cmocka_unit_test(a_revoked_token_is_refused_at_once),
+        cmocka_unit_test(a_concurrent_reader_of_the_row_makes_no_copy),
+        cmocka_unit_test(a_redis_that_lost_its_data_gets_a_copy_again),
+        cmocka_unit_test(an_expired_token_is_refused),
+        cmocka_unit_test(its_last_use_is_noted_when_a_copy_is_made),
+        cmocka_unit_test(a_forged_token_reaches_no_store),
+        cmocka_unit_test(a_cookie_beside_a_token_is_ignored),
+        cmocka_unit_test(another_users_token_is_not_found_and_stays),
+        cmocka_unit_test(a_user_has_at_most_20_tokens_that_are_not_expired),
+        cmocka_unit_test(concurrent_forms_keep_the_limit),
+        cmocka_unit_test(the_page_shows_a_token_once),
+        cmocka_unit_test(a_refused_form_keeps_what_was_typed),
+        cmocka_unit_test(an_unreachable_store_is_503_and_never_a_guest),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
