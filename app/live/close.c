@@ -19,18 +19,20 @@ static enum status close_read(const struct redis_call *call, struct live_close *
     return ST_OK;
 }
 
-void live_close_all(const struct live *live, const uint64_t *packet_ids, size_t count, struct live_close *out)
+void live_close_all(const struct live *live, const struct live_closing *packets, size_t count, struct live_close *out)
 {
     struct redis_call calls[LIVE_BATCH_MAX];
     assert(count <= LIVE_BATCH_MAX);
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
-        char packet_text[STR_U64_MAX];
-        live_keys(&keys, packet_ids[i], live->partitions);
+        char packet_text[STR_U64_MAX], ended_text[STR_U64_MAX];
+        live_keys(&keys, packets[i].packet_id, live->partitions);
         const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
                                            keys.key[LIVE_KEY_EVENTS] };
-        const struct str args[] = { str_u64(packet_text, packet_ids[i]) };
-        redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 1);
+        const struct str args[] = { str_u64(packet_text, packets[i].packet_id),
+                                    packets[i].ended_ms == 0 ? STR("")
+                                                             : str_u64(ended_text, (uint64_t)packets[i].ended_ms) };
+        redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 2);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -177,6 +177,14 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)
     return st;
 }
 
+enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms)
+{
+    return db_exec(db, NULL,
+                   "UPDATE packet SET ended_ms = ?, expires_ms = ? WHERE id = ? AND state IN ('funding', 'open')"
+                   " AND expires_ms > ? AND grabbed_count < count + returned_count",
+                   DB_PARAMS(DB_I64(now_ms), DB_I64(now_ms), DB_U64(packet_id), DB_I64(now_ms)));
+}
+
 /* ---- grabs ---- */
 
 struct grab grab_from_row(const struct db_rows *rows, size_t row)

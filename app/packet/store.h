@@ -40,6 +40,10 @@ enum status packet_insert(struct db *db, const struct packet *p);
  * was in another state. */
 enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed);
 
+/* Ends a packet early that is not expired at now_ms and has shares left by the tables: sets ended_ms and expires_ms to
+ * now_ms. Otherwise changes nothing, so it may be repeated. Outside a transaction. */
+enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms);
+
 /* ---- grabs ---- */
 
 /* The columns for grab_from_row, of a table with the name or alias grab. */

@@ -1,6 +1,7 @@
 #include "pages/routes.h"
 
 #include "base/array.h"
+#include "pages/end.h"
 #include "pages/grab.h"
 #include "pages/home.h"
 #include "pages/records.h"
@@ -14,6 +15,7 @@ const struct route packet_routes[] = {
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_HOT, packet_open_hot },
     { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, packet_show_cold },
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_open_cold },
+    { "POST", "/p/:id/end", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, packet_end_post },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
     { "GET", "/", WANT_VISITOR, POOL_PAGE, home_show },
     { "GET", "/send", NEED_USER, POOL_PAGE, send_form_get },

@@ -129,6 +129,11 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
         value_text(m, root, "finished_at", clock_rfc3339(m->arena, p->finished_ms));
     else
         value_null(m, root, "finished_at");
+    /* A packet whose last share was taken just before the end is finished, not ended. */
+    if (p->state == PACKET_EXPIRED && p->ended_ms != 0)
+        value_text(m, root, "ended_at", clock_rfc3339(m->arena, p->ended_ms));
+    else
+        value_null(m, root, "ended_at");
     value_text(m, root, "commitment", present_hex(m->arena, p->commitment, sizeof p->commitment));
     if (view->over)
         value_text(m, root, "seed", present_hex(m->arena, p->seed, sizeof p->seed));
@@ -180,6 +185,7 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     value_page_bool(m, root, "not_for_you", visitor_id != 0 && !may_open && !is_sender);
     value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && may_open);
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && may_open);
+    value_page_bool(m, root, "can_end", p->state == PACKET_OPEN && is_sender);
 }
 
 void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *cached, struct model *m)

@@ -21,7 +21,8 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, cover (page: cover_url),
  *   state (open|finished|expired), count (page: count_one), grabbed_count,
  *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
- *   opens_at (null: from the beginning; page: opens_text), finished_at, commitment, seed (null while open),
+ *   opens_at (null: from the beginning; page: opens_text), finished_at, ended_at (null unless the sender has ended it
+ *   early), commitment, seed (null while open),
  *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,
  *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best; page: amount_text,
  *   time_text}], next
@@ -37,6 +38,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   not_for_you   an exclusive packet of another receiver
  *   sold_out      finished, and the visitor has no share
  *   late          expired, and the visitor has no share
+ *   can_end       the sender, while it is open: show the form to end it
  *   show_list, receiver_name, refund_text, next_url, html_qr (sender, while open),
  *   html_rows: grabs rendered by partials/packet_rows, when cached is given
  *   refresh: the answer's entity tag, when show_may_change; the handler adds it

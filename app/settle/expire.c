@@ -13,8 +13,8 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
                             int64_t now_ms, struct db_rows *rows)
 {
     return db_query(s->stores->db, a, rows,
-                    "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms <= ? AND expires_ms >= ?"
-                    " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
+                    "SELECT id, expires_ms, COALESCE(ended_ms, 0) FROM packet WHERE state = ? AND expires_ms <= ?"
+                    " AND expires_ms >= ? AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
                     DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(now_ms), DB_I64(e->expires_ms),
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
 }
@@ -43,20 +43,20 @@ enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint
 {
     struct db_rows rows = { 0 };
     struct live_close replies[DUE_PACKETS_MAX];
-    uint64_t ids[DUE_PACKETS_MAX];
+    struct live_closing due[DUE_PACKETS_MAX];
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
     /* Recovery handles packets in state funding: it opens them or, after their expiry, refunds them. */
     enum status st = due_find(e, s, a, PACKET_OPEN, now_ms, &rows);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++)
-        ids[i] = db_cell_u64(&rows, i, 0);
+        due[i] = (struct live_closing){ .packet_id = db_cell_u64(&rows, i, 0), .ended_ms = db_cell_i64(&rows, i, 2) };
     if (st == ST_OK && rows.count > 0)
-        live_close_all(&s->stores->live, ids, rows.count, replies);
+        live_close_all(&s->stores->live, due, rows.count, replies);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        st = reply_read(s, ids[i], &replies[i], now_ms, closed, done);
+        st = reply_read(s, due[i].packet_id, &replies[i], now_ms, closed, done);
         if (st == ST_OK)
-            *e = (struct expire){ .packet_id = ids[i], .expires_ms = db_cell_i64(&rows, i, 1) };
+            *e = (struct expire){ .packet_id = due[i].packet_id, .expires_ms = db_cell_i64(&rows, i, 1) };
     }
     if (st == ST_OK && rows.count < DUE_PACKETS_MAX)
         *e = (struct expire){ 0 };

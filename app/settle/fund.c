@@ -41,14 +41,15 @@ static enum status fund_body(struct db *db, void *ctx)
 }
 
 /* p: a packet that exists; wanted: the one that the order would make. What the sender left to a default is not
- * compared: the default greeting depends on the visitor's language, the lifetime on a setting. */
+ * compared: the default greeting depends on the visitor's language, the lifetime on a setting. An end changes the
+ * lifetime. */
 static bool same_order(const struct packet *p, const struct packet *wanted, const struct send_order *order)
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
            p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
            str_equal(p->cover, wanted->cover) &&
            (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
-           (order->lifetime_by_default || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
+           (order->lifetime_by_default || p->ended_ms != 0 || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
 }
 
 /* ---- loading ---- */

@@ -191,7 +191,9 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
 
 static enum status packet_repair(struct task *t, struct db *db, const struct packet *p, const struct snapshot *snapshot)
 {
-    bool due = p->expires_ms <= t->now_ms;
+    /* An ended packet is always closed by an event. An older copy of Redis has it open until its first expiry; the
+     * cursor, which is behind the event then, tells that this copy is older. */
+    bool due = p->expires_ms <= t->now_ms && p->ended_ms == 0;
     if (snapshot->state == SNAPSHOT_OPEN) {
         if (p->state != PACKET_FUNDING)
             return ST_OK;

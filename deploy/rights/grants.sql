@@ -10,7 +10,7 @@ GRANT SELECT, INSERT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_web'@'localh
 GRANT SELECT, INSERT, UPDATE (password_hash) ON user TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (balance_fen) ON account TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (state) ON packet TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms) ON packet TO 'hongbao_web'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen) ON user_month TO 'hongbao_web'@'localhost';
 GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_web'@'localhost';

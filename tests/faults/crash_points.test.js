@@ -73,6 +73,13 @@ async function grab(packet, user) {
   return true;
 }
 
+// True when the answer confirms the end.
+async function end(packet) {
+  const answer = await ask(() => sender.client.post(`/p/${packet.id}/end`, {}));
+  if (answer) assert.deepEqual([answer.status, answer.json], [200, { state: 'expired' }]);
+  return answer !== undefined;
+}
+
 // Call it while all servers run: a packet that is shut opens within seconds.
 async function grabAll(packet) {
   for (const user of grabbers) await poll('the packet is open', () => grab(packet, user), 10);
@@ -156,7 +163,7 @@ async function replayAll() {
 // ---- the scenarios ----
 
 // server: the process that dies. prepare: before it is restarted with the crash point. provoke: passes the crash point
-// once; false when the process may have died. lead: instead, all preparation with the process stopped: it dies after its
+// once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all preparation with the process stopped: it dies after its
 // start. passes: the pass at which it dies. repair: the steps of an operator afterwards.
 const scenarios = {
   send: { server: 'page', provoke: send },
@@ -177,6 +184,15 @@ const scenarios = {
       await grab(packets.at(-1), grabbers[0]);
       return false;
     },
+  },
+  end: {
+    server: 'page',
+    ends: true,
+    async prepare() {
+      const sent = await send();
+      return sent && grab(packets[0], grabbers[0]);
+    },
+    provoke: () => end(packets[0]),
   },
   letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, repair: () => lettersWritten().then(replayAll) },
   'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
@@ -230,6 +246,7 @@ async function visit(point, passes) {
 async function finish(scenario) {
   for (const packet of packets) {
     if (!packet.id) assert.ok(await sendAgain(packet));
+    if (scenario.ends) assert.ok(await end(packet));
     if (scenario.lifetimeMs) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
@@ -244,7 +261,8 @@ async function finish(scenario) {
 
 async function check(packet, scenario) {
   const grabs = [...packet.grabs];
-  if (!scenario.lifetimeMs) assert.equal(grabs.length, GRABBERS, 'every share is grabbed');
+  const whole = !scenario.lifetimeMs && !scenario.ends;
+  if (whole) assert.equal(grabs.length, GRABBERS, 'every share is grabbed');
   assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
   let sumFen = 0;
   for (const [user, { share_no, amount_fen }] of grabs) {
@@ -254,7 +272,7 @@ async function check(packet, scenario) {
     user.balanceFen += amount_fen;
     sumFen += amount_fen;
   }
-  if (!scenario.lifetimeMs) assert.equal(sumFen, AMOUNT_FEN);
+  if (whole) assert.equal(sumFen, AMOUNT_FEN);
   sender.balanceFen -= sumFen; // the rest was refunded
 }
 

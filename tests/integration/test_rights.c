@@ -93,7 +93,6 @@ static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
                                               "UPDATE packet SET seed = ''",
                                               "UPDATE packet SET commitment = ''",
                                               "UPDATE packet SET sender_id = 1",
-                                              "UPDATE packet SET expires_ms = 0",
                                               "DELETE FROM packet",
                                               "UPDATE account SET kind = 'bank'",
                                               "UPDATE account SET id = 2 WHERE id = 0",
@@ -127,6 +126,9 @@ static void each_role_writes_its_own_columns_only(void **state)
     assert_denied(web, "UPDATE user_month SET received_fen = 0");
     assert_denied(web, "UPDATE user_month SET best_count = 0");
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
+    /* A sender's end is a new expiry; the settle worker ends nothing. */
+    assert_denied(settle, "UPDATE packet SET expires_ms = 0");
+    assert_denied(settle, "UPDATE packet SET ended_ms = 0");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
     assert_denied(settle, "SELECT hash FROM token");

@@ -8,7 +8,7 @@
 /* live_close_all for one packet; returns out->status. */
 static inline enum status close_one(const struct live *live, uint64_t packet_id, struct live_close *out)
 {
-    live_close_all(live, &packet_id, 1, out);
+    live_close_all(live, &(struct live_closing){ .packet_id = packet_id }, 1, out);
     return out->status;
 }
 

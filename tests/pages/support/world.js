@@ -107,6 +107,9 @@ async function expiredPackets({ sender, grabber, wideName }) {
     await grab(grabber, packets.expired);
     packets.missed = await send(sender, { kind: 'exclusive', amount: '3', to: wideName });
   });
+  packets.ended = await send(sender, { kind: 'lucky', amount: '10', count: '3' });
+  await grab(grabber, packets.ended);
+  assert.equal((await sender.post(`${packets.ended}/end`, {})).status, 200);
   for (const path of Object.values(packets)) await over(sender, path);
   return packets;
 }

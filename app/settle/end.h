@@ -1,0 +1,20 @@
+/* A sender ends a packet early: the rest goes back at once. */
+#ifndef HB_SETTLE_END_H
+#define HB_SETTLE_END_H
+
+#include "live/stores.h"
+#include "packet/packet.h"
+
+/* Ends the packet for its sender. MySQL first: the end becomes the packet's expiry. Then the close script refuses
+ * further grabs and appends the close event; settling that refunds the rest, as after an expiry. When the process dies
+ * in between, the settle worker finds the packet by its expiry and closes it. Does nothing to a packet that is
+ * finished, expired or ended already, so it may be repeated.
+ *
+ * *state: the packet's state afterwards, PACKET_FINISHED or PACKET_EXPIRED. a: memory for the row.
+ * ST_OK: nobody can take a share from now on · ST_NOT_FOUND: no such packet · ST_INVALID: the user is not its sender ·
+ * ST_UNAVAILABLE, ST_CONFLICT, ST_UNKNOWN: the end may be recorded already, repeat the call · ST_CORRUPT ·
+ * ST_NO_MEMORY. */
+enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, int64_t now_ms,
+                       enum packet_state *state);
+
+#endif
