@@ -17,6 +17,7 @@
 #include "ops/replay.h"
 #include "ops/serve.h"
 #include "ops/verify.h"
+#include "ops/verify_receipt.h"
 
 #ifndef HB_VERSION
 #define HB_VERSION "unknown"
@@ -39,22 +40,26 @@ static const struct command {
     command_fn *run;
     const char *usage;
     const char *summary;
-    const char *role; /* whose users it connects as (docs/reference/rights.md); NULL: it reads no configuration */
+    const char *role;    /* whose users it connects as (docs/reference/rights.md); NULL: it reads no configuration */
+    const char *instead; /* an option that replaces the configuration, which is not read then; NULL: none */
 } COMMANDS[] = {
-    { "serve", serve_command, "--pool hot|page|auth [--check]", "answer FastCGI requests on descriptor 0", "web" },
-    { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle" },
-    { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit" },
+    { "serve", serve_command, "--pool hot|page|auth [--check]", "answer FastCGI requests on descriptor 0", "web",
+      NULL },
+    { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle", NULL },
+    { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit", NULL },
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",
-      "settle" },
-    { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate" },
-    { "check", check_command, "", "check configuration, scripts and templates, then exit", "web" },
-    { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "web" },
-    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]", "recompute a packet's shares", NULL },
+      "settle", NULL },
+    { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate", NULL },
+    { "check", check_command, "", "check configuration, scripts and templates, then exit", "web", NULL },
+    { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "web", NULL },
+    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]", "recompute a packet's shares", NULL, NULL },
+    { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1", "web",
+      "--keys" },
 #ifdef HB_CRASH_POINTS
-    { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL },
+    { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL, NULL },
 #endif
-    { "version", version, "", "print the version", NULL },
-    { "help", help, "", "print this", NULL },
+    { "version", version, "", "print the version", NULL, NULL },
+    { "help", help, "", "print this", NULL, NULL },
 };
 enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS) };
 
@@ -86,6 +91,14 @@ static int help(const struct config *config, int argc, char **argv)
     return 0;
 }
 
+static bool config_needed(const struct command *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (command->instead != NULL && strcmp(argv[i], command->instead) == 0)
+            return false;
+    return command->role != NULL;
+}
+
 static int command_run(const struct command *command, const char *config_path, int argc, char **argv)
 {
     struct config config;
@@ -95,7 +108,7 @@ static int command_run(const struct command *command, const char *config_path, i
         return 1;
     }
     config_defaults(&config);
-    if (command->role != NULL) {
+    if (config_needed(command, argc, argv)) {
         if (config_load(&config, config_path, command->role, error, sizeof error) != ST_OK) {
             (void)fprintf(stderr, "hongbao: %s\n", error);
             return 2;

@@ -193,6 +193,15 @@ static bool day_read(struct str *rest, struct tm *out)
     return out->tm_year >= 70 && same.tm_mon == out->tm_mon && same.tm_mday == out->tm_mday;
 }
 
+bool clock_utc_day_read(struct str text, int64_t *out_ms)
+{
+    struct tm t = { 0 };
+    if (!day_read(&text, &t) || text.len > 0)
+        return false;
+    *out_ms = (int64_t)timegm(&t) * MS_PER_S;
+    return true;
+}
+
 bool clock_parse(struct str text, int64_t *out_ms)
 {
     struct tm t = { .tm_isdst = -1 };

@@ -23,6 +23,9 @@ struct str clock_rfc3339(struct arena *a, int64_t ms);
 /* Reads a span of time: a number of 1 to 6 digits without leading zeros, and its unit: "90s", "5m", "24h", "7d". False:
  * anything else; *out_ms is untouched. */
 bool clock_span(struct str text, int64_t *out_ms);
+/* Reads a day, "2026-11-20", as its first instant in UTC. False, *out_ms is untouched: malformed, or no such
+ * day. */
+bool clock_utc_day_read(struct str text, int64_t *out_ms);
 
 /* Reads the instant that a program or a form names: RFC 3339 ("2026-11-20T16:00:00+08:00", with or without a fraction),
  * or the date and minute of the service's zone, as <input type=datetime-local> sends it ("2026-11-20T16:00", also with

@@ -59,6 +59,20 @@ static bool valid_lifetimes(const char *text)
     return true;
 }
 
+/* Days in ascending order, with one blank between two. */
+static bool valid_days(const char *text)
+{
+    struct str rest = str_from(text);
+    int64_t day, before = INT64_MIN;
+
+    while (rest.ptr != NULL) {
+        if (!clock_utc_day_read(str_cut(rest, ' ', &rest), &day) || day <= before)
+            return false;
+        before = day;
+    }
+    return true;
+}
+
 #define SETTING_INT(field, low, high, standard, words)                                                                 \
     {                                                                                                                  \
         .name = #field, .type = CONFIG_INT, .offset = offsetof(struct config, field), .min = (low), .max = (high),     \
@@ -117,6 +131,13 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(packet_grace_ms, 0, MONTH_MS, "3600000", "a closed packet stays in Redis this long"),
     SETTING_INT(greeting_graphemes_max, 1, 25, "25", "longest greeting, in characters as people count them"),
     SETTING_INT(deposit_fen_max, 1, AMOUNT_FEN_MAX, "20000000", "largest demo deposit"),
+
+    SETTING_TEXT(
+        receipt_key_days, 1, TEXT_MAX, "2026-01-01", valid_days,
+        "days like 2026-01-01 in ascending order, with one blank between two",
+        "from each of these days (UTC) a new key signs receipts (docs/reference/receipt.md); only add to them"),
+    SETTING_TEXT(receipt_keys_file, 0, TEXT_MAX, "", NULL, NULL,
+                 "public keys of receipts signed with an earlier secret; empty: none"),
 
     SETTING_INT(session_idle_s, 1, YEAR_S, "604800", "a session ends when unused this long"),
     SETTING_INT(session_absolute_s, 1, YEAR_S, "2592000", "a session ends in any case"),

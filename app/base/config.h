@@ -53,6 +53,10 @@ struct config {
     int64_t greeting_graphemes_max;
     int64_t deposit_fen_max; /* one demo deposit */
 
+    /* receipts (packet/receipt_keys.h) */
+    char receipt_key_days[CONFIG_TEXT_MAX];  /* "2026-01-01 2027-01-01", ascending, UTC: a new key signs from each on */
+    char receipt_keys_file[CONFIG_TEXT_MAX]; /* public keys of earlier secrets; empty: none */
+
     /* sessions */
     int64_t session_idle_s;
     int64_t session_absolute_s;

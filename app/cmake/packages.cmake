@@ -1,13 +1,13 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
-# libutf8proc-dev; for the tests also libcmocka-dev and libjansson-dev.
+# libutf8proc-dev, libjansson-dev; for the tests also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
 pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 if(HB_TESTS)
     pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 endif()
 
 # libfcgi before 2.4.2 has no pkg-config file.

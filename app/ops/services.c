@@ -1,9 +1,11 @@
 #include "ops/services.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "live/fence.h"
 #include "live/stores.h"
+#include "packet/receipt_keys.h"
 #include "pages/page_cache.h"
 #include "user/visitor.h"
 #include "web/assets.h"
@@ -17,9 +19,12 @@ static enum status pages_open(struct services *s, const struct config *config, c
     if (st != ST_OK)
         return st;
     st = assets_load(config->static_dir, &s->assets);
-    if (st != ST_OK)
+    if (st != ST_OK) {
         (void)snprintf(error, error_size, "%s: %s", config->static_dir, status_name(st));
-    return st;
+        return st;
+    }
+    s->receipt_keys = malloc(sizeof *s->receipt_keys);
+    return s->receipt_keys == NULL ? ST_NO_MEMORY : receipt_keys_open(s->receipt_keys, config, error, error_size);
 }
 
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
@@ -49,6 +54,9 @@ void services_close(struct services *s)
     page_cache_free(s->page_cache);
     templates_free(&s->templates);
     assets_free(s->assets);
+    if (s->receipt_keys != NULL)
+        receipt_keys_close(s->receipt_keys);
+    free(s->receipt_keys);
     stores_close(&s->stores);
     *s = (struct services){ 0 };
 }

@@ -4,6 +4,7 @@
 #include "pages/end.h"
 #include "pages/grab.h"
 #include "pages/home.h"
+#include "pages/receipt.h"
 #include "pages/records.h"
 #include "pages/send.h"
 #include "pages/show.h"
@@ -17,6 +18,9 @@ const struct route packet_routes[] = {
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_open_cold },
     { "POST", "/p/:id/end", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, packet_end_post },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
+    { "GET", "/p/:id/receipt", NEED_USER, POOL_PAGE, receipt_show },
+    { "GET", "/p/:id/receipt.json", NEED_USER, POOL_PAGE, receipt_download },
+    { "GET", "/.well-known/hongbao-receipt-keys", 0, POOL_PAGE, receipt_keys_show },
     { "GET", "/", WANT_VISITOR, POOL_PAGE, home_show },
     { "GET", "/send", NEED_USER, POOL_PAGE, send_form_get },
     { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, send_form_post },

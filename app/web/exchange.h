@@ -19,6 +19,7 @@ struct exchange;
 struct route;
 struct page_cache;
 struct problem;
+struct receipt_keys;
 
 /* The user who sent the request. The visitor hook fills it from the session cookie, or from an access token. */
 struct visitor {
@@ -35,7 +36,8 @@ struct services {
     struct templates templates;
     struct page_cache *page_cache; /* of the pages floor; NULL outside the hot pool */
     struct assets *assets;
-    struct public_id_key id_key; /* of the ids in paths, derived from config->secret */
+    struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes without pages */
+    struct public_id_key id_key;       /* of the ids in paths, derived from config->secret */
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's
      * first step and returns whether it queued a command (without a cookie there is no I/O). read is called after the
      * round. It returns ST_OK (logged in or not), ST_UNAVAILABLE / ST_UNKNOWN when a store did not answer, or

@@ -55,14 +55,19 @@ void respond_retry_after(struct exchange *x, int seconds)
     buf_printf(&x->headers, "Retry-After: %d\r\n", seconds);
 }
 
-/* Status, content type and Cache-Control: answers show private data, so no cache may store them. */
-static void answer_begin(struct exchange *x, int status, struct str content_type)
+static void answer_begin_cached(struct exchange *x, int status, struct str content_type, struct str cache_control)
 {
     x->status = status;
     buf_reset(&x->body);
     if (content_type.len > 0)
         respond_header(x, "Content-Type", content_type);
-    respond_header(x, "Cache-Control", STR("no-store"));
+    respond_header(x, "Cache-Control", cache_control);
+}
+
+/* Status, content type and Cache-Control: answers show private data, so no cache may store them. */
+static void answer_begin(struct exchange *x, int status, struct str content_type)
+{
+    answer_begin_cached(x, status, content_type, STR("no-store"));
 }
 
 void respond_empty(struct exchange *x, int status)
@@ -103,13 +108,18 @@ void respond_see_other(struct exchange *x, struct str path)
     respond_header(x, "Location", path);
 }
 
+static void body_json(struct exchange *x, const struct model *m)
+{
+    x->incomplete = x->incomplete || m->failed;
+    value_json(&x->body, &m->root);
+    buf_char(&x->body, '\n');
+}
+
 static void answer_json(struct exchange *x, int status, struct str content_type, const struct model *m)
 {
     answer_begin(x, status, content_type);
     respond_header(x, "Vary", STR(VARY));
-    x->incomplete = x->incomplete || m->failed;
-    value_json(&x->body, &m->root);
-    buf_char(&x->body, '\n');
+    body_json(x, m);
 }
 
 static void answer_page(struct exchange *x, int status, const char *template_name, struct model *m)
@@ -133,6 +143,12 @@ void respond_model(struct exchange *x, int status, const char *template_name, st
         answer_page(x, status, template_name, m);
     else
         answer_json(x, status, STR("application/json"), m);
+}
+
+void respond_public_json(struct exchange *x, const struct model *m, struct str cache_control)
+{
+    answer_begin_cached(x, 200, STR("application/json"), cache_control);
+    body_json(x, m);
 }
 
 /* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of the form, which shows

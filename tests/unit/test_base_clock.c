@@ -333,6 +333,24 @@ static void what_is_no_instant_is_refused(void **state)
             fail_msg("%s", bad[i]);
 }
 
+static void a_day_is_read_as_its_first_instant_in_utc(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "",           "2026-11-2",  "2026-11-200", "2026-1-20",
+                                       "2026-11-31", "2026-02-29", "2026-13-01",  "2026-00-01",
+                                       "2026-01-00", "2026/01/01", "+026-01-01",  "2026-01-01 " };
+    int64_t ms;
+    assert_true(clock_utc_day_read(STR("1970-01-01"), &ms));
+    assert_int_equal(ms, 0);
+    assert_true(clock_utc_day_read(STR("2028-02-29"), &ms));
+    assert_int_equal(ms, 1835395200000);
+    assert_true(clock_utc_day_read(STR("2026-12-31"), &ms));
+    assert_int_equal(ms, 1798675200000);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(clock_utc_day_read(str_from(bad[i]), &ms));
+    assert_int_equal(ms, 1798675200000);
+}
+
 static void both_clocks_run(void **state)
 {
     (void)state;
@@ -361,6 +379,7 @@ int main(void)
         cmocka_unit_test(spans_are_read_with_their_unit),
         cmocka_unit_test(an_instant_is_read_as_programs_and_forms_write_it),
         cmocka_unit_test(what_is_no_instant_is_refused),
+        cmocka_unit_test(a_day_is_read_as_its_first_instant_in_utc),
         cmocka_unit_test(both_clocks_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,6 +242,13 @@ static void bad_texts_are_refused(void **state)
                        "packet_lifetimes must be spans such as 90s, 5m, 24h or 7d with a blank between them, each at "
                        "most 30d");
     }
+    static const char *const days[] = { "2026-1-1", "2026-01-01,2027-01-01", "2027-01-01 2026-01-01",
+                                        "2026-01-01 2026-01-01", "2026-01-01  2027-01-01" };
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        snprintf(text, sizeof text, "receipt_key_days = %s\n", days[i]);
+        assert_refused(text, 1,
+                       "receipt_key_days must be days like 2026-01-01 in ascending order, with one blank between two");
+    }
     assert_refused("secret = short\n", 1, "secret must have from 32 to 255 bytes");
     assert_refused("mysql_user = a\x1b[2Jb\n", 1, "mysql_user must not have control characters");
     assert_refused("mysql_user = \xff\n", 1, "mysql_user must be UTF-8 text");

@@ -32,6 +32,7 @@ const PHONE_HEIGHT = 844;
 
 const at = (name) => (w) => w[name];
 const verify = (name) => (w) => `${w[name]}/verify`;
+const receipt = (name) => (w) => `${w[name]}/receipt`;
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
 const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
@@ -134,6 +135,9 @@ const packets = [
   { name: 'verify finished', as: 'grabber', path: verify('finished') },
   { name: 'verify expired', as: 'grabber', path: verify('expired') },
   { name: 'verify hundred', as: 'grabber', path: verify('hundred') },
+  { name: 'receipt', as: 'grabber', path: receipt('finished') },
+  { name: 'receipt of a long name', as: 'rtl', path: receipt('hundred') },
+  { name: 'receipt of another', as: 'stranger', path: receipt('finished'), status: 404 },
 ];
 
 const thisYear = new Date().getFullYear();

@@ -1,0 +1,197 @@
+// Receipts: their signature checked by another implementation (node's) and by `hongbao verify-receipt`, the keys, the page.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Client, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { env } from './support/instance.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const KEYS = '/.well-known/hongbao-receipt-keys';
+const NAMES = ['packet', 'share_no', 'amount_fen', 'user_id', 'username', 'nickname', 'grabbed_at', 'sender_id', 'sender',
+  'commitment', 'issued_by'];
+
+let folder, browser, sender, grabber, path, packet;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hongbao-receipts-'));
+  browser = await launch();
+  sender = await newUser({ nickname: '小明 = 明', yuan: '100' });
+  grabber = await newUser({ nickname: '阿刚 <b>&amp;</b> "\\"' });
+  packet = (await sendPacket(sender, { kind: 'lucky', amount: '10', count: '3' })).json;
+  path = `/p/${packet.id}`;
+  assert.equal((await grabber.client.post(`${path}/open`, {})).status, 200);
+  await poll('settled', async () => (await grabber.client.get(path)).json.mine.settled);
+});
+after(async () => {
+  await browser?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const keysNow = async () => (await new Client().get(KEYS)).json.keys;
+
+// As docs/reference/receipt.md describes it.
+function isSigned({ receipt, signature, key_id }, keys) {
+  const { public_key } = keys.find((key) => key.key_id === key_id);
+  assert.equal(key_id, createHash('sha256').update(Buffer.from(public_key, 'base64url')).digest('hex').slice(0, 16));
+  assert.deepEqual(Object.keys(receipt), ['version', ...NAMES]);
+  const text = `hongbao receipt v${receipt.version}\n${NAMES.map((name) => `${name}=${receipt[name]}\n`).join('')}`;
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: public_key }, format: 'jwk' });
+  return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
+}
+
+// `hongbao verify-receipt` on this value; returns exit code and output.
+async function checked(value, ...more) {
+  const file = join(folder, 'receipt.json');
+  await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
+  return site.hongbao('verify-receipt', file, ...more).then(({ stdout }) => ({ code: 0, stdout }), (error) => error);
+}
+
+test('a receipt says what the own share was, and another implementation finds the signature good', async () => {
+  const mine = (await grabber.client.get(path)).json.mine;
+  const answer = await grabber.client.get(`${path}/receipt`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  assert.match(answer.headers.get('x-robots-tag'), /noindex/);
+  assert.deepEqual(Object.keys(answer.json), ['receipt', 'signature', 'key_id']);
+  assert.deepEqual(answer.json.receipt, {
+    version: 1, packet: packet.id, share_no: mine.share_no, amount_fen: mine.amount_fen, user_id: grabber.id,
+    username: grabber.username, nickname: '阿刚 <b>&amp;</b> "\\"', grabbed_at: mine.grabbed_at, sender_id: sender.id,
+    sender: '小明 = 明', commitment: packet.commitment, issued_by: site.url,
+  });
+  assert.ok(isSigned(answer.json, await keysNow()));
+  assert.deepEqual((await grabber.client.get(`${path}/receipt`)).json, answer.json, 'the same again');
+});
+
+test('the file to save is the same JSON, and the program finds it good with and without the configuration', async () => {
+  const saved = await grabber.client.getHtml(`${path}/receipt.json`);
+  assert.equal(saved.headers.get('content-disposition'), `attachment; filename="hongbao-receipt-${packet.id}.json"`);
+  assert.equal(saved.headers.get('content-type'), 'application/json');
+  assert.deepEqual(saved.json, (await grabber.client.get(`${path}/receipt`)).json);
+  const good = await checked(saved.text);
+  assert.equal(good.code, 0, good.stderr);
+  assert.match(good.stdout, /^good: /);
+  assert.ok(good.stdout.includes(packet.id));
+  const list = join(folder, 'keys.json');
+  await writeFile(list, (await new Client().get(KEYS)).text);
+  assert.equal((await checked(saved.text, '--keys', list)).code, 0);
+  await writeFile(list, '{"keys":[]}');
+  const unknown = await checked(saved.text, '--keys', list);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stdout, /^forged/);
+});
+
+test('a change of any member is forged, and what is not a receipt is said to be none', async () => {
+  const good = (await grabber.client.get(`${path}/receipt`)).json;
+  const keys = await keysNow();
+  for (const name of NAMES) {
+    const value = good.receipt[name];
+    const forged = { ...good, receipt: { ...good.receipt, [name]: typeof value === 'number' ? value + 1 : `${value}x` } };
+    assert.equal((await checked(forged)).code, 1, name);
+    assert.equal(isSigned(forged, keys), false, name);
+  }
+  const flipped = good.signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'));
+  assert.equal((await checked({ ...good, signature: flipped })).code, 1);
+  const { issued_by, ...less } = good.receipt;
+  assert.ok(issued_by);
+  for (const bad of ['', 'no JSON', '{}', { ...good, receipt: less }, { ...good, note: 'more' },
+    { ...good, receipt: { ...good.receipt, note: 'more' } }, { ...good, receipt: { ...good.receipt, version: 2 } }]) {
+    const answer = await checked(bad);
+    assert.equal(answer.code, 2, JSON.stringify(bad));
+    assert.match(answer.stderr, /not a receipt/);
+  }
+  assert.equal((await site.hongbao('verify-receipt').catch((error) => error)).code, 2);
+  assert.equal((await site.hongbao('verify-receipt', join(folder, 'missing')).catch((error) => error)).code, 2);
+  assert.equal((await checked(good, '--keys', join(folder, 'missing'))).code, 2);
+});
+
+test('only who has a settled share gets a receipt', async () => {
+  const guest = await new Client().get(`${path}/receipt`);
+  assert.equal(guest.status, 401);
+  const login = await new Client().getHtml(`${path}/receipt`);
+  assert.equal(login.status, 303);
+  assert.equal(login.headers.get('location'), `/login?next=${path}/receipt`);
+  for (const visitor of [sender, await newUser()]) {
+    const none = await visitor.client.get(`${path}/receipt`);
+    assert.equal(none.status, 404);
+    assert.equal(none.json.type, 'urn:hongbao:problem:no-receipt');
+  }
+  const late = await newUser();
+  await site.dev('stop', 'settle');
+  try {
+    assert.equal((await late.client.post(`${path}/open`, {})).status, 200);
+    assert.equal((await late.client.get(`${path}/receipt`)).status, 404);
+    assert.ok(!(await late.client.getHtml(path)).text.includes(`${path}/receipt`), 'no link before');
+  } finally {
+    await site.dev('start', 'settle');
+  }
+  await poll('a receipt', async () => (await late.client.get(`${path}/receipt`)).status === 200);
+  assert.ok((await late.client.getHtml(path)).text.includes(`${path}/receipt`));
+});
+
+test('the keys are for everybody and may be cached; a new one signs from its day on, the earlier ones stay', async () => {
+  const answer = await new Client().getHtml(KEYS);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  assert.equal(answer.headers.get('cache-control'), 'public, max-age=3600');
+  assert.equal(answer.headers.get('set-cookie'), null);
+  const [first] = answer.json.keys;
+  assert.deepEqual(answer.json.keys, [{ ...first, from: '2026-01-01T00:00:00.000Z', until: null }]);
+  const earlier = (await grabber.client.get(`${path}/receipt`)).json;
+  const days = { HB_RECEIPT_KEY_DAYS: '2026-01-01 2026-02-01 9999-12-31' };
+  await site.withSetting(['page'], days, async () => {
+    const keys = await keysNow();
+    assert.deepEqual(keys.map(({ from, until }) => [from.slice(0, 10), until?.slice(0, 10)]),
+      [['2026-01-01', '2026-02-01'], ['2026-02-01', '9999-12-31'], ['9999-12-31', undefined]]);
+    assert.equal(keys[0].key_id, first.key_id);
+    const now = (await grabber.client.get(`${path}/receipt`)).json;
+    assert.equal(now.key_id, keys[1].key_id);
+    assert.deepEqual(now.receipt, earlier.receipt);
+    assert.ok(isSigned(now, keys));
+    assert.ok(isSigned(earlier, keys));
+  });
+  // The keys of another secret are known by their file; without it the receipt has no key.
+  const list = join(folder, 'earlier.json');
+  await writeFile(list, answer.text);
+  const file = join(folder, 'receipt.json');
+  await writeFile(file, JSON.stringify(earlier));
+  const another = (extra) => ({ ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, HB_SECRET: 'x'.repeat(40), ...extra });
+  const code = (extra) => new Promise((done) => {
+    execFile(env.HB_TEST_BINARY, ['verify-receipt', file], { env: another(extra) }, (error) => done(error?.code ?? 0));
+  });
+  assert.equal(await code({}), 1);
+  assert.equal(await code({ HB_RECEIPT_KEYS_FILE: list }), 0);
+  assert.equal(await code({ HB_RECEIPT_KEYS_FILE: join(folder, 'missing') }), 2);
+});
+
+for (const locale of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`the page of the result leads to the receipt: ${locale}, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
+      const context = await browser.newContext({ viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
+      await context.addCookies([{ name: 'sid', value: grabber.client.cookie('sid'), url: site.url }]);
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      await page.goto(site.url + path);
+      await page.click(`a[href="${path}/receipt"]`);
+      assert.ok((await page.title()).startsWith(words(locale, 'receipt')));
+      const { receipt, signature } = (await grabber.client.get(`${path}/receipt`)).json;
+      const shown = await page.innerText('main');
+      for (const text of [(receipt.amount_fen / 100).toFixed(2), receipt.nickname, receipt.username, receipt.commitment, signature]) {
+        assert.ok(shown.includes(text), text);
+      }
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 320, `${width} pixels wide`);
+      await page.emulateMedia({ media: 'print' });
+      assert.equal(await page.isVisible('.actions'), false);
+      assert.equal(await page.isVisible('dl'), true);
+      await page.emulateMedia({ media: 'screen' });
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click(`a[href="${path}/receipt.json"]`)]);
+      assert.equal(download.suggestedFilename(), `hongbao-receipt-${packet.id}.json`);
+      assert.equal((await site.hongbao('verify-receipt', await download.path())).stdout.slice(0, 5), 'good:');
+      await context.close();
+    });
+  }
+}
