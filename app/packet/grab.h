@@ -13,7 +13,8 @@ struct grab {
     struct str nickname; /* at the time of the grab */
     int64_t amount_fen;
     int64_t grabbed_ms;
-    bool settled; /* the amount is in the wallet */
+    bool settled;  /* the amount is in the wallet */
+    bool returned; /* given back, into the packet or to its sender */
 };
 
 #endif

@@ -72,11 +72,36 @@ bool packet_state_from(struct str name, enum packet_state *out)
     return true;
 }
 
+uint32_t packet_share_total(const struct packet *p)
+{
+    return p->count + p->returned_count;
+}
+
+int64_t packet_total_fen(const struct packet *p)
+{
+    return p->amount_fen + p->returned_fen;
+}
+
+bool packet_is_taken(const struct packet *p)
+{
+    return p->grabbed_count == packet_share_total(p);
+}
+
+uint32_t packet_taken_count(const struct packet *p)
+{
+    return p->grabbed_count - p->returned_count;
+}
+
+int64_t packet_taken_fen(const struct packet *p)
+{
+    return p->grabbed_fen - p->returned_fen;
+}
+
 enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms)
 {
     if (p->state == PACKET_FINISHED || p->state == PACKET_EXPIRED)
         return p->state;
-    if (p->grabbed_count == p->count)
+    if (packet_is_taken(p))
         return PACKET_FINISHED;
     if (p->state == PACKET_CLOSED || now_ms >= p->expires_ms)
         return PACKET_EXPIRED;
@@ -90,7 +115,7 @@ bool packet_is_waiting(const struct packet *p, int64_t now_ms)
 
 bool packet_is_over(const struct packet *p)
 {
-    return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || p->grabbed_count == p->count;
+    return p->state == PACKET_FINISHED || p->state == PACKET_CLOSED || packet_is_taken(p);
 }
 
 int64_t packet_start_ms(const struct packet *p)

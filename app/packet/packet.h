@@ -54,15 +54,17 @@ struct packet {
     struct str request_key;
 
     /* What most packets do not have: 0 or empty then. */
-    int64_t opens_ms;         /* it can be opened from then on; 0: from the beginning */
-    struct str phrase_hash;   /* keyed hash of the passphrase, bytes */
-    struct str phrase_sealed; /* the passphrase, encrypted, bytes */
-    struct str cover;         /* name of the envelope's cover */
-    uint32_t receiver_count;  /* users who may open it; 0: everybody, or receiver_id alone */
-    int64_t ended_ms;         /* when the sender ended it early */
-    uint32_t returned_count;  /* shares given back into the packet, each of which became one more share at its end */
-    int64_t returned_fen;     /* their sum */
-    uint32_t thanks_count;    /* thanks of receivers */
+    int64_t opens_ms;           /* it can be opened from then on; 0: from the beginning */
+    struct str phrase_hash;     /* keyed hash of the passphrase, bytes */
+    struct str phrase_sealed;   /* the passphrase, encrypted, bytes */
+    struct str cover;           /* name of the envelope's cover */
+    uint32_t receiver_count;    /* users who may open it; 0: everybody, or receiver_id alone */
+    int64_t ended_ms;           /* when the sender ended it early */
+    uint32_t returned_count;    /* shares given back into the packet, each of which became one more share at its end */
+    int64_t returned_fen;       /* their sum */
+    uint32_t thanks_count;      /* thanks of receivers */
+    struct str returned_shares; /* as Redis has it: the numbers of all shares given back, "3,7"; empty from MySQL, where
+                                   each grab tells it */
 };
 
 /* The names used in SQL, Redis and JSON ("lucky", "double-average", "open"). Never NULL. */
@@ -81,6 +83,16 @@ enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms);
 
 /* True before the scheduled opening of an open packet. p->state: as shown. Pure. */
 bool packet_is_waiting(const struct packet *p, int64_t now_ms);
+
+/* All shares and their sum: those of the draw, and each one that was given back into the packet. grabbed_count and
+ * grabbed_fen count up to them. Pure. */
+uint32_t packet_share_total(const struct packet *p);
+int64_t packet_total_fen(const struct packet *p);
+/* True when every share is grabbed. Pure. */
+bool packet_is_taken(const struct packet *p);
+/* What users have of the packet now, as pages show it: the grabs without those given back into it. Pure. */
+uint32_t packet_taken_count(const struct packet *p);
+int64_t packet_taken_fen(const struct packet *p);
 
 /* True when no share can be grabbed any more, independent of any clock: all are grabbed, or the packet is closed. From
  * then on the seed is public. p->state: as stored, not as shown. Pure. */

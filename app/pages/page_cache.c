@@ -62,7 +62,7 @@ static bool is_final(const struct packet_view *view)
 
 bool page_cacheable(const struct packet_view *view)
 {
-    if (!is_final(view) || view->row_count != view->packet.count)
+    if (!is_final(view) || view->row_count != packet_share_total(&view->packet))
         return false;
     for (size_t i = 0; i < view->row_count; i++)
         if (!view->rows[i].settled)
@@ -72,23 +72,31 @@ bool page_cacheable(const struct packet_view *view)
 
 bool page_rows_keepable(const struct packet_view *view)
 {
-    return is_finished(view) && view->row_count > 0 && view->rows[0].share_no == view->packet.count - 1;
+    return is_finished(view) && view->row_count > 0 && view->rows[0].share_no == packet_share_total(&view->packet) - 1;
 }
 
 bool page_needs_all_rows(const struct packet_view *view)
 {
     return (is_final(view) ? view->rows[0].settled : page_rows_keepable(view)) &&
-           view->row_count < view->packet.count && view->packet.count <= LIVE_ROWS_MAX;
+           view->row_count < packet_share_total(&view->packet) && packet_share_total(&view->packet) <= LIVE_ROWS_MAX;
 }
 
 bool page_rows_fit(const struct cached_page *page, const struct packet_view *view)
 {
-    return is_finished(view) && view->packet.finished_ms == page->view.packet.finished_ms;
+    const struct packet *p = &view->packet, *q = &page->view.packet;
+    return is_finished(view) && p->finished_ms == q->finished_ms && p->returned_count == q->returned_count &&
+           p->thanks_count == q->thanks_count && str_equal(p->returned_shares, q->returned_shares);
+}
+
+bool page_outlives(const struct cached_page *page, const struct packet_view *view)
+{
+    return page->complete && !is_finished(view);
 }
 
 bool page_replaces(const struct cached_page *page, const struct cached_page *old)
 {
-    return !old->complete && (page->complete || !page_rows_fit(old, &page->view));
+    bool changed = !page_rows_fit(old, &page->view);
+    return old->complete ? page->complete && changed : page->complete || changed;
 }
 
 /* ---- the hash table ---- */
@@ -173,9 +181,10 @@ static void text_move(char **cursor, struct str *text)
 }
 
 /* The texts of a packet that its page shows. */
-static const size_t PACKET_TEXTS[] = { offsetof(struct packet, sender_name),   offsetof(struct packet, receiver_name),
-                                       offsetof(struct packet, greeting),      offsetof(struct packet, phrase_hash),
-                                       offsetof(struct packet, phrase_sealed), offsetof(struct packet, cover) };
+static const size_t PACKET_TEXTS[] = { offsetof(struct packet, sender_name),    offsetof(struct packet, receiver_name),
+                                       offsetof(struct packet, greeting),       offsetof(struct packet, phrase_hash),
+                                       offsetof(struct packet, phrase_sealed),  offsetof(struct packet, cover),
+                                       offsetof(struct packet, returned_shares) };
 
 static struct str *packet_text(struct packet *p, size_t i)
 {
@@ -259,11 +268,10 @@ static const struct grab *row_find(const struct packet_view *view, uint64_t user
 
 bool page_serves(const struct cached_page *page, uint64_t user_id, int64_t now_ms)
 {
-    if (page->complete)
-        return true;
+    const struct packet *p = &page->view.packet;
     int64_t age_ms = now_ms - page->checked_ms;
-    return page->view.row_count == page->view.packet.count && age_ms >= 0 && age_ms < PAGE_CACHE_CHECK_MS &&
-           row_find(&page->view, user_id) == NULL;
+    return page->view.row_count == packet_share_total(p) && age_ms >= 0 && age_ms < PAGE_CACHE_CHECK_MS &&
+           user_id != p->sender_id && row_find(&page->view, user_id) == NULL;
 }
 
 void page_cache_checked(struct page_cache *cache, uint64_t packet_id, int64_t now_ms)
@@ -280,7 +288,7 @@ struct live_grab cached_page_grab(const struct cached_page *page, uint64_t user_
     if (mine != NULL)
         return (struct live_grab){ .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen };
     bool may_open = p->kind != PACKET_EXCLUSIVE || p->receiver_id == user_id;
-    return (struct live_grab){ .code = may_open ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .count = p->count };
+    return (struct live_grab){ .code = may_open ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .count = packet_share_total(p) };
 }
 
 struct packet_view cached_page_view(const struct cached_page *page, uint64_t user_id, uint32_t after, uint32_t limit)

@@ -1,13 +1,16 @@
-/* Finished packets in the memory of a hot process, so that late grabs and views of them need no Redis. A packet is
- * cacheable when all of its shares are grabbed and settled: then it never changes, whatever happens to Redis. (A packet
- * with a dead letter is not closed, so it is not cacheable.) Such an entry is complete: it has all grabs of its packet,
- * so it also proves that a user has no share. Complete entries never become wrong; they are only evicted to make room.
+/* Finished packets in the memory of a hot process, so that late grabs of them need no Redis and views little of it. A
+ * packet is cacheable when all of its shares are grabbed and settled: then its grabs never change, whatever happens to
+ * Redis. (A packet with a dead letter is not closed, so it is not cacheable.) Such an entry is complete: it has all
+ * grabs of its packet, so it also proves that a user has no share, and late grabs are answered from it alone. What can
+ * still change are the marks on the rows: a share was given back, its receiver said thanks. So a view of a visitor
+ * without a share uses an entry without Redis for at most PAGE_CACHE_CHECK_MS; for visitors with a share and for the
+ * sender only the rendered rows are used (page_rows_fit). An entry with other marks is replaced.
  *
  * Between its last grab and the settlement of it a finished packet is the same for all who have no share, and its list
  * is the same for all. Its entry is not complete: Redis may still lose grabs and give their shares to other users, so
- * it is used without Redis for at most PAGE_CACHE_CHECK_MS. A visitor with a share sees whether that is settled, so for
- * them only the rendered rows are used, and everything else is read from Redis (page_rows_fit); so for everyone when
- * the packet has more than LIVE_ROWS_MAX shares, because its entry can't prove that a user has none. */
+ * it is not used for grabs, and views use it in the same way. A visitor with a share sees whether that is settled.
+ * Everything but the rows is read from Redis for everyone when the packet has more than LIVE_ROWS_MAX shares, because
+ * its entry can't prove that a user has none. */
 #ifndef HB_PAGES_PAGE_CACHE_H
 #define HB_PAGES_PAGE_CACHE_H
 
@@ -31,7 +34,7 @@ struct cached_page {
                                 first; of no visitor (has_mine is false) */
     struct cached_rows rows;
     bool complete;
-    int64_t checked_ms; /* not complete: when Redis last confirmed the rows */
+    int64_t checked_ms; /* when Redis last confirmed the rows */
 };
 
 struct page_cache;
@@ -40,24 +43,26 @@ struct page_cache;
 struct page_cache *page_cache_new(size_t pages_max, size_t bytes_max);
 void page_cache_free(struct page_cache *cache); /* NULL is allowed */
 
-/* True when the packet never changes and view (from Redis) has all of its grabs. Pure. */
+/* True when the packet's grabs never change and view (from Redis) has all of them. Pure. */
 bool page_cacheable(const struct packet_view *view);
 /* True when view has only some of the grabs that the cache needs, but one view can have all of them. Pure. */
 bool page_needs_all_rows(const struct packet_view *view);
 
 /* True when the rows of view, which has the newest ones, stay the same as long as the packet is finished. Pure. */
 bool page_rows_keepable(const struct packet_view *view);
-/* True when the packet of view (without rows) still has the rows of page: Redis may have lost grabs and given their
- * shares to other users, at a later time. Pure. */
+/* True when the packet of view (without rows) still has the rows of page, with the same marks: Redis may have lost
+ * grabs and given their shares to other users, at a later time. Pure. */
 bool page_rows_fit(const struct cached_page *page, const struct packet_view *view);
+/* True when page is right and view, which is not finished, comes from an older copy of Redis. Pure. */
+bool page_outlives(const struct cached_page *page, const struct packet_view *view);
 
 /* True when page shows the packet to this user without Redis, at the time now_ms. Pure. */
 bool page_serves(const struct cached_page *page, uint64_t user_id, int64_t now_ms);
 /* Records that Redis confirmed the rows at now_ms. */
 void page_cache_checked(struct page_cache *cache, uint64_t packet_id, int64_t now_ms);
 
-/* True when page is better than old, an entry of the same packet: complete, or with rows that have taken the place of
- * lost ones. Pure. */
+/* True when page is better than old, an entry of the same packet: complete, or with other marks, or, while old is not
+ * complete, with rows that have taken the place of lost ones. Pure. */
 bool page_replaces(const struct cached_page *page, const struct cached_page *old);
 /* Stores a copy of page, whose view must be page_cacheable if it is complete. Does nothing when the cache has an entry
  * that page does not replace, when page is larger than bytes_max, or without memory. */

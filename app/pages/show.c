@@ -62,7 +62,8 @@ const struct cached_page *show_cached(struct exchange *x)
 static struct packet_view first_page(const struct packet_view *view)
 {
     const struct cached_page page = { .view = *view };
-    return view->row_count == view->packet.count ? cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS) : *view;
+    return view->row_count == packet_share_total(&view->packet) ? cached_page_view(&page, 0, PACKET_NO_SHARE, SHOW_ROWS)
+                                                                : *view;
 }
 
 /* Caches the packet: complete once it never changes; before that, its finished list. Of the requests of one batch that
@@ -82,7 +83,7 @@ static void view_cache(struct exchange *x, const struct packet_view *view)
 static void answer_cached(struct exchange *x, const struct cached_page *page, uint32_t after)
 {
     struct packet_view view = cached_page_view(page, x->visitor.user_id, after, SHOW_ROWS);
-    answer_view(x, &view, after >= view.packet.count ? &page->rows : NULL);
+    answer_view(x, &view, after >= packet_share_total(&view.packet) ? &page->rows : NULL);
 }
 
 /* ---- from Redis ---- */
@@ -113,7 +114,9 @@ static bool probe_needed(struct exchange *x, const struct packet_view *view)
     const struct cached_page *old = page_find(x);
     if (cache == NULL || !page_needs_all_rows(view))
         return false;
-    return view->final ? old == NULL || !old->complete : old == NULL && page_cache_probe_due(cache, view->packet.count);
+    if (view->final)
+        return old == NULL || !old->complete || !page_rows_fit(old, view);
+    return old == NULL && page_cache_probe_due(cache, packet_share_total(&view->packet));
 }
 
 /* Answers from a view that was read without rows, with the rows of the cache. False: the cache has no rows of this
@@ -121,7 +124,7 @@ static bool probe_needed(struct exchange *x, const struct packet_view *view)
 static bool answer_with_cached_rows(struct exchange *x, struct packet_view *view)
 {
     const struct cached_page *page = page_find(x);
-    if (page == NULL || page->complete || !page_rows_fit(page, view))
+    if (page == NULL || !page_rows_fit(page, view))
         return false;
     const struct packet_view first = first_page(&page->view);
     view->rows = first.rows;
@@ -136,7 +139,8 @@ static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32
 {
     bool may_wait = x->step < SHOW_STEPS_MAX;
     if (may_wait && view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) { /* read without rows */
-        bool completes = view->final && view->packet.count <= LIVE_ROWS_MAX;               /* now it never changes */
+        /* Now its grabs never change. */
+        bool completes = view->final && packet_share_total(&view->packet) <= LIVE_ROWS_MAX && show_cached(x) == NULL;
         if (!completes && answer_with_cached_rows(x, view))
             return STEP_DONE;
         view_queue(x, after, SHOW_ROWS);
@@ -146,8 +150,9 @@ static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32
         show_probe_queue(x);
         return STEP_WAIT;
     }
-    bool whole = view->row_count == view->packet.count;
-    if (whole || (after == PACKET_NO_SHARE && view->packet.count > LIVE_ROWS_MAX))
+    uint32_t total = packet_share_total(&view->packet);
+    bool whole = view->row_count == total;
+    if (whole || (after == PACKET_NO_SHARE && total > LIVE_ROWS_MAX))
         view_cache(x, view);
     if (whole) /* a probe, or a packet that fits a page: cut the page out of all grabs */
         *view = cached_page_view(&(struct cached_page){ .view = *view }, x->visitor.user_id, after, SHOW_ROWS);
@@ -173,6 +178,11 @@ enum step packet_show_hot(struct exchange *x)
         return STEP_WAIT;
     }
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
+    const struct cached_page *page = page_find(x);
+    if (st == ST_OK && page != NULL && page_outlives(page, &view)) {
+        answer_cached(x, page, after);
+        return STEP_DONE;
+    }
     if (st == ST_OK)
         return answer_hot(x, &view, after);
     if (st == ST_NOT_FOUND)

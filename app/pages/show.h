@@ -13,7 +13,7 @@ enum step packet_show_hot(struct exchange *x);
  * pool). */
 const struct cached_page *show_cached(struct exchange *x);
 /* The probe: show_probe_queue queues a view of all grabs into x->call. After the round, show_probe_read caches the
- * packet if it never changes. */
+ * packet if its grabs never change. */
 void show_probe_queue(struct exchange *x);
 void show_probe_read(struct exchange *x);
 /* Page pool: the same page from MySQL, for packets that Redis does not have. */

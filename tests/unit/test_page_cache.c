@@ -98,7 +98,7 @@ static void the_rows_of_a_finished_packet_are_kept_before_it_is_settled(void **s
     page_cache_free(cache);
 }
 
-static void before_the_settlement_only_users_without_a_share_are_served_and_not_for_long(void **state)
+static void only_users_without_a_share_are_served_and_not_for_long(void **state)
 {
     enum { NOW_MS = 100000 };
     (void)state;
@@ -116,8 +116,48 @@ static void before_the_settlement_only_users_without_a_share_are_served_and_not_
     page_cache_checked(cache, 1, NOW_MS + 500);
     assert_true(page_serves(page_cache_find(cache, 1), STRANGER, NOW_MS + PAGE_CACHE_CHECK_MS));
     page_cache_free(cache);
-    p = finished_make(1, SHARES);
-    assert_true(page_serves(&p, FIRST_USER + 1, NOW_MS));
+    p = finished_make(1, SHARES); /* its marks may change */
+    p.checked_ms = NOW_MS;
+    assert_true(page_serves(&p, STRANGER, NOW_MS));
+    assert_false(page_serves(&p, STRANGER, NOW_MS + PAGE_CACHE_CHECK_MS));
+    assert_false(page_serves(&p, FIRST_USER + 1, NOW_MS));
+    assert_false(page_serves(&p, SENDER, NOW_MS));
+}
+
+static void an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy(void **state)
+{
+    (void)state;
+    struct cached_page old = finished_make(1, SHARES), marked = old;
+    assert_false(page_replaces(&marked, &old));
+    marked.view.packet.returned_shares = STR("2");
+    assert_false(page_rows_fit(&old, &marked.view));
+    assert_true(page_replaces(&marked, &old));
+    marked = old;
+    marked.view.packet.thanks_count = 1;
+    assert_true(page_replaces(&marked, &old));
+    marked.complete = false; /* a copy in which the packet is not settled */
+    assert_false(page_replaces(&marked, &old));
+
+    struct packet_view open = old.view;
+    open.over = open.final = false;
+    open.packet.state = PACKET_OPEN;
+    assert_false(page_outlives(&old, &old.view));
+    assert_true(page_outlives(&old, &open));
+    old.complete = false;
+    assert_false(page_outlives(&old, &open));
+}
+
+static void a_share_that_was_given_back_is_one_more_row(void **state)
+{
+    (void)state;
+    struct cached_page p = finished_make(1, SHARES);
+    p.view.packet.count = SHARES - 1;
+    assert_false(page_cacheable(&p.view));
+    p.view.packet.returned_count = 1;
+    assert_true(page_cacheable(&p.view));
+    assert_true(page_rows_keepable(&p.view));
+    p.view.row_count--;
+    assert_true(page_needs_all_rows(&p.view));
 }
 
 static void only_finished_packets_have_rows_to_keep(void **state)
@@ -322,7 +362,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rows_of_a_finished_packet_are_kept_before_it_is_settled),
-        cmocka_unit_test(before_the_settlement_only_users_without_a_share_are_served_and_not_for_long),
+        cmocka_unit_test(only_users_without_a_share_are_served_and_not_for_long),
+        cmocka_unit_test(an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy),
+        cmocka_unit_test(a_share_that_was_given_back_is_one_more_row),
         cmocka_unit_test(only_finished_packets_have_rows_to_keep),
         cmocka_unit_test(only_packets_that_never_change_are_cacheable),
         cmocka_unit_test(a_packet_with_more_shares_than_a_view_is_never_probed),

@@ -45,7 +45,7 @@ static struct packet_view view_open(uint64_t visitor_id)
 {
     static struct grab row;
     struct packet_view view = { 0 };
-    row = (struct grab){ 0, GRABBER, STR("小明"), 250, 1700000060000, false };
+    row = (struct grab){ .user_id = GRABBER, .nickname = STR("小明"), .amount_fen = 250, .grabbed_ms = 1700000060000 };
     view.packet = (struct packet){ .id = (uint64_t)1 << 60,
                                    .sender_id = SENDER,
                                    .sender_name = STR("阿红"),
