@@ -5,6 +5,7 @@
 #include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
+#include "ops/api.h"
 #include "ops/migrate.h"
 #include "web/respond.h"
 
@@ -15,6 +16,7 @@ const struct route ops_routes[] = {
     { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH, health_alive },
     { "GET", "/readyz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH, health_ready },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics },
+    { "GET", "/openapi.json", 0, POOL_PAGE, api_show },
 };
 const size_t ops_routes_count = ARRAY_LEN(ops_routes);
 

@@ -11,15 +11,12 @@
 #include "io/process.h"
 #include "live/stores.h"
 #include "ops/audit_sample.h"
-#include "ops/health.h"
 #include "ops/migrate.h"
 #include "ops/services.h"
-#include "pages/routes.h"
+#include "ops/site_routes.h"
 #include "settle/cursor.h"
 #include "settle/run.h"
 #include "settle/settle.h"
-#include "user/routes.h"
-#include "wallet/routes.h"
 #include "web/router.h"
 
 enum {
@@ -52,23 +49,10 @@ static const struct pool_kind *pool_find(const char *name)
 /* The routes of all floors in one new table, for the caller to free; NULL: out of memory. */
 static struct route *routes_join(size_t *count)
 {
-    const struct {
-        const struct route *routes;
-        size_t count;
-    } floors[] = { { user_routes, user_routes_count },
-                   { wallet_routes, wallet_routes_count },
-                   { packet_routes, packet_routes_count },
-                   { ops_routes, ops_routes_count } };
-    const size_t floor_count = ARRAY_LEN(floors);
-    *count = 0;
-    for (size_t i = 0; i < floor_count; i++)
-        *count += floors[i].count;
+    *count = site_routes_count();
     struct route *all = calloc(*count, sizeof *all);
-    struct route *next = all;
-    for (size_t i = 0; all != NULL && i < floor_count; i++) {
-        memcpy(next, floors[i].routes, floors[i].count * sizeof *all);
-        next += floors[i].count;
-    }
+    for (size_t i = 0; all != NULL && i < *count; i++)
+        all[i] = *site_route(i);
     return all;
 }
 

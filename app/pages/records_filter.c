@@ -39,7 +39,7 @@ static int64_t greeting_max(const struct config *config)
     return config->greeting_graphemes_max;
 }
 
-static const struct field filter_fields[] = {
+const struct field records_filter_fields[] = {
     { .name = "kind",
       .type = &FIELD_WORD,
       .member = offsetof(struct filter_form, kind),
@@ -95,7 +95,7 @@ struct link_query {
     struct list_key before;
 };
 
-static const struct field link_fields[] = {
+const struct field records_link_fields[] = {
     { .name = "year",
       .type = &FIELD_NUMBER,
       .member = offsetof(struct link_query, year),
@@ -147,7 +147,7 @@ static void period_set(struct records_request *r, const struct filter_form *form
 static enum status filter_read(struct exchange *x, struct filter_form *form, struct record_filter *out,
                                struct form_errors *errors)
 {
-    enum status st = query_form_read(x, filter_fields, form, errors);
+    enum status st = query_form_read(x, records_filter_fields, form, errors);
     if (st != ST_OK)
         return st;
     if (form->from_ms != 0 && form->to_ms != 0 && form->from_ms > form->to_ms)
@@ -167,7 +167,7 @@ static enum status filter_read(struct exchange *x, struct filter_form *form, str
 
 static bool is_filtered(const struct exchange *x)
 {
-    for (const struct field *field = filter_fields; field->name != NULL; field++)
+    for (const struct field *field = records_filter_fields; field->name != NULL; field++)
         if (typed(x, field->name).len > 0)
             return true;
     return false;
@@ -183,7 +183,7 @@ enum status records_request_read(struct exchange *x, enum record_side side, stru
     struct filter_form form = { .kind = NO_WORD, .state = NO_WORD, .person = STR(""), .text = STR("") };
     *out = (struct records_request){ .side = side, .path = paths[side], .filtered = is_filtered(x) };
     errors->count = 0;
-    if (!query_read(x, link_fields, &link))
+    if (!query_read(x, records_link_fields, &link))
         return ST_INVALID;
     out->year = (int)link.year;
     out->year_given = typed(x, "year").len > 0;
@@ -214,7 +214,7 @@ static struct str url_build(struct exchange *x, const struct records_request *r,
     buf_cstr(&url, path);
     if (r->year_given && (except == NULL || strcmp(except, "year") != 0))
         parameter_append(x, &url, &mark, "year", typed(x, "year"));
-    for (const struct field *field = filter_fields; field->name != NULL; field++)
+    for (const struct field *field = records_filter_fields; field->name != NULL; field++)
         if (typed(x, field->name).len > 0 && (except == NULL || strcmp(except, field->name) != 0))
             parameter_append(x, &url, &mark, field->name, typed(x, field->name));
     if (name != NULL)
@@ -287,7 +287,7 @@ static void option_model(struct exchange *x, struct model *m, struct value *filt
 void records_filter_model(struct exchange *x, struct model *m, const struct records_request *request)
 {
     struct value *filter = value_page_object(m, &m->root, "filter");
-    form_typed_model(m, filter, filter_fields, &x->query);
+    form_typed_model(m, filter, records_filter_fields, &x->query);
     if (request->year_given)
         value_text(m, filter, "year", typed(x, "year"));
     option_model(x, m, filter, "kind", "lucky", "kind_lucky");

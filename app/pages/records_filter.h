@@ -17,6 +17,9 @@ struct records_request {
     struct record_filter filter;
 };
 
+/* The query: the filter form, and the year and place of a link. */
+extern const struct field records_filter_fields[], records_link_fields[];
+
 /* Reads the query of a request for this side. ST_OK · ST_INVALID: errors has the messages of the filter form, or none
  * when year or before is malformed (400) · else the status of the look-up of a person. */
 enum status records_request_read(struct exchange *x, enum record_side side, struct records_request *out,

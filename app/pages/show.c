@@ -12,7 +12,7 @@
 /* The view without rows, with rows, and with all rows: an answer needs no further ones. */
 enum { SHOW_STEPS_MAX = 3 };
 
-static const struct field show_fields[] = {
+const struct field show_fields[] = {
     { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
     { .name = NULL },
 };

@@ -5,6 +5,7 @@
 
 #include "pages/page_cache.h"
 #include "web/exchange.h"
+#include "web/fields.h"
 
 /* Hot pool: answers from Redis or the page cache. When Redis does not have the packet, the request is passed to the
  * page pool. */
@@ -18,5 +19,8 @@ void show_probe_queue(struct exchange *x);
 void show_probe_read(struct exchange *x);
 /* Page pool: the same page from MySQL, for packets that Redis does not have. */
 enum step packet_show_cold(struct exchange *x);
+
+/* The query of /p/ID. */
+extern const struct field show_fields[];
 
 #endif

@@ -23,7 +23,7 @@ struct verification {
     bool commitment_ok, shares_ok;
 };
 
-static const struct field verify_fields[] = {
+const struct field verify_fields[] = {
     { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
     { .name = NULL },
 };

@@ -4,6 +4,7 @@
 #define HB_PAGES_VERIFY_H
 
 #include "web/exchange.h"
+#include "web/fields.h"
 
 enum { VERIFY_PAGE_SHARES = 1000 };
 
@@ -29,5 +30,8 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   revealed         page-only boolean: the members marked [open] are present
  *   login_hint       page-only boolean: they would be present after a login */
 enum step packet_verify(struct exchange *x);
+
+/* The query of /p/ID/verify. */
+extern const struct field verify_fields[];
 
 #endif

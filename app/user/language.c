@@ -17,7 +17,7 @@ static struct str language_word(unsigned i)
     return i < LANGUAGES ? str_from(language_tag((enum language)i)) : STR_NONE;
 }
 
-static const struct field language_fields[] = {
+const struct field language_fields[] = {
     { .name = "language",
       .type = &FIELD_WORD,
       .member = offsetof(struct language_form, language),

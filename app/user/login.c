@@ -17,7 +17,7 @@ struct login_form {
     struct str next;     /* a local path, or empty */
 };
 
-static const struct field login_fields[] = {
+const struct field login_fields[] = {
     { .name = "username",
       .type = &FIELD_LOGIN_NAME,
       .member = offsetof(struct login_form, username),

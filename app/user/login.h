@@ -4,6 +4,7 @@
 #define HB_USER_LOGIN_H
 
 #include "web/exchange.h"
+#include "web/fields.h"
 
 /* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to / (303).
  *
@@ -20,5 +21,8 @@ enum step login_show(struct exchange *x);
  * /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
  * time. When a store is known to be unreachable, answers 503 before the password is hashed. */
 enum step login_submit(struct exchange *x);
+
+/* The form of /login. */
+extern const struct field login_fields[];
 
 #endif

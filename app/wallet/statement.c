@@ -144,7 +144,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     return ST_OK;
 }
 
-static const struct field statement_fields[] = {
+const struct field statement_fields[] = {
     { .name = "before", .type = &FIELD_LIST_KEY },
     { .name = NULL },
 };

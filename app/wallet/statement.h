@@ -12,6 +12,7 @@
 #include "io/db.h"
 #include "ledger/ledger.h"
 #include "web/exchange.h"
+#include "web/fields.h"
 #include "web/list_key.h"
 
 #define STATEMENT_PAGE_ENTRIES 20
@@ -60,5 +61,8 @@ enum step statement_show(struct exchange *x);
  * request_key: the values of the deposit form. */
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
                             struct str request_key);
+
+/* The query of /wallet. */
+extern const struct field statement_fields[];
 
 #endif

@@ -1,0 +1,59 @@
+/* GET /openapi.json: a description of all routes for programs (OpenAPI 3.1), made from the route tables and the field
+ * tables of forms and queries, with the limits of this site's settings. What no table has is in api_operations.c:
+ * words, examples, answers, refusals. The schemas of the answers are in templates/openapi.json.
+ *
+ * A test finds routes and fields without a row in api_operations.c, another one runs every example and compares the
+ * answers with the schemas. */
+#ifndef HB_OPS_API_H
+#define HB_OPS_API_H
+
+#include "web/fields.h"
+#include "web/router.h"
+
+/* A field of a form or query, as the table of the handler has it. */
+struct api_field {
+    const char *name;
+    const char *says;
+    const char *example; /* in a form; NULL: the example leaves the field out */
+};
+
+/* A successful answer. */
+struct api_answer {
+    int status;
+    const char *schema; /* a schema in templates/openapi.json; NULL: no JSON */
+    const char *says;
+};
+
+/* A refusal of this operation. Those that follow from the route's requirements are added by api.c. */
+struct api_refusal {
+    int status;
+    const char *type; /* the last part of the problem's type */
+    const char *says;
+};
+
+/* Lists end with a row of zeros; NULL: empty. */
+enum { API_QUERIES_MAX = 2 };
+
+struct api_operation {
+    const char *method, *path; /* of the route table */
+    const char *id, *group, *says;
+    const struct field *form; /* the table that the handler gives to form_read; NULL: a body has no fields */
+    const struct field *query[API_QUERIES_MAX]; /* … to query_read */
+    const struct api_field *fields;
+    const struct api_answer *answers;
+    const struct api_refusal *refusals;
+    const char *media; /* the type of an answer that is no JSON; NULL: JSON */
+};
+
+extern const struct api_operation api_operations[];
+extern const size_t api_operations_count;
+
+/* The operation of a route. NULL: none. */
+const struct api_operation *api_operation_of(const struct route *route);
+/* The row for a field of the operation. NULL: none. */
+const struct api_field *api_field_of(const struct api_operation *op, const char *name);
+
+/* Handler of GET /openapi.json. */
+enum step api_show(struct exchange *x);
+
+#endif

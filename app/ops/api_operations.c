@@ -1,0 +1,307 @@
+#include "base/array.h"
+#include "ops/api.h"
+#include "pages/records_filter.h"
+#include "pages/send_form.h"
+#include "pages/show.h"
+#include "pages/verify.h"
+#include "user/account.h"
+#include "user/language.h"
+#include "user/login.h"
+#include "user/token_page.h"
+#include "wallet/deposit.h"
+#include "wallet/statement.h"
+
+#define FIELDS(...)                                                                                                    \
+    (const struct api_field[])                                                                                         \
+    {                                                                                                                  \
+        __VA_ARGS__,                                                                                                   \
+        {                                                                                                              \
+            NULL, NULL, NULL                                                                                           \
+        }                                                                                                              \
+    }
+#define ANSWERS(...)                                                                                                   \
+    (const struct api_answer[])                                                                                        \
+    {                                                                                                                  \
+        __VA_ARGS__,                                                                                                   \
+        {                                                                                                              \
+            0, NULL, NULL                                                                                              \
+        }                                                                                                              \
+    }
+#define REFUSALS(...)                                                                                                  \
+    (const struct api_refusal[])                                                                                       \
+    {                                                                                                                  \
+        __VA_ARGS__,                                                                                                   \
+        {                                                                                                              \
+            0, NULL, NULL                                                                                              \
+        }                                                                                                              \
+    }
+
+#define NEXT                                                                                                           \
+    {                                                                                                                  \
+        "next", "where a browser is sent then: a path of this site", NULL                                              \
+    }
+#define BEFORE                                                                                                         \
+    {                                                                                                                  \
+        "before", "the `next` of the page before: older ones", NULL                                                    \
+    }
+#define KEY                                                                                                            \
+    {                                                                                                                  \
+        "request_key", "your own key: a repeat with it changes nothing more and gets the same answer", "order-1"       \
+    }
+
+/* The query of the records: with a filter, all years unless one is named. */
+#define RECORDS_FIELDS                                                                                                 \
+    { "year", "in the service's time zone; this year when left out", NULL }, BEFORE,                                   \
+        { "kind", "packets of this kind", NULL }, { "state", "packets in this state", NULL },                          \
+        { "person", "a username: its packets, or packets that it opened", NULL },                                      \
+        { "q", "part of the greeting", NULL }, { "from", "the first day", NULL }, { "to", "the last day", NULL },      \
+        { "min", "the least amount in yuan", NULL },                                                                   \
+    {                                                                                                                  \
+        "max", "the largest amount in yuan", NULL                                                                      \
+    }
+#define FILTER_REFUSED                                                                                                 \
+    {                                                                                                                  \
+        422, "invalid-form", "a filter is refused; `errors` names it"                                                  \
+    }
+
+#define PAGE_ONLY "a page for browsers"
+
+const struct api_operation api_operations[] = {
+    /* ---- accounts: no tokens ---- */
+    { .method = "POST",
+      .path = "/register",
+      .id = "register",
+      .group = "account",
+      .says = "Registers a user, who is then logged in",
+      .form = register_fields,
+      .fields = FIELDS({ "username", "2 to 32 of a-z, 0-9, dot, hyphen and underscore", "xiaoming" },
+                       { "nickname", "what others see; the username when left out", "Ming" },
+                       { "password", "at least 8 characters", "correct-horse" }, NEXT),
+      .answers = ANSWERS({ 201, "User", "registered; the session cookie is set" }) },
+    { .method = "GET",
+      .path = "/register",
+      .id = "registerPage",
+      .group = "account",
+      .says = "The form of registering",
+      .answers = ANSWERS({ 200, "Nothing", PAGE_ONLY }, { 303, NULL, "logged in already" }) },
+    { .method = "POST",
+      .path = "/login",
+      .id = "login",
+      .group = "account",
+      .says = "Starts a session",
+      .form = login_fields,
+      .fields = FIELDS({ "username", "in any case", "xiaoming" }, { "password", "as typed", "correct-horse" }, NEXT),
+      .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
+    { .method = "GET",
+      .path = "/login",
+      .id = "loginPage",
+      .group = "account",
+      .says = "The form of logging in",
+      .answers = ANSWERS({ 200, "Nothing", PAGE_ONLY }, { 303, NULL, "logged in already" }) },
+    { .method = "POST",
+      .path = "/logout",
+      .id = "logout",
+      .group = "account",
+      .says = "Ends the session",
+      .answers = ANSWERS({ 204, NULL, "logged out" }) },
+    { .method = "POST",
+      .path = "/language",
+      .id = "chooseLanguage",
+      .group = "account",
+      .says = "Chooses the language of pages and messages for a year",
+      .form = language_fields,
+      .fields = FIELDS({ "language", "else that of Accept-Language", "en" }, NEXT),
+      .answers = ANSWERS({ 204, NULL, "the language cookie is set" }) },
+    { .method = "GET",
+      .path = "/account",
+      .id = "account",
+      .group = "account",
+      .says = "The user's names and access tokens",
+      .answers = ANSWERS({ 200, "Account", "names and tokens" }) },
+    { .method = "POST",
+      .path = "/account/tokens",
+      .id = "makeToken",
+      .group = "account",
+      .says = "Makes an access token; only this answer contains it",
+      .form = token_fields,
+      .fields = FIELDS({ "name", "the program that will use it", "party bot" },
+                       { "scopes", "with blanks between: `read`, `send`, `open`", "read send open" },
+                       { "scope_read", "any text: adds `read`, as the box of the page does", NULL },
+                       { "scope_send", "any text: adds `send`", NULL }, { "scope_open", "any text: adds `open`", NULL },
+                       { "days", "until it expires", "30" }),
+      .answers = ANSWERS({ 201, "NewToken", "made" }) },
+    { .method = "POST",
+      .path = "/account/tokens/:id/delete",
+      .id = "revokeToken",
+      .group = "account",
+      .says = "Revokes an access token at once",
+      .answers = ANSWERS({ 204, NULL, "revoked" }) },
+    { .method = "GET",
+      .path = "/account/tokens",
+      .id = "tokensPage",
+      .group = "account",
+      .says = "Leads to /account",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "GET",
+      .path = "/account/tokens/:id",
+      .id = "tokenPage",
+      .group = "account",
+      .says = "Leads to /account",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+
+    /* ---- the wallet ---- */
+    { .method = "GET",
+      .path = "/wallet",
+      .id = "wallet",
+      .group = "wallet",
+      .says = "Balance and statement, newest first",
+      .query = { statement_fields },
+      .fields = FIELDS(BEFORE),
+      .answers = ANSWERS({ 200, "Wallet", "a page of the statement" }) },
+    { .method = "POST",
+      .path = "/wallet/deposit",
+      .id = "deposit",
+      .group = "wallet",
+      .says = "Demo money, on a demo site only",
+      .form = deposit_fields,
+      .fields = FIELDS({ "amount", "yuan", "100" }, KEY),
+      .answers = ANSWERS({ 201, "Deposit", "credited" }),
+      .refusals = REFUSALS({ 404, "not-found", "this is no demo site" }) },
+
+    /* ---- packets ---- */
+    { .method = "POST",
+      .path = "/send",
+      .id = "send",
+      .group = "packets",
+      .says = "Sends a red packet",
+      .form = send_fields,
+      .fields = FIELDS(
+          { "kind", "lucky: random shares; even: equal shares; exclusive: one share for one user", "lucky" },
+          { "to", "exclusive: the receiver's username", NULL }, { "split", "lucky: how the total is drawn", NULL },
+          { "count", "number of shares; not for exclusive", "3" },
+          { "amount", "yuan, required: the total of a lucky packet, else one share", "10.00" },
+          { "greeting", "a line of text", "Happy New Year" },
+          { "cover", "the picture of the envelope; it has a greeting of its own", NULL },
+          { "lifetime", "how long it stays open, as `24h`; GET /send lists the choices", NULL },
+          { "opens_at",
+            "from when it can be opened, at most 30 days ahead: RFC 3339, or "
+            "YYYY-MM-DDTHH:MM in the service's time zone",
+            NULL },
+          KEY),
+      .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }) },
+    { .method = "GET",
+      .path = "/send",
+      .id = "sendPage",
+      .group = "packets",
+      .says = "What can be sent: limits, choices, the balance, a new request key",
+      .answers = ANSWERS({ 200, "SendForm", "limits and choices" }) },
+    { .method = "GET",
+      .path = "/p/:id",
+      .id = "packet",
+      .group = "packets",
+      .says = "A packet as the visitor may see it",
+      .query = { show_fields },
+      .fields = FIELDS({ "after", "the `next` of the page before: earlier grabs", NULL }),
+      .answers =
+          ANSWERS({ 200, "Packet", "the packet" }, { 304, NULL, "not changed since the ETag in If-None-Match" }) },
+    { .method = "POST",
+      .path = "/p/:id/open",
+      .id = "open",
+      .group = "packets",
+      .says = "Takes a share; a repeat gets the same share",
+      .answers = ANSWERS({ 200, "Opened", "the share of this user" }),
+      .refusals =
+          REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
+                   { 410, "empty", "all shares are taken" }, { 410, "expired", "its time is over" }) },
+    { .method = "POST",
+      .path = "/p/:id/end",
+      .id = "end",
+      .group = "packets",
+      .says = "Ends one's own packet early; the rest goes back",
+      .answers = ANSWERS({ 200, "Ended", "ended; finished when every share was taken before" }),
+      .refusals = REFUSALS({ 403, "not-sender", "it is somebody else's" }) },
+    { .method = "GET",
+      .path = "/p/:id/receipt",
+      .id = "receipt",
+      .group = "packets",
+      .says = "A signed receipt of one's own share",
+      .answers = ANSWERS({ 200, "Receipt", "the receipt" }),
+      .refusals = REFUSALS({ 404, "no-receipt", "no share, or its money is not in the wallet yet" }) },
+    { .method = "GET",
+      .path = "/p/:id/receipt.json",
+      .id = "receiptFile",
+      .group = "packets",
+      .says = "The receipt as a file",
+      .answers = ANSWERS({ 200, "Receipt", "the receipt" }),
+      .refusals = REFUSALS({ 404, "no-receipt", "no share, or its money is not in the wallet yet" }) },
+    { .method = "GET",
+      .path = "/.well-known/hongbao-receipt-keys",
+      .id = "receiptKeys",
+      .group = "packets",
+      .says = "The public keys (Ed25519) that check receipts",
+      .answers = ANSWERS({ 200, "ReceiptKeys", "past, present and future keys" }) },
+    { .method = "GET",
+      .path = "/p/:id/verify",
+      .id = "verify",
+      .group = "packets",
+      .says = "The seed and every share, recomputed, once the packet is over",
+      .query = { verify_fields },
+      .fields = FIELDS({ "after", "the `next` of the page before: further shares", NULL }),
+      .answers = ANSWERS({ 200, "Verification", "commitment; once it is over, seed and shares" }) },
+
+    /* ---- lists ---- */
+    { .method = "GET",
+      .path = "/",
+      .id = "home",
+      .group = "records",
+      .says = "Balance and latest packets",
+      .answers = ANSWERS({ 200, "Home", "of the user; for a guest, user is null" }) },
+    { .method = "GET",
+      .path = "/records/received",
+      .id = "received",
+      .group = "records",
+      .says = "Shares received in a year, newest first, with totals",
+      .query = { records_link_fields, records_filter_fields },
+      .fields = FIELDS(RECORDS_FIELDS),
+      .answers = ANSWERS({ 200, "Received", "a page of the list" }),
+      .refusals = REFUSALS(FILTER_REFUSED) },
+    { .method = "GET",
+      .path = "/records/sent",
+      .id = "sent",
+      .group = "records",
+      .says = "Packets sent in a year, newest first, with totals",
+      .query = { records_link_fields, records_filter_fields },
+      .fields = FIELDS(RECORDS_FIELDS),
+      .answers = ANSWERS({ 200, "SentList", "a page of the list" }),
+      .refusals = REFUSALS(FILTER_REFUSED) },
+
+    /* ---- the service ---- */
+    { .method = "GET",
+      .path = "/openapi.json",
+      .id = "openapi",
+      .group = "service",
+      .says = "This description",
+      .answers = ANSWERS({ 200, "Anything", "OpenAPI 3.1" }) },
+    { .method = "GET",
+      .path = "/healthz",
+      .id = "alive",
+      .group = "service",
+      .says = "A process answers",
+      .answers = ANSWERS({ 200, NULL, "ok" }),
+      .media = "text/plain" },
+    { .method = "GET",
+      .path = "/readyz",
+      .id = "ready",
+      .group = "service",
+      .says = "The stores can be used",
+      .answers = ANSWERS({ 200, NULL, "ok" }, { 503, NULL, "a line for each problem" }),
+      .media = "text/plain" },
+    { .method = "GET",
+      .path = "/metrics",
+      .id = "metrics",
+      .group = "service",
+      .says = "Counters for Prometheus, to private addresses only",
+      .answers = ANSWERS({ 200, NULL, "the counters" }, { 403, NULL, "the address is not private" }),
+      .media = "text/plain" },
+};
+const size_t api_operations_count = ARRAY_LEN(api_operations);
