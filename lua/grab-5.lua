@@ -31,9 +31,10 @@ local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
 end
-local opens_ms
+local opens_ms, receivers
 if packet[6] == '1' then -- most packets have no options
-    opens_ms = redis.call('HGET', KEYS[1], 'opens_ms')
+    local options = redis.call('HMGET', KEYS[1], 'opens_ms', 'receivers')
+    opens_ms, receivers = options[1], options[2]
 end
 local grabbed = redis.call('LLEN', KEYS[4])
 if state == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[3]), packet[2]) then
@@ -82,7 +83,8 @@ for i = 1, size do
             return answer_all(packet_shut(KEYS[1]))
         end
         answers[i] = {LIVE_ALREADY, share_no, fen, left}
-    elseif receiver ~= '' and receiver ~= user then
+    elseif receiver ~= '' and receiver ~= user or receivers and
+        not string.find(receivers, ',' .. user .. ',', 1, true) then
         answers[i] = {LIVE_NOT_FOR_YOU}
     elseif refusal then
         answers[i] = refusal

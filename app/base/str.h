@@ -12,6 +12,12 @@ struct str {
     size_t len;
 };
 
+/* Several slices. */
+struct str_list {
+    struct str *items;
+    size_t count;
+};
+
 /* The slice of a string literal. */
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
 #define STR_NONE     ((struct str){ NULL, 0 }) /* absent, or lost for want of memory */

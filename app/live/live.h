@@ -8,7 +8,8 @@
  *                                close_event (id of its `c` event; empty: not closed), held (share_no of the first grab
  *                                held behind a dead letter, settle/held.h; missing or empty: none), options (1: it has
  *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
- *                                cover, receiver_count, ended_ms, returned_count, thanks_count)
+ *                                cover, receiver_count, ended_ms, returned_count, thanks_count,
+ *                                receivers, receiver_names)
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no

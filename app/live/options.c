@@ -17,6 +17,8 @@ static const struct {
     { "ended_ms", OPTION_I64, offsetof(struct packet, ended_ms) },
     { "returned_count", OPTION_U32, offsetof(struct packet, returned_count) },
     { "thanks_count", OPTION_U32, offsetof(struct packet, thanks_count) },
+    { "receivers", OPTION_TEXT, offsetof(struct packet, receivers) },
+    { "receiver_names", OPTION_TEXT, offsetof(struct packet, receiver_names) },
 };
 _Static_assert(ARRAY_LEN(OPTIONS) == LIVE_OPTION_COUNT, "the header tells the number of options");
 
@@ -68,7 +70,7 @@ static bool option_read(const redisReply *values, size_t i, struct packet *p)
 
 bool live_options_read(const redisReply *values, struct packet *p)
 {
-    p->phrase_hash = p->phrase_sealed = p->cover = STR("");
+    p->phrase_hash = p->phrase_sealed = p->cover = p->receivers = p->receiver_names = STR("");
     if (redis_reply_is_nil(values))
         return true;
     for (size_t i = 0; i < LIVE_OPTION_COUNT; i++)

@@ -72,6 +72,15 @@ static const struct table_check TABLE_CHECKS[] = {
       " JOIN grab g ON g.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND p.kind = 'exclusive'"
       " AND g.user_id <> p.receiver_id",
       1 },
+    { AUDIT_I3, "packet",
+      "SELECT p.id, CONCAT('not meant for user ', g.user_id, ', who grabbed share ', g.share_no) FROM packet p"
+      " JOIN grab g ON g.packet_id = p.id LEFT JOIN packet_receiver r ON r.packet_id = p.id AND r.user_id = g.user_id"
+      " WHERE p.id BETWEEN ? AND ? AND p.receiver_count > 0 AND r.user_id IS NULL",
+      1 },
+    { AUDIT_I3, "packet",
+      "SELECT p.id, CONCAT('opens at ', p.opens_ms, ', share ', g.share_no, ' was grabbed at ', g.grabbed_ms)"
+      " FROM packet p JOIN grab g ON g.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND g.grabbed_ms < p.opens_ms",
+      1 },
     { AUDIT_I4, "packet",
       "SELECT g.packet_id, CONCAT('grab of share ', g.share_no, ' pays user ', g.user_id, ', who has no wallet')"
       " FROM grab g LEFT JOIN account a ON a.id = g.user_id AND a.kind = 'wallet'"

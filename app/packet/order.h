@@ -18,7 +18,7 @@ struct send_order {
     enum packet_cover cover;
     struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */
-    struct str to;            /* username of the receiver; exclusive only, else empty */
+    struct str_list to;       /* usernames of those who alone may open it, each once: one for an exclusive packet */
     struct str request_key;   /* the form's, or a generated one */
 };
 

@@ -58,7 +58,9 @@ struct packet {
     struct str phrase_hash;     /* keyed hash of the passphrase, bytes */
     struct str phrase_sealed;   /* the passphrase, encrypted, bytes */
     struct str cover;           /* name of the envelope's cover */
-    uint32_t receiver_count;    /* users who may open it; 0: everybody, or receiver_id alone */
+    uint32_t receiver_count;    /* named receivers, who alone may open it; 0: everybody, or receiver_id alone */
+    struct str receivers;       /* their ids in ascending order: ",10001,10002,"; see packet/receivers.h */
+    struct str receiver_names;  /* the nicknames of the first of them, each with a line feed behind it */
     int64_t ended_ms;           /* when the sender ended it early */
     uint32_t returned_count;    /* shares given back into the packet, each of which became one more share at its end */
     int64_t returned_fen;       /* their sum */

@@ -6,6 +6,7 @@
 #include "live/grab.h"
 #include "live/live.h"
 #include "packet/grab.h"
+#include "packet/receivers.h"
 #include "packet/store.h"
 #include "pages/present.h"
 #include "pages/show.h"
@@ -128,7 +129,7 @@ enum step packet_open_hot(struct exchange *x)
 static struct live_grab refusal_find(const struct packet *p, uint64_t user_id, int64_t now_ms)
 {
     enum packet_state shown = packet_state_shown(p, now_ms);
-    if (p->kind == PACKET_EXCLUSIVE && p->receiver_id != user_id)
+    if (!packet_is_for(p, user_id))
         return (struct live_grab){ .code = LIVE_NOT_FOR_YOU };
     if (shown == PACKET_FINISHED)
         return (struct live_grab){ .code = LIVE_EMPTY, .count = p->count };
@@ -160,6 +161,8 @@ enum step packet_open_cold(struct exchange *x)
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
+    if (st == ST_OK)
+        st = receivers_find(x->app->stores.db, x->arena, &packet);
     if (st == ST_OK)
         st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, &mine);
     if (st == ST_OK) {

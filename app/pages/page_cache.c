@@ -5,6 +5,7 @@
 #include "live/live.h"
 #include "live/view.h"
 #include "packet/grab.h"
+#include "packet/receivers.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -181,10 +182,11 @@ static void text_move(char **cursor, struct str *text)
 }
 
 /* The texts of a packet that its page shows. */
-static const size_t PACKET_TEXTS[] = { offsetof(struct packet, sender_name),    offsetof(struct packet, receiver_name),
-                                       offsetof(struct packet, greeting),       offsetof(struct packet, phrase_hash),
-                                       offsetof(struct packet, phrase_sealed),  offsetof(struct packet, cover),
-                                       offsetof(struct packet, returned_shares) };
+static const size_t PACKET_TEXTS[] = { offsetof(struct packet, sender_name),     offsetof(struct packet, receiver_name),
+                                       offsetof(struct packet, greeting),        offsetof(struct packet, phrase_hash),
+                                       offsetof(struct packet, phrase_sealed),   offsetof(struct packet, cover),
+                                       offsetof(struct packet, returned_shares), offsetof(struct packet, receivers),
+                                       offsetof(struct packet, receiver_names) };
 
 static struct str *packet_text(struct packet *p, size_t i)
 {
@@ -287,8 +289,8 @@ struct live_grab cached_page_grab(const struct cached_page *page, uint64_t user_
     const struct grab *mine = row_find(&page->view, user_id);
     if (mine != NULL)
         return (struct live_grab){ .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen };
-    bool may_open = p->kind != PACKET_EXCLUSIVE || p->receiver_id == user_id;
-    return (struct live_grab){ .code = may_open ? LIVE_EMPTY : LIVE_NOT_FOR_YOU, .count = packet_share_total(p) };
+    return (struct live_grab){ .code = packet_is_for(p, user_id) ? LIVE_EMPTY : LIVE_NOT_FOR_YOU,
+                               .count = packet_share_total(p) };
 }
 
 struct packet_view cached_page_view(const struct cached_page *page, uint64_t user_id, uint32_t after, uint32_t limit)

@@ -7,8 +7,8 @@
 #include "pages/covers.h"
 #include "pages/present.h"
 #include "pages/send_form.h"
+#include "pages/send_receivers.h"
 #include "settle/fund.h"
-#include "user/store.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -103,25 +103,6 @@ enum step send_form_get(struct exchange *x)
     return STEP_DONE;
 }
 
-/* Looks up the receiver of an exclusive packet; *out is empty for other kinds. ST_INVALID: a message is in errors. */
-static enum status receiver_find(struct exchange *x, const struct send_order *order, struct send_party *out,
-                                 struct form_errors *errors)
-{
-    *out = (struct send_party){ 0 };
-    if (order->kind != PACKET_EXCLUSIVE)
-        return ST_OK;
-    struct user user;
-    enum status st = user_find_by_name(x->app->stores.db, x->arena, order->to, &user);
-    if (st == ST_OK && user.id != x->visitor.user_id) {
-        *out = (struct send_party){ .id = user.id, .name = user.nickname };
-        return ST_OK;
-    }
-    if (st != ST_OK && st != ST_NOT_FOUND)
-        return st;
-    form_fail(errors, "to", st == ST_OK ? "text/to_self" : "text/to_unknown");
-    return ST_INVALID;
-}
-
 /* A scheduled opening is in the future. An order that was carried out before it is repeated all the same, so that its
  * sender finds the packet. ST_INVALID: a message is in errors. */
 static enum status opens_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
@@ -136,21 +117,21 @@ static enum status opens_check(struct exchange *x, const struct send_order *orde
     return ST_INVALID;
 }
 
-/* Reads the order, looks up the receiver and sends. ST_INVALID with messages in errors: mistakes that the sender can
+/* Reads the order, looks up the receivers and sends. ST_INVALID with messages in errors: mistakes that the sender can
  * correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct send_result *result,
                             struct form_errors *errors)
 {
-    struct send_party receiver;
+    struct receivers receivers;
     enum status st = send_order_read(x, order, errors);
     if (st == ST_OK)
-        st = receiver_find(x, order, &receiver, errors);
+        st = send_receivers_find(x, &order->to, &receivers, errors);
     if (st == ST_OK)
         st = opens_check(x, order, errors);
     if (st != ST_OK)
         return st;
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
-    st = fund_packet(&x->app->stores, x->arena, sender, receiver, order, x->now_ms, result);
+    st = fund_packet(&x->app->stores, x->arena, sender, &receivers, order, x->now_ms, result);
     if (st == ST_INVALID) {
         form_fail(errors, "amount", "text/balance_short");
     } else if (st == ST_EXISTS) {

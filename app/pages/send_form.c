@@ -1,6 +1,7 @@
 #include "pages/send_form.h"
 
 #include "base/clock.h"
+#include "packet/receivers.h"
 #include "packet/rules.h"
 #include "pages/covers.h"
 #include "pages/present.h"
@@ -61,6 +62,39 @@ static int64_t greeting_max(const struct config *config)
 {
     return config->greeting_graphemes_max;
 }
+
+/* ---- receivers and count ---- */
+
+/* An exclusive packet has exactly one receiver; another one is for everybody, or for those who are named. */
+static enum status to_read(struct field_input *in)
+{
+    struct str_list *to = in->out;
+    enum status st = FIELD_USERNAMES.read(in);
+    if (st != ST_OK || !is_exclusive(in) || to->count == 1)
+        return st;
+    return field_fail(in, to->count == 0 ? in->field->missing : "text/to_one");
+}
+
+static const struct field_type TO = { to_read };
+
+/* With named receivers there are at most as many shares, and as many by default. */
+static enum status count_read(struct field_input *in)
+{
+    const struct send_order *order = in->values;
+    uint32_t *count = in->out;
+    if (in->typed.len == 0) {
+        if (order->to.count == 0 && !form_failed(in->errors, "to"))
+            return field_fail(in, in->field->missing);
+        *count = order->to.count > 0 ? (uint32_t)order->to.count : 1;
+        return ST_OK;
+    }
+    enum status st = FIELD_COUNT.read(in);
+    if (st == ST_OK && order->to.count > 0 && *count > order->to.count)
+        st = field_fail_with(in, "text/count_over_to", arena_printf(in->x->arena, "%zu", order->to.count));
+    return st;
+}
+
+static const struct field_type COUNT = { count_read };
 
 /* ---- the amount ---- */
 
@@ -138,12 +172,13 @@ const struct field send_fields[] = {
       .word = kind_word,
       .malformed = "text/kind_unknown" },
     { .name = "to",
-      .type = &FIELD_USERNAME,
+      .type = &TO,
       .member = offsetof(struct send_order, to),
-      .required = true,
-      .applies = is_exclusive,
+      .applies = kind_is_valid,
+      .max = RECEIVERS_MAX,
       .missing = "text/to_missing",
-      .malformed = "text/to_unknown" },
+      .malformed = "text/to_unknown",
+      .high = "text/to_many" },
     { .name = "split",
       .type = &FIELD_WORD,
       .member = offsetof(struct send_order, split),
@@ -151,9 +186,8 @@ const struct field send_fields[] = {
       .word = split_word,
       .malformed = "text/split_unknown" },
     { .name = "count",
-      .type = &FIELD_COUNT,
+      .type = &COUNT,
       .member = offsetof(struct send_order, count),
-      .required = true,
       .applies = is_not_exclusive,
       .min = 1,
       .max_of = rules_count_max,
@@ -206,7 +240,7 @@ enum status send_order_read(struct exchange *x, struct send_order *out, struct f
                                 .split = SPLIT_DOUBLE_AVERAGE,
                                 .share_max_fen = config->share_fen_max,
                                 .count = 1,
-                                .to = STR("") };
+                                .to = { NULL, 0 } };
     enum status st = form_read(x, send_fields, out, errors);
     if (st != ST_OK)
         return st;

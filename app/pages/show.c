@@ -2,6 +2,7 @@
 
 #include "live/view.h"
 #include "packet/grab.h"
+#include "packet/receivers.h"
 #include "packet/store.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
@@ -205,6 +206,8 @@ static enum status view_rows_find(struct exchange *x, uint32_t after, struct pac
 static enum status view_find(struct exchange *x, uint32_t after, struct packet_view *view)
 {
     enum status st = packet_find(x->app->stores.db, x->arena, x->id, &view->packet);
+    if (st == ST_OK)
+        st = receivers_find(x->app->stores.db, x->arena, &view->packet);
     if (st != ST_OK)
         return st;
     view->now_ms = x->now_ms;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "packet/grab.h"
+#include "packet/receivers.h"
 #include "pages/covers.h"
 #include "pages/present.h"
 #include "web/qr.h"
@@ -111,6 +112,29 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
     }
 }
 
+/* For whom the packet is: some of the names, and the number of the others. */
+static void receivers_model(struct model *m, const struct packet *p)
+{
+    struct str rest = p->kind == PACKET_EXCLUSIVE ? p->receiver_name : p->receiver_names;
+    int64_t unnamed = p->kind == PACKET_EXCLUSIVE ? 1 : p->receiver_count;
+    if (unnamed == 0) {
+        value_null(m, &m->root, "receivers");
+        return;
+    }
+    struct value *receivers = value_object(m, &m->root, "receivers");
+    struct value *names = value_list(m, receivers, "named");
+    value_int(m, receivers, "count", unnamed);
+    for (bool first = true; rest.len > 0; first = false, unnamed--) {
+        struct value *one = value_add_object(m, names);
+        value_text(m, one, "nickname", str_cut(rest, '\n', &rest));
+        value_page_bool(m, one, "first", first);
+    }
+    if (unnamed > 0) {
+        struct value *more = value_page_object(m, receivers, "more");
+        view_count_model(m, more, "more_count", "more_one", unnamed);
+    }
+}
+
 /* Members of the packet for all visitors. */
 static void packet_model(struct exchange *x, struct model *m, const struct packet_view *view, struct str id)
 {
@@ -155,8 +179,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
     value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
     value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
-    if (p->kind == PACKET_EXCLUSIVE)
-        value_page_text(m, root, "receiver_name", p->receiver_name);
+    receivers_model(m, p);
 }
 
 /* Members for the sender only. */
@@ -176,7 +199,7 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
-    bool may_open = p->kind != PACKET_EXCLUSIVE || p->receiver_id == visitor_id;
+    bool may_open = packet_is_for(p, visitor_id);
     bool open = p->state == PACKET_OPEN && !view->has_mine;
     value_page_bool(m, root, "is_sender", is_sender);
     value_page_bool(m, root, "busy", view->busy);

@@ -23,6 +23,8 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
  *   opens_at (null: from the beginning; page: opens_text), finished_at, ended_at (null unless the sender has ended it
  *   early), commitment, seed (null while open),
+ *   receivers {count, named [{nickname; page: first}]; page: more {more_count, more_one}}: those who alone may open it,
+ *   named: some of them; null: everybody
  *   mine {share_no, amount_fen, grabbed_at, settled, best; page: amount_text, time_text} | null,
  *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best; page: amount_text,
  *   time_text}], next
@@ -35,11 +37,11 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   waiting       before the scheduled opening: { left_ms: until then, by the store's clock }
  *   can_open      show the coin, while waiting as soon as the time has come
  *   needs_login   a guest, and the packet can be opened
- *   not_for_you   an exclusive packet of another receiver
+ *   not_for_you   the packet is for others
  *   sold_out      finished, and the visitor has no share
  *   late          expired, and the visitor has no share
  *   can_end       the sender, while it is open: show the form to end it
- *   show_list, receiver_name, refund_text, next_url, html_qr (sender, while open),
+ *   show_list, refund_text, next_url, html_qr (sender, while open),
  *   html_rows: grabs rendered by partials/packet_rows, when cached is given
  *   refresh: the answer's entity tag, when show_may_change; the handler adds it
  * cached: the view's rows from show_rows, borrowed; NULL: the rows are built from view. */

@@ -10,17 +10,26 @@
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/id_lease.h"
+#include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "packet/totals.h"
 
 /* ---- money ---- */
 
+struct fund_job {
+    const struct packet *packet;
+    const struct receivers *receivers;
+};
+
 /* Inserts the packet first: a repeated request_key is detected before the balance is checked. */
 static enum status fund_body(struct db *db, void *ctx)
 {
-    const struct packet *p = ctx;
+    const struct fund_job *job = ctx;
+    const struct packet *p = job->packet;
     enum status st = packet_insert(db, p);
+    if (st == ST_OK && job->receivers->count > 0)
+        st = receivers_insert(db, p, job->receivers);
     if (st == ST_INVALID)
         return ST_CORRUPT; /* foreign key: the user does not exist */
     if (st == ST_OK) {
@@ -47,7 +56,8 @@ static bool same_order(const struct packet *p, const struct packet *wanted, cons
 {
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
            p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
-           str_equal(p->cover, wanted->cover) &&
+           str_equal(p->cover, wanted->cover) && p->receiver_count == wanted->receiver_count &&
+           str_equal(p->receivers, wanted->receivers) &&
            (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
            (order->lifetime_by_default || p->ended_ms != 0 || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
 }
@@ -123,13 +133,12 @@ static enum status best_share(struct packet *p)
     return st == ST_INVALID ? ST_CORRUPT : st; /* the order was validated, so it can be split */
 }
 
-static enum status packet_prepare(struct stores *stores, struct send_party sender, struct send_party receiver,
-                                  const struct send_order *order, int64_t now_ms, struct packet *p)
+static enum status packet_prepare(struct stores *stores, struct arena *a, struct send_party sender,
+                                  struct receivers *receivers, const struct send_order *order, int64_t now_ms,
+                                  struct packet *p)
 {
     *p = (struct packet){ .sender_id = sender.id,
                           .sender_name = sender.name,
-                          .receiver_id = receiver.id,
-                          .receiver_name = receiver.name,
                           .kind = order->kind,
                           .split = order->split,
                           .amount_fen = order->amount_fen,
@@ -146,23 +155,33 @@ static enum status packet_prepare(struct stores *stores, struct send_party sende
     random_bytes(p->seed, sizeof p->seed);
     split_commitment(p->seed, p->commitment);
     enum status st = best_share(p);
+    if (order->kind == PACKET_EXCLUSIVE) {
+        p->receiver_id = receivers->items[0].id;
+        p->receiver_name = receivers->items[0].name;
+    } else if (receivers->count > 0 && st == ST_OK) {
+        st = receivers_describe(a, p, receivers);
+    }
     return st == ST_OK ? packet_id_next(stores->db, now_ms, &p->id) : st;
 }
 
-enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct send_party receiver,
+enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
                         const struct send_order *order, int64_t now_ms, struct send_result *out)
 {
     assert(order->request_key.len > 0);
-    assert((order->kind == PACKET_EXCLUSIVE) == (receiver.id != 0) && receiver.id != sender.id);
+    assert(receivers->count <= RECEIVERS_MAX && (order->kind != PACKET_EXCLUSIVE || receivers->count == 1));
+    for (size_t i = 0; i < receivers->count; i++)
+        assert(receivers->items[i].id != sender.id);
     struct packet *p = &out->packet;
     out->repeated = false;
-    enum status st = packet_prepare(stores, sender, receiver, order, now_ms, p);
+    enum status st = packet_prepare(stores, a, sender, receivers, order, now_ms, p);
     if (st != ST_OK)
         return st;
-    st = db_transaction_repeat(stores->db, fund_body, p);
+    st = db_transaction_repeat(stores->db, fund_body, &(struct fund_job){ p, receivers });
     if (st == ST_EXISTS) {
         struct packet found;
         st = packet_find_by_key(stores->db, a, sender.id, order->request_key, &found);
+        if (st == ST_OK)
+            st = receivers_find(stores->db, a, &found);
         if (st != ST_OK)
             return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
         bool same = same_order(&found, p, order);

@@ -11,12 +11,14 @@
 #include "live/stores.h"
 #include "packet/order.h"
 #include "packet/packet.h"
+#include "packet/receivers.h"
 
 /* Funds a new packet. One transaction debits the wallet, credits the escrow, inserts the packet in state 'funding' and
  * adds to the sender's totals; then the packet is loaded into Redis and opened. If the load fails, the packet is funded
  * all the same, and the settle worker loads it.
  *
- * sender: pays. receiver: of an exclusive packet, else id 0. order: validated, with a request_key. out->packet: its
+ * sender: pays. receivers: one of an exclusive packet, else those who alone may open it, or none; not the sender, each
+ * once; they are sorted. order: validated, with a request_key. out->packet: its
  * texts are borrowed from the arguments or are in the arena.
  *
  * ST_OK: the packet is funded · ST_EXISTS: out->packet has this request_key, but another order · ST_INVALID: the
@@ -30,7 +32,7 @@ struct send_result {
     struct packet packet;
     bool repeated; /* an earlier call with the same order and request_key made the packet */
 };
-enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct send_party receiver,
+enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
                         const struct send_order *order, int64_t now_ms, struct send_result *out);
 
 /* Loads a funded packet into Redis and opens it, in a transaction of its own under the lock of the packet's row. Does

@@ -15,6 +15,7 @@
 #include "live/shut.h"
 #include "live/stream.h"
 #include "packet/grab.h"
+#include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "settle/dead_letter.h"
@@ -119,7 +120,7 @@ struct task {
 };
 
 /* Rebuilds the packet in Redis from its seed and its settled grabs. */
-static enum status packet_rebuild(struct task *t, struct db *db, const struct packet *p)
+static enum status packet_rebuild(struct task *t, struct db *db, struct packet *p)
 {
     struct grab *grabs;
     size_t grab_count;
@@ -128,6 +129,8 @@ static enum status packet_rebuild(struct task *t, struct db *db, const struct pa
     if (shares == NULL)
         return ST_NO_MEMORY;
     enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->count, &grabs, &grab_count);
+    if (st == ST_OK)
+        st = receivers_find(db, t->arena, p);
     if (st == ST_OK)
         st = split_packet(p, shares);
     if (st == ST_INVALID)
@@ -189,7 +192,7 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
                    DB_PARAMS(DB_I64(rest_fen), DB_I64(t->now_ms), DB_U64(p->id)));
 }
 
-static enum status packet_repair(struct task *t, struct db *db, const struct packet *p, const struct snapshot *snapshot)
+static enum status packet_repair(struct task *t, struct db *db, struct packet *p, const struct snapshot *snapshot)
 {
     /* An ended packet is always closed by an event. An older copy of Redis has it open until its first expiry; the
      * cursor, which is behind the event then, tells that this copy is older. */

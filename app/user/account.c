@@ -1,5 +1,6 @@
 #include "user/account.h"
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "web/field_types.h"
 
@@ -57,6 +58,64 @@ static enum status username_read(struct field_input *in)
     return st != ST_OK || name->len == 0 || username_valid(*name) ? st : field_fail(in, in->field->malformed);
 }
 
+/* Cuts the next name from *rest, which is valid UTF-8; empty at the end. */
+static struct str name_cut(struct str *rest)
+{
+    static const struct str marks[] = { STR(" "),  STR(","),  STR("\n"),     STR("\r"), STR("\t"),
+                                        STR("，"), STR("、"), STR("\u3000"), STR(";"),  STR("；") };
+    struct str text = *rest;
+    size_t len = 0;
+    *rest = STR("");
+    while (len < text.len) {
+        struct str tail = str_slice(text, len, text.len);
+        size_t i = 0;
+        while (i < ARRAY_LEN(marks) && !str_starts(tail, marks[i]))
+            i++;
+        if (i == ARRAY_LEN(marks)) {
+            len++;
+        } else if (len == 0) {
+            text = str_slice(text, marks[i].len, text.len);
+        } else {
+            *rest = tail;
+            break;
+        }
+    }
+    return str_slice(text, 0, len);
+}
+
+static bool list_has(const struct str_list *list, struct str name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (str_equal(list->items[i], name))
+            return true;
+    return false;
+}
+
+static enum status usernames_read(struct field_input *in)
+{
+    struct str rest = in->typed;
+    size_t max = (size_t)field_max(in->field, in->x->app->stores.config);
+    struct str_list list = { arena_array(in->x->arena, max, sizeof *list.items), 0 };
+    if (list.items == NULL)
+        return ST_NO_MEMORY;
+    for (struct str typed = name_cut(&rest); typed.len > 0; typed = name_cut(&rest)) {
+        struct str name = username_fold(in->x->arena, typed);
+        if (name.ptr == NULL)
+            return ST_NO_MEMORY;
+        if (!username_valid(name))
+            return field_fail_with(in, in->field->malformed, typed);
+        if (list_has(&list, name))
+            continue;
+        if (list.count == max)
+            return field_limits(in, (int64_t)max + 1);
+        list.items[list.count++] = name;
+    }
+    if (list.count == 0)
+        return field_absent(in);
+    *(struct str_list *)in->out = list;
+    return ST_OK;
+}
+
 /* An empty nickname becomes the username. */
 static enum status nickname_read(struct field_input *in)
 {
@@ -69,6 +128,7 @@ static enum status nickname_read(struct field_input *in)
 }
 
 const struct field_type FIELD_USERNAME = { username_read };
+const struct field_type FIELD_USERNAMES = { usernames_read };
 const struct field_type FIELD_LOGIN_NAME = { login_name_read };
 const struct field_type FIELD_PASSWORD = { field_text_read };
 static const struct field_type NICKNAME = { nickname_read };

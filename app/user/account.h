@@ -24,6 +24,9 @@ bool username_valid(struct str folded);
 
 /* struct str: a username, folded and valid. */
 extern const struct field_type FIELD_USERNAME;
+/* struct str_list: usernames separated by blanks, commas or line breaks, folded, valid, each once. Limits are numbers
+ * of names; the message for malformed gets the text that is no username. */
+extern const struct field_type FIELD_USERNAMES;
 /* struct str: any text, folded but not validated. An invalid name then fails like an unknown one, and the login does
  * not reveal whether name or password is wrong. */
 extern const struct field_type FIELD_LOGIN_NAME;

@@ -56,6 +56,33 @@ enum status user_find_by_name(struct db *db, struct arena *a, struct str usernam
     return ST_OK;
 }
 
+enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
+                                size_t *out_count)
+{
+    struct db_rows rows;
+    struct buf sql = BUF_EMPTY;
+    buf_cstr(&sql, "SELECT id, username, nickname FROM user WHERE username IN (");
+    for (size_t i = 0; i < usernames->count; i++) {
+        db_comma(&sql, i);
+        db_append(db, &sql, &DB_TEXT(usernames->items[i]));
+    }
+    buf_char(&sql, ')');
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    if (st != ST_OK)
+        return st;
+    struct user *users = arena_array(a, rows.count + 1, sizeof *users);
+    if (users == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++)
+        users[i] = (struct user){ .id = db_cell_u64(&rows, i, 0),
+                                  .username = db_cell(&rows, i, 1),
+                                  .nickname = db_cell(&rows, i, 2) };
+    *out = users;
+    *out_count = rows.count;
+    return ST_OK;
+}
+
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash)
 {
     return db_exec(db, NULL, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ?",

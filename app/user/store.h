@@ -22,6 +22,9 @@ struct user {
 enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms);
 /* Finds a user by the folded username. ST_NOT_FOUND. The texts are in the arena. */
 enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out);
+/* Finds those of the folded usernames that exist. *out has a row for each, in any order; without password hashes. */
+enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
+                                size_t *out_count);
 /* Replaces old_hash by new_hash. When the password was changed meanwhile, it stays. ST_OK in both cases. */
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash);
 

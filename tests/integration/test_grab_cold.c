@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "pages/grab.h"
 #include "pages/send.h"
 #include "test_packet_fixture.h"
@@ -129,6 +130,25 @@ static void a_stranger_gets_only_not_for_you_of_an_exclusive_packet(void **state
     expiry_move(id, TWO_DAYS_MS);
 }
 
+static void a_packet_for_several_or_for_later_is_refused_to_others(void **state)
+{
+    (void)state;
+    struct person sender, receiver, stranger;
+    char fields[256], at[CLOCK_TEXT_MAX];
+    person_new(app, &sender, 1000);
+    person_new(app, &receiver, 0);
+    person_new(app, &stranger, 0);
+    (void)clock_rfc3339_format(clock_now_ms() + 3600 * 1000, at);
+    (void)snprintf(fields, sizeof fields, "kind=even&amount=1&opens_at=%s&to=%s", at, receiver.username);
+    uint64_t id = sent(&sender, fields);
+    assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
+    assert_opened(&receiver, id, 403, at);
+    (void)snprintf(fields, sizeof fields, "kind=even&amount=1&to=%s", receiver.username);
+    id = sent(&sender, fields);
+    assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
+    assert_opened(&receiver, id, 503, "urn:hongbao:problem:busy");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +156,7 @@ int main(void)
         cmocka_unit_test(an_open_packet_is_busy_and_one_past_its_time_is_expired),
         cmocka_unit_test(a_repeat_tells_the_share_and_how_many_are_left),
         cmocka_unit_test(a_stranger_gets_only_not_for_you_of_an_exclusive_packet),
+        cmocka_unit_test(a_packet_for_several_or_for_later_is_refused_to_others),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

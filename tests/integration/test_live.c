@@ -18,6 +18,7 @@
 #include "live/load.h"
 #include "live/shut.h"
 #include "live/view.h"
+#include "packet/receivers.h"
 #include "packet/view.h"
 #include "support/close_one.h"
 #include "support/test_services.h"
@@ -286,6 +287,34 @@ static void an_exclusive_packet_is_for_its_receiver_only(void **state)
     assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
 }
 
+/* Receivers FIRST_USER, FIRST_USER + 2, + 4 … */
+static void receivers_set(struct sample *s, size_t count)
+{
+    struct receiver items[RECEIVERS_MAX];
+    struct receivers r = { items, count };
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct receiver){ FIRST_USER + 2 * i, STR("收") };
+    assert_int_equal(receivers_describe(arena, &s->p, &r), ST_OK);
+}
+
+static void a_packet_for_several_is_for_them_only(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    receivers_set(&s, 3);
+    (void)load(&s);
+    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(&s, SENDER).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(&s, 2).code, LIVE_NOT_FOR_YOU); /* a part of an id */
+    assert_int_equal(grab(&s, FIRST_USER + 2).code, LIVE_GRABBED);
+    assert_int_equal(grab(&s, FIRST_USER + 4).code, LIVE_GRABBED);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EMPTY);
+    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    struct packet p = view(&s, FIRST_USER, PACKET_NO_SHARE, 0).packet;
+    assert_int_equal(p.receiver_count, 3);
+}
+
 static void a_grab_is_refused_once_the_packet_is_expired_or_closed(void **state)
 {
     (void)state;
@@ -443,6 +472,25 @@ static size_t last_entry(const struct sample *s, struct redis_call *call, struct
     assert_in_range(live_entry_events(redis_reply_at(call->reply, 0)), 1, max);
     assert_int_equal(live_entry_read(redis_reply_at(call->reply, 0), out, &count), ST_OK);
     return count;
+}
+
+static void of_a_crowd_only_the_receivers_get_a_share(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct live_grab g[REDIS_CROWD_MAX];
+    uint64_t users[REDIS_CROWD_MAX];
+    sample_make(&s, PACKET_LUCKY, RECEIVERS_MAX);
+    receivers_set(&s, RECEIVERS_MAX);
+    (void)load(&s);
+    for (size_t i = 0; i < REDIS_CROWD_MAX; i++)
+        users[i] = FIRST_USER + i;
+    crowd(&s, users, NULL, REDIS_CROWD_MAX, g);
+    for (size_t i = 0; i < REDIS_CROWD_MAX; i++) {
+        assert_int_equal(g[i].code, i % 2 == 0 ? LIVE_GRABBED : LIVE_NOT_FOR_YOU);
+        if (i % 2 == 0)
+            assert_int_equal(g[i].share_no, i / 2);
+    }
 }
 
 static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void **state)
@@ -1043,12 +1091,14 @@ int main(void)
         cmocka_unit_test(shares_are_taken_in_order_until_the_packet_is_empty),
         cmocka_unit_test(a_repeated_grab_always_returns_the_first_share),
         cmocka_unit_test(an_exclusive_packet_is_for_its_receiver_only),
+        cmocka_unit_test(a_packet_for_several_is_for_them_only),
         cmocka_unit_test(a_grab_is_refused_once_the_packet_is_expired_or_closed),
         cmocka_unit_test(nobody_opens_a_packet_before_its_scheduled_time),
         cmocka_unit_test(of_several_reasons_the_first_is_told),
         cmocka_unit_test(a_user_with_a_share_keeps_it_whatever_the_schedule_says),
         cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),
         cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
+        cmocka_unit_test(of_a_crowd_only_the_receivers_get_a_share),
         cmocka_unit_test(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own),
         cmocka_unit_test(a_crowd_at_an_exclusive_packet_has_one_winner),
         cmocka_unit_test(a_nickname_in_a_crowd_can_hold_every_byte),

@@ -109,6 +109,25 @@ static void lost_live_keys_come_back_with_every_settled_grab(void **state)
     world_end(&w);
 }
 
+static void a_rebuilt_packet_is_for_its_receivers_only(void **state)
+{
+    static const size_t to[] = { 3, 1, 2 };
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 5);
+    uint64_t id = world_send_to(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, to, 3);
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
+    world_drain(&w);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    assert_int_equal(recover_all(&w).loaded, 1);
+    assert_int_equal(world_grab(&w, id, 4).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_GRABBED);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 /* A delayed load by the sender's process, as Redis may still have it in its queue. */
 static enum live_code load_late(struct world *w, uint64_t id)
 {
@@ -702,6 +721,7 @@ int main(void)
         cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_open_is_marked_open),
         cmocka_unit_test(recovery_leaves_a_newly_funded_packet_to_its_sender),
         cmocka_unit_test(lost_live_keys_come_back_with_every_settled_grab),
+        cmocka_unit_test(a_rebuilt_packet_is_for_its_receivers_only),
         cmocka_unit_test(a_load_after_the_refund_opens_nothing),
         cmocka_unit_test(a_load_while_packets_are_shut_gives_no_share_out_twice),
         cmocka_unit_test(a_lost_packet_waits_until_its_grabs_are_settled),

@@ -94,6 +94,8 @@ static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
                                               "UPDATE packet SET commitment = ''",
                                               "UPDATE packet SET sender_id = 1",
                                               "DELETE FROM packet",
+                                              "DELETE FROM packet_receiver",
+                                              "UPDATE packet_receiver SET user_id = 1",
                                               "UPDATE account SET kind = 'bank'",
                                               "UPDATE account SET id = 2 WHERE id = 0",
                                               "DELETE FROM account",
@@ -141,6 +143,7 @@ static void each_role_writes_its_own_columns_only(void **state)
     assert_denied(settle, "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
     assert_denied(settle, "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
     assert_denied(settle, "INSERT INTO packet SELECT * FROM packet");
+    assert_denied(settle, "INSERT INTO packet_receiver VALUES (1, 1, 'x', 1)");
     assert_denied(settle, "UPDATE instance_lease SET holder = 0");
     assert_denied(settle, "UPDATE user_month SET sent_fen = 0");
 }

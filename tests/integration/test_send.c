@@ -13,6 +13,7 @@
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/shut.h"
+#include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/send.h"
@@ -206,17 +207,70 @@ static void an_exclusive_packet_names_its_receiver(void **state)
     assert_true(str_equal(packet.receiver_name, str_from(receiver.nickname)));
     assert_int_equal(packet.count, 1);
     assert_int_equal(packet.amount_fen, 520);
+    assert_int_equal(sql_number(app, "SELECT user_id FROM packet_receiver WHERE packet_id = ?", packet.id),
+                     receiver.id);
 
     assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422);
-    assert_true(visit_body_has(&v, "没有这个用户"));
+    assert_true(visit_body_has(&v, "没有用户 nobody-of-this-name"));
     visit_end(&v);
     snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", p.username);
     assert_int_equal(posted(&v, &p, fields), 422);
-    assert_true(visit_body_has(&v, "不能给自己发专属红包"));
+    assert_true(visit_body_has(&v, "领取人不能是自己"));
     visit_end(&v);
     assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=x%27+OR+1%3D1"), 422);
     visit_end(&v);
     assert_int_equal(packets_of(&p), 1);
+}
+
+static void a_packet_names_several_receivers(void **state)
+{
+    (void)state;
+    struct person p, one, other, third;
+    struct visit v;
+    char fields[512];
+    person_new(app, &p, 10000);
+    person_new(app, &one, 0);
+    person_new(app, &other, 0);
+    person_new(app, &third, 0);
+    snprintf(fields, sizeof fields, "kind=even&amount=1&request_key=many&to=%s%%0A%s,%s", other.username, one.username,
+             other.username);
+    struct packet packet = sent(&p, fields);
+    assert_int_equal(packet.count, 2);
+    assert_int_equal(packet.receiver_count, 2);
+    assert_int_equal(packet.receiver_id, 0);
+    assert_int_equal(receivers_find(app->stores.db, arena, &packet), ST_OK);
+    assert_true(packet_is_for(&packet, one.id));
+    assert_true(packet_is_for(&packet, other.id));
+    assert_false(packet_is_for(&packet, third.id));
+    assert_int_equal(sql_number(app, "SELECT MIN(expires_ms) FROM packet_receiver WHERE packet_id = ?", packet.id),
+                     packet.expires_ms);
+    assert_true(is_live(&packet));
+    snprintf(fields, sizeof fields, "kind=even&amount=1&request_key=many&to=%s+%s", one.username, other.username);
+    assert_int_equal(sent(&p, fields).id, packet.id); /* the same people */
+    snprintf(fields, sizeof fields, "kind=even&amount=1&request_key=many&to=%s+%s", one.username, third.username);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+}
+
+static void receivers_who_do_not_exist_are_named(void **state)
+{
+    (void)state;
+    struct person p, one;
+    struct visit v;
+    char fields[512];
+    person_new(app, &p, 10000);
+    person_new(app, &one, 0);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=1&to=nobody-1,%s,nobody-2", one.username);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "没有用户 nobody-1 nobody-2，"));
+    visit_end(&v);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=1&to=%s,%s", one.username, p.username);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "领取人不能是自己"));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 0);
 }
 
 static void a_repeated_send_returns_the_same_packet(void **state)
@@ -415,13 +469,13 @@ static void a_refused_form_shows_the_typed_texts(void **state)
     struct visit v;
     person_new(app, &p, 10000);
     const char *fields =
-        "kind=even&amount=200.01&count=7&greeting=%3Cb%3E%E5%96%9C&to=somebody&split=gaussian&request_key=k-1";
+        "kind=even&amount=200.01&count=1&greeting=%3Cb%3E%E5%96%9C&to=somebody&split=gaussian&request_key=k-1";
     assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
     assert_true(visit_body_has(&v, "单个红包金额不可超过200元"));
     assert_true(visit_body_has(&v, "value=\"200.01\""));
-    assert_true(visit_body_has(&v, "value=\"7\""));
+    assert_true(visit_body_has(&v, "value=\"1\""));
     assert_true(visit_body_has(&v, "value=\"&lt;b&gt;喜\""));
-    assert_true(visit_body_has(&v, "value=\"somebody\""));
+    assert_true(visit_body_has(&v, ">somebody</textarea>"));
     assert_true(visit_body_has(&v, "value=\"k-1\""));
     assert_true(visit_body_has(&v, "value=\"even\" checked"));
     assert_true(visit_body_has(&v, "value=\"gaussian\" selected"));
@@ -618,6 +672,8 @@ int main(void)
         cmocka_unit_test(a_browser_is_redirected_to_the_packet),
         cmocka_unit_test(the_best_share_is_stored_at_send_for_lucky_packets_only),
         cmocka_unit_test(an_exclusive_packet_names_its_receiver),
+        cmocka_unit_test(a_packet_names_several_receivers),
+        cmocka_unit_test(receivers_who_do_not_exist_are_named),
         cmocka_unit_test(a_repeated_send_returns_the_same_packet),
         cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),
         cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),

@@ -105,8 +105,8 @@ void world_end(struct world *w)
     test_services_close(w->app);
 }
 
-uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
-                    int64_t lifetime_ms, int to)
+uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
+                       int64_t lifetime_ms, const size_t *to, size_t to_count)
 {
     static unsigned sent;
     struct send_result result;
@@ -120,13 +120,20 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
                                       .greeting = STR("恭喜发财"),
                                       .request_key = arena_printf(w->arena, "test-%u", ++sent) };
     const struct send_party from = { .id = w->users[sender], .name = STR("小明") };
-    struct send_party receiver = { 0 };
-    if (to >= 0)
-        receiver = (struct send_party){ .id = w->users[to], .name = STR("小红") };
-    assert_int_equal(fund_packet(&w->web->stores, w->arena, from, receiver, &order, now_ms, &result), ST_OK);
+    struct receivers receivers = { arena_array(w->arena, to_count + 1, sizeof *receivers.items), to_count };
+    for (size_t i = 0; i < to_count; i++)
+        receivers.items[i] = (struct receiver){ w->users[to[i]], STR("小红") };
+    assert_int_equal(fund_packet(&w->web->stores, w->arena, from, &receivers, &order, now_ms, &result), ST_OK);
     while (lifetime_ms <= 0 && clock_now_ms() <= result.packet.expires_ms)
         ;
     return result.packet.id;
+}
+
+uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
+                    int64_t lifetime_ms, int to)
+{
+    size_t one = to >= 0 ? (size_t)to : 0;
+    return world_send_to(w, sender, kind, total_fen, count, lifetime_ms, &one, to >= 0 ? 1 : 0);
 }
 
 uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count)

@@ -33,6 +33,9 @@ void world_check_redis(struct world *w);
 uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                     int64_t lifetime_ms, int to);
 /* Sends even packets from users[0] until one of them has the partition of a packet, or another one; returns its id. */
+/* The same for several named receivers, indexes of users. */
+uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
+                       int64_t lifetime_ms, const size_t *to, size_t to_count);
 uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 /* users[user] opens the packet. */

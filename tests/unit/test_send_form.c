@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/random.h"
+#include "packet/receivers.h"
 #include "packet/rules.h"
 #include "packet/split.h"
 #include "pages/send_form.h"
@@ -117,6 +118,19 @@ static void an_even_packet_is_ordered_by_its_share(void **state)
     assert_int_equal(f->order.split, SPLIT_EVEN);
 }
 
+/* Expects these receivers, each with a blank behind it but the last. */
+static void assert_to(struct fixture *f, const char *names)
+{
+    struct buf got = BUF_EMPTY;
+    for (size_t i = 0; i < f->order.to.count; i++) {
+        buf_cstr(&got, i == 0 ? "" : " ");
+        buf_str(&got, f->order.to.items[i]);
+    }
+    if (!str_equal(buf_view(&got), str_from(names)))
+        fail_msg("%.*s instead of %s", STR_ARG(buf_view(&got)), names);
+    buf_free(&got);
+}
+
 static void an_exclusive_packet_is_one_share_for_one_person(void **state)
 {
     struct fixture *f = *state;
@@ -126,7 +140,7 @@ static void an_exclusive_packet_is_one_share_for_one_person(void **state)
     assert_int_equal(f->order.count, 1);
     assert_int_equal(f->order.amount_fen, 5200);
     assert_int_equal(f->order.split, SPLIT_EVEN);
-    assert_true(str_equal(f->order.to, STR("xiaoming")));
+    assert_to(f, "xiaoming");
     f->form.count = STR("");
     assert_fine(f);
     f->form.to = STR("  ");
@@ -361,10 +375,66 @@ static void a_receiver_may_be_typed_in_full_width(void **state)
     f->form.kind = STR("exclusive");
     f->form.to = str_from(typed);
     assert_fine(f);
-    assert_int_equal(f->order.to.len, USERNAME_BYTES_MAX);
-    assert_int_equal(f->order.to.ptr[0], 'a');
+    assert_int_equal(f->order.to.count, 1);
+    assert_int_equal(f->order.to.items[0].len, USERNAME_BYTES_MAX);
+    assert_int_equal(f->order.to.items[0].ptr[0], 'a');
     f->form.to = STR("Xiao Ming");
-    assert_refused(f, "to", "text/to_unknown");
+    assert_refused(f, "to", "text/to_one");
+    f->form.to = STR("-xiao");
+    assert_refused(f, "to", "text/to_unknown -xiao");
+}
+
+static void several_receivers_are_separated_by_blanks_commas_or_lines(void **state)
+{
+    struct fixture *f = *state;
+    f->form.count = STR("2");
+    assert_fine(f);
+    assert_to(f, "");
+    f->form.to = STR(" ming, hong\r\ngang,,ming\tＬＩ，wu、zhao\u3000qian；sun ");
+    assert_fine(f);
+    assert_to(f, "ming hong gang li wu zhao qian sun");
+    f->form.to = STR("ming hong");
+    f->form.kind = STR("even");
+    assert_fine(f);
+    f->form.to = STR("ming x");
+    assert_refused(f, "to", "text/to_unknown x");
+}
+
+static void a_packet_has_at_most_a_hundred_receivers(void **state)
+{
+    struct fixture *f = *state;
+    struct buf names = BUF_EMPTY;
+    for (int i = 0; i < RECEIVERS_MAX; i++)
+        buf_printf(&names, "user%d ", i);
+    f->form.to = buf_view(&names);
+    assert_fine(f);
+    assert_int_equal(f->order.to.count, RECEIVERS_MAX);
+    buf_cstr(&names, "user7"); /* named before */
+    f->form.to = buf_view(&names);
+    assert_fine(f);
+    buf_cstr(&names, " one-more");
+    f->form.to = buf_view(&names);
+    assert_refused(f, "to", "text/to_many 100");
+    buf_free(&names);
+}
+
+static void there_are_as_many_shares_as_receivers_or_fewer(void **state)
+{
+    struct fixture *f = *state;
+    f->form.to = STR("ming hong gang");
+    f->form.count = STR("");
+    assert_fine(f);
+    assert_int_equal(f->order.count, 3);
+    f->form.count = STR("3");
+    assert_fine(f);
+    f->form.count = STR("1");
+    assert_fine(f);
+    assert_int_equal(f->order.count, 1);
+    f->form.count = STR("4");
+    assert_refused(f, "count", "text/count_over_to 3");
+    f->form.to = STR("ming !");
+    f->form.count = STR("");
+    assert_refused(f, "to", "text/to_unknown !"); /* and no message about the count */
 }
 
 static void a_malformed_request_key_is_refused(void **state)
@@ -500,6 +570,9 @@ int main(void)
         FORM_TEST(a_split_is_chosen_for_lucky_packets_only),
         FORM_TEST(a_lifetime_is_one_of_the_setting_or_the_default),
         FORM_TEST(a_receiver_may_be_typed_in_full_width),
+        FORM_TEST(several_receivers_are_separated_by_blanks_commas_or_lines),
+        FORM_TEST(a_packet_has_at_most_a_hundred_receivers),
+        FORM_TEST(there_are_as_many_shares_as_receivers_or_fewer),
         FORM_TEST(a_malformed_request_key_is_refused),
         FORM_TEST(an_absent_or_malformed_key_is_replaced_by_a_new_one),
         FORM_TEST(an_unknown_kind_hides_the_fields_that_depend_on_it),

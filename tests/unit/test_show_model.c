@@ -168,6 +168,30 @@ static void an_exclusive_packet_can_be_opened_by_its_receiver_only(void **state)
     assert_false(flag(root, "not_for_you"));
 }
 
+static void a_packet_for_several_can_be_opened_by_them_only(void **state)
+{
+    (void)state;
+    struct model m;
+    struct packet_view view = view_open(STRANGER);
+    view.packet.grabbed_count = 0;
+    view.packet.receiver_count = 5;
+    view.packet.receivers = STR(",1,2,3,10002,100030,");
+    view.packet.receiver_names = STR("小明\n小红\n小刚\n");
+    const struct value *root = shown(&view, STRANGER, &m);
+    assert_true(flag(root, "not_for_you"));
+    assert_false(flag(root, "can_open"));
+    assert_true(json_has(&m, "\"receivers\":{\"named\":[{\"nickname\":\"小明\"},{\"nickname\":\"小红\"},"
+                             "{\"nickname\":\"小刚\"}],\"count\":5}"));
+    assert_int_equal(member(member(member(root, "receivers"), "more"), "more_count")->as.integer, 2);
+    root = shown(&view, GRABBER, &m);
+    assert_true(flag(root, "can_open"));
+    assert_false(flag(root, "not_for_you"));
+    assert_false(flag(shown(&view, SENDER, &m), "not_for_you"));
+    view.packet.receiver_count = 0;
+    (void)shown(&view, STRANGER, &m);
+    assert_true(json_has(&m, "\"receivers\":null"));
+}
+
 static void seed_and_best_share_are_shown_only_at_the_end(void **state)
 {
     (void)state;
@@ -372,6 +396,7 @@ int main(void)
         cmocka_unit_test(the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share),
         cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),
         cmocka_unit_test(an_exclusive_packet_can_be_opened_by_its_receiver_only),
+        cmocka_unit_test(a_packet_for_several_can_be_opened_by_them_only),
         cmocka_unit_test(seed_and_best_share_are_shown_only_at_the_end),
         cmocka_unit_test(an_expired_packet_hides_its_seed_until_it_is_closed),
         cmocka_unit_test(late_visitors_get_the_reason),

@@ -38,6 +38,7 @@ const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
 const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?' };
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
+const toSomeNobodies = { kind: 'lucky', amount: '1', count: '9', to: 'nobody-here nobody-there' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
 const tooMuch = { kind: 'lucky', amount: '500', count: '1', greeting: LONGEST.emoji, split: 'gaussian' };
 
@@ -88,6 +89,7 @@ const sending = [
   { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
   { name: 'send to nobody', as: 'rtl', path: '/send', post: toNobody, status: 422 },
+  { name: 'send to several nobodies', as: 'rtl', path: '/send', post: toSomeNobodies, status: 422 },
 ];
 
 const packets = [
@@ -118,6 +120,9 @@ const packets = [
   { name: 'own waiting', as: 'sender', path: at('waiting') },
   { name: 'envelope waiting logged out', path: at('waiting') },
   { name: 'envelope waiting', as: 'stranger', path: at('waiting') },
+  { name: 'own for several', as: 'sender', path: at('several') },
+  { name: 'envelope for several', as: 'wide', path: at('several') },
+  { name: 'envelope for several others', as: 'stranger', path: at('several') },
   { name: 'sold out logged out', path: at('finished') },
   { name: 'sold out', as: 'stranger', path: at('finished') },
   { name: 'sold out hundred', as: 'stranger', path: at('hundred') },

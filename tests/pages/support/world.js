@@ -57,11 +57,12 @@ async function people() {
     assert.equal(made.status, 201, made.text);
   }
   await sql(`UPDATE token SET expires_ms = 1, used_ms = 1 WHERE name = '${LONGEST.rtl}'`);
-  const long = { wide: wide.client, latin: latin.client, rtl: rtl.client, wideName: wide.username };
+  const long = { wide: wide.client, latin: latin.client, rtl: rtl.client };
+  Object.assign(long, { wideName: wide.username, latinName: latin.username, rtlName: rtl.username });
   return { sender, grabber, stranger, fresh, crowd, ...long };
 }
 
-async function openPackets({ sender, grabber, wide, wideName, latin, rtl }) {
+async function openPackets({ sender, grabber, wide, wideName, latin, latinName, rtl, rtlName }) {
   const packets = {
     untouched: await send(sender, { kind: 'even', amount: '1', count: '3' }),
     open: await send(sender, { kind: 'lucky', amount: '10', count: '5', greeting: '新年快乐' }),
@@ -72,6 +73,7 @@ async function openPackets({ sender, grabber, wide, wideName, latin, rtl }) {
   };
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', opens_at: tomorrow });
+  packets.several = await send(sender, { kind: 'lucky', amount: '10', count: '2', to: `${wideName} ${latinName} ${rtlName}` });
   await grab(grabber, packets.open);
   await grab(grabber, packets.covered);
   await grab(wide, packets.open);

@@ -1,0 +1,88 @@
+#include "packet/receivers.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+bool packet_is_for(const struct packet *p, uint64_t user_id)
+{
+    char text[STR_U64_MAX + 2];
+    if (p->kind == PACKET_EXCLUSIVE)
+        return p->receiver_id == user_id;
+    if (p->receiver_count == 0)
+        return true;
+    struct buf item = { .ptr = text, .cap = sizeof text, .limit = sizeof text };
+    buf_char(&item, ',');
+    buf_u64(&item, user_id);
+    buf_char(&item, ',');
+    return str_find(p->receivers, buf_view(&item)) < p->receivers.len;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t left = ((const struct receiver *)a)->id, right = ((const struct receiver *)b)->id;
+    return (left > right) - (left < right);
+}
+
+enum status receivers_describe(struct arena *a, struct packet *p, struct receivers *r)
+{
+    struct buf ids = BUF_EMPTY, names = BUF_EMPTY;
+    if (r->count > 1)
+        qsort(r->items, r->count, sizeof *r->items, by_id);
+    buf_char(&ids, ',');
+    for (size_t i = 0; i < r->count; i++) {
+        buf_u64(&ids, r->items[i].id);
+        buf_char(&ids, ',');
+        if (i < RECEIVERS_NAMES_MAX) {
+            buf_str(&names, r->items[i].name);
+            buf_char(&names, '\n');
+        }
+    }
+    p->receiver_count = (uint32_t)r->count;
+    p->receivers = ids.failed ? STR_NONE : arena_str(a, buf_view(&ids));
+    p->receiver_names = names.failed ? STR_NONE : arena_str(a, buf_view(&names));
+    buf_free(&ids);
+    buf_free(&names);
+    return p->receivers.ptr == NULL || p->receiver_names.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+}
+
+enum status receivers_insert(struct db *db, const struct packet *p, const struct receivers *r)
+{
+    struct buf sql = BUF_EMPTY;
+    buf_cstr(&sql, "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) VALUES ");
+    for (size_t i = 0; i < r->count; i++) {
+        db_comma(&sql, i);
+        buf_char(&sql, '(');
+        db_append(db, &sql, &DB_U64(p->id));
+        db_comma(&sql, 1);
+        db_append(db, &sql, &DB_U64(r->items[i].id));
+        db_comma(&sql, 1);
+        db_append(db, &sql, &DB_TEXT(r->items[i].name));
+        db_comma(&sql, 1);
+        db_append(db, &sql, &DB_I64(p->expires_ms));
+        buf_char(&sql, ')');
+    }
+    enum status st = db_exec_buf(db, NULL, &sql);
+    buf_free(&sql);
+    return st;
+}
+
+enum status receivers_find(struct db *db, struct arena *a, struct packet *p)
+{
+    struct db_rows rows;
+    if (p->receiver_count == 0)
+        return ST_OK;
+    enum status st =
+        db_query(db, a, &rows, "SELECT user_id, name FROM packet_receiver WHERE packet_id = ? ORDER BY user_id",
+                 DB_PARAMS(DB_U64(p->id)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count != p->receiver_count)
+        return ST_CORRUPT;
+    struct receivers found = { arena_array(a, rows.count, sizeof *found.items), rows.count };
+    if (found.items == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++)
+        found.items[i] = (struct receiver){ db_cell_u64(&rows, i, 0), db_cell(&rows, i, 1) };
+    return receivers_describe(a, p, &found);
+}

@@ -1,0 +1,13 @@
+/* The receivers that a sender names: the users of their usernames. */
+#ifndef HB_PAGES_SEND_RECEIVERS_H
+#define HB_PAGES_SEND_RECEIVERS_H
+
+#include "packet/receivers.h"
+#include "web/exchange.h"
+
+/* Looks the usernames up. None: *out is empty. ST_INVALID: a message is in errors, at the field `to`: it names the
+ * usernames that nobody has, or the sender is one of the receivers. Texts are in the request's arena. */
+enum status send_receivers_find(struct exchange *x, const struct str_list *usernames, struct receivers *out,
+                                struct form_errors *errors);
+
+#endif

@@ -1,0 +1,100 @@
+// A packet for several named receivers: only they may open it, and its page says for whom it is.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { audit, launch, newUser, sendPacket, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+const people = (count) => Promise.all(Array.from({ length: count }, (_, i) => newUser({ nickname: `友${i + 1}` })));
+const namesOf = (users, separator) => users.map(({ username }) => username).join(separator);
+const order = (more) => ({ kind: 'lucky', amount: '1', request_key: unique('k'), ...more });
+
+async function pageOf(user, options) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
+  await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+test('only the named receivers open it, each once, and as many shares as they are by default', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const friends = await people(4);
+  const sent = await sendPacket(sender, order({ to: namesOf(friends, ', ') }));
+  assert.equal(sent.status, 201, sent.text);
+  const path = `/p/${sent.json.id}`;
+  const stranger = await newUser();
+  for (const user of [stranger, sender]) {
+    const refused = await user.client.post(`${path}/open`);
+    assert.equal(refused.status, 403);
+    assert.match(refused.json.type, /:not-for-you$/);
+  }
+  const opened = await Promise.all(friends.map(({ client }) => client.post(`${path}/open`)));
+  assert.deepEqual(opened.map(({ json }) => json.result), Array(4).fill('grabbed'));
+  assert.equal(opened.reduce((sum, { json }) => sum + json.amount_fen, 0), 100);
+  const late = await stranger.client.post(`${path}/open`);
+  assert.match(late.json.type, /:not-for-you$/);
+  const shown = (await stranger.client.get(path)).json;
+  assert.equal(shown.receivers.count, 4);
+  assert.equal(shown.receivers.named.length, 3);
+  await audit();
+});
+
+test('a packet without names is for everybody', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const sent = await sendPacket(sender, order({ count: '1', to: ' ' }));
+  assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.receivers, null);
+  assert.equal((await sender.client.post(`/p/${sent.json.id}/open`)).status, 200);
+});
+
+test('unknown names, the own name and too many shares get a message beside the field', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const [friend] = await people(1);
+  const cases = [
+    [{ to: `${friend.username} nobody-here` }, 'to', words('zh-CN', 'to_unknown', 'nobody-here')],
+    [{ to: `${friend.username}\n${sender.username}` }, 'to', words('zh-CN', 'to_self')],
+    [{ to: friend.username, count: '2' }, 'count', words('zh-CN', 'count_over_to', '1')],
+    [{ kind: 'exclusive', to: `${friend.username},bob` }, 'to', words('zh-CN', 'to_one')],
+  ];
+  for (const [fields, field, message] of cases) {
+    const refused = await sendPacket(sender, order(fields));
+    assert.equal(refused.status, 422);
+    assert.deepEqual(refused.json.errors, [{ field, message }]);
+  }
+});
+
+for (const language of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`the page says for whom it is, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const options = { locale: language, javaScriptEnabled };
+      const sender = await newUser({ yuan: '10' });
+      const friends = await people(5);
+      const form = await pageOf(sender, options);
+      await form.goto(`${site.url}/send`);
+      await form.fill('[name=amount]', '5');
+      await form.fill('[name=to]', namesOf(friends, '\n'));
+      await form.click('form[action="/send"] button[type=submit]');
+      await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
+      const path = new URL(form.url()).pathname;
+      const said = language === 'en' ? /^Just for 友\d, 友\d, 友\d and 2 others$/ : /^给友\d、友\d、友\d和另外2人的专属红包$/;
+      assert.match(await form.innerText('.kind >> nth=0'), said);
+      await form.context().close();
+
+      const stranger = await pageOf(await newUser(), options);
+      await stranger.goto(site.url + path);
+      assert.match(await stranger.innerText('main'), new RegExp(words(language, 'not_for_you')));
+      assert.equal(await stranger.locator('.coin').count(), 0);
+      await stranger.context().close();
+
+      const receiver = await pageOf(friends[0], options);
+      await receiver.goto(site.url + path);
+      assert.match(await receiver.innerText('.kind >> nth=0'), said);
+      await receiver.click(`form[action="${path}/open"] button`);
+      await receiver.waitForSelector('.result');
+      await receiver.context().close();
+    });
+  }
+}
