@@ -1,11 +1,7 @@
 #include "user/account_page.h"
 
-#include "web/bearer.h"
 #include "web/respond.h"
 #include "web/view.h"
-
-/* What the form of a new token proposes. */
-#define DAYS_PROPOSED STR("90")
 
 static void scopes_model(struct model *m, struct value *object, unsigned scopes)
 {
@@ -55,7 +51,7 @@ enum status account_model(struct exchange *x, struct model *m, struct str name, 
 enum step account_show(struct exchange *x)
 {
     struct model m;
-    enum status st = account_model(x, &m, STR(""), DAYS_PROPOSED, SCOPE_READ);
+    enum status st = account_model(x, &m, STR(""), TOKEN_DAYS_PROPOSED, TOKEN_SCOPES_PROPOSED);
 
     if (st == ST_OK)
         respond_model(x, 200, "pages/account", &m);

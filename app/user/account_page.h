@@ -4,7 +4,12 @@
 #define HB_USER_ACCOUNT_PAGE_H
 
 #include "user/token_store.h"
+#include "web/bearer.h"
 #include "web/exchange.h"
+
+/* What an empty form of a new token proposes. */
+#define TOKEN_DAYS_PROPOSED   STR("90")
+#define TOKEN_SCOPES_PROPOSED SCOPE_READ
 
 /* The form of POST /account/tokens. */
 struct token_form {

@@ -108,7 +108,7 @@ static void answer_page(struct exchange *x, struct str text)
 {
     struct model m;
 
-    if (account_model(x, &m, STR(""), STR(""), 0) != ST_OK) {
+    if (account_model(x, &m, STR(""), TOKEN_DAYS_PROPOSED, TOKEN_SCOPES_PROPOSED) != ST_OK) {
         respond_problem(x, &TOKEN_UNKNOWN);
         return;
     }

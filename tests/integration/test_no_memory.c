@@ -20,13 +20,15 @@
 #include "user/logout.h"
 #include "user/register.h"
 #include "user/routes.h"
-#include "user/session.h"
+#include "user/token.h"
+#include "user/token_page.h"
+#include "user/visitor.h"
 #include "wallet/deposit.h"
 #include "wallet/routes.h"
 #include "web/router.h"
 
 enum {
-    ENV_MAX = 8,
+    ENV_MAX = 9,
     PATH_BYTES_MAX = 64,
     ROUTES_MAX = 64,
     ALLOCATIONS_MAX = 20000,
@@ -94,6 +96,8 @@ static struct router router;
 static struct route routes[ROUTES_MAX];
 static uint64_t user_id;
 static char cookie[VISIT_TEXT_MAX];
+static char token[TOKEN_MAX]; /* sent in place of the cookie when use_token */
+static bool use_token, copy_lost;
 static char packet_path[PATH_BYTES_MAX], open_path[PATH_BYTES_MAX + 8];
 
 static void routes_add(const struct route *list, size_t count)
@@ -125,7 +129,10 @@ static void serve(struct visit *v, const struct request_spec *q, enum failure_mo
         snprintf(env[count], sizeof env[count], "%s=%s", params[count][0], params[count][1]);
         envp[count] = env[count];
     }
-    envp[count] = NULL;
+    if (use_token)
+        snprintf(env[count], sizeof env[count], "HTTP_AUTHORIZATION=Bearer %s", token);
+    envp[count] = use_token ? env[count] : NULL;
+    envp[ENV_MAX] = NULL;
     memset(v, 0, sizeof *v);
     v->request.fcgx.envp = envp;
     v->request.body = str_from(q->fields);
@@ -143,11 +150,26 @@ static void serve(struct visit *v, const struct request_spec *q, enum failure_mo
     failure_mode = FAIL_NEVER;
 }
 
+/* Removes the token's copy from Redis, so that the next request reads the row. */
+static void token_copy_delete(void)
+{
+    uint8_t hash[HASH_BYTES];
+    char key[TOKEN_KEY_MAX];
+    struct redis_call call = { 0 };
+    hash_sha256(token, TOKEN_LEN, hash);
+    token_key_write(hash, key);
+    const struct str args[] = { STR("DEL"), { key, TOKEN_KEY_LEN } };
+    assert_int_equal(redis_do(app->stores.redis, &call, args, ARRAY_LEN(args)), ST_OK);
+    redis_call_free(&call);
+}
+
 /* Restores a connection that broke in the previous run, so that the next run starts with an open connection and a known
  * fence. */
 static void stores_ready(void)
 {
     assert_int_equal(redis_ping(app->stores.redis), ST_OK);
+    if (copy_lost)
+        token_copy_delete();
 }
 
 static int setup(void **state)
@@ -160,8 +182,8 @@ static int setup(void **state)
     if (app == NULL || a == NULL)
         return 1;
     log_init("test", LOG_ERROR);
-    app->visitor_queue = session_visitor_queue;
-    app->visitor_read = session_visitor_read;
+    app->visitor_queue = visitor_queue;
+    app->visitor_read = visitor_read;
     router = (struct router){ .routes = routes, .app = app };
     routes_add(user_routes, user_routes_count);
     routes_add(wallet_routes, wallet_routes_count);
@@ -261,6 +283,30 @@ static void home_is_complete_or_503_and_never_that_of_a_guest(void **state)
     each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
 }
 
+static void the_account_page_is_complete_or_503(void **state)
+{
+    (void)state;
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/account", "", NULL }, 200, 200, NULL);
+}
+
+/* Home with a token: 401 would mean that the token is wrong, and a guest's home that there is none. */
+static void a_token_is_read_from_each_store_or_the_answer_is_503(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", "name=n&scopes=read&days=1", cookie), 201);
+    struct str text = str_after(buf_view(&v.x.body), STR("\"token\":\""));
+    assert_true(text.len > TOKEN_LEN);
+    memcpy(token, text.ptr, TOKEN_LEN);
+    visit_end(&v);
+    use_token = true;
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
+    each_fails_in_both_ways((struct request_spec){ POOL_HOT, "GET", packet_path, "", NULL }, 200, 200, NULL);
+    copy_lost = true;
+    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
+    use_token = copy_lost = false;
+}
+
 static void the_records_are_complete_or_503(void **state)
 {
     (void)state;
@@ -348,6 +394,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_packets_page_is_complete_or_503),
         cmocka_unit_test(home_is_complete_or_503_and_never_that_of_a_guest),
+        cmocka_unit_test(the_account_page_is_complete_or_503),
+        cmocka_unit_test(a_token_is_read_from_each_store_or_the_answer_is_503),
         cmocka_unit_test(the_records_are_complete_or_503),
         cmocka_unit_test(a_grab_answers_its_share_or_unknown),
         cmocka_unit_test(a_payment_that_was_made_answers_success_or_unknown),

@@ -40,7 +40,7 @@ const none = (found) => assert.equal(found.length, 0, `${found.length} findings:
 function pageOf({ status = 200 }, url) {
   if (status >= 400 && status !== 422) return `problem ${status}`;
   const { pathname, searchParams } = new URL(url);
-  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/deposit', ''), searchParams.get('year') ?? ''].join('');
+  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace(/\/(deposit|tokens)$/, ''), searchParams.get('year') ?? ''].join('');
 }
 
 async function findings({ state, ...look }) {
