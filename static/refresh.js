@@ -59,7 +59,7 @@
         signal: window.AbortSignal && AbortSignal.timeout && AbortSignal.timeout(10000)
       }).then(function (answer) {
         if (answer.status === 304) {
-          if (++unchanged < UNCHANGED_MAX) wait = INTERVAL_MS; else slower();
+          if (++unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = INTERVAL_MS; else slower();
         } else if (answer.ok) {
           return answer.text().then(function (html) {
             show(html);

@@ -1,6 +1,7 @@
 #include "base/array.h"
 #include "ops/api.h"
 #include "pages/records_filter.h"
+#include "pages/screen.h"
 #include "pages/send_form.h"
 #include "pages/show.h"
 #include "pages/verify.h"
@@ -204,6 +205,15 @@ const struct api_operation api_operations[] = {
       .fields = FIELDS({ "after", "the `next` of the page before: earlier grabs", NULL }),
       .answers =
           ANSWERS({ 200, "Packet", "the packet" }, { 304, NULL, "not changed since the ETag in If-None-Match" }) },
+    { .method = "GET",
+      .path = "/p/:id/screen",
+      .id = "screen",
+      .group = "packets",
+      .says = "The big screen of an event",
+      .query = { screen_fields },
+      .fields = FIELDS({ "key", "of the packet's screen_url: the list is shown", NULL }),
+      .answers = ANSWERS({ 200, "Screen", "what is left; with the key, the newest grabs" },
+                         { 304, NULL, "not changed since the ETag in If-None-Match" }) },
     { .method = "POST",
       .path = "/p/:id/open",
       .id = "open",

@@ -6,6 +6,7 @@
 #include "pages/home.h"
 #include "pages/receipt.h"
 #include "pages/records.h"
+#include "pages/screen.h"
 #include "pages/send.h"
 #include "pages/show.h"
 #include "pages/verify.h"
@@ -17,6 +18,8 @@ const struct route packet_routes[] = {
     { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, packet_show_cold },
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_open_cold },
     { "POST", "/p/:id/end", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, packet_end_post },
+    { "GET", "/p/:id/screen", WANT_VISITOR, POOL_HOT, packet_screen_hot },
+    { "GET", "/p/:id/screen", WANT_VISITOR, POOL_PAGE, packet_screen_cold },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
     { "GET", "/p/:id/receipt", NEED_USER, POOL_PAGE, receipt_show },
     { "GET", "/p/:id/receipt.json", NEED_USER, POOL_PAGE, receipt_download },

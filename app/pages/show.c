@@ -195,15 +195,15 @@ enum step packet_show_hot(struct exchange *x)
 
 /* ---- from MySQL ---- */
 
-static enum status view_rows_find(struct exchange *x, uint32_t after, struct packet_view *view)
+static enum status view_rows_find(struct exchange *x, uint32_t after, size_t limit, struct packet_view *view)
 {
-    enum status st = packet_grabs(x->app->stores.db, x->arena, x->id, after, SHOW_ROWS, &view->rows, &view->row_count);
+    enum status st = packet_grabs(x->app->stores.db, x->arena, x->id, after, limit, &view->rows, &view->row_count);
     if (st == ST_OK)
-        view->next = view->row_count == SHOW_ROWS ? view->rows[SHOW_ROWS - 1].share_no : 0;
+        view->next = view->row_count == limit ? view->rows[limit - 1].share_no : 0;
     return st;
 }
 
-static enum status view_find(struct exchange *x, uint32_t after, struct packet_view *view)
+enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, struct packet_view *view)
 {
     enum status st = packet_find(x->app->stores.db, x->arena, x->id, &view->packet);
     if (st == ST_OK)
@@ -221,7 +221,7 @@ static enum status view_find(struct exchange *x, uint32_t after, struct packet_v
             return st;
         view->has_mine = st == ST_OK;
     }
-    return view_rows_find(x, after, view);
+    return view_rows_find(x, after, limit, view);
 }
 
 enum step packet_show_cold(struct exchange *x)
@@ -232,7 +232,7 @@ enum step packet_show_cold(struct exchange *x)
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
-    enum status st = view_find(x, after, &view);
+    enum status st = show_view_find(x, after, SHOW_ROWS, &view);
     if (st == ST_OK)
         answer_view(x, &view, NULL);
     else

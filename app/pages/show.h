@@ -3,6 +3,7 @@
 #ifndef HB_PAGES_SHOW_H
 #define HB_PAGES_SHOW_H
 
+#include "packet/view.h"
 #include "pages/page_cache.h"
 #include "web/exchange.h"
 #include "web/fields.h"
@@ -17,6 +18,9 @@ const struct cached_page *show_cached(struct exchange *x);
  * packet if its grabs never change. */
 void show_probe_queue(struct exchange *x);
 void show_probe_read(struct exchange *x);
+/* The view of the request's packet from MySQL, with at most limit grabs with share_no < after (PACKET_NO_SHARE: from
+ * the newest). ST_OK · ST_NOT_FOUND · ST_UNAVAILABLE · ST_NO_MEMORY. *view must be zeroed. */
+enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, struct packet_view *view);
 /* Page pool: the same page from MySQL, for packets that Redis does not have. */
 enum step packet_show_cold(struct exchange *x);
 

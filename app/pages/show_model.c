@@ -6,6 +6,7 @@
 #include "packet/receivers.h"
 #include "pages/covers.h"
 #include "pages/present.h"
+#include "pages/screen.h"
 #include "web/qr.h"
 #include "web/view.h"
 
@@ -52,7 +53,7 @@ static void mine_model(struct model *m, const struct packet_view *view)
     value_bool(m, mine, "settled", view->mine.settled);
 }
 
-static void grabs_model(struct model *m, struct value *grabs, const struct packet_view *view)
+void show_grabs_model(struct model *m, struct value *grabs, const struct packet_view *view)
 {
     for (size_t i = 0; i < view->row_count; i++) {
         const struct grab *row = &view->rows[i];
@@ -81,7 +82,7 @@ enum status show_rows(struct exchange *x, const struct packet_view *view, struct
     struct model m;
     model_init(&m, x->arena);
     struct value *grabs = value_list(&m, &m.root, "grabs");
-    grabs_model(&m, grabs, view);
+    show_grabs_model(&m, grabs, view);
     value_json(&json, grabs);
     out->json = arena_str(x->arena, buf_view(&json));
     bool ok = !m.failed && !json.failed && out->json.ptr != NULL;
@@ -102,7 +103,7 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
     } else {
         struct value *grabs = value_list(m, &m->root, "grabs");
         if (allowed)
-            grabs_model(m, grabs, view);
+            show_grabs_model(m, grabs, view);
     }
     if (allowed && view->next != 0) {
         value_text(m, &m->root, "next", arena_printf(m->arena, "%u", view->next));
@@ -136,11 +137,11 @@ static void receivers_model(struct model *m, const struct packet *p)
 }
 
 /* Members of the packet for all visitors. */
-static void packet_model(struct exchange *x, struct model *m, const struct packet_view *view, struct str id)
+void show_packet_model(struct exchange *x, struct model *m, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
-    value_text(m, root, "id", id);
+    value_text(m, root, "id", present_packet_id(x, p->id));
     value_text(m, root, "kind", packet_kind_name(p->kind));
     present_person(m, root, "sender", p->sender_id, p->sender_name);
     value_text(m, root, "greeting", p->greeting);
@@ -183,7 +184,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
 }
 
 /* Members for the sender only. */
-static void sender_model(struct model *m, const struct packet *p, struct str url)
+static void sender_model(struct exchange *x, struct model *m, const struct packet *p, struct str url)
 {
     struct value *root = &m->root;
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
@@ -192,6 +193,10 @@ static void sender_model(struct model *m, const struct packet *p, struct str url
         value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
     if (p->state == PACKET_OPEN)
         value_page_text(m, root, "html_qr", qr_svg(m->arena, url));
+    if (p->kind != PACKET_EXCLUSIVE)
+        value_text(m, root, "screen_url", screen_path(x, p->id));
+    else
+        value_null(m, root, "screen_url");
 }
 
 /* Members about what this visitor can do. */
@@ -220,9 +225,9 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     bool is_sender = x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id;
     bool list_allowed = show_list_allowed(p, view->has_mine, x->visitor.user_id);
 
-    packet_model(x, m, view, present_packet_id(x, p->id));
+    show_packet_model(x, m, view);
     if (is_sender)
-        sender_model(m, p, url);
+        sender_model(x, m, p, url);
     mine_model(m, view);
     rows_model(x, m, view, cached, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);

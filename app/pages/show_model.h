@@ -20,7 +20,8 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
 /* Members, JSON and page:
  *   id, kind, sender{id, nickname, page: initial, hue}, greeting, cover (page: cover_url),
  *   state (open|finished|expired), count (page: count_one), grabbed_count,
- *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), expires_at (page: expires_text),
+ *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), screen_url (sender only; null for exclusive
+ *   packets), expires_at (page: expires_text),
  *   opens_at (null: from the beginning; page: opens_text), finished_at, ended_at (null unless the sender has ended it
  *   early), commitment, seed (null while open),
  *   receivers {count, named [{nickname; page: first}]; page: more {more_count, more_one}}: those who alone may open it,
@@ -46,6 +47,10 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   refresh: the answer's entity tag, when show_may_change; the handler adds it
  * cached: the view's rows from show_rows, borrowed; NULL: the rows are built from view. */
 void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *cached, struct model *m);
+
+/* The members of the packet itself, for all visitors, and the list of grabs: the rows of view. */
+void show_packet_model(struct exchange *x, struct model *m, const struct packet_view *view);
+void show_grabs_model(struct model *m, struct value *grabs, const struct packet_view *view);
 
 /* Renders the view's rows as HTML and JSON, which are the same for every visitor who may see the list. The texts are in
  * x's arena. ST_NO_MEMORY: also when the template is missing. */

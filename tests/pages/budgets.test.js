@@ -8,7 +8,7 @@ import { buildWorld, states, urlOf } from './support/states.js';
 
 const KB = 1024;
 const BUDGET = { first: 50 * KB, requests: 6, repeat: 10 * KB, css: 8 * KB, js: 5 * KB };
-const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'send lucky', 'own open', 'envelope', 'result',
+const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'send lucky', 'own open', 'envelope', 'screen', 'result',
   'sold out hundred', 'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
 
 let browser;

@@ -132,10 +132,18 @@ async function plantTotals(ids) {
   return () => sql(`DELETE FROM user_month WHERE user_id IN (${ids}) AND (year, month) IN (${all.map((when) => `(${when})`)})`);
 }
 
+// The addresses of big screens, with their keys.
+async function screensOf({ sender, latin, rtl }, packets) {
+  const screen = async (client, name) => [name, (await client.get(packets[name])).json.screen_url];
+  const own = ['covered', 'open', 'finished', 'waiting'].map((name) => screen(sender, name));
+  return Object.fromEntries(await Promise.all([...own, screen(latin, 'hundred'), screen(rtl, 'arabic')]));
+}
+
 export async function buildWorld() {
   const who = await people();
   const packets = { ...await openPackets(who), ...await finishedPackets(who), ...await expiredPackets(who) };
+  const screens = await screensOf(who, packets);
   const ids = await Promise.all([who.sender, who.grabber].map(async (client) => (await client.get('/')).json.user.id));
   const end = await plantTotals(ids);
-  return { ...who, ...packets, end };
+  return { ...who, ...packets, screens, end };
 }

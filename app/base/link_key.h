@@ -1,0 +1,18 @@
+/* Keys in links: a link with the key shows more than its page does without it. A key belongs to one purpose and one id;
+ * it can't be guessed, and it is computed from the configured secret instead of being stored. Pure. */
+#ifndef HB_BASE_LINK_KEY_H
+#define HB_BASE_LINK_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* The key of id for purpose ("hongbao screen v1"): 32 hex digits of a keyed BLAKE2b-128. In the arena; STR_NONE without
+ * memory. */
+struct str link_key(struct arena *a, struct str secret, const char *purpose, uint64_t id);
+/* True when text is that key; compared in constant time. */
+bool link_key_is(struct str text, struct str secret, const char *purpose, uint64_t id);
+
+#endif

@@ -1,0 +1,27 @@
+/* GET /p/ID/screen: the big screen of an event: QR code, who just got how much, the luckiest, what is left. It is
+ * readable without a login from the back of a hall, so names and amounts are on it only when the sender wants that: for
+ * the link with the packet's key, which only the sender's page shows, and for the sender's own session. Without the key
+ * it shows what the envelope shows to everybody. A wrong key is answered 404, like a mistyped id. So is an exclusive
+ * packet, which is for one person. */
+#ifndef HB_PAGES_SCREEN_H
+#define HB_PAGES_SCREEN_H
+
+#include "web/exchange.h"
+#include "web/fields.h"
+
+extern const struct field screen_fields[]; /* the query of GET /p/ID/screen */
+
+/* Members, JSON and page: those of show_packet_model, and
+ *   left_count, url (of the packet), with_list (names and amounts are shown),
+ *   luckiest {user, amount_fen; page: amount_text} | null: lucky packets with the list; the earlier one of equals, so
+ *     far or, once finished, of all. null when one view can't have all grabs (more than LIVE_ROWS_MAX)
+ *   grabs: the newest, as in show_model; empty without the list
+ * Page only: html_qr, address (of this page), refresh: the entity tag while the packet is open. */
+enum step packet_screen_hot(struct exchange *x);
+/* Page pool: the same from MySQL, for packets that Redis does not have. */
+enum step packet_screen_cold(struct exchange *x);
+
+/* The path of a packet's screen with its key. In the request's arena; STR_NONE without memory. */
+struct str screen_path(struct exchange *x, uint64_t packet_id);
+
+#endif

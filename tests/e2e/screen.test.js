@@ -1,0 +1,99 @@
+// The big screen of an event: who sees what, and how it changes by itself in Chromium.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client, launch, newUser, poll, site, unique } from './support/site.js';
+
+let browser;
+let sender;
+let guests;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ nickname: '艾丽', yuan: '500' });
+  guests = await Promise.all(['小波', '卡萝', '大卫'].map((nickname) => newUser({ nickname })));
+});
+after(async () => { await browser?.close(); });
+
+async function send(fields = {}) {
+  const order = { kind: 'lucky', amount: '10', count: '3', request_key: unique('k'), ...fields };
+  const sent = await sender.client.post('/send', order);
+  assert.equal(sent.status, 201, sent.text);
+  const path = `/p/${sent.json.id}`;
+  return { path, screen: (await sender.client.get(path)).json.screen_url };
+}
+
+const open = async ({ client }, path) => {
+  const opened = await client.post(`${path}/open`);
+  assert.equal(opened.status, 200, opened.text);
+  return opened.json.amount_fen;
+};
+
+test('names and amounts need the key or the sender; a wrong key is not found', async () => {
+  const { path, screen } = await send();
+  const amount = await open(guests[0], path);
+  const guest = new Client();
+  const closed = (await guest.get(`${path}/screen`)).json;
+  assert.deepEqual([closed.with_list, closed.luckiest, closed.grabs, closed.left_count], [false, null, [], 2]);
+  for (const shown of [(await guest.get(screen)).json, (await sender.client.get(`${path}/screen`)).json]) {
+    assert.deepEqual(shown.grabs.map((row) => [row.user.nickname, row.amount_fen]), [['小波', amount]]);
+    assert.equal(shown.luckiest.amount_fen, amount);
+  }
+  assert.equal((await guest.get(`${path}/screen?key=0`)).status, 404);
+  assert.equal((await guest.get(`${(await send()).path}/screen?${screen.split('?')[1]}`)).status, 404);
+  assert.equal((await guest.get(path)).json.screen_url, undefined, 'the link is for the sender only');
+  assert.equal((await guests[0].client.get(path)).json.screen_url, undefined);
+  assert.doesNotMatch((await guest.getHtml(`${path}/screen`)).text, /小波/);
+});
+
+test('an unchanged screen is answered 304, and a finished one is shown from MySQL, too', async () => {
+  const { path, screen } = await send({ kind: 'even', amount: '0.01', count: '1' });
+  const guest = new Client();
+  const tag = (await guest.getHtml(screen)).headers.get('etag');
+  assert.equal((await guest.getHtml(screen, { 'if-none-match': tag })).status, 304);
+  await open(guests[1], path);
+  assert.equal((await guest.getHtml(screen, { 'if-none-match': tag })).status, 200);
+  const shown = (await guest.get(screen)).json;
+  assert.deepEqual([shown.state, shown.left_count, shown.luckiest], ['finished', 0, null]);
+});
+
+test('the screen shows each grab by itself, and in the end the luckiest', async () => {
+  const { path, screen } = await send({ cover: 'birthday' });
+  const page = await (await browser.newContext({ viewport: { width: 1920, height: 1080 }, locale: 'zh-CN' })).newPage();
+  const problems = [];
+  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  await page.goto(site.url + screen);
+  assert.match(await page.innerText('.left'), /还剩\s*3\s*个/);
+  const amounts = [];
+  for (const [i, guest] of guests.entries()) {
+    amounts.push(await open(guest, path));
+    await page.waitForFunction((count) => document.querySelectorAll('.rows > li').length === count, i + 1);
+  }
+  await page.waitForSelector('text=手气最佳');
+  await poll('the screen is finished', async () => /3个红包/.test(await page.innerText('#grabs')));
+  const luckiest = await page.innerText('.luckiest');
+  assert.match(luckiest, new RegExp(`^手气最佳`));
+  assert.ok(luckiest.includes((Math.max(...amounts) / 100).toFixed(2)));
+  assert.equal((await page.innerText('.left')).trim(), '');
+  const sizes = await page.evaluate(() => ({
+    row: parseFloat(getComputedStyle(document.querySelector('.rows .who')).fontSize),
+    code: document.querySelector('.qr').getBoundingClientRect().height,
+    scroll: document.scrollingElement.scrollHeight,
+  }));
+  assert.ok(sizes.row >= 1080 / 22 && sizes.code >= 1080 * 0.45 && sizes.scroll <= 1080, JSON.stringify(sizes));
+  assert.deepEqual(problems, []);
+  await page.context().close();
+});
+
+test('without JavaScript the screen can be loaded again, and the sender finds its link', async () => {
+  const { path, screen } = await send();
+  const context = await browser.newContext({ locale: 'en', javaScriptEnabled: false });
+  await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  await page.goto(site.url + path);
+  await page.click('text=big screen');
+  assert.equal(page.url(), site.url + screen);
+  await open(guests[2], path);
+  await page.click('text=Reload');
+  assert.match(await page.innerText('.rows'), /大卫/);
+  assert.match(await page.innerText('.left'), /2 left/);
+  await context.close();
+});

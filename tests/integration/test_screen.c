@@ -1,0 +1,148 @@
+/* pages/screen from MySQL: who sees the list of a big screen, and who is the luckiest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pages/screen.h"
+#include "pages/send.h"
+#include "pages/show.h"
+#include "test_packet_fixture.h"
+
+enum { PATH_MAX_BYTES = 128 };
+
+static struct services *app;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    return app == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    packet_services_close(app);
+    return 0;
+}
+
+static uint64_t sent(const struct person *p, const char *fields)
+{
+    struct visit v;
+    char text[64];
+    uint64_t id = 0;
+    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
+    visit_json_text(&v, "id", text, sizeof text);
+    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
+    visit_end(&v);
+    return id;
+}
+
+/* Settled grabs of a lucky packet of 10.00 in 3: 2.00, 4.00, 4.00. The caller takes them away again. */
+static void grabs_set(uint64_t packet_id, const struct person *who, bool there)
+{
+    static const int64_t fen[] = { 200, 400, 400 };
+    if (!there)
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ?", DB_PARAMS(DB_U64(packet_id))), ST_OK);
+    for (uint32_t i = 0; there && i < 3; i++) {
+        char name[] = { (char)('a' + i), 'b', 'c', '\0' };
+        assert_int_equal(db_exec(app->stores.db, NULL,
+                                 "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                                 "VALUES (?, ?, ?, ?, ?, 1700000000000)",
+                                 DB_PARAMS(DB_U64(packet_id), DB_U64(i), DB_U64(who[i].id), DB_TEXT(str_from(name)),
+                                           DB_I64(fen[i]))),
+                         ST_OK);
+    }
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET grabbed_count = ? WHERE id = ?",
+                             DB_PARAMS(DB_U64(there ? 3 : 0), DB_U64(packet_id))),
+                     ST_OK);
+}
+
+/* Requests the screen with this query. */
+static int screen(struct visit *v, const struct person *p, const char *query, uint64_t id)
+{
+    char uri[PATH_MAX_BYTES];
+    (void)snprintf(uri, sizeof uri, "/p/x/screen%s", query);
+    return person_request(v, app, p, packet_screen_cold, uri, NULL, id, true);
+}
+
+/* The "?key=…" that the sender's page shows. */
+static void key_of(const struct person *sender, uint64_t id, char *query)
+{
+    struct visit v;
+    char path[PATH_MAX_BYTES];
+    assert_int_equal(person_request(&v, app, sender, packet_show_cold, "/p/x", NULL, id, true), 200);
+    visit_json_text(&v, "screen_url", path, sizeof path);
+    const char *at = strchr(path, '?');
+    assert_non_null(at);
+    (void)snprintf(query, PATH_MAX_BYTES, "%s", at);
+    visit_end(&v);
+}
+
+static void the_list_needs_the_key_or_the_sender(void **state)
+{
+    (void)state;
+    struct person sender, who[3];
+    struct visit v;
+    char key[PATH_MAX_BYTES], other_key[PATH_MAX_BYTES];
+    person_new(app, &sender, 5000);
+    for (int i = 0; i < 3; i++)
+        person_new(app, &who[i], 0);
+    uint64_t id = sent(&sender, "kind=lucky&amount=10&count=3");
+    uint64_t other = sent(&sender, "kind=lucky&amount=10&count=3");
+    key_of(&sender, id, key);
+    key_of(&sender, other, other_key);
+    grabs_set(id, who, true);
+
+    assert_int_equal(screen(&v, &who[0], "", id), 200);
+    assert_true(visit_body_has(&v, "\"with_list\":false"));
+    assert_true(visit_body_has(&v, "\"luckiest\":null"));
+    assert_true(visit_body_has(&v, "\"grabs\":[]"));
+    assert_true(visit_body_has(&v, "\"left_count\":0"));
+    visit_end(&v);
+    assert_int_equal(screen(&v, &who[0], other_key, id), 404);
+    visit_end(&v);
+    assert_int_equal(screen(&v, &who[0], "?key=0", id), 404);
+    visit_end(&v);
+
+    assert_int_equal(screen(&v, &sender, "", id), 200);
+    assert_true(visit_body_has(&v, "\"with_list\":true"));
+    visit_end(&v);
+    assert_int_equal(screen(&v, &who[0], key, id), 200);
+    assert_true(visit_body_has(&v, "\"nickname\":\"abc\""));
+    /* The earlier one of equals. */
+    assert_true(visit_body_has(&v, "\"nickname\":\"bbc\"},\"amount_fen\":400},\"grabs\""));
+    visit_end(&v);
+    grabs_set(id, who, false);
+}
+
+static void an_exclusive_packet_has_no_screen(void **state)
+{
+    (void)state;
+    struct person sender, receiver;
+    struct visit v;
+    char fields[PATH_MAX_BYTES];
+    person_new(app, &sender, 1000);
+    person_new(app, &receiver, 0);
+    (void)snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", receiver.username);
+    uint64_t id = sent(&sender, fields);
+    assert_int_equal(screen(&v, &sender, "", id), 404);
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &sender, packet_show_cold, "/p/x", NULL, id, true), 200);
+    assert_true(visit_body_has(&v, "\"screen_url\":null"));
+    visit_end(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_list_needs_the_key_or_the_sender),
+        cmocka_unit_test(an_exclusive_packet_has_no_screen),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
