@@ -291,7 +291,8 @@ struct clock_date clock_zone_date(int64_t ms)
     return date_at(ms, zone_offset_s(ms));
 }
 
-struct str clock_zone_minute(struct arena *a, int64_t ms)
+/* Writes "2026-11-20 16:00" and, when asked for, ":05". */
+static struct str zone_text(struct arena *a, int64_t ms, bool seconds)
 {
     char *text = arena_alloc(a, CLOCK_TEXT_MAX);
 
@@ -303,7 +304,21 @@ struct str clock_zone_minute(struct arena *a, int64_t ms)
     char *at = day_write(text, d);
     *at++ = ' ';
     at = minute_write(at, d);
+    if (seconds) {
+        *at++ = ':';
+        at = digits_write(at, d.second, 2);
+    }
     return (struct str){ text, (size_t)(at - text) };
+}
+
+struct str clock_zone_minute(struct arena *a, int64_t ms)
+{
+    return zone_text(a, ms, false);
+}
+
+struct str clock_zone_second(struct arena *a, int64_t ms)
+{
+    return zone_text(a, ms, true);
 }
 
 bool clock_span(struct str text, int64_t *out_ms)

@@ -55,5 +55,7 @@ int64_t clock_zone_year_start_ms(int year);
 /* The date and minute there, for a page: "2026-11-20 16:00", in the arena; the years as clock_rfc3339_format. STR_NONE
  * without memory. */
 struct str clock_zone_minute(struct arena *a, int64_t ms);
+/* The same with seconds, for a table: "2026-11-20 16:00:05". */
+struct str clock_zone_second(struct arena *a, int64_t ms);
 
 #endif

@@ -71,10 +71,18 @@ void fcgi_write(struct fcgi_request *r, struct str bytes)
         peer_shutdown(r);
 }
 
-void fcgi_flush(struct fcgi_request *r)
+bool fcgi_flush(struct fcgi_request *r)
 {
-    if (FCGX_FFlush(r->fcgx.out) < 0)
-        peer_shutdown(r);
+    if (FCGX_FFlush(r->fcgx.out) >= 0)
+        return true;
+    peer_shutdown(r);
+    return false;
+}
+
+/* What libfcgi has not sent yet, and the record that ends a whole answer, can't be sent any more. */
+void fcgi_break_off(struct fcgi_request *r)
+{
+    peer_shutdown(r);
 }
 
 /* Reads and discards the rest of the body. False: the rest is too long, or the peer closed the connection. */

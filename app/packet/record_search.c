@@ -10,7 +10,7 @@ bool record_filter_given(const struct record_filter *filter)
            filter->min_fen > 0 || filter->max_fen > 0;
 }
 
-static enum packet_state state_shown(const struct record *row, int64_t now_ms)
+enum packet_state record_state_shown(const struct record *row, int64_t now_ms)
 {
     const struct packet p = {
         .state = row->state, .count = row->count, .grabbed_count = row->grabbed_count, .expires_ms = row->expires_ms
@@ -33,7 +33,7 @@ bool record_matches(struct arena *a, const struct record *row, enum record_side 
         return false;
     if (filter->kinds != 0 && (filter->kinds & 1U << row->kind) == 0)
         return false;
-    if (filter->states != 0 && (filter->states & 1U << state_shown(row, now_ms)) == 0)
+    if (filter->states != 0 && (filter->states & 1U << record_state_shown(row, now_ms)) == 0)
         return false;
     if (filter->person_id != 0 && (side == RECORD_SENT ? !row->with_person : row->sender_id != filter->person_id))
         return false;

@@ -22,6 +22,9 @@ struct record_filter {
 /* True when the filter has a condition. */
 bool record_filter_given(const struct record_filter *filter);
 
+/* The state of the record's packet that users see at that time: open, finished or expired. */
+enum packet_state record_state_shown(const struct record *row, int64_t now_ms);
+
 /* Compares a record with the filter, at that time. Memory for the greeting is from a; without it the arena has failed,
  * and false. */
 bool record_matches(struct arena *a, const struct record *row, enum record_side side,

@@ -5,6 +5,7 @@
 #include "packet/record_search.h"
 #include "packet/totals.h"
 #include "pages/present.h"
+#include "pages/records_csv.h"
 #include "pages/records_filter.h"
 #include "web/list_key.h"
 #include "web/respond.h"
@@ -40,10 +41,7 @@ static void received_model(struct exchange *x, struct model *m, struct value *it
 
 static void sent_model(struct exchange *x, struct model *m, struct value *item, const struct record *row)
 {
-    const struct packet p = {
-        .state = row->state, .count = row->count, .grabbed_count = row->grabbed_count, .expires_ms = row->expires_ms
-    };
-    enum packet_state state = packet_state_shown(&p, x->now_ms);
+    enum packet_state state = record_state_shown(row, x->now_ms);
     present_packet(x, m, item, row->packet_id, row->kind, row->greeting);
     view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
     value_int(m, item, "count", row->count);
@@ -218,6 +216,15 @@ static void person_model(struct exchange *x, struct model *m)
     view_avatar_model(m, person, x->visitor.user_id, x->visitor.nickname);
 }
 
+/* The same records as a file: of the shown year, when no filter says otherwise. */
+static struct str csv_url(struct exchange *x, const struct records_request *r)
+{
+    struct str path = arena_printf(x->arena, "%s.csv", r->path);
+    if (r->filtered || r->year_given)
+        return records_url(x, r, path);
+    return arena_printf(x->arena, "%.*s?year=%d", STR_ARG(path), r->year);
+}
+
 static void page_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *root = &m->root;
@@ -234,6 +241,7 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     person_model(x, m);
     years_model(x, m, page);
     records_filter_model(x, m, &page->request);
+    value_page_text(m, root, "csv_url", csv_url(x, &page->request));
 }
 
 /* Reads the rows and totals of the request; without rows when its form was refused. */
@@ -243,7 +251,7 @@ static enum status page_find(struct exchange *x, struct records_page *page, bool
     return st == ST_OK ? totals_find(x, page) : st;
 }
 
-static enum step records_show(struct exchange *x, enum record_side side)
+static enum step records_show(struct exchange *x, enum record_side side, bool csv)
 {
     struct records_page page = { .next = STR_NONE };
     struct form_errors errors;
@@ -254,6 +262,8 @@ static enum step records_show(struct exchange *x, enum record_side side)
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
+    if (st == ST_OK && csv)
+        return records_csv(x, &page.request);
     if (st == ST_OK || refused)
         st = page_find(x, &page, refused);
     if (st != ST_OK) {
@@ -269,12 +279,27 @@ static enum step records_show(struct exchange *x, enum record_side side)
     return STEP_DONE;
 }
 
+static bool prefers_csv(const struct exchange *x)
+{
+    return exchange_prefers(x, STR("text/csv"));
+}
+
 enum step records_received(struct exchange *x)
 {
-    return records_show(x, RECORD_RECEIVED);
+    return records_show(x, RECORD_RECEIVED, prefers_csv(x));
 }
 
 enum step records_sent(struct exchange *x)
 {
-    return records_show(x, RECORD_SENT);
+    return records_show(x, RECORD_SENT, prefers_csv(x));
+}
+
+enum step records_received_csv(struct exchange *x)
+{
+    return records_show(x, RECORD_RECEIVED, true);
+}
+
+enum step records_sent_csv(struct exchange *x)
+{
+    return records_show(x, RECORD_SENT, true);
 }

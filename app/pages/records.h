@@ -44,8 +44,13 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *   person           page-only { id, nickname, initial, hue }
  *   chart            page-only { max_text }: the largest month; absent in a year without records
  *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first
+ *   csv_url          page-only: the same records as a file
  *   filter, filtered, chips   page-only: pages/records_filter.h */
 enum step records_received(struct exchange *x);
 enum step records_sent(struct exchange *x);
+/* GET /records/received.csv and GET /records/sent.csv, also the paths above when Accept names text/csv first: the same
+ * query, all rows as a file (pages/records_csv.h). NEED_USER. */
+enum step records_received_csv(struct exchange *x);
+enum step records_sent_csv(struct exchange *x);
 
 #endif

@@ -206,12 +206,12 @@ static void parameter_append(struct exchange *x, struct buf *url, char *mark, co
 }
 
 /* The link without the field `except` (NULL: with all), and with one more parameter (NULL: none). */
-static struct str url_build(struct exchange *x, const struct records_request *r, const char *path, const char *except,
+static struct str url_build(struct exchange *x, const struct records_request *r, struct str path, const char *except,
                             const char *name, struct str value)
 {
     struct buf url = BUF_EMPTY;
     char mark = '?';
-    buf_cstr(&url, path);
+    buf_str(&url, path);
     if (r->year_given && (except == NULL || strcmp(except, "year") != 0))
         parameter_append(x, &url, &mark, "year", typed(x, "year"));
     for (const struct field *field = records_filter_fields; field->name != NULL; field++)
@@ -224,7 +224,7 @@ static struct str url_build(struct exchange *x, const struct records_request *r,
     return text;
 }
 
-struct str records_url(struct exchange *x, const struct records_request *request, const char *path)
+struct str records_url(struct exchange *x, const struct records_request *request, struct str path)
 {
     return url_build(x, request, path, NULL, NULL, STR(""));
 }
@@ -232,7 +232,7 @@ struct str records_url(struct exchange *x, const struct records_request *request
 struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
                             struct str value)
 {
-    return url_build(x, request, request->path, NULL, name, value);
+    return url_build(x, request, str_from(request->path), NULL, name, value);
 }
 
 /* ---- the form ---- */
@@ -243,7 +243,7 @@ static void chip_add(struct exchange *x, struct model *m, const struct records_r
     struct value *chip = value_add_object(m, chips);
     value_text(m, chip, "name", text_of(x, name));
     value_text(m, chip, "value", value);
-    value_text(m, chip, "url", url_build(x, r, r->path, field, NULL, STR("")));
+    value_text(m, chip, "url", url_build(x, r, str_from(r->path), field, NULL, STR("")));
 }
 
 /* The words of a select as people read them; any other text as it was typed. */

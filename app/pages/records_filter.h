@@ -25,9 +25,9 @@ extern const struct field records_filter_fields[], records_link_fields[];
 enum status records_request_read(struct exchange *x, enum record_side side, struct records_request *out,
                                  struct form_errors *errors);
 
-/* A link to the same records: path, year and filter fields as typed. STR_NONE without memory. */
-struct str records_url(struct exchange *x, const struct records_request *request, const char *path);
-/* The same with one more parameter. */
+/* A link to the same records at another path, with year and filter fields as typed. STR_NONE without memory. */
+struct str records_url(struct exchange *x, const struct records_request *request, struct str path);
+/* The same at their own path, with one more parameter. */
 struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
                             struct str value);
 

@@ -29,5 +29,7 @@ const struct route packet_routes[] = {
     { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, send_form_post },
     { "GET", "/records/received", NEED_USER, POOL_PAGE, records_received },
     { "GET", "/records/sent", NEED_USER, POOL_PAGE, records_sent },
+    { "GET", "/records/received.csv", NEED_USER, POOL_PAGE, records_received_csv },
+    { "GET", "/records/sent.csv", NEED_USER, POOL_PAGE, records_sent_csv },
 };
 const size_t packet_routes_count = ARRAY_LEN(packet_routes);

@@ -17,6 +17,13 @@ struct str exchange_cookie(const struct exchange *x, struct str name)
     return STR_NONE;
 }
 
+bool exchange_prefers(const struct exchange *x, struct str media_type)
+{
+    struct str accept = exchange_param(x, "HTTP_ACCEPT");
+    size_t at = str_find(accept, media_type);
+    return at < accept.len && at < str_find(accept, STR("text/html")) && at < str_find(accept, STR("application/json"));
+}
+
 struct str exchange_page_path(const struct exchange *x)
 {
     if (x->id_text.len == 0)

@@ -20,6 +20,7 @@ struct route;
 struct page_cache;
 struct problem;
 struct receipt_keys;
+struct stream;
 
 /* The user who sent the request. The visitor hook fills it from the session cookie, or from an access token. */
 struct visitor {
@@ -90,12 +91,24 @@ struct exchange {
     const struct problem *fallback_problem; /* replaces an incomplete answer; set after a change was made; NULL: busy */
     struct buf headers;                     /* "Name: value\r\n" lines */
     struct buf body;
+    const struct stream *stream; /* the body is written in parts (respond_stream); NULL: it is in body */
+    bool stream_begun;           /* its first part was sent */
+};
+
+/* An answer that is larger than the memory for it. next appends the next part to x->body, which is empty; *more:
+ * further parts follow. ST_OK · any other status: as long as nothing was sent, the answer is the problem for this
+ * status; later it is broken off. end is called once at the end, in any case. */
+struct stream {
+    enum status (*next)(struct exchange *x, bool *more);
+    void (*end)(struct exchange *x);
 };
 
 /* The value of a request header by its CGI name ("HTTP_ORIGIN"). The first one counts. STR_NONE: absent. */
 struct str exchange_param(const struct exchange *x, const char *cgi_name);
 /* The value of the cookie. STR_NONE: absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
+/* True when Accept names the type before JSON and HTML. */
+bool exchange_prefers(const struct exchange *x, struct str media_type);
 /* The path up to and including its id: the page that a form posted there belongs to. The home page without an id. */
 struct str exchange_page_path(const struct exchange *x);
 /* The template in the visitor's language. NULL: there is no template of this name. */

@@ -102,6 +102,13 @@ void respond_text(struct exchange *x, int status, struct str content_type, struc
     buf_str(&x->body, body);
 }
 
+void respond_stream(struct exchange *x, int status, struct str content_type, const struct stream *stream)
+{
+    answer_begin(x, status, content_type);
+    respond_header(x, "Vary", STR(VARY));
+    x->stream = stream;
+}
+
 void respond_see_other(struct exchange *x, struct str path)
 {
     answer_begin(x, 303, STR_NONE);

@@ -39,6 +39,11 @@ void respond_to_page_pool(struct exchange *x);
 /* Answers with plain text (healthz, metrics). */
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body);
 
+/* Answers with the parts of a stream. Only for pools that work on one request at a time: a slow client keeps the
+ * process waiting. The length is not known before, so an answer that is broken off is seen by the missing end of the
+ * transfer. */
+void respond_stream(struct exchange *x, int status, struct str content_type, const struct stream *stream);
+
 /* An error answer: application/problem+json (RFC 9457), or the page `pages/problem`. */
 struct problem {
     int status;

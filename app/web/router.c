@@ -232,7 +232,7 @@ static void answer_head_write(struct exchange *x)
     buf_i64(&head, x->status);
     buf_char(&head, ' ');
     buf_cstr(&head, status_reason(x->status));
-    if (x->status != 204 && x->status != 304) {
+    if (x->status != 204 && x->status != 304 && x->stream == NULL) {
         buf_cstr(&head, "\r\nContent-Length: ");
         buf_u64(&head, x->body.len);
     }
@@ -252,6 +252,43 @@ static void answer_write(const struct router *router, struct exchange *x)
     metrics_add(pool_metric(router->pool), 1);
     if (x->status >= 500)
         metrics_add(METRIC_ERRORS, 1);
+}
+
+/* Nothing was sent yet: an ordinary answer says what is wrong. */
+static void stream_replace(const struct router *router, struct exchange *x, enum status st)
+{
+    x->stream->end(x);
+    x->stream = NULL;
+    buf_reset(&x->headers);
+    respond_status(x, status_idempotent(st));
+    respond_finish(x);
+    answer_write(router, x);
+}
+
+/* Sends the next part of a stream. */
+static enum fcgi_step stream_step(const struct router *router, struct exchange *x)
+{
+    bool more = false;
+    buf_reset(&x->body);
+    enum status st = x->method == METHOD_HEAD ? ST_OK : x->stream->next(x, &more);
+    if (st == ST_OK && x->body.failed)
+        st = ST_NO_MEMORY;
+    if (st != ST_OK && !x->stream_begun) {
+        stream_replace(router, x, st);
+        return FCGI_DONE;
+    }
+    if (st != ST_OK) {
+        log_warn("answer broken off", "status=%s route=%s", status_name(st), x->route->path);
+        metrics_add(METRIC_ERRORS, 1);
+        fcgi_break_off(x->fcgi);
+        return FCGI_DONE;
+    }
+    if (x->stream_begun)
+        fcgi_write(x->fcgi, buf_view(&x->body));
+    else
+        answer_write(router, x);
+    x->stream_begun = true;
+    return fcgi_flush(x->fcgi) && more ? FCGI_WAIT : FCGI_DONE;
 }
 
 /* ---- the steps of one request ---- */
@@ -361,6 +398,8 @@ static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
         if (step == STEP_WAIT || call_pending)
             return FCGI_WAIT;
     }
+    if (x->stream != NULL)
+        return stream_step(s->router, x);
     answer_write(s->router, x);
     return FCGI_DONE;
 }
@@ -375,6 +414,8 @@ static void router_finish(void *ctx, struct fcgi_request *r)
 {
     struct serving *s = ctx;
     struct exchange *x = r->state;
+    if (x->stream != NULL)
+        x->stream->end(x);
     redis_call_free(&x->session_call);
     redis_call_free(&x->renewal_call);
     redis_call_free(&x->call);

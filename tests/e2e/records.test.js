@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, test } from 'node:test';
-import { fen, launch, poll, pooled, site, unique } from './support/site.js';
+import { Client, fen, launch, poll, pooled, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
 
 const run = promisify(execFile);
@@ -218,6 +218,40 @@ test('the filter form finds records in both languages, with and without JavaScri
       await assertNothingOverflows(page);
     }
   }
+});
+
+test('records come as a CSV file, by address and by Accept, with all rows and the filters of the page', async () => {
+  const [saver] = await site.demoUsers(1);
+  for (let i = 0; i < SENT; i += 1) {
+    const fields = { kind: 'even', amount: '0.01', count: '1', greeting: i ? 'plain' : '=HYPERLINK("x"),1' };
+    assert.equal((await saver.post('/send', fields)).status, 201);
+  }
+  for (const [path, accept] of [['/records/sent.csv', 'text/html,*/*'], ['/records/sent', 'text/csv']]) {
+    const answer = await saver.get(path, { accept, 'accept-language': 'en' });
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.headers.get('content-type'), /^text\/csv; charset=utf-8/);
+    assert.match(answer.headers.get('content-disposition'), /^attachment; filename="hongbao-sent\.csv"$/);
+    assert.match(answer.headers.get('cache-control'), /no-store/);
+    assert.ok(answer.text.startsWith('\ufeffTime,'));
+    const rows = answer.text.split('\r\n');
+    assert.equal(rows.length, SENT + 2); // the columns, and nothing behind the last line end
+    assert.ok(answer.text.includes(',"\'=HYPERLINK(""x""),1",'));
+  }
+  const found = await saver.get('/records/sent.csv?q=PLAIN&min=0.01');
+  assert.equal(found.text.split('\r\n').length, SENT - 1 + 2);
+  assert.ok(found.text.startsWith('\ufeff时间,'));
+  assert.equal((await saver.get('/records/received.csv')).text.split('\r\n').length, 2);
+  assert.equal((await saver.get('/records/sent.csv?min=x')).status, 422);
+  const head = await saver.request('/records/sent.csv', { method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal(head.text, '');
+  const guest = await new Client().getHtml('/records/sent.csv?year=2026');
+  assert.equal(guest.status, 303);
+  assert.equal(guest.headers.get('location'), '/login?next=/records/sent.csv%3Fyear%3D2026');
+  const page = await pageOf(saver, { acceptDownloads: true });
+  await page.goto(`${site.url}/records/sent?q=plain`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('a[download]')]);
+  assert.equal(download.suggestedFilename(), 'hongbao-sent.csv');
 });
 
 test('the wallet lists every transfer with its sign, on several pages', async () => {

@@ -124,6 +124,30 @@ size_t visit_body_count(const struct visit *v, const char *text)
     return count;
 }
 
+#define NUMBERS                                                                                                        \
+    "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 31) "                                   \
+    "SELECT a.i * 1024 + b.i * 32 + c.i AS no FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c"
+
+void records_many(struct services *app, const struct person *sender, const struct person *taker, int64_t from_ms,
+                  int64_t count)
+{
+    uint64_t first_id = (UINT64_C(1) << 62) + (random_u64() >> 4);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
+                             "seed, commitment, state, created_ms, expires_ms, request_key) "
+                             "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
+                             "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
+                             "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
+                             DB_PARAMS(DB_U64(first_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms),
+                                       DB_U64(first_id), DB_I64(count))),
+                     ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                             "SELECT id, 0, ?, 'many', 100, created_ms FROM packet WHERE id >= ? AND id < ?",
+                             DB_PARAMS(DB_U64(taker->id), DB_U64(first_id), DB_U64(first_id + (uint64_t)count))),
+                     ST_OK);
+}
+
 int64_t sql_number(struct services *app, const char *sql, uint64_t id)
 {
     struct arena *a = fixture_arena();

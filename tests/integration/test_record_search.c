@@ -61,32 +61,6 @@ static void grab_add(uint64_t packet_id, uint32_t share_no, const struct person 
                      ST_OK);
 }
 
-#define NUMBERS                                                                                                        \
-    "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 31) "                                   \
-    "SELECT a.i * 1024 + b.i * 32 + c.i AS no FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c"
-
-/* count even packets of one yuan, a minute apart, the oldest at from_ms; one of 1000 has the greeting 稀有. The other
- * user takes a share of each. */
-static void many_add(const struct person *sender, const struct person *taker, int64_t from_ms, int64_t count)
-{
-    assert_int_equal(
-        db_exec(app->stores.db, NULL,
-                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
-                "seed, commitment, state, created_ms, expires_ms, request_key) "
-                "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
-                "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
-                "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
-                DB_PARAMS(DB_U64(next_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms), DB_U64(next_id),
-                          DB_I64(count))),
-        ST_OK);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
-                             "SELECT id, 0, ?, 'many', 100, created_ms FROM packet WHERE id >= ? AND id < ?",
-                             DB_PARAMS(DB_U64(taker->id), DB_U64(next_id), DB_U64(next_id + (uint64_t)count))),
-                     ST_OK);
-    next_id += (uint64_t)count;
-}
-
 static int setup(void **state)
 {
     (void)state;
@@ -373,7 +347,7 @@ static void a_search_ends_after_some_records_and_continues_there(void **state)
     size_t pages;
     person_new(app, &sender, 0);
     person_new(app, &taker, 0);
-    many_add(&sender, &taker, first_day_ms, MANY);
+    records_many(app, &sender, &taker, first_day_ms, MANY);
     assert_int_equal(all_pages(&sender, "/records/sent?q=%E7%A8%80%E6%9C%89", &pages), MANY / 1000);
     assert_true(pages >= MANY / RECORD_SEARCH_ROWS_MAX);
     assert_int_equal(all_pages(&taker, "/records/received?q=%E7%A8%80%E6%9C%89", &pages), MANY / 1000);
@@ -395,7 +369,7 @@ static void no_filter_reads_many_rows_more_than_it_shows(void **state)
     char uri[URI_MAX];
     person_new(app, &sender, 0);
     person_new(app, &taker, 0);
-    many_add(&sender, &taker, first_day_ms, MANY);
+    records_many(app, &sender, &taker, first_day_ms, MANY);
     static const char *const all[] = { "year=2025",       "kind=even",     "state=expired",
                                        "q=%E5%B8%B8",     "min=1",         "max=1",
                                        "from=2025-01-01", "to=2025-12-31", "kind=even&min=1&max=1&from=2025-01-01" };

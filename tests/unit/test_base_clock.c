@@ -233,6 +233,7 @@ static void a_page_shows_the_minute_of_the_zone(void **state)
     assert_true(clock_zone_set("Asia/Shanghai"));
     assert_true(str_equal(clock_zone_minute(a, 1795161600000), STR("2026-11-20 16:00")));
     assert_true(str_equal(clock_zone_minute(a, 1798732799999), STR("2026-12-31 23:59")));
+    assert_true(str_equal(clock_zone_second(a, 1798732799999), STR("2026-12-31 23:59:59")));
     assert_true(str_equal(clock_zone_minute(a, 1798732800000), STR("2027-01-01 00:00")));
     assert_true(str_equal(clock_zone_minute(a, 253402300799999), STR("9999-12-31 23:59")));
     assert_true(str_equal(clock_zone_minute(a, INT64_MAX), STR("9999-12-31 23:59")));

@@ -1,0 +1,15 @@
+/* CSV (RFC 4180) for spreadsheet programs: UTF-8 with a byte order mark, lines end with CR LF. A cell that such a
+ * program would take for a formula gets a ' in front (CWE-1236). */
+#ifndef HB_WEB_CSV_H
+#define HB_WEB_CSV_H
+
+#include "base/buf.h"
+
+/* Begins a file: the byte order mark. */
+void csv_begin(struct buf *out);
+/* Appends the next cell of a row. */
+void csv_cell(struct buf *out, struct str text);
+/* Ends a row of at least one cell. */
+void csv_row_end(struct buf *out);
+
+#endif
