@@ -69,6 +69,18 @@
     });
   });
 
+  /* A person beside the field of the receivers is filled in: the only one of an exclusive packet, else one more. */
+  all('[data-to]', function (chip) {
+    chip.addEventListener('click', function (event) {
+      var form = chip.closest('form'), to = form.elements.to;
+      event.preventDefault();
+      var before = form.elements.kind.value === 'exclusive' ? '' : to.value.trim();
+      to.value = (before && before + ' ') + chip.getAttribute('data-to');
+      form.dispatchEvent(new Event('change'));
+      to.focus();
+    });
+  });
+
   /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. */
   all('form[data-send]', function (form) {
     var total = form.querySelector('[data-total]'), out = total.querySelector('output');

@@ -13,21 +13,22 @@
 enum { PART_ARENA_CHUNK_BYTES = 256 << 10, PART_ARENA_BYTES_MAX = 16 << 20 };
 
 /* An export under way; in the request's arena. */
-struct export {
+struct export
+{
     struct records_request request;
     struct arena *part; /* memory of one part */
     bool begun;
 };
 
-static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",     "text/packet",         "text/filter_kind",
-                                                "text/csv_sender",   "text/greeting",       "text/csv_share",
-                                                "text/csv_amount",   "text/best" };
-static const char *const SENT_COLUMNS[] = { "text/csv_time",   "text/packet",     "text/filter_kind",
-                                            "text/greeting",   "text/csv_amount", "text/count",
-                                            "text/csv_taken",  "text/filter_state", "text/csv_refund" };
-static const char *const KINDS[] = { [PACKET_LUCKY] = "text/kind_lucky",
-                                     [PACKET_EVEN] = "text/kind_even",
-                                     [PACKET_EXCLUSIVE] = "text/kind_exclusive" };
+static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",   "text/packet",   "text/filter_kind",
+                                                "text/csv_sender", "text/greeting", "text/csv_share",
+                                                "text/csv_amount", "text/best" };
+static const char *const SENT_COLUMNS[] = { "text/csv_time",  "text/packet",       "text/filter_kind",
+                                            "text/greeting",  "text/csv_amount",   "text/count",
+                                            "text/csv_taken", "text/filter_state", "text/csv_refund" };
+static const char *const KINDS[] = {
+    [PACKET_LUCKY] = "text/kind_lucky", [PACKET_EVEN] = "text/kind_even", [PACKET_EXCLUSIVE] = "text/kind_exclusive"
+};
 static const char *const STATES[] = { [PACKET_OPEN] = "text/state_open",
                                       [PACKET_FINISHED] = "text/state_finished",
                                       [PACKET_EXPIRED] = "text/state_expired" };
@@ -97,12 +98,11 @@ static enum status part_append(struct exchange *x, struct export *export)
     if (!export->begun)
         header_append(x, r->side);
     export->begun = true;
-    for (size_t i = 0; i < found.records.count; i++) {
+    for (size_t i = 0; i < found.records.count; i++)
         if (r->side == RECORD_SENT)
             sent_append(x, &found.records.rows[i]);
         else
             received_append(x, &found.records.rows[i]);
-    }
     r->page.below = found.rest;
     return arena_failed(x->arena) ? ST_NO_MEMORY : ST_OK;
 }
@@ -140,8 +140,7 @@ enum step records_csv(struct exchange *x, const struct records_request *request)
         export->request.page.from_ms = export->request.page.until_ms = 0;
     x->state = export;
     const char *side = request->side == RECORD_SENT ? "sent" : "received";
-    respond_header(x, "Content-Disposition",
-                   arena_printf(x->arena, "attachment; filename=\"hongbao-%s.csv\"", side));
+    respond_header(x, "Content-Disposition", arena_printf(x->arena, "attachment; filename=\"hongbao-%s.csv\"", side));
     respond_stream(x, 200, STR("text/csv; charset=utf-8; header=present"), &stream);
     return STEP_DONE;
 }

@@ -2,11 +2,13 @@
 
 #include "io/metrics.h"
 #include "ledger/ledger.h"
+#include "packet/people.h"
 #include "packet/rules.h"
 #include "packet/store.h"
 #include "pages/covers.h"
 #include "pages/present.h"
 #include "pages/send_form.h"
+#include "pages/send_prefill.h"
 #include "pages/send_receivers.h"
 #include "settle/fund.h"
 #include "web/respond.h"
@@ -67,8 +69,27 @@ static void choices_model(struct model *m, const struct form *typed)
     value_page_bool(m, &m->root, "split_gaussian", split == SPLIT_GAUSSIAN);
 }
 
+static enum status people_model(struct exchange *x, struct model *m)
+{
+    struct people people;
+    struct user *users = NULL;
+    size_t count = 0;
+    enum status st = people_recent(x->app->stores.db, x->arena, x->visitor.user_id, &people);
+    if (st == ST_OK)
+        st = user_find_all(x->app->stores.db, x->arena, people.ids, people.count, &users, &count);
+    struct value *list = value_list(m, &m->root, "people");
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        struct value *person = value_add_object(m, list);
+        value_int(m, person, "id", (int64_t)users[i].id);
+        value_text(m, person, "username", users[i].username);
+        value_text(m, person, "nickname", users[i].nickname);
+        view_avatar_model(m, person, users[i].id, users[i].nickname);
+    }
+    return st;
+}
+
 /* The model of pages/send: the typed texts, and the request key for the next attempt. */
-static enum status send_model(struct exchange *x, struct model *m, struct str request_key)
+static enum status send_model(struct exchange *x, struct model *m, struct str request_key, const struct form *typed)
 {
     int64_t balance_fen;
     enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
@@ -78,23 +99,26 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     view_money_model(m, &m->root, "balance_fen", "balance_text", balance_fen);
     value_text(m, &m->root, "request_key", request_key);
     limits_model(x, m);
-    lifetimes_model(x, m, form_get(&x->form, "lifetime", NULL));
-    enum packet_cover cover = packet_cover_from(form_get(&x->form, "cover", NULL));
+    lifetimes_model(x, m, form_get(typed, "lifetime", NULL));
+    enum packet_cover cover = packet_cover_from(form_get(typed, "cover", NULL));
     covers_model(x, m, cover);
     value_page_text(m, &m->root, "greeting_default", cover_greeting(x, cover));
     struct value *form = value_page_object(m, &m->root, "form");
-    form_typed_model(m, form, send_fields, &x->form);
+    form_typed_model(m, form, send_fields, typed);
     value_text(m, form, "request_key", request_key);
-    choices_model(m, &x->form);
+    choices_model(m, typed);
     value_page_bool(m, &m->root, "refused", x->method == METHOD_POST); /* shows the fields that few senders use */
-    return ST_OK;
+    return people_model(x, m);
 }
 
 enum step send_form_get(struct exchange *x)
 {
     struct model m;
+    struct form typed;
     struct str request_key = request_key_new(x->arena);
-    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_prefill(x, &typed);
+    if (st == ST_OK)
+        st = send_model(x, &m, request_key, &typed);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
@@ -147,7 +171,7 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
     struct model m;
     if (form_failed(errors, "request_key"))
         request_key = request_key_new(x->arena);
-    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;

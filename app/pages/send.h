@@ -4,7 +4,8 @@
 
 #include "web/exchange.h"
 
-/* GET /send → pages/send. NEED_USER.
+/* GET /send → pages/send. NEED_USER. ?to=USERNAME and ?again=PACKETID: pages/send_prefill.h; 404 when the visitor has
+ * sent no such packet.
  *   balance_fen      (page: balance_text "12.34")
  *   request_key      a new one, for the hidden field of the form
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
@@ -12,8 +13,9 @@
  *   lifetimes        [{ lifetime "24h", lifetime_ms }] that a sender can choose; page: span (view_span_model), selected
  *   lifetime_default page-only: the default as a span, an option of its own; absent when it is one of lifetimes
  *   greeting_default page-only: the text of this name (placeholder, and the greeting when it is left empty)
- *   form             page-only: the typed texts, "" at first: { kind, amount, count, greeting, to, split, lifetime,
- *                    request_key }
+ *   people           [{ id, username, nickname, page: initial, hue }]: packet/people.h, at most 8
+ *   form             page-only: the typed texts, at first "" or those of the query: { kind, amount, count, greeting,
+ *                    to, split, lifetime, request_key }
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive), count

@@ -83,6 +83,34 @@ enum status users_find_by_names(struct db *db, struct arena *a, const struct str
     return ST_OK;
 }
 
+enum status user_find_all(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
+                          size_t *out_count)
+{
+    struct buf sql = BUF_EMPTY;
+    struct db_rows rows;
+    *out_count = 0;
+    *out = arena_array(a, count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    if (count == 0)
+        return ST_OK;
+    buf_cstr(&sql, "SELECT id, username, nickname FROM user WHERE id IN (");
+    for (size_t i = 0; i < count; i++) {
+        db_comma(&sql, i);
+        buf_u64(&sql, ids[i]);
+    }
+    buf_char(&sql, ')');
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    for (size_t i = 0; st == ST_OK && i < count; i++)
+        for (size_t row = 0; row < rows.count; row++)
+            if (db_cell_u64(&rows, row, 0) == ids[i])
+                (*out)[(*out_count)++] = (struct user){ .id = ids[i],
+                                                        .username = db_cell(&rows, row, 1),
+                                                        .nickname = db_cell(&rows, row, 2) };
+    return st;
+}
+
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash)
 {
     return db_exec(db, NULL, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ?",

@@ -25,6 +25,10 @@ enum status user_find_by_name(struct db *db, struct arena *a, struct str usernam
 /* Finds those of the folded usernames that exist. *out has a row for each, in any order; without password hashes. */
 enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
                                 size_t *out_count);
+/* Finds users by their ids, in the order of the ids and without those that do not exist; password_hash is absent. *out
+ * is in the arena. */
+enum status user_find_all(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
+                          size_t *out_count);
 /* Replaces old_hash by new_hash. When the password was changed meanwhile, it stays. ST_OK in both cases. */
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash);
 

@@ -254,6 +254,38 @@ test('records come as a CSV file, by address and by Accept, with all rows and th
   assert.equal(download.suggestedFilename(), 'hongbao-sent.csv');
 });
 
+test('a packet is sent again from its page and from the records, and people one knows are chips', async () => {
+  const [again] = await site.demoUsers(1);
+  const friend = (await grabbers[0].get('/')).json.user;
+  const sent = await again.post('/send', { kind: 'even', amount: '1.20', count: '3', greeting: 'Once more' });
+  assert.equal((await grabbers[0].post(`/p/${sent.json.id}/open`)).status, 200);
+  await poll('the grab is settled', async () => (await again.get('/send')).json.people.length === 1);
+  assert.equal((await again.get('/send')).json.people[0].username, friend.username);
+  assert.equal((await grabbers[1].get(`/send?again=${sent.json.id}`)).status, 404);
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await pageOf(again, { javaScriptEnabled });
+    for (const from of [`/p/${sent.json.id}`, '/records/sent']) {
+      await page.goto(site.url + from);
+      await page.getByText(text('send_again')).first().click();
+      await page.waitForURL(/\/send\?again=/);
+      assert.ok(await page.isChecked('[value=even]'));
+      assert.equal(await page.inputValue('[name=amount]'), '1.20');
+      assert.equal(await page.inputValue('[name=count]'), '3');
+      assert.equal(await page.inputValue('[name=greeting]'), 'Once more');
+      await assertNothingOverflows(page);
+    }
+    await page.goto(`${site.url}/send`);
+    await page.check('[value=exclusive]', { force: true });
+    await page.fill('[name=amount]', '2');
+    await page.click('.chip');
+    if (!javaScriptEnabled) await page.waitForURL(/\/send\?to=/);
+    assert.equal(await page.inputValue('[name=to]'), friend.username);
+    assert.ok(await page.isChecked('[value=exclusive]'));
+    assert.equal(await page.inputValue('[name=amount]'), javaScriptEnabled ? '2' : '');
+    await assertNothingOverflows(page);
+  }
+});
+
 test('the wallet lists every transfer with its sign, on several pages', async () => {
   const [spender] = await site.demoUsers(1);
   for (let i = 0; i < SENT; i += 1) {

@@ -132,15 +132,16 @@ void records_many(struct services *app, const struct person *sender, const struc
                   int64_t count)
 {
     uint64_t first_id = (UINT64_C(1) << 62) + (random_u64() >> 4);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
-                             "seed, commitment, state, created_ms, expires_ms, request_key) "
-                             "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
-                             "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
-                             "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
-                             DB_PARAMS(DB_U64(first_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms),
-                                       DB_U64(first_id), DB_I64(count))),
-                     ST_OK);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
+                "seed, commitment, state, created_ms, expires_ms, request_key) "
+                "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
+                "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
+                "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
+                DB_PARAMS(DB_U64(first_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms), DB_U64(first_id),
+                          DB_I64(count))),
+        ST_OK);
     assert_int_equal(db_exec(app->stores.db, NULL,
                              "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
                              "SELECT id, 0, ?, 'many', 100, created_ms FROM packet WHERE id >= ? AND id < ?",
@@ -157,4 +158,17 @@ int64_t sql_number(struct services *app, const char *sql, uint64_t id)
     int64_t number = db_cell_i64(&rows, 0, 0);
     arena_free(a);
     return number;
+}
+
+int64_t sql_rows_read(struct services *app)
+{
+    struct arena *a = fixture_arena();
+    struct db_rows rows;
+    int64_t sum = 0;
+    assert_int_equal(db_query(app->stores.db, a, &rows, "SHOW SESSION STATUS LIKE 'Handler_read%'", NULL, 0), ST_OK);
+    for (size_t i = 0; i < rows.count; i++)
+        if (!str_equal(db_cell(&rows, i, 0), STR("Handler_read_retry")))
+            sum += db_cell_i64(&rows, i, 1);
+    arena_free(a);
+    return sum;
 }

@@ -39,6 +39,8 @@ void records_many(struct services *app, const struct person *sender, const struc
 
 /* One number from the database. */
 int64_t sql_number(struct services *app, const char *sql, uint64_t id);
+/* Rows that the connection has read so far, by keys and by scans; looking adds some: as many each time. */
+int64_t sql_rows_read(struct services *app);
 /* A request key nobody used. */
 void fresh_key(char *out);
 

@@ -315,28 +315,14 @@ static size_t all_pages(const struct person *p, const char *path, size_t *pages)
     return 0;
 }
 
-/* Rows that the connection has read so far, by keys and by scans. */
-static int64_t rows_read(void)
-{
-    struct arena *a = arena_new(16384, 1 << 20);
-    struct db_rows rows;
-    int64_t sum = 0;
-    assert_int_equal(db_query(app->stores.db, a, &rows, "SHOW SESSION STATUS LIKE 'Handler_read%'", NULL, 0), ST_OK);
-    for (size_t i = 0; i < rows.count; i++)
-        if (!str_equal(db_cell(&rows, i, 0), STR("Handler_read_retry")))
-            sum += db_cell_i64(&rows, i, 1);
-    arena_free(a);
-    return sum;
-}
-
 /* Rows read by one request; a count of its own for looking is subtracted. */
 static int64_t rows_of(const struct person *p, const char *uri)
 {
     struct visit v;
-    int64_t before = rows_read(), looked = rows_read();
+    int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
     assert_int_equal(requested(&v, p, uri, true), 200);
     visit_end(&v);
-    return rows_read() - looked - (looked - before);
+    return sql_rows_read(app) - looked - (looked - before);
 }
 
 static void a_search_ends_after_some_records_and_continues_there(void **state)

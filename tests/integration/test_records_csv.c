@@ -119,14 +119,15 @@ static uint64_t packet_add(uint64_t id, const char *greeting, int64_t created_ms
 {
     char key[PERSON_KEY_MAX];
     fresh_key(key);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
-                             "seed, commitment, state, grabbed_count, refund_fen, created_ms, expires_ms, request_key) "
-                             "VALUES (?, ?, '=ming', 'lucky', 'uniform', 1234, 3, ?, REPEAT('s', 32), REPEAT('c', 32), "
-                             "'closed', 1, 1000, ?, ?, ?)",
-                             DB_PARAMS(DB_U64(id), DB_U64(ming.id), DB_TEXT(str_from(greeting)), DB_I64(created_ms),
-                                       DB_I64(created_ms + 1), DB_TEXT(str_from(key)))),
-                     ST_OK);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
+                "seed, commitment, state, grabbed_count, refund_fen, created_ms, expires_ms, request_key) "
+                "VALUES (?, ?, '=ming', 'lucky', 'uniform', 1234, 3, ?, REPEAT('s', 32), REPEAT('c', 32), "
+                "'closed', 1, 1000, ?, ?, ?)",
+                DB_PARAMS(DB_U64(id), DB_U64(ming.id), DB_TEXT(str_from(greeting)), DB_I64(created_ms),
+                          DB_I64(created_ms + 1), DB_TEXT(str_from(key)))),
+        ST_OK);
     assert_int_equal(db_exec(app->stores.db, NULL,
                              "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
                              "VALUES (?, 0, ?, 'h', 234, ?)",

@@ -20,7 +20,8 @@ static void assert_row(const char *const *cells, size_t count, const char *wante
 }
 
 #define ASSERT_ROW(wanted, ...)                                                                                        \
-    assert_row((const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *), wanted)
+    assert_row((const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *),      \
+               wanted)
 
 static void cells_are_separated_by_commas_and_rows_end_with_cr_lf(void **state)
 {

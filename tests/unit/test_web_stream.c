@@ -21,7 +21,7 @@ void __wrap_fcgi_break_off(struct fcgi_request *r);
 static struct served {
     struct fcgi_request request;
     struct buf answer;
-    int parts, ends;     /* calls of the stream */
+    int parts, ends;       /* calls of the stream */
     int fail_at, close_at; /* the part that fails, and the part that the peer does not take; 0: none */
     bool broken_off;
 } served;

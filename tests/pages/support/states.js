@@ -83,6 +83,8 @@ const sending = [
   { name: 'send even', as: 'sender', path: '/send', act: kind('even') },
   { name: 'send exclusive', as: 'sender', path: '/send', act: kind('exclusive') },
   { name: 'send with a total', as: 'latin', path: '/send', act: typeTotal },
+  { name: 'send to somebody', as: 'sender', path: '/send?to=somebody' },
+  { name: 'send again', as: 'sender', path: (w) => `/send?again=${w.open.split('/').pop()}` },
   { name: 'send details', as: 'sender', path: '/send', act: (page) => page.click('.for-lucky summary') },
   { name: 'send more options', as: 'sender', path: '/send', act: (page) => page.click('details:has([name=lifetime]) summary') },
   { name: 'send with a cover', as: 'sender', path: '/send', act: (page) => page.click('.covers summary') },

@@ -1,0 +1,79 @@
+#include "pages/send_prefill.h"
+
+#include <assert.h>
+
+#include "base/money.h"
+#include "packet/rules.h"
+#include "packet/store.h"
+#include "user/store.h"
+
+/* Adds a field; an empty value adds none. */
+static void fill(struct form *form, const char *name, struct str value)
+{
+    assert(form->count < FORM_FIELDS_MAX);
+    if (value.len > 0)
+        form->fields[form->count++] = (struct form_field){ str_from(name), value };
+}
+
+static int64_t typed_fen(const struct packet *p)
+{
+    return p->kind == PACKET_LUCKY ? p->amount_fen : p->amount_fen / p->count;
+}
+
+/* The lifetime's word, if the setting still has it. */
+static struct str lifetime_word(const struct exchange *x, const struct packet *p)
+{
+    struct str word;
+    int64_t ms;
+    for (size_t i = 0; rules_lifetime(x->app->stores.config, i, &word, &ms); i++)
+        if (ms == packet_lifetime_ms(p))
+            return word;
+    return STR("");
+}
+
+static enum status receiver_fill(struct exchange *x, const struct packet *p, struct form *out)
+{
+    struct user *users;
+    size_t count;
+    if (p->kind != PACKET_EXCLUSIVE)
+        return ST_OK;
+    enum status st = user_find_all(x->app->stores.db, x->arena, &p->receiver_id, 1, &users, &count);
+    if (st == ST_OK && count == 1)
+        fill(out, "to", users[0].username);
+    return st;
+}
+
+static enum status again_fill(struct exchange *x, uint64_t packet_id, struct form *out)
+{
+    struct packet p;
+    enum status st = packet_find(x->app->stores.db, x->arena, packet_id, &p);
+    if (st == ST_OK && p.sender_id != x->visitor.user_id)
+        st = ST_NOT_FOUND;
+    if (st != ST_OK)
+        return st;
+    fill(out, "kind", packet_kind_name(p.kind));
+    fill(out, "amount", money_text(x->arena, typed_fen(&p)));
+    fill(out, "greeting", p.greeting);
+    fill(out, "cover", p.cover);
+    fill(out, "lifetime", lifetime_word(x, &p));
+    if (p.kind != PACKET_EXCLUSIVE)
+        fill(out, "count", arena_printf(x->arena, "%u", p.count));
+    if (p.kind == PACKET_LUCKY)
+        fill(out, "split", split_method_name(p.split));
+    return receiver_fill(x, &p, out);
+}
+
+enum status send_prefill(struct exchange *x, struct form *out)
+{
+    uint64_t packet_id;
+    bool again;
+    struct str id = form_get(&x->query, "again", &again), to = form_get(&x->query, "to", NULL);
+    *out = (struct form){ .count = 0 };
+    if (again)
+        return public_id_decode(&x->app->id_key, id, &packet_id) ? again_fill(x, packet_id, out) : ST_NOT_FOUND;
+    if (to.len > 0) {
+        fill(out, "kind", packet_kind_name(PACKET_EXCLUSIVE));
+        fill(out, "to", to);
+    }
+    return ST_OK;
+}

@@ -1,0 +1,13 @@
+/* What the send form has in it at first: GET /send?to=USERNAME, a packet for one person, and GET /send?again=PACKETID,
+ * 再发一个: the values of a packet that the visitor has sent. The request key is always a new one. */
+#ifndef HB_PAGES_SEND_PREFILL_H
+#define HB_PAGES_SEND_PREFILL_H
+
+#include "web/exchange.h"
+
+/* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena. A new field
+ * of the send form belongs here, too. ST_NOT_FOUND: no such packet, or not the visitor's · ST_NO_MEMORY · else as
+ * db_query. */
+enum status send_prefill(struct exchange *x, struct form *out);
+
+#endif

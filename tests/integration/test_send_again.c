@@ -1,0 +1,220 @@
+/* The send form that is filled in: for a person, with a packet sent before, and the people one knows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "packet/people.h"
+#include "pages/send.h"
+#include "test_packet_fixture.h"
+
+enum { URI_MAX = 256, MANY = 5000 };
+
+static struct services *app;
+static struct arena *arena;
+static struct person ming, hong;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    arena = arena_new(65536, 64 << 20);
+    if (app == NULL || arena == NULL)
+        return 1;
+    person_new(app, &ming, 100000);
+    person_new(app, &hong, 100000);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    packet_services_close(app);
+    return 0;
+}
+
+/* Sends a packet; id_text becomes its public id. */
+static void sent(const struct person *p, const char *fields, char id_text[URI_MAX])
+{
+    struct visit v;
+    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
+    visit_json_text(&v, "id", id_text, URI_MAX);
+    visit_end(&v);
+}
+
+static int again(struct visit *v, const struct person *p, const char *id_text)
+{
+    char uri[URI_MAX];
+    snprintf(uri, sizeof uri, "/send?again=%s", id_text);
+    return person_request(v, app, p, send_form_get, uri, NULL, 0, false);
+}
+
+static void a_packet_is_sent_again_with_the_same_values_and_a_new_key(void **state)
+{
+    (void)state;
+    struct visit v;
+    char id[URI_MAX];
+    sent(&ming, "kind=lucky&amount=12.30&count=4&split=gaussian&greeting=A%26B&request_key=again-first-key", id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, "value=\"lucky\" checked"));
+    assert_true(visit_body_has(&v, "name=\"amount\" type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" "
+                                   "placeholder=\"0.00\" value=\"12.30\""));
+    assert_true(visit_body_has(&v, "value=\"4\""));
+    assert_true(visit_body_has(&v, "value=\"A&amp;B\""));
+    assert_true(visit_body_has(&v, "<option value=\"gaussian\" selected>"));
+    assert_false(visit_body_has(&v, "again-first-key"));
+    visit_end(&v);
+
+    sent(&ming, "kind=even&amount=1.50&count=3", id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, "value=\"even\" checked"));
+    assert_true(visit_body_has(&v, "value=\"1.50\"")); /* of one share, as it was typed */
+    visit_end(&v);
+
+    char fields[URI_MAX];
+    snprintf(fields, sizeof fields, "kind=exclusive&amount=5.20&to=%s", hong.username);
+    sent(&ming, fields, id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    snprintf(fields, sizeof fields, "value=\"%s\"", hong.username);
+    assert_true(visit_body_has(&v, "value=\"exclusive\" checked"));
+    assert_true(visit_body_has(&v, fields));
+    visit_end(&v);
+}
+
+static void only_the_sender_can_send_a_packet_again(void **state)
+{
+    (void)state;
+    struct visit v;
+    char id[URI_MAX];
+    static const char *const bad[] = { "", "x", "00000000000000000000000000" };
+    sent(&ming, "kind=even&amount=1.50&count=3", id);
+    assert_int_equal(again(&v, &hong, id), 404);
+    visit_end(&v);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        assert_int_equal(again(&v, &ming, bad[i]), 404);
+        visit_end(&v);
+    }
+    uint64_t none = 12345;
+    public_id_encode(&app->id_key, none, id);
+    assert_int_equal(again(&v, &ming, id), 404);
+    visit_end(&v);
+}
+
+static void a_link_names_the_receiver(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(person_request(&v, app, &ming, send_form_get, "/send?to=%22%3E%3Cb%3E", NULL, 0, false), 200);
+    assert_true(visit_body_has(&v, "value=\"exclusive\" checked"));
+    assert_true(visit_body_has(&v, "value=\"&quot;&gt;&lt;b&gt;\""));
+    visit_end(&v);
+}
+
+/* ---- people ---- */
+
+static uint64_t next_id;
+
+static void exchanged(const struct person *sender, const struct person *named, const struct person *taker, int64_t ms)
+{
+    char key[PERSON_KEY_MAX];
+    uint64_t id = next_id++;
+    fresh_key(key);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO packet (id, sender_id, sender_name, receiver_id, kind, split, amount_fen, "
+                             "count, greeting, seed, commitment, state, created_ms, expires_ms, request_key) VALUES "
+                             "(?, ?, 's', ?, 'even', 'even', 100, 9, '', REPEAT('s', 32), REPEAT('c', 32), 'closed', "
+                             "?, ?, ?)",
+                             DB_PARAMS(DB_U64(id), DB_U64(sender->id), named != NULL ? DB_U64(named->id) : DB_NULL,
+                                       DB_I64(ms), DB_I64(ms), DB_TEXT(str_from(key)))),
+                     ST_OK);
+    if (taker != NULL)
+        assert_int_equal(db_exec(app->stores.db, NULL,
+                                 "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                                 "VALUES (?, 0, ?, 't', 1, ?)",
+                                 DB_PARAMS(DB_U64(id), DB_U64(taker->id), DB_I64(ms + 1))),
+                         ST_OK);
+}
+
+static void forget(const struct person *first)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id "
+                             "WHERE packet.sender_id >= ?",
+                             DB_PARAMS(DB_U64(first->id))),
+                     ST_OK);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE sender_id >= ?", DB_PARAMS(DB_U64(first->id))), ST_OK);
+}
+
+static void recent_people_are_those_one_exchanged_packets_with_each_once(void **state)
+{
+    (void)state;
+    struct person me, friends[PEOPLE_MAX + 2];
+    struct people people;
+    struct visit v;
+    char text[URI_MAX];
+    next_id = (UINT64_C(1) << 61) + (random_u64() >> 4);
+    person_new(app, &me, 0);
+    for (size_t i = 0; i < ARRAY_LEN(friends); i++)
+        person_new(app, &friends[i], 0);
+    exchanged(&friends[0], NULL, &me, 1000);
+    exchanged(&me, &friends[1], NULL, 2000);
+    exchanged(&me, NULL, &friends[2], 3000);
+    exchanged(&me, NULL, &me, 4000);
+    exchanged(&friends[0], NULL, &friends[3], 5000); /* without me */
+    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
+    assert_int_equal(people.count, 3);
+    for (size_t i = 0; i < people.count; i++)
+        assert_int_equal(people.ids[i], friends[2 - i].id);
+
+    exchanged(&friends[0], NULL, &me, 6000); /* again: first now, and still once */
+    for (size_t i = 3; i < ARRAY_LEN(friends); i++)
+        exchanged(&friends[i], NULL, &me, 5000);
+    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
+    assert_int_equal(people.count, PEOPLE_MAX);
+    assert_int_equal(people.ids[0], friends[0].id);
+
+    assert_int_equal(person_request(&v, app, &me, send_form_get, "/send", NULL, 0, false), 200);
+    snprintf(text, sizeof text, "href=\"/send?to=%s\"", friends[0].username);
+    assert_int_equal(visit_body_count(&v, "data-to="), PEOPLE_MAX);
+    assert_true(visit_body_has(&v, text));
+    visit_end(&v);
+    forget(&me);
+}
+
+static void a_user_with_many_packets_reads_as_few_rows(void **state)
+{
+    (void)state;
+    struct person me, other;
+    struct people people;
+    person_new(app, &me, 0);
+    person_new(app, &other, 0);
+    records_many(app, &me, &other, clock_zone_year_start_ms(2025), MANY);
+    records_many(app, &other, &me, clock_zone_year_start_ms(2025), MANY);
+    int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
+    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
+    int64_t rows = sql_rows_read(app) - looked - (looked - before);
+    assert_int_equal(people.count, 1);
+    if (rows > 500)
+        fail_msg("%lld rows", (long long)rows);
+    forget(&me);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packet_is_sent_again_with_the_same_values_and_a_new_key),
+        cmocka_unit_test(only_the_sender_can_send_a_packet_again),
+        cmocka_unit_test(a_link_names_the_receiver),
+        cmocka_unit_test(recent_people_are_those_one_exchanged_packets_with_each_once),
+        cmocka_unit_test(a_user_with_many_packets_reads_as_few_rows),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
+}
