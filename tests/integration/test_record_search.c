@@ -386,6 +386,12 @@ static void no_filter_reads_many_rows_more_than_it_shows(void **state)
         /* Days that are long past are reached by the key. */
         snprintf(uri, sizeof uri, "%s?from=2025-01-01&to=2025-01-01&kind=even", sides[side].path);
         assert_true(rows_of(p, uri) <= 3 * (RECORDS_PAGE_ITEMS + 1));
+        /* So are pages deep in the list. */
+        char id[PUBLIC_ID_TEXT_MAX];
+        public_id_encode(&app->id_key, 1, id);
+        snprintf(uri, sizeof uri, "%s?kind=even&before=%lld-%s", sides[side].path,
+                 (long long)(first_day_ms + MANY / 4 * 60000), id);
+        assert_true(rows_of(p, uri) <= 3 * (RECORDS_PAGE_ITEMS + 1));
     }
 }
 
