@@ -3,6 +3,7 @@
 #include "pages/records_filter.h"
 #include "pages/screen.h"
 #include "pages/send_form.h"
+#include "pages/send_prefill.h"
 #include "pages/show.h"
 #include "pages/verify.h"
 #include "user/account.h"
@@ -63,6 +64,12 @@
 #define FILTER_REFUSED                                                                                                 \
     {                                                                                                                  \
         422, "invalid-form", "a filter is refused; `errors` names it"                                                  \
+    }
+
+#define FILE_REFUSED                                                                                                   \
+    { 400, "bad-request", "a malformed year" }, { 401, "unauthorized", "a login or a token is needed" },               \
+    {                                                                                                                  \
+        503, "busy", "a store does not answer"                                                                         \
     }
 
 #define PAGE_ONLY "a page for browsers"
@@ -194,7 +201,10 @@ const struct api_operation api_operations[] = {
       .path = "/send",
       .id = "sendPage",
       .group = "packets",
-      .says = "What can be sent: limits, choices, the balance, a new request key",
+      .says = "What can be sent: limits, choices, the balance, a new request key, people one knows",
+      .query = { send_prefill_fields },
+      .fields = FIELDS({ "to", "a page for browsers: the form for this user", NULL },
+                       { "again", "a page for browsers: the form as for this packet of one's own", NULL }),
       .answers = ANSWERS({ 200, "SendForm", "limits and choices" }) },
     { .method = "GET",
       .path = "/p/:id",
@@ -284,6 +294,28 @@ const struct api_operation api_operations[] = {
       .fields = FIELDS(RECORDS_FIELDS),
       .answers = ANSWERS({ 200, "SentList", "a page of the list" }),
       .refusals = REFUSALS(FILTER_REFUSED) },
+
+    { .method = "GET",
+      .path = "/records/received.csv",
+      .id = "receivedFile",
+      .group = "records",
+      .says =
+          "All shares received, without a year and filters of all years, as CSV; also /records/received as text/csv",
+      .query = { records_link_fields, records_filter_fields },
+      .fields = FIELDS(RECORDS_FIELDS),
+      .answers = ANSWERS({ 200, NULL, "UTF-8 with a byte order mark; a row of column names" }),
+      .refusals = REFUSALS(FILE_REFUSED, FILTER_REFUSED),
+      .media = "text/csv" },
+    { .method = "GET",
+      .path = "/records/sent.csv",
+      .id = "sentFile",
+      .group = "records",
+      .says = "All packets sent, without a year and filters of all years, as CSV; also /records/sent as text/csv",
+      .query = { records_link_fields, records_filter_fields },
+      .fields = FIELDS(RECORDS_FIELDS),
+      .answers = ANSWERS({ 200, NULL, "UTF-8 with a byte order mark; a row of column names" }),
+      .refusals = REFUSALS(FILE_REFUSED, FILTER_REFUSED),
+      .media = "text/csv" },
 
     /* ---- the service ---- */
     { .method = "GET",

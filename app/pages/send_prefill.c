@@ -6,6 +6,7 @@
 #include "packet/rules.h"
 #include "packet/store.h"
 #include "user/store.h"
+#include "web/field_types.h"
 
 /* Adds a field; an empty value adds none. */
 static void fill(struct form *form, const char *name, struct str value)
@@ -63,17 +64,28 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct for
     return receiver_fill(x, &p, out);
 }
 
+struct prefill_query {
+    struct str to, again;
+};
+
+const struct field send_prefill_fields[] = {
+    { .name = "to", .type = &FIELD_TEXT, .member = offsetof(struct prefill_query, to) },
+    { .name = "again", .type = &FIELD_TEXT, .member = offsetof(struct prefill_query, again) },
+    { .name = NULL },
+};
+
 enum status send_prefill(struct exchange *x, struct form *out)
 {
     uint64_t packet_id;
-    bool again;
-    struct str id = form_get(&x->query, "again", &again), to = form_get(&x->query, "to", NULL);
+    struct prefill_query query = { .to = STR(""), .again = STR("") };
     *out = (struct form){ .count = 0 };
-    if (again)
-        return public_id_decode(&x->app->id_key, id, &packet_id) ? again_fill(x, packet_id, out) : ST_NOT_FOUND;
-    if (to.len > 0) {
+    (void)query_read(x, send_prefill_fields, &query); /* an empty field counts as none */
+    if (query.again.len > 0)
+        return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
+                                                                          : ST_NOT_FOUND;
+    if (query.to.len > 0) {
         fill(out, "kind", packet_kind_name(PACKET_EXCLUSIVE));
-        fill(out, "to", to);
+        fill(out, "to", query.to);
     }
     return ST_OK;
 }

@@ -3,7 +3,10 @@
 #ifndef HB_PAGES_SEND_PREFILL_H
 #define HB_PAGES_SEND_PREFILL_H
 
-#include "web/exchange.h"
+#include "web/fields.h"
+
+/* The query of GET /send: to, again. */
+extern const struct field send_prefill_fields[];
 
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena. A new field
  * of the send form belongs here, too. ST_NOT_FOUND: no such packet, or not the visitor's · ST_NO_MEMORY · else as
