@@ -47,14 +47,18 @@ static const struct {
                       .id = "packet.id" },
 };
 
-/* Whether the person is the packet's named receiver or has a share of it: one row of a unique key. */
+/* Whether the person is a named receiver of the packet or has a share of it: a row of a unique key each. Exclusive
+ * packets of older programs have their receiver in the packet only. */
 static void with_person_append(struct buf *sql, const struct record_query *query)
 {
     if (query->side == RECORD_SENT && query->person_id != 0)
         buf_printf(sql,
-                   "COALESCE(packet.receiver_id = %" PRIu64 ", FALSE) OR EXISTS (SELECT 1 FROM grab "
-                   "WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ")",
-                   query->person_id, query->person_id);
+                   "COALESCE(packet.receiver_id = %" PRIu64 ", FALSE) OR EXISTS (SELECT 1 FROM packet_receiver "
+                   "FORCE INDEX (PRIMARY) WHERE packet_receiver.packet_id = packet.id "
+                   "AND packet_receiver.user_id = %" PRIu64 ") "
+                   "OR EXISTS (SELECT 1 FROM grab FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id "
+                   "AND grab.user_id = %" PRIu64 ")",
+                   query->person_id, query->person_id, query->person_id);
     else
         buf_char(sql, '0');
 }

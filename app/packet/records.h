@@ -30,7 +30,7 @@ struct record {
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;
-    bool with_person; /* the asked person is its named receiver or has a share of it */
+    bool with_person; /* the asked person is a named receiver or has a share of it */
 };
 
 struct record_list {

@@ -11,6 +11,7 @@
 #include "pages/send_prefill.h"
 #include "pages/send_receivers.h"
 #include "settle/fund.h"
+#include "user/store.h"
 #include "web/respond.h"
 #include "web/view.h"
 

@@ -5,7 +5,6 @@
 #include "base/money.h"
 #include "packet/rules.h"
 #include "packet/store.h"
-#include "user/store.h"
 #include "web/field_types.h"
 
 /* Adds a field; an empty value adds none. */
@@ -32,16 +31,23 @@ static struct str lifetime_word(const struct exchange *x, const struct packet *p
     return STR("");
 }
 
-static enum status receiver_fill(struct exchange *x, const struct packet *p, struct form *out)
+/* The usernames of the receivers, with blanks between. The rows of an old exclusive packet have only the id in it. */
+static enum status receivers_fill(struct exchange *x, const struct packet *p, struct form *out)
 {
-    struct user *users;
-    size_t count;
-    if (p->kind != PACKET_EXCLUSIVE)
+    struct db_rows rows;
+    struct str names = STR("");
+    if (p->kind != PACKET_EXCLUSIVE && p->receiver_count == 0)
         return ST_OK;
-    enum status st = user_find_all(x->app->stores.db, x->arena, &p->receiver_id, 1, &users, &count);
-    if (st == ST_OK && count == 1)
-        fill(out, "to", users[0].username);
-    return st;
+    enum status st = db_query(x->app->stores.db, x->arena, &rows,
+                              "SELECT username FROM user WHERE id = ? UNION SELECT user.username FROM packet_receiver "
+                              "JOIN user ON user.id = packet_receiver.user_id WHERE packet_receiver.packet_id = ?",
+                              DB_PARAMS(DB_U64(p->receiver_id), DB_U64(p->id)));
+    if (st != ST_OK)
+        return st;
+    for (size_t i = 0; i < rows.count; i++)
+        names = arena_printf(x->arena, "%.*s%s%.*s", STR_ARG(names), i > 0 ? " " : "", STR_ARG(db_cell(&rows, i, 0)));
+    fill(out, "to", names);
+    return ST_OK;
 }
 
 static enum status again_fill(struct exchange *x, uint64_t packet_id, struct form *out)
@@ -61,7 +67,7 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct for
         fill(out, "count", arena_printf(x->arena, "%u", p.count));
     if (p.kind == PACKET_LUCKY)
         fill(out, "split", split_method_name(p.split));
-    return receiver_fill(x, &p, out);
+    return receivers_fill(x, &p, out);
 }
 
 struct prefill_query {

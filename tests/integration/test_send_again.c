@@ -79,10 +79,15 @@ static void a_packet_is_sent_again_with_the_same_values_and_a_new_key(void **sta
     visit_end(&v);
 
     char fields[URI_MAX];
+    snprintf(fields, sizeof fields, "kind=even&amount=1&count=1&to=%s", hong.username);
+    sent(&ming, fields, id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, hong.username));
+    visit_end(&v);
     snprintf(fields, sizeof fields, "kind=exclusive&amount=5.20&to=%s", hong.username);
     sent(&ming, fields, id);
     assert_int_equal(again(&v, &ming, id), 200);
-    snprintf(fields, sizeof fields, "value=\"%s\"", hong.username);
+    snprintf(fields, sizeof fields, ">%s</textarea>", hong.username);
     assert_true(visit_body_has(&v, "value=\"exclusive\" checked"));
     assert_true(visit_body_has(&v, fields));
     visit_end(&v);
@@ -113,7 +118,7 @@ static void a_link_names_the_receiver(void **state)
     struct visit v;
     assert_int_equal(person_request(&v, app, &ming, send_form_get, "/send?to=%22%3E%3Cb%3E", NULL, 0, false), 200);
     assert_true(visit_body_has(&v, "value=\"exclusive\" checked"));
-    assert_true(visit_body_has(&v, "value=\"&quot;&gt;&lt;b&gt;\""));
+    assert_true(visit_body_has(&v, ">&quot;&gt;&lt;b&gt;</textarea>"));
     visit_end(&v);
 }
 
