@@ -91,9 +91,18 @@ static void limits_add(struct document *d, struct value *schema, const struct fi
         value_int(&d->m, schema, max_name, max);
 }
 
-static void schema_of_field(struct document *d, struct value *schema, const struct field *field)
+static const struct field_type *general_type(const struct api_operation *op, const struct field *field)
 {
-    const struct field_type *type = field->type;
+    for (int i = 0; i < API_LIKES_MAX && op->likes[i].name != NULL; i++)
+        if (strcmp(op->likes[i].name, field->name) == 0)
+            return op->likes[i].type;
+    return field->type;
+}
+
+static void schema_of_field(struct document *d, struct value *schema, const struct api_operation *op,
+                            const struct field *field)
+{
+    const struct field_type *type = general_type(op, field);
     bool is_number = type == &FIELD_COUNT || type == &FIELD_NUMBER;
     text_add(d, schema, "type", is_number ? "integer" : "string");
     if (is_number)
@@ -129,7 +138,7 @@ static void form_model(struct document *d, const struct api_operation *op, struc
     for (const struct field *field = op->form; field->name != NULL; field++) {
         const struct api_field *row = api_field_of(op, field->name);
         struct value *property = value_object(m, properties, field->name);
-        schema_of_field(d, property, field);
+        schema_of_field(d, property, op, field);
         text_add(d, property, "description", row == NULL ? "" : row->says);
         if (field->required && field->applies == NULL)
             words_add(&required, str_from(field->name));
@@ -185,7 +194,7 @@ static void query_model(struct document *d, const struct api_operation *op, cons
     for (const struct field *field = fields; field->name != NULL; field++) {
         const struct api_field *row = api_field_of(op, field->name);
         struct value *parameter = parameter_add(d, list, field->name, "query");
-        schema_of_field(d, value_object(&d->m, parameter, "schema"), field);
+        schema_of_field(d, value_object(&d->m, parameter, "schema"), op, field);
         text_add(d, parameter, "description", row == NULL ? "" : row->says);
     }
 }

@@ -32,13 +32,20 @@ struct api_refusal {
 };
 
 /* Lists end with a row of zeros; NULL: empty. */
-enum { API_QUERIES_MAX = 2 };
+/* A field with a type of the handler's own, and the general type that it is like. */
+struct api_like {
+    const char *name;
+    const struct field_type *type;
+};
+
+enum { API_QUERIES_MAX = 2, API_LIKES_MAX = 4 };
 
 struct api_operation {
     const char *method, *path; /* of the route table */
     const char *id, *group, *says;
     const struct field *form; /* the table that the handler gives to form_read; NULL: a body has no fields */
     const struct field *query[API_QUERIES_MAX]; /* … to query_read */
+    struct api_like likes[API_LIKES_MAX];
     const struct api_field *fields;
     const struct api_answer *answers;
     const struct api_refusal *refusals;

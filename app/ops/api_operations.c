@@ -12,6 +12,7 @@
 #include "user/token_page.h"
 #include "wallet/deposit.h"
 #include "wallet/statement.h"
+#include "web/field_types.h"
 
 #define FIELDS(...)                                                                                                    \
     (const struct api_field[])                                                                                         \
@@ -183,10 +184,11 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "Sends a red packet",
       .form = send_fields,
+      .likes = { { "count", &FIELD_COUNT }, { "amount", &FIELD_YUAN } },
       .fields = FIELDS(
           { "kind", "lucky: random shares; even: equal shares; exclusive: one share for one user", "lucky" },
-          { "to", "exclusive: the receiver's username", NULL }, { "split", "lucky: how the total is drawn", NULL },
-          { "count", "number of shares; not for exclusive", "3" },
+          { "to", "who alone may open it: usernames with blanks, commas or line breaks between; exclusive: one", NULL },
+          { "split", "lucky: how the total is drawn", NULL }, { "count", "number of shares; not for exclusive", "3" },
           { "amount", "yuan, required: the total of a lucky packet, else one share", "10.00" },
           { "greeting", "a line of text", "Happy New Year" },
           { "cover", "the picture of the envelope; it has a greeting of its own", NULL },

@@ -67,8 +67,8 @@ function example({ requestBody }) {
   return fields;
 }
 
-async function packet(from = sender) {
-  const sent = await from.post('/send', { kind: 'lucky', amount: '1', count: '2', request_key: unique('k') });
+async function packet(from = sender, more = {}) {
+  const sent = await from.post('/send', { kind: 'lucky', amount: '1', count: '2', request_key: unique('k'), ...more });
   assert.equal(sent.status, 201, sent.text);
   return sent.json.id;
 }
@@ -193,6 +193,8 @@ test('a packet that is finished or does not exist is answered as described', asy
   assert.equal(empty.status, 410);
   check(open, empty);
   for (const client of [first, late, sender, new Client()]) check(show, await client.get(`/p/${id}`));
+  const { username } = (await first.get('/account')).json;
+  check(show, await first.get(`/p/${await packet(sender, { to: username, count: '1' })}`));
   const missing = await late.get(`/p/${'0'.repeat(26)}`);
   assert.equal(missing.status, 404);
   check(show, missing);
