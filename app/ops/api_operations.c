@@ -67,12 +67,6 @@
         422, "invalid-form", "a filter is refused; `errors` names it"                                                  \
     }
 
-#define FILE_REFUSED                                                                                                   \
-    { 400, "bad-request", "a malformed year" }, { 401, "unauthorized", "a login or a token is needed" },               \
-    {                                                                                                                  \
-        503, "busy", "a store does not answer"                                                                         \
-    }
-
 #define PAGE_ONLY "a page for browsers"
 
 const struct api_operation api_operations[] = {
@@ -306,7 +300,7 @@ const struct api_operation api_operations[] = {
       .query = { records_link_fields, records_filter_fields },
       .fields = FIELDS(RECORDS_FIELDS),
       .answers = ANSWERS({ 200, NULL, "UTF-8 with a byte order mark; a row of column names" }),
-      .refusals = REFUSALS(FILE_REFUSED, FILTER_REFUSED),
+      .refusals = REFUSALS(FILTER_REFUSED),
       .media = "text/csv" },
     { .method = "GET",
       .path = "/records/sent.csv",
@@ -316,7 +310,7 @@ const struct api_operation api_operations[] = {
       .query = { records_link_fields, records_filter_fields },
       .fields = FIELDS(RECORDS_FIELDS),
       .answers = ANSWERS({ 200, NULL, "UTF-8 with a byte order mark; a row of column names" }),
-      .refusals = REFUSALS(FILE_REFUSED, FILTER_REFUSED),
+      .refusals = REFUSALS(FILTER_REFUSED),
       .media = "text/csv" },
 
     /* ---- the service ---- */
