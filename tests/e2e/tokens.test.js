@@ -52,11 +52,11 @@ test('a program sends, opens and reads with tokens alone', async () => {
   await audit();
 });
 
-test('the first use by many at once in the hot pool is looked up and answered', async () => {
+test('the first use by many at once in the hot pool is looked up and answered, with its body', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sender.client.post('/send', { kind: 'lucky', amount: '5', count: '5', request_key: unique('k') });
   const { token } = await tokenOf(await newUser(), 'read open');
-  const all = await Promise.all(Array.from({ length: 12 }, () => program(token).post(`/p/${sent.json.id}/open`)));
+  const all = await Promise.all(Array.from({ length: 12 }, () => program(token).post(`/p/${sent.json.id}/open`, { more: 'x'.repeat(2000) })));
   const results = all.map((answer) => answer.json?.result ?? answer.text);
   assert.deepEqual(results.slice().sort(), [...Array(11).fill('already'), 'grabbed']);
   const one = new Set(all.map((answer) => answer.json.amount_fen));
