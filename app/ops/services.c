@@ -6,6 +6,7 @@
 #include "live/fence.h"
 #include "live/stores.h"
 #include "packet/receipt_keys.h"
+#include "pages/inbox.h"
 #include "pages/page_cache.h"
 #include "user/visitor.h"
 #include "web/assets.h"
@@ -36,6 +37,8 @@ enum status services_open(struct services *s, const struct config *config, unsig
     if (st != ST_OK)
         return st;
     (void)snprintf(error, error_size, "out of memory");
+    if ((parts & SERVICES_MYSQL) != 0)
+        s->news_count = inbox_news_count;
     if ((parts & SERVICES_PAGES) != 0) {
         live_fence_set(s->stores.redis, config);
         st = pages_open(s, config, error, error_size);

@@ -1,11 +1,28 @@
 #include "pages/home.h"
 
 #include "packet/records.h"
+#include "pages/inbox.h"
 #include "pages/records.h"
 #include "web/respond.h"
 #include "web/view.h"
 
-static void home_model(struct exchange *x, struct model *m, const struct overview *home)
+/* What the home page shows of its visitor. */
+struct home {
+    struct overview overview;
+    struct inbox inbox;
+    int64_t seen_ms;
+};
+
+static enum status home_find(struct exchange *x, struct home *out)
+{
+    struct db *db = x->app->stores.db;
+    enum status st = overview_find(db, x->arena, x->visitor.user_id, RECORDS_HOME_ITEMS, &out->overview);
+    if (st == ST_NOT_FOUND)
+        return ST_CORRUPT; /* every user has a wallet */
+    return st == ST_OK ? inbox_find(db, x->arena, x->visitor.user_id, x->now_ms, &out->inbox) : st;
+}
+
+static void home_model(struct exchange *x, struct model *m, const struct home *home)
 {
     struct value *root = &m->root;
     struct value *user = value_object(m, root, "user");
@@ -13,9 +30,10 @@ static void home_model(struct exchange *x, struct model *m, const struct overvie
     value_text(m, user, "username", x->visitor.username);
     value_text(m, user, "nickname", x->visitor.nickname);
     view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname);
-    view_money_model(m, root, "balance_fen", "balance_text", home->balance_fen);
-    records_model(x, m, value_list(m, root, "received"), RECORD_RECEIVED, &home->records[RECORD_RECEIVED]);
-    records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->records[RECORD_SENT]);
+    view_money_model(m, root, "balance_fen", "balance_text", home->overview.balance_fen);
+    records_model(x, m, value_list(m, root, "received"), RECORD_RECEIVED, &home->overview.records[RECORD_RECEIVED]);
+    records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->overview.records[RECORD_SENT]);
+    inbox_model(x, m, &home->inbox, home->seen_ms);
 }
 
 enum step home_show(struct exchange *x)
@@ -27,12 +45,14 @@ enum step home_show(struct exchange *x)
         respond_model(x, 200, "pages/home", &m);
         return STEP_DONE;
     }
-    struct overview home;
-    enum status st = overview_find(x->app->stores.db, x->arena, x->visitor.user_id, RECORDS_HOME_ITEMS, &home);
+    struct home home = { .seen_ms = 0 };
+    enum status st = home_find(x, &home);
     if (st != ST_OK) {
-        respond_status(x, st == ST_NOT_FOUND ? ST_CORRUPT : st); /* every user has a wallet */
+        respond_status(x, st);
         return STEP_DONE;
     }
+    if (!x->wants_json && x->method == METHOD_GET) /* a person looks at it */
+        home.seen_ms = inbox_news_seen(x);
     home_model(x, &m, &home);
     respond_model(x, 200, "pages/home", &m);
     return STEP_DONE;

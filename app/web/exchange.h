@@ -45,6 +45,9 @@ struct services {
      * ST_NOT_FOUND for an access token that only a process with MySQL can look up. */
     bool (*visitor_queue)(struct exchange *x);
     enum status (*visitor_read)(struct exchange *x);
+    /* The number of what is new for the visitor, who is logged in, beside the way home. pages/inbox.c implements it.
+     * May block: NULL in pools without MySQL. */
+    int64_t (*news_count)(struct exchange *x);
 };
 
 enum step { STEP_WAIT, STEP_DONE };

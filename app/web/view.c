@@ -62,4 +62,7 @@ void view_site_model(struct exchange *x, struct model *m)
     value_page_int(m, user, "id", (int64_t)x->visitor.user_id);
     value_page_text(m, user, "nickname", x->visitor.nickname);
     view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname);
+    int64_t news = x->app->news_count != NULL && x->status < 500 ? x->app->news_count(x) : 0;
+    if (news > 0)
+        view_count_model(m, user, "news", "news_one", news);
 }

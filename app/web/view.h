@@ -6,8 +6,8 @@
 #include "web/exchange.h"
 
 /* Adds the page-only object `site`, which the layout reads: { asset{…}, base_url, path (of a GET, with its query),
- * demo, user{id, nickname, initial, hue} (absent for guests), guest (true for guests; false when the session was not
- * read) }. */
+ * demo, user{id, nickname, initial, hue, news (a number above 0) and news_one} (absent for guests), guest (true for
+ * guests; false when the session was not read) }. */
 void view_site_model(struct exchange *x, struct model *m);
 /* Adds page-only members for a person's avatar: `initial` (first grapheme of the nickname) and `hue` (0–11, selects the
  * colour's class; from the user id). */

@@ -286,6 +286,36 @@ test('a packet is sent again from its page and from the records, and people one 
   }
 });
 
+test('home shows what waits for a person, every page says how much is new, and opening it clears it', async () => {
+  const [giver, dear] = await site.demoUsers(2);
+  const { username } = (await dear.get('/')).json.user;
+  const sent = await giver.post('/send', { kind: 'exclusive', amount: '5.20', to: username, greeting: 'For you alone' });
+  assert.equal(sent.status, 201, sent.text);
+  const [item] = (await dear.get('/')).json.inbox;
+  assert.equal(item.kind, 'waiting');
+  assert.equal(item.packet, sent.json.id);
+  for (const [locale, javaScriptEnabled] of [['zh-CN', true], ['en', false]]) {
+    const page = await pageOf(dear, { locale, javaScriptEnabled });
+    if (locale === 'zh-CN') {
+      await page.goto(`${site.url}/wallet`);
+      assert.match(await page.innerText('.brand'), /1/);
+      await assertNothingOverflows(page);
+    }
+    await page.goto(site.url);
+    assert.ok((await page.innerText('main')).includes(words(locale, 'inbox')));
+    assert.ok((await page.innerText('main')).includes('For you alone'));
+    await assertNothingOverflows(page);
+    await page.goto(`${site.url}/wallet`);
+    assert.equal(await page.locator('.news').count(), 0); // looked at
+  }
+  const page = await pageOf(dear);
+  await page.goto(site.url);
+  await page.getByText('For you alone').click();
+  await page.waitForURL(`${site.url}/p/${sent.json.id}`);
+  assert.equal((await dear.post(`/p/${sent.json.id}/open`)).status, 200);
+  await poll('the inbox is empty', async () => (await dear.get('/')).json.inbox.length === 0);
+});
+
 test('the wallet lists every transfer with its sign, on several pages', async () => {
   const [spender] = await site.demoUsers(1);
   for (let i = 0; i < SENT; i += 1) {

@@ -242,8 +242,10 @@ static void each_role_reaches_its_own_keys_only(void **state)
     assert_no_permission(web, "RPOP hb:{p00}:order:1");
     assert_no_permission(settle, "GET hb:session:x");
     assert_no_permission(settle, "SET hb:session:x 1");
+    assert_no_permission(settle, "GET hb:news:1");
     assert_no_permission(settle, "GET hb:token:x");
     assert_no_permission(settle, "SET hb:token:x 1");
+    assert_no_permission(audit, "GET hb:news:1");
     assert_no_permission(audit, "GET hb:token:x");
     assert_no_permission(settle, "XDEL hb:{p00}:events 1-1");
     assert_no_permission(audit, "GET hb:session:x");

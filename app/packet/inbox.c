@@ -1,0 +1,113 @@
+#include "packet/inbox.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "io/db_page.h"
+
+/* The rows that a part looks at. */
+#define LATEST_ROWS "100"
+
+enum {
+    COLUMN_KIND,
+    COLUMN_MS,
+    COLUMN_PACKET,
+    COLUMN_GREETING,
+    COLUMN_SENDER,
+    COLUMN_SENDER_NAME,
+    COLUMN_OPENS,
+    COLUMN_AMOUNT
+};
+
+static const char *const NAMES[INBOX_KINDS] = { [INBOX_WAITING] = "waiting", [INBOX_REFUND] = "refund" };
+
+struct str inbox_kind_name(enum inbox_kind kind)
+{
+    return str_from(NAMES[kind]);
+}
+
+static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
+{
+    buf_printf(sql,
+               "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "
+               "packet.opens_ms, NULL FROM (SELECT packet_id FROM packet_receiver "
+               "FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64 " AND expires_ms > %" PRId64
+               " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS ") AS latest "
+               "JOIN packet ON packet.id = latest.packet_id "
+               "WHERE packet.state = 'open' AND packet.grabbed_count < packet.count AND NOT EXISTS (SELECT 1 FROM grab "
+               "FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ") "
+               "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT %d",
+               user_id, now_ms, user_id, INBOX_ITEMS_MAX);
+}
+
+static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
+{
+    buf_printf(sql,
+               "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen "
+               "FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
+               "WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
+               " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
+               "JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
+               "ORDER BY latest.created_ms DESC, latest.id DESC LIMIT %d",
+               user_id, now_ms - INBOX_REFUND_MS, INBOX_ITEMS_MAX);
+}
+
+static void (*const PARTS[INBOX_KINDS])(struct buf *sql, uint64_t user_id, int64_t now_ms) = {
+    [INBOX_WAITING] = waiting_append,
+    [INBOX_REFUND] = refund_append,
+};
+
+static bool is_null(const struct db_rows *rows, size_t row, size_t column)
+{
+    return db_cell(rows, row, column).ptr == NULL;
+}
+
+static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item *out)
+{
+    enum inbox_kind kind = 0;
+    while (kind < INBOX_KINDS && !str_equal(db_cell(rows, row, COLUMN_KIND), inbox_kind_name(kind)))
+        kind++;
+    if (kind == INBOX_KINDS)
+        return false;
+    *out = (struct inbox_item){
+        .kind = kind,
+        .ms = db_cell_i64(rows, row, COLUMN_MS),
+        .packet_id = db_cell_u64(rows, row, COLUMN_PACKET),
+        .greeting = db_cell(rows, row, COLUMN_GREETING),
+        .sender_id = is_null(rows, row, COLUMN_SENDER) ? 0 : db_cell_u64(rows, row, COLUMN_SENDER),
+        .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
+        .opens_ms = is_null(rows, row, COLUMN_OPENS) ? 0 : db_cell_i64(rows, row, COLUMN_OPENS),
+        .amount_fen = is_null(rows, row, COLUMN_AMOUNT) ? 0 : db_cell_i64(rows, row, COLUMN_AMOUNT),
+    };
+    return true;
+}
+
+static int item_order(const void *left, const void *right)
+{
+    const struct inbox_item *a = left, *b = right;
+    return list_key_order(a->ms, a->packet_id, b->ms, b->packet_id);
+}
+
+enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms, struct inbox *out)
+{
+    struct buf sql = BUF_EMPTY;
+    struct db_rows rows;
+    *out = (struct inbox){ .count = 0 };
+    for (enum inbox_kind kind = 0; kind < INBOX_KINDS; kind++) {
+        buf_cstr(&sql, kind > 0 ? " UNION ALL (" : "(");
+        PARTS[kind](&sql, user_id, now_ms);
+        buf_char(&sql, ')');
+    }
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    if (st != ST_OK)
+        return st;
+    out->items = arena_array(a, rows.count + 1, sizeof *out->items);
+    if (out->items == NULL)
+        return ST_NO_MEMORY;
+    for (; out->count < rows.count; out->count++)
+        if (!item_read(&rows, out->count, &out->items[out->count]))
+            return ST_CORRUPT;
+    qsort(out->items, out->count, sizeof *out->items, item_order);
+    return ST_OK;
+}

@@ -1,0 +1,122 @@
+#include "pages/inbox.h"
+
+#include <inttypes.h>
+
+#include "base/array.h"
+#include "io/redis_reply.h"
+#include "pages/present.h"
+#include "web/view.h"
+
+#define NEWS_KEY "hb:news:"
+enum { NEWS_TTL_S = 30 * 86400 };
+
+/* The value of the key: "COUNT,COUNTED_MS,SEEN_MS". */
+struct news {
+    int64_t count;
+    int64_t counted_ms; /* 0: not counted yet */
+    int64_t seen_ms;
+};
+
+static struct str key_text(struct exchange *x)
+{
+    return arena_printf(x->arena, NEWS_KEY "%" PRIu64, x->visitor.user_id);
+}
+
+static struct news news_parse(struct str text)
+{
+    struct news news = { 0 };
+    struct str rest;
+    struct str count = str_cut(text, ',', &rest);
+    struct str counted = str_cut(rest, ',', &rest);
+    if (str_to_i64(count, &news.count) && str_to_i64(counted, &news.counted_ms) && str_to_i64(rest, &news.seen_ms))
+        return news;
+    return (struct news){ 0 };
+}
+
+/* False: Redis does not answer. A missing or malformed value is that of a user who has never looked. */
+static bool news_read(struct exchange *x, struct news *out)
+{
+    struct redis_call call = { 0 };
+    const struct str args[] = { STR("GET"), key_text(x) };
+    *out = (struct news){ 0 };
+    bool ok = args[1].ptr != NULL && redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args)) == ST_OK;
+    if (ok && !redis_reply_is_nil(call.reply))
+        *out = news_parse(str_or_empty(redis_reply_str(call.reply)));
+    redis_call_free(&call);
+    return ok;
+}
+
+/* A lost value is counted again. */
+static void news_write(struct exchange *x, const struct news *news)
+{
+    struct redis_call call = { 0 };
+    struct str value =
+        arena_printf(x->arena, "%" PRId64 ",%" PRId64 ",%" PRId64, news->count, news->counted_ms, news->seen_ms);
+    const struct str args[] = { STR("SET"), key_text(x), value, STR("EX"), arena_printf(x->arena, "%d", NEWS_TTL_S) };
+    if (args[1].ptr != NULL && value.ptr != NULL && args[4].ptr != NULL)
+        (void)redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args));
+    redis_call_free(&call);
+}
+
+static bool is_fresh(const struct exchange *x, const struct news *news)
+{
+    return news->counted_ms <= x->now_ms && x->now_ms - news->counted_ms < NEWS_AGE_MS;
+}
+
+int64_t inbox_news_count(struct exchange *x)
+{
+    struct news news;
+    struct inbox inbox;
+    if (!news_read(x, &news))
+        return 0;
+    if (is_fresh(x, &news))
+        return news.count;
+    if (inbox_find(x->app->stores.db, x->arena, x->visitor.user_id, x->now_ms, &inbox) != ST_OK)
+        return 0;
+    news.count = 0;
+    for (size_t i = 0; i < inbox.count; i++)
+        news.count += inbox.items[i].ms > news.seen_ms;
+    news.counted_ms = x->now_ms;
+    news_write(x, &news);
+    return news.count;
+}
+
+int64_t inbox_news_seen(struct exchange *x)
+{
+    struct news news;
+    if (!news_read(x, &news))
+        return 0;
+    news_write(x, &(struct news){ .counted_ms = x->now_ms, .seen_ms = x->now_ms });
+    return news.seen_ms;
+}
+
+static void waiting_model(struct model *m, struct value *object, const struct inbox_item *item)
+{
+    present_person(m, object, "sender", item->sender_id, item->sender_name);
+    if (item->opens_ms != 0)
+        view_time_model(m, object, "opens_at", "opens_text", item->opens_ms);
+    else
+        value_null(m, object, "opens_at");
+}
+
+void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms)
+{
+    struct value *list = value_list(m, &m->root, "inbox");
+    value_page_bool(m, &m->root, "has_inbox", inbox->count > 0);
+    for (size_t i = 0; i < inbox->count; i++) {
+        const struct inbox_item *item = &inbox->items[i];
+        struct value *object = value_add_object(m, list);
+        value_text(m, object, "kind", inbox_kind_name(item->kind));
+        value_text(m, object, "packet", present_packet_id(x, item->packet_id));
+        value_text(m, object, "greeting", item->greeting);
+        view_time_model(m, object, "at", "at_text", item->ms);
+        value_bool(m, object, "new", item->ms > seen_ms);
+        value_page_text(m, object, "url", present_packet_path(x, item->packet_id));
+        value_page_bool(m, object, "is_waiting", item->kind == INBOX_WAITING);
+        value_page_bool(m, object, "is_refund", item->kind == INBOX_REFUND);
+        if (item->kind == INBOX_WAITING)
+            waiting_model(m, object, item);
+        else
+            view_money_model(m, object, "amount_fen", "amount_text", item->amount_fen);
+    }
+}

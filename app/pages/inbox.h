@@ -1,0 +1,25 @@
+/* The inbox on the home page, and the number of what is new beside the way there in the navigation. The number is that
+ * of the items since the user has last looked at home. It is counted at most once in NEWS_AGE_MS for a user, and kept
+ * in Redis until then: a page of the page pool costs one GET, and a late number is no harm. MySQL has the truth;
+ * without the key everything in the inbox counts as new. */
+#ifndef HB_PAGES_INBOX_H
+#define HB_PAGES_INBOX_H
+
+#include "packet/inbox.h"
+#include "web/exchange.h"
+
+#define NEWS_AGE_MS ((int64_t)5000)
+
+/* The number of new items, for the layout (struct services). 0 also when a store does not answer. May block. */
+int64_t inbox_news_count(struct exchange *x);
+
+/* The time until which the user has seen the inbox; 0: never. From then on everything until now counts as seen. */
+int64_t inbox_news_seen(struct exchange *x);
+
+/* Adds the page-only boolean has_inbox and the list `inbox`: [{ kind waiting|refund, packet (its id), greeting, at,
+ * page: at_text, url "/p/ID", new, is_waiting, is_refund }], also: waiting: sender { id, nickname, page: initial, hue
+ * }, opens_at (null: from the beginning; page: opens_text); refund: amount_fen (page: amount_text). new: after seen_ms.
+ * */
+void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms);
+
+#endif

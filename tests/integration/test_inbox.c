@@ -1,0 +1,248 @@
+/* The inbox of the home page, and the number of what is new in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "packet/inbox.h"
+#include "pages/home.h"
+#include "pages/inbox.h"
+#include "test_packet_fixture.h"
+#include "web/respond.h"
+
+enum { MANY = 3000 };
+
+static struct services *app;
+static struct arena *arena;
+static struct person first, me; /* first: the first user of this test */
+static uint64_t first_id, next_id;
+static int64_t now;
+static const int64_t HOUR_MS = 3600000;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    arena = arena_new(65536, 64 << 20);
+    if (app == NULL || arena == NULL)
+        return 1;
+    person_new(app, &first, 0);
+    first_id = next_id = (UINT64_C(1) << 61) + (random_u64() >> 4);
+    now = clock_now_ms();
+    return 0;
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    person_new(app, &me, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    static const char *const clear[] = {
+        "DELETE packet_receiver FROM packet_receiver JOIN packet ON packet.id = packet_receiver.packet_id "
+        "WHERE packet.sender_id >= ?",
+        "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
+        "DELETE FROM packet WHERE sender_id >= ?"
+    };
+    int failed = db_exec(app->stores.db, NULL, "DELETE FROM transfer WHERE packet_id >= ? AND packet_id < ?",
+                         DB_PARAMS(DB_U64(first_id), DB_U64(next_id))) != ST_OK;
+    for (size_t i = 0; i < ARRAY_LEN(clear); i++)
+        failed |= db_exec(app->stores.db, NULL, clear[i], DB_PARAMS(DB_U64(first.id))) != ST_OK;
+    arena_free(arena);
+    packet_services_close(app);
+    return failed;
+}
+
+static uint64_t packet_add(const struct person *sender, const char *state, int64_t created_ms, int64_t expires_ms)
+{
+    char key[PERSON_KEY_MAX];
+    fresh_key(key);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
+                "seed, commitment, state, created_ms, expires_ms, request_key) VALUES (?, ?, ?, 'even', "
+                "'even', 200, 2, '给你', REPEAT('s', 32), REPEAT('c', 32), ?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(next_id), DB_U64(sender->id), DB_TEXT(str_from(sender->nickname)),
+                          DB_TEXT(str_from(state)), DB_I64(created_ms), DB_I64(expires_ms), DB_TEXT(str_from(key)))),
+        ST_OK);
+    return next_id++;
+}
+
+static uint64_t packet_for_me(const char *state, int64_t created_ms, int64_t expires_ms)
+{
+    uint64_t id = packet_add(&first, state, created_ms, expires_ms);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) VALUES (?, ?, 'me', ?)",
+                DB_PARAMS(DB_U64(id), DB_U64(me.id), DB_I64(expires_ms))),
+        ST_OK);
+    return id;
+}
+
+static void grab_add(uint64_t packet_id, const struct person *by)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                             "VALUES (?, 0, ?, 'x', 100, ?)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(by->id), DB_I64(now))),
+                     ST_OK);
+}
+
+/* The money is the bank's here; the test has no audit. */
+static void refund_add(const struct person *sender, const char *kind, int64_t fen, int64_t ms)
+{
+    uint64_t id = packet_add(sender, "closed", ms - HOUR_MS, ms);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) "
+                "VALUES (?, 1, ?, ?, ?, 0, ?)",
+                DB_PARAMS(DB_TEXT(str_from(kind)), DB_U64(sender->id), DB_I64(fen), DB_U64(id), DB_I64(ms))),
+        ST_OK);
+}
+
+static void home(struct visit *v, bool json)
+{
+    assert_int_equal(person_request(v, app, &me, home_show, "/", NULL, 0, json), 200);
+}
+
+static void a_packet_waits_until_it_is_opened_or_over(void **state)
+{
+    (void)state;
+    struct visit v;
+    struct person other;
+    person_new(app, &other, 0);
+    uint64_t opened = packet_for_me("open", now - 3, now + HOUR_MS);
+    (void)packet_for_me("open", now - 2, now + HOUR_MS);
+    (void)packet_for_me("open", now - HOUR_MS, now - 1); /* expired */
+    (void)packet_for_me("closed", now - 4, now + HOUR_MS);
+    (void)packet_add(&first, "open", now, now + HOUR_MS); /* for everybody */
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"waiting\""), 2);
+    assert_int_equal(visit_body_count(&v, "\"greeting\":\"给你\""), 2);
+    assert_true(visit_body_has(&v, "\"opens_at\":null"));
+    visit_end(&v);
+    grab_add(opened, &me);
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"waiting\""), 1);
+    visit_end(&v);
+}
+
+static void money_that_came_back_is_shown_for_a_week(void **state)
+{
+    (void)state;
+    struct visit v;
+    refund_add(&me, "refund", 123, now - HOUR_MS);
+    refund_add(&me, "refund", 456, now - INBOX_REFUND_MS - HOUR_MS);
+    refund_add(&me, "deposit", 789, now - HOUR_MS);
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"refund\""), 1);
+    assert_true(visit_body_has(&v, "\"amount_fen\":123"));
+    visit_end(&v);
+}
+
+static int64_t counted(int64_t now_ms)
+{
+    struct visit v;
+    visit_begin(&v, app, "/wallet", NULL, NULL);
+    v.x.visitor.user_id = me.id;
+    v.x.now_ms = now_ms;
+    int64_t count = inbox_news_count(&v.x);
+    visit_end(&v);
+    return count;
+}
+
+static void news_are_counted_until_home_is_looked_at(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_int_equal(counted(now), 0);
+    (void)packet_for_me("open", now - 10, now + HOUR_MS);
+    refund_add(&me, "refund", 1, now - 10);
+    assert_int_equal(counted(now + NEWS_AGE_MS - 1), 0); /* kept from before */
+    assert_int_equal(counted(now + NEWS_AGE_MS), 2);
+    home(&v, true); /* a program does not look */
+    assert_int_equal(visit_body_count(&v, "\"new\":true"), 2);
+    visit_end(&v);
+    assert_int_equal(counted(now + 2 * NEWS_AGE_MS), 2);
+    home(&v, false);
+    assert_int_equal(visit_body_count(&v, ">新</span>"), 2);
+    visit_end(&v);
+    home(&v, false); /* still there, but not new */
+    assert_int_equal(visit_body_count(&v, ">新</span>"), 0);
+    assert_true(visit_body_has(&v, "给你发了红包"));
+    visit_end(&v);
+    assert_int_equal(counted(clock_now_ms() + 2 * NEWS_AGE_MS), 0);
+    (void)packet_for_me("open", clock_now_ms() + 1, now + HOUR_MS);
+    assert_int_equal(counted(clock_now_ms() + 4 * NEWS_AGE_MS), 1);
+}
+
+static void every_page_shows_the_number(void **state)
+{
+    (void)state;
+    struct visit v;
+    (void)packet_for_me("open", now, now + HOUR_MS);
+    app->news_count = inbox_news_count;
+    visit_begin(&v, app, "/", NULL, NULL);
+    v.x.wants_json = false;
+    v.x.visitor.user_id = me.id;
+    v.x.visitor.nickname = str_from(me.nickname);
+    assert_int_equal(home_show(&v.x), STEP_DONE); /* looked at: nothing is new any more */
+    assert_false(visit_body_has(&v, "class=\"news\""));
+    visit_end(&v);
+    (void)packet_for_me("open", clock_now_ms() + 1, now + HOUR_MS);
+    visit_begin(&v, app, "/?other", NULL, NULL);
+    v.x.wants_json = false;
+    v.x.visitor.user_id = me.id;
+    v.x.visitor.nickname = str_from(me.nickname);
+    v.x.now_ms += 2 * NEWS_AGE_MS;
+    struct model m;
+    model_init(&m, v.x.arena);
+    value_null(&m, &m.root, "user");
+    respond_model(&v.x, 200, "pages/home", &m);
+    assert_true(visit_body_has(&v, "<b class=\"news\">1<span>"));
+    visit_end(&v);
+    app->news_count = NULL;
+}
+
+static void a_user_with_many_packets_reads_as_few_rows(void **state)
+{
+    (void)state;
+    struct inbox inbox;
+    records_many(app, &first, &me, clock_zone_year_start_ms(2025), MANY);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) "
+                             "SELECT packet_id, user_id, 'me', grabbed_ms FROM grab WHERE user_id = ?",
+                             DB_PARAMS(DB_U64(me.id))),
+                     ST_OK);
+    for (int i = 0; i < 300; i++)
+        (void)packet_for_me("closed", now - i, now + HOUR_MS);
+    (void)packet_for_me("open", now, now + 2 * HOUR_MS);
+    int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
+    assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &inbox), ST_OK);
+    int64_t rows = sql_rows_read(app) - looked - (looked - before);
+    assert_int_equal(inbox.count, 1);
+    if (rows > 600)
+        fail_msg("%lld rows", (long long)rows);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_packet_waits_until_it_is_opened_or_over, fresh),
+        cmocka_unit_test_setup(money_that_came_back_is_shown_for_a_week, fresh),
+        cmocka_unit_test_setup(news_are_counted_until_home_is_looked_at, fresh),
+        cmocka_unit_test_setup(every_page_shows_the_number, fresh),
+        cmocka_unit_test_setup(a_user_with_many_packets_reads_as_few_rows, fresh),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
+}
