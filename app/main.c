@@ -43,7 +43,7 @@ static const struct command {
     const char *role;    /* whose users it connects as (docs/reference/rights.md); NULL: it reads no configuration */
     const char *instead; /* an option that replaces the configuration, which is not read then; NULL: none */
 } COMMANDS[] = {
-    { "serve", serve_command, "--pool hot|page|auth [--check]", "answer FastCGI requests on descriptor 0", "web",
+    { "serve", serve_command, "--pool hot|page|auth|card [--check]", "answer FastCGI requests on descriptor 0", "web",
       NULL },
     { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle", NULL },
     { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit", NULL },

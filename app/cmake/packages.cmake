@@ -1,11 +1,15 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
-# libutf8proc-dev, libjansson-dev; for the tests also libcmocka-dev.
+# libutf8proc-dev, librsvg2-dev, libjansson-dev; for the tests also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
 pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+# librsvg is loaded at run time (io/svg_png.c), so only its headers are needed here.
+pkg_check_modules(RSVG REQUIRED librsvg-2.0)
+add_library(hb_rsvg_headers INTERFACE)
+target_include_directories(hb_rsvg_headers SYSTEM INTERFACE ${RSVG_INCLUDE_DIRS})
 if(HB_TESTS)
     pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()

@@ -28,7 +28,8 @@
     X(METRIC_MYSQL_LOST, "hongbao_mysql_connections_lost_total", "MySQL connections dropped after an error.")          \
     X(METRIC_DEAD_LETTERS, "hongbao_dead_letters_total", "Events put aside because they could not be settled.")        \
     X(METRIC_AUDIT_SAMPLED, "hongbao_audit_sampled_packets_total", "Packets audited by the settle worker.")            \
-    X(METRIC_AUDIT_VIOLATED, "hongbao_audit_sampled_violations_total", "Audited packets that violate an invariant.")
+    X(METRIC_AUDIT_VIOLATED, "hongbao_audit_sampled_violations_total", "Audited packets that violate an invariant.")   \
+    X(METRIC_REQUESTS_CARD, "hongbao_card_requests_total", "Requests answered by the card pool.")
 
 #define METRIC_ID(id, name, help) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };

@@ -1,5 +1,6 @@
 #include "base/array.h"
 #include "ops/api.h"
+#include "pages/card.h"
 #include "pages/records_filter.h"
 #include "pages/screen.h"
 #include "pages/send_form.h"
@@ -220,6 +221,17 @@ const struct api_operation api_operations[] = {
       .fields = FIELDS({ "key", "of the packet's screen_url: the list is shown", NULL }),
       .answers = ANSWERS({ 200, "Screen", "what is left; with the key, the newest grabs" },
                          { 304, NULL, "not changed since the ETag in If-None-Match" }) },
+    { .method = "GET",
+      .path = "/p/:id/card.png",
+      .id = "card",
+      .group = "packets",
+      .says = "A picture to share, without amounts",
+      .query = { card_fields },
+      .fields = FIELDS({ "shape", "1200 × 630 or 1080 × 1440", NULL }, { "lang", "the language of its words", NULL }),
+      .answers = ANSWERS({ 200, NULL, "the picture" }),
+      .refusals = REFUSALS({ 404, "not-found", "there is no such packet, or its id is written in another way" },
+                           { 503, "busy", "no answer now; a repeat may work" }),
+      .media = "image/png" },
     { .method = "POST",
       .path = "/p/:id/open",
       .id = "open",

@@ -13,8 +13,8 @@
 #define TEXT_PROMETHEUS STR("text/plain; version=0.0.4; charset=utf-8")
 
 const struct route ops_routes[] = {
-    { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH, health_alive },
-    { "GET", "/readyz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH, health_ready },
+    { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD, health_alive },
+    { "GET", "/readyz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD, health_ready },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics },
     { "GET", "/openapi.json", 0, POOL_PAGE, api_show },
 };

@@ -36,6 +36,7 @@ static const struct pool_kind {
     { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0 }, /* no MySQL: a slow query can't delay a grab */
     { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL, 0 },
     { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, AUTH_NICENESS },
+    { "card", POOL_CARD, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_DRAWING, AUTH_NICENESS },
 };
 
 static const struct pool_kind *pool_find(const char *name)
@@ -93,7 +94,7 @@ int serve_command(const struct config *config, int argc, char **argv)
     bool check = check_option(&argc, argv);
     const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
     if (kind == NULL) {
-        (void)fputs("usage: hongbao serve --pool hot|page|auth [--check]\n", stderr);
+        (void)fputs("usage: hongbao serve --pool hot|page|auth|card [--check]\n", stderr);
         return 2;
     }
     struct services app;

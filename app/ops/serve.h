@@ -5,7 +5,7 @@
 
 #include "base/config.h"
 
-/* `serve --pool hot|page|auth [--check]`: answers FastCGI requests on descriptor 0 until SIGTERM. --check: only
+/* `serve --pool hot|page|auth|card [--check]`: answers FastCGI requests on descriptor 0 until SIGTERM. --check: only
  * returns whether it could start, 0 or 1. 2: bad argument. */
 int serve_command(const struct config *config, int argc, char **argv);
 /* `settle [--check]`: runs the settle worker until SIGTERM. --check as for serve; 2 also when the tables were made for

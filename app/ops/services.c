@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "io/svg_png.h"
 #include "live/fence.h"
 #include "live/stores.h"
 #include "packet/receipt_keys.h"
@@ -47,6 +48,8 @@ enum status services_open(struct services *s, const struct config *config, unsig
         s->page_cache = page_cache_new(PAGE_CACHE_PAGES_MAX, PAGE_CACHE_BYTES_MAX);
         st = s->page_cache == NULL ? ST_NO_MEMORY : ST_OK;
     }
+    if (st == ST_OK && (parts & SERVICES_DRAWING) != 0)
+        st = svg_png_open(&s->drawing, error, error_size);
     if (st != ST_OK)
         services_close(s);
     return st;
@@ -55,6 +58,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
 void services_close(struct services *s)
 {
     page_cache_free(s->page_cache);
+    svg_png_close(s->drawing);
     templates_free(&s->templates);
     assets_free(s->assets);
     if (s->receipt_keys != NULL)

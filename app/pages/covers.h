@@ -13,6 +13,12 @@ struct str cover_greeting(struct exchange *x, enum packet_cover cover);
  * memory. */
 struct str cover_file(struct arena *a, enum packet_cover cover);
 
+/* The colours of the envelope for pictures, "#bf2c22": as in static/app.css, which has them for pages. */
+struct cover_colours {
+    struct str ground, low;
+};
+struct cover_colours cover_colours(enum packet_cover cover);
+
 /* Adds member cover, its name; page: cover_url, its picture (absent for the default cover, whose envelope has none). */
 void cover_model(struct exchange *x, struct model *m, struct value *object, struct str stored);
 

@@ -1,6 +1,7 @@
 #include "pages/routes.h"
 
 #include "base/array.h"
+#include "pages/card.h"
 #include "pages/end.h"
 #include "pages/grab.h"
 #include "pages/home.h"
@@ -20,6 +21,7 @@ const struct route packet_routes[] = {
     { "POST", "/p/:id/end", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, packet_end_post },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_HOT, packet_screen_hot },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_PAGE, packet_screen_cold },
+    { "GET", "/p/:id/card.png", 0, POOL_CARD, packet_card },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
     { "GET", "/p/:id/receipt", NEED_USER, POOL_PAGE, receipt_show },
     { "GET", "/p/:id/receipt.json", NEED_USER, POOL_PAGE, receipt_download },

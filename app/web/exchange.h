@@ -18,6 +18,7 @@
 struct exchange;
 struct route;
 struct page_cache;
+struct svg_png;
 struct problem;
 struct receipt_keys;
 struct stream;
@@ -37,6 +38,7 @@ struct services {
     struct templates templates;
     struct page_cache *page_cache; /* of the pages floor; NULL outside the hot pool */
     struct assets *assets;
+    struct svg_png *drawing;           /* NULL outside the card pool */
     struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes without pages */
     struct public_id_key id_key;       /* of the ids in paths, derived from config->secret */
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's

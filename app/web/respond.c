@@ -109,6 +109,12 @@ void respond_stream(struct exchange *x, int status, struct str content_type, con
     x->stream = stream;
 }
 
+void respond_public(struct exchange *x, struct str content_type, int max_age_s, struct str body)
+{
+    answer_begin_cached(x, 200, content_type, arena_printf(x->arena, "public, max-age=%d", max_age_s));
+    buf_str(&x->body, body);
+}
+
 void respond_see_other(struct exchange *x, struct str path)
 {
     answer_begin(x, 303, STR_NONE);

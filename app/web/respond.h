@@ -36,6 +36,8 @@ void respond_empty(struct exchange *x, int status);
 void respond_internal(struct exchange *x, struct str location);
 /* The same to @page, the page pool. */
 void respond_to_page_pool(struct exchange *x);
+/* Answers 200 with content that is the same for every visitor and never changes: caches may keep it for max_age_s. */
+void respond_public(struct exchange *x, struct str content_type, int max_age_s, struct str body);
 /* Answers with plain text (healthz, metrics). */
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body);
 

@@ -183,7 +183,13 @@ static void answer_login_needed(struct exchange *x)
 
 static enum metric pool_metric(enum pool pool)
 {
-    return pool == POOL_HOT ? METRIC_REQUESTS_HOT : pool == POOL_AUTH ? METRIC_REQUESTS_AUTH : METRIC_REQUESTS_PAGE;
+    switch (pool) {
+    case POOL_HOT: return METRIC_REQUESTS_HOT;
+    case POOL_AUTH: return METRIC_REQUESTS_AUTH;
+    case POOL_CARD: return METRIC_REQUESTS_CARD;
+    case POOL_PAGE: break;
+    }
+    return METRIC_REQUESTS_PAGE;
 }
 
 static const char *status_reason(int status)

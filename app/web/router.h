@@ -14,7 +14,7 @@ enum route_need {
     NO_TOKEN = 32     /* access tokens get 403: only a session can log in, log out and change the account */
 };
 
-enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4 };
+enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8 };
 
 struct route {
     const char *method; /* "GET" includes HEAD */

@@ -2,7 +2,7 @@
 # The servers of an instance. service_start_NAME returns when the server is ready; service_end ends it.
 
 # In the order of starting; they are ended in reverse order.
-SERVICES=(mariadb redis settle auth page hot nginx)
+SERVICES=(mariadb redis settle auth card page hot nginx)
 
 service_known() {
     [[ " ${SERVICES[*]} " == *" $1 "* ]] || die "no server '$1'; there are: ${SERVICES[*]}"
@@ -156,6 +156,11 @@ service_start_page() {
     local count
     count=$(cpu_count)
     service_start_pool page $((count < 2 ? 2 : count > 4 ? 4 : count)) 1024
+}
+
+service_start_card() {
+    # One process: with its fonts it takes some tens of megabytes, and nginx keeps what it draws.
+    service_start_pool card 1 128
 }
 
 AUTH_NICENESS=10 # as in app/ops/serve.c

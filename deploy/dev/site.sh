@@ -81,7 +81,7 @@ site_run_apart() {
 site_follow() {
     local name
     local -a logs=()
-    for name in access nginx hot page auth settle; do
+    for name in access nginx hot page auth card settle; do
         [ ! -f "$VAR/log/$name.log" ] || logs+=("$VAR/log/$name.log")
     done
     # nginx writes its access log with a delay: the lines of our own requests would follow the welcome text.
@@ -139,7 +139,7 @@ site_start() {
     fi
     packages_install run
     [ "$1" != nginx ] || site_check_port
-    case $1 in mariadb | hot | page | auth | settle) [ -x "$(build_binary_path)" ] || build_binary ;; esac
+    case $1 in mariadb | hot | page | auth | card | settle) [ -x "$(build_binary_path)" ] || build_binary ;; esac
     instance_configure
     [ -f "$VAR/run/port" ] || instance_remember_environment
     trap 'site_undo' EXIT
@@ -165,7 +165,7 @@ site_stop() {
 # serves. Environment and number of processes stay as they were at the start.
 site_restart() {
     local name
-    [ $# -gt 0 ] || set -- settle auth page hot
+    [ $# -gt 0 ] || set -- settle auth card page hot
     for name; do service_known "$name"; done
     instance_exists || die "nothing runs in $VAR"
     instance_lock
@@ -301,13 +301,14 @@ site_check_port() {
 # without any store.
 site_wait_ready() {
     local path
-    for path in /readyz /login /p/00000000000000000000000000; do
+    for path in /readyz /login /p/00000000000000000000000000 /p/00000000000000000000000000/card.png; do
         wait_until 20 site_answers "$path" || {
             say "dev: $(instance_url)$path answers $(service_http_code "$path")"
             process_show_log nginx
             case $path in
             /readyz) process_show_log page ;;
             /login) process_show_log auth ;;
+            *card.png) process_show_log card ;;
             *) process_show_log hot ;;
             esac
             die "the site did not get ready"

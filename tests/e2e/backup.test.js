@@ -101,7 +101,7 @@ test('tables older than Redis make letters of what contradicts, and an empty Red
   await page.step('Restore', 0);
   await page.step('Restore', 1, { BACKUP });
   await site.dev('start', 'redis');
-  for (const name of ['settle', 'auth', 'page', 'hot', 'nginx']) await site.dev('start', name);
+  for (const name of ['settle', 'auth', 'card', 'page', 'hot', 'nginx']) await site.dev('start', name);
 
   await poll('the other packet is open', async () => (await other.client.post(`/p/${fits.json.id}/open`, {})).status === 200);
   await settled(late, fits);

@@ -11,7 +11,7 @@ import { env, poll, url } from './support/instance.js';
 const run = promisify(execFile);
 // Folders beside the instance under test, where `servers stop-all` stops them even after a failure.
 const FOLDER = dirname(env.HB_TEST_VAR);
-const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'settle'];
+const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'settle'];
 const used = [];
 
 // A free port. The kernel does not reuse it at once.

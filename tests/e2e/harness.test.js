@@ -18,7 +18,7 @@ test('./dev up on a running instance reports that it is up', async () => {
 });
 
 test('every pool has its number of processes', () => {
-  for (const name of ['hot', 'page', 'auth', 'settle']) assert.ok(processes(name).length >= 1, name);
+  for (const name of ['hot', 'page', 'auth', 'card', 'settle']) assert.ok(processes(name).length >= 1, name);
 });
 
 test('Chromium shows the front page', async () => {

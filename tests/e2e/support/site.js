@@ -49,7 +49,7 @@ export async function audit() {
   }).catch((error) => assert.fail(`${error.message}\n${last.stdout}${last.stderr}`));
 }
 
-const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'settle'];
+const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'settle'];
 
 export const site = {
   url,

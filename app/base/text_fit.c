@@ -1,0 +1,98 @@
+#include "base/text_fit.h"
+
+#include <assert.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+#define ELLIPSIS "…"
+
+enum { WIDTH_NARROW = 40, WIDTH_NORMAL = 64, WIDTH_LARGE = 80, WIDTH_FULL = 100 };
+
+static uint32_t ascii_width(char c)
+{
+    if (strchr(" !'(),./:;I[\\]`fijlrt|", c) != NULL)
+        return WIDTH_NARROW;
+    if (strchr("%&@MWmw", c) != NULL)
+        return WIDTH_FULL;
+    return c >= 'A' && c <= 'Z' ? WIDTH_LARGE : WIDTH_NORMAL;
+}
+
+/* A grapheme cluster is as wide as its first code point. */
+static uint32_t cluster_width(struct str cluster)
+{
+    utf8proc_int32_t code;
+    if ((cluster.ptr[0] & 0x80) == 0)
+        return ascii_width(cluster.ptr[0]);
+    if (utf8proc_iterate((const utf8proc_uint8_t *)cluster.ptr, (utf8proc_ssize_t)cluster.len, &code) < 0)
+        return WIDTH_FULL;
+    return utf8proc_charwidth(code) > 1 || code >= 0x2000 ? WIDTH_FULL : WIDTH_LARGE;
+}
+
+uint32_t text_width(struct str s)
+{
+    uint32_t width = 0;
+    while (s.len > 0) {
+        struct str cluster = utf8_first_grapheme(s);
+        width += cluster_width(cluster);
+        s = str_slice(s, cluster.len, s.len);
+    }
+    return width;
+}
+
+/* U+FFFE and U+FFFF: valid UTF-8, but not allowed in XML. */
+static struct str xml_text(struct arena *a, struct str s)
+{
+    struct buf out = BUF_EMPTY;
+    for (size_t i = 0; i < s.len; i++) {
+        bool noncharacter =
+            s.len - i >= 3 && (memcmp(s.ptr + i, "\xef\xbf\xbe", 3) == 0 || memcmp(s.ptr + i, "\xef\xbf\xbf", 3) == 0);
+        if (noncharacter)
+            i += 2;
+        else
+            buf_char(&out, s.ptr[i]);
+    }
+    struct str copy = out.failed ? STR_NONE : arena_str(a, buf_view(&out));
+    buf_free(&out);
+    return copy;
+}
+
+/* Bytes of the longest start of s that is at most width_max wide; at least one cluster. */
+static size_t line_bytes(struct str s, uint32_t width_max)
+{
+    size_t bytes = 0, blank = 0;
+    uint32_t width = 0, blank_width = 0;
+    while (bytes < s.len) {
+        struct str cluster = utf8_first_grapheme(str_slice(s, bytes, s.len));
+        if (cluster.ptr[0] == ' ') {
+            blank = bytes;
+            blank_width = width;
+        }
+        width += cluster_width(cluster);
+        if (width > width_max && bytes > 0)
+            return 2 * blank_width >= width_max ? blank : bytes;
+        bytes += cluster.len;
+    }
+    return bytes;
+}
+
+size_t text_fit(struct arena *a, struct str s, uint32_t width_max, struct str *lines, size_t lines_max)
+{
+    assert(lines_max > 0 && width_max >= 2 * WIDTH_FULL);
+    struct str rest = str_trim(xml_text(a, s));
+    size_t count = 0;
+    while (rest.len > 0 && count < lines_max) {
+        size_t bytes = line_bytes(rest, width_max);
+        bool cut = bytes < rest.len && count + 1 == lines_max;
+        if (cut)
+            bytes = line_bytes(rest, width_max - WIDTH_FULL);
+        struct str line = str_trim(str_slice(rest, 0, bytes));
+        lines[count] = cut ? arena_printf(a, "%.*s" ELLIPSIS, STR_ARG(line)) : line;
+        if (lines[count++].ptr == NULL)
+            return 0;
+        rest = str_trim(str_slice(rest, bytes, rest.len));
+    }
+    return count;
+}

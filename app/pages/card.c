@@ -1,0 +1,128 @@
+#include "pages/card.h"
+
+#include "base/text_fit.h"
+#include "base/utf8.h"
+#include "io/svg_png.h"
+#include "packet/store.h"
+#include "pages/covers.h"
+#include "pages/present.h"
+#include "web/field_types.h"
+#include "web/qr.h"
+#include "web/respond.h"
+
+enum { CARD_LINES_MAX = 2, CARD_MAX_AGE_S = 86400, SENDER_WIDTH_MAX = 900, COVER_BYTES_MAX = 8 << 10 };
+
+/* Units: pixels, and hundredths of an em for greeting_width. A greeting of one line stands in the middle of two. */
+static const struct card_shape {
+    struct str name;
+    const char *template_name;
+    int width, height;
+    uint32_t greeting_width;
+    int greeting_y, line_height;
+} SHAPES[] = {
+    { STR("wide"), "pictures/card_wide", 1200, 630, 1240, 408, 76 },
+    { STR("tall"), "pictures/card_tall", 1080, 1440, 1320, 606, 98 },
+};
+
+struct card_query {
+    unsigned shape;
+    unsigned language;
+};
+
+static struct str shape_word(unsigned i)
+{
+    return i < sizeof SHAPES / sizeof SHAPES[0] ? SHAPES[i].name : STR_NONE;
+}
+
+static struct str language_word(unsigned i)
+{
+    return i < LANGUAGES ? str_from(language_tag((enum language)i)) : STR_NONE;
+}
+
+const struct field card_fields[] = {
+    { .name = "shape", .type = &FIELD_WORD, .member = offsetof(struct card_query, shape), .word = shape_word },
+    { .name = "lang", .type = &FIELD_WORD, .member = offsetof(struct card_query, language), .word = language_word },
+    { .name = NULL },
+};
+
+static void greeting_model(struct model *m, const struct card_shape *shape, struct str greeting)
+{
+    struct str lines[CARD_LINES_MAX];
+    struct value *list = value_list(m, &m->root, "greeting");
+    size_t count = text_fit(m->arena, greeting, shape->greeting_width, lines, CARD_LINES_MAX);
+    int y = shape->greeting_y + (count == 1 ? shape->line_height / 2 : 0);
+    for (size_t i = 0; i < count; i++, y += shape->line_height) {
+        struct value *object = value_add_object(m, list);
+        value_int(m, object, "y", y);
+        value_text(m, object, "line", lines[i]);
+    }
+}
+
+/* The cover's picture, which is our own file. In the arena; STR_NONE without it, and the answer is incomplete then. */
+static struct str cover_svg(struct exchange *x, enum packet_cover cover)
+{
+    struct buf svg = { .limit = COVER_BYTES_MAX };
+    struct str file = cover_file(x->arena, cover), copy = STR_NONE;
+    struct str path = arena_printf(x->arena, "%s/%.*s", x->app->stores.config->static_dir, STR_ARG(file));
+    if (file.ptr != NULL && path.ptr != NULL && buf_file(&svg, path.ptr) == ST_OK)
+        copy = arena_str(x->arena, buf_view(&svg));
+    buf_free(&svg);
+    return copy;
+}
+
+static void card_model(struct exchange *x, struct model *m, const struct card_shape *shape, const struct packet *p)
+{
+    enum packet_cover cover = packet_cover_from(p->cover);
+    struct value *root = &m->root, *sender = value_object(m, root, "sender");
+    struct str path = present_packet_path(x, p->id), name = STR("");
+    (void)text_fit(m->arena, p->sender_name, SENDER_WIDTH_MAX, &name, 1);
+    value_text(m, sender, "nickname", name);
+    value_text(m, root, "initial", utf8_first_grapheme(name));
+    greeting_model(m, shape, p->greeting);
+    value_text(m, root, "colour", cover_colours(cover).ground);
+    value_text(m, root, "colour_low", cover_colours(cover).low);
+    value_text(m, root, "html_cover", cover_svg(x, cover));
+    value_text(m, root, "html_qr",
+               qr_svg(m->arena, arena_printf(m->arena, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path))));
+}
+
+/* Renders the template and draws it into out. */
+static enum status card_draw(struct exchange *x, const struct card_shape *shape, const struct packet *p,
+                             struct buf *out)
+{
+    const struct mustache *picture = exchange_template(x, shape->template_name);
+    struct buf svg = BUF_EMPTY;
+    struct model m;
+    model_init(&m, x->arena);
+    card_model(x, &m, shape, p);
+    enum status st = picture == NULL ? ST_CORRUPT : m.failed ? ST_NO_MEMORY : mustache_render(picture, &m.root, &svg);
+    if (st == ST_OK)
+        st = svg_png_draw(x->app->drawing, buf_view(&svg), shape->width, shape->height, out);
+    buf_free(&svg);
+    return st == ST_INVALID ? ST_CORRUPT : st;
+}
+
+enum step packet_card(struct exchange *x)
+{
+    struct card_query query = { .language = (unsigned)x->language };
+    struct packet packet;
+    struct buf png = BUF_EMPTY;
+    if (!query_read(x, card_fields, &query)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    if (!str_equal(x->id_text, present_packet_id(x, x->id))) {
+        respond_problem(x, &PROBLEM_NOT_FOUND);
+        return STEP_DONE;
+    }
+    x->language = (enum language)query.language;
+    enum status st = packet_find(x->app->stores.db, x->arena, x->id, &packet);
+    if (st == ST_OK)
+        st = card_draw(x, &SHAPES[query.shape], &packet, &png);
+    if (st == ST_OK)
+        respond_public(x, STR("image/png"), CARD_MAX_AGE_S, buf_view(&png));
+    else
+        respond_status(x, st);
+    buf_free(&png);
+    return STEP_DONE;
+}

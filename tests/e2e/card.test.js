@@ -1,0 +1,136 @@
+// The picture to share: what is on it, for whom, and what it costs.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { env } from './support/instance.js';
+import { Client, newUser, poll, site, unique } from './support/site.js';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'hongbao-card-'));
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+
+let sender;
+before(async () => { sender = await newUser({ nickname: '艾丽', yuan: '100' }); });
+after(async () => {
+  await site.allUp();
+  rmSync(folder, { recursive: true });
+});
+
+async function send(fields = {}) {
+  const order = { kind: 'lucky', amount: '1', count: '3', request_key: unique('k'), ...fields };
+  const sent = await sender.client.post('/send', order);
+  assert.equal(sent.status, 201, sent.text);
+  return `/p/${sent.json.id}`;
+}
+
+// { status, headers, bytes, width, height }
+async function picture(path, options) {
+  const answer = await fetch(site.url + path, options);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const isPng = bytes.subarray(0, 8).equals(PNG);
+  return {
+    status: answer.status, headers: answer.headers, bytes,
+    width: isPng ? bytes.readUInt32BE(16) : 0, height: isPng ? bytes.readUInt32BE(20) : 0,
+  };
+}
+
+// nginx draws everything again.
+function cacheEmpty() {
+  const cache = `${env.HB_TEST_VAR}/tmp/nginx-cards`;
+  for (const name of readdirSync(cache)) rmSync(join(cache, name), { recursive: true });
+}
+
+// What a phone reads from the picture.
+async function scanned(bytes) {
+  const file = join(folder, 'card.png');
+  writeFileSync(file, bytes);
+  return (await run('zbarimg', ['-q', '--raw', file])).stdout.trim();
+}
+
+const drawn = async () => Number(/^hongbao_card_requests_total (\d+)$/m.exec((await new Client().get('/metrics')).text)[1]);
+
+for (const [shape, width, height] of [['wide', 1200, 630], ['tall', 1080, 1440]]) {
+  for (const lang of ['zh-CN', 'en']) {
+    test(`${shape}, ${lang}: a picture of ${width} × ${height}, whose code leads to the packet`, async () => {
+      const path = await send({ cover: 'birthday', greeting: '<新年> & "快乐" \'!\'' });
+      const card = await picture(`${path}/card.png?shape=${shape}&lang=${lang}`);
+      assert.deepEqual([card.status, card.width, card.height], [200, width, height]);
+      assert.equal(card.headers.get('content-type'), 'image/png');
+      assert.match(card.headers.get('cache-control'), /^public, max-age=\d+$/);
+      assert.equal(card.headers.get('set-cookie'), null);
+      assert.equal(await scanned(card.bytes), site.url + path);
+    });
+  }
+}
+
+test('every cover and every greeting can be drawn', async () => {
+  const greetings = ['👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5), 'كل عام وأنتم بخير ٢٠٢٦!!!', 'W'.repeat(25), '\uffff\ufffe', ']]>&amp;<!--', '{{x}}', ''];
+  const covers = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];
+  for (const [i, cover] of covers.entries()) {
+    const path = await send({ cover, greeting: greetings[i % greetings.length] });
+    const card = await picture(`${path}/card.png`);
+    assert.equal(card.status, 200, `${cover}, ${greetings[i % greetings.length]}`);
+    assert.equal(await scanned(card.bytes), site.url + path);
+  }
+});
+
+test('the picture is the same for everybody and shows no grab', async () => {
+  const path = await send();
+  const first = await picture(`${path}/card.png?lang=en`);
+  const grabber = await newUser({ nickname: '小明' });
+  assert.equal((await grabber.client.post(`${path}/open`)).status, 200);
+  cacheEmpty();
+  const cookie = `sid=${sender.client.cookie('sid')}`;
+  const later = await picture(`${path}/card.png?lang=en&shape=wide`, { headers: { cookie } });
+  assert.ok(first.bytes.equals(later.bytes));
+  assert.ok(!first.bytes.equals((await picture(`${path}/card.png?lang=zh-CN`)).bytes), 'another language, other words');
+});
+
+test('a crowd costs one drawing, and what was drawn is served without the pool', async () => {
+  const path = await send();
+  const before = await drawn();
+  const crowd = await Promise.all(Array.from({ length: 40 }, (_, i) => picture(`${path}/card.png?lang=en&x=${i}`)));
+  assert.deepEqual([...new Set(crowd.map(({ status }) => status))], [200]);
+  assert.equal(await drawn() - before, 1);
+  await site.dev('stop', 'card');
+  assert.equal((await picture(`${path}/card.png?lang=en`)).status, 200);
+  assert.equal((await picture(`${path}/card.png?lang=en`, { method: 'HEAD' })).status, 200);
+  assert.equal((await picture(`${path}/card.png?lang=zh-CN`)).status, 503);
+  assert.equal((await sender.client.get(path)).status, 200, 'pages do not need the pool');
+  await site.dev('start', 'card');
+  await poll('the pool is back', async () => (await picture(`${path}/card.png?lang=zh-CN`)).status === 200);
+});
+
+test('a query in another spelling gets no other picture into the cache', async () => {
+  const path = await send();
+  const ask = (query, language) => picture(`${path}/card.png${query}`, { headers: { 'accept-language': language } });
+  const sly = await ask('?l%61ng=en', 'zh-CN');
+  const chinese = await ask('?lang=zh-CN', 'en');
+  assert.equal(sly.status, 200);
+  assert.ok(sly.bytes.equals(chinese.bytes));
+  assert.ok((await ask('', 'zh-CN')).bytes.equals(chinese.bytes));
+  assert.ok(!(await ask('', 'en')).bytes.equals(chinese.bytes));
+});
+
+test('forged and differently written ids are not found, and other methods are refused', async () => {
+  const path = await send();
+  assert.equal((await picture('/p/00000000000000000000000000/card.png')).status, 404);
+  assert.equal((await picture(`${path.replace('/p/', '').toUpperCase().replace(/^/, '/p/')}/card.png`)).status, 404);
+  assert.equal((await picture(`${path}/card.png`, { method: 'POST' })).status, 405);
+});
+
+test('it is the Open Graph picture of the packet, in the language of the page', async () => {
+  const path = await send();
+  for (const language of ['zh-CN', 'en']) {
+    const { text } = await new Client().getHtml(path, { 'accept-language': language });
+    const content = (name) => new RegExp(`<meta property="og:${name}" content="([^"]*)">`).exec(text)?.[1];
+    assert.equal(content('image'), `${site.url}${path}/card.png?lang=${language}`);
+    assert.deepEqual([content('image:width'), content('image:height')], ['1200', '630']);
+    assert.match(content('image:alt'), /艾丽/);
+    assert.equal((await picture(content('image').slice(site.url.length))).width, 1200);
+  }
+});

@@ -1,0 +1,117 @@
+/* base/text_fit: widths and lines of texts in pictures; base/link_key. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/link_key.h"
+#include "base/text_fit.h"
+
+enum { LINES = 2 };
+
+static struct arena *arena;
+static struct str lines[LINES];
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_new(1 << 14, 1 << 18);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static size_t fit(const char *text, uint32_t width)
+{
+    return text_fit(arena, str_from(text), width, lines, LINES);
+}
+
+static void assert_line(size_t i, const char *text)
+{
+    if (!str_equal(lines[i], str_from(text)))
+        fail_msg("line %zu is \"%.*s\"", i, STR_ARG(lines[i]));
+}
+
+static void a_chinese_character_is_an_em_wide_and_a_cluster_as_wide_as_its_first(void **state)
+{
+    (void)state;
+    assert_int_equal(text_width(STR("红包")), 200);
+    assert_int_equal(text_width(STR("👨‍👩‍👧")), 100);
+    assert_true(text_width(STR("iiii")) < text_width(STR("WWWW")));
+    assert_int_equal(text_width(STR("")), 0);
+}
+
+static void a_text_is_divided_at_blanks_or_between_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(fit("红包", 1000), 1);
+    assert_line(0, "红包");
+    assert_int_equal(fit("一二三四五六七", 500), 2);
+    assert_line(0, "一二三四五");
+    assert_line(1, "六七");
+    assert_int_equal(fit("good luck in it", 700), 2);
+    assert_line(0, "good luck in");
+    assert_line(1, "it");
+    assert_int_equal(fit("  ", 700), 0);
+}
+
+static void a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits(void **state)
+{
+    (void)state;
+    assert_int_equal(fit("一二三四五六七八九十一", 500), 2);
+    assert_line(1, "六七八九…");
+    static const char *const texts[] = {
+        "WWWWWWWWWWWWWWWWWWWWWWWWW", "كل عام وأنتم بخير ٢٠٢٦!!!", "a b c d e f g h i j k l m",
+        "👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀"
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        size_t count = fit(texts[i], 450);
+        assert_true(count > 0);
+        for (size_t k = 0; k < count; k++)
+            assert_true(text_width(lines[k]) <= 450);
+    }
+}
+
+static void characters_that_xml_refuses_are_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(fit("a\xef\xbf\xbf"
+                         "b\xef\xbf\xbe",
+                         1000),
+                     1);
+    assert_line(0, "ab");
+}
+
+static void a_link_key_fits_one_secret_purpose_and_id(void **state)
+{
+    (void)state;
+    const struct str secret = STR("a secret of more than thirty-two characters");
+    struct str key = link_key(arena, secret, "a", 1);
+    assert_int_equal(key.len, 32);
+    assert_true(link_key_is(key, secret, "a", 1));
+    assert_false(link_key_is(key, secret, "a", 2));
+    assert_false(link_key_is(key, secret, "b", 1));
+    assert_false(link_key_is(key, STR("another secret of more than thirty-two characters"), "a", 1));
+    assert_false(link_key_is(str_slice(key, 0, 31), secret, "a", 1));
+    assert_false(link_key_is(STR(""), secret, "a", 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chinese_character_is_an_em_wide_and_a_cluster_as_wide_as_its_first),
+        cmocka_unit_test(a_text_is_divided_at_blanks_or_between_characters),
+        cmocka_unit_test(a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits),
+        cmocka_unit_test(characters_that_xml_refuses_are_left_out),
+        cmocka_unit_test(a_link_key_fits_one_secret_purpose_and_id),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
