@@ -11,11 +11,22 @@
 --   commitment, seed, best, grabbed_fen, close_event (empty: not closed), held (share_no of the first grab held behind
 --   a dead letter; empty or false: none)}, true once it is finished and closed in MySQL, else false, false: it has no
 --   options, or {opens_ms, phrase_hash, phrase_sealed, cover, receiver_count, ended_ms, returned_count, thanks_count,
---   receivers, receiver_names}, false for each that it lacks}; an entry is `user,fen,ms-seq,nickname`; true is 1 and
---   false nil in the reply
+--   receivers, receiver_names}, false for each that it lacks, and with thanks: what I thanked with or false, {what the
+--   receiver of each row thanked with, or false}; an entry is `user,fen,ms-seq,nickname`; true is 1 and false nil in
+--   the reply
 -- @include "codes"
 -- @include "clock"
 -- @include "consistency"
+-- @include "digits"
+
+-- The names of the fields for the thanks of these shares.
+local function thanks_fields(first, last)
+    local fields = {}
+    for share_no = first, last do
+        fields[#fields + 1] = 'thanks:' .. digits(share_no)
+    end
+    return fields
+end
 
 local user, after, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -51,6 +62,11 @@ local closed = last and redis.call('PTTL', KEYS[1]) >= 0
 local has_options = table.remove(packet, 19) == '1'
 local options = has_options and redis.call('HMGET', KEYS[1], 'opens_ms', 'phrase_hash', 'phrase_sealed', 'cover',
     'receiver_count', 'ended_ms', 'returned_count', 'thanks_count', 'receivers', 'receiver_names')
+local my_thanks, thanks = false, false
+if has_options and redis.call('HGET', KEYS[1], 'thanks_count') then
+    my_thanks = my_share and redis.call('HGET', KEYS[1], 'thanks:' .. my_share)
+    thanks = stop > start and redis.call('HMGET', KEYS[1], unpack(thanks_fields(start, stop - 1)))
+end
 
 return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,
-    closed, options}
+    closed, options, my_thanks, thanks}

@@ -9,7 +9,8 @@
  *                                held behind a dead letter, settle/held.h; missing or empty: none), options (1: it has
  *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
  *                                cover, receiver_count, ended_ms, returned_count, thanks_count,
- *                                receivers, receiver_names)
+ *                                receivers, receiver_names), thanks:N (what the receiver of share N
+ *                                thanked with)
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
@@ -51,7 +52,7 @@ enum live_code {
 /* The connection and the scripts, all borrowed. struct stores holds one for the life of the process. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold;
+    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks;
     int64_t partitions;
 };
 /* Looks up the scripts by name. ST_INVALID: a script is missing or has a wrong number of keys. */

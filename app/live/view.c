@@ -23,7 +23,9 @@ enum {
     REPLY_ROWS,
     REPLY_FIELDS,
     REPLY_CLOSED,
-    REPLY_OPTIONS
+    REPLY_OPTIONS,
+    REPLY_MY_THANKS,
+    REPLY_THANKS
 };
 enum {
     FIELD_SENDER,
@@ -177,15 +179,18 @@ static bool mine_read(const redisReply *reply, const struct settled_position *se
     int64_t share_no;
     if (!redis_reply_i64(share, &share_no))
         return false;
+    if (!row_read(redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, &out->mine))
+        return false;
     out->has_mine = true;
-    return row_read(redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, &out->mine);
+    out->mine.thanks = redis_reply_str(redis_reply_at(reply, REPLY_MY_THANKS));
+    return true;
 }
 
 /* Reads the rows: the reply is in share order, out->rows newest first. */
 static enum status rows_read(const redisReply *reply, struct arena *a, const struct settled_position *settled,
                              struct packet_view *out)
 {
-    const redisReply *list = redis_reply_at(reply, REPLY_ROWS);
+    const redisReply *list = redis_reply_at(reply, REPLY_ROWS), *thanks = redis_reply_at(reply, REPLY_THANKS);
     int64_t first;
     if (list == NULL || list->type != REDIS_REPLY_ARRAY || list->elements > LIVE_ROWS_MAX ||
         !redis_reply_i64(redis_reply_at(reply, REPLY_FIRST), &first) || first < 0)
@@ -198,6 +203,7 @@ static enum status rows_read(const redisReply *reply, struct arena *a, const str
         size_t from_end = out->row_count - 1 - i;
         if (!row_read(list->element[from_end], first + (int64_t)from_end, settled, &out->rows[i]))
             return ST_CORRUPT;
+        out->rows[i].thanks = redis_reply_str(redis_reply_at(thanks, from_end));
     }
     out->next = out->row_count > 0 ? (uint32_t)first : 0;
     return ST_OK;

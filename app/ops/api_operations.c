@@ -6,6 +6,7 @@
 #include "pages/send_form.h"
 #include "pages/send_prefill.h"
 #include "pages/show.h"
+#include "pages/thanks.h"
 #include "pages/verify.h"
 #include "user/account.h"
 #include "user/language.h"
@@ -248,6 +249,16 @@ const struct api_operation api_operations[] = {
       .says = "Ends one's own packet early; the rest goes back",
       .answers = ANSWERS({ 200, "Ended", "ended; finished when every share was taken before" }),
       .refusals = REFUSALS({ 403, "not-sender", "it is somebody else's" }) },
+    { .method = "POST",
+      .path = "/p/:id/thanks",
+      .id = "thanks",
+      .group = "packets",
+      .says = "Thanks the sender for one's share, once; a repeat with the same text is no error",
+      .form = thanks_fields,
+      .fields = FIELDS({ "text", "one line, at most 25 characters as people count them", "Thank you" }),
+      .answers = ANSWERS({ 200, "Thanks", "said; shown as `thanks` of the share" }),
+      .refusals = REFUSALS({ 403, "no-share", "no share of it" },
+                           { 409, "thanks-already", "thanked with another text before" }) },
     { .method = "GET",
       .path = "/p/:id/receipt",
       .id = "receipt",

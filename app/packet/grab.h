@@ -13,8 +13,9 @@ struct grab {
     struct str nickname; /* at the time of the grab */
     int64_t amount_fen;
     int64_t grabbed_ms;
-    bool settled;  /* the amount is in the wallet */
-    bool returned; /* given back, into the packet or to its sender */
+    bool settled;      /* the amount is in the wallet */
+    bool returned;     /* given back, into the packet or to its sender */
+    struct str thanks; /* what the receiver thanked with; STR_NONE: nothing */
 };
 
 #endif

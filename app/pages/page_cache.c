@@ -203,7 +203,7 @@ static size_t page_bytes(const struct cached_page *page)
     for (int i = 0; i < LANGUAGES; i++)
         bytes += page->rows.html[i].len;
     for (size_t i = 0; i < view->row_count; i++)
-        bytes += view->rows[i].nickname.len;
+        bytes += view->rows[i].nickname.len + view->rows[i].thanks.len;
     return bytes;
 }
 
@@ -216,8 +216,10 @@ static void page_move(struct cached_page *page, void *memory)
     char *cursor = (char *)(rows + view->row_count);
     memcpy(rows, view->rows, view->row_count * sizeof *rows);
     view->rows = rows;
-    for (size_t i = 0; i < view->row_count; i++)
+    for (size_t i = 0; i < view->row_count; i++) {
         text_move(&cursor, &rows[i].nickname);
+        text_move(&cursor, &rows[i].thanks);
+    }
     for (size_t i = 0; i < ARRAY_LEN(PACKET_TEXTS); i++)
         text_move(&cursor, packet_text(&view->packet, i));
     for (int i = 0; i < LANGUAGES; i++)

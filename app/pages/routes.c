@@ -10,6 +10,7 @@
 #include "pages/screen.h"
 #include "pages/send.h"
 #include "pages/show.h"
+#include "pages/thanks.h"
 #include "pages/verify.h"
 
 /* The hot pool passes requests for a packet that Redis does not have to the page pool, which serves the same paths. */
@@ -19,6 +20,7 @@ const struct route packet_routes[] = {
     { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, packet_show_cold },
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_open_cold },
     { "POST", "/p/:id/end", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, packet_end_post },
+    { "POST", "/p/:id/thanks", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_thanks_post },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_HOT, packet_screen_hot },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_PAGE, packet_screen_cold },
     { "GET", "/p/:id/card.png", 0, POOL_CARD, packet_card },

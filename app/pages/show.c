@@ -4,6 +4,7 @@
 #include "packet/grab.h"
 #include "packet/receivers.h"
 #include "packet/store.h"
+#include "packet/thanks.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
 #include "pages/show_tag.h"
@@ -203,6 +204,12 @@ static enum status view_rows_find(struct exchange *x, uint32_t after, size_t lim
     return st;
 }
 
+static enum status view_thanks_find(struct exchange *x, struct packet_view *view)
+{
+    enum status st = thanks_find_all(x->app->stores.db, x->arena, x->id, view->rows, view->row_count);
+    return st == ST_OK && view->has_mine ? thanks_find_all(x->app->stores.db, x->arena, x->id, &view->mine, 1) : st;
+}
+
 enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, struct packet_view *view)
 {
     enum status st = packet_find(x->app->stores.db, x->arena, x->id, &view->packet);
@@ -221,7 +228,8 @@ enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, str
             return st;
         view->has_mine = st == ST_OK;
     }
-    return view_rows_find(x, after, limit, view);
+    enum status st_rows = view_rows_find(x, after, limit, view);
+    return st_rows == ST_OK && view->packet.thanks_count > 0 ? view_thanks_find(x, view) : st_rows;
 }
 
 enum step packet_show_cold(struct exchange *x)

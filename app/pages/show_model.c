@@ -40,6 +40,10 @@ static void row_model(struct model *m, struct value *object, const struct packet
     view_money_model(m, object, "amount_fen", "amount_text", row->amount_fen);
     view_time_model(m, object, "grabbed_at", "time_text", row->grabbed_ms);
     value_bool(m, object, "best", row_is_best(p, row));
+    if (row->thanks.len > 0)
+        value_text(m, object, "thanks", row->thanks);
+    else
+        value_null(m, object, "thanks");
 }
 
 static void mine_model(struct model *m, const struct packet_view *view)
@@ -213,6 +217,9 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     value_page_bool(m, root, "not_for_you", visitor_id != 0 && !may_open && !is_sender);
     value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && may_open);
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && may_open);
+    value_page_bool(m, root, "can_thank",
+                    view->has_mine && view->mine.settled && !view->mine.returned && view->mine.thanks.len == 0 &&
+                        !is_sender);
     value_page_bool(m, root, "can_end", p->state == PACKET_OPEN && is_sender);
 }
 

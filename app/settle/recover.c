@@ -18,6 +18,7 @@
 #include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "packet/thanks.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
 #include "settle/write.h"
@@ -147,6 +148,11 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
                                             .nickname = grabs[i].nickname,
                                             .amount_fen = grabs[i].amount_fen,
                                             .event = { .ms = (uint64_t)grabs[i].grabbed_ms } };
+    }
+    if (p->thanks_count > 0) { /* the worker tells Redis again, once it has the packet */
+        st = thanks_mark_lost(db, p->id);
+        if (st != ST_OK)
+            return st;
     }
     st = live_load(&t->s->stores->live, p, shares, settled, (uint32_t)grab_count, LIVE_STATE_OPEN, &code);
     if (st == ST_OK && code != LIVE_LOADED && code != LIVE_EXISTS) {

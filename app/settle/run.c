@@ -7,6 +7,7 @@
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
+#include "settle/thanks.h"
 
 enum {
     MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, and of extra */
@@ -24,18 +25,19 @@ struct worker {
     bool failed;                              /* the last step failed, or maintenance did */
 };
 
-/* Runs expiry and recovery. Expiry runs even if recovery failed: it frees memory in a full Redis, which refuses to load
- * packets. */
+/* Runs expiry, recovery, and thanks that Redis was not told of. Expiry runs even if recovery failed: it frees memory in
+ * a full Redis, which refuses to load packets. */
 static enum status maintain(struct worker *w)
 {
     struct recover_done done = { 0 };
     uint64_t closed = 0;
     enum status recovered = recover_pass(&w->recover, w->settle, clock_now_ms(), &done);
+    enum status told = thanks_recover(w->settle->stores, clock_now_ms());
     enum status expired = expire_pass(&w->expire, w->settle, clock_now_ms(), &closed, &done);
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
                  (unsigned long long)done.loaded, (unsigned long long)done.refunded);
-    return recovered != ST_OK ? recovered : expired;
+    return recovered != ST_OK ? recovered : told != ST_OK ? told : expired;
 }
 
 static enum status maintain_when_due(struct worker *w)

@@ -99,6 +99,7 @@ const special = {
   },
   revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
   end: async (client) => ({ path: { id: await packet(client) } }),
+  thanks: async (client) => ({ path: { id: await received(client) } }),
   receipt: async (client) => ({ path: { id: await received(client) } }),
   receiptFile: async (client) => ({ path: { id: await received(client) } }),
   tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),

@@ -131,6 +131,13 @@ static void each_role_writes_its_own_columns_only(void **state)
     /* A sender's end is a new expiry; the settle worker ends nothing. */
     assert_denied(settle, "UPDATE packet SET expires_ms = 0");
     assert_denied(settle, "UPDATE packet SET ended_ms = 0");
+    /* Receivers write thanks, the settle worker tells Redis. */
+    assert_denied(settle,
+                  "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (1, 0, 1, 'x', 1)");
+    assert_denied(settle, "UPDATE thanks SET text = ''");
+    assert_denied(settle, "UPDATE packet SET thanks_count = 0");
+    assert_denied(web, "UPDATE thanks SET text = ''");
+    assert_denied(web, "DELETE FROM thanks");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
     assert_denied(settle, "SELECT hash FROM token");

@@ -100,6 +100,26 @@ static bool json_has(const struct model *m, const char *part)
     return found;
 }
 
+static void a_receiver_can_thank_once_the_money_has_come(void **state)
+{
+    (void)state;
+    struct model m;
+    struct packet_view view = view_open(GRABBER);
+    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    assert_true(json_has(&m, "\"thanks\":null"));
+    view.mine.settled = true;
+    assert_true(flag(shown(&view, GRABBER, &m), "can_thank"));
+    view.mine.returned = true;
+    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    view.mine.returned = false;
+    view.mine.thanks = view.rows[0].thanks = STR("谢谢\"<b>");
+    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    assert_true(json_has(&m, "\"thanks\":\"谢谢\\\"\\u003cb\\u003e\""));
+    view.packet.sender_id = GRABBER; /* the own share of an own packet */
+    view.mine.thanks = STR_NONE;
+    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+}
+
 static void only_the_sender_sees_the_amounts(void **state)
 {
     (void)state;
@@ -392,6 +412,7 @@ static void a_scheduled_packet_was_finished_since_its_opening(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_receiver_can_thank_once_the_money_has_come),
         cmocka_unit_test(only_the_sender_sees_the_amounts),
         cmocka_unit_test(the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share),
         cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),

@@ -151,6 +151,7 @@ const packets = [
   { name: 'verify finished', as: 'grabber', path: verify('finished') },
   { name: 'verify expired', as: 'grabber', path: verify('expired') },
   { name: 'verify hundred', as: 'grabber', path: verify('hundred') },
+  { name: 'thanks refused', as: 'grabber', path: (w) => `${w.finished}/thanks`, post: { text: '谢'.repeat(26) }, status: 422 },
   { name: 'receipt', as: 'grabber', path: receipt('finished') },
   { name: 'receipt of a long name', as: 'rtl', path: receipt('hundred') },
   { name: 'receipt of another', as: 'stranger', path: receipt('finished'), status: 404 },

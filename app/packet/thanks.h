@@ -1,0 +1,48 @@
+/* Thanks 答谢: a line that a receiver wrote, at most one for each grab. Rows of the table thanks. Every function can also
+ * return the errors of db_exec or db_query. */
+#ifndef HB_PACKET_THANKS_H
+#define HB_PACKET_THANKS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "io/db.h"
+#include "packet/grab.h"
+
+enum {
+    THANKS_GRAPHEMES_MAX = 25,
+    THANKS_CODE_POINTS_MAX = 400 /* the width of the column */
+};
+
+struct thanks {
+    uint64_t packet_id;
+    uint32_t share_no;
+    uint64_t user_id;
+    struct str text; /* one line, clean */
+    int64_t created_ms;
+};
+
+/* Adds the thanks, and counts them in the packet's row; *packet_count is that count. Inside a transaction. ST_EXISTS:
+ * the share has thanks. */
+enum status thanks_insert(struct db *db, struct arena *a, const struct thanks *t, uint32_t *packet_count);
+/* The text for a share, in the arena. ST_NOT_FOUND: none. */
+enum status thanks_find(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no, struct str *text);
+/* Sets the texts of grabs of one packet, in the arena. */
+enum status thanks_find_all(struct db *db, struct arena *a, uint64_t packet_id, struct grab *grabs, size_t count);
+
+/* ---- what Redis knows of them ---- */
+
+/* Thanks that Redis was not told about, with what the packet's row says. */
+struct thanks_pending {
+    struct thanks thanks;
+    uint32_t packet_count; /* the packet's thanks_count */
+    bool packet_closed;
+};
+/* Those until created_ms, oldest first, at most limit; *out is in the arena. */
+enum status thanks_find_pending(struct db *db, struct arena *a, int64_t created_ms, size_t limit,
+                                struct thanks_pending **out, size_t *out_count);
+/* Redis was told, or never needs to be. */
+enum status thanks_mark_applied(struct db *db, const struct thanks *t, int64_t now_ms);
+/* Redis has lost the packet: all of its thanks are pending again. */
+enum status thanks_mark_lost(struct db *db, uint64_t packet_id);
+
+#endif

@@ -1,0 +1,87 @@
+#include "pages/thanks.h"
+
+#include "packet/thanks.h"
+#include "pages/present.h"
+#include "pages/show.h"
+#include "pages/show_model.h"
+#include "settle/thanks.h"
+#include "web/field_types.h"
+#include "web/respond.h"
+
+static const struct problem PROBLEM_NO_SHARE = { 403, "no-share", "text/thanks_no_share", NULL, 0 };
+static const struct problem PROBLEM_ALREADY = { 409, "thanks-already", "text/thanks_already", NULL, 0 };
+
+const struct field thanks_fields[] = {
+    { .name = "text",
+      .type = &FIELD_LINE,
+      .required = true,
+      .max = THANKS_GRAPHEMES_MAX,
+      .code_points_max = THANKS_CODE_POINTS_MAX,
+      .missing = "text/thanks_missing",
+      .malformed = "text/thanks_invalid",
+      .high = "text/thanks_long",
+      .wide = "text/thanks_long" },
+    { .name = NULL },
+};
+
+/* The packet's page again, with the typed text and its message. */
+static void answer_refused_form(struct exchange *x, const struct form_errors *errors)
+{
+    struct packet_view view = { 0 };
+    struct model m;
+    enum status st = show_view_find(x, PACKET_NO_SHARE, SHOW_ROWS, &view);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return;
+    }
+    model_init(&m, x->arena);
+    show_model(x, &view, NULL, &m);
+    form_typed_model(&m, &m.root, thanks_fields, &x->form);
+    respond_form_errors(x, "pages/packet", &m, errors);
+}
+
+static void answer_said(struct exchange *x, struct str text)
+{
+    struct model m;
+    x->fallback_problem = &PROBLEM_UNKNOWN;
+    if (!x->wants_json) {
+        respond_see_other(x, present_packet_path(x, x->id));
+        return;
+    }
+    model_init(&m, x->arena);
+    value_text(&m, &m.root, "text", text);
+    respond_model(x, 200, "pages/packet", &m);
+}
+
+static void answer_result(struct exchange *x, enum thanks_result result, struct str text)
+{
+    switch (result) {
+    case THANKS_SAID: answer_said(x, text); break;
+    case THANKS_NO_SHARE: respond_problem(x, &PROBLEM_NO_SHARE); break;
+    case THANKS_UNSETTLED: respond_problem(x, &PROBLEM_BUSY); break;
+    case THANKS_OTHER:
+        if (x->wants_json)
+            respond_problem(x, &PROBLEM_ALREADY);
+        else
+            respond_see_other(x, present_packet_path(x, x->id));
+    }
+}
+
+enum step packet_thanks_post(struct exchange *x)
+{
+    struct str text = STR("");
+    struct form_errors errors = { 0 };
+    enum thanks_result result;
+    enum status st = form_read(x, thanks_fields, &text, &errors);
+    if (st == ST_INVALID) {
+        answer_refused_form(x, &errors);
+        return STEP_DONE;
+    }
+    if (st == ST_OK)
+        st = thanks_say(&x->app->stores, x->arena, x->id, x->visitor.user_id, text, x->now_ms, &result);
+    if (st == ST_OK)
+        answer_result(x, result, text);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}

@@ -1,0 +1,30 @@
+/* A receiver thanks the sender: MySQL first, then Redis, so that the packet's page shows it at once. When the process
+ * dies in between, or Redis is away, the settle worker tells Redis (thanks_recover). Thanks are no money: a Redis that
+ * was restored from an older copy may lack some of them until the packet's page comes from MySQL. */
+#ifndef HB_SETTLE_THANKS_H
+#define HB_SETTLE_THANKS_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "live/stores.h"
+
+enum thanks_result {
+    THANKS_SAID,     /* now or before */
+    THANKS_OTHER,    /* the share has another text; nothing was changed */
+    THANKS_NO_SHARE, /* the user has no share of this packet */
+    THANKS_UNSETTLED /* the share is not settled yet: try again */
+};
+
+/* Says thanks for the user's share, once. text: clean, THANKS_GRAPHEMES_MAX. a: memory for rows. ST_OK: see *result ·
+ * ST_NOT_FOUND: no such packet · ST_UNAVAILABLE, ST_CONFLICT: nothing was changed · ST_UNKNOWN: perhaps said, repeat
+ * the call · ST_CORRUPT · ST_NO_MEMORY. */
+enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, struct str text,
+                       int64_t now_ms, enum thanks_result *result);
+
+/* Tells Redis about thanks that it does not know and that are older than a grace time. Call it once a second. ST_OK:
+ * also when a packet can't take them yet · ST_UNAVAILABLE · ST_NO_MEMORY. */
+enum status thanks_recover(struct stores *stores, int64_t now_ms);
+
+#endif
