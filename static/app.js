@@ -91,7 +91,7 @@
     var show = function () {
       var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
       if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);
-      if (form.elements.kind.value === 'even') {
+      if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') {
         var count = ascii(form.elements.count.value);
         fen *= /^\d{1,6}$/.test(count) ? +count : 0;
       }

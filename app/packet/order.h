@@ -5,11 +5,15 @@
 #include "packet/cover.h"
 #include "packet/packet.h"
 
+/* What the typed amount of an even packet is. */
+enum amount_of { AMOUNT_OF_SHARE, AMOUNT_OF_TOTAL };
+
 /* The amounts are within the limits and can be split (packet/rules.h). */
 struct send_order {
     enum packet_kind kind;
     enum split_method split;
-    int64_t amount_fen; /* of the whole packet */
+    enum amount_of amount_of; /* what was typed; even only */
+    int64_t amount_fen;       /* of the whole packet */
     int64_t share_max_fen;
     int64_t lifetime_ms;
     bool lifetime_by_default; /* the form field was empty */

@@ -32,8 +32,13 @@ struct rules_sum {
     int64_t total_fen; /* total of the packet, with RULES_OK */
 };
 
-/* Checks an amount against the limits. amount_fen: for a lucky packet its total, for the other kinds one share; ≥ 0.
- * count: at most rules_count_max; 0: not known yet, and only violations with every count are reported. */
-struct rules_sum rules_check(const struct config *config, enum packet_kind kind, int64_t amount_fen, uint32_t count);
+/* An amount as it was typed. */
+struct rules_amount {
+    int64_t fen;    /* ≥ 0 */
+    bool is_total;  /* of the packet, whatever its shares are; false: of one share */
+    uint32_t count; /* at most rules_count_max; 0: not known yet, and only violations with every count are reported */
+};
+/* Checks an amount against the limits. */
+struct rules_sum rules_check(const struct config *config, const struct rules_amount *amount);
 
 #endif

@@ -65,6 +65,7 @@ static void choices_model(struct model *m, const struct form *typed)
     value_page_bool(m, &m->root, "kind_lucky", kind == PACKET_LUCKY);
     value_page_bool(m, &m->root, "kind_even", kind == PACKET_EVEN);
     value_page_bool(m, &m->root, "kind_exclusive", kind == PACKET_EXCLUSIVE);
+    value_page_bool(m, &m->root, "amount_of_total", str_equal(form_get(typed, "amount_of", NULL), STR("total")));
     value_page_bool(m, &m->root, "split_double_average", split != SPLIT_UNIFORM && split != SPLIT_GAUSSIAN);
     value_page_bool(m, &m->root, "split_uniform", split == SPLIT_UNIFORM);
     value_page_bool(m, &m->root, "split_gaussian", split == SPLIT_GAUSSIAN);

@@ -17,8 +17,9 @@
  *   form             page-only: the typed texts, at first "" or those of the query: { kind, amount, count, greeting,
  *                    to, split, lifetime, request_key }
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
+ *   amount_of_total  page-only boolean: total is selected, else share
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
- * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive), count
+ * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive; an even one's total with amount_of = total), count
  * (红包个数; ignored for exclusive), greeting (祝福语), to (谁可以领: a username; exclusive only), split (拆分方式:
  * double-average|uniform|gaussian; lucky only), lifetime (有效期: one of the setting packet_lifetimes), request_key. */
 enum step send_form_get(struct exchange *x);

@@ -1,5 +1,6 @@
 #include "pages/send_form.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "packet/receivers.h"
 #include "packet/rules.h"
@@ -26,6 +27,11 @@ static bool is_lucky(const struct field_input *in)
     return kind_is(in, PACKET_LUCKY);
 }
 
+static bool is_even(const struct field_input *in)
+{
+    return kind_is(in, PACKET_EVEN);
+}
+
 static bool is_exclusive(const struct field_input *in)
 {
     return kind_is(in, PACKET_EXCLUSIVE);
@@ -39,7 +45,7 @@ static bool is_not_exclusive(const struct field_input *in)
 /* ---- words and limits ---- */
 
 _Static_assert(sizeof(enum packet_kind) == sizeof(unsigned) && sizeof(enum split_method) == sizeof(unsigned) &&
-                   sizeof(enum packet_cover) == sizeof(unsigned),
+                   sizeof(enum packet_cover) == sizeof(unsigned) && sizeof(enum amount_of) == sizeof(unsigned),
                "FIELD_WORD writes an unsigned int");
 
 static struct str kind_word(unsigned i)
@@ -56,6 +62,12 @@ static struct str split_word(unsigned i)
 static struct str cover_word(unsigned i)
 {
     return i < COVER_COUNT ? packet_cover_name((enum packet_cover)i) : STR_NONE;
+}
+
+static struct str amount_of_word(unsigned i)
+{
+    static const struct str words[] = { [AMOUNT_OF_SHARE] = STR("share"), [AMOUNT_OF_TOTAL] = STR("total") };
+    return i < ARRAY_LEN(words) ? words[i] : STR_NONE;
 }
 
 static int64_t greeting_max(const struct config *config)
@@ -98,20 +110,24 @@ static const struct field_type COUNT = { count_read };
 
 /* ---- the amount ---- */
 
-/* The typed amount of a lucky packet is the total, that of other kinds one share. Whether it is allowed depends on kind
- * and count. */
+/* The typed amount of a lucky packet is the total, that of an even one as its sender says, that of an exclusive one its
+ * only share. Whether it is allowed depends on kind and count. */
 static enum status amount_read(struct field_input *in)
 {
     const struct send_order *order = in->values;
     const struct config *config = in->x->app->stores.config;
     int64_t fen = 0;
+    bool is_total = is_lucky(in) || (is_even(in) && order->amount_of == AMOUNT_OF_TOTAL);
     if (in->typed.len == 0)
-        return field_fail(in, kind_is(in, PACKET_LUCKY) ? "text/amount_total_missing" : "text/amount_each_missing");
+        return field_fail(in, is_total ? "text/amount_total_missing" : "text/amount_each_missing");
     enum status st = field_yuan_parse(in, &fen);
     if (st != ST_OK)
         return st;
 
-    struct rules_sum sum = rules_check(config, order->kind, fen, form_failed(in->errors, "count") ? 0 : order->count);
+    struct rules_amount amount = { .fen = fen,
+                                   .is_total = is_total,
+                                   .count = form_failed(in->errors, "count") ? 0 : order->count };
+    struct rules_sum sum = rules_check(config, &amount);
     switch (sum.fault) {
     case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
     case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", present_limit(in->x->arena, sum.limit_fen));
@@ -195,6 +211,12 @@ const struct field send_fields[] = {
       .malformed = "text/count_not_whole",
       .low = "text/count_zero",
       .high = "text/count_max" },
+    { .name = "amount_of",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct send_order, amount_of),
+      .applies = is_even,
+      .word = amount_of_word,
+      .malformed = "text/amount_of_unknown" },
     { .name = "amount",
       .type = &AMOUNT,
       .member = offsetof(struct send_order, amount_fen),
@@ -240,6 +262,7 @@ enum status send_order_read(struct exchange *x, struct send_order *out, struct f
                                 .split = SPLIT_DOUBLE_AVERAGE,
                                 .share_max_fen = config->share_fen_max,
                                 .count = 1,
+                                .amount_of = AMOUNT_OF_SHARE,
                                 .to = { NULL, 0 } };
     enum status st = form_read(x, send_fields, out, errors);
     if (st != ST_OK)

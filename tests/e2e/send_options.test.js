@@ -42,6 +42,35 @@ const choose = (page, kind) => page.check(`[name=kind][value=${kind}]`, { force:
 // Hours from now to the packet's expiry, rounded.
 const hoursLeft = (packet) => Math.round((Date.parse(packet.expires_at) - Date.now()) / HOUR_MS);
 
+test('an even packet by its total gives each share the same, and the first ones a fen more', async () => {
+  const fields = { kind: 'even', amount: '10.00', count: '3', amount_of: 'total' };
+  const sent = await sendPacket(sender, fields);
+  assert.equal(sent.status, 201, sent.text);
+  const path = `/p/${sent.json.id}`;
+  const amounts = [];
+  for (let i = 0; i < 3; i++) amounts.push((await (await newUser()).client.post(`${path}/open`)).json.amount_fen);
+  assert.deepEqual(amounts, [334, 333, 333]);
+  await poll('it is settled', async () => (await sender.client.get(`${path}/verify`)).json.shares_ok);
+  const refused = await sendPacket(sender, { ...fields, amount_of: 'all' });
+  const page = (await sender.client.postHtml('/send', { ...fields, amount_of: 'all' })).text;
+  assert.match(page, /<details class="field" open>\n<summary>更多选项/);
+  assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'amount_of', message: words('zh-CN', 'amount_of_unknown') }]]);
+  await everyForm(async (page, { language, javaScriptEnabled }) => {
+    const label = async () => (await page.innerText('label[for=amount]')).trim();
+    await choose(page, 'even');
+    assert.equal(await label(), words(language, 'amount_each'));
+    await page.fill('[name=amount]', '10');
+    await page.fill('[name=count]', '3');
+    await page.click('details:has([name=amount_of]) summary');
+    if (javaScriptEnabled) assert.equal(await page.innerText('[data-total] output'), '30.00');
+    await page.selectOption('[name=amount_of]', 'total');
+    assert.equal(await label(), words(language, 'amount_total'));
+    if (javaScriptEnabled) assert.equal(await page.innerText('[data-total] output'), '10.00');
+    const packet = await submit(page);
+    assert.deepEqual([packet.kind, packet.amount_fen, packet.count], ['even', 1000, 3]);
+  });
+});
+
 test('a packet stays open for the lifetime that its sender chooses', async () => {
   const { lifetimes } = (await sender.client.get('/send')).json;
   assert.deepEqual(lifetimes.map(({ lifetime, lifetime_ms: ms }) => [lifetime, ms / HOUR_MS]), [['1h', 1], ['24h', 24], ['3d', 72], ['7d', 168]]);

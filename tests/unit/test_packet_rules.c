@@ -21,7 +21,8 @@ static int setup(void **state)
 
 static struct rules_sum check(enum packet_kind kind, int64_t amount_fen, uint32_t count)
 {
-    return rules_check(&config, kind, amount_fen, count);
+    return rules_check(&config,
+                       &(struct rules_amount){ .fen = amount_fen, .is_total = kind == PACKET_LUCKY, .count = count });
 }
 
 static void assert_total(struct rules_sum sum, int64_t total_fen)
@@ -60,6 +61,19 @@ static void the_other_kinds_are_checked_by_one_share(void **state)
     assert_violation(check(PACKET_EXCLUSIVE, 20001, 1), RULES_SHARE_MAX, 20000);
     config.packet_fen_max = 50000;
     assert_violation(check(PACKET_EVEN, 20000, 3), RULES_TOTAL_MAX, 50000);
+}
+
+static void an_even_packet_by_its_total_is_checked_by_its_largest_share(void **state)
+{
+    (void)state;
+    struct rules_amount amount = { .fen = 1000, .is_total = true, .count = 3 };
+    assert_total(rules_check(&config, &amount), 1000);
+    amount.fen = 60000;
+    assert_total(rules_check(&config, &amount), 60000);
+    amount.fen = 60001; /* the first share gets the fen that is left over */
+    assert_violation(rules_check(&config, &amount), RULES_SHARE_MAX, 20000);
+    amount.fen = 2;
+    assert_violation(rules_check(&config, &amount), RULES_SHARE_MIN, 1);
 }
 
 static void without_a_count_only_violations_with_every_count_are_reported(void **state)
@@ -134,6 +148,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         RULES_TEST(a_lucky_packet_is_checked_by_its_total),
         RULES_TEST(the_other_kinds_are_checked_by_one_share),
+        RULES_TEST(an_even_packet_by_its_total_is_checked_by_its_largest_share),
         RULES_TEST(without_a_count_only_violations_with_every_count_are_reported),
         RULES_TEST(settings_are_capped_by_the_limits_of_a_split),
         RULES_TEST(the_lifetimes_are_the_words_of_the_setting),

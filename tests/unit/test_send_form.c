@@ -20,7 +20,7 @@ static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
 
 /* The typed texts. */
 struct typed {
-    struct str kind, amount, count, greeting, to, split, lifetime, cover, opens_at, request_key;
+    struct str kind, amount_of, amount, count, greeting, to, split, lifetime, cover, opens_at, request_key;
 };
 
 struct fixture {
@@ -58,12 +58,12 @@ static enum status form_order(struct fixture *f, struct arena *a)
 {
     const struct typed *t = &f->form;
     struct exchange x = { .app = &f->services, .arena = a, .now_ms = NOW_MS };
-    const struct form_field fields[] = {
-        { STR("kind"), t->kind },         { STR("amount"), t->amount }, { STR("count"), t->count },
-        { STR("greeting"), t->greeting }, { STR("to"), t->to },         { STR("split"), t->split },
-        { STR("lifetime"), t->lifetime }, { STR("cover"), t->cover },   { STR("request_key"), t->request_key },
-        { STR("opens_at"), t->opens_at }
-    };
+    const struct form_field fields[] = { { STR("kind"), t->kind },         { STR("amount_of"), t->amount_of },
+                                         { STR("amount"), t->amount },     { STR("count"), t->count },
+                                         { STR("greeting"), t->greeting }, { STR("to"), t->to },
+                                         { STR("split"), t->split },       { STR("lifetime"), t->lifetime },
+                                         { STR("cover"), t->cover },       { STR("request_key"), t->request_key },
+                                         { STR("opens_at"), t->opens_at } };
     memcpy(x.form.fields, fields, sizeof fields);
     x.form.count = ARRAY_LEN(fields);
     return send_order_read(&x, &f->order, &f->errors);
@@ -116,6 +116,34 @@ static void an_even_packet_is_ordered_by_its_share(void **state)
     assert_fine(f);
     assert_int_equal(f->order.amount_fen, 861);
     assert_int_equal(f->order.split, SPLIT_EVEN);
+}
+
+static void an_even_packet_can_be_ordered_by_its_total(void **state)
+{
+    struct fixture *f = *state;
+    form_amount(f, "even", "10.00", "3");
+    f->form.amount_of = STR("total");
+    assert_fine(f);
+    assert_int_equal(f->order.amount_fen, 1000);
+    assert_int_equal(f->order.split, SPLIT_EVEN);
+    f->form.amount_of = STR("share");
+    assert_fine(f);
+    assert_int_equal(f->order.amount_fen, 3000);
+    f->form.amount_of = STR("all");
+    assert_refused(f, "amount_of", "text/amount_of_unknown");
+    f->form.kind = STR("lucky"); /* does not apply: ignored */
+    assert_fine(f);
+    assert_int_equal(f->order.amount_fen, 1000);
+    f->form.amount_of = STR("total");
+    form_amount(f, "even", "", "3");
+    assert_refused(f, "amount", "text/amount_total_missing");
+    form_amount(f, "even", "0.02", "3");
+    assert_refused(f, "amount", "text/share_min");
+    form_amount(f, "even", "600.01", "3");
+    assert_refused(f, "amount", "text/share_max 200");
+    form_amount(f, "exclusive", "", "3");
+    f->form.to = STR("xiaoming");
+    assert_refused(f, "amount", "text/amount_each_missing");
 }
 
 /* Expects these receivers, each with a blank behind it but the last. */
@@ -557,6 +585,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         FORM_TEST(a_lucky_packet_is_ordered_by_its_total),
         FORM_TEST(an_even_packet_is_ordered_by_its_share),
+        FORM_TEST(an_even_packet_can_be_ordered_by_its_total),
         FORM_TEST(an_exclusive_packet_is_one_share_for_one_person),
         FORM_TEST(an_empty_kind_is_lucky_and_an_unknown_one_is_refused),
         FORM_TEST(amounts_beyond_the_limits_are_refused_with_the_limit),

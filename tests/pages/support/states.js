@@ -54,6 +54,12 @@ async function noTokens({ latin }) {
   for (const { id } of (await latin.get('/account')).json.tokens) await latin.post(`/account/tokens/${id}/delete`);
 }
 
+async function evenByTotal(page) {
+  await kind('even')(page);
+  await page.click('details:has([name=amount_of]) summary');
+  await page.selectOption('[name=amount_of]', 'total');
+}
+
 // More logins than the limit allows.
 const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client().post('/login'));
 
@@ -81,6 +87,7 @@ const account = [
 const sending = [
   { name: 'send lucky', as: 'sender', path: '/send' },
   { name: 'send even', as: 'sender', path: '/send', act: kind('even') },
+  { name: 'send even by total', as: 'sender', path: '/send', act: evenByTotal },
   { name: 'send exclusive', as: 'sender', path: '/send', act: kind('exclusive') },
   { name: 'send with a total', as: 'latin', path: '/send', act: typeTotal },
   { name: 'send to somebody', as: 'sender', path: '/send?to=somebody' },
