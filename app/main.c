@@ -52,7 +52,8 @@ static const struct command {
     { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate", NULL },
     { "check", check_command, "", "check configuration, scripts and templates, then exit", "web", NULL },
     { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "web", NULL },
-    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]", "recompute a packet's shares", NULL, NULL },
+    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]]", "recompute a packet's shares", NULL,
+      NULL },
     { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1", "web",
       "--keys" },
 #ifdef HB_CRASH_POINTS

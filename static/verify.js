@@ -95,15 +95,19 @@
     }
     return shares;
   };
-  const sharesOf = async (split, total, count, max) => {
-    if (split !== 'even') return shuffled(await methods[split](total, count, Math.min(max, total)));
+  /* floor: what every share has at least, less one fen. */
+  const sharesOf = async (split, total, count, floor, max) => {
+    if (split !== 'even') {
+      const above = total - count * floor;
+      return (await shuffled(await methods[split](above, count, Math.min(max - floor, above)))).map((share) => share + floor);
+    }
     return Array.from({ length: count }, (_, i) => Math.floor(total / count) + (i < total % count ? 1 : 0));
   };
 
   const check = async () => {
     const digest = Array.from(new Uint8Array(await sha256(seed)), (b) => b.toString(16).padStart(2, '0')).join('');
     if (digest !== draw.commitment) return 'seedWrong';
-    const shares = await sharesOf(draw.split, +draw.total, +draw.count, +draw.max);
+    const shares = await sharesOf(draw.split, +draw.total, +draw.count, draw.min - 1, +draw.max);
     const wrong = Array.from(document.querySelectorAll('[data-no]')).filter(({ dataset: row }) =>
       +row.fen !== shares[row.no] || (row.paid !== undefined && +row.paid !== shares[row.no]));
     wrong.forEach((row) => row.classList.add('wrong'));

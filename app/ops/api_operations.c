@@ -187,7 +187,7 @@ const struct api_operation api_operations[] = {
           { "split", "lucky: how the total is drawn", NULL }, { "count", "number of shares; not for exclusive", "3" },
           { "amount_of", "even: whether the amount is that of one share or the total", NULL },
           { "amount", "yuan, required: the total of a lucky packet, else one share (see amount_of)", "10.00" },
-          { "greeting", "a line of text", "Happy New Year" },
+          { "share_min", "lucky: yuan, the smallest share", NULL }, { "greeting", "a line of text", "Happy New Year" },
           { "cover", "the picture of the envelope; it has a greeting of its own", NULL },
           { "lifetime", "how long it stays open, as `24h`; GET /send lists the choices", NULL },
           { "opens_at",

@@ -11,13 +11,14 @@
 #include "packet/split.h"
 
 static const char VERIFY_USAGE[] =
-    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX]]\n"
+    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]]\n"
     "  SEED       64 hex digits, as the verify page shows it\n"
     "  KIND       lucky, even, exclusive, or a split: double-average, uniform, gaussian\n"
     "  TOTAL      yuan of the whole packet, like 10.00\n"
     "  COUNT      number of shares\n"
     "  SPLIT      of a lucky packet; double-average when left out\n"
-    "  SHARE_MAX  limit of one share in yuan when the packet was sent; 200 when left out\n";
+    "  SHARE_MAX  limit of one share in yuan when the packet was sent; 200 when left out\n"
+    "  SHARE_MIN  smallest share of a lucky packet in yuan; 0.01 when left out\n";
 
 static bool seed_read(struct str hex, uint8_t *out)
 {
@@ -45,7 +46,7 @@ struct verify_args {
     enum split_method method;
     int64_t total_fen;
     uint32_t count;
-    int64_t share_fen_max;
+    int64_t share_fen_min, share_fen_max;
 };
 
 static bool args_read(int argc, char **argv, struct verify_args *out)
@@ -53,12 +54,14 @@ static bool args_read(int argc, char **argv, struct verify_args *out)
     uint64_t count;
     struct config config;
     config_defaults(&config);
+    out->share_fen_min = 1;
     out->share_fen_max = config.share_fen_max;
-    if (argc < 5 || argc > 7 || !seed_read(str_from(argv[1]), out->seed) ||
+    if (argc < 5 || argc > 8 || !seed_read(str_from(argv[1]), out->seed) ||
         !method_read(str_from(argv[2]), argc > 5 ? str_from(argv[5]) : STR_NONE, &out->method) ||
         money_parse(str_from(argv[3]), &out->total_fen) != ST_OK || !str_to_u64(str_from(argv[4]), &count) ||
         count < 1 || count > SPLIT_COUNT_MAX ||
-        (argc > 6 && money_parse(str_from(argv[6]), &out->share_fen_max) != ST_OK))
+        (argc > 6 && money_parse(str_from(argv[6]), &out->share_fen_max) != ST_OK) ||
+        (argc > 7 && money_parse(str_from(argv[7]), &out->share_fen_min) != ST_OK))
         return false;
     out->count = (uint32_t)count;
     return true;
@@ -89,12 +92,13 @@ int verify_command(int argc, char **argv)
         return 1;
     }
     int code = 0;
-    if (split_shares(args.method, args.total_fen, args.count, args.share_fen_max, args.seed, shares_fen) == ST_OK) {
+    if (split_shares(args.method, args.total_fen, args.count, args.share_fen_min, args.share_fen_max, args.seed,
+                     shares_fen) == ST_OK) {
         shares_print(&args, shares_fen);
         code = fflush(stdout) == 0 ? 0 : 1;
     } else {
-        (void)fputs("hongbao verify: there is no such split: every share is at least 0.01 yuan and at most "
-                    "SHARE_MAX\n",
+        (void)fputs("hongbao verify: there is no such split: every share is at least SHARE_MIN, 0.01 yuan "
+                    "or more, and at most SHARE_MAX\n",
                     stderr);
         code = 2;
     }

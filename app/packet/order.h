@@ -14,6 +14,7 @@ struct send_order {
     enum split_method split;
     enum amount_of amount_of; /* what was typed; even only */
     int64_t amount_fen;       /* of the whole packet */
+    int64_t share_min_fen;    /* lucky only, else 1 */
     int64_t share_max_fen;
     int64_t lifetime_ms;
     bool lifetime_by_default; /* the form field was empty */

@@ -15,6 +15,13 @@ int64_t rules_total_fen_max(const struct config *config)
     return config->packet_fen_max < SPLIT_TOTAL_FEN_MAX ? config->packet_fen_max : SPLIT_TOTAL_FEN_MAX;
 }
 
+int64_t rules_share_min_fen_max(const struct config *config, int64_t total_fen, uint32_t count)
+{
+    assert(count >= 1);
+    int64_t average_fen = total_fen / count;
+    return average_fen < config->share_fen_max ? average_fen : config->share_fen_max;
+}
+
 bool rules_lifetime(const struct config *config, size_t i, struct str *word, int64_t *ms)
 {
     struct str rest = str_from(config->packet_lifetimes);

@@ -16,6 +16,9 @@ int64_t rules_count_max(const struct config *config);
 /* The largest total of a packet. */
 int64_t rules_total_fen_max(const struct config *config);
 
+/* The largest amount that can be the smallest share of a packet with this total. count ≥ 1. */
+int64_t rules_share_min_fen_max(const struct config *config, int64_t total_fen, uint32_t count);
+
 /* Number i of the lifetimes that a sender can choose: its word in the form and its length. False: there are fewer. */
 bool rules_lifetime(const struct config *config, size_t i, struct str *word, int64_t *ms);
 

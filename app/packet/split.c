@@ -134,30 +134,27 @@ static void shuffle(struct draw *d, uint32_t count, int64_t *out_fen)
     }
 }
 
-static void assert_valid(int64_t total_fen, uint32_t count, int64_t max, const int64_t *shares_fen)
+static void assert_valid(int64_t total_fen, uint32_t count, int64_t min, int64_t max, const int64_t *shares_fen)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        assert(shares_fen[i] >= 1 && shares_fen[i] <= max);
+        assert(shares_fen[i] >= min && shares_fen[i] <= max);
         sum += shares_fen[i];
     }
     assert(sum == total_fen);
 }
 
-enum status split_shares(enum split_method method, int64_t total_fen, uint32_t count, int64_t share_fen_max,
-                         const uint8_t seed[SEED_BYTES], int64_t *out_fen)
+/* One of the methods of split.h, without the floor. */
+static void split_by(enum split_method method, int64_t total_fen, uint32_t count, int64_t max,
+                     const uint8_t seed[SEED_BYTES], int64_t *out_fen)
 {
-    if (count < 1 || count > SPLIT_COUNT_MAX || total_fen < count || total_fen > SPLIT_TOTAL_FEN_MAX ||
-        share_fen_max < 1 || (total_fen + count - 1) / count > share_fen_max)
-        return ST_INVALID;
-    /* A share can't exceed the total; a huge limit must not overflow the arithmetic. */
-    int64_t max = fen_min(share_fen_max, total_fen);
     struct draw d;
-    if (method != SPLIT_EVEN)
-        draw_init(&d, seed);
+    if (method == SPLIT_EVEN) {
+        split_even(total_fen, count, out_fen);
+        return;
+    }
+    draw_init(&d, seed);
     switch (method) {
-    case SPLIT_EVEN: split_even(total_fen, count, out_fen); break;
-    case SPLIT_DOUBLE_AVERAGE: split_double_average(&d, total_fen, count, max, out_fen); break;
     case SPLIT_UNIFORM:
         split_uniform(&d, total_fen, count, out_fen);
         fold_above(count, max, out_fen);
@@ -166,17 +163,30 @@ enum status split_shares(enum split_method method, int64_t total_fen, uint32_t c
         split_gaussian(&d, total_fen, count, out_fen);
         fold_above(count, max, out_fen);
         break;
-    default: return ST_INVALID;
+    default: split_double_average(&d, total_fen, count, max, out_fen);
     }
-    if (method != SPLIT_EVEN)
-        shuffle(&d, count, out_fen);
-    assert_valid(total_fen, count, max, out_fen);
+    shuffle(&d, count, out_fen);
+}
+
+enum status split_shares(enum split_method method, int64_t total_fen, uint32_t count, int64_t share_fen_min,
+                         int64_t share_fen_max, const uint8_t seed[SEED_BYTES], int64_t *out_fen)
+{
+    if (method > SPLIT_EVEN || count < 1 || count > SPLIT_COUNT_MAX || total_fen > SPLIT_TOTAL_FEN_MAX ||
+        share_fen_min < 1 || share_fen_min > share_fen_max || total_fen / count < share_fen_min ||
+        (total_fen + count - 1) / count > share_fen_max)
+        return ST_INVALID;
+    int64_t floor = share_fen_min - 1, above_fen = total_fen - floor * count;
+    /* A share can't exceed the total; a huge limit must not overflow the arithmetic. */
+    split_by(method, above_fen, count, fen_min(share_fen_max - floor, above_fen), seed, out_fen);
+    for (uint32_t i = 0; i < count; i++)
+        out_fen[i] += floor;
+    assert_valid(total_fen, count, share_fen_min, share_fen_max, out_fen);
     return ST_OK;
 }
 
 enum status split_packet(const struct packet *p, int64_t *out_fen)
 {
-    return split_shares(p->split, p->amount_fen, p->count, p->share_max_fen, p->seed, out_fen);
+    return split_shares(p->split, p->amount_fen, p->count, p->share_min_fen, p->share_max_fen, p->seed, out_fen);
 }
 
 void split_commitment(const uint8_t seed[SEED_BYTES], uint8_t *out)

@@ -7,6 +7,10 @@
  * words are consumed only by below(n), at least one per call, also by below(1). `/` rounds down.
  * Precondition of all methods: 1 ≤ count ≤ total ≤ count · max.
  *
+ * The floor: a packet with a smallest share `min` (1 fen unless its sender chose more) sets f = min − 1 fen aside for
+ *   each share. The methods below split total − count · f, with max − f as their max; then each share grows by f. With
+ *   min = 1 the floor changes nothing.
+ *
  * even: no randomness. Each share is total / count; the first total mod count shares get one fen more. No shuffle.
  *
  * double-average (二倍均值): rest = total; for left = count … 2:
@@ -41,11 +45,11 @@
 #define SPLIT_TOTAL_FEN_MAX INT64_C(4294967295)
 enum { SPLIT_COUNT_MAX = 100000 };
 
-/* Fills out_fen (count items, owned by the caller) with shares of 1 … share_fen_max whose sum is total_fen. seed is not
- * read by SPLIT_EVEN. O(n log n).
+/* Fills out_fen (count items, owned by the caller) with shares of share_fen_min … share_fen_max whose sum is total_fen.
+ * seed is not read by SPLIT_EVEN. O(n log n).
  * ST_INVALID: no such split exists, or a limit above is exceeded; out_fen is undefined. */
-enum status split_shares(enum split_method method, int64_t total_fen, uint32_t count, int64_t share_fen_max,
-                         const uint8_t seed[SEED_BYTES], int64_t *out_fen);
+enum status split_shares(enum split_method method, int64_t total_fen, uint32_t count, int64_t share_fen_min,
+                         int64_t share_fen_max, const uint8_t seed[SEED_BYTES], int64_t *out_fen);
 
 /* The shares of a packet as computed when it was sent. out_fen: p->count items, owned by the caller. Returns as
  * split_shares. */

@@ -178,6 +178,7 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
         respond_status(x, st);
         return STEP_DONE;
     }
+    value_page_bool(&m, &m.root, "luck_open", form_failed(errors, "split") || form_failed(errors, "share_min"));
     respond_form_errors(x, "pages/send", &m, errors);
     return STEP_DONE;
 }

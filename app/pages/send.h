@@ -14,19 +14,21 @@
  *   lifetime_default page-only: the default as a span, an option of its own; absent when it is one of lifetimes
  *   greeting_default page-only: the text of this name (placeholder, and the greeting when it is left empty)
  *   people           [{ id, username, nickname, page: initial, hue }]: packet/people.h, at most 8
- *   form             page-only: the typed texts, at first "" or those of the query: { kind, amount, count, greeting,
- *                    to, split, lifetime, request_key }
+ *   form             page-only: the typed texts, a member for each field, at first "" or those of the query; and
+ *                    request_key
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
  *   amount_of_total  page-only boolean: total is selected, else share
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
- * Fields of the form: kind = lucky|even|exclusive, amount (总金额 for lucky, 单个金额 for even and exclusive; an even one's total with amount_of = total), count
- * (红包个数; ignored for exclusive), greeting (祝福语), to (谁可以领: a username; exclusive only), split (拆分方式:
- * double-average|uniform|gaussian; lucky only), lifetime (有效期: one of the setting packet_lifetimes), request_key. */
+ * Fields of the form: kind = lucky|even|exclusive; amount (总金额 for lucky, 单个金额 for even and exclusive); amount_of =
+ * share|total (even only: what the amount is); count (红包个数; ignored for exclusive); greeting (祝福语); to (谁可以领: a
+ * username; exclusive only); split (拆分方式: double-average|uniform|gaussian; lucky only); share_min (最小金额; lucky
+ * only); lifetime (有效期: one of the setting packet_lifetimes); cover; opens_at; request_key. */
 enum step send_form_get(struct exchange *x);
 
 /* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.
  * Refused: 422, pages/send again with the model above (form = the typed texts) plus
  *   errors           [{ field, message }]
+ *   luck_open        page-only boolean: one of the errors is about the draw of a lucky packet, which is folded away
  *   error            page-only { FIELD: message } for each field of the form */
 enum step send_form_post(struct exchange *x);
 

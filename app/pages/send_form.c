@@ -140,6 +140,30 @@ static enum status amount_read(struct field_input *in)
 
 static const struct field_type AMOUNT = { amount_read };
 
+/* The smallest share of a lucky packet. It can't be more than the average, so it is read after the amount. */
+static enum status share_min_read(struct field_input *in)
+{
+    const struct send_order *order = in->values;
+    const struct config *config = in->x->app->stores.config;
+    int64_t fen = 0;
+    if (in->typed.len == 0)
+        return field_absent(in);
+    enum status st = field_yuan_parse(in, &fen);
+    if (st != ST_OK)
+        return st;
+    if (fen < in->field->min)
+        return field_fail(in, in->field->low);
+    bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count");
+    int64_t max_fen =
+        total_known ? rules_share_min_fen_max(config, order->amount_fen, order->count) : config->share_fen_max;
+    if (fen > max_fen)
+        return field_fail_with(in, in->field->high, present_limit(in->x->arena, max_fen));
+    *(int64_t *)in->out = fen;
+    return ST_OK;
+}
+
+static const struct field_type SHARE_MIN = { share_min_read };
+
 /* ---- the lifetime ---- */
 
 static enum status lifetime_read(struct field_input *in)
@@ -225,6 +249,14 @@ const struct field send_fields[] = {
       .min = 1,
       .max_of = rules_total_fen_max,
       .malformed = "text/amount_not_money" },
+    { .name = "share_min",
+      .type = &SHARE_MIN,
+      .member = offsetof(struct send_order, share_min_fen),
+      .applies = is_lucky,
+      .min = 1,
+      .malformed = "text/amount_not_money",
+      .low = "text/share_min",
+      .high = "text/share_min_max" },
     { .name = "greeting",
       .type = &FIELD_LINE,
       .member = offsetof(struct send_order, greeting),
@@ -260,6 +292,7 @@ enum status send_order_read(struct exchange *x, struct send_order *out, struct f
     const struct config *config = x->app->stores.config;
     *out = (struct send_order){ .kind = PACKET_LUCKY,
                                 .split = SPLIT_DOUBLE_AVERAGE,
+                                .share_min_fen = 1,
                                 .share_max_fen = config->share_fen_max,
                                 .count = 1,
                                 .amount_of = AMOUNT_OF_SHARE,

@@ -91,13 +91,15 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
 /* The command line that recomputes the same shares. */
 static struct str command_text(struct exchange *x, const struct packet *p, struct str seed)
 {
-    char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX];
+    char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX], share_min[MONEY_TEXT_MAX];
     (void)money_format(p->amount_fen, total);
     (void)money_format(p->share_max_fen, share_max);
+    (void)money_format(p->share_min_fen, share_min);
     struct str kind = packet_kind_name(p->kind);
     struct str split = split_method_name(p->split);
-    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s", STR_ARG(seed), STR_ARG(kind), total,
-                        p->count, STR_ARG(split), share_max);
+    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s%s%s", STR_ARG(seed), STR_ARG(kind), total,
+                        p->count, STR_ARG(split), share_max, p->share_min_fen > 1 ? " " : "",
+                        p->share_min_fen > 1 ? share_min : "");
 }
 
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
@@ -133,6 +135,8 @@ static void revealed_model(struct exchange *x, struct model *m, const struct ver
     struct str seed = present_hex(x->arena, p->seed, sizeof p->seed);
     value_text(m, root, "seed", seed);
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
+    view_money_model(m, root, "share_min_fen", "share_min_text", p->share_min_fen);
+    value_page_bool(m, root, "has_share_min", p->share_min_fen > 1);
     value_int(m, root, "share_max_fen", p->share_max_fen);
     value_bool(m, root, "commitment_ok", v->commitment_ok);
     value_bool(m, root, "shares_ok", v->shares_ok);

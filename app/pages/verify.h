@@ -20,13 +20,14 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   commitment       64 hex digits
  *   seed             [open] 64 hex digits, else null
  *   amount_fen       [open] total, else null (page: amount_text)
+ *   share_min_fen    [open] the smallest share, else absent (page: share_min_text, has_share_min when it is above 1)
  *   share_max_fen    [open] the limit of one share when the packet was sent, else absent
  *   commitment_ok    [open] SHA-256(seed) is the commitment, else null
  *   shares_ok        [open] every recorded grab has the recomputed amount, else null
  *   shares           [open] at most 1000 a page: [{ share_no, amount_fen as recomputed (page: amount_text, number "1"
  *                    for share 0), grabbed, paid_fen as recorded or null (page: paid_text), best }], else []
  *   next             null, or the `after` of the next page (page: next_url)
- *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX`
+ *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX [SHARE_MIN]`
  *   revealed         page-only boolean: the members marked [open] are present
  *   login_hint       page-only boolean: they would be present after a login */
 enum step packet_verify(struct exchange *x);

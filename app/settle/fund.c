@@ -57,7 +57,7 @@ static bool same_order(const struct packet *p, const struct packet *wanted, cons
     return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
            p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
            str_equal(p->cover, wanted->cover) && p->receiver_count == wanted->receiver_count &&
-           str_equal(p->receivers, wanted->receivers) &&
+           str_equal(p->receivers, wanted->receivers) && p->share_min_fen == wanted->share_min_fen &&
            (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
            (order->lifetime_by_default || p->ended_ms != 0 || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
 }
@@ -144,7 +144,7 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
                           .amount_fen = order->amount_fen,
                           .count = order->count,
                           .share_max_fen = order->share_max_fen,
-                          .share_min_fen = 1,
+                          .share_min_fen = order->share_min_fen,
                           .cover = packet_cover_stored(order->cover),
                           .greeting = order->greeting,
                           .state = PACKET_FUNDING,

@@ -148,6 +148,7 @@ bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t share
                           .split = SPLIT_DOUBLE_AVERAGE,
                           .amount_fen = total_fen,
                           .count = shares,
+                          .share_min_fen = 1,
                           .share_max_fen = total_fen,
                           .greeting = STR("恭喜发财，大吉大利"),
                           .state = PACKET_OPEN,

@@ -2,7 +2,7 @@
 // JavaScript, in both languages.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audit, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { audit, fen, launch, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const HOUR_MS = 3_600_000;
@@ -69,6 +69,45 @@ test('an even packet by its total gives each share the same, and the first ones 
     const packet = await submit(page);
     assert.deepEqual([packet.kind, packet.amount_fen, packet.count], ['even', 1000, 3]);
   });
+});
+
+test('no share of a lucky packet is below the smallest one, and everybody can recompute it', async () => {
+  for (const split of ['double-average', 'uniform', 'gaussian']) {
+    const sent = await sendPacket(sender, { kind: 'lucky', split, amount: '6', count: '5', share_min: '1.00' });
+    assert.equal(sent.status, 201, sent.text);
+    const path = `/p/${sent.json.id}`;
+    const amounts = [];
+    for (const person of await site.demoUsers(5)) amounts.push((await person.post(`${path}/open`)).json.amount_fen);
+    assert.equal(amounts.reduce((a, b) => a + b), 600);
+    assert.ok(Math.min(...amounts) >= 100, amounts.join());
+    await poll('it is settled', async () => (await sender.client.get(`${path}/verify`)).json.seed);
+    const { seed, shares_ok: right, shares, share_min_fen: min } = (await sender.client.get(`${path}/verify`)).json;
+    assert.deepEqual([right, min, shares.map(({ amount_fen: drawn }) => drawn)], [true, 100, amounts]);
+    const printed = (await site.hongbao('verify', seed, 'lucky', '6.00', '5', split, '200', '1.00')).stdout;
+    assert.deepEqual(printed.trim().split('\n').slice(1), amounts.map(fen));
+    for (const language of LANGUAGES) {
+      const context = await browser.newContext({ locale: language });
+      await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
+      const page = await context.newPage();
+      await page.goto(`${site.url}${path}/verify`);
+      await page.waitForFunction(() => document.querySelector('[data-seed]').textContent);
+      assert.equal(await page.innerText('[data-seed]'), words(language, 'verify_right'));
+      assert.ok((await page.innerText('main')).includes(`hongbao verify ${seed} lucky 6.00 5 ${split} 200.00 1.00`));
+      await context.close();
+    }
+  }
+  const refused = await sendPacket(sender, { kind: 'lucky', amount: '6', count: '5', share_min: '1.21' });
+  assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'share_min', message: words('zh-CN', 'share_min_max', '1.20') }]]);
+  await everyForm(async (page) => {
+    await page.fill('[name=amount]', '6');
+    await page.fill('[name=count]', '5');
+    await page.click('details:has([name=share_min]) summary');
+    await page.fill('[name=share_min]', '1.20');
+    const packet = await submit(page);
+    const person = (await site.demoUsers(1))[0];
+    assert.equal((await person.post(`/p/${packet.id}/open`)).json.amount_fen, 120);
+  });
+  await audit();
 });
 
 test('a packet stays open for the lifetime that its sender chooses', async () => {

@@ -118,6 +118,7 @@ static void packet_fill(uint64_t id, enum packet_kind kind, int64_t amount_fen, 
                         .kind = kind,
                         .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
                         .amount_fen = amount_fen,
+                        .share_min_fen = 1,
                         .share_max_fen = 20000,
                         .count = count,
                         .seed = "a seed of this test" };

@@ -66,6 +66,7 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
                              .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
                              .amount_fen = total_fen,
                              .count = count,
+                             .share_min_fen = 1,
                              .share_max_fen = 20000,
                              .best_share_no = PACKET_NO_SHARE,
                              .greeting = STR("大吉大利"),

@@ -340,6 +340,30 @@ static void the_same_key_with_another_order_is_refused(void **state)
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
+static void the_smallest_share_is_part_of_the_draw_and_of_the_order(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    int64_t shares[10];
+    char key[PERSON_KEY_MAX], fields[256];
+    person_new(app, &p, 10000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=10&share_min=0.9&request_key=%s", key);
+    struct packet first = sent(&p, fields);
+    assert_int_equal(first.share_min_fen, 90);
+    assert_true(is_live(&first));
+    assert_int_equal(split_packet(&first, shares), ST_OK);
+    for (size_t i = 0; i < 10; i++)
+        assert_in_range(shares[i], 90, 190);
+    assert_int_equal(sent(&p, fields).id, first.id);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=10&request_key=%s", key);
+    assert_int_equal(posted(&v, &p, fields), 422);
+    assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+}
+
 static void a_lifetime_belongs_to_the_order(void **state)
 {
     (void)state;
@@ -678,6 +702,7 @@ int main(void)
         cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),
         cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
         cmocka_unit_test(the_same_key_with_another_order_is_refused),
+        cmocka_unit_test(the_smallest_share_is_part_of_the_draw_and_of_the_order),
         cmocka_unit_test(a_lifetime_belongs_to_the_order),
         cmocka_unit_test(the_form_offers_the_lifetimes_and_selects_one),
         cmocka_unit_test(the_same_key_for_another_receiver_is_refused),

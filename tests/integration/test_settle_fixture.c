@@ -114,6 +114,7 @@ uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, in
     const struct send_order order = { .kind = kind,
                                       .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
                                       .amount_fen = total_fen,
+                                      .share_min_fen = 1,
                                       .share_max_fen = w->config->share_fen_max,
                                       .lifetime_ms = lifetime_ms > 0 ? lifetime_ms : 1,
                                       .count = count,

@@ -97,6 +97,16 @@ static void settings_are_capped_by_the_limits_of_a_split(void **state)
     assert_int_equal(rules_total_fen_max(&config), SPLIT_TOTAL_FEN_MAX);
 }
 
+static void the_smallest_share_is_at_most_the_average_and_the_largest(void **state)
+{
+    (void)state;
+    assert_int_equal(rules_share_min_fen_max(&config, 1000, 3), 333);
+    assert_int_equal(rules_share_min_fen_max(&config, 1000, 10), 100);
+    assert_int_equal(rules_share_min_fen_max(&config, 20000, 1), 20000);
+    config.share_fen_max = 150;
+    assert_int_equal(rules_share_min_fen_max(&config, 20000, 1), 150);
+}
+
 static void the_lifetimes_are_the_words_of_the_setting(void **state)
 {
     (void)state;
@@ -134,7 +144,7 @@ static void every_accepted_sum_can_be_split(void **state)
         if (sum.fault != RULES_OK)
             continue;
         accepted++;
-        assert_int_equal(split_shares(lucky ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN, sum.total_fen, count,
+        assert_int_equal(split_shares(lucky ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN, sum.total_fen, count, 1,
                                       config.share_fen_max, seed, shares),
                          ST_OK);
     }
@@ -151,6 +161,7 @@ int main(void)
         RULES_TEST(an_even_packet_by_its_total_is_checked_by_its_largest_share),
         RULES_TEST(without_a_count_only_violations_with_every_count_are_reported),
         RULES_TEST(settings_are_capped_by_the_limits_of_a_split),
+        RULES_TEST(the_smallest_share_is_at_most_the_average_and_the_largest),
         RULES_TEST(the_lifetimes_are_the_words_of_the_setting),
         RULES_TEST(every_accepted_sum_can_be_split),
     };

@@ -20,7 +20,7 @@ static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
 
 /* The typed texts. */
 struct typed {
-    struct str kind, amount_of, amount, count, greeting, to, split, lifetime, cover, opens_at, request_key;
+    struct str kind, amount_of, amount, count, greeting, to, split, share_min, lifetime, cover, opens_at, request_key;
 };
 
 struct fixture {
@@ -58,12 +58,12 @@ static enum status form_order(struct fixture *f, struct arena *a)
 {
     const struct typed *t = &f->form;
     struct exchange x = { .app = &f->services, .arena = a, .now_ms = NOW_MS };
-    const struct form_field fields[] = { { STR("kind"), t->kind },         { STR("amount_of"), t->amount_of },
-                                         { STR("amount"), t->amount },     { STR("count"), t->count },
-                                         { STR("greeting"), t->greeting }, { STR("to"), t->to },
-                                         { STR("split"), t->split },       { STR("lifetime"), t->lifetime },
-                                         { STR("cover"), t->cover },       { STR("request_key"), t->request_key },
-                                         { STR("opens_at"), t->opens_at } };
+    const struct form_field fields[] = {
+        { STR("kind"), t->kind },   { STR("amount_of"), t->amount_of },     { STR("amount"), t->amount },
+        { STR("count"), t->count }, { STR("greeting"), t->greeting },       { STR("to"), t->to },
+        { STR("split"), t->split }, { STR("share_min"), t->share_min },     { STR("lifetime"), t->lifetime },
+        { STR("cover"), t->cover }, { STR("request_key"), t->request_key }, { STR("opens_at"), t->opens_at }
+    };
     memcpy(x.form.fields, fields, sizeof fields);
     x.form.count = ARRAY_LEN(fields);
     return send_order_read(&x, &f->order, &f->errors);
@@ -370,6 +370,33 @@ static void a_split_is_chosen_for_lucky_packets_only(void **state)
     assert_refused(f, "split", "text/split_unknown");
 }
 
+static void a_smallest_share_is_chosen_for_lucky_packets_only(void **state)
+{
+    struct fixture *f = *state;
+    assert_fine(f);
+    assert_int_equal(f->order.share_min_fen, 1);
+    f->form.share_min = STR("０．５");
+    assert_fine(f);
+    assert_int_equal(f->order.share_min_fen, 50);
+    f->form.share_min = STR("1.00"); /* 10.00 in 10: all the same */
+    assert_fine(f);
+    f->form.share_min = STR("1.01");
+    assert_refused(f, "share_min", "text/share_min_max 1");
+    f->form.count = STR("3");
+    f->form.share_min = STR("3.34");
+    assert_refused(f, "share_min", "text/share_min_max 3.33");
+    f->form.share_min = STR("0");
+    assert_refused(f, "share_min", "text/share_min");
+    f->form.share_min = STR("-1");
+    assert_refused(f, "share_min", "text/amount_not_money");
+    form_amount(f, "even", "1", "3");
+    assert_fine(f);
+    assert_int_equal(f->order.share_min_fen, 1);
+    form_amount(f, "lucky", "10", "0");
+    f->form.share_min = STR("200"); /* may be fine with another count */
+    assert_refused(f, "count", "text/count_zero");
+}
+
 static void a_lifetime_is_one_of_the_setting_or_the_default(void **state)
 {
     struct fixture *f = *state;
@@ -597,6 +624,7 @@ int main(void)
         FORM_TEST(a_greeting_is_cleaned_and_counted_in_graphemes),
         FORM_TEST(a_greeting_with_stacked_marks_fits_its_column),
         FORM_TEST(a_split_is_chosen_for_lucky_packets_only),
+        FORM_TEST(a_smallest_share_is_chosen_for_lucky_packets_only),
         FORM_TEST(a_lifetime_is_one_of_the_setting_or_the_default),
         FORM_TEST(a_receiver_may_be_typed_in_full_width),
         FORM_TEST(several_receivers_are_separated_by_blanks_commas_or_lines),

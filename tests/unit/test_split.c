@@ -32,19 +32,25 @@ static void seed_numbered(uint8_t *seed, uint32_t n)
         seed[i] = (uint8_t)(n >> (8 * i));
 }
 
-static void assert_split(enum split_method method, int64_t total, uint32_t count, int64_t max, const uint8_t *seed,
-                         int64_t *shares)
+static void assert_split_above(enum split_method method, int64_t total, uint32_t count, int64_t min, int64_t max,
+                               const uint8_t *seed, int64_t *shares)
 {
-    assert_int_equal(split_shares(method, total, count, max, seed, shares), ST_OK);
+    assert_int_equal(split_shares(method, total, count, min, max, seed, shares), ST_OK);
     int64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (shares[i] < 1 || shares[i] > max) {
-            fail_msg("method %d total %lld count %u max %lld: share %u is %lld", (int)method, (long long)total, count,
-                     (long long)max, i, (long long)shares[i]);
+        if (shares[i] < min || shares[i] > max) {
+            fail_msg("method %d total %lld count %u min %lld max %lld: share %u is %lld", (int)method, (long long)total,
+                     count, (long long)min, (long long)max, i, (long long)shares[i]);
         }
         sum += shares[i];
     }
     assert_int_equal(sum, total);
+}
+
+static void assert_split(enum split_method method, int64_t total, uint32_t count, int64_t max, const uint8_t *seed,
+                         int64_t *shares)
+{
+    assert_split_above(method, total, count, 1, max, seed, shares);
 }
 
 static void split_sum_is_exact_and_shares_are_within_limits_for_every_method(void **state)
@@ -116,7 +122,7 @@ static void split_even_gives_the_rest_to_the_first_shares(void **state)
 {
     (void)state;
     int64_t shares[3];
-    assert_int_equal(split_shares(SPLIT_EVEN, 100, 3, 20000, NULL, shares), ST_OK);
+    assert_int_equal(split_shares(SPLIT_EVEN, 100, 3, 1, 20000, NULL, shares), ST_OK);
     assert_int_equal(shares[0], 34);
     assert_int_equal(shares[1], 33);
     assert_int_equal(shares[2], 33);
@@ -146,11 +152,11 @@ static void split_refuses_impossible_arguments(void **state)
     int64_t shares[2];
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         for (size_t m = 0; m < METHOD_COUNT; m++) {
-            assert_int_equal(split_shares(METHODS[m], bad[i].total, bad[i].count, bad[i].max, seed, shares),
+            assert_int_equal(split_shares(METHODS[m], bad[i].total, bad[i].count, 1, bad[i].max, seed, shares),
                              ST_INVALID);
         }
     }
-    assert_int_equal(split_shares((enum split_method)99, 10, 2, 100, seed, shares), ST_INVALID);
+    assert_int_equal(split_shares((enum split_method)99, 10, 2, 1, 100, seed, shares), ST_INVALID);
 }
 
 static void split_works_up_to_the_largest_total(void **state)
@@ -188,6 +194,36 @@ static void split_follows_the_known_vectors(void **state)
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         assert_split(known[i].method, known[i].total, 10, known[i].max, seed, shares);
         assert_memory_equal(shares, known[i].shares, sizeof shares);
+        /* A floor of 50 fen raises each share by it, and changes nothing else. */
+        assert_split_above(known[i].method, known[i].total + 500, 10, 51, known[i].max + 50, seed, shares);
+        for (size_t j = 0; j < 10; j++)
+            assert_int_equal(shares[j], known[i].shares[j] + 50);
+    }
+}
+
+static void split_with_a_smallest_share_is_exact_and_within_its_limits(void **state)
+{
+    (void)state;
+    static int64_t shares[SMALL_MAX];
+    uint8_t seed[SEED_BYTES];
+    struct draw d;
+    seed_numbered(seed, 3);
+    draw_init(&d, seed);
+    for (uint32_t n = 0; n < 4000; n++) {
+        uint32_t count = 1 + draw_below(&d, 120);
+        int64_t min = 1 + draw_below(&d, 200), max = min + draw_below(&d, n % 3 == 0 ? 5 : 20000);
+        int64_t total = count * min + draw_below(&d, (uint32_t)(count * (max - min) + 1));
+        seed_numbered(seed, n);
+        assert_split_above(METHODS[n % METHOD_COUNT], total, count, min, max, seed, shares);
+    }
+    for (size_t m = 0; m < METHOD_COUNT; m++) {
+        assert_split_above(METHODS[m], 1000, 10, 100, 20000, seed, shares);
+        assert_int_equal(shares[9], 100);
+        assert_int_equal(split_shares(METHODS[m], 999, 10, 100, 20000, seed, shares), ST_INVALID);
+        assert_int_equal(split_shares(METHODS[m], 1000, 10, 0, 20000, seed, shares), ST_INVALID);
+        assert_int_equal(split_shares(METHODS[m], 1000, 10, -5, 20000, seed, shares), ST_INVALID);
+        assert_int_equal(split_shares(METHODS[m], 1000, 10, 101, 100, seed, shares), ST_INVALID);
+        assert_int_equal(split_shares(METHODS[m], 1000, 10, INT64_MAX, INT64_MAX, seed, shares), ST_INVALID);
     }
 }
 
@@ -352,7 +388,9 @@ static void best_share_is_the_first_of_the_largest(void **state)
 static void a_packet_keeps_its_shares_when_the_limit_changes_later(void **state)
 {
     (void)state;
-    struct packet p = { .split = SPLIT_UNIFORM, .amount_fen = 1900, .count = 10, .share_max_fen = 200 };
+    struct packet p = {
+        .split = SPLIT_UNIFORM, .amount_fen = 1900, .count = 10, .share_min_fen = 1, .share_max_fen = 200
+    };
     int64_t shares[10];
     seed_counting(p.seed);
     assert_int_equal(split_packet(&p, shares), ST_OK);
@@ -371,6 +409,7 @@ int main(void)
         cmocka_unit_test(split_refuses_impossible_arguments),
         cmocka_unit_test(split_works_up_to_the_largest_total),
         cmocka_unit_test(split_follows_the_known_vectors),
+        cmocka_unit_test(split_with_a_smallest_share_is_exact_and_within_its_limits),
         cmocka_unit_test(split_of_a_hundred_thousand_follows_the_known_hashes),
         cmocka_unit_test(commitment_is_the_hash_of_the_seed),
         cmocka_unit_test(split_depends_on_nothing_but_its_arguments),

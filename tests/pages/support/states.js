@@ -40,6 +40,7 @@ const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0'
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
 const toSomeNobodies = { kind: 'lucky', amount: '1', count: '9', to: 'nobody-here nobody-there' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
+const smallShare = { kind: 'lucky', amount: '1', count: '10', share_min: '0.11' };
 const tooMuch = { kind: 'lucky', amount: '500', count: '1', greeting: LONGEST.emoji, split: 'gaussian' };
 
 async function typeTotal(page) {
@@ -97,6 +98,7 @@ const sending = [
   { name: 'send with a cover', as: 'sender', path: '/send', act: (page) => page.click('.covers summary') },
   { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
+  { name: 'send smallest share', as: 'sender', path: '/send', post: smallShare, status: 422 },
   { name: 'send to nobody', as: 'rtl', path: '/send', post: toNobody, status: 422 },
   { name: 'send to several nobodies', as: 'rtl', path: '/send', post: toSomeNobodies, status: 422 },
 ];
