@@ -5,6 +5,7 @@
 #include "pages/end.h"
 #include "pages/grab.h"
 #include "pages/home.h"
+#include "pages/order_show.h"
 #include "pages/receipt.h"
 #include "pages/records.h"
 #include "pages/screen.h"
@@ -31,6 +32,7 @@ const struct route packet_routes[] = {
     { "GET", "/", WANT_VISITOR, POOL_PAGE, home_show },
     { "GET", "/send", NEED_USER, POOL_PAGE, send_form_get },
     { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, send_form_post },
+    { "GET", "/orders/:key", NEED_USER, POOL_PAGE, order_show },
     { "GET", "/records/received", NEED_USER, POOL_PAGE, records_received },
     { "GET", "/records/sent", NEED_USER, POOL_PAGE, records_sent },
     { "GET", "/records/received.csv", NEED_USER, POOL_PAGE, records_received_csv },

@@ -26,9 +26,9 @@ bool exchange_prefers(const struct exchange *x, struct str media_type)
 
 struct str exchange_page_path(const struct exchange *x)
 {
-    if (x->id_text.len == 0)
+    if (x->params.id.len == 0)
         return STR("/");
-    return (struct str){ x->path.ptr, (size_t)(x->id_text.ptr + x->id_text.len - x->path.ptr) };
+    return (struct str){ x->path.ptr, (size_t)(x->params.id.ptr + x->params.id.len - x->path.ptr) };
 }
 
 const struct mustache *exchange_template(const struct exchange *x, const char *name)

@@ -57,6 +57,11 @@ typedef enum step handler_fn(struct exchange *x);
 
 enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
 
+/* The segments of the path that the route's parameters matched, as they stand in the path; empty: it has none. */
+struct route_params {
+    struct str id, key;
+};
+
 struct exchange {
     struct services *app;
     struct fcgi_request *fcgi;
@@ -71,10 +76,10 @@ struct exchange {
     bool wants_json;       /* Accept names application/json before text/html */
     struct str bearer;     /* an access token (web/bearer.h); STR_NONE: none, the session cookie counts */
     enum language language;
-    struct form query;  /* decoded query fields */
-    struct form form;   /* decoded body fields of a POST */
-    struct str id_text; /* the path segment that `:id` matched, else empty */
-    uint64_t id;        /* the decoded id; the router has answered a forged or mistyped id with 404, before any I/O */
+    struct form query; /* decoded query fields */
+    struct form form;  /* decoded body fields of a POST */
+    struct route_params params;
+    uint64_t id; /* the decoded params.id; the router has answered a forged or mistyped one with 404, before any I/O */
     struct visitor visitor;
     int64_t now_ms; /* time at which the request was read */
 

@@ -173,7 +173,7 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
     view_count_model(m, &m->root, "retry_after", "retry_after_one", p->retry_after_s);
     if (x->method != METHOD_POST)
         value_page_text(m, &m->root, "retry_url", x->target);
-    else if (x->id_text.len > 0)
+    else if (x->params.id.len > 0)
         value_page_text(m, &m->root, "page_url", exchange_page_path(x));
 }
 

@@ -17,17 +17,26 @@ enum { ANSWER_HEAD_MAX = 96 }; /* bytes of the longest status line and Content-L
 
 /* ---- finding the route ---- */
 
-/* Compares path and pattern segment by segment. `:id` matches one non-empty segment. */
-static bool path_matches(struct str pattern, struct str path, struct str *id)
+/* The member that takes the value of this segment of a pattern. NULL: it is no parameter. */
+static struct str *param_of(struct route_params *params, struct str segment)
+{
+    if (segment.len == 0 || segment.ptr[0] != ':')
+        return NULL;
+    return str_equal(segment, STR(":id")) ? &params->id : str_equal(segment, STR(":key")) ? &params->key : NULL;
+}
+
+/* Compares path and pattern segment by segment. A parameter matches one non-empty segment. */
+static bool path_matches(struct str pattern, struct str path, struct route_params *params)
 {
     while (pattern.len > 0 && path.len > 0) {
         struct str pattern_rest, path_rest;
         struct str want = str_cut(pattern, '/', &pattern_rest);
         struct str got = str_cut(path, '/', &path_rest);
-        if (str_equal(want, STR(":id"))) {
+        struct str *param = param_of(params, want);
+        if (param != NULL) {
             if (got.len == 0)
                 return false;
-            *id = got;
+            *param = got;
         } else if (!str_equal(want, got)) {
             return false;
         }
@@ -54,13 +63,13 @@ static enum method method_of(struct str name)
 /* The methods of a path in all pools. 0: this router's pool does not serve the path. */
 static unsigned path_methods(const struct router *router, struct str path)
 {
-    struct str id;
+    struct route_params params;
     bool served = false;
     unsigned methods = 0;
 
     for (size_t i = 0; i < router->count; i++) {
         const struct route *route = &router->routes[i];
-        if (!path_matches(str_from(route->path), path, &id))
+        if (!path_matches(str_from(route->path), path, &params))
             continue;
         methods |= 1U << method_of(str_from(route->method));
         served = served || (route->pools & router->pool) != 0;
@@ -69,19 +78,19 @@ static unsigned path_methods(const struct router *router, struct str path)
 }
 
 /* Comparing a path costs more than comparing pool and method, so it comes last: this runs once a request. */
-const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
-                               unsigned *methods)
+const struct route *route_find(const struct router *router, struct str method, struct str path,
+                               struct route_params *params, unsigned *methods)
 {
     struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
 
     *methods = 0;
     for (size_t i = 0; i < router->count; i++) {
         const struct route *route = &router->routes[i];
-        struct str matched = STR("");
+        struct route_params matched = { STR(""), STR("") };
         if ((route->pools & router->pool) == 0 || !str_equal(str_from(route->method), wanted) ||
             !path_matches(str_from(route->path), path, &matched))
             continue;
-        *id = matched;
+        *params = matched;
         return route;
     }
     *methods = path_methods(router, path);
@@ -131,7 +140,7 @@ static bool body_is_form(const struct exchange *x)
 static const struct problem *request_problem(const struct router *router, struct exchange *x, struct str method)
 {
     unsigned methods;
-    x->route = route_find(router, method, x->path, &x->id_text, &methods);
+    x->route = route_find(router, method, x->path, &x->params, &methods);
     if (x->route == NULL && methods == 0)
         return &PROBLEM_NOT_FOUND;
     if (x->route == NULL) {
@@ -158,7 +167,7 @@ static const struct problem *request_problem(const struct router *router, struct
         if (form_overlaps(&x->query, &x->form))
             return &PROBLEM_BAD_REQUEST;
     }
-    if (x->id_text.len > 0 && !public_id_decode(&x->app->id_key, x->id_text, &x->id))
+    if (x->params.id.len > 0 && !public_id_decode(&x->app->id_key, x->params.id, &x->id))
         return &PROBLEM_NOT_FOUND;
     return NULL;
 }

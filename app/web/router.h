@@ -18,7 +18,7 @@ enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8 };
 
 struct route {
     const char *method; /* "GET" includes HEAD */
-    const char *path;   /* `:id` matches one path segment */
+    const char *path;   /* `:id` and `:key` match one path segment each */
     unsigned needs;     /* bits of enum route_need */
     unsigned pools;     /* bits of enum pool that serve the route */
     handler_fn *handler;
@@ -37,11 +37,11 @@ struct router {
 enum status router_serve(const struct router *router);
 
 /* ---- for tests and the loop ---- */
-/* The route for method and path; *id becomes the segment that `:id` matched. NULL: none. Then *methods has a bit 1 <<
+/* The route for method and path; *params becomes what its parameters matched. NULL: none. Then *methods has a bit 1 <<
  * enum method for each method that the path supports in any pool (answer 405), or is 0 when this pool does not serve
  * the path (answer 404). */
-const struct route *route_find(const struct router *router, struct str method, struct str path, struct str *id,
-                               unsigned *methods);
+const struct route *route_find(const struct router *router, struct str method, struct str path,
+                               struct route_params *params, unsigned *methods);
 /* Formats such a set of methods as the value of Allow (RFC 9110, 10.2.1): "GET, HEAD, POST". GET implies HEAD. */
 struct str route_allow_text(unsigned methods);
 /* Runs one step of a request, the first or the next one. STEP_DONE: x contains the answer, which has to be written.

@@ -100,6 +100,11 @@ const special = {
   revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
   end: async (client) => ({ path: { id: await packet(client) } }),
   thanks: async (client) => ({ path: { id: await received(client) } }),
+  order: async (client) => {
+    const key = unique('k');
+    await client.post('/send', { kind: 'even', amount: '1', count: '1', request_key: key });
+    return { path: { key } };
+  },
   receipt: async (client) => ({ path: { id: await received(client) } }),
   receiptFile: async (client) => ({ path: { id: await received(client) } }),
   tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),

@@ -41,8 +41,8 @@ static void every_post_requires_the_same_origin(void **state)
 static void money_and_records_need_a_user(void **state)
 {
     (void)state;
-    static const char *const private[] = { "/send", "/p/:id/open", "/wallet", "/records/",
-                                           "/account/tokens/:id/delete" };
+    static const char *const private[] = { "/send",     "/p/:id/open", "/wallet",
+                                           "/records/", "/orders/",    "/account/tokens/:id/delete" };
     size_t found = 0;
     for (size_t f = 0; f < ARRAY_LEN(floors); f++)
         for (size_t i = 0; i < *floors[f].count; i++)

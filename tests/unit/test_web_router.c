@@ -67,6 +67,7 @@ static const struct route routes[] = {
     { "POST", "/send", NEED_USER, POOL_PAGE, answer },
     { "GET", "/split", 0, POOL_HOT, answer },
     { "POST", "/split", 0, POOL_PAGE, answer },
+    { "GET", "/orders/:key", WANT_VISITOR, POOL_PAGE, answer },
 };
 
 static struct router router_of(enum pool pool)
@@ -74,11 +75,12 @@ static struct router router_of(enum pool pool)
     return (struct router){ routes, ARRAY_LEN(routes), pool, &services };
 }
 
-static const struct route *find(enum pool pool, const char *method, const char *path, struct str *id, bool *known)
+static const struct route *find(enum pool pool, const char *method, const char *path, struct route_params *params,
+                                bool *known)
 {
     const struct router router = router_of(pool);
     unsigned methods;
-    const struct route *route = route_find(&router, str_from(method), str_from(path), id, &methods);
+    const struct route *route = route_find(&router, str_from(method), str_from(path), params, &methods);
     *known = methods != 0;
     return route;
 }
@@ -126,14 +128,28 @@ static void served_end(struct served *a)
 static void a_path_finds_its_handler_and_id(void **state)
 {
     (void)state;
-    struct str id;
+    struct route_params params;
     bool known;
-    assert_ptr_equal(find(POOL_PAGE, "GET", "/", &id, &known), &routes[0]);
-    assert_ptr_equal(find(POOL_HOT, "GET", "/p/abc", &id, &known), &routes[1]);
-    assert_true(str_equal(id, STR("abc")));
-    assert_ptr_equal(find(POOL_HOT, "POST", "/p/abc/open", &id, &known), &routes[2]);
-    assert_true(str_equal(id, STR("abc")));
-    assert_ptr_equal(find(POOL_HOT, "HEAD", "/p/abc", &id, &known), &routes[1]);
+    assert_ptr_equal(find(POOL_PAGE, "GET", "/", &params, &known), &routes[0]);
+    assert_ptr_equal(find(POOL_HOT, "GET", "/p/abc", &params, &known), &routes[1]);
+    assert_true(str_equal(params.id, STR("abc")));
+    assert_ptr_equal(find(POOL_HOT, "POST", "/p/abc/open", &params, &known), &routes[2]);
+    assert_true(str_equal(params.id, STR("abc")));
+    assert_ptr_equal(find(POOL_HOT, "HEAD", "/p/abc", &params, &known), &routes[1]);
+    assert_int_equal(params.key.len, 0);
+}
+
+static void a_key_in_a_path_is_not_an_id(void **state)
+{
+    (void)state;
+    struct route_params params;
+    bool known;
+    assert_ptr_equal(find(POOL_PAGE, "GET", "/orders/my-key_1", &params, &known), &routes[9]);
+    assert_true(str_equal(params.key, STR("my-key_1")));
+    assert_int_equal(params.id.len, 0);
+    assert_null(find(POOL_PAGE, "GET", "/orders/", &params, &known));
+    assert_null(find(POOL_PAGE, "GET", "/orders/a/b", &params, &known));
+    assert_null(find(POOL_PAGE, "GET", "/p/abc/:key", &params, &known));
 }
 
 static void other_paths_are_unknown(void **state)
@@ -141,10 +157,10 @@ static void other_paths_are_unknown(void **state)
     (void)state;
     static const char *const strangers[] = { "",        "p/abc",   "/p",           "/p/",         "/p//open",
                                              "/p/abc/", "//p/abc", "/p/abc/open/", "/p/a/b/open", "/P/abc" };
-    struct str id;
+    struct route_params params;
     bool known;
     for (size_t i = 0; i < ARRAY_LEN(strangers); i++) {
-        assert_null(find(POOL_HOT, "GET", strangers[i], &id, &known));
+        assert_null(find(POOL_HOT, "GET", strangers[i], &params, &known));
         assert_false(known);
     }
 }
@@ -152,22 +168,22 @@ static void other_paths_are_unknown(void **state)
 static void a_wrong_method_is_distinguished_from_a_wrong_path(void **state)
 {
     (void)state;
-    struct str id;
+    struct route_params params;
     bool known;
-    assert_null(find(POOL_HOT, "GET", "/p/abc/open", &id, &known));
+    assert_null(find(POOL_HOT, "GET", "/p/abc/open", &params, &known));
     assert_true(known);
-    assert_null(find(POOL_HOT, "DELETE", "/p/abc", &id, &known));
+    assert_null(find(POOL_HOT, "DELETE", "/p/abc", &params, &known));
     assert_true(known);
 }
 
 static void a_pool_serves_only_its_own_routes(void **state)
 {
     (void)state;
-    struct str id;
+    struct route_params params;
     bool known;
-    assert_null(find(POOL_HOT, "POST", "/logout", &id, &known));
+    assert_null(find(POOL_HOT, "POST", "/logout", &params, &known));
     assert_false(known);
-    assert_null(find(POOL_PAGE, "POST", "/p/abc/open", &id, &known));
+    assert_null(find(POOL_PAGE, "POST", "/p/abc/open", &params, &known));
 }
 
 static void assert_allows(enum pool pool, const char *method, const char *path, const char *allow)
@@ -281,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_finds_its_handler_and_id),
+        cmocka_unit_test(a_key_in_a_path_is_not_an_id),
         cmocka_unit_test(other_paths_are_unknown),
         cmocka_unit_test(a_wrong_method_is_distinguished_from_a_wrong_path),
         cmocka_unit_test(a_pool_serves_only_its_own_routes),

@@ -155,6 +155,8 @@ const packets = [
   { name: 'screen finished', path: (w) => w.screens.finished },
   { name: 'screen of a hundred', path: (w) => w.screens.hundred },
   { name: 'screen expired', as: 'sender', path: (w) => `${w.expired}/screen` },
+  { name: 'order', as: 'sender', path: (w) => `/orders/${w.order}` },
+  { name: 'order not found', as: 'grabber', path: (w) => `/orders/${w.order}`, status: 404 },
   { name: 'verify open', as: 'sender', path: verify('open') },
   { name: 'verify logged out', path: verify('finished') },
   { name: 'verify finished', as: 'grabber', path: verify('finished') },

@@ -104,8 +104,9 @@ async function finishedPackets({ sender, grabber, wide, latin, rtl, crowd }) {
 
 async function expiredPackets({ sender, grabber, wideName }) {
   const packets = {};
+  const order = unique('k');
   await site.withLifetime(1500, async () => {
-    packets.expired = await send(sender, { kind: 'lucky', amount: '10', count: '3' });
+    packets.expired = await send(sender, { kind: 'lucky', amount: '10', count: '3', request_key: order });
     await grab(grabber, packets.expired);
     packets.missed = await send(sender, { kind: 'exclusive', amount: '3', to: wideName });
   });
@@ -113,7 +114,7 @@ async function expiredPackets({ sender, grabber, wideName }) {
   await grab(grabber, packets.ended);
   assert.equal((await sender.post(`${packets.ended}/end`, {})).status, 200);
   for (const path of Object.values(packets)) await over(sender, path);
-  return packets;
+  return { ...packets, order };
 }
 
 // Inserts totals for the other months of this year and for three past years. Returns a function that removes them.

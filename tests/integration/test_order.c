@@ -1,0 +1,151 @@
+/* pages/order_show: a sender asks what became of a request key. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "pages/order_show.h"
+#include "pages/send.h"
+#include "test_packet_fixture.h"
+
+static struct services *app;
+static struct str asked;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = packet_services_open();
+    return app == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    packet_services_close(app);
+    return 0;
+}
+
+/* As the router calls the handler for /orders/ASKED. */
+static enum step ask(struct exchange *x)
+{
+    x->params.key = asked;
+    return order_show(x);
+}
+
+/* Asks for a key as JSON; the answer stays in v until visit_end. */
+static int answered(struct visit *v, const struct person *p, const char *key)
+{
+    asked = str_from(key);
+    return person_request(v, app, p, ask, "/orders/x", NULL, 0, true);
+}
+
+/* Sends 3 shares of 1.00 yuan with this key and returns the id. */
+static uint64_t sent(const struct person *p, const char *key)
+{
+    struct visit v;
+    char fields[256], text[64];
+    uint64_t id = 0;
+    snprintf(fields, sizeof fields, "kind=even&amount=1&count=3&request_key=%s", key);
+    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
+    visit_json_text(&v, "id", text, sizeof text);
+    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
+    visit_end(&v);
+    return id;
+}
+
+static void packet_set(uint64_t id, const char *change)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql, "UPDATE packet SET %s WHERE id = ?", change);
+    assert_int_equal(db_exec(app->stores.db, NULL, sql, DB_PARAMS(DB_U64(id))), ST_OK);
+}
+
+static void assert_answer_has(const struct person *p, const char *key, const char *part)
+{
+    struct visit v;
+    assert_int_equal(answered(&v, p, key), 200);
+    if (!visit_body_has(&v, part))
+        fail_msg("not \"%s\" in\n%.*s", part, STR_ARG(buf_view(&v.x.body)));
+    visit_end(&v);
+}
+
+static void an_order_is_the_packet_of_its_key(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX], part[512];
+    person_new(app, &p, 1000);
+    fresh_key(key);
+    (void)sent(&p, key);
+    snprintf(part, sizeof part, "{\"request_key\":\"%s\",\"id\":\"", key);
+    assert_answer_has(&p, key, part);
+    snprintf(part, sizeof part, "\"url\":\"%s/p/", app->stores.config->base_url);
+    assert_answer_has(&p, key, part);
+    assert_answer_has(&p, key, "\"kind\":\"even\"");
+    assert_answer_has(&p, key, "\"state\":\"open\",\"count\":3,\"grabbed_count\":0,\"created_at\":\"");
+    assert_answer_has(&p, key, "\"opens_at\":null,\"finished_at\":null,\"ended_at\":null,\"closed_at\":null,");
+    assert_answer_has(&p, key, "\"amount_fen\":300,\"grabbed_fen\":0,\"refund_fen\":0}");
+}
+
+static void a_packet_that_is_paid_but_not_loaded_is_there(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX];
+    person_new(app, &p, 1000);
+    fresh_key(key);
+    uint64_t id = sent(&p, key);
+    packet_set(id, "state = 'funding'");
+    assert_answer_has(&p, key, "\"state\":\"open\"");
+    packet_set(id, "state = 'open'");
+}
+
+static void an_order_tells_the_state_that_users_see(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX];
+    person_new(app, &p, 1000);
+    fresh_key(key);
+    uint64_t id = sent(&p, key);
+    packet_set(id, "expires_ms = expires_ms - 172800000");
+    assert_answer_has(&p, key, "\"state\":\"expired\"");
+    packet_set(id, "expires_ms = expires_ms + 172800000");
+}
+
+static void a_key_of_nobody_or_of_another_sender_is_not_found(void **state)
+{
+    (void)state;
+    struct person p, other;
+    struct visit v;
+    char key[PERSON_KEY_MAX], unused[PERSON_KEY_MAX];
+    person_new(app, &p, 1000);
+    person_new(app, &other, 1000);
+    fresh_key(key);
+    fresh_key(unused);
+    (void)sent(&p, key);
+    const struct {
+        const struct person *person;
+        const char *key;
+    } cases[] = { { &p, unused }, { &other, key }, { &p, "%20" }, { &p, "a.b" }, { &p, "" } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(answered(&v, cases[i].person, cases[i].key), 404);
+        assert_true(visit_body_has(&v, "urn:hongbao:problem:not-found"));
+        assert_true(visit_body_has(&v, "没有这个请求号的红包"));
+        visit_end(&v);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_order_is_the_packet_of_its_key),
+        cmocka_unit_test(a_packet_that_is_paid_but_not_loaded_is_there),
+        cmocka_unit_test(an_order_tells_the_state_that_users_see),
+        cmocka_unit_test(a_key_of_nobody_or_of_another_sender_is_not_found),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
