@@ -15,9 +15,14 @@ static void fill(struct form *form, const char *name, struct str value)
         form->fields[form->count++] = (struct form_field){ str_from(name), value };
 }
 
-static int64_t typed_fen(const struct packet *p)
+/* The total of a lucky packet, else one share; but the total of an even packet whose shares are not all the same. */
+static void amount_fill(struct exchange *x, const struct packet *p, struct form *out)
 {
-    return p->kind == PACKET_LUCKY ? p->amount_fen : p->amount_fen / p->count;
+    bool equal = p->amount_fen % p->count == 0;
+    bool is_total = p->kind == PACKET_LUCKY || !equal;
+    fill(out, "amount", money_text(x->arena, is_total ? p->amount_fen : p->amount_fen / p->count));
+    if (p->kind == PACKET_EVEN && !equal)
+        fill(out, "amount_of", STR("total"));
 }
 
 /* The lifetime's word, if the setting still has it. */
@@ -59,7 +64,7 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct for
     if (st != ST_OK)
         return st;
     fill(out, "kind", packet_kind_name(p.kind));
-    fill(out, "amount", money_text(x->arena, typed_fen(&p)));
+    amount_fill(x, &p, out);
     fill(out, "greeting", p.greeting);
     fill(out, "cover", p.cover);
     fill(out, "lifetime", lifetime_word(x, &p));
@@ -67,6 +72,8 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct for
         fill(out, "count", arena_printf(x->arena, "%u", p.count));
     if (p.kind == PACKET_LUCKY)
         fill(out, "split", split_method_name(p.split));
+    if (p.share_min_fen > 1)
+        fill(out, "share_min", money_text(x->arena, p.share_min_fen));
     return receivers_fill(x, &p, out);
 }
 

@@ -78,6 +78,17 @@ static void a_packet_is_sent_again_with_the_same_values_and_a_new_key(void **sta
     assert_true(visit_body_has(&v, "value=\"1.50\"")); /* of one share, as it was typed */
     visit_end(&v);
 
+    sent(&ming, "kind=even&amount=10.00&count=3&amount_of=total", id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, "value=\"10.00\""));
+    assert_true(visit_body_has(&v, "<option value=\"total\" selected>"));
+    visit_end(&v);
+
+    sent(&ming, "kind=lucky&amount=10.00&count=3&share_min=2.5", id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, "value=\"2.50\""));
+    visit_end(&v);
+
     char fields[URI_MAX];
     snprintf(fields, sizeof fields, "kind=even&amount=1&count=1&to=%s", hong.username);
     sent(&ming, fields, id);
