@@ -54,6 +54,7 @@ static const struct route site[] = {
     { "GET", "/account", NEED_USER | NO_TOKEN, POOL_PAGE, handle },
     { "POST", "/account", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_PAGE, handle },
     { "POST", "/free", SAME_ORIGIN, POOL_PAGE, handle },
+    { "GET", "/free", 0, POOL_PAGE, handle },
 };
 
 static int setup(void **state)
@@ -168,7 +169,9 @@ static void the_cross_origin_guard_is_for_requests_without_a_token(void **state)
     assert_int_equal(ask_with(SCOPE_SEND, "POST", "/send", NULL, NULL), 403);
     assert_int_equal(ask_with(SCOPE_SEND, "POST", "/send", "Basic YTpi", NULL), 403);
     assert_int_equal(ask(SCOPE_SEND, "POST", "/free"), 403);
+    assert_true(answer_has("urn:hongbao:problem:cross-origin"));
     assert_int_equal(handled, 0);
+    assert_int_equal(ask(0, "GET", "/free"), 204);
 }
 
 static void an_answer_to_a_token_is_json(void **state)
