@@ -111,7 +111,7 @@ enum step packet_card(struct exchange *x)
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
-    if (!str_equal(x->id_text, present_packet_id(x, x->id))) {
+    if (!str_equal(x->params.id, present_packet_id(x, x->id))) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
