@@ -9,6 +9,8 @@
 
 #define ELLIPSIS "…"
 
+enum { PICTOGRAPHS_FIRST = 0x1f000, PICTOGRAPHS_LAST = 0x1ffff };
+
 enum { WIDTH_NARROW = 40, WIDTH_NORMAL = 64, WIDTH_LARGE = 80, WIDTH_FULL = 100 };
 
 static uint32_t ascii_width(char c)
@@ -37,22 +39,38 @@ uint32_t text_width(struct str s)
     while (s.len > 0) {
         struct str cluster = utf8_first_grapheme(s);
         width += cluster_width(cluster);
-        s = str_slice(s, cluster.len, s.len);
+        s = str_skip(s, cluster.len);
     }
     return width;
 }
 
-/* U+FFFE and U+FFFF: valid UTF-8, but not allowed in XML. */
-static struct str xml_text(struct arena *a, struct str s)
+/* False for U+FFFE and U+FFFF, which XML does not allow, and for pictographs and flags, for which there is no font. */
+static bool code_is_drawable(utf8proc_int32_t code)
+{
+    return code >= 0 && code != 0xfffe && code != 0xffff && (code < PICTOGRAPHS_FIRST || code > PICTOGRAPHS_LAST);
+}
+
+static bool cluster_is_drawable(struct str cluster)
+{
+    while (cluster.len > 0) {
+        utf8proc_int32_t code;
+        utf8proc_ssize_t bytes =
+            utf8proc_iterate((const utf8proc_uint8_t *)cluster.ptr, (utf8proc_ssize_t)cluster.len, &code);
+        if (bytes <= 0 || !code_is_drawable(code))
+            return false;
+        cluster = str_skip(cluster, (size_t)bytes);
+    }
+    return true;
+}
+
+static struct str drawable_text(struct arena *a, struct str s)
 {
     struct buf out = BUF_EMPTY;
-    for (size_t i = 0; i < s.len; i++) {
-        bool noncharacter =
-            s.len - i >= 3 && (memcmp(s.ptr + i, "\xef\xbf\xbe", 3) == 0 || memcmp(s.ptr + i, "\xef\xbf\xbf", 3) == 0);
-        if (noncharacter)
-            i += 2;
-        else
-            buf_char(&out, s.ptr[i]);
+    while (s.len > 0) {
+        struct str cluster = utf8_first_grapheme(s);
+        if (cluster_is_drawable(cluster))
+            buf_str(&out, cluster);
+        s = str_skip(s, cluster.len);
     }
     struct str copy = out.failed ? STR_NONE : arena_str(a, buf_view(&out));
     buf_free(&out);
@@ -81,7 +99,7 @@ static size_t line_bytes(struct str s, uint32_t width_max)
 size_t text_fit(struct arena *a, struct str s, uint32_t width_max, struct str *lines, size_t lines_max)
 {
     assert(lines_max > 0 && width_max >= 2 * WIDTH_FULL);
-    struct str rest = str_trim(xml_text(a, s));
+    struct str rest = str_trim(drawable_text(a, s));
     size_t count = 0;
     while (rest.len > 0 && count < lines_max) {
         size_t bytes = line_bytes(rest, width_max);

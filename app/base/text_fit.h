@@ -14,8 +14,9 @@ uint32_t text_width(struct str s);
 
 /* Divides s (one line of valid UTF-8) into at most lines_max lines of at most width_max. Lines end at a blank where
  * there is one in their second half, else between grapheme clusters; blanks at their ends are dropped. A text that
- * needs more lines ends with "…". Characters that XML does not allow are left out. lines: lines_max items; their texts
- * are in the arena. Returns the number of lines, 0 when nothing is to be shown or without memory. */
+ * needs more lines ends with "…". Characters that XML does not allow, emoji and flags are left out: librsvg would draw
+ * them as boxes or shadows. lines: lines_max items; their texts are in the arena. Returns the number of lines, 0 when
+ * nothing is to be shown or without memory. */
 size_t text_fit(struct arena *a, struct str s, uint32_t width_max, struct str *lines, size_t lines_max);
 
 #endif

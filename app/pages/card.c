@@ -75,7 +75,8 @@ static void card_model(struct exchange *x, struct model *m, const struct card_sh
     enum packet_cover cover = packet_cover_from(p->cover);
     struct value *root = &m->root, *sender = value_object(m, root, "sender");
     struct str path = present_packet_path(x, p->id), name = STR("");
-    (void)text_fit(m->arena, p->sender_name, SENDER_WIDTH_MAX, &name, 1);
+    if (text_fit(m->arena, p->sender_name, SENDER_WIDTH_MAX, &name, 1) == 0)
+        name = STR("☺"); /* a name of emoji only */
     value_text(m, sender, "nickname", name);
     value_text(m, root, "initial", utf8_first_grapheme(name));
     greeting_model(m, shape, p->greeting);

@@ -36,6 +36,15 @@ test('there are eight covers, each with a small picture of its own', () => {
   }
 });
 
+test('pictures to share have the colours of the pages', () => {
+  const rows = readFileSync(at('app/pages/covers.c'), 'utf8').matchAll(/^    \[COVER_(\w+)\] = \{[^}]*?STR\("(#\w+)"\), STR\("(#\w+)"\)/gm);
+  const found = [...rows].map(([, name, ...colours]) => [name.toLowerCase().replaceAll('_', '-'), ...colours]);
+  assert.deepEqual(found.map(([name]) => name), names);
+  for (const [name, ground, low] of found) {
+    assert.deepEqual([ground, low], ['--red', '--red-low'].map((which) => value(light, `.cover-${name}`, which) ?? value(light, ':root', which)));
+  }
+});
+
 for (const [scheme, text] of [['light', light], ['dark', dark]]) {
   test(`words are readable on every cover (${scheme})`, () => {
     const words = value(light, ':root', '--on-red');
