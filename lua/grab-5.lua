@@ -3,18 +3,22 @@
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
 -- ARGV[1] packet id
--- ARGV[2…] the user id of each grab, then the nickname of each grab
+-- ARGV[2…] the user id of each grab, then the nickname of each grab, then the hash of the phrase that each user typed
+--   (empty: none)
 -- returns one answer per grab: {LIVE_GRABBED | LIVE_ALREADY, share_no, fen, left}: a repeat returns the same share and
 --   amount, always; left: the shares that can still be taken after this grab; {LIVE_EMPTY, count}, {LIVE_MISSING},
---   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_NOT_YET, opens_ms}, {LIVE_BUSY}: shut, or a key is lost. Users with a
---   share are told so; all others get the first refusal in this order: not for you, empty or expired, not yet
+--   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_NOT_YET, opens_ms}, {LIVE_WRONG_PHRASE, tries left}, {LIVE_TRIED_OUT},
+--   {LIVE_BUSY}: shut, or a key is lost. Users with a share are told so; all others get the first refusal in this
+--   order: not for you, empty or expired, not yet, phrase. A phrase that is missing is asked for and does not count
 -- @include "codes"
 -- @include "clock"
 -- @include "digits"
 -- @include "share"
 -- @include "consistency"
 
-local size = (#ARGV - 1) / 2
+local TRIES_MAX = 10 -- wrong phrases of a user; counted in the packet's hash
+
+local size = (#ARGV - 1) / 3
 local crowd = size > 1 -- what only a crowd needs is not made for a grab alone
 
 local function answer_all(answer)
@@ -31,10 +35,11 @@ local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
 end
-local opens_ms, receivers
-if packet[6] == '1' then -- most packets have no options
-    local options = redis.call('HMGET', KEYS[1], 'opens_ms', 'receivers')
-    opens_ms, receivers = options[1], options[2]
+-- Most packets have no options. tries: of each user of the crowd.
+local opens_ms, receivers, phrase, tries
+if packet[6] == '1' then
+    opens_ms, receivers, phrase = unpack(redis.call('HMGET', KEYS[1], 'opens_ms', 'receivers', 'phrase_hash'))
+    tries = phrase and {}
 end
 local grabbed = redis.call('LLEN', KEYS[4])
 if state == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[3]), packet[2]) then
@@ -52,6 +57,27 @@ elseif opens_ms and now_ms() < tonumber(opens_ms) then
     refusal = {LIVE_NOT_YET, tonumber(opens_ms)}
 elseif state ~= 'open' then
     refusal = {LIVE_BUSY}
+end
+
+local function tries_of(user)
+    return tries[user] or tonumber(redis.call('HGET', KEYS[1], 'tries:' .. user) or 0)
+end
+
+local function phrase_opens(i, user)
+    return ARGV[1 + 2 * size + i] == phrase and tries_of(user) < TRIES_MAX
+end
+
+-- Counts a wrong phrase.
+local function phrase_refusal(i, user)
+    local tried = tries_of(user)
+    if tried >= TRIES_MAX then
+        return {LIVE_TRIED_OUT}
+    end
+    if ARGV[1 + 2 * size + i] ~= '' then
+        tried = tried + 1
+        tries[user] = tried
+    end
+    return {LIVE_WRONG_PHRASE, TRIES_MAX - tried}
 end
 
 -- The shares that the crowd could take follow each other.
@@ -88,6 +114,8 @@ for i = 1, size do
         answers[i] = {LIVE_NOT_FOR_YOU}
     elseif refusal then
         answers[i] = refusal
+    elseif phrase and not phrase_opens(i, user) then
+        answers[i] = phrase_refusal(i, user)
     else
         share_no = grabbed + winners
         local fen = bytes_fen(next_bytes, winners * SHARE_BYTES)
@@ -110,6 +138,9 @@ for i = 1, size do
             refusal = {LIVE_EMPTY, count}
         end
     end
+end
+for user, tried in pairs(tries or {}) do
+    redis.call('HSET', KEYS[1], 'tries:' .. user, digits(tried))
 end
 if winners == 0 then
     return answers

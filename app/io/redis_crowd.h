@@ -5,13 +5,13 @@
 #include "io/redis.h"
 
 /* Queues a script call that may share its EVALSHA with others. The calls of one round with the same script and the same
- * first key are one command: the keys and shared arguments of the first call, then the first own argument of every
- * call in the order of the calls, then the second of every call. The script replies an array with one element per call;
- * the round makes this element the reply of the call. An error, or a lost reply, is the status of each of them. A call
- * without others is a crowd of one. At most REDIS_CROWD_MAX calls are one command. Crowds are sent after the other
+ * first key are one command: the keys and shared arguments of the first call, then the first own argument of every call
+ * in the order of the calls, then the second of every call, and so on. The script replies an array with one element per
+ * call; the round makes this element the reply of the call. An error, or a lost reply, is the status of each of them. A
+ * call without others is a crowd of one. At most REDIS_CROWD_MAX calls are one command. Crowds are sent after the other
  * commands of the round. As redis_queue. */
 #define REDIS_CROWD_MAX     64
-#define REDIS_CROWD_OWN_MAX 2
+#define REDIS_CROWD_OWN_MAX 3
 struct redis_crowd_call {
     struct redis_script *script;
     enum redis_target target;

@@ -7,7 +7,7 @@
 #include "live/live_internal.h"
 
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     struct str nickname)
+                     struct str nickname, struct str phrase_hash)
 {
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
@@ -15,7 +15,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
                                        keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
     char packet_text[STR_U64_MAX], user_text[STR_U64_MAX];
     const struct str packet = str_u64(packet_text, packet_id);
-    const struct str grab[] = { str_u64(user_text, user_id), nickname };
+    const struct str grab[] = { str_u64(user_text, user_id), nickname, phrase_hash };
     redis_queue_crowd(live->redis, call,
                       &(struct redis_crowd_call){ .script = live->grab,
                                                   .target = REDIS_FENCED,
@@ -37,7 +37,10 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
     case LIVE_MISSING:
     case LIVE_NOT_FOR_YOU:
     case LIVE_EXPIRED:
+    case LIVE_TRIED_OUT:
     case LIVE_BUSY: return ST_OK;
+    case LIVE_WRONG_PHRASE:
+        return live_reply_u32(call->reply, 1, &out->tries_left) ? ST_OK : live_reply_corrupt("grab");
     case LIVE_EMPTY:
         if (!live_reply_u32(call->reply, 1, &out->count) || out->count < 1)
             return live_reply_corrupt("grab");

@@ -4,23 +4,25 @@
 
 #include "live/live.h"
 
-/* Queues a grab. nickname: the current one, stored with the grab. While the fence is shut the call is not sent
+/* Queues a grab. nickname: the current one, stored with the grab. phrase_hash: of the passphrase that the user has
+ * typed (packet/phrase.h), empty: none. While the fence is shut the call is not sent
  * (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call of the script and one entry of the
  * stream, in the order in which they were queued; each user gets an answer of their own. */
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     struct str nickname);
+                     struct str nickname, struct str phrase_hash);
 struct live_grab {
     enum live_code code;
     uint32_t share_no; /* share_no and amount_fen: GRABBED and ALREADY only */
     int64_t amount_fen;
     uint32_t count;      /* EMPTY only */
+    uint32_t tries_left; /* WRONG_PHRASE only: further tries of this user */
     int64_t opens_ms;    /* NOT_YET only: the packet can be opened from then on, by Redis's clock */
     uint32_t left_count; /* GRABBED and ALREADY only: shares that can still be taken, 0 once the packet is over */
 };
-/* Reads the reply. The caller still frees call.
- * ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED NOT_YET BUSY · ST_UNAVAILABLE: not executed ·
- * ST_CONFLICT: Redis refused it (out of memory …), not executed · ST_UNKNOWN: perhaps executed; a view or a second grab
- * tells · ST_CORRUPT: malformed reply (logged) · ST_NO_MEMORY: not executed. */
+/* Reads the reply. The caller still frees call. ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED
+ * NOT_YET WRONG_PHRASE TRIED_OUT BUSY · ST_UNAVAILABLE: not executed · ST_CONFLICT: Redis refused it (out of memory …),
+ * not executed · ST_UNKNOWN: perhaps executed; a view or a second grab tells · ST_CORRUPT: malformed reply (logged) ·
+ * ST_NO_MEMORY: not executed. */
 enum status live_grab_read(const struct redis_call *call, struct live_grab *out);
 
 #endif

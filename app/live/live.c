@@ -50,7 +50,7 @@ enum status live_code_read(const struct redis_call *call, const char *script, en
     if (call->status != ST_OK)
         return call->status;
     int64_t code;
-    if (!redis_reply_i64(redis_reply_at(call->reply, 0), &code) || code <= LIVE_BAD || code > LIVE_VIEW)
+    if (!redis_reply_i64(redis_reply_at(call->reply, 0), &code) || code <= LIVE_BAD || code > LIVE_TRIED_OUT)
         return live_reply_corrupt(script);
     *out = (enum live_code)code;
     return ST_OK;

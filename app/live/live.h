@@ -10,7 +10,8 @@
  *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
  *                                cover, receiver_count, ended_ms, returned_count, thanks_count,
  *                                receivers, receiver_names), thanks:N (what the receiver of share N
- *                                thanked with)
+ *                                thanked with), tries:USER (wrong passphrases of a user; a rebuild begins to count
+ *                                again)
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
@@ -33,20 +34,22 @@
 
 /* The first element of every script reply. The same as lua/include/codes.lua (a tidy test compares). Never renumber. */
 enum live_code {
-    LIVE_BAD = 0,         /* the arguments contradict each other or the keys; nothing was written */
-    LIVE_MISSING = 1,     /* the packet is not in Redis */
-    LIVE_GRABBED = 2,     /* this call took a share */
-    LIVE_ALREADY = 3,     /* grab: the user has this share already; close: it was closed before */
-    LIVE_NOT_FOR_YOU = 4, /* exclusive, and another user is the receiver */
-    LIVE_EMPTY = 5,       /* every share is grabbed */
-    LIVE_EXPIRED = 6,     /* closed, or its expiry has passed */
-    LIVE_BUSY = 7,        /* shut for a rebuild */
-    LIVE_LOADED = 8,      /* written */
-    LIVE_EXISTS = 9,      /* load: the packet exists; anchor: the stream does not need one; nothing was written */
-    LIVE_CLOSED = 10,     /* this call closed or deleted the packet */
-    LIVE_NOT_YET = 11,    /* close: expires_ms has not passed on Redis's clock; grab: opens_ms has not */
-    LIVE_FINISHED = 12,   /* close: every share is grabbed, nothing to refund */
-    LIVE_VIEW = 13        /* view: the packet follows */
+    LIVE_BAD = 0,           /* the arguments contradict each other or the keys; nothing was written */
+    LIVE_MISSING = 1,       /* the packet is not in Redis */
+    LIVE_GRABBED = 2,       /* this call took a share */
+    LIVE_ALREADY = 3,       /* grab: the user has this share already; close: it was closed before */
+    LIVE_NOT_FOR_YOU = 4,   /* exclusive, and another user is the receiver */
+    LIVE_EMPTY = 5,         /* every share is grabbed */
+    LIVE_EXPIRED = 6,       /* closed, or its expiry has passed */
+    LIVE_BUSY = 7,          /* shut for a rebuild */
+    LIVE_LOADED = 8,        /* written */
+    LIVE_EXISTS = 9,        /* load: the packet exists; anchor: the stream does not need one; nothing was written */
+    LIVE_CLOSED = 10,       /* this call closed or deleted the packet */
+    LIVE_NOT_YET = 11,      /* close: expires_ms has not passed on Redis's clock; grab: opens_ms has not */
+    LIVE_FINISHED = 12,     /* close: every share is grabbed, nothing to refund */
+    LIVE_VIEW = 13,         /* view: the packet follows */
+    LIVE_WRONG_PHRASE = 14, /* grab: another passphrase, or none */
+    LIVE_TRIED_OUT = 15     /* grab: the user has typed too many wrong passphrases */
 };
 
 /* The connection and the scripts, all borrowed. struct stores holds one for the life of the process. */

@@ -1,6 +1,7 @@
 #include "base/array.h"
 #include "ops/api.h"
 #include "pages/card.h"
+#include "pages/grab.h"
 #include "pages/records_filter.h"
 #include "pages/screen.h"
 #include "pages/send_form.h"
@@ -184,12 +185,14 @@ const struct api_operation api_operations[] = {
       .fields = FIELDS(
           { "kind", "lucky: random shares; even: equal shares; exclusive: one share for one user", "lucky" },
           { "to", "who alone may open it: usernames with blanks, commas or line breaks between; exclusive: one", NULL },
-          { "split", "lucky: how the total is drawn", NULL }, { "count", "number of shares; not for exclusive", "3" },
+          { "split", "lucky: how the total is drawn", NULL },
+          { "count", "number of shares; not for exclusive; with receivers at most, and by default, as many", "3" },
           { "amount_of", "even: whether the amount is that of one share or the total", NULL },
           { "amount", "yuan, required: the total of a lucky packet, else one share (see amount_of)", "10.00" },
           { "share_min", "lucky: yuan, the smallest share", NULL }, { "greeting", "a line of text", "Happy New Year" },
           { "cover", "the picture of the envelope; it has a greeting of its own", NULL },
           { "lifetime", "how long it stays open, as `24h`; GET /send lists the choices", NULL },
+          { "phrase", "must be typed by those who open it", NULL },
           { "opens_at",
             "from when it can be opened, at most 30 days ahead: RFC 3339, or "
             "YYYY-MM-DDTHH:MM in the service's time zone",
@@ -246,9 +249,13 @@ const struct api_operation api_operations[] = {
       .id = "open",
       .group = "packets",
       .says = "Takes a share; a repeat gets the same share",
+      .form = open_fields,
+      .fields = FIELDS({ "phrase", "the passphrase, of a packet that needs one", NULL }),
       .answers = ANSWERS({ 200, "Opened", "the share of this user" }),
       .refusals =
           REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
+                   { 422, "wrong-phrase", "the passphrase is wrong or missing; `tries_left`" },
+                   { 429, "too-many-tries", "ten wrong passphrases of this user" },
                    { 410, "empty", "all shares are taken" }, { 410, "expired", "its time is over" }) },
     { .method = "POST",
       .path = "/p/:id/end",

@@ -4,6 +4,7 @@
 
 #include "packet/cover.h"
 #include "packet/packet.h"
+#include "packet/phrase.h"
 
 /* What the typed amount of an even packet is. */
 enum amount_of { AMOUNT_OF_SHARE, AMOUNT_OF_TOTAL };
@@ -23,6 +24,7 @@ struct send_order {
     enum packet_cover cover;
     struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */
+    struct phrase phrase;     /* must be known by those who open it; empty: there is none */
     struct str_list to;       /* usernames of those who alone may open it, each once: one for an exclusive packet */
     struct str request_key;   /* the form's, or a generated one */
 };

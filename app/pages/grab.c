@@ -8,6 +8,7 @@
 #include "packet/grab.h"
 #include "packet/receivers.h"
 #include "packet/store.h"
+#include "pages/phrase_field.h"
 #include "pages/present.h"
 #include "pages/show.h"
 #include "web/respond.h"
@@ -15,7 +16,15 @@
 static const struct problem PROBLEM_EMPTY = { 410, "empty", "text/sold_out", NULL, 0 };
 static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NULL, 0 };
 static const struct problem PROBLEM_NOT_YET = { 403, "not-open-yet", "text/not_open_yet", NULL, 0 };
+static const struct problem PROBLEM_PHRASE_MISSING = { 422, "wrong-phrase", "text/phrase_missing", NULL, 0 };
+static const struct problem PROBLEM_WRONG_PHRASE = { 422, "wrong-phrase", "text/phrase_wrong", NULL, 0 };
+static const struct problem PROBLEM_TRIED_OUT = { 429, "too-many-tries", "text/phrase_tried_out", NULL, 0 };
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
+
+const struct field open_fields[] = {
+    { .name = "phrase", .type = &FIELD_PHRASE_TRIED },
+    { .name = NULL },
+};
 
 /* HTML: redirects to the packet's page, which shows the outcome. JSON: the outcome itself. */
 static void answer_share(struct exchange *x, const char *result, const struct live_grab *grab)
@@ -57,6 +66,51 @@ static void answer_not_yet(struct exchange *x, int64_t opens_ms)
     respond_problem_with(x, &PROBLEM_NOT_YET, &m);
 }
 
+/* Why the typed phrase does not open the packet. */
+static const struct problem *phrase_problem(const struct exchange *x, const struct live_grab *grab)
+{
+    if (grab->code == LIVE_TRIED_OUT)
+        return &PROBLEM_TRIED_OUT;
+    return str_trim(form_get(&x->form, "phrase", NULL)).len == 0 ? &PROBLEM_PHRASE_MISSING : &PROBLEM_WRONG_PHRASE;
+}
+
+/* HTML: the packet's page with the message beside the field; this queues its view, and phrase_page answers. */
+static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab *grab)
+{
+    const struct problem *p = phrase_problem(x, grab);
+    metrics_add(METRIC_GRAB_REFUSED, 1);
+    if (!x->wants_json) {
+        struct live_grab *kept = arena_alloc(x->arena, sizeof *kept);
+        if (kept == NULL) {
+            respond_status(x, ST_NO_MEMORY);
+            return STEP_DONE;
+        }
+        *kept = *grab;
+        x->state = kept;
+        show_refused_queue(x);
+        return STEP_WAIT;
+    }
+    struct model m;
+    model_init(&m, x->arena);
+    if (grab->code == LIVE_WRONG_PHRASE)
+        value_int(&m, &m.root, "tries_left", grab->tries_left);
+    respond_problem_with(x, p, &m);
+    return STEP_DONE;
+}
+
+static enum step phrase_page(struct exchange *x, const struct live_grab *grab)
+{
+    const struct problem *p = phrase_problem(x, grab);
+    struct form_errors errors = { .count = 0 };
+    if (p == &PROBLEM_WRONG_PHRASE)
+        form_fail_with(&errors, "phrase", "text/phrase_wrong_left",
+                       arena_printf(x->arena, "%u", (unsigned)grab->tries_left));
+    else
+        form_fail(&errors, "phrase", p->title);
+    show_refused(x, p->status, &errors);
+    return STEP_DONE;
+}
+
 /* 503 with a link to the packet's page, which shows whether the grab happened. Never "failed". */
 static void answer_failure(struct exchange *x, enum status st)
 {
@@ -94,8 +148,18 @@ static enum step grab_begin(struct exchange *x)
         answer_grab(x, &grab);
         return STEP_DONE;
     }
+    struct phrase phrase = { STR(""), STR("") };
+    struct str hash = STR("");
+    struct form_errors none;
+    enum status st = form_read(x, open_fields, &phrase, &none);
+    if (st == ST_OK && phrase.folded.len > 0)
+        hash = phrase_hash(x->arena, str_from(x->app->stores.config->secret), x->id, phrase.folded);
+    if (st != ST_OK || hash.ptr == NULL) {
+        respond_status(x, ST_NO_MEMORY);
+        return STEP_DONE;
+    }
     crash_point("grab-before-script");
-    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, x->visitor.nickname);
+    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, x->visitor.nickname, hash);
     return STEP_WAIT;
 }
 
@@ -104,6 +168,8 @@ enum step packet_open_hot(struct exchange *x)
     struct live_grab grab;
     if (x->step == 0)
         return grab_begin(x);
+    if (x->step == 2 && x->state != NULL)
+        return phrase_page(x, x->state);
     if (x->step == 2) {
         show_probe_read(x);
         answer_refusal(x, &PROBLEM_EMPTY);
@@ -117,6 +183,8 @@ enum step packet_open_hot(struct exchange *x)
         show_probe_queue(x);
         return STEP_WAIT;
     }
+    if (st == ST_OK && (grab.code == LIVE_WRONG_PHRASE || grab.code == LIVE_TRIED_OUT))
+        return answer_wrong_phrase(x, &grab);
     if (st == ST_OK)
         answer_grab(x, &grab);
     else

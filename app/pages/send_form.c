@@ -5,6 +5,7 @@
 #include "packet/receivers.h"
 #include "packet/rules.h"
 #include "pages/covers.h"
+#include "pages/phrase_field.h"
 #include "pages/present.h"
 #include "user/account.h"
 #include "web/field_types.h"
@@ -269,6 +270,14 @@ const struct field send_fields[] = {
       .type = &LIFETIME,
       .member = offsetof(struct send_order, lifetime_ms),
       .malformed = "text/lifetime_unknown" },
+    { .name = "phrase",
+      .type = &FIELD_PHRASE,
+      .member = offsetof(struct send_order, phrase),
+      .max = PHRASE_GRAPHEMES_MAX,
+      .code_points_max = PHRASE_CODE_POINTS_MAX,
+      .malformed = "text/phrase_invalid",
+      .high = "text/phrase_long",
+      .wide = "text/phrase_long" },
     { .name = "opens_at",
       .type = &OPENS_AT,
       .member = offsetof(struct send_order, opens_ms),

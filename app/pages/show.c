@@ -108,6 +108,27 @@ void show_probe_read(struct exchange *x)
         view_cache(x, &view);
 }
 
+void show_refused_queue(struct exchange *x)
+{
+    view_queue(x, PACKET_NO_SHARE, SHOW_ROWS);
+}
+
+void show_refused(struct exchange *x, int status, const struct form_errors *errors)
+{
+    struct packet_view view;
+    struct model m;
+    enum status st = live_view_read(&x->call, x->arena, x->id, &view);
+    if (st != ST_OK) {
+        respond_status(x, status_idempotent(st));
+        return;
+    }
+    respond_header(x, "X-Robots-Tag", STR("noindex"));
+    model_init(&m, x->arena);
+    show_model(x, &view, NULL, &m);
+    value_page_text(&m, &m.root, "phrase_typed", form_get(&x->form, "phrase", NULL));
+    respond_page_errors(x, status, "pages/packet", &m, errors);
+}
+
 /* True: the cache lacks the packet and needs all of its grabs. Before the settlement only some of the views look for
  * them: an entry is useful for a moment, and of more packets than the cache holds each view would pay for one. */
 static bool probe_needed(struct exchange *x, const struct packet_view *view)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "packet/grab.h"
+#include "packet/phrase.h"
 #include "packet/receivers.h"
 #include "pages/covers.h"
 #include "pages/present.h"
@@ -175,6 +176,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
         view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
     else
         value_null(m, root, "opens_at");
+    value_bool(m, root, "needs_phrase", p->phrase_hash.len > 0);
     if (packet_is_waiting(p, view->now_ms))
         value_page_int(m, value_page_object(m, root, "waiting"), "left_ms", p->opens_ms - view->now_ms);
     if (p->state == PACKET_FINISHED)
@@ -201,6 +203,12 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
         value_text(m, root, "screen_url", screen_path(x, p->id));
     else
         value_null(m, root, "screen_url");
+    if (p->phrase_sealed.len > 0)
+        value_text(
+            m, root, "phrase",
+            str_or_empty(phrase_unseal(m->arena, str_from(x->app->stores.config->secret), p->id, p->phrase_sealed)));
+    else
+        value_null(m, root, "phrase");
 }
 
 /* Members about what this visitor can do. */

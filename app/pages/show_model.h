@@ -24,6 +24,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   packets), expires_at (page: expires_text),
  *   opens_at (null: from the beginning; page: opens_text), finished_at, ended_at (null unless the sender has ended it
  *   early), commitment, seed (null while open),
+ *   needs_phrase, phrase (sender only; null: there is none),
  *   receivers {count, named [{nickname; page: first}]; page: more {more_count, more_one}}: those who alone may open it,
  *   named: some of them; null: everybody
  *   mine {share_no, amount_fen, grabbed_at, settled, best, thanks (null: none); page: amount_text, time_text} | null,

@@ -10,6 +10,7 @@
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/id_lease.h"
+#include "packet/phrase.h"
 #include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
@@ -60,6 +61,15 @@ static bool same_order(const struct packet *p, const struct packet *wanted, cons
            str_equal(p->receivers, wanted->receivers) && p->share_min_fen == wanted->share_min_fen &&
            (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
            (order->lifetime_by_default || p->ended_ms != 0 || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
+}
+
+/* True when the packet has the phrase of the order, or neither has one. */
+static bool same_phrase(struct arena *a, const struct config *config, const struct packet *p,
+                        const struct send_order *order)
+{
+    if (p->phrase_hash.len == 0 || order->phrase.folded.len == 0)
+        return p->phrase_hash.len == order->phrase.folded.len;
+    return str_equal(p->phrase_hash, phrase_hash(a, str_from(config->secret), p->id, order->phrase.folded));
 }
 
 /* ---- loading ---- */
@@ -133,6 +143,18 @@ static enum status best_share(struct packet *p)
     return st == ST_INVALID ? ST_CORRUPT : st; /* the order was validated, so it can be split */
 }
 
+/* Needs the packet's id. */
+static enum status phrase_set(struct arena *a, const struct config *config, const struct send_order *order,
+                              struct packet *p)
+{
+    struct str secret = str_from(config->secret);
+    if (order->phrase.folded.len == 0)
+        return ST_OK;
+    p->phrase_hash = phrase_hash(a, secret, p->id, order->phrase.folded);
+    p->phrase_sealed = phrase_seal(a, secret, p->id, order->phrase.shown);
+    return p->phrase_hash.ptr == NULL || p->phrase_sealed.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+}
+
 static enum status packet_prepare(struct stores *stores, struct arena *a, struct send_party sender,
                                   struct receivers *receivers, const struct send_order *order, int64_t now_ms,
                                   struct packet *p)
@@ -161,7 +183,9 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
     } else if (receivers->count > 0 && st == ST_OK) {
         st = receivers_describe(a, p, receivers);
     }
-    return st == ST_OK ? packet_id_next(stores->db, now_ms, &p->id) : st;
+    if (st == ST_OK)
+        st = packet_id_next(stores->db, now_ms, &p->id);
+    return st == ST_OK ? phrase_set(a, stores->config, order, p) : st;
 }
 
 enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
@@ -184,7 +208,7 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
             st = receivers_find(stores->db, a, &found);
         if (st != ST_OK)
             return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
-        bool same = same_order(&found, p, order);
+        bool same = same_order(&found, p, order) && same_phrase(a, stores->config, &found, order);
         out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose reply was lost */
         *p = found;
         if (!same)

@@ -227,12 +227,18 @@ static void errors_model(struct exchange *x, struct model *m, const struct form_
     }
 }
 
+void respond_page_errors(struct exchange *x, int status, const char *template_name, struct model *m,
+                         const struct form_errors *e)
+{
+    errors_model(x, m, e);
+    answer_page(x, status, template_name, m);
+}
+
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e)
 {
     static const struct problem refused = { 422, "invalid-form", "text/problem_invalid_form", NULL, 0 };
-    errors_model(x, m, e);
     if (!x->wants_json) {
-        answer_page(x, refused.status, template_name, m);
+        respond_page_errors(x, refused.status, template_name, m, e);
         return;
     }
     struct model problem;

@@ -59,6 +59,9 @@ struct problem {
 void respond_problem(struct exchange *x, const struct problem *p);
 /* The same with further members of extra, which the caller has initialised in x's arena. */
 void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra);
+/* Answers with a page that has the messages of a refused form. */
+void respond_page_errors(struct exchange *x, int status, const char *template_name, struct model *m,
+                         const struct form_errors *e);
 /* Answers 422 to a refused form. HTML: template_name with the model m, which contains the typed texts; the title begins
  * with the text error_before. JSON: a problem with `errors`. */
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e);

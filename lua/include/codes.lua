@@ -13,3 +13,5 @@ local LIVE_CLOSED = 10
 local LIVE_NOT_YET = 11
 local LIVE_FINISHED = 12
 local LIVE_VIEW = 13
+local LIVE_WRONG_PHRASE = 14
+local LIVE_TRIED_OUT = 15

@@ -181,14 +181,15 @@ void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_
     live_keys(&keys, packet_id, b->live.partitions);
     const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
                                        keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
-    struct str args[1 + 2 * BENCH_CROWD_MAX] = { str_u64(packet, packet_id) };
+    struct str args[1 + 3 * BENCH_CROWD_MAX] = { str_u64(packet, packet_id) };
     assert(crowd <= BENCH_CROWD_MAX);
     for (size_t i = 0; i < crowd; i++) {
         args[1 + i] = str_u64(users[i], first_user + i);
         args[1 + crowd + i] = STR("小强");
+        args[1 + 2 * crowd + i] = STR(""); /* no passphrase */
     }
     redis_queue_script(b->redis, call, b->live.grab, REDIS_FENCED, script_keys, ARRAY_LEN(script_keys), args,
-                       1 + 2 * crowd);
+                       1 + 3 * crowd);
 }
 
 enum status bench_grab_read(const struct redis_call *call, size_t crowd, int64_t *fen)

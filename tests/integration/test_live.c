@@ -18,6 +18,7 @@
 #include "live/load.h"
 #include "live/shut.h"
 #include "live/view.h"
+#include "packet/phrase.h"
 #include "packet/receivers.h"
 #include "packet/view.h"
 #include "support/close_one.h"
@@ -98,15 +99,20 @@ static enum live_code load(const struct sample *s)
     return code;
 }
 
-static struct live_grab grab(const struct sample *s, uint64_t user_id)
+static struct live_grab try_phrase(const struct sample *s, uint64_t user_id, struct str phrase_hash)
 {
     struct redis_call call;
     struct live_grab g;
-    live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"));
+    live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"), phrase_hash);
     redis_round(app->stores.redis);
     assert_int_equal(live_grab_read(&call, &g), ST_OK);
     redis_call_free(&call);
     return g;
+}
+
+static struct live_grab grab(const struct sample *s, uint64_t user_id)
+{
+    return try_phrase(s, user_id, STR(""));
 }
 
 /* A view whose texts outlive the reply. */
@@ -386,6 +392,73 @@ static void a_user_with_a_share_keeps_it_whatever_the_schedule_says(void **state
     assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_YET);
 }
 
+#define PHRASE STR("the \x01 hash")
+
+static void a_packet_with_a_phrase_is_opened_by_it_only(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    for (int i = 0; i < 3; i++) { /* asking does not count */
+        struct live_grab asked = grab(&s, FIRST_USER);
+        assert_int_equal(asked.code, LIVE_WRONG_PHRASE);
+        assert_int_equal(asked.tries_left, 10);
+    }
+    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).tries_left, 9);
+    assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_GRABBED);
+    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_ALREADY);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_ALREADY);
+    assert_int_equal(try_phrase(&s, FIRST_USER + 1, PHRASE).code, LIVE_GRABBED);
+    assert_int_equal(try_phrase(&s, FIRST_USER + 2, STR("other")).code, LIVE_EMPTY);
+}
+
+static void after_ten_wrong_phrases_even_the_right_one_is_refused(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    for (uint32_t left = PHRASE_TRIES_MAX; left-- > 0;) {
+        struct live_grab g = try_phrase(&s, FIRST_USER, STR("other"));
+        assert_int_equal(g.code, LIVE_WRONG_PHRASE);
+        assert_int_equal(g.tries_left, left);
+    }
+    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_TRIED_OUT);
+    assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_TRIED_OUT);
+    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_TRIED_OUT);
+    assert_int_equal(try_phrase(&s, FIRST_USER + 1, PHRASE).code, LIVE_GRABBED); /* counted for each user */
+}
+
+static void a_phrase_is_asked_for_last(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 2);
+    s.p.phrase_hash = PHRASE;
+    s.p.opens_ms = redis_ms() + HOUR_MS;
+    receivers_set(&s, 2);
+    (void)load(&s);
+    assert_int_equal(try_phrase(&s, FIRST_USER + 1, STR("other")).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_NOT_YET);
+    field_set(&s, STR("opens_ms"), STR("1"));
+    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).tries_left, 9); /* none was counted before */
+    assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_GRABBED);
+    set_expired(&s);
+    assert_int_equal(try_phrase(&s, FIRST_USER + 2, STR("other")).code, LIVE_EXPIRED);
+}
+
+static void a_phrase_means_nothing_to_a_packet_without_one(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 1);
+    (void)load(&s);
+    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_GRABBED);
+}
+
 static void with_full_memory_a_grab_is_refused_before_its_first_write(void **state)
 {
     (void)state;
@@ -397,7 +470,7 @@ static void with_full_memory_a_grab_is_refused_before_its_first_write(void **sta
     struct live_event_id last = last_event(&s, &before).id;
     config_set(STR("maxmemory"), STR("1"));
     struct live_grab g;
-    live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"));
+    live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"), STR(""));
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
     struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
@@ -423,7 +496,7 @@ static void ten_thousand_users_take_exactly_a_hundred_shares(void **state)
     for (uint64_t user = 0; user < USERS; user += BATCH) {
         struct redis_call calls[2 * BATCH];
         for (uint64_t i = 0; i < 2 * BATCH; i++) /* each user twice */
-            live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"));
+            live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"), STR(""));
         redis_round(app->stores.redis);
         for (size_t i = 0; i < 2 * BATCH; i++) {
             struct live_grab g;
@@ -456,7 +529,7 @@ static void crowd(const struct sample *s, const uint64_t *users, const struct st
     struct redis_call calls[REDIS_CROWD_MAX * 2];
     assert_true(count <= ARRAY_LEN(calls));
     for (size_t i = 0; i < count; i++)
-        live_grab_queue(&live, &calls[i], s->p.id, users[i], nicknames == NULL ? STR("某,人") : nicknames[i]);
+        live_grab_queue(&live, &calls[i], s->p.id, users[i], nicknames == NULL ? STR("某,人") : nicknames[i], STR(""));
     redis_round(app->stores.redis);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(live_grab_read(&calls[i], &out[i]), ST_OK);
@@ -491,6 +564,37 @@ static void of_a_crowd_only_the_receivers_get_a_share(void **state)
         if (i % 2 == 0)
             assert_int_equal(g[i].share_no, i / 2);
     }
+}
+
+static void of_a_crowd_each_user_is_asked_for_the_phrase(void **state)
+{
+    (void)state;
+    enum { A = FIRST_USER, B, C };
+    static const struct {
+        uint64_t user;
+        struct str phrase;
+        enum live_code code;
+        uint32_t tries_left;
+    } want[] = { { A, STR("other"), LIVE_WRONG_PHRASE, 9 }, { B, PHRASE, LIVE_GRABBED, 0 },
+                 { A, STR("third"), LIVE_WRONG_PHRASE, 8 }, { A, PHRASE, LIVE_GRABBED, 0 },
+                 { A, STR("other"), LIVE_ALREADY, 0 },      { C, STR(""), LIVE_WRONG_PHRASE, 10 },
+                 { C, STR("other"), LIVE_WRONG_PHRASE, 9 } };
+    struct redis_call calls[ARRAY_LEN(want)];
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    for (size_t i = 0; i < ARRAY_LEN(want); i++)
+        live_grab_queue(&live, &calls[i], s.p.id, want[i].user, STR("n"), want[i].phrase);
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        struct live_grab g;
+        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
+        assert_int_equal(g.code, want[i].code);
+        assert_int_equal(g.tries_left, want[i].tries_left);
+        redis_call_free(&calls[i]);
+    }
+    assert_int_equal(try_phrase(&s, C, STR("other")).tries_left, 8); /* the crowd's tries are remembered */
 }
 
 static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void **state)
@@ -581,7 +685,7 @@ static void crowds_of_several_packets_are_answered_apart(void **state)
         (void)load(&s[k]);
     }
     for (size_t i = 0; i < 8; i++)
-        live_grab_queue(&live, &calls[i], s[i % 2].p.id, FIRST_USER + i, STR("n"));
+        live_grab_queue(&live, &calls[i], s[i % 2].p.id, FIRST_USER + i, STR("n"), STR(""));
     redis_round(app->stores.redis);
     for (size_t i = 0; i < 8; i++) {
         struct live_grab g;
@@ -1096,9 +1200,14 @@ int main(void)
         cmocka_unit_test(nobody_opens_a_packet_before_its_scheduled_time),
         cmocka_unit_test(of_several_reasons_the_first_is_told),
         cmocka_unit_test(a_user_with_a_share_keeps_it_whatever_the_schedule_says),
+        cmocka_unit_test(a_packet_with_a_phrase_is_opened_by_it_only),
+        cmocka_unit_test(after_ten_wrong_phrases_even_the_right_one_is_refused),
+        cmocka_unit_test(a_phrase_is_asked_for_last),
+        cmocka_unit_test(a_phrase_means_nothing_to_a_packet_without_one),
         cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),
         cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
         cmocka_unit_test(of_a_crowd_only_the_receivers_get_a_share),
+        cmocka_unit_test(of_a_crowd_each_user_is_asked_for_the_phrase),
         cmocka_unit_test(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own),
         cmocka_unit_test(a_crowd_at_an_exclusive_packet_has_one_winner),
         cmocka_unit_test(a_nickname_in_a_crowd_can_hold_every_byte),

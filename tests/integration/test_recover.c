@@ -399,7 +399,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     struct live_grab first = world_grab(&w, id, 1);
     world_partitions_set(&w, 8);
     live_fence_set(w.web->stores.redis, w.config);
-    live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"));
+    live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"), STR(""));
     redis_round(w.web->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
     redis_call_free(&call);

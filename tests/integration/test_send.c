@@ -13,6 +13,7 @@
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/shut.h"
+#include "packet/phrase.h"
 #include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
@@ -252,6 +253,31 @@ static void a_packet_names_several_receivers(void **state)
     assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
     visit_end(&v);
     assert_int_equal(packets_of(&p), 1);
+}
+
+static void a_phrase_is_stored_as_a_hash_and_sealed(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 10000);
+    struct packet packet = sent(&p, "kind=even&amount=1&count=1&request_key=phrase&phrase=Open+Sesame");
+    struct str secret = str_from(app->stores.config->secret);
+    assert_true(str_equal(packet.phrase_hash, phrase_hash(arena, secret, packet.id, STR("open sesame"))));
+    assert_true(str_equal(phrase_unseal(arena, secret, packet.id, packet.phrase_sealed), STR("Open Sesame")));
+    assert_int_equal(sent(&p, "kind=even&amount=1&count=1&request_key=phrase&phrase=OPEN++sesame").id, packet.id);
+    static const char *const others[] = { "&phrase=Sesame", "" };
+    for (size_t i = 0; i < 2; i++) {
+        char fields[128];
+        snprintf(fields, sizeof fields, "kind=even&amount=1&count=1&request_key=phrase%s", others[i]);
+        assert_int_equal(posted(&v, &p, fields), 422);
+        assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
+        visit_end(&v);
+    }
+    (void)sent(&p, "kind=even&amount=1&count=1&request_key=plain");
+    assert_int_equal(posted(&v, &p, "kind=even&amount=1&count=1&request_key=plain&phrase=x"), 422);
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 2);
 }
 
 static void receivers_who_do_not_exist_are_named(void **state)
@@ -697,6 +723,7 @@ int main(void)
         cmocka_unit_test(the_best_share_is_stored_at_send_for_lucky_packets_only),
         cmocka_unit_test(an_exclusive_packet_names_its_receiver),
         cmocka_unit_test(a_packet_names_several_receivers),
+        cmocka_unit_test(a_phrase_is_stored_as_a_hash_and_sealed),
         cmocka_unit_test(receivers_who_do_not_exist_are_named),
         cmocka_unit_test(a_repeated_send_returns_the_same_packet),
         cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),

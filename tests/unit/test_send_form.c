@@ -20,7 +20,8 @@ static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
 
 /* The typed texts. */
 struct typed {
-    struct str kind, amount_of, amount, count, greeting, to, split, share_min, lifetime, cover, opens_at, request_key;
+    struct str kind, amount_of, amount, count, greeting, to, split, share_min, lifetime, cover, opens_at, phrase,
+        request_key;
 };
 
 struct fixture {
@@ -59,10 +60,11 @@ static enum status form_order(struct fixture *f, struct arena *a)
     const struct typed *t = &f->form;
     struct exchange x = { .app = &f->services, .arena = a, .now_ms = NOW_MS };
     const struct form_field fields[] = {
-        { STR("kind"), t->kind },   { STR("amount_of"), t->amount_of },     { STR("amount"), t->amount },
-        { STR("count"), t->count }, { STR("greeting"), t->greeting },       { STR("to"), t->to },
-        { STR("split"), t->split }, { STR("share_min"), t->share_min },     { STR("lifetime"), t->lifetime },
-        { STR("cover"), t->cover }, { STR("request_key"), t->request_key }, { STR("opens_at"), t->opens_at }
+        { STR("kind"), t->kind },    { STR("amount_of"), t->amount_of },     { STR("amount"), t->amount },
+        { STR("count"), t->count },  { STR("greeting"), t->greeting },       { STR("to"), t->to },
+        { STR("split"), t->split },  { STR("share_min"), t->share_min },     { STR("lifetime"), t->lifetime },
+        { STR("cover"), t->cover },  { STR("request_key"), t->request_key }, { STR("opens_at"), t->opens_at },
+        { STR("phrase"), t->phrase }
     };
     memcpy(x.form.fields, fields, sizeof fields);
     x.form.count = ARRAY_LEN(fields);
@@ -548,6 +550,30 @@ static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
     }
 }
 
+static void a_phrase_has_at_most_twenty_graphemes(void **state)
+{
+    struct fixture *f = *state;
+    assert_fine(f);
+    assert_int_equal(f->order.phrase.folded.len, 0);
+    f->form.phrase = STR("  Ｏpen\u3000Sesame ");
+    assert_fine(f);
+    assert_true(str_equal(f->order.phrase.shown, STR("Ｏpen Sesame")));
+    assert_true(str_equal(f->order.phrase.folded, STR("open sesame")));
+    f->form.phrase = STR("一二三四五六七八九十一二三四五六七八九👨‍👩‍👧");
+    assert_fine(f);
+    f->form.phrase = STR("一二三四五六七八九十一二三四五六七八九十一");
+    assert_refused(f, "phrase", "text/phrase_long 20");
+    f->form.phrase = STR("   ");
+    assert_fine(f);
+    assert_int_equal(f->order.phrase.folded.len, 0);
+    struct buf families = BUF_EMPTY; /* few graphemes, but more code points than can be stored */
+    for (int i = 0; i < 12; i++)
+        buf_cstr(&families, "👨🏽‍👩🏽‍👧🏽‍👦🏽");
+    f->form.phrase = buf_view(&families);
+    assert_refused(f, "phrase", "text/phrase_long 20");
+    buf_free(&families);
+}
+
 static void assert_opens(struct fixture *f, const char *typed, int64_t opens_ms)
 {
     f->form.opens_at = str_from(typed);
@@ -634,6 +660,7 @@ int main(void)
         FORM_TEST(an_absent_or_malformed_key_is_replaced_by_a_new_one),
         FORM_TEST(an_unknown_kind_hides_the_fields_that_depend_on_it),
         FORM_TEST(a_wrong_count_does_not_hide_a_wrong_amount),
+        FORM_TEST(a_phrase_has_at_most_twenty_graphemes),
         FORM_TEST(an_opening_is_scheduled_at_most_thirty_days_ahead),
         FORM_TEST(every_wrong_field_gets_a_message_at_once),
         FORM_TEST(a_cover_is_one_of_the_list_and_brings_its_greeting),

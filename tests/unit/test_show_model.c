@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "packet/grab.h"
+#include "packet/phrase.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
 
@@ -210,6 +211,35 @@ static void a_packet_for_several_can_be_opened_by_them_only(void **state)
     view.packet.receiver_count = 0;
     (void)shown(&view, STRANGER, &m);
     assert_true(json_has(&m, "\"receivers\":null"));
+}
+
+static void only_the_sender_sees_the_phrase(void **state)
+{
+    (void)state;
+    struct model m;
+    struct packet_view view = view_open(SENDER);
+    struct arena *a = arena_new(1024, 65536);
+    strcpy(config.secret, "a secret of more than thirty-two characters");
+    (void)shown(&view, SENDER, &m);
+    assert_true(json_has(&m, "\"needs_phrase\":false"));
+    assert_true(json_has(&m, "\"phrase\":null"));
+    struct str hash = phrase_hash(a, str_from(config.secret), view.packet.id, STR("开心"));
+    struct str sealed = phrase_seal(a, str_from(config.secret), view.packet.id, STR("开心"));
+    view.packet.phrase_hash = hash;
+    view.packet.phrase_sealed = sealed;
+    (void)shown(&view, SENDER, &m);
+    assert_true(json_has(&m, "\"phrase\":\"开心\""));
+    static const uint64_t others[] = { GRABBER, STRANGER, GUEST };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        view = view_open(others[i]);
+        view.packet.phrase_hash = hash;
+        view.packet.phrase_sealed = sealed;
+        const struct value *root = shown(&view, others[i], &m);
+        assert_true(flag(root, "needs_phrase"));
+        assert_null(member(root, "phrase"));
+        assert_false(json_has(&m, "开心"));
+    }
+    arena_free(a);
 }
 
 static void seed_and_best_share_are_shown_only_at_the_end(void **state)
@@ -418,6 +448,7 @@ int main(void)
         cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),
         cmocka_unit_test(an_exclusive_packet_can_be_opened_by_its_receiver_only),
         cmocka_unit_test(a_packet_for_several_can_be_opened_by_them_only),
+        cmocka_unit_test(only_the_sender_sees_the_phrase),
         cmocka_unit_test(seed_and_best_share_are_shown_only_at_the_end),
         cmocka_unit_test(an_expired_packet_hides_its_seed_until_it_is_closed),
         cmocka_unit_test(late_visitors_get_the_reason),

@@ -20,14 +20,15 @@ static redisReply *script_call(struct blocking *b, uint64_t packet_id, const str
     int user_len = snprintf(user_text, sizeof user_text, "%llu", (unsigned long long)session->user_id);
     static const enum live_key order[GRAB_KEYS] = { LIVE_KEY_PACKET, LIVE_KEY_SHARES, LIVE_KEY_GRABS, LIVE_KEY_ORDER,
                                                     LIVE_KEY_EVENTS };
-    const char *argv[3 + GRAB_KEYS + 3] = { "EVALSHA", grab_hash, "5" };
-    size_t lengths[3 + GRAB_KEYS + 3] = { strlen("EVALSHA"), strlen(grab_hash), 1 };
+    const char *argv[3 + GRAB_KEYS + 4] = { "EVALSHA", grab_hash, "5" };
+    size_t lengths[3 + GRAB_KEYS + 4] = { strlen("EVALSHA"), strlen(grab_hash), 1 };
     int n = 3;
     for (size_t i = 0; i < GRAB_KEYS; i++, n++)
         argv[n] = keys.key[order[i]].ptr, lengths[n] = keys.key[order[i]].len;
     argv[n] = packet_text, lengths[n++] = (size_t)packet_len;
     argv[n] = user_text, lengths[n++] = (size_t)user_len;
     argv[n] = session->nickname.ptr, lengths[n++] = session->nickname.len;
+    argv[n] = "", lengths[n++] = 0; /* no passphrase */
     return redisCommandArgv(b->redis, n, argv, lengths);
 }
 

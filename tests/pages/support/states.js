@@ -36,7 +36,7 @@ const receipt = (name) => (w) => `${w[name]}/receipt`;
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
 const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
-const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?' };
+const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?', phrase: 'n'.repeat(21) };
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
 const toSomeNobodies = { kind: 'lucky', amount: '1', count: '9', to: 'nobody-here nobody-there' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
@@ -63,6 +63,9 @@ async function evenByTotal(page) {
 
 // More logins than the limit allows.
 const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client().post('/login'));
+
+// More wrong passphrases than a user may try.
+const guess = (w) => pooled(Array.from({ length: 10 }), 1, () => w.wide.post(`${w.secret}/open`, { phrase: 'no' }));
 
 const account = [
   { name: 'welcome', path: '/' },
@@ -134,6 +137,10 @@ const packets = [
   { name: 'own for several', as: 'sender', path: at('several') },
   { name: 'envelope for several', as: 'wide', path: at('several') },
   { name: 'envelope for several others', as: 'stranger', path: at('several') },
+  { name: 'own with a phrase', as: 'sender', path: at('secret') },
+  { name: 'envelope with a phrase', as: 'stranger', path: at('secret') },
+  { name: 'phrase missing', as: 'stranger', path: (w) => `${w.secret}/open`, post: {}, status: 422 },
+  { name: 'phrase tried out', as: 'wide', path: (w) => `${w.secret}/open`, post: { phrase: '?' }, status: 429, before: guess },
   { name: 'sold out logged out', path: at('finished') },
   { name: 'sold out', as: 'stranger', path: at('finished') },
   { name: 'sold out hundred', as: 'stranger', path: at('hundred') },

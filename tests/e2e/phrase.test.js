@@ -1,0 +1,151 @@
+// A packet with a passphrase: it is opened by the phrase only, in any width and case, and nobody but the sender reads it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client, audit, launch, newUser, sendPacket, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+const PHRASE = 'Ｏpen 开心 2026';
+const order = (more) => ({ kind: 'lucky', amount: '1', count: '5', request_key: unique('k'), phrase: PHRASE, ...more });
+
+async function sent(sender, more = {}) {
+  const answer = await sendPacket(sender, order(more));
+  assert.equal(answer.status, 201, answer.text);
+  return `/p/${answer.json.id}`;
+}
+
+async function pageOf(user, options) {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
+  await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+test('a missing phrase is asked for, a wrong one counts, the right one opens in any form', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const path = await sent(sender);
+  const grabber = await newUser();
+  const missing = await grabber.client.post(`${path}/open`);
+  assert.equal(missing.status, 422);
+  assert.match(missing.json.type, /:wrong-phrase$/);
+  assert.equal(missing.json.tries_left, 10);
+  assert.equal(missing.json.title, words('zh-CN', 'phrase_missing'));
+  const wrong = await grabber.client.post(`${path}/open`, { phrase: '开心' });
+  assert.equal(wrong.status, 422);
+  assert.equal(wrong.json.tries_left, 9);
+  const opened = await grabber.client.post(`${path}/open`, { phrase: '  open  开心　２０２６ ' });
+  assert.equal(opened.json.result, 'grabbed');
+  const again = await grabber.client.post(`${path}/open`, { phrase: 'whatever' });
+  assert.equal(again.json.result, 'already');
+  await audit();
+});
+
+test('after ten wrong phrases a user is refused, others are not', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const path = await sent(sender);
+  const guesser = await newUser();
+  for (let left = 9; left >= 0; left -= 1) {
+    assert.equal((await guesser.client.post(`${path}/open`, { phrase: `guess ${left}` })).json.tries_left, left);
+  }
+  for (const phrase of ['guess', PHRASE]) {
+    const refused = await guesser.client.post(`${path}/open`, { phrase });
+    assert.equal(refused.status, 429);
+    assert.match(refused.json.type, /:too-many-tries$/);
+  }
+  const page = await guesser.client.postHtml(`${path}/open`, { phrase: PHRASE });
+  assert.equal(page.status, 429);
+  assert.ok(page.text.includes(words('zh-CN', 'phrase_tried_out')));
+  assert.equal((await (await newUser()).client.post(`${path}/open`, { phrase: PHRASE })).status, 200);
+});
+
+test('only the sender reads the phrase, on the own page and in its JSON', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const path = await sent(sender);
+  assert.equal((await sender.client.get(path)).json.phrase, PHRASE);
+  assert.ok((await sender.client.getHtml(path)).text.includes(PHRASE));
+  const winner = await newUser();
+  await winner.client.post(`${path}/open`, { phrase: PHRASE });
+  for (const client of [winner.client, (await newUser()).client, new Client()]) {
+    for (const answer of [await client.get(path), await client.getHtml(path), await client.get(`${path}/verify`)]) {
+      assert.equal(answer.status, 200);
+      assert.doesNotMatch(answer.text, /2026\b[^-]*开心|开心/);
+    }
+  }
+  assert.equal((await winner.client.get(path)).json.needs_phrase, true);
+  assert.equal('phrase' in (await winner.client.get(path)).json, false);
+});
+
+test('a phrase that is too long gets a message beside its field', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const refused = await sendPacket(sender, order({ phrase: 'x'.repeat(21) }));
+  assert.equal(refused.status, 422);
+  assert.deepEqual(refused.json.errors, [{ field: 'phrase', message: words('zh-CN', 'phrase_long', '20') }]);
+});
+
+for (const language of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`a phrase is typed on the envelope, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const options = { locale: language, javaScriptEnabled };
+      const sender = await newUser({ yuan: '10' });
+      const form = await pageOf(sender, options);
+      await form.goto(`${site.url}/send`);
+      await form.fill('[name=amount]', '5');
+      await form.fill('[name=count]', '3');
+      await form.click('details:has(#phrase) > summary');
+      await form.fill('[name=phrase]', PHRASE);
+      await form.click('form[action="/send"] button[type=submit]');
+      await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
+      assert.ok((await form.innerText('main')).includes(PHRASE));
+      const path = new URL(form.url()).pathname;
+      await form.context().close();
+
+      const page = await pageOf(await newUser(), options);
+      await page.goto(site.url + path);
+      await page.fill('[name=phrase]', 'wrong');
+      await page.click(`form[action="${path}/open"] button`);
+      await page.waitForSelector('[role=alert]');
+      assert.equal(await page.innerText('#phrase_error'), words(language, 'phrase_wrong_left', '9'));
+      assert.equal(await page.inputValue('[name=phrase]'), 'wrong');
+      assert.equal(await page.getAttribute('[name=phrase]', 'aria-invalid'), 'true');
+      await page.fill('[name=phrase]', PHRASE.toUpperCase());
+      await page.press('[name=phrase]', 'Enter');
+      await page.waitForSelector('.result');
+      await page.context().close();
+    });
+  }
+}
+
+test('a hundred users at the second of the opening: as many winners as shares, nobody before', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const users = await site.demoUsers(100);
+  const others = await Promise.all(Array.from({ length: 4 }, () => newUser()));
+  const opens_at = new Date(Date.now() + 4000).toISOString();
+  const to = others.map(({ username }) => username).join(' ');
+  const path = await sent(sender, { opens_at, to, count: '3' });
+  const results = [];
+  const insist = async (client, phrase) => {
+    for (;;) {
+      const answer = await client.post(`${path}/open`, { phrase });
+      if (answer.json?.type?.endsWith(':not-open-yet')) continue;
+      if (answer.status === 200) assert.ok(Date.now() >= Date.parse(opens_at));
+      results.push(answer);
+      return;
+    }
+  };
+  await Promise.all([...others.map(({ client }) => insist(client, PHRASE)), insist(others[0].client, 'wrong'),
+    ...users.slice(0, 95).map((client) => insist(client, PHRASE))]);
+  const count = (test_) => results.filter(test_).length;
+  assert.equal(count(({ json }) => json.result === 'grabbed'), 3);
+  assert.equal(count(({ json }) => /:not-for-you$/.test(json.type)), 95);
+  assert.equal(count(({ json }) => /:empty$/.test(json.type)) + count(({ json }) => json.result === 'already')
+    + count(({ json }) => /:wrong-phrase$/.test(json.type)), 2);
+  const shown = (await sender.client.get(path)).json;
+  assert.equal(shown.grabbed_count, 3);
+  assert.equal(shown.grabs.reduce((sum, { amount_fen }) => sum + amount_fen, 0), 100);
+  for (const { grabbed_at } of shown.grabs) assert.ok(Date.parse(grabbed_at) >= Date.parse(opens_at));
+  await audit();
+});
