@@ -6,7 +6,8 @@
 #include "io/db_page.h"
 
 /* The rows that a part looks at. */
-#define LATEST_ROWS "100"
+#define LATEST_ROWS  "100"
+#define THANKED_ROWS "20"
 
 enum {
     COLUMN_KIND,
@@ -16,10 +17,13 @@ enum {
     COLUMN_SENDER,
     COLUMN_SENDER_NAME,
     COLUMN_OPENS,
-    COLUMN_AMOUNT
+    COLUMN_AMOUNT,
+    COLUMN_TEXT
 };
 
-static const char *const NAMES[INBOX_KINDS] = { [INBOX_WAITING] = "waiting", [INBOX_REFUND] = "refund" };
+static const char *const NAMES[INBOX_KINDS] = {
+    [INBOX_WAITING] = "waiting", [INBOX_REFUND] = "refund", [INBOX_THANKS] = "thanks"
+};
 
 struct str inbox_kind_name(enum inbox_kind kind)
 {
@@ -30,7 +34,7 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "
-               "packet.opens_ms, NULL FROM (SELECT packet_id FROM packet_receiver "
+               "packet.opens_ms, NULL, NULL FROM (SELECT packet_id FROM packet_receiver "
                "FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64 " AND expires_ms > %" PRId64
                " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS ") AS latest "
                "JOIN packet ON packet.id = latest.packet_id "
@@ -42,19 +46,34 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 
 static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
+    buf_printf(
+        sql,
+        "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen, "
+        "NULL FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
+        "WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
+        " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
+        "JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
+        "ORDER BY latest.created_ms DESC, latest.id DESC LIMIT %d",
+        user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
+}
+
+/* Of the latest packets that were sent. */
+static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
+{
     buf_printf(sql,
-               "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen "
-               "FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
-               "WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
-               " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
-               "JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
-               "ORDER BY latest.created_ms DESC, latest.id DESC LIMIT %d",
-               user_id, now_ms - INBOX_REFUND_MS, INBOX_ITEMS_MAX);
+               "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
+               "NULL, thanks.text FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = "
+               "%" PRIu64 " ORDER BY created_ms DESC, id DESC LIMIT " THANKED_ROWS ") AS latest "
+               "JOIN thanks ON thanks.packet_id = latest.id "
+               "JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
+               "WHERE thanks.created_ms > %" PRId64 " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d",
+               user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
 }
 
 static void (*const PARTS[INBOX_KINDS])(struct buf *sql, uint64_t user_id, int64_t now_ms) = {
     [INBOX_WAITING] = waiting_append,
     [INBOX_REFUND] = refund_append,
+    [INBOX_THANKS] = thanks_append,
 };
 
 static bool is_null(const struct db_rows *rows, size_t row, size_t column)
@@ -78,6 +97,7 @@ static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item 
         .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
         .opens_ms = is_null(rows, row, COLUMN_OPENS) ? 0 : db_cell_i64(rows, row, COLUMN_OPENS),
         .amount_fen = is_null(rows, row, COLUMN_AMOUNT) ? 0 : db_cell_i64(rows, row, COLUMN_AMOUNT),
+        .text = db_cell(rows, row, COLUMN_TEXT),
     };
     return true;
 }

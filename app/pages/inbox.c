@@ -99,6 +99,12 @@ static void waiting_model(struct model *m, struct value *object, const struct in
         value_null(m, object, "opens_at");
 }
 
+static void thanks_model(struct model *m, struct value *object, const struct inbox_item *item)
+{
+    present_person(m, object, "sender", item->sender_id, item->sender_name);
+    value_text(m, object, "text", item->text);
+}
+
 void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
     struct value *list = value_list(m, &m->root, "inbox");
@@ -114,8 +120,11 @@ void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox,
         value_page_text(m, object, "url", present_packet_path(x, item->packet_id));
         value_page_bool(m, object, "is_waiting", item->kind == INBOX_WAITING);
         value_page_bool(m, object, "is_refund", item->kind == INBOX_REFUND);
+        value_page_bool(m, object, "is_thanks", item->kind == INBOX_THANKS);
         if (item->kind == INBOX_WAITING)
             waiting_model(m, object, item);
+        else if (item->kind == INBOX_THANKS)
+            thanks_model(m, object, item);
         else
             view_money_model(m, object, "amount_fen", "amount_text", item->amount_fen);
     }

@@ -49,6 +49,7 @@ static int teardown(void **state)
 {
     (void)state;
     static const char *const clear[] = {
+        "DELETE thanks FROM thanks JOIN packet ON packet.id = thanks.packet_id WHERE packet.sender_id >= ?",
         "DELETE packet_receiver FROM packet_receiver JOIN packet ON packet.id = packet_receiver.packet_id "
         "WHERE packet.sender_id >= ?",
         "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
@@ -142,11 +143,37 @@ static void money_that_came_back_is_shown_for_a_week(void **state)
     (void)state;
     struct visit v;
     refund_add(&me, "refund", 123, now - HOUR_MS);
-    refund_add(&me, "refund", 456, now - INBOX_REFUND_MS - HOUR_MS);
+    refund_add(&me, "refund", 456, now - INBOX_SHOWN_MS - HOUR_MS);
     refund_add(&me, "deposit", 789, now - HOUR_MS);
     home(&v, true);
     assert_int_equal(visit_body_count(&v, "\"kind\":\"refund\""), 1);
     assert_true(visit_body_has(&v, "\"amount_fen\":123"));
+    visit_end(&v);
+}
+
+static void thanks_for_own_packets_are_shown(void **state)
+{
+    (void)state;
+    struct visit v;
+    uint64_t mine = packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS);
+    uint64_t other = packet_add(&first, "open", now - HOUR_MS, now + HOUR_MS);
+    grab_add(mine, &first);
+    grab_add(other, &me);
+    const uint64_t packets[] = { mine, other };
+    for (size_t i = 0; i < ARRAY_LEN(packets); i++)
+        assert_int_equal(db_exec(app->stores.db, NULL,
+                                 "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) "
+                                 "VALUES (?, 0, ?, ?, ?)",
+                                 DB_PARAMS(DB_U64(packets[i]), DB_U64(i == 0 ? first.id : me.id),
+                                           DB_TEXT(i == 0 ? STR("<谢谢>") : STR("own")), DB_I64(now))),
+                         ST_OK);
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"thanks\""), 1);
+    assert_false(visit_body_has(&v, "own"));
+    visit_end(&v);
+    home(&v, false);
+    assert_true(visit_body_has(&v, "&lt;谢谢&gt;"));
+    assert_true(visit_body_has(&v, "答谢了你"));
     visit_end(&v);
 }
 
@@ -240,6 +267,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_packet_waits_until_it_is_opened_or_over, fresh),
         cmocka_unit_test_setup(money_that_came_back_is_shown_for_a_week, fresh),
+        cmocka_unit_test_setup(thanks_for_own_packets_are_shown, fresh),
         cmocka_unit_test_setup(news_are_counted_until_home_is_looked_at, fresh),
         cmocka_unit_test_setup(every_page_shows_the_number, fresh),
         cmocka_unit_test_setup(a_user_with_many_packets_reads_as_few_rows, fresh),
