@@ -23,7 +23,7 @@ function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
   const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
-  if (copy.type === 'object' && copy.properties) copy.additionalProperties = false;
+  if ([copy.type].flat().includes('object') && copy.properties) copy.additionalProperties = false;
   return copy;
 }
 
@@ -201,6 +201,12 @@ test('a packet that is finished or does not exist is answered as described', asy
   for (const client of [first, late, sender, new Client()]) check(show, await client.get(`/p/${id}`));
   const { username } = (await first.get('/account')).json;
   check(show, await first.get(`/p/${await packet(sender, { to: username, count: '1' })}`));
+  const secret = await packet(sender, { phrase: 'open sesame' });
+  for (const phrase of ['', 'sesame']) {
+    const wrong = await late.post(`/p/${secret}/open`, { phrase });
+    assert.equal(wrong.status, 422, wrong.text);
+    check(open, wrong);
+  }
   const missing = await late.get(`/p/${'0'.repeat(26)}`);
   assert.equal(missing.status, 404);
   check(show, missing);
