@@ -35,11 +35,36 @@ local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
 end
--- Most packets have no options. tries: of each user of the crowd.
-local opens_ms, receivers, phrase, tries
+-- Most packets have no options. tries: the wrong phrases of each user, once they are more than before.
+local opens_ms, receivers, phrase, tries, phrase_opens, phrase_refusal
 if packet[6] == '1' then
-    opens_ms, receivers, phrase = unpack(redis.call('HMGET', KEYS[1], 'opens_ms', 'receivers', 'phrase_hash'))
-    tries = phrase and {}
+    local fields = {'opens_ms', 'receivers', 'phrase_hash'}
+    for i = 1, size do
+        fields[3 + i] = 'tries:' .. ARGV[1 + i]
+    end
+    local options = redis.call('HMGET', KEYS[1], unpack(fields))
+    opens_ms, receivers, phrase = options[1], options[2], options[3]
+    if phrase then
+        tries = {}
+        local function tries_of(i)
+            return tries[ARGV[1 + i]] or tonumber(options[3 + i] or 0)
+        end
+        function phrase_opens(i)
+            return ARGV[1 + 2 * size + i] == phrase and tries_of(i) < TRIES_MAX
+        end
+        -- Counts a wrong phrase.
+        function phrase_refusal(i)
+            local tried = tries_of(i)
+            if tried >= TRIES_MAX then
+                return {LIVE_TRIED_OUT}
+            end
+            if ARGV[1 + 2 * size + i] ~= '' then
+                tried = tried + 1
+                tries[ARGV[1 + i]] = tried
+            end
+            return {LIVE_WRONG_PHRASE, TRIES_MAX - tried}
+        end
+    end
 end
 local grabbed = redis.call('LLEN', KEYS[4])
 if state == 'open' and not keys_agree(grabbed, redis.call('HLEN', KEYS[3]), packet[2]) then
@@ -48,36 +73,16 @@ end
 
 -- The answer to a user who could have a share; nil: they get the next one.
 local refusal
+local now = grabbed < count and now_ms()
 local left = count - grabbed -- shares that can be taken; counts down with each winner
 if grabbed >= count then
     refusal = {LIVE_EMPTY, count}
-elseif state == 'closed' or now_ms() >= tonumber(packet[5]) then
+elseif state == 'closed' or now >= tonumber(packet[5]) then
     refusal, left = {LIVE_EXPIRED}, 0
-elseif opens_ms and now_ms() < tonumber(opens_ms) then
+elseif opens_ms and now < tonumber(opens_ms) then
     refusal = {LIVE_NOT_YET, tonumber(opens_ms)}
 elseif state ~= 'open' then
     refusal = {LIVE_BUSY}
-end
-
-local function tries_of(user)
-    return tries[user] or tonumber(redis.call('HGET', KEYS[1], 'tries:' .. user) or 0)
-end
-
-local function phrase_opens(i, user)
-    return ARGV[1 + 2 * size + i] == phrase and tries_of(user) < TRIES_MAX
-end
-
--- Counts a wrong phrase.
-local function phrase_refusal(i, user)
-    local tried = tries_of(user)
-    if tried >= TRIES_MAX then
-        return {LIVE_TRIED_OUT}
-    end
-    if ARGV[1 + 2 * size + i] ~= '' then
-        tried = tried + 1
-        tries[user] = tried
-    end
-    return {LIVE_WRONG_PHRASE, TRIES_MAX - tried}
 end
 
 -- The shares that the crowd could take follow each other.
@@ -114,8 +119,8 @@ for i = 1, size do
         answers[i] = {LIVE_NOT_FOR_YOU}
     elseif refusal then
         answers[i] = refusal
-    elseif phrase and not phrase_opens(i, user) then
-        answers[i] = phrase_refusal(i, user)
+    elseif phrase and not phrase_opens(i) then
+        answers[i] = phrase_refusal(i)
     else
         share_no = grabbed + winners
         local fen = bytes_fen(next_bytes, winners * SHARE_BYTES)
@@ -139,8 +144,10 @@ for i = 1, size do
         end
     end
 end
-for user, tried in pairs(tries or {}) do
-    redis.call('HSET', KEYS[1], 'tries:' .. user, digits(tried))
+if phrase then
+    for user, tried in pairs(tries) do
+        redis.call('HSET', KEYS[1], 'tries:' .. user, digits(tried))
+    end
 end
 if winners == 0 then
     return answers
