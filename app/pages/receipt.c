@@ -16,6 +16,8 @@ static enum status receipt_find(struct exchange *x, struct grab *mine, struct re
 {
     struct packet p;
     enum status st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, mine);
+    if (st == ST_OK && mine->returned)
+        return ST_NOT_FOUND; /* the money is no longer with this user */
     if (st == ST_OK)
         st = packet_find(x->app->stores.db, x->arena, x->id, &p);
     if (st != ST_OK)

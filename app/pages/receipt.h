@@ -4,7 +4,8 @@
 
 #include "web/exchange.h"
 
-/* GET /p/ID/receipt → pages/receipt. NEED_USER. 404 `no-receipt` when the visitor has no settled share of the packet.
+/* GET /p/ID/receipt → pages/receipt. NEED_USER. 404 `no-receipt` when the visitor has no settled share of the packet,
+ * or has given it back.
  *   receipt    the members of docs/reference/receipt.md, in their order (page: number "1" for share 0,
  *              amount_text, time_text)
  *   signature  86 characters of base64url

@@ -24,22 +24,6 @@ const struct field thanks_fields[] = {
     { .name = NULL },
 };
 
-/* The packet's page again, with the typed text and its message. */
-static void answer_refused_form(struct exchange *x, const struct form_errors *errors)
-{
-    struct packet_view view = { 0 };
-    struct model m;
-    enum status st = show_view_find(x, PACKET_NO_SHARE, SHOW_ROWS, &view);
-    if (st != ST_OK) {
-        respond_status(x, st);
-        return;
-    }
-    model_init(&m, x->arena);
-    show_model(x, &view, NULL, &m);
-    form_typed_model(&m, &m.root, thanks_fields, &x->form);
-    respond_form_errors(x, "pages/packet", &m, errors);
-}
-
 static void answer_said(struct exchange *x, struct str text)
 {
     struct model m;
@@ -65,6 +49,26 @@ static void answer_result(struct exchange *x, enum thanks_result result, struct 
         else
             respond_see_other(x, present_packet_path(x, x->id));
     }
+}
+
+/* The packet's page again, with the typed text and its message. */
+static void answer_refused_form(struct exchange *x, const struct form_errors *errors)
+{
+    struct packet_view view = { 0 };
+    struct model m;
+    enum status st = show_view_find(x, PACKET_NO_SHARE, SHOW_ROWS, &view);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return;
+    }
+    if (!view.has_mine || view.mine.thanks.len > 0) { /* the page has no form */
+        answer_result(x, view.has_mine ? THANKS_OTHER : THANKS_NO_SHARE, STR(""));
+        return;
+    }
+    model_init(&m, x->arena);
+    show_model(x, &view, NULL, &m);
+    form_typed_model(&m, &m.root, thanks_fields, &x->form);
+    respond_form_errors(x, "pages/packet", &m, errors);
 }
 
 enum step packet_thanks_post(struct exchange *x)
