@@ -3,10 +3,8 @@
 #include <assert.h>
 
 static const char *const TRANSFER_KIND_NAMES[TRANSFER_KIND_COUNT] = {
-    [TRANSFER_DEPOSIT] = "deposit",
-    [TRANSFER_SEND] = "send",
-    [TRANSFER_GRAB] = "grab",
-    [TRANSFER_REFUND] = "refund",
+    [TRANSFER_DEPOSIT] = "deposit", [TRANSFER_SEND] = "send",     [TRANSFER_GRAB] = "grab",
+    [TRANSFER_REFUND] = "refund",   [TRANSFER_RETURN] = "return",
 };
 
 static const char *const ACCOUNT_KIND_NAMES[] = {

@@ -19,8 +19,16 @@
 
 enum account_kind { ACCOUNT_WALLET, ACCOUNT_ESCROW, ACCOUNT_BANK };
 
-/* TRANSFER_GRAB names an entry of a statement; the table transfer has no such row. */
-enum transfer_kind { TRANSFER_DEPOSIT, TRANSFER_SEND, TRANSFER_GRAB, TRANSFER_REFUND, TRANSFER_KIND_COUNT };
+/* TRANSFER_GRAB names an entry of a statement; the table transfer has no such row. TRANSFER_RETURN: a receiver gives a
+ * share back, into the packet's escrow or to its sender. */
+enum transfer_kind {
+    TRANSFER_DEPOSIT,
+    TRANSFER_SEND,
+    TRANSFER_GRAB,
+    TRANSFER_REFUND,
+    TRANSFER_RETURN,
+    TRANSFER_KIND_COUNT
+};
 
 struct transfer {
     enum transfer_kind kind; /* not TRANSFER_GRAB (asserted) */
@@ -28,12 +36,12 @@ struct transfer {
     uint64_t credit_id;      /* receives it; another account (asserted) */
     int64_t amount_fen;      /* > 0 (asserted) */
     uint64_t packet_id;      /* 0: none */
-    uint32_t seq;            /* with packet_id: 0, a packet has one send and one refund at most */
+    uint32_t seq;            /* with packet_id: the share of a return; else 0: one send and one refund at most */
     struct str request_key;  /* .ptr NULL: none; ASCII, at most 80 bytes */
     int64_t created_ms;
 };
 
-/* The name in SQL and JSON: "deposit", "send", "grab", "refund". Static storage. */
+/* The name in SQL and JSON: "deposit", "send", "grab", "refund", "return". Static storage. */
 const char *transfer_kind_name(enum transfer_kind kind);
 /* The reverse. False: unknown name, *out is unchanged. */
 bool transfer_kind_read(struct str word, enum transfer_kind *out);

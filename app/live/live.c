@@ -20,13 +20,14 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
                            .fence = redis_script_find(scripts, "fence"),
                            .hold = redis_script_find(scripts, "hold"),
                            .thanks = redis_script_find(scripts, "thanks"),
+                           .give_back = redis_script_find(scripts, "return"),
                            .partitions = config->partitions };
     const struct {
         const struct redis_script *script;
         uint32_t keys;
-    } wanted[] = { { live->load, 4 }, { live->grab, 5 },      { live->close, 3 },  { live->view, 4 },
-                   { live->busy, 1 }, { live->tombstone, 4 }, { live->anchor, 1 }, { live->fence, 1 },
-                   { live->hold, 1 }, { live->thanks, 1 } };
+    } wanted[] = { { live->load, 4 }, { live->grab, 5 },      { live->close, 3 },    { live->view, 4 },
+                   { live->busy, 1 }, { live->tombstone, 4 }, { live->anchor, 1 },   { live->fence, 1 },
+                   { live->hold, 1 }, { live->thanks, 1 },    { live->give_back, 2 } };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;

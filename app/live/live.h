@@ -8,10 +8,11 @@
  *                                close_event (id of its `c` event; empty: not closed), held (share_no of the first grab
  *                                held behind a dead letter, settle/held.h; missing or empty: none), options (1: it has
  *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
- *                                cover, receiver_count, ended_ms, returned_count, thanks_count,
- *                                receivers, receiver_names), thanks:N (what the receiver of share N
- *                                thanked with), tries:USER (wrong passphrases of a user; a rebuild begins to count
- *                                again)
+ *                                cover, receiver_count, ended_ms, returned_count, returned_fen,
+ *                                returned_shares ("3,7": all that were given back), thanks_count, receivers,
+ *                                receiver_names), thanks:N (what the receiver of share N thanked with), tries:USER
+ *                                (wrong passphrases of a user; a rebuild begins to count again). count and amount
+ *                                include the shares that were given back into the packet
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
  *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
@@ -45,7 +46,8 @@ enum live_code {
     LIVE_LOADED = 8,        /* written */
     LIVE_EXISTS = 9,        /* load: the packet exists; anchor: the stream does not need one; nothing was written */
     LIVE_CLOSED = 10,       /* this call closed or deleted the packet */
-    LIVE_NOT_YET = 11,      /* close: expires_ms has not passed on Redis's clock; grab: opens_ms has not */
+    LIVE_NOT_YET = 11,      /* close: expires_ms has not passed on Redis's clock; grab: opens_ms has not; return: the
+                               share before it is missing */
     LIVE_FINISHED = 12,     /* close: every share is grabbed, nothing to refund */
     LIVE_VIEW = 13,         /* view: the packet follows */
     LIVE_WRONG_PHRASE = 14, /* grab: another passphrase, or none */
@@ -55,7 +57,7 @@ enum live_code {
 /* The connection and the scripts, all borrowed. struct stores holds one for the life of the process. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks;
+    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks, *give_back;
     int64_t partitions;
 };
 /* Looks up the scripts by name. ST_INVALID: a script is missing or has a wrong number of keys. */

@@ -23,15 +23,15 @@ enum {
 static bool shares_pack(const struct packet *p, const int64_t *shares_fen, uint8_t *bytes)
 {
     int64_t sum_fen = 0;
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; i < packet_share_total(p); i++) {
         int64_t fen = shares_fen[i];
-        if (fen < 1 || fen > UINT32_MAX || sum_fen > p->amount_fen - fen)
+        if (fen < 1 || fen > UINT32_MAX || sum_fen > packet_total_fen(p) - fen)
             return false;
         sum_fen += fen;
         for (size_t b = 0; b < SHARE_BYTES; b++)
             bytes[i * SHARE_BYTES + b] = (uint8_t)(fen >> (8 * (SHARE_BYTES - 1 - b)));
     }
-    return sum_fen == p->amount_fen;
+    return sum_fen == packet_total_fen(p);
 }
 
 /* The arguments of a call and the memory of their texts. */
@@ -65,7 +65,7 @@ static void load_fields(struct load *l, const struct packet *p)
         { STR("nickname"), p->sender_name },
         { STR("kind"), packet_kind_name(p->kind) },
         { STR("split"), split_method_name(p->split) },
-        { STR("amount"), str_u64(l->numbers[3], (uint64_t)p->amount_fen) },
+        { STR("amount"), str_u64(l->numbers[3], (uint64_t)packet_total_fen(p)) },
         { STR("greeting"), p->greeting },
         { STR("receiver_name"), p->receiver_id == 0 ? none : p->receiver_name },
         { STR("created_ms"), str_u64(l->numbers[4], (uint64_t)p->created_ms) },
@@ -136,14 +136,14 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     _Static_assert(LIVE_KEY_PACKET == 0 && LIVE_KEY_SHARES == 1 && LIVE_KEY_GRABS == 2 && LIVE_KEY_ORDER == 3,
                    "load takes the first four keys in this order");
     assert(state != LIVE_STATE_BUSY && p->amount_fen > 0 && p->expires_ms >= 0 && p->created_ms >= 0);
-    size_t share_bytes = (size_t)p->count * SHARE_BYTES;
+    size_t share_bytes = (size_t)packet_share_total(p) * SHARE_BYTES;
     struct load *l = calloc(1, sizeof *l + share_bytes);
     if (l == NULL)
         return ST_NO_MEMORY;
     l->rebuild = settled != NULL;
     *code = LIVE_BAD;
     enum status st = ST_OK;
-    if (settled_count > p->count || !shares_pack(p, shares_fen, l->shares))
+    if (settled_count > packet_share_total(p) || !shares_pack(p, shares_fen, l->shares))
         goto done;
     load_fields(l, p);
     l->args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");

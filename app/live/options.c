@@ -16,6 +16,8 @@ static const struct {
     { "receiver_count", OPTION_U32, offsetof(struct packet, receiver_count) },
     { "ended_ms", OPTION_I64, offsetof(struct packet, ended_ms) },
     { "returned_count", OPTION_U32, offsetof(struct packet, returned_count) },
+    { "returned_fen", OPTION_I64, offsetof(struct packet, returned_fen) },
+    { "returned_shares", OPTION_TEXT, offsetof(struct packet, returned_shares) },
     { "thanks_count", OPTION_U32, offsetof(struct packet, thanks_count) },
     { "receivers", OPTION_TEXT, offsetof(struct packet, receivers) },
     { "receiver_names", OPTION_TEXT, offsetof(struct packet, receiver_names) },
@@ -71,6 +73,7 @@ static bool option_read(const redisReply *values, size_t i, struct packet *p)
 bool live_options_read(const redisReply *values, struct packet *p)
 {
     p->phrase_hash = p->phrase_sealed = p->cover = p->receivers = p->receiver_names = STR("");
+    p->returned_shares = STR("");
     if (redis_reply_is_nil(values))
         return true;
     for (size_t i = 0; i < LIVE_OPTION_COUNT; i++)

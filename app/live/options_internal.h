@@ -10,7 +10,7 @@
 #include "io/redis.h"
 #include "packet/packet.h"
 
-enum { LIVE_OPTION_COUNT = 10 };
+enum { LIVE_OPTION_COUNT = 12 };
 
 /* The memory of the numbers' texts. */
 struct live_options {

@@ -10,6 +10,7 @@
 #include "live/live_internal.h"
 #include "live/options_internal.h"
 #include "packet/grab.h"
+#include "packet/returns.h"
 
 /* Indexes in the script's reply and in its list of fields. */
 enum {
@@ -132,7 +133,7 @@ static bool refund_read(const redisReply *fields, const struct settled_position 
     if (!live_event_id_parse(text, &closed))
         return false;
     if (live_event_id_compare(closed, settled->event) <= 0 && settled->held_share == PACKET_NO_SHARE)
-        p->refund_fen = p->amount_fen - p->grabbed_fen;
+        p->refund_fen = packet_total_fen(p) - p->grabbed_fen;
     return true;
 }
 
@@ -152,11 +153,22 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
            redis_reply_i64(redis_reply_at(fields, FIELD_GRABBED_FEN), &p->grabbed_fen);
 }
 
+/* The hash counts the shares that were given back with all others; count and amount of a packet are those of its draw.
+ * False: more was given back than there is. */
+static bool draw_separate(struct packet *p)
+{
+    if (p->returned_count >= p->count || p->returned_fen >= p->amount_fen)
+        return p->returned_count == 0 && p->returned_fen == 0;
+    p->count -= p->returned_count;
+    p->amount_fen -= p->returned_fen;
+    return true;
+}
+
 /* ---- grabs ---- */
 
 /* The nickname is a slice of the entry. */
 static bool row_read(const redisReply *entry, int64_t share_no, const struct settled_position *settled,
-                     struct grab *out)
+                     struct str returned, struct grab *out)
 {
     struct live_order_entry e;
     if (share_no < 0 || share_no >= PACKET_NO_SHARE || !live_order_entry_parse(redis_reply_str(entry), &e))
@@ -167,7 +179,8 @@ static bool row_read(const redisReply *entry, int64_t share_no, const struct set
                           .amount_fen = e.amount_fen,
                           .grabbed_ms = (int64_t)e.event.ms,
                           .settled = live_event_id_compare(e.event, settled->event) <= 0 &&
-                                     (uint32_t)share_no < settled->held_share };
+                                     (uint32_t)share_no < settled->held_share,
+                          .returned = returns_text_has(returned, (uint32_t)share_no) };
     return true;
 }
 
@@ -179,7 +192,7 @@ static bool mine_read(const redisReply *reply, const struct settled_position *se
     int64_t share_no;
     if (!redis_reply_i64(share, &share_no))
         return false;
-    if (!row_read(redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, &out->mine))
+    if (!row_read(redis_reply_at(reply, REPLY_MY_ENTRY), share_no, settled, out->packet.returned_shares, &out->mine))
         return false;
     out->has_mine = true;
     out->mine.thanks = redis_reply_str(redis_reply_at(reply, REPLY_MY_THANKS));
@@ -201,7 +214,8 @@ static enum status rows_read(const redisReply *reply, struct arena *a, const str
         return ST_NO_MEMORY;
     for (size_t i = 0; i < out->row_count; i++) {
         size_t from_end = out->row_count - 1 - i;
-        if (!row_read(list->element[from_end], first + (int64_t)from_end, settled, &out->rows[i]))
+        if (!row_read(list->element[from_end], first + (int64_t)from_end, settled, out->packet.returned_shares,
+                      &out->rows[i]))
             return ST_CORRUPT;
         out->rows[i].thanks = redis_reply_str(redis_reply_at(thanks, from_end));
     }
@@ -215,7 +229,8 @@ static enum status numbers_read(const redisReply *reply, struct packet_view *out
     const redisReply *settled_reply = redis_reply_at(reply, REPLY_SETTLED);
     int64_t grabbed;
     if (!redis_reply_i64(redis_reply_at(reply, REPLY_NOW), &out->now_ms) ||
-        !redis_reply_i64(redis_reply_at(reply, REPLY_GRABBED), &grabbed) || grabbed < 0 || grabbed > p->count)
+        !redis_reply_i64(redis_reply_at(reply, REPLY_GRABBED), &grabbed) || grabbed < 0 ||
+        grabbed > packet_share_total(p))
         return ST_CORRUPT;
     if (!redis_reply_is_nil(settled_reply) && !live_event_id_parse(redis_reply_str(settled_reply), &settled->event))
         return ST_CORRUPT;
@@ -223,7 +238,7 @@ static enum status numbers_read(const redisReply *reply, struct packet_view *out
     if (!held_read(fields, settled) || !refund_read(fields, settled, p))
         return ST_CORRUPT;
     p->grabbed_count = (uint32_t)grabbed;
-    if (p->grabbed_count == p->count) {
+    if (packet_is_taken(p)) {
         struct live_order_entry last;
         if (!live_order_entry_parse(redis_reply_str(redis_reply_at(reply, REPLY_LAST)), &last))
             return ST_CORRUPT;
@@ -248,7 +263,7 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
     const redisReply *fields = redis_reply_at(reply, REPLY_FIELDS);
     struct settled_position settled = { .event = LIVE_EVENT_NONE };
     if (code != LIVE_VIEW || !packet_read(fields, out) ||
-        !live_options_read(redis_reply_at(reply, REPLY_OPTIONS), &out->packet))
+        !live_options_read(redis_reply_at(reply, REPLY_OPTIONS), &out->packet) || !draw_separate(&out->packet))
         st = ST_CORRUPT;
     else
         st = numbers_read(reply, out, &settled);

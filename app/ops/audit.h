@@ -17,7 +17,7 @@
 
 /* X(identifier, id, sentence) */
 #define AUDIT_CHECKS(X)                                                                                                \
-    X(AUDIT_I1, "I1", "grabbed + remaining + refunded = total, for every packet")                                      \
+    X(AUDIT_I1, "I1", "grabbed + remaining + refunded = total + returned, for every packet")                           \
     X(AUDIT_I2, "I2", "every share is grabbed at most once, in order")                                                 \
     X(AUDIT_I3, "I3", "every user grabs a packet at most once, and only one meant for them")                           \
     X(AUDIT_I4, "I4", "every acknowledged grab is in the tables once, and pays a wallet")                              \
@@ -26,6 +26,7 @@
     X(AUDIT_I7, "I7", "every grab is the share that the packet's seed promised")                                       \
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
     X(AUDIT_MONTHS, "months", "the totals of each month are the sums of their rows")                                   \
+    X(AUDIT_RETURNS, "returns", "the money of every share given back is where its row says")                           \
     X(AUDIT_LETTERS, "letters", "no event waits among the dead letters")
 
 #define AUDIT_CHECK_ID(id, name, sentence) id,

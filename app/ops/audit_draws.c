@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packet/packet.h"
+#include "packet/returns.h"
 #include "packet/split.h"
 #include "packet/store.h"
 
@@ -16,7 +17,11 @@ struct page {
     struct packet packets[PACKETS_PER_PAGE];
     size_t count, drawn; /* drawn: packets whose shares were recomputed; shares has those of the last of them */
     bool shares_valid;   /* the shares of the last one could be recomputed */
-    int64_t shares[SPLIT_COUNT_MAX]; /* fen */
+    struct arena *arena; /* of the page: returns, shares */
+    struct share_return *returns; /* of the page's packets, by (packet, position) */
+    size_t return_count;
+    size_t next_return; /* the first one of the next packet */
+    int64_t *shares;    /* fen; packet_share_total items of the last packet */
 };
 
 /* Checks the next packet's commitment and best share, and recomputes its shares for the grabs that follow. */
@@ -27,12 +32,19 @@ static void page_draw_next(struct page *g)
     split_commitment(p->seed, commitment);
     if (memcmp(commitment, p->commitment, sizeof commitment) != 0)
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the commitment is not the seed's SHA-256");
-    g->shares_valid = p->count <= SPLIT_COUNT_MAX && split_packet(p, g->shares) == ST_OK;
+    size_t first = g->next_return;
+    while (g->next_return < g->return_count && g->returns[g->next_return].packet_id == p->id)
+        g->next_return++;
+    const struct share_return *returns = &g->returns[first];
+    size_t count = g->next_return - first;
+    arena_reset(g->arena);
+    g->shares = p->count <= SPLIT_COUNT_MAX ? arena_array(g->arena, packet_share_total(p), sizeof *g->shares) : NULL;
+    g->shares_valid = g->shares != NULL && returns_shares(p, returns, count, g->shares) == ST_OK;
     if (!g->shares_valid) {
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the shares can't be recomputed");
         return;
     }
-    uint32_t best = p->kind == PACKET_LUCKY ? split_best_share_no(g->shares, p->count) : PACKET_NO_SHARE;
+    uint32_t best = returns_best_share(p, g->shares, packet_share_total(p), returns, count);
     if (best != p->best_share_no)
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the best share is %" PRIu32 ", not %" PRIu32, best,
                    p->best_share_no);
@@ -50,7 +62,7 @@ static bool grab_check(void *ctx, const struct str *cells, size_t columns)
     const struct packet *p = &g->packets[g->drawn - 1];
     if (!readable || p->id != packet_id || !g->shares_valid)
         return true; /* nothing to compare with: no readable packet, or its shares can't be recomputed (reported) */
-    if (share_no >= p->count)
+    if (share_no >= packet_share_total(p))
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "the draw has no share %" PRIu64, share_no);
     else if (amount_fen != g->shares[share_no])
         audit_note(g->audit, AUDIT_I7, "packet", p->id, "share %" PRIu64 " paid %" PRId64 " fen, drawn %" PRId64,
@@ -58,13 +70,21 @@ static bool grab_check(void *ctx, const struct str *cells, size_t columns)
     return true;
 }
 
-static enum status page_check(struct page *g, struct db *db)
+/* Reads the returns of the page's packets. */
+static enum status page_returns_find(struct page *g, struct db *db, struct arena *a)
 {
-    enum status st =
-        db_each(db, grab_check, g,
-                "SELECT packet_id, share_no, user_id, amount_fen FROM `grab` WHERE packet_id BETWEEN ? AND ?"
-                " ORDER BY packet_id, share_no",
-                DB_PARAMS(DB_U64(g->packets[0].id), DB_U64(g->packets[g->count - 1].id)));
+    g->next_return = 0;
+    return returns_find_between(db, a, g->packets[0].id, g->packets[g->count - 1].id, &g->returns, &g->return_count);
+}
+
+static enum status page_check(struct page *g, struct db *db, struct arena *a)
+{
+    enum status st = page_returns_find(g, db, a);
+    if (st == ST_OK)
+        st = db_each(db, grab_check, g,
+                     "SELECT packet_id, share_no, user_id, amount_fen FROM `grab` WHERE packet_id BETWEEN ? AND ?"
+                     " ORDER BY packet_id, share_no",
+                     DB_PARAMS(DB_U64(g->packets[0].id), DB_U64(g->packets[g->count - 1].id)));
     while (st == ST_OK && g->drawn < g->count)
         page_draw_next(g);
     return st;
@@ -78,8 +98,9 @@ enum status audit_draws(struct audit *audit, struct db *db, struct arena *a)
     const uint64_t last = audit->packet_id == 0 ? INT64_MAX : audit->packet_id;
     arena_reset(a);
     struct page *g = arena_array(a, 1, sizeof *g);
+    struct arena *shares_arena = arena_new((size_t)256 << 10, (size_t)16 << 20);
     struct arena *rows_arena = arena_new((size_t)256 << 10, (size_t)16 << 20);
-    enum status st = g == NULL || rows_arena == NULL ? ST_NO_MEMORY : ST_OK;
+    enum status st = g == NULL || rows_arena == NULL || shares_arena == NULL ? ST_NO_MEMORY : ST_OK;
     for (bool more = true; st == ST_OK && more;) {
         struct db_rows rows;
         arena_reset(rows_arena);
@@ -89,6 +110,7 @@ enum status audit_draws(struct audit *audit, struct db *db, struct arena *a)
         if (st != ST_OK)
             break;
         g->audit = audit;
+        g->arena = shares_arena;
         g->count = g->drawn = 0;
         for (size_t i = 0; i < rows.count; i++) {
             after = db_cell_u64(&rows, i, 0);
@@ -99,9 +121,10 @@ enum status audit_draws(struct audit *audit, struct db *db, struct arena *a)
                 audit_note(audit, AUDIT_I7, "packet", after, "the row can't be read");
         }
         if (g->count > 0)
-            st = page_check(g, db);
+            st = page_check(g, db, rows_arena);
         more = rows.count == packets_max;
     }
+    arena_free(shares_arena);
     arena_free(rows_arena);
     return st;
 }

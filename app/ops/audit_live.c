@@ -14,6 +14,7 @@
 #include "live/keys.h"
 #include "live/stores.h"
 #include "packet/grab.h"
+#include "packet/returns.h"
 #include "packet/split.h"
 #include "packet/store.h"
 
@@ -35,7 +36,9 @@ struct comparison {
     struct packet p;
     struct live_event_id cursor;
     struct live_keys keys;
-    int64_t listed_fen; /* sum of Redis's list of grabs */
+    int64_t listed_fen;           /* sum of Redis's list of grabs */
+    struct share_return *returns; /* of the packet, by the tables */
+    size_t return_count;
 };
 
 /* ---- the hash and the shares ---- */
@@ -49,7 +52,7 @@ static void hash_check(struct comparison *k, const redisReply *fields, uint32_t 
     (void)redis_reply_i64(redis_reply_at(fields, 2), &amount);
     (void)redis_reply_i64(redis_reply_at(fields, 3), &expires);
     (void)sodium_bin2hex(hex, sizeof hex, p->commitment, HASH_BYTES);
-    if (count != (int64_t)p->count || amount != p->amount_fen || expires != p->expires_ms)
+    if (count != (int64_t)packet_share_total(p) || amount != packet_total_fen(p) || expires != p->expires_ms)
         audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis: %" PRId64 " shares, %" PRId64 " fen, until %" PRId64,
                    count, amount, expires);
     if (!str_equal(redis_reply_str(redis_reply_at(fields, 5)), str_from(hex)))
@@ -59,25 +62,26 @@ static void hash_check(struct comparison *k, const redisReply *fields, uint32_t 
                    p->grabbed_count);
     if (users < length)
         audit_note(k->audit, AUDIT_I3, "packet", p->id, "Redis: %" PRIu32 " grabs by %" PRIu32 " users", length, users);
-    if (users > length || length > p->count)
+    if (users > length || length > packet_share_total(p))
         audit_note(k->audit, AUDIT_I2, "packet", p->id,
                    "Redis: %" PRIu32 " users have a share, %" PRIu32 " of %" PRIu32 " shares are grabbed", users,
-                   length, p->count);
+                   length, packet_share_total(p));
 }
 
 static enum status shares_check(struct comparison *k, struct str bytes)
 {
     const struct packet *p = &k->p;
-    int64_t *shares = arena_array(k->arena, p->count, sizeof *shares);
+    uint32_t total = packet_share_total(p);
+    int64_t *shares = arena_array(k->arena, total, sizeof *shares);
     if (shares == NULL)
         return ST_NO_MEMORY;
-    if (split_packet(p, shares) != ST_OK)
+    if (returns_shares(p, k->returns, k->return_count, shares) != ST_OK)
         return ST_OK; /* audit_draws reports it */
-    if (bytes.len != (size_t)p->count * 4) {
+    if (bytes.len != (size_t)total * 4) {
         audit_note(k->audit, AUDIT_I8, "packet", p->id, "Redis has %zu bytes of shares", bytes.len);
         return ST_OK;
     }
-    for (uint32_t i = 0; i < p->count; i++) {
+    for (uint32_t i = 0; i < total; i++) {
         const unsigned char *b = (const unsigned char *)bytes.ptr + (size_t)i * 4;
         uint32_t fen = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
         if (fen != shares[i]) {
@@ -87,6 +91,21 @@ static enum status shares_check(struct comparison *k, struct str bytes)
         }
     }
     return ST_OK;
+}
+
+/* Every share that was given back has its mark, and no other. */
+static void marks_check(struct comparison *k, struct str marks)
+{
+    size_t marked = 0;
+    for (size_t i = 0; i < k->return_count; i++)
+        if (!returns_text_has(marks, k->returns[i].share_no))
+            audit_note(k->audit, AUDIT_RETURNS, "packet", k->p.id,
+                       "share %" PRIu32 " was given back, Redis has no mark", k->returns[i].share_no);
+    for (size_t i = 0; i < marks.len; i++)
+        marked += i == 0 || marks.ptr[i] == ',';
+    if (marked > k->return_count)
+        audit_note(k->audit, AUDIT_RETURNS, "packet", k->p.id, "Redis has %zu marks of %zu returns", marked,
+                   k->return_count);
 }
 
 /* ---- the grabs ---- */
@@ -230,14 +249,14 @@ static enum status live_check(struct comparison *k)
 {
     struct redis_call calls[4] = { 0 };
     struct redis *redis = k->stores->redis;
-    const struct str hmget[] = { STR("HMGET"),       k->keys.key[LIVE_KEY_PACKET],
-                                 STR("state"),       STR("count"),
-                                 STR("amount"),      STR("expires_ms"),
-                                 STR("grabbed_fen"), STR("commitment") };
+    const struct str hmget[] = {
+        STR("HMGET"),      k->keys.key[LIVE_KEY_PACKET], STR("state"),      STR("count"),          STR("amount"),
+        STR("expires_ms"), STR("grabbed_fen"),           STR("commitment"), STR("returned_shares")
+    };
     const struct str get[] = { STR("GET"), k->keys.key[LIVE_KEY_SHARES] };
     const struct str hlen[] = { STR("HLEN"), k->keys.key[LIVE_KEY_GRABS] };
     const struct str llen[] = { STR("LLEN"), k->keys.key[LIVE_KEY_ORDER] };
-    redis_queue(redis, &calls[0], hmget, 8);
+    redis_queue(redis, &calls[0], hmget, 9);
     redis_queue(redis, &calls[1], get, 2);
     redis_queue(redis, &calls[2], hlen, 2);
     redis_queue(redis, &calls[3], llen, 2);
@@ -258,6 +277,7 @@ static enum status live_check(struct comparison *k)
             audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "shut in Redis, to be rebuilt");
         } else {
             hash_check(k, calls[0].reply, (uint32_t)length, (uint32_t)users);
+            marks_check(k, str_or_empty(redis_reply_str(redis_reply_at(calls[0].reply, 6))));
             st = shares_check(k, redis_reply_str(calls[1].reply));
             if (st == ST_OK)
                 st = order_check(k, (uint32_t)length);
@@ -288,6 +308,8 @@ enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t
         (void)live_event_id_parse(db_cell(&rows, 0, PACKET_COLUMN_COUNT), &k.cursor); /* no cursor yet: 0-0 */
         live_keys(&k.keys, packet_id, stores->config->partitions);
         if (k.p.state == PACKET_OPEN || k.p.created_ms + FUNDING_GRACE_MS < clock_now_ms())
+            st = returns_find(stores->db, k.arena, packet_id, &k.returns, &k.return_count);
+        if (st == ST_OK && k.returns != NULL)
             st = live_check(&k);
     }
     arena_free(k.arena);

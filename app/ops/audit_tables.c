@@ -27,14 +27,15 @@ static const struct table_check TABLE_CHECKS[] = {
       " WHERE resolved_ms IS NULL AND COALESCE(packet_id, 0) BETWEEN ? AND ? ORDER BY id",
       1 },
     { AUDIT_I1, "packet",
-      "SELECT p.id, CONCAT('amount ', p.amount_fen, ', settled ', p.grabbed_count, ' for ', p.grabbed_fen, ', grabs ',"
-      " COALESCE(g.n, 0), ' for ', COALESCE(g.fen, 0), ', refunded ', p.refund_fen, ', escrow ',"
+      "SELECT p.id, CONCAT('amount ', p.amount_fen, ', given back ', p.returned_fen, ', settled ',"
+      " p.grabbed_count, ' for ', p.grabbed_fen, ', grabs ', COALESCE(g.n, 0), ' for ', COALESCE(g.fen, 0),"
+      " ', refunded ', p.refund_fen, ', escrow ',"
       " COALESCE(a.balance_fen, 'missing'))"
       " FROM packet p LEFT JOIN account a ON a.id = p.id AND a.kind = 'escrow'"
       " LEFT JOIN (SELECT packet_id, COUNT(*) n, SUM(amount_fen) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
       " GROUP BY packet_id) g ON g.packet_id = p.id"
       " WHERE p.id BETWEEN ? AND ? AND (a.balance_fen IS NULL"
-      " OR a.balance_fen <> p.amount_fen - p.grabbed_fen - p.refund_fen"
+      " OR a.balance_fen <> p.amount_fen + p.returned_fen - p.grabbed_fen - p.refund_fen"
       " OR p.grabbed_count <> COALESCE(g.n, 0) OR p.grabbed_fen <> COALESCE(g.fen, 0))",
       2 },
     { AUDIT_I1, "packet",
@@ -51,17 +52,17 @@ static const struct table_check TABLE_CHECKS[] = {
     { AUDIT_I1, "packet",
       "SELECT t.packet_id, CONCAT('no such packet, but transfer ', t.id, ' (', t.kind, ') of ', t.amount_fen)"
       " FROM transfer t LEFT JOIN packet p ON p.id = t.packet_id"
-      " WHERE t.kind IN ('send', 'refund') AND t.packet_id BETWEEN ? AND ? AND p.id IS NULL",
+      " WHERE t.kind IN ('send', 'refund', 'return') AND t.packet_id BETWEEN ? AND ? AND p.id IS NULL",
       1 },
     { AUDIT_I2, "packet",
       "SELECT packet_id, CONCAT('share ', share_no, ' is grabbed ', COUNT(*), ' times') FROM grab"
       " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id, share_no HAVING COUNT(*) > 1",
       1 },
     { AUDIT_I2, "packet",
-      "SELECT p.id, CONCAT(g.n, ' grabs, but the last share is ', g.last_no, ' of ', p.count) FROM packet p"
-      " JOIN (SELECT packet_id, COUNT(DISTINCT share_no) n, MAX(share_no) last_no FROM grab"
+      "SELECT p.id, CONCAT(g.n, ' grabs, but the last share is ', g.last_no, ' of ', p.count + p.returned_count)"
+      " FROM packet p JOIN (SELECT packet_id, COUNT(DISTINCT share_no) n, MAX(share_no) last_no FROM grab"
       " WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) g ON g.packet_id = p.id"
-      " WHERE g.last_no + 1 <> g.n OR g.last_no >= p.count",
+      " WHERE g.last_no + 1 <> g.n OR g.last_no >= p.count + p.returned_count",
       1 },
     { AUDIT_I3, "packet",
       "SELECT packet_id, CONCAT('user ', user_id, ' grabbed ', COUNT(*), ' times') FROM grab"
@@ -90,7 +91,7 @@ static const struct table_check TABLE_CHECKS[] = {
       "SELECT p.id, CONCAT('closed with ', COALESCE(a.balance_fen, 'no'), ' in escrow, grabbed ', p.grabbed_fen,"
       " ', refunded ', p.refund_fen, ' of ', p.amount_fen) FROM packet p LEFT JOIN account a ON a.id = p.id"
       " WHERE p.state = 'closed' AND p.id BETWEEN ? AND ? AND (COALESCE(a.balance_fen, 1) <> 0 OR p.closed_ms IS NULL"
-      " OR p.grabbed_fen + p.refund_fen <> p.amount_fen)",
+      " OR p.grabbed_fen + p.refund_fen <> p.amount_fen + p.returned_fen)",
       1 },
     { AUDIT_I6, "packet",
       "SELECT packet_id, CONCAT(COUNT(*), ' refunds') FROM transfer WHERE kind = 'refund'"
@@ -100,6 +101,35 @@ static const struct table_check TABLE_CHECKS[] = {
       "SELECT p.id, CONCAT('refund ', t.id, ' to account ', t.credit_id, ' while ', p.state) FROM transfer t"
       " JOIN packet p ON p.id = t.packet_id WHERE t.kind = 'refund' AND t.packet_id BETWEEN ? AND ?"
       " AND (t.credit_id <> p.sender_id OR t.debit_id <> p.id OR p.state <> 'closed')",
+      1 },
+    { AUDIT_RETURNS, "packet",
+      "SELECT r.packet_id, CONCAT('share ', r.share_no, ' given back by ', r.user_id, ' for ', r.amount_fen,"
+      " ', grabbed by ', COALESCE(g.user_id, 'nobody'), ' for ', COALESCE(g.amount_fen, 0), ', transfer from ',"
+      " COALESCE(t.debit_id, 'nobody'), ' to ', COALESCE(t.credit_id, 'nobody'), ' of ', COALESCE(t.amount_fen, 0))"
+      " FROM share_return r JOIN packet p ON p.id = r.packet_id"
+      " LEFT JOIN grab g ON g.packet_id = r.packet_id AND g.share_no = r.share_no"
+      " LEFT JOIN transfer t ON t.kind = 'return' AND t.packet_id = r.packet_id AND t.seq = r.share_no"
+      " WHERE r.packet_id BETWEEN ? AND ? AND (g.user_id IS NULL OR g.user_id <> r.user_id"
+      " OR g.amount_fen <> r.amount_fen OR t.id IS NULL OR t.amount_fen <> r.amount_fen OR t.debit_id <> r.user_id"
+      " OR t.credit_id <> IF(r.position IS NULL, p.sender_id, p.id))",
+      1 },
+    { AUDIT_RETURNS, "packet",
+      "SELECT t.packet_id, CONCAT('transfer ', t.id, ' returns share ', t.seq, ', which was not given back')"
+      " FROM transfer t LEFT JOIN share_return r ON r.packet_id = t.packet_id AND r.share_no = t.seq"
+      " WHERE t.kind = 'return' AND t.packet_id BETWEEN ? AND ? AND r.packet_id IS NULL",
+      1 },
+    { AUDIT_RETURNS, "packet",
+      "SELECT p.id, CONCAT('given back ', p.returned_count, ' for ', p.returned_fen, ', rows ', COALESCE(r.n, 0),"
+      " ' for ', COALESCE(r.fen, 0), ', shares ', COALESCE(r.low, '-'), ' to ', COALESCE(r.high, '-'), ' of ', p.count)"
+      " FROM packet p LEFT JOIN (SELECT packet_id, COUNT(position) n, SUM(IF(position IS NULL, 0, amount_fen)) fen,"
+      " MIN(position) low, MAX(position) high FROM share_return WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) r"
+      " ON r.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND (p.returned_count <> COALESCE(r.n, 0)"
+      " OR p.returned_fen <> COALESCE(r.fen, 0) OR r.low <> p.count OR r.high <> p.count + p.returned_count - 1)",
+      2 },
+    { AUDIT_RETURNS, "packet",
+      "SELECT r.packet_id, CONCAT('share ', r.share_no, ' of ', r.amount_fen, ' came back as share ', r.position,"
+      " ' of ', g.amount_fen) FROM share_return r JOIN grab g ON g.packet_id = r.packet_id AND g.share_no = r.position"
+      " WHERE r.packet_id BETWEEN ? AND ? AND g.amount_fen <> r.amount_fen",
       1 },
 };
 
@@ -212,6 +242,9 @@ static const char YEAR_SQL[] =
     " ' more than totalled, sent ', SUM(sn), ' for ', SUM(sfen), ', best ', SUM(best)) FROM ("
     " SELECT user_id, %1$s AS part, COUNT(*) AS n, SUM(amount_fen) AS fen, 0 AS sn, 0 AS sfen, 0 AS best"
     "  FROM grab WHERE grabbed_ms >= %4$lld AND grabbed_ms < %5$lld GROUP BY user_id, part"
+    " UNION ALL SELECT r.user_id, %1$s AS part, -COUNT(*), -SUM(r.amount_fen), 0, 0, 0 FROM share_return AS r"
+    "  JOIN grab AS g ON g.packet_id = r.packet_id AND g.share_no = r.share_no"
+    "  WHERE g.grabbed_ms >= %4$lld AND g.grabbed_ms < %5$lld GROUP BY r.user_id, part"
     " UNION ALL SELECT sender_id, %2$s AS part, 0, 0, COUNT(*), SUM(amount_fen), 0"
     "  FROM packet IGNORE INDEX (packet_request, packet_sent) WHERE created_ms >= %4$lld AND created_ms < %5$lld"
     "  GROUP BY sender_id, part"

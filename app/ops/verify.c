@@ -11,14 +11,16 @@
 #include "packet/split.h"
 
 static const char VERIFY_USAGE[] =
-    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]]\n"
+    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]\n"
     "  SEED       64 hex digits, as the verify page shows it\n"
     "  KIND       lucky, even, exclusive, or a split: double-average, uniform, gaussian\n"
     "  TOTAL      yuan of the whole packet, like 10.00\n"
     "  COUNT      number of shares\n"
     "  SPLIT      of a lucky packet; double-average when left out\n"
     "  SHARE_MAX  limit of one share in yuan when the packet was sent; 200 when left out\n"
-    "  SHARE_MIN  smallest share of a lucky packet in yuan; 0.01 when left out\n";
+    "  SHARE_MIN  smallest share of a lucky packet in yuan; 0.01 when left out\n"
+    "  NUMBERS    shares that were given back into the packet, in this order, counted from 0, like 3,7:\n"
+    "             each is one more share of the same amount\n";
 
 static bool seed_read(struct str hex, uint8_t *out)
 {
@@ -47,6 +49,7 @@ struct verify_args {
     int64_t total_fen;
     uint32_t count;
     int64_t share_fen_min, share_fen_max;
+    struct str returned; /* numbers of shares; empty: none */
 };
 
 static bool args_read(int argc, char **argv, struct verify_args *out)
@@ -67,6 +70,37 @@ static bool args_read(int argc, char **argv, struct verify_args *out)
     return true;
 }
 
+/* Takes the option, which comes last, out of the arguments. */
+static struct str returned_take(int *argc, char **argv)
+{
+    if (*argc < 3 || !str_equal(str_from(argv[*argc - 2]), STR("--returned")))
+        return STR("");
+    *argc -= 2;
+    return str_from(argv[*argc + 1]);
+}
+
+/* Adds the shares that were given back behind the others. shares_fen has room for one per comma, and one more. False: a
+ * number is malformed, or no share yet. */
+static bool returned_add(struct str numbers, int64_t *shares_fen, uint32_t *count)
+{
+    while (numbers.len > 0) {
+        uint64_t number;
+        if (!str_to_u64(str_cut(numbers, ',', &numbers), &number) || number >= *count)
+            return false;
+        shares_fen[*count] = shares_fen[number];
+        ++*count;
+    }
+    return true;
+}
+
+static size_t room_for(const struct verify_args *args)
+{
+    size_t room = (size_t)args->count + 1;
+    for (size_t i = 0; i < args->returned.len; i++)
+        room += args->returned.ptr[i] == ',';
+    return room;
+}
+
 static void shares_print(const struct verify_args *args, const int64_t *shares_fen)
 {
     uint8_t commitment[HASH_BYTES];
@@ -81,12 +115,12 @@ static void shares_print(const struct verify_args *args, const int64_t *shares_f
 
 int verify_command(int argc, char **argv)
 {
-    struct verify_args args;
+    struct verify_args args = { .returned = returned_take(&argc, argv) };
     if (!args_read(argc, argv, &args)) {
         (void)fputs(VERIFY_USAGE, stderr);
         return 2;
     }
-    int64_t *shares_fen = calloc(args.count, sizeof *shares_fen);
+    int64_t *shares_fen = calloc(room_for(&args), sizeof *shares_fen);
     if (shares_fen == NULL) {
         (void)fputs("hongbao verify: out of memory\n", stderr);
         return 1;
@@ -94,8 +128,13 @@ int verify_command(int argc, char **argv)
     int code = 0;
     if (split_shares(args.method, args.total_fen, args.count, args.share_fen_min, args.share_fen_max, args.seed,
                      shares_fen) == ST_OK) {
-        shares_print(&args, shares_fen);
-        code = fflush(stdout) == 0 ? 0 : 1;
+        if (returned_add(args.returned, shares_fen, &args.count)) {
+            shares_print(&args, shares_fen);
+            code = fflush(stdout) == 0 ? 0 : 1;
+        } else {
+            (void)fputs("hongbao verify: a number of a share that was given back is not one of the shares\n", stderr);
+            code = 2;
+        }
     } else {
         (void)fputs("hongbao verify: there is no such split: every share is at least SHARE_MIN, 0.01 yuan "
                     "or more, and at most SHARE_MAX\n",

@@ -10,6 +10,7 @@ enum {
     COLUMN_AMOUNT,
     COLUMN_SHARE,
     COLUMN_BEST,
+    COLUMN_RETURNED,
     COLUMN_KIND,
     COLUMN_GREETING,
     COLUMN_SENDER,
@@ -22,10 +23,14 @@ enum {
     COLUMN_WITH_PERSON
 };
 
-#define BEST "packet.grabbed_count = packet.count AND COALESCE(packet.best_share_no = grab.share_no, FALSE)"
+#define BEST                                                                                                           \
+    "packet.grabbed_count = packet.count + packet.returned_count "                                                     \
+    "AND COALESCE(packet.best_share_no = grab.share_no, FALSE)"
+#define RETURNED                                                                                                       \
+    "EXISTS (SELECT 1 FROM share_return AS r WHERE r.packet_id = grab.packet_id AND r.share_no = grab.share_no)"
 #define OF_PACKET                                                                                                      \
-    "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, packet.grabbed_count, "         \
-    "packet.refund_fen, packet.state, packet.expires_ms, "
+    "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, "                               \
+    "packet.grabbed_count - packet.returned_count, packet.refund_fen, packet.state, packet.expires_ms, "
 
 /* The rows of a side: the first columns, the tables, and the user's id. The key grab_received, which ends with the
  * primary key, has all columns of grab that are read. Without FORCE INDEX, MariaDB may look up the user alone in the
@@ -35,13 +40,13 @@ static const struct {
 } SIDES[] = {
     [RECORD_RECEIVED] = { .name = "received",
                           .select = "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
-                                    "grab.share_no, " BEST ", " OF_PACKET,
+                                    "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET,
                           .from = " FROM grab FORCE INDEX (grab_received) JOIN packet ON packet.id = grab.packet_id "
                                   "WHERE grab.user_id = ",
                           .ms = "grab.grabbed_ms",
                           .id = "grab.packet_id" },
     [RECORD_SENT] = { .name = "sent",
-                      .select = "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " OF_PACKET,
+                      .select = "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, 0, " OF_PACKET,
                       .from = " FROM packet FORCE INDEX (packet_sent) WHERE packet.sender_id = ",
                       .ms = "packet.created_ms",
                       .id = "packet.id" },
@@ -82,6 +87,7 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .sender_id = db_cell_u64(rows, row, COLUMN_SENDER),
                             .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
                             .best = db_cell_u64(rows, row, COLUMN_BEST) != 0,
+                            .returned = db_cell_u64(rows, row, COLUMN_RETURNED) != 0,
                             .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
                             .grabbed_count = (uint32_t)db_cell_u64(rows, row, COLUMN_GRABBED),
                             .refund_fen = db_cell_i64(rows, row, COLUMN_REFUND),
@@ -147,8 +153,9 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
         side_append(&sql, &query, &page);
         buf_cstr(&sql, ") UNION ALL ");
     }
-    buf_cstr(&sql, "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-                   "NULL, NULL, NULL FROM account WHERE id = ");
+    buf_cstr(&sql,
+             "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
+             "NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);

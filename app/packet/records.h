@@ -24,9 +24,10 @@ struct record {
     uint32_t share_no;
     uint64_t sender_id;
     struct str sender_name;
-    bool best; /* 手气最佳 of a finished packet */
+    bool best;     /* 手气最佳 of a finished packet */
+    bool returned; /* given back */
     /* of a sent packet */
-    uint32_t count, grabbed_count;
+    uint32_t count, grabbed_count; /* grabbed_count: without what was given back into the packet */
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;

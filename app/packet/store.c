@@ -89,6 +89,7 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
                         .phrase_hash = str_or_empty(db_cell(rows, row, c + COLUMN_PHRASE_HASH)),
                         .phrase_sealed = str_or_empty(db_cell(rows, row, c + COLUMN_PHRASE_SEALED)),
                         .cover = db_cell(rows, row, c + COLUMN_COVER),
+                        .returned_shares = STR(""),
                         .receiver_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_RECEIVERS),
                         .ended_ms = cell_i64_or_0(rows, row, c + COLUMN_ENDED),
                         .returned_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_RETURNED),
@@ -194,7 +195,8 @@ struct grab grab_from_row(const struct db_rows *rows, size_t row)
                           .nickname = db_cell(rows, row, 2),
                           .amount_fen = db_cell_i64(rows, row, 3),
                           .grabbed_ms = db_cell_i64(rows, row, 4),
-                          .settled = true };
+                          .settled = true,
+                          .returned = db_cell_u64(rows, row, 5) != 0 };
 }
 
 static enum status grabs_list(struct db *db, struct arena *a, struct grab **out, size_t *out_count, const char *sql,

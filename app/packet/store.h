@@ -47,8 +47,10 @@ enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms);
 /* ---- grabs ---- */
 
 /* The columns for grab_from_row, of a table with the name or alias grab. */
-#define GRAB_COLUMNS "grab.share_no, grab.user_id, grab.nickname, grab.amount_fen, grab.grabbed_ms"
-enum { GRAB_COLUMN_COUNT = 5 };
+#define GRAB_COLUMNS                                                                                                   \
+    "grab.share_no, grab.user_id, grab.nickname, grab.amount_fen, grab.grabbed_ms, EXISTS (SELECT 1 FROM "             \
+    "share_return AS r WHERE r.packet_id = grab.packet_id AND r.share_no = grab.share_no)"
+enum { GRAB_COLUMN_COUNT = 6 };
 
 /* Reads the cells of a row from the first column on. The nickname is borrowed from rows. */
 struct grab grab_from_row(const struct db_rows *rows, size_t row);

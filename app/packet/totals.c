@@ -50,3 +50,15 @@ enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_m
         "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_fen = sent_fen + ?",
         DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(amount_fen), DB_I64(amount_fen)));
 }
+
+enum status user_totals_take_back(struct db *db, uint64_t user_id, int64_t grabbed_ms, int64_t amount_fen)
+{
+    struct clock_date date = clock_zone_date(grabbed_ms);
+    uint64_t changed;
+    enum status st = db_exec(
+        db, &changed,
+        "UPDATE user_month SET received_count = received_count - 1, received_fen = received_fen - ?"
+        " WHERE user_id = ? AND year = ? AND month = ? AND received_count > 0 AND received_fen >= ?",
+        DB_PARAMS(DB_I64(amount_fen), DB_U64(user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(amount_fen)));
+    return st == ST_OK && changed != 1 ? ST_CORRUPT : st;
+}

@@ -216,7 +216,7 @@ static void answer_already(struct exchange *x, const struct packet *p, const str
     struct live_grab grab = { .code = LIVE_ALREADY,
                               .share_no = mine->share_no,
                               .amount_fen = mine->amount_fen,
-                              .left_count = open ? p->count - p->grabbed_count : 0 };
+                              .left_count = open ? packet_share_total(p) - p->grabbed_count : 0 };
     answer_grab(x, &grab);
 }
 

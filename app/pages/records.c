@@ -37,6 +37,7 @@ static void received_model(struct exchange *x, struct model *m, struct value *it
     view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
     view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->ms);
     value_bool(m, item, "best", row->best);
+    value_bool(m, item, "returned", row->returned);
 }
 
 static void sent_model(struct exchange *x, struct model *m, struct value *item, const struct record *row)

@@ -31,7 +31,8 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *                    total_fen is 0)
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },
  *                                           page: url "/p/ID", kind_lucky, kind_even, kind_exclusive bools },
- *                                 share_no, amount_fen (page: amount_text), grabbed_at (page: grabbed_at_text), best }]
+ *                                 share_no, amount_fen (page: amount_text), grabbed_at (page: grabbed_at_text), best,
+ *                                 returned }]
  *                    sent:     [{ id, kind, greeting, amount_fen (page: amount_text), count, grabbed_count,
  *                                 state open|finished|expired, created_at (page: created_at_text),
  *                                 refund_fen (page: refund_text, only when there was a refund),

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "pages/card.h"
 #include "pages/end.h"
+#include "pages/give_back.h"
 #include "pages/grab.h"
 #include "pages/home.h"
 #include "pages/order_show.h"
@@ -20,6 +21,7 @@ const struct route packet_routes[] = {
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_HOT, packet_open_hot },
     { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, packet_show_cold },
     { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_open_cold },
+    { "POST", "/p/:id/return", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_return_post },
     { "POST", "/p/:id/end", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, packet_end_post },
     { "POST", "/p/:id/thanks", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_thanks_post },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_HOT, packet_screen_hot },

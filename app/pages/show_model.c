@@ -24,7 +24,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id)
     if (!show_list_allowed(p, view->has_mine, visitor_id))
         return false;
     bool settling = view->has_mine && !view->mine.settled;
-    bool refunding = p->state == PACKET_EXPIRED && visitor_id == p->sender_id && p->grabbed_fen < p->amount_fen &&
+    bool refunding = p->state == PACKET_EXPIRED && visitor_id == p->sender_id && packet_taken_fen(p) < p->amount_fen &&
                      p->refund_fen == 0;
     return p->state == PACKET_OPEN || settling || refunding;
 }
@@ -45,6 +45,7 @@ static void row_model(struct model *m, struct value *object, const struct packet
         value_text(m, object, "thanks", row->thanks);
     else
         value_null(m, object, "thanks");
+    value_bool(m, object, "returned", row->returned);
 }
 
 static void mine_model(struct model *m, const struct packet_view *view)
@@ -153,7 +154,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     cover_model(x, m, root, p->cover);
     value_text(m, root, "state", packet_state_name(p->state));
     view_count_model(m, root, "count", "count_one", p->count);
-    value_int(m, root, "grabbed_count", p->grabbed_count);
+    value_int(m, root, "grabbed_count", packet_taken_count(p));
     view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
     if (p->state == PACKET_FINISHED)
         value_text(m, root, "finished_at", clock_rfc3339(m->arena, p->finished_ms));
@@ -194,7 +195,7 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
 {
     struct value *root = &m->root;
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
-    view_money_model(m, root, "grabbed_fen", "grabbed_text", p->grabbed_fen);
+    view_money_model(m, root, "grabbed_fen", "grabbed_text", packet_taken_fen(p));
     if (p->state == PACKET_EXPIRED && p->refund_fen > 0)
         value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
     if (p->state == PACKET_OPEN)
@@ -228,6 +229,10 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     value_page_bool(m, root, "can_thank",
                     view->has_mine && view->mine.settled && !view->mine.returned && view->mine.thanks.len == 0 &&
                         !is_sender);
+    /* After the end a share goes to the sender. */
+    bool returnable = view->has_mine && !view->mine.returned && (p->state == PACKET_OPEN || !is_sender);
+    value_page_bool(m, root, "can_return", returnable && view->mine.settled);
+    value_page_bool(m, root, "return_to_packet", p->state == PACKET_OPEN);
     value_page_bool(m, root, "can_end", p->state == PACKET_OPEN && is_sender);
 }
 

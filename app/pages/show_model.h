@@ -27,8 +27,9 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   needs_phrase, phrase (sender only; null: there is none),
  *   receivers {count, named [{nickname; page: first}]; page: more {more_count, more_one}}: those who alone may open it,
  *   named: some of them; null: everybody
- *   mine {share_no, amount_fen, grabbed_at, settled, best, thanks (null: none); page: amount_text, time_text} | null,
- *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best, thanks; page:
+ *   mine {share_no, amount_fen, grabbed_at, settled, best, returned, thanks (null: none); page: amount_text,
+ *   time_text} | null,
+ *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best, returned, thanks; page:
  *   amount_text, time_text}], next
  * Page only:
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
@@ -44,6 +45,8 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   late          expired, and the visitor has no share
  *   can_thank     the visitor, who is not the sender, has a settled share and has not thanked for it
  *   text, error, errors: of a refused form of thanks (pages/thanks.h)
+ *   can_return    the visitor has a settled share that is not given back, and somebody to give it to: show the form;
+ *                 return_to_packet: it goes back into the packet
  *   can_end       the sender, while it is open: show the form to end it
  *   show_list, refund_text, next_url, html_qr (sender, while open),
  *   html_rows: grabs rendered by partials/packet_rows, when cached is given

@@ -5,6 +5,7 @@
 
 #include "base/money.h"
 #include "packet/grab.h"
+#include "packet/returns.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/present.h"
@@ -16,10 +17,12 @@
 
 struct verification {
     struct packet packet;
-    int64_t *shares_fen; /* recomputed, share_count items */
+    int64_t *shares_fen; /* recomputed, packet_share_total items */
     uint32_t first, end; /* shares of this page */
     struct grab *grabs;  /* grabs of these shares, in share order */
     size_t grab_count;
+    struct share_return *returns; /* all of the packet */
+    size_t return_count;
     bool commitment_ok, shares_ok;
 };
 
@@ -32,7 +35,7 @@ const struct field verify_fields[] = {
 static bool page_read(struct exchange *x, const struct packet *p, uint32_t *first)
 {
     uint64_t after = PACKET_NO_SHARE;
-    if (!query_read(x, verify_fields, &after) || (after != PACKET_NO_SHARE && after >= p->count))
+    if (!query_read(x, verify_fields, &after) || (after != PACKET_NO_SHARE && after >= packet_share_total(p)))
         return false;
     *first = after == PACKET_NO_SHARE ? 0 : (uint32_t)after + 1;
     return true;
@@ -41,18 +44,21 @@ static bool page_read(struct exchange *x, const struct packet *p, uint32_t *firs
 static enum status verification_find(struct exchange *x, struct verification *v)
 {
     const struct packet *p = &v->packet;
-    v->end = p->count - v->first > VERIFY_PAGE_SHARES ? v->first + VERIFY_PAGE_SHARES : p->count;
+    uint32_t total = packet_share_total(p);
+    v->end = total - v->first > VERIFY_PAGE_SHARES ? v->first + VERIFY_PAGE_SHARES : total;
     enum status st =
         packet_grabs_between(x->app->stores.db, x->arena, p->id, v->first, v->end, &v->grabs, &v->grab_count);
+    if (st == ST_OK)
+        st = returns_find(x->app->stores.db, x->arena, p->id, &v->returns, &v->return_count);
     if (st != ST_OK)
         return st;
     uint8_t commitment[HASH_BYTES];
     split_commitment(p->seed, commitment);
     v->commitment_ok = memcmp(commitment, p->commitment, sizeof commitment) == 0;
-    v->shares_fen = calloc(p->count, sizeof *v->shares_fen);
+    v->shares_fen = calloc(total, sizeof *v->shares_fen);
     if (v->shares_fen == NULL)
         return ST_NO_MEMORY;
-    st = split_packet(p, v->shares_fen);
+    st = returns_shares(p, v->returns, v->return_count, v->shares_fen);
     v->shares_ok = st == ST_OK;
     for (size_t i = 0; v->shares_ok && i < v->grab_count; i++)
         v->shares_ok = v->grabs[i].amount_fen == v->shares_fen[v->grabs[i].share_no];
@@ -74,11 +80,13 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
             view_money_model(m, share, "paid_fen", "paid_text", v->grabs[next_grab].amount_fen);
         else
             value_null(m, share, "paid_fen");
-        value_bool(m, share, "best", i == p->best_share_no && p->grabbed_count == p->count);
+        value_bool(m, share, "best", i == p->best_share_no && packet_is_taken(p));
+        value_bool(m, share, "returned", grabbed && v->grabs[next_grab].returned);
+        value_page_bool(m, share, "again", i >= p->count);
         value_page_text(m, share, "number", arena_printf(x->arena, "%u", i + 1));
         next_grab += grabbed ? 1 : 0;
     }
-    if (v->end < p->count) {
+    if (v->end < packet_share_total(p)) {
         struct str path = present_packet_path(x, p->id);
         value_text(m, &m->root, "next", arena_printf(x->arena, "%u", v->end - 1));
         value_page_text(m, &m->root, "next_url",
@@ -89,17 +97,22 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
 }
 
 /* The command line that recomputes the same shares. */
-static struct str command_text(struct exchange *x, const struct packet *p, struct str seed)
+static struct str command_text(struct exchange *x, const struct verification *v, struct str seed)
 {
+    const struct packet *p = &v->packet;
+    size_t added = 0; /* those with a position come first */
+    while (added < v->return_count && v->returns[added].position != PACKET_NO_SHARE)
+        added++;
+    struct str returned = returns_text(x->arena, v->returns, added);
     char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX], share_min[MONEY_TEXT_MAX];
     (void)money_format(p->amount_fen, total);
     (void)money_format(p->share_max_fen, share_max);
     (void)money_format(p->share_min_fen, share_min);
     struct str kind = packet_kind_name(p->kind);
     struct str split = split_method_name(p->split);
-    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s%s%s", STR_ARG(seed), STR_ARG(kind), total,
-                        p->count, STR_ARG(split), share_max, p->share_min_fen > 1 ? " " : "",
-                        p->share_min_fen > 1 ? share_min : "");
+    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s%s%s%s%.*s", STR_ARG(seed), STR_ARG(kind),
+                        total, p->count, STR_ARG(split), share_max, p->share_min_fen > 1 ? " " : "",
+                        p->share_min_fen > 1 ? share_min : "", added > 0 ? " --returned " : "", STR_ARG(returned));
 }
 
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
@@ -141,7 +154,7 @@ static void revealed_model(struct exchange *x, struct model *m, const struct ver
     value_bool(m, root, "commitment_ok", v->commitment_ok);
     value_bool(m, root, "shares_ok", v->shares_ok);
     shares_model(x, m, v);
-    value_page_text(m, root, "command", command_text(x, p, seed));
+    value_page_text(m, root, "command", command_text(x, v, seed));
     value_page_bool(m, root, "revealed", true);
     value_page_bool(m, root, "login_hint", false);
 }

@@ -25,7 +25,8 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   commitment_ok    [open] SHA-256(seed) is the commitment, else null
  *   shares_ok        [open] every recorded grab has the recomputed amount, else null
  *   shares           [open] at most 1000 a page: [{ share_no, amount_fen as recomputed (page: amount_text, number "1"
- *                    for share 0), grabbed, paid_fen as recorded or null (page: paid_text), best }], else []
+ *                    for share 0), grabbed, paid_fen as recorded or null (page: paid_text), best,
+ *                    returned, page: again (a share that was given back, once more) }], else []
  *   next             null, or the `after` of the next page (page: next_url)
  *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX [SHARE_MIN]`
  *   revealed         page-only boolean: the members marked [open] are present

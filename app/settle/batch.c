@@ -157,6 +157,13 @@ struct settle_packet *settle_batch_packet(const struct settle_batch *b, uint64_t
     return bsearch(&key, b->packets, b->packet_count, sizeof *b->packets, packet_order);
 }
 
+/* True when the rest of the packet's close event is the rest by the tables, except for shares that were given back and
+ * that Redis did not know yet. What is refunded is the rest by the tables. */
+static bool close_rest_fits(const struct settle_packet *p, int64_t rest_fen)
+{
+    return p->close_rest_fen <= rest_fen && p->close_rest_fen >= rest_fen - p->returned_fen;
+}
+
 enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fault)
 {
     const struct live_event_id none = LIVE_EVENT_NONE;
@@ -168,7 +175,7 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
         if (p->grabs > 0)
             return fail(fault, FAULT_PACKET_CLOSED, p->id, none);
         if (p->has_close && (p->close_count != p->row_grabs || p->close_fen != p->row_grabs_fen ||
-                             p->close_rest_fen != p->row_refund_fen))
+                             !close_rest_fits(p, p->row_refund_fen)))
             return fail(fault, FAULT_RECLOSE_MISMATCH, p->id, none);
         return ST_OK;
     }
@@ -183,7 +190,7 @@ enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fa
     int64_t rest_fen = p->amount_fen - grabbed_fen;
     if ((grabbed == p->count) != (rest_fen == 0))
         return fail(fault, FAULT_REST_MISMATCH, p->id, none);
-    if (p->has_close && (p->close_count != grabbed || p->close_fen != grabbed_fen || p->close_rest_fen != rest_fen))
+    if (p->has_close && (p->close_count != grabbed || p->close_fen != grabbed_fen || !close_rest_fits(p, rest_fen)))
         return fail(fault, FAULT_CLOSE_MISMATCH, p->id, none);
     p->finishes = rest_fen == 0;
     p->closes = p->finishes || p->has_close;

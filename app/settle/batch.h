@@ -35,8 +35,9 @@ struct settle_packet {
     bool found;
     bool closed; /* state is closed */
     uint64_t sender_id;
-    int64_t amount_fen;
+    int64_t amount_fen; /* amount_fen, count: of all shares, with those that were given back into the packet */
     uint32_t count;
+    int64_t returned_fen;   /* of these: Redis may have closed the packet before it learned of them */
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */
     uint32_t row_grabs;
     int64_t row_grabs_fen;
@@ -87,8 +88,9 @@ struct settle_packet *settle_batch_packet(const struct settle_batch *b, uint64_t
 
 /* Compares a packet's events with its row; sets finishes, closes and refund_fen. ST_CORRUPT with fault set: no such
  * packet, a grab of a closed packet, more money than the packet holds, all shares taken but money left, a close event
- * whose numbers differ from the row, or a grab whose share is not the next one: shares are handed out in order, so a
- * skipped share is a lost event. An identical close event of a closed packet is accepted. */
+ * whose grabs differ from the row or whose rest is not that of the row, except for shares that were given back
+ * meanwhile, or a grab whose share is not the next one: shares are handed out in order, so a skipped share is a lost
+ * event. An identical close event of a closed packet is accepted. */
 enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fault);
 
 /* Fills accounts: grabs pay from escrow to wallet, refunds from escrow to sender. Call after settle_packet_check of all

@@ -16,11 +16,12 @@
 #include "live/stream.h"
 #include "packet/grab.h"
 #include "packet/receivers.h"
-#include "packet/split.h"
+#include "packet/returns.h"
 #include "packet/store.h"
 #include "packet/thanks.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
+#include "settle/give_back.h"
 #include "settle/write.h"
 
 enum {
@@ -120,22 +121,36 @@ struct task {
     int64_t refund_fen;
 };
 
-/* Rebuilds the packet in Redis from its seed and its settled grabs. */
+/* Recomputes all shares, those that were given back included, and sets the marks of these. */
+static enum status shares_find(struct task *t, struct db *db, struct packet *p, int64_t **out)
+{
+    struct share_return *returns;
+    size_t count;
+    enum status st = returns_find(db, t->arena, p->id, &returns, &count);
+    if (st != ST_OK)
+        return st;
+    *out = arena_array(t->arena, packet_share_total(p), sizeof **out);
+    p->returned_shares = returns_text(t->arena, returns, count);
+    if (*out == NULL || p->returned_shares.ptr == NULL)
+        return ST_NO_MEMORY;
+    st = returns_shares(p, returns, count, *out);
+    if (st == ST_INVALID || st == ST_CORRUPT)
+        t->fault = FAULT_SHARES_LOST;
+    return st;
+}
+
+/* Rebuilds the packet in Redis from its seed, its returns and its settled grabs. */
 static enum status packet_rebuild(struct task *t, struct db *db, struct packet *p)
 {
     struct grab *grabs;
     size_t grab_count;
     enum live_code code;
-    int64_t *shares = arena_array(t->arena, p->count, sizeof *shares);
-    if (shares == NULL)
-        return ST_NO_MEMORY;
-    enum status st = packet_grabs_between(db, t->arena, p->id, 0, p->count, &grabs, &grab_count);
+    int64_t *shares;
+    enum status st = packet_grabs_between(db, t->arena, p->id, 0, packet_share_total(p), &grabs, &grab_count);
     if (st == ST_OK)
         st = receivers_find(db, t->arena, p);
     if (st == ST_OK)
-        st = split_packet(p, shares);
-    if (st == ST_INVALID)
-        t->fault = FAULT_SHARES_LOST;
+        st = shares_find(t, db, p, &shares);
     struct live_settled *settled = st == ST_OK ? arena_array(t->arena, grab_count + 1, sizeof *settled) : NULL;
     if (settled == NULL)
         return st == ST_OK ? ST_NO_MEMORY : st;
@@ -172,8 +187,8 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
  * seq) is that of a refund by a close event, so there can be only one. */
 static enum status packet_refund(struct task *t, struct db *db, const struct packet *p)
 {
-    int64_t rest_fen = p->amount_fen - p->grabbed_fen;
-    if (rest_fen <= 0 || p->grabbed_count >= p->count) {
+    int64_t rest_fen = packet_total_fen(p) - p->grabbed_fen;
+    if (rest_fen <= 0 || p->grabbed_count >= packet_share_total(p)) {
         t->fault = FAULT_NOT_CLOSED;
         return ST_CORRUPT;
     }
@@ -299,8 +314,8 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
     for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
         struct live_keys keys;
         live_keys(&keys, db_cell_u64(rows, i, 0), s->stores->config->partitions);
-        const struct str hget[] = { STR("HGET"), keys.key[LIVE_KEY_PACKET], STR("state") };
-        redis_queue(s->stores->redis, &calls[i], hget, 3);
+        const struct str hmget[] = { STR("HMGET"), keys.key[LIVE_KEY_PACKET], STR("state"), STR("count") };
+        redis_queue(s->stores->redis, &calls[i], hmget, 4);
     }
     if (st == ST_OK && rows->count > 0)
         redis_round(s->stores->redis);
@@ -309,10 +324,13 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
             st = status_idempotent(calls[i].status);
         if (st == ST_OK) {
             enum snapshot_state state;
+            int64_t shares;
             bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
-            state_read(calls[i].reply, &state);
+            state_read(redis_reply_at(calls[i].reply, 0), &state);
             if (state != SNAPSHOT_OPEN || funding)
                 st = recover_packet(s, db_cell_u64(rows, i, 0), now_ms, done);
+            else if (redis_reply_i64(redis_reply_at(calls[i].reply, 1), &shares) && shares < db_cell_i64(rows, i, 3))
+                st = give_back_apply(s->stores, a, db_cell_u64(rows, i, 0), GIVE_BACK_ALL, now_ms);
         }
         redis_call_free(&calls[i]);
     }
@@ -325,7 +343,7 @@ static enum status walk_open(struct recover *r, struct settle *s, struct arena *
     struct db_rows rows;
     enum status st = db_query(
         s->stores->db, a, &rows,
-        "SELECT id, expires_ms, state FROM packet WHERE state = 'open' AND expires_ms >= ?"
+        "SELECT id, expires_ms, state, count + returned_count FROM packet WHERE state = 'open' AND expires_ms >= ?"
         " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
         DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
     if (st == ST_OK)
@@ -342,8 +360,8 @@ static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_m
 {
     struct db_rows rows;
     enum status st = db_query(s->stores->db, a, &rows,
-                              "SELECT id, expires_ms, state FROM packet WHERE state = 'funding' AND created_ms <= ?"
-                              " ORDER BY expires_ms, id LIMIT ?",
+                              "SELECT id, expires_ms, state, count + returned_count FROM packet WHERE state = 'funding'"
+                              " AND created_ms <= ? ORDER BY expires_ms, id LIMIT ?",
                               DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
     return st == ST_OK ? packets_check(s, a, &rows, now_ms, done) : st;
 }

@@ -22,8 +22,9 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
     struct settle_batch *b = &k->batch;
     struct db_rows rows;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount_fen, p.count, p.best_share_no, p.grabbed_count,"
-                      " p.grabbed_fen, p.refund_fen FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount_fen + p.returned_fen,"
+                      " p.count + p.returned_count, p.best_share_no, p.grabbed_count, p.grabbed_fen, p.refund_fen,"
+                      " p.returned_fen FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         db_comma(&k->sql, i);
         buf_u64(&k->sql, b->packets[i].id);
@@ -46,6 +47,7 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
         p->row_grabs = (uint32_t)db_cell_u64(&rows, i, 6);
         p->row_grabs_fen = db_cell_i64(&rows, i, 7);
         p->row_refund_fen = db_cell_i64(&rows, i, 8);
+        p->returned_fen = db_cell_i64(&rows, i, 9);
     }
     return ST_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "io/process.h"
 #include "settle/expire.h"
+#include "settle/give_back.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
@@ -25,14 +26,16 @@ struct worker {
     bool failed;                              /* the last step failed, or maintenance did */
 };
 
-/* Runs expiry, recovery, and thanks that Redis was not told of. Expiry runs even if recovery failed: it frees memory in
- * a full Redis, which refuses to load packets. */
+/* Runs recovery, tells Redis about returns and thanks, and runs expiry, even if recovery failed: it frees memory in a
+ * full Redis, which refuses to load packets. */
 static enum status maintain(struct worker *w)
 {
     struct recover_done done = { 0 };
     uint64_t closed = 0;
     enum status recovered = recover_pass(&w->recover, w->settle, clock_now_ms(), &done);
-    enum status told = thanks_recover(w->settle->stores, clock_now_ms());
+    enum status told = give_back_recover(w->settle->stores, clock_now_ms());
+    if (told == ST_OK)
+        told = thanks_recover(w->settle->stores, clock_now_ms());
     enum status expired = expire_pass(&w->expire, w->settle, clock_now_ms(), &closed, &done);
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,

@@ -100,6 +100,7 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
     value_page_bool(m, o, "is_send", entry->kind == TRANSFER_SEND);
     value_page_bool(m, o, "is_grab", entry->kind == TRANSFER_GRAB);
     value_page_bool(m, o, "is_refund", entry->kind == TRANSFER_REFUND);
+    value_page_bool(m, o, "is_return", entry->kind == TRANSFER_RETURN);
     value_int(m, o, "amount_fen", entry->amount_fen);
     value_page_text(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
     value_page_bool(m, o, "income", income);

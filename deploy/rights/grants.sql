@@ -5,16 +5,17 @@
 -- column. INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_web'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost';
 
--- The pools: users and their access tokens, deposits, sending, reading.
+-- The pools: users and their access tokens, deposits, sending, shares that are given back, reading.
 GRANT SELECT, INSERT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (password_hash) ON user TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (balance_fen) ON account TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms, thanks_count) ON packet TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms, thanks_count, returned_count, returned_fen, best_share_no) ON packet TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT ON packet_receiver TO 'hongbao_web'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_web'@'localhost';
 GRANT SELECT, INSERT, UPDATE (applied_ms) ON thanks TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen) ON user_month TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (applied_ms) ON share_return TO 'hongbao_web'@'localhost';
+GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen, received_count, received_fen) ON user_month TO 'hongbao_web'@'localhost';
 GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_web'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_web'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_web'@'localhost';
@@ -26,6 +27,7 @@ GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms
 GRANT SELECT ON packet_receiver TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT ON `grab` TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (applied_ms) ON thanks TO 'hongbao_settle'@'localhost';
+GRANT SELECT, UPDATE (applied_ms) ON share_return TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (user_id, year, month, received_count, received_fen, best_count) ON user_month TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_ms) ON stream_cursor TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
@@ -37,6 +39,7 @@ GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet_receiver TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON share_return TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON user_month TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON stream_cursor TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON dead_letter TO 'hongbao_audit'@'localhost';

@@ -98,6 +98,7 @@ const special = {
     return { client: new Client(), fields: { username, password } };
   },
   revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
+  return: async (client) => ({ path: { id: await received(client) } }),
   end: async (client) => ({ path: { id: await packet(client) } }),
   thanks: async (client) => ({ path: { id: await received(client) } }),
   order: async (client) => {

@@ -80,6 +80,14 @@ async function end(packet) {
   return answer !== undefined;
 }
 
+// True when the answer confirms the return. Repeated, it happens once.
+async function giveBack(packet, user) {
+  packet.giver = user;
+  const answer = await ask(() => user.client.post(`/p/${packet.id}/return`, {}));
+  if (answer) assert.deepEqual([answer.status, answer.json], [200, { returned_fen: packet.grabs.get(user).amount_fen, to: 'packet' }]);
+  return answer !== undefined;
+}
+
 // Call it while all servers run: a packet that is shut opens within seconds.
 async function grabAll(packet) {
   for (const user of grabbers) await poll('the packet is open', () => grab(packet, user), 10);
@@ -194,6 +202,15 @@ const scenarios = {
     },
     provoke: () => end(packets[0]),
   },
+  return: {
+    server: 'page',
+    async prepare() {
+      const grabbed = await send() && await grab(packets[0], grabbers[0]);
+      await poll('the grab is settled', async () => (await look(packets[0], grabbers[0])).mine.settled);
+      return grabbed;
+    },
+    provoke: () => giveBack(packets[0], grabbers[0]),
+  },
   letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, repair: () => lettersWritten().then(replayAll) },
   'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
   'recover-after-doors': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
@@ -247,6 +264,7 @@ async function finish(scenario) {
   for (const packet of packets) {
     if (!packet.id) assert.ok(await sendAgain(packet));
     if (scenario.ends) assert.ok(await end(packet));
+    if (packet.giver) await finishReturn(packet);
     if (scenario.lifetimeMs) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
@@ -259,10 +277,16 @@ async function finish(scenario) {
   }
 }
 
+// The share that was given back is open for the sender, who takes it: then every share is grabbed.
+async function finishReturn(packet) {
+  await poll('the share is given back', () => giveBack(packet, packet.giver));
+  for (const user of [...grabbers, sender]) await poll('the packet is open', () => grab(packet, user), 10);
+}
+
 async function check(packet, scenario) {
   const grabs = [...packet.grabs];
   const whole = !scenario.lifetimeMs && !scenario.ends;
-  if (whole) assert.equal(grabs.length, GRABBERS, 'every share is grabbed');
+  if (whole) assert.equal(grabs.length, GRABBERS + (packet.giver ? 1 : 0), 'every share is grabbed');
   assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
   let sumFen = 0;
   for (const [user, { share_no, amount_fen }] of grabs) {
@@ -271,6 +295,12 @@ async function check(packet, scenario) {
     assert.deepEqual([mine.share_no, mine.amount_fen], [share_no, amount_fen], 'the acknowledged share is the settled one');
     user.balanceFen += amount_fen;
     sumFen += amount_fen;
+  }
+  if (packet.giver) {
+    const { amount_fen: fen } = packet.grabs.get(packet.giver);
+    assert.equal((await look(packet, packet.giver)).mine.returned, true);
+    packet.giver.balanceFen -= fen;
+    sumFen -= fen;
   }
   if (whole) assert.equal(sumFen, AMOUNT_FEN);
   sender.balanceFen -= sumFen; // the rest was refunded

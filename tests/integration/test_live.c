@@ -956,7 +956,11 @@ static void options_are_shown_and_are_absent_without_them(void **state)
     s.p.phrase_sealed = STR("sealed");
     s.p.cover = STR("wedding");
     s.p.receiver_count = 3;
-    s.p.returned_count = 4;
+    s.p.returned_count = 2;
+    s.p.returned_fen = s.shares_fen[0] + s.shares_fen[1];
+    s.shares_fen[3] = s.shares_fen[0];
+    s.shares_fen[4] = s.shares_fen[1];
+    s.p.returned_shares = STR("0,1");
     s.p.thanks_count = 5;
     (void)load(&s);
     view = view_of(&s, &call);
@@ -966,7 +970,11 @@ static void options_are_shown_and_are_absent_without_them(void **state)
     assert_true(str_equal(view.packet.phrase_sealed, s.p.phrase_sealed));
     assert_true(str_equal(view.packet.cover, s.p.cover));
     assert_int_equal(view.packet.receiver_count, 3);
-    assert_int_equal(view.packet.returned_count, 4);
+    assert_int_equal(view.packet.returned_count, 2);
+    assert_int_equal(view.packet.returned_fen, s.p.returned_fen);
+    assert_true(str_equal(view.packet.returned_shares, STR("0,1")));
+    assert_int_equal(view.packet.count, 3); /* of the draw */
+    assert_int_equal(view.packet.amount_fen, s.p.amount_fen);
     assert_int_equal(view.packet.thanks_count, 5);
     redis_call_free(&call);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);

@@ -355,7 +355,8 @@ static void a_search_ends_after_some_records_and_continues_there(void **state)
     visit_end(&v);
 }
 
-/* A row of the list costs its key, its packet, and for a person a look among receivers and shares. */
+/* A row of the list costs its key, its packet, for a received one a look among what was given back, and for a person a
+ * look among receivers and shares. */
 static void no_filter_reads_many_rows_more_than_it_shows(void **state)
 {
     (void)state;
@@ -378,30 +379,30 @@ static void no_filter_reads_many_rows_more_than_it_shows(void **state)
         for (size_t i = 0; i < ARRAY_LEN(all); i++) {
             snprintf(uri, sizeof uri, "%s?%s", sides[side].path, all[i]);
             int64_t rows = rows_of(p, uri);
-            if (rows > 3 * (RECORDS_PAGE_ITEMS + 1))
+            if (rows > 5 * (RECORDS_PAGE_ITEMS + 1))
                 fail_msg("%s reads %" PRId64 " rows", uri, rows);
         }
         for (size_t i = 0; i < ARRAY_LEN(none); i++) {
             snprintf(uri, sizeof uri, "%s?%s", sides[side].path, none[i]);
             int64_t rows = rows_of(p, uri);
-            if (rows > 3 * RECORD_SEARCH_ROWS_MAX)
+            if (rows > 5 * RECORD_SEARCH_ROWS_MAX)
                 fail_msg("%s reads %" PRId64 " rows", uri, rows);
         }
         snprintf(uri, sizeof uri, "%s?person=%s", sides[side].path, other->username);
         int64_t with = rows_of(p, uri);
-        if (with > 6 * (RECORDS_PAGE_ITEMS + 1))
+        if (with > 7 * (RECORDS_PAGE_ITEMS + 1))
             fail_msg("%s reads %" PRId64 " rows", uri, with);
         snprintf(uri, sizeof uri, "%s?person=%s", sides[side].path, ming.username);
-        assert_true(rows_of(p, uri) <= 6 * RECORD_SEARCH_ROWS_MAX);
+        assert_true(rows_of(p, uri) <= 7 * RECORD_SEARCH_ROWS_MAX);
         /* Days that are long past are reached by the key. */
         snprintf(uri, sizeof uri, "%s?from=2025-01-01&to=2025-01-01&kind=even", sides[side].path);
-        assert_true(rows_of(p, uri) <= 3 * (RECORDS_PAGE_ITEMS + 1));
+        assert_true(rows_of(p, uri) <= 5 * (RECORDS_PAGE_ITEMS + 1));
         /* So are pages deep in the list. */
         char id[PUBLIC_ID_TEXT_MAX];
         public_id_encode(&app->id_key, 1, id);
         snprintf(uri, sizeof uri, "%s?kind=even&before=%lld-%s", sides[side].path,
                  (long long)(first_day_ms + MANY / 4 * 60000), id);
-        assert_true(rows_of(p, uri) <= 3 * (RECORDS_PAGE_ITEMS + 1));
+        assert_true(rows_of(p, uri) <= 5 * (RECORDS_PAGE_ITEMS + 1));
     }
 }
 

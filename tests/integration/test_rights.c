@@ -125,7 +125,8 @@ static void each_role_writes_its_own_columns_only(void **state)
                        " VALUES (1, 0, 1, 'x', 1, 1)");
     assert_denied(web, "UPDATE packet SET grabbed_fen = 0");
     assert_denied(web, "UPDATE packet SET refund_fen = 0");
-    assert_denied(web, "UPDATE user_month SET received_fen = 0");
+    assert_denied(web, "UPDATE share_return SET amount_fen = 0");
+    assert_denied(web, "DELETE FROM share_return");
     assert_denied(web, "UPDATE user_month SET best_count = 0");
     assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
     /* A sender's end is a new expiry; the settle worker ends nothing. */
@@ -138,6 +139,9 @@ static void each_role_writes_its_own_columns_only(void **state)
     assert_denied(settle, "UPDATE packet SET thanks_count = 0");
     assert_denied(web, "UPDATE thanks SET text = ''");
     assert_denied(web, "DELETE FROM thanks");
+    assert_denied(settle, "INSERT INTO share_return SELECT * FROM share_return");
+    assert_denied(settle, "UPDATE share_return SET position = 0");
+    assert_denied(settle, "UPDATE packet SET returned_fen = 0");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(settle, "SELECT password_hash FROM user");
     assert_denied(settle, "SELECT hash FROM token");

@@ -27,8 +27,8 @@
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000, HOUR_MS = 3600000 };
 
-static const char *const tables[] = { "thanks",        "grab",        "transfer", "packet", "user_month",
-                                      "stream_cursor", "dead_letter", "account",  "user" };
+static const char *const tables[] = { "thanks",     "share_return",  "grab",        "transfer", "packet",
+                                      "user_month", "stream_cursor", "dead_letter", "account",  "user" };
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */
 static void tables_each(struct world *w, const char *before, const char *between, bool twice)
@@ -327,6 +327,18 @@ void world_audit_clean(struct world *w)
     if (!audit_clean(&audit))
         audit_print(&audit, false, stderr);
     assert_true(audit_clean(&audit));
+}
+
+uint64_t world_audit_violations(struct world *w, const char *check)
+{
+    static struct audit audit;
+    audit.packet_id = 0;
+    assert_int_equal(audit_run(&w->auditor->stores, &audit), ST_OK);
+    for (enum audit_check i = 0; i < AUDIT_CHECK_COUNT; i++)
+        if (strcmp(audit_check_name(i), check) == 0)
+            return audit.checks[i].violations;
+    fail_msg("there is no check %s", check);
+    return 0;
 }
 
 struct settle_partition *world_partition(struct world *w, uint64_t packet_id)

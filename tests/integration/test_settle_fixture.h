@@ -73,6 +73,8 @@ int64_t world_balance(struct world *w, uint64_t account_id);
 struct packet world_packet(struct world *w, uint64_t packet_id);
 /* Runs the whole audit; prints it and fails the test unless it is clean. */
 void world_audit_clean(struct world *w);
+/* Runs the whole audit; the number of violations of one check. */
+uint64_t world_audit_violations(struct world *w, const char *check);
 struct settle_partition *world_partition(struct world *w, uint64_t packet_id);
 
 #endif

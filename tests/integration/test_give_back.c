@@ -1,0 +1,390 @@
+/* Shares that are given back: the money is where the row says, once, in whatever order the stores learn of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "live/view.h"
+#include "packet/returns.h"
+#include "packet/store.h"
+#include "settle/end.h"
+#include "settle/expire.h"
+#include "settle/give_back.h"
+#include "settle/recover.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, PASSES_MAX = 200, FUNDED_FEN = 100000, GRACE_MS = 2000, RETRY_MS = 150 };
+
+/* users[user] gives back, with the rights of a pool. */
+static struct give_back give_back_by(struct world *w, uint64_t packet_id, size_t user)
+{
+    struct give_back given;
+    assert_int_equal(give_back(&w->web->stores, w->arena, packet_id, w->users[user], clock_now_ms(), &given), ST_OK);
+    return given;
+}
+
+static struct share_return given_back(struct world *w, uint64_t packet_id, size_t user)
+{
+    struct give_back given = give_back_by(w, packet_id, user);
+    assert_int_equal(given.result, GIVE_BACK_DONE);
+    return given.share;
+}
+
+static void recover_all(struct world *w)
+{
+    struct recover r = { .full_walk = true };
+    struct recover_done done = { 0 };
+    for (int pass = 0; r.full_walk && pass < PASSES_MAX; pass++)
+        assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+    assert_false(r.full_walk);
+}
+
+static void expire_all(struct world *w)
+{
+    struct expire e = { 0 };
+    struct recover_done done = { 0 };
+    uint64_t closed = 0;
+    for (int pass = 0; pass < PASSES_MAX; pass++) {
+        assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), &closed, &done), ST_OK);
+        if (e.packet_id == 0)
+            return;
+    }
+}
+
+/* Makes the packet expire now, in both stores. */
+static void time_runs_out(struct world *w, uint64_t packet_id)
+{
+    const long long over_ms = clock_now_ms() - 1;
+    world_sql(w, arena_printf(w->arena, "UPDATE packet SET expires_ms = %lld WHERE id = %llu", over_ms,
+                              (unsigned long long)packet_id)
+                     .ptr);
+    (void)world_redis(w, packet_id, arena_printf(w->arena, "HSET {pk} expires_ms %lld", over_ms).ptr);
+}
+
+static struct packet_view view_of(struct world *w, uint64_t packet_id, size_t user)
+{
+    struct redis_call call;
+    struct packet_view view;
+    live_view_queue(&w->live, &call, packet_id, w->users[user], PACKET_NO_SHARE, LIVE_ROWS_MAX);
+    redis_round(w->live.redis);
+    assert_int_equal(live_view_read(&call, w->arena, packet_id, &view), ST_OK);
+    view.packet.returned_shares = arena_str(w->arena, view.packet.returned_shares);
+    redis_call_free(&call);
+    return view;
+}
+
+static void into_an_open_packet_it_is_one_more_share_for_somebody_else(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 6);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1001, 3, HOUR_MS, -1);
+    int64_t fen = world_grab(&w, id, 1).amount_fen;
+    world_drain(&w);
+    struct share_return r = given_back(&w, id, 1);
+    assert_int_equal(r.position, 3);
+    assert_int_equal(r.amount_fen, fen);
+    assert_int_equal(world_balance(&w, w.users[1]), FUNDED_FEN);
+    assert_int_equal(world_balance(&w, id), 1001);
+    world_audit_clean(&w);
+
+    struct packet_view view = view_of(&w, id, 1);
+    assert_int_equal(view.packet.count, 3);
+    assert_int_equal(view.packet.amount_fen, 1001);
+    assert_int_equal(packet_share_total(&view.packet), 4);
+    assert_int_equal(packet_taken_count(&view.packet), 0);
+    assert_int_equal(packet_taken_fen(&view.packet), 0);
+    assert_true(view.mine.returned);
+    assert_int_equal(world_grab(&w, id, 1).code, LIVE_ALREADY); /* once is enough */
+    assert_int_equal(give_back_by(&w, id, 1).share.position, 3);
+
+    world_grab_all(&w, id, 2, 2);
+    struct live_grab last = world_grab(&w, id, 4);
+    assert_int_equal(last.code, LIVE_GRABBED);
+    assert_int_equal(last.share_no, 3);
+    assert_int_equal(last.amount_fen, fen);
+    assert_int_equal(last.left_count, 0);
+    assert_int_equal(world_grab(&w, id, 5).code, LIVE_EMPTY);
+    assert_int_equal(view_of(&w, id, 5).packet.state, PACKET_FINISHED);
+    world_drain(&w);
+    struct packet p = world_packet(&w, id);
+    assert_int_equal(p.state, PACKET_CLOSED);
+    assert_int_equal(p.refund_fen, 0);
+    assert_int_equal(world_balance(&w, id), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM transfer WHERE kind = 'return' AND packet_id = ?", id), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void after_the_end_it_goes_to_the_sender(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t finished = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    uint64_t expired = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, finished, 1, 2);
+    world_grab_all(&w, expired, 1, 1);
+    world_drain(&w);
+    time_runs_out(&w, expired);
+    expire_all(&w);
+    world_drain(&w);
+    assert_int_equal(given_back(&w, finished, 2).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(&w, expired, 1).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(&w, expired, 1).position, PACKET_NO_SHARE);
+    assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
+    assert_int_equal(world_balance(&w, w.users[1]), FUNDED_FEN + 100);
+    assert_int_equal(world_balance(&w, w.users[2]), FUNDED_FEN);
+    assert_true(view_of(&w, finished, 2).mine.returned);
+    assert_false(view_of(&w, finished, 1).mine.returned);
+    assert_int_equal(view_of(&w, finished, 1).packet.state, PACKET_FINISHED);
+    assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[2]), 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void it_is_refused_without_a_share_before_settlement_and_without_money(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 1);
+    assert_int_equal(give_back_by(&w, id, 2).result, GIVE_BACK_NO_SHARE);
+    assert_int_equal(give_back_by(&w, id + 1, 2).result, GIVE_BACK_NO_SHARE);
+    assert_int_equal(give_back_by(&w, id, 1).result, GIVE_BACK_UNSETTLED);
+    world_drain(&w);
+    uint64_t spent = world_send(&w, 1, PACKET_EVEN, FUNDED_FEN + 100, 10, HOUR_MS, -1);
+    assert_int_equal(give_back_by(&w, id, 1).result, GIVE_BACK_NO_MONEY);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM share_return WHERE packet_id = ?", id), 0);
+    (void)spent;
+    /* The last shares are grabbed, but not settled: where it goes is not known yet. */
+    world_grab_all(&w, id, 2, 1);
+    uint64_t full = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(&w, full, 2, 1);
+    world_drain(&w);
+    world_grab_all(&w, full, 3, 1);
+    assert_int_equal(give_back_by(&w, full, 2).result, GIVE_BACK_UNSETTLED);
+    world_drain(&w);
+    assert_int_equal(given_back(&w, full, 2).position, PACKET_NO_SHARE);
+    /* The sender's own share of a packet that is over. */
+    uint64_t own = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    world_grab_all(&w, own, 0, 1);
+    world_drain(&w);
+    assert_int_equal(give_back_by(&w, own, 0).result, GIVE_BACK_OWN);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* Gives the best share back: the best is then another share of the same amount, or the new one. */
+static void the_best_share_moves_behind_the_others(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 9);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 5003, 4, HOUR_MS, -1);
+    uint32_t best = world_packet(&w, id).best_share_no;
+    for (uint32_t i = 0; i <= best && i < 3; i++)
+        world_grab_all(&w, id, 1 + i, 1);
+    world_drain(&w);
+    if (best < 3) {
+        assert_int_equal(given_back(&w, id, 1 + best).position, 4);
+        assert_int_equal(world_packet(&w, id).best_share_no, 4); /* amounts of a seed rarely tie */
+        assert_int_equal(view_of(&w, id, 0).packet.best_share_no, 4);
+        world_audit_clean(&w);
+        for (size_t user = 5; world_grab(&w, id, user).code == LIVE_GRABBED && user < 8; user++)
+            continue;
+    } else {
+        world_grab_all(&w, id, 5, 1);
+    }
+    world_drain(&w);
+    assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* The pool died between the stores. */
+static void the_worker_tells_redis_what_a_pool_that_died_has_not(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)world_redis(&w, id, "SET hb:fence another-process");
+    (void)world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes");
+    struct give_back given;
+    enum status st = ST_UNAVAILABLE;
+    const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L }; /* the back-off of a reconnect */
+    for (int i = 0; st == ST_UNAVAILABLE && i < PASSES_MAX; i++, nanosleep(&pause, NULL))
+        st = give_back(&w.web->stores, w.arena, id, w.users[2], clock_now_ms(), &given);
+    assert_int_equal(st, ST_OK);
+    assert_int_equal(given.result, GIVE_BACK_DONE);
+    assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
+    assert_int_equal(
+        world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL AND packet_id = ?", id), 1);
+    world_check_redis(&w);
+    assert_int_equal(give_back_recover(&w.settler->stores, clock_now_ms()), ST_OK); /* too young */
+    assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(give_back_recover(&w.settler->stores, clock_now_ms() + GRACE_MS), ST_OK);
+    assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 4);
+    assert_int_equal(
+        world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL AND packet_id = ?", id), 0);
+    world_grab_all(&w, id, 3, 2);
+    world_drain(&w);
+    assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void a_rebuilt_packet_has_the_shares_and_the_marks(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 9);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 900, 4, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 3);
+    world_drain(&w);
+    (void)given_back(&w, id, 2);
+    (void)given_back(&w, id, 1);
+    world_grab_all(&w, id, 4, 2); /* the last share of the draw, and the first one that was given back */
+    world_drain(&w);
+    (void)given_back(&w, id, 5); /* given back twice */
+    struct packet_view before = view_of(&w, id, 1);
+    (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
+    recover_all(&w);
+    struct packet_view after = view_of(&w, id, 1);
+    assert_int_equal(after.packet.count, 4);
+    assert_int_equal(packet_share_total(&after.packet), 7);
+    assert_int_equal(after.packet.amount_fen, 900);
+    assert_int_equal(after.packet.returned_fen, before.packet.returned_fen);
+    assert_int_equal(after.row_count, before.row_count);
+    for (size_t i = 0; i < after.row_count; i++) {
+        assert_int_equal(after.rows[i].returned, before.rows[i].returned);
+        assert_int_equal(after.rows[i].amount_fen, before.rows[i].amount_fen);
+    }
+    world_audit_clean(&w);
+    world_grab_all(&w, id, 6, 2);
+    assert_int_equal(world_grab(&w, id, 8).code, LIVE_EMPTY);
+    world_drain(&w);
+    assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* An older copy of Redis lacks a return that it was told of. */
+static void what_an_older_copy_lacks_is_added_again(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 6);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)given_back(&w, id, 1);
+    (void)given_back(&w, id, 2);
+    (void)world_redis(&w, id, "HSET {pk} count 3 amount 300 returned_count 0 returned_fen 0 returned_shares 0");
+    (void)world_redis(&w, id, "HDEL {pk} returned_shares");
+    (void)world_redis(&w, id, "DEL {sh}");
+    (void)world_redis(&w, id, "EVAL return(redis.call('SET',KEYS[1],string.rep(string.char(0,0,0,100),3))) 1 {sh}");
+    assert_int_equal(world_redis(&w, id, "STRLEN {sh}"), 12);
+    recover_all(&w);
+    assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 5);
+    world_audit_clean(&w);
+    world_grab_all(&w, id, 3, 3);
+    world_drain(&w);
+    assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* Redis closed the packet before it was told: the refund is what the tables say. */
+static void a_close_event_that_does_not_know_the_return_is_no_fault(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)given_back(&w, id, 1);
+    /* As if Redis had not been told when it closed the packet. */
+    (void)world_redis(&w, id, "HSET {pk} state closed");
+    (void)world_redis(&w, id, arena_printf(w.arena, "XADD {ev} * c %llu,2,200,100", (unsigned long long)id).ptr);
+    world_drain(&w);
+    struct packet p = world_packet(&w, id);
+    assert_int_equal(p.state, PACKET_CLOSED);
+    assert_int_equal(p.refund_fen, 200);
+    assert_int_equal(world_balance(&w, id), 0);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 0);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void an_expired_packet_refunds_what_was_given_back_and_not_taken(void **state)
+{
+    struct world w;
+    enum packet_state shown;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    (void)given_back(&w, id, 2);
+    assert_int_equal(end_packet(&w.web->stores, w.arena, id, w.users[0], clock_now_ms(), &shown), ST_OK);
+    world_drain(&w);
+    struct packet p = world_packet(&w, id);
+    assert_int_equal(p.refund_fen, 200);
+    assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
+    assert_int_equal(view_of(&w, id, 0).packet.refund_fen, 200);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void the_audit_finds_returns_without_their_money(void **state)
+{
+    static const char *const planted[] = {
+        "UPDATE share_return SET amount_fen = amount_fen + 1",
+        "UPDATE share_return SET user_id = user_id + 1",
+        "UPDATE transfer SET amount_fen = amount_fen + 1 WHERE kind = 'return'",
+        "DELETE FROM transfer WHERE kind = 'return'",
+        "DELETE FROM share_return",
+        "UPDATE share_return SET position = position + 1",
+        "UPDATE packet SET returned_count = returned_count + 1",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        struct world w;
+        world_begin(&w, 4);
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        world_grab_all(&w, id, 1, 1);
+        world_drain(&w);
+        (void)given_back(&w, id, 1);
+        world_audit_clean(&w);
+        world_sql(&w, planted[i]);
+        assert_true(world_audit_violations(&w, "returns") > 0);
+        world_end(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(into_an_open_packet_it_is_one_more_share_for_somebody_else),
+        cmocka_unit_test(after_the_end_it_goes_to_the_sender),
+        cmocka_unit_test(it_is_refused_without_a_share_before_settlement_and_without_money),
+        cmocka_unit_test(the_best_share_moves_behind_the_others),
+        cmocka_unit_test(the_worker_tells_redis_what_a_pool_that_died_has_not),
+        cmocka_unit_test(a_rebuilt_packet_has_the_shares_and_the_marks),
+        cmocka_unit_test(what_an_older_copy_lacks_is_added_again),
+        cmocka_unit_test(a_close_event_that_does_not_know_the_return_is_no_fault),
+        cmocka_unit_test(an_expired_packet_refunds_what_was_given_back_and_not_taken),
+        cmocka_unit_test(the_audit_finds_returns_without_their_money),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
