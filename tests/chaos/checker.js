@@ -20,8 +20,9 @@ export function packetNumber(text) {
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
-  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen',
-    ['amount_fen', 'count', 'grabbed_count', 'refund_fen']],
+  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen, returned_count, returned_fen, ended_ms',
+    ['amount_fen', 'count', 'grabbed_count', 'refund_fen', 'returned_count', 'returned_fen']],
+  returns: ['share_return', 'packet_id, share_no, user_id, amount_fen, position', ['share_no', 'amount_fen']],
   grabs: ['`grab`', 'packet_id, share_no, user_id, amount_fen, grabbed_ms', ['share_no', 'amount_fen', 'grabbed_ms']],
   transfers: ['transfer', 'kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key', ['amount_fen']],
   wallets: ["account WHERE kind = 'wallet'", 'id, balance_fen', ['balance_fen']],
@@ -110,14 +111,55 @@ function judgeGrabs(verdict, opens, facts, publicIds) {
   }
 }
 
-// The answer "empty" ("手慢了，红包派完了") is correct only when every share of the packet is grabbed.
+// The answer "empty" ("手慢了，红包派完了") is correct only when every share of the packet is grabbed. Shares that were given
+// back later may be left.
 function judgeEmpty(verdict, opens, packets) {
   const blamed = new Set();
   for (const open of opens) {
     const packet = packets.get(packetNumber(open.packet));
-    if (open.why !== 'empty' || !packet || packet.grabbed_count === packet.count || blamed.has(packet.id)) continue;
+    if (open.why !== 'empty' || !packet || packet.grabbed_count >= packet.count || blamed.has(packet.id)) continue;
     blamed.add(packet.id);
     verdict.blame('broken', open.packet, `request ${open.n} was told that it is empty; grabbed are ${packet.grabbed_count} of ${packet.count}`);
+  }
+}
+
+// A share is given back once, and to where the answer said.
+function judgeReturns(verdict, asked, facts, publicIds) {
+  const keyOf = (packet, user) => `${packet} ${user}`;
+  const rows = grouped(facts.returns, (row) => keyOf(row.packet_id, row.user_id));
+  const requests = grouped(asked, ({ packet, user }) => keyOf(packetNumber(packet), user));
+  for (const key of new Set([...rows.keys(), ...requests.keys()])) {
+    const [number, user] = key.split(' ');
+    judgeEffect(verdict, { op: 'return', packet: publicIds.get(number), name: `the return of user ${user}`,
+      asked: requests.get(key) ?? [], rows: rows.get(key) ?? [],
+      told: (told, row) => (told.returned_fen === row.amount_fen && (told.to === 'packet') === (row.position !== 'NULL') ? null
+        : `was told ${told.returned_fen} fen to the ${told.to}, there are ${row.amount_fen} at position ${row.position}`) });
+  }
+}
+
+// The shares of a packet that were given back into it follow those of its draw.
+function judgePositions(verdict, facts, publicIds) {
+  const packets = new Map(facts.packets.map((packet) => [packet.id, packet]));
+  const rows = grouped(facts.returns.filter(({ position }) => position !== 'NULL'), ({ packet_id }) => packet_id);
+  for (const [id, returns] of rows) {
+    const { count, returned_count, returned_fen } = packets.get(id);
+    const positions = returns.map(({ position }) => Number(position)).sort((a, b) => a - b);
+    const fen = returns.reduce((sum, row) => sum + row.amount_fen, 0);
+    if (positions.some((position, i) => position !== count + i) || positions.length !== returned_count || fen !== returned_fen) {
+      verdict.blame('broken', publicIds.get(id), `given back are shares ${positions} for ${fen} fen, the packet has ${returned_count} for ${returned_fen} after ${count}`);
+    }
+  }
+}
+
+// A packet that was ended, as told, is ended in the tables, or every share was taken before.
+function judgeEnds(verdict, ends, packets) {
+  for (const end of ends.filter(({ outcome }) => outcome === 'ok')) {
+    const packet = packets.get(packetNumber(end.packet));
+    const taken = packet.grabbed_count >= packet.count;
+    if (end.state === 'expired' && packet.ended_ms === 'NULL' && !taken && packet.state === 'open') {
+      verdict.blame('lost', end.packet, `request ${end.n} was told that it is over, it is open`);
+    }
+    if (end.state === 'finished' && !taken) verdict.blame('broken', end.packet, `request ${end.n} was told that it is finished, it is not`);
   }
 }
 
@@ -154,7 +196,7 @@ function judgeAccounts(verdict, registers, facts) {
   }
 }
 
-// Every send and refund has exactly one transfer, a grab is its own; every wallet has the balance that these give.
+// Every send, refund and return has exactly one transfer, a grab is its own; every wallet has the balance that these give.
 function judgeMoney(verdict, facts, publicIds, demoUsers) {
   const transfers = grouped(facts.transfers.filter(({ packet_id }) => packet_id !== 'NULL'),
     ({ kind, packet_id, seq }) => `${kind} ${packet_id} ${seq}`);
@@ -175,6 +217,13 @@ function judgeMoney(verdict, facts, publicIds, demoUsers) {
     if (packet.refund_fen > 0) one('refund', packet.id, '0', packet.refund_fen, packet.id, packet.sender_id);
     add(packet.sender_id, packet.refund_fen - packet.amount_fen);
   }
+  const senders = new Map(facts.packets.map((packet) => [packet.id, packet.sender_id]));
+  for (const { packet_id: packet, share_no, user_id, amount_fen, position } of facts.returns) {
+    const to = position === 'NULL' ? senders.get(packet) : packet;
+    one('return', packet, String(share_no), amount_fen, user_id, to);
+    add(user_id, -amount_fen);
+    if (position === 'NULL') add(to, amount_fen);
+  }
   for (const grab of facts.grabs) add(grab.user_id, grab.amount_fen);
   for (const { kind, credit_id, amount_fen, request_key } of facts.transfers) {
     if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
@@ -194,6 +243,9 @@ export function judge(operations, facts, demoUsers) {
   const publicIds = publicIdsOf(operations);
   judgeGrabs(verdict, of('open'), facts, publicIds);
   judgeEmpty(verdict, of('open'), new Map(facts.packets.map((packet) => [packet.id, packet])));
+  judgeReturns(verdict, of('return'), facts, publicIds);
+  judgePositions(verdict, facts, publicIds);
+  judgeEnds(verdict, of('end'), new Map(facts.packets.map((packet) => [packet.id, packet])));
   judgeSends(verdict, of('send'), facts, publicIds);
   judgeDeposits(verdict, of('deposit'), facts);
   judgeAccounts(verdict, of('register'), facts);
@@ -213,6 +265,7 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
   const blame = (packet, text) => blames.push({ kind: 'broken', packet, text });
   const balance = new Map(facts.wallets.map((wallet) => [wallet.id, wallet.balance_fen]));
   const received = grouped(facts.grabs, ({ user_id }) => user_id);
+  const returned = new Set(facts.returns.map(({ packet_id, user_id }) => `${packet_id} ${user_id}`));
   const year = (ms) => new Date(ms + 8 * 3_600_000).getUTCFullYear(); // Asia/Shanghai
   let pages = 0;
   for (const user of users) {
@@ -221,7 +274,8 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
       blame(undefined, `the wallet page of user ${user.id} (${wallet.status}) shows ${wallet.json?.balance_fen} fen of ${balance.get(user.id)}`);
     }
     const records = await site.get('/records/received', user.cookie);
-    const grabs = (received.get(user.id) ?? []).filter(({ grabbed_ms }) => year(grabbed_ms) === records.json?.year);
+    const grabs = (received.get(user.id) ?? []).filter(({ packet_id, grabbed_ms }) => year(grabbed_ms) === records.json?.year
+      && !returned.has(`${packet_id} ${user.id}`));
     const fen = grabs.reduce((sum, grab) => sum + grab.amount_fen, 0);
     if (records.json?.total_fen !== fen || records.json?.count !== grabs.length) {
       blame(undefined, `the records of user ${user.id} (${records.status}) show ${records.json?.count} grabs of ${grabs.length}, ${records.json?.total_fen} fen of ${fen}`);

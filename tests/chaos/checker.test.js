@@ -32,7 +32,8 @@ function example() {
     ask('register', 'ok', { name: 'somebody', user: 10004 }),
   ];
   const facts = {
-    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount_fen: 30, count: 2, state: 'closed', grabbed_count: 1, refund_fen: 18 }],
+    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount_fen: 30, count: 2, state: 'closed', grabbed_count: 1, refund_fen: 18, returned_count: 0, returned_fen: 0, ended_ms: 'NULL' }],
+    returns: [],
     grabs: [{ packet_id: NUMBER, share_no: 0, user_id: GRABBER, amount_fen: 12 }],
     transfers: [
       { kind: 'deposit', debit_id: '1', credit_id: SENDER, amount_fen: 500, packet_id: 'NULL', seq: 'NULL', request_key: `${SENDER}:k2` },
@@ -66,6 +67,43 @@ function accepts(spoil) {
 test('a run without violations is accepted', () => { accepts(() => {}); });
 
 test('the id of a packet is read from its link', () => assert.equal(packetNumber(PACKET), NUMBER));
+
+// GRABBER gives the share of 12 fen back after the end: it goes to the sender.
+function giveBack({ operations, facts, ask }) {
+  operations.push(ask('return', 'ok', { user: GRABBER, packet: PACKET, returned_fen: 12, to: 'sender' }));
+  facts.returns.push({ packet_id: NUMBER, share_no: 0, user_id: GRABBER, amount_fen: 12, position: 'NULL' });
+  facts.transfers.push({ kind: 'return', debit_id: GRABBER, credit_id: SENDER, amount_fen: 12, packet_id: NUMBER, seq: '0', request_key: 'NULL' });
+  facts.wallets[0].balance_fen += 12;
+  facts.wallets[1].balance_fen -= 12;
+}
+
+test('a return is accepted', () => { accepts(giveBack); });
+test('an acknowledged return without a row is lost', () => finds('lost', ({ operations, ask }) => {
+  operations.push(ask('return', 'ok', { user: GRABBER, packet: PACKET, returned_fen: 12, to: 'sender' }));
+}));
+test('a return that went elsewhere than told is changed', () => finds('changed', (run) => {
+  giveBack(run);
+  run.operations.at(-1).to = 'packet';
+}));
+test('a return that nobody asked for is unexpected', () => finds('unexpected', (run) => {
+  giveBack(run);
+  run.operations.pop();
+}));
+test('a return without its transfer is lost', () => finds('lost', (run) => {
+  giveBack(run);
+  run.facts.transfers.pop();
+}));
+test('a share at a wrong position is broken', () => finds('broken', (run) => {
+  giveBack(run);
+  run.facts.returns[0].position = '3';
+}));
+test('an end that was told and is not there is lost', () => finds('lost', ({ operations, facts, ask }) => {
+  operations.push(ask('end', 'ok', { user: SENDER, packet: PACKET, state: 'expired' }));
+  facts.packets[0].state = 'open';
+}));
+test('an end of a packet that was over before is accepted', () => {
+  accepts(({ operations, ask }) => { operations.push(ask('end', 'ok', { user: SENDER, packet: PACKET, state: 'expired' })); });
+});
 
 test('an acknowledged grab without a row is lost', () => finds('lost', ({ facts }) => { facts.grabs = []; }));
 

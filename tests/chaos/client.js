@@ -5,10 +5,11 @@ import { pause, poll } from './instance.js';
 import { Rng } from './rng.js';
 
 const RECENT_MAX = 12; // the newest packets, which most visitors open; older ones are opened now and then
+const SHARES_MAX = 100; // the newest shares, some of which are given back
 const RETRIES_MAX = 4;
 const THINK_MS_MAX = 30;
 
-const ACTIONS = { open: 62, view: 16, send: 8, wallet: 4, deposit: 3, records: 3, login: 1, register: 1 };
+const ACTIONS = { open: 58, view: 16, send: 8, giveBack: 4, wallet: 4, deposit: 3, records: 3, end: 1, login: 1, register: 1 };
 
 // The outcome of a request by the status of its answer.
 export function outcomeOf(status) {
@@ -18,7 +19,7 @@ export function outcomeOf(status) {
 
 export class Load {
   #site; #users; #history; #seed; #workers = []; #stopped = false;
-  #packets = []; #recent = []; #known = new Map(); #shown = new Map(); #accounts = []; #trips = 0;
+  #packets = []; #recent = []; #shares = []; #known = new Map(); #shown = new Map(); #accounts = []; #trips = 0;
 
   // users: [{ id, cookie }] with money.
   constructor({ site, users, history, seed }) {
@@ -140,6 +141,10 @@ export class Load {
       () => this.#site.post(`/p/${packet.id}/open`, user.cookie),
       (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
     if (opened.outcome === 'ok') this.#see(opened, packet.id, user.id, opened.share_no, opened.amount_fen);
+    if (opened.result === 'grabbed') {
+      this.#shares.push({ packet, user });
+      if (this.#shares.length > SHARES_MAX) this.#shares.shift();
+    }
     if (opened.why === 'empty' || opened.why === 'expired') this.#recent = this.#recent.filter((other) => other !== packet);
   }
 
@@ -151,6 +156,25 @@ export class Load {
       if (before && before !== now) this.#history.blame('changed', packet, `request ${operation.n} shows ${now}; before: ${before}`);
       this.#shown.set(key, now);
     }
+  }
+
+  // Gives a share back; some do it twice at once.
+  async giveBack(rng) {
+    if (this.#shares.length === 0) return;
+    const { packet, user } = rng.pick(this.#shares);
+    const taps = rng.oneIn(4) ? 2 : 1;
+    await Promise.all(Array.from({ length: taps }, () => this.#ask('return', { user: user.id, packet: packet.id },
+      () => this.#site.post(`/p/${packet.id}/return`, user.cookie),
+      (json) => ({ returned_fen: json.returned_fen, to: json.to }))));
+  }
+
+  // A sender ends a packet early.
+  async end(rng) {
+    const packet = this.#pickPacket(rng);
+    if (!packet) return;
+    await this.#ask('end', { user: packet.sender.id, packet: packet.id },
+      () => this.#site.post(`/p/${packet.id}/end`, packet.sender.cookie), (json) => ({ state: json.state }));
+    this.#recent = this.#recent.filter((other) => other !== packet);
   }
 
   async view(rng) {
