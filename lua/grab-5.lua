@@ -30,12 +30,12 @@ local function answer_all(answer)
 end
 
 local packet = redis.call('HMGET', KEYS[1], 'state', 'grabbed_fen', 'count', 'receiver', 'expires_ms',
-    'options')
+    'conditions')
 local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
 end
--- Most packets have no options. tries: the wrong phrases of each user, once they are more than before.
+-- Most packets have no such conditions. tries: the wrong phrases of each user, once they are more than before.
 local opens_ms, receivers, phrase, tries, phrase_opens, phrase_refusal
 if packet[6] == '1' then
     local fields = {'opens_ms', 'receivers', 'phrase_hash'}

@@ -6,7 +6,8 @@
  *   hb:{pNN}:packet:ID   hash    sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name,
  *                                expires_ms, created_ms, state, commitment, seed, best, grabbed_fen,
  *                                close_event (id of its `c` event; empty: not closed), held (share_no of the first grab
- *                                held behind a dead letter, settle/held.h; missing or empty: none), options (1: it has
+ *                                held behind a dead letter, settle/held.h; missing or empty: none), conditions (1: it
+ *                                has opens_ms, receivers or phrase_hash, which decide grabs), options (1: it has
  *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
  *                                cover, receiver_count, ended_ms, returned_count, returned_fen,
  *                                returned_shares ("3,7": all that were given back), thanks_count, receivers,

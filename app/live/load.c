@@ -15,7 +15,7 @@
 enum {
     SHARE_BYTES = 4,
     LOAD_GRABS_MAX = 1000, /* settled grabs per call; these take Redis some milliseconds */
-    LOAD_FIELDS = 15,      /* fields of the hash that every packet has, without those that the script sets */
+    LOAD_FIELDS = 16,      /* fields of the hash that every packet has, without those that the script sets */
     LOAD_ARGS_MAX = 6 + 2 * (LOAD_FIELDS + LIVE_OPTION_COUNT) /* arguments before the grabs */
 };
 
@@ -60,6 +60,7 @@ static void load_fields(struct load *l, const struct packet *p)
     } fields[] = {
         { STR("receiver"), p->receiver_id == 0 ? none : str_u64(l->numbers[0], p->receiver_id) },
         { STR("expires_ms"), str_u64(l->numbers[1], (uint64_t)p->expires_ms) },
+        { STR("conditions"), live_conditions(p) ? STR("1") : none },
         { STR("options"), option_args > 0 ? STR("1") : none },
         { STR("sender"), str_u64(l->numbers[2], p->sender_id) },
         { STR("nickname"), p->sender_name },

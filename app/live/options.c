@@ -50,6 +50,11 @@ size_t live_options_write(const struct packet *p, struct live_options *memory, s
     return count;
 }
 
+bool live_conditions(const struct packet *p)
+{
+    return p->opens_ms != 0 || p->phrase_hash.len > 0 || p->receivers.len > 0;
+}
+
 static bool option_read(const redisReply *values, size_t i, struct packet *p)
 {
     char *member = (char *)p + OPTIONS[i].member;
