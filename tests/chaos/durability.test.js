@@ -74,7 +74,7 @@ const writes = (name) => ['write', 'writev', 'sendto'].includes(name);
 function syncedBeforeReply(calls, packet, user, told) {
   const record = calls.findIndex(({ name, file, text }) => writes(name) && /\.aof$/.test(file) && text.includes(`,${told.share_no},${user.id},${told.amount_fen},`));
   const reply = calls.findIndex(({ name, file, text }, at) => at > record && writes(name) && !/\.aof$/.test(file) &&
-    text.includes(`*3\\r\\n:${GRABBED}\\r\\n:${told.share_no}\\r\\n:${told.amount_fen}\\r\\n`));
+    text.includes(`*4\\r\\n:${GRABBED}\\r\\n:${told.share_no}\\r\\n:${told.amount_fen}\\r\\n`));
   if (record < 0 || reply < 0) return null;
   return calls.slice(record, reply).some(({ name, file, ok }) => /^f(data)?sync$/.test(name) && ok && file === calls[record].file);
 }
