@@ -6,8 +6,8 @@
 #include "io/db_page.h"
 
 /* The rows that a part looks at. */
-#define LATEST_ROWS  "100"
-#define THANKED_ROWS "20"
+#define LATEST_ROWS "100"
+#define SENT_ROWS   "20" /* packets of the user, for what was added to their shares */
 
 enum {
     COLUMN_KIND,
@@ -18,11 +18,12 @@ enum {
     COLUMN_SENDER_NAME,
     COLUMN_OPENS,
     COLUMN_AMOUNT,
-    COLUMN_TEXT
+    COLUMN_TEXT,
+    COLUMN_INTO_PACKET
 };
 
 static const char *const NAMES[INBOX_KINDS] = {
-    [INBOX_WAITING] = "waiting", [INBOX_REFUND] = "refund", [INBOX_THANKS] = "thanks"
+    [INBOX_WAITING] = "waiting", [INBOX_REFUND] = "refund", [INBOX_THANKS] = "thanks", [INBOX_RETURN] = "return"
 };
 
 struct str inbox_kind_name(enum inbox_kind kind)
@@ -34,7 +35,7 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "
-               "packet.opens_ms, NULL, NULL FROM (SELECT packet_id FROM packet_receiver "
+               "packet.opens_ms, NULL, NULL, 0 FROM (SELECT packet_id FROM packet_receiver "
                "FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64 " AND expires_ms > %" PRId64
                " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS ") AS latest "
                "JOIN packet ON packet.id = latest.packet_id "
@@ -49,7 +50,7 @@ static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
     buf_printf(
         sql,
         "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen, "
-        "NULL FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
+        "NULL, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
         "WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
         " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
         "JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
@@ -62,18 +63,34 @@ static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
-               "NULL, thanks.text FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = "
-               "%" PRIu64 " ORDER BY created_ms DESC, id DESC LIMIT " THANKED_ROWS ") AS latest "
+               "NULL, thanks.text, 0 FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = "
+               "%" PRIu64 " ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest "
                "JOIN thanks ON thanks.packet_id = latest.id "
                "JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
                "WHERE thanks.created_ms > %" PRId64 " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d",
                user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
 }
 
+/* Of the latest packets that were sent. What the user gave back as a receiver of an own packet is no news. */
+static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
+{
+    buf_printf(sql,
+               "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
+               "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL "
+               "FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = %" PRIu64
+               " ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest "
+               "JOIN share_return ON share_return.packet_id = latest.id "
+               "JOIN grab ON grab.packet_id = share_return.packet_id AND grab.share_no = share_return.share_no "
+               "WHERE share_return.returned_ms > %" PRId64 " AND share_return.user_id <> %" PRIu64
+               " ORDER BY share_return.returned_ms DESC, latest.id DESC LIMIT %d",
+               user_id, now_ms - INBOX_SHOWN_MS, user_id, INBOX_ITEMS_MAX);
+}
+
 static void (*const PARTS[INBOX_KINDS])(struct buf *sql, uint64_t user_id, int64_t now_ms) = {
     [INBOX_WAITING] = waiting_append,
     [INBOX_REFUND] = refund_append,
     [INBOX_THANKS] = thanks_append,
+    [INBOX_RETURN] = return_append,
 };
 
 static bool is_null(const struct db_rows *rows, size_t row, size_t column)
@@ -98,6 +115,7 @@ static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item 
         .opens_ms = is_null(rows, row, COLUMN_OPENS) ? 0 : db_cell_i64(rows, row, COLUMN_OPENS),
         .amount_fen = is_null(rows, row, COLUMN_AMOUNT) ? 0 : db_cell_i64(rows, row, COLUMN_AMOUNT),
         .text = db_cell(rows, row, COLUMN_TEXT),
+        .into_packet = db_cell_u64(rows, row, COLUMN_INTO_PACKET) != 0,
     };
     return true;
 }

@@ -1,6 +1,5 @@
-/* What a user should know: packets that wait for the user by name, money that came back,
- * and thanks. Found in the tables of
- * packets and transfers, where it is written anyway, so there is nothing to write and nothing to lose. */
+/* What a user should know: packets that wait for the user by name, money and shares that came back, and thanks. Found
+ * in the tables where it is written anyway, so there is nothing to write and nothing to lose. */
 #ifndef HB_PACKET_INBOX_H
 #define HB_PACKET_INBOX_H
 
@@ -11,22 +10,24 @@ enum inbox_kind {
     INBOX_WAITING, /* a packet for the user by name, which is open and which the user has not opened */
     INBOX_REFUND,  /* the rest of a packet that the user had sent */
     INBOX_THANKS,  /* what a user wrote who has a share of a packet that the user had sent */
+    INBOX_RETURN,  /* a share of such a packet that its receiver gave back */
     INBOX_KINDS
 };
 
 enum { INBOX_ITEMS_MAX = 10 };                 /* of each kind */
-#define INBOX_SHOWN_MS ((int64_t)7 * 86400000) /* refunds and thanks are shown for this time */
+#define INBOX_SHOWN_MS ((int64_t)7 * 86400000) /* all but the waiting packets are shown for this time */
 
 struct inbox_item {
     enum inbox_kind kind;
-    int64_t ms; /* when it was sent, when the money came back, when the thanks were written */
+    int64_t ms; /* when it was sent, came back or was written */
     uint64_t packet_id;
     struct str greeting;
-    uint64_t sender_id; /* waiting: the sender; thanks: the user who wrote them */
+    uint64_t sender_id; /* waiting: the sender; thanks, return: the receiver who wrote them or gave the share back */
     struct str sender_name;
     struct str text;    /* thanks */
     int64_t opens_ms;   /* waiting: when it can be opened; 0: from the beginning */
-    int64_t amount_fen; /* refund: the money */
+    int64_t amount_fen; /* refund, return: the money */
+    bool into_packet;   /* return: the packet was open, so others can open the share; false: the user got the money */
 };
 
 struct inbox {
@@ -38,7 +39,7 @@ struct inbox {
  * kind · ST_NO_MEMORY · else as db_query. */
 enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms, struct inbox *out);
 
-/* The name of a kind in SQL and JSON: "waiting", "refund", "thanks". */
+/* The name of a kind in SQL and JSON: "waiting", "refund", "thanks", "return". */
 struct str inbox_kind_name(enum inbox_kind kind);
 
 #endif

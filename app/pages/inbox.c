@@ -105,6 +105,29 @@ static void thanks_model(struct model *m, struct value *object, const struct inb
     value_text(m, object, "text", item->text);
 }
 
+static void return_model(struct model *m, struct value *object, const struct inbox_item *item)
+{
+    present_person(m, object, "sender", item->sender_id, item->sender_name);
+    view_money_model(m, object, "amount_fen", "amount_text", item->amount_fen);
+    value_text(m, object, "to", item->into_packet ? STR("packet") : STR("sender"));
+    value_page_bool(m, object, "into_packet", item->into_packet);
+}
+
+static void item_model(struct model *m, struct value *object, const struct inbox_item *item)
+{
+    value_page_bool(m, object, "is_waiting", item->kind == INBOX_WAITING);
+    value_page_bool(m, object, "is_refund", item->kind == INBOX_REFUND);
+    value_page_bool(m, object, "is_thanks", item->kind == INBOX_THANKS);
+    value_page_bool(m, object, "is_return", item->kind == INBOX_RETURN);
+    switch (item->kind) {
+    case INBOX_WAITING: waiting_model(m, object, item); break;
+    case INBOX_REFUND: view_money_model(m, object, "amount_fen", "amount_text", item->amount_fen); break;
+    case INBOX_THANKS: thanks_model(m, object, item); break;
+    case INBOX_RETURN: return_model(m, object, item); break;
+    case INBOX_KINDS: break;
+    }
+}
+
 void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
     struct value *list = value_list(m, &m->root, "inbox");
@@ -118,14 +141,6 @@ void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox,
         view_time_model(m, object, "at", "at_text", item->ms);
         value_bool(m, object, "new", item->ms > seen_ms);
         value_page_text(m, object, "url", present_packet_path(x, item->packet_id));
-        value_page_bool(m, object, "is_waiting", item->kind == INBOX_WAITING);
-        value_page_bool(m, object, "is_refund", item->kind == INBOX_REFUND);
-        value_page_bool(m, object, "is_thanks", item->kind == INBOX_THANKS);
-        if (item->kind == INBOX_WAITING)
-            waiting_model(m, object, item);
-        else if (item->kind == INBOX_THANKS)
-            thanks_model(m, object, item);
-        else
-            view_money_model(m, object, "amount_fen", "amount_text", item->amount_fen);
+        item_model(m, object, item);
     }
 }

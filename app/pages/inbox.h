@@ -16,11 +16,12 @@ int64_t inbox_news_count(struct exchange *x);
 /* The time until which the user has seen the inbox; 0: never. From then on everything until now counts as seen. */
 int64_t inbox_news_seen(struct exchange *x);
 
-/* Adds the page-only boolean has_inbox and the list `inbox`: [{ kind waiting|refund|thanks, packet (its id), greeting,
- * at, page: at_text, url "/p/ID", new, is_waiting, is_refund, is_thanks }], also: waiting: sender { id, nickname, page:
- * initial, hue }, opens_at (null: from the beginning; page: opens_text); refund: amount_fen (page: amount_text);
- * thanks: sender (the user who wrote them), text. new: after seen_ms.
- * */
+/* Adds the page-only boolean has_inbox and the list `inbox`: [{ kind waiting|refund|thanks|return, packet (its id),
+ * greeting, at, page: at_text, url "/p/ID", new (after seen_ms), is_waiting, is_refund, is_thanks, is_return }], also:
+ *   waiting  sender { id, nickname, page: initial, hue }, opens_at (null: from the beginning; page: opens_text)
+ *   refund   amount_fen (page: amount_text)
+ *   thanks   sender (the user who wrote them), text
+ *   return   sender (the user who gave the share back), amount_fen, to "packet" or "sender" (page: into_packet) */
 void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms);
 
 #endif

@@ -50,6 +50,8 @@ static int teardown(void **state)
     (void)state;
     static const char *const clear[] = {
         "DELETE thanks FROM thanks JOIN packet ON packet.id = thanks.packet_id WHERE packet.sender_id >= ?",
+        "DELETE share_return FROM share_return JOIN packet ON packet.id = share_return.packet_id "
+        "WHERE packet.sender_id >= ?",
         "DELETE packet_receiver FROM packet_receiver JOIN packet ON packet.id = packet_receiver.packet_id "
         "WHERE packet.sender_id >= ?",
         "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
@@ -177,6 +179,39 @@ static void thanks_for_own_packets_are_shown(void **state)
     visit_end(&v);
 }
 
+/* position < 0: the money went to the sender. */
+static void return_add(uint64_t packet_id, const struct person *by, int position, int64_t ms)
+{
+    grab_add(packet_id, by);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, position, "
+                             "returned_ms, applied_ms) VALUES (?, 0, ?, 100, ?, ?, ?)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(by->id), position < 0 ? DB_NULL : DB_I64(position),
+                                       DB_I64(ms), DB_I64(ms))),
+                     ST_OK);
+}
+
+static void shares_given_back_are_shown(void **state)
+{
+    (void)state;
+    struct visit v;
+    return_add(packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS), &first, 2, now);
+    return_add(packet_add(&me, "closed", now - HOUR_MS, now - 2), &first, -1, now - 1);
+    return_add(packet_add(&me, "closed", now - HOUR_MS, now), &first, -1, now - INBOX_SHOWN_MS - HOUR_MS);
+    return_add(packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS), &me, 2, now);    /* the sender's own share */
+    return_add(packet_add(&first, "open", now - HOUR_MS, now + HOUR_MS), &me, 2, now); /* of another sender */
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"return\""), 2);
+    assert_int_equal(visit_body_count(&v, "\"amount_fen\":100,\"to\":\"packet\""), 1);
+    assert_int_equal(visit_body_count(&v, "\"amount_fen\":100,\"to\":\"sender\""), 1);
+    visit_end(&v);
+    home(&v, false);
+    assert_true(visit_body_has(&v, "退还了一份，其他人可领"));
+    assert_true(visit_body_has(&v, "把领的红包退给了你"));
+    assert_int_equal(visit_body_count(&v, "class=\"income\""), 1); /* what others can open is no income */
+    visit_end(&v);
+}
+
 static int64_t counted(int64_t now_ms)
 {
     struct visit v;
@@ -268,6 +303,7 @@ int main(void)
         cmocka_unit_test_setup(a_packet_waits_until_it_is_opened_or_over, fresh),
         cmocka_unit_test_setup(money_that_came_back_is_shown_for_a_week, fresh),
         cmocka_unit_test_setup(thanks_for_own_packets_are_shown, fresh),
+        cmocka_unit_test_setup(shares_given_back_are_shown, fresh),
         cmocka_unit_test_setup(news_are_counted_until_home_is_looked_at, fresh),
         cmocka_unit_test_setup(every_page_shows_the_number, fresh),
         cmocka_unit_test_setup(a_user_with_many_packets_reads_as_few_rows, fresh),
