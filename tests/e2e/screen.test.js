@@ -1,6 +1,8 @@
 // The big screen of an event: who sees what, and how it changes by itself in Chromium.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { env } from './support/instance.js';
 import { Client, launch, newUser, poll, site, unique } from './support/site.js';
 
 let browser;
@@ -42,6 +44,19 @@ test('names and amounts need the key or the sender; a wrong key is not found', a
   assert.equal((await guest.get(path)).json.screen_url, undefined, 'the link is for the sender only');
   assert.equal((await guests[0].client.get(path)).json.screen_url, undefined);
   assert.doesNotMatch((await guest.getHtml(`${path}/screen`)).text, /小波/);
+});
+
+test('the access log has the requests, but not the key', async () => {
+  const { path, screen } = await send();
+  const key = screen.split('key=')[1];
+  const guest = new Client();
+  await guest.getHtml(screen);
+  await guest.getHtml(`/login?next=${encodeURIComponent(screen)}`);
+  await guest.getHtml(`${path}?after=1`);
+  const logged = async () => (await readFile(`${env.HB_TEST_VAR}/log/access.log`, 'utf8')).split('\n').filter((line) => line.includes(path));
+  await poll('the requests are logged', async () => (await logged()).some((line) => line.includes(`"${path}?after=1"`)));
+  assert.ok((await logged()).some((line) => line.includes(`"${path}/screen"`)));
+  assert.ok(!(await readFile(`${env.HB_TEST_VAR}/log/access.log`, 'utf8')).includes(key));
 });
 
 test('an unchanged screen is answered 304, and a finished one is shown from MySQL, too', async () => {
