@@ -44,14 +44,23 @@ static bool key_read(struct exchange *x, bool *with_key)
     return valid && (*with_key || key.len == 0);
 }
 
-/* The largest of all grabs, the earlier one of equals. NULL: the view has not all of them, or there are none. */
+/* Until the packet is finished, the largest of the shares that were not given back, the earlier one of equals; then its
+ * best share, as on the packet's page. Called for the newest row first. */
+static bool row_is_luckier(const struct packet *p, const struct grab *row, const struct grab *luckiest)
+{
+    if (p->state == PACKET_FINISHED)
+        return row->share_no == p->best_share_no;
+    return !row->returned && (luckiest == NULL || row->amount_fen >= luckiest->amount_fen);
+}
+
+/* NULL: the view has not all grabs, or there are none. */
 static const struct grab *luckiest_find(const struct packet_view *view)
 {
     const struct grab *luckiest = NULL;
     if (view->packet.kind != PACKET_LUCKY || view->row_count != view->packet.grabbed_count)
         return NULL;
-    for (size_t i = 0; i < view->row_count; i++) /* newest first */
-        if (luckiest == NULL || view->rows[i].amount_fen >= luckiest->amount_fen)
+    for (size_t i = 0; i < view->row_count; i++)
+        if (row_is_luckier(&view->packet, &view->rows[i], luckiest))
             luckiest = &view->rows[i];
     return luckiest;
 }

@@ -61,8 +61,9 @@ static void answer_refused_form(struct exchange *x, const struct form_errors *er
         respond_status(x, st);
         return;
     }
-    if (!view.has_mine || view.mine.thanks.len > 0) { /* the page has no form */
-        answer_result(x, view.has_mine ? THANKS_OTHER : THANKS_NO_SHARE, STR(""));
+    bool has_share = view.has_mine && !view.mine.returned;
+    if (!has_share || view.mine.thanks.len > 0) { /* the page has no form */
+        answer_result(x, has_share ? THANKS_OTHER : THANKS_NO_SHARE, STR(""));
         return;
     }
     model_init(&m, x->arena);

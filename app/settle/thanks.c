@@ -44,18 +44,33 @@ enum status thanks_recover(struct stores *stores, int64_t now_ms)
 struct task {
     struct arena *arena;
     struct thanks_pending written;
+    bool returned; /* the share was given back before anything was said */
 };
 
-/* ST_NOT_FOUND: the tables have no share of the user · ST_EXISTS: the share has thanks. */
+/* Locks the packet's row first, as a return does: a share that is given back at the same time is thanked for before, or
+ * not at all. ST_NOT_FOUND: the tables have no share of the user, or it was given back · ST_EXISTS: the share has
+ * thanks. */
 static enum status thanks_body(struct db *db, void *ctx)
 {
     struct task *t = ctx;
+    struct thanks *thanks = &t->written.thanks;
+    struct packet p;
     struct grab mine;
-    enum status st = packet_grab_of(db, t->arena, t->written.thanks.packet_id, t->written.thanks.user_id, &mine);
+    struct str before;
+    t->returned = false;
+    enum status st = packet_find_locked(db, t->arena, thanks->packet_id, &p);
+    if (st == ST_OK)
+        st = packet_grab_of(db, t->arena, thanks->packet_id, thanks->user_id, &mine);
     if (st != ST_OK)
         return st;
-    t->written.thanks.share_no = mine.share_no;
-    return thanks_insert(db, t->arena, &t->written.thanks, &t->written.packet_count);
+    thanks->share_no = mine.share_no;
+    if (mine.returned) {
+        st = thanks_find(db, t->arena, p.id, mine.share_no, &before);
+        t->returned = st == ST_NOT_FOUND;
+        return st == ST_OK ? ST_EXISTS : st;
+    }
+    st = thanks_insert(db, t->arena, thanks, &t->written.packet_count);
+    return st;
 }
 
 /* Why the tables have no share of the user. */
@@ -83,6 +98,10 @@ enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_i
         .arena = a, .written.thanks = { .packet_id = packet_id, .user_id = user_id, .text = text, .created_ms = now_ms }
     };
     enum status st = db_transaction_repeat(stores->db, thanks_body, &t);
+    if (st == ST_NOT_FOUND && t.returned) {
+        *result = THANKS_NO_SHARE;
+        return ST_OK;
+    }
     if (st == ST_NOT_FOUND)
         return no_share_find(stores, a, packet_id, user_id, result);
     if (st == ST_EXISTS) {

@@ -13,7 +13,7 @@
 enum thanks_result {
     THANKS_SAID,     /* now or before */
     THANKS_OTHER,    /* the share has another text; nothing was changed */
-    THANKS_NO_SHARE, /* the user has no share of this packet */
+    THANKS_NO_SHARE, /* the user has no share of this packet, or has given it back */
     THANKS_UNSETTLED /* the share is not settled yet: try again */
 };
 

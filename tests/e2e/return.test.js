@@ -38,6 +38,13 @@ test('into an open packet: somebody else gets it, the row stays and says so', as
   assert.equal(own.mine.returned, true);
   assert.deepEqual([own.state, own.count, own.grabbed_count], ['open', 2, 0]);
   assert.equal((await giver.client.post(`${path}/open`, {})).json.result, 'already');
+  const thanked = await giver.client.post(`${path}/thanks`, { text: '谢谢' });
+  assert.deepEqual([thanked.status, thanked.json.type], [403, 'urn:hongbao:problem:no-share']);
+  assert.equal((await giver.client.post(`${path}/thanks`, { text: '' })).status, 403);
+  assert.equal((await giver.client.get(`${path}/receipt`)).status, 404);
+  assert.doesNotMatch((await giver.client.getHtml(path)).text, /\/receipt|\/thanks/);
+  const [news] = (await sender.client.get('/')).json.inbox;
+  assert.deepEqual([news.kind, news.sender.id, news.amount_fen, news.to], ['return', giver.id, 100, 'packet']);
 
   const first = await newUser();
   assert.equal((await first.client.post(`${path}/open`, {})).json.left_count, 1);

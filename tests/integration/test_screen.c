@@ -58,8 +58,32 @@ static void grabs_set(uint64_t packet_id, const struct person *who, bool there)
                                            DB_I64(fen[i]))),
                          ST_OK);
     }
-    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET grabbed_count = ? WHERE id = ?",
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET grabbed_count = ?, best_share_no = 1 WHERE id = ?",
                              DB_PARAMS(DB_U64(there ? 3 : 0), DB_U64(packet_id))),
+                     ST_OK);
+}
+
+/* This share was given back; into_packet: as share 3, which is open. The caller takes it away again. */
+static void return_set(uint64_t packet_id, uint32_t share_no, uint64_t user_id, bool into_packet, bool there)
+{
+    const int64_t fen = share_no == 0 ? 200 : 400;
+    if (there)
+        assert_int_equal(
+            db_exec(app->stores.db, NULL,
+                    "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, position, returned_ms, "
+                    "applied_ms) VALUES (?, ?, ?, ?, ?, 1700000000000, 1700000000000)",
+                    DB_PARAMS(DB_U64(packet_id), DB_U64(share_no), DB_U64(user_id), DB_I64(fen),
+                              into_packet ? DB_U64(3) : DB_NULL)),
+            ST_OK);
+    else
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "DELETE FROM share_return WHERE packet_id = ?", DB_PARAMS(DB_U64(packet_id))),
+            ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET returned_count = ?, returned_fen = ?, best_share_no = ? WHERE id = ?",
+                             DB_PARAMS(DB_U64(there && into_packet), DB_I64(there && into_packet ? fen : 0),
+                                       DB_U64(there && into_packet && share_no == 1 ? 2 : 1), DB_U64(packet_id))),
                      ST_OK);
 }
 
@@ -115,9 +139,44 @@ static void the_list_needs_the_key_or_the_sender(void **state)
     visit_end(&v);
     assert_int_equal(screen(&v, &who[0], key, id), 200);
     assert_true(visit_body_has(&v, "\"nickname\":\"abc\""));
-    /* The earlier one of equals. */
+    /* The best share. */
     assert_true(visit_body_has(&v, "\"nickname\":\"bbc\"},\"amount_fen\":400},\"grabs\""));
     visit_end(&v);
+    grabs_set(id, who, false);
+}
+
+static void a_share_that_went_back_into_the_packet_is_not_the_luckiest(void **state)
+{
+    (void)state;
+    struct person sender, who[3];
+    struct visit v;
+    person_new(app, &sender, 5000);
+    for (int i = 0; i < 3; i++)
+        person_new(app, &who[i], 0);
+    uint64_t id = sent(&sender, "kind=lucky&amount=10&count=3");
+    grabs_set(id, who, true);
+    return_set(id, 0, who[0].id, true, true);
+    assert_int_equal(screen(&v, &sender, "", id), 200);
+    assert_true(
+        visit_body_has(&v, "\"nickname\":\"bbc\"},\"amount_fen\":400},\"grabs\"")); /* the earlier one of equals */
+    visit_end(&v);
+    return_set(id, 0, who[0].id, true, false);
+
+    return_set(id, 1, who[1].id, true, true);
+    assert_int_equal(screen(&v, &sender, "", id), 200);
+    assert_true(visit_body_has(&v, "\"state\":\"open\""));
+    assert_true(visit_body_has(&v, "\"left_count\":1"));
+    assert_true(visit_body_has(&v, "\"nickname\":\"cbc\"},\"amount_fen\":400},\"grabs\""));
+    visit_end(&v);
+    return_set(id, 1, who[1].id, true, false);
+
+    /* After the end the draw stays as it was: the money went to the sender. */
+    return_set(id, 1, who[1].id, false, true);
+    assert_int_equal(screen(&v, &sender, "", id), 200);
+    assert_true(visit_body_has(&v, "\"state\":\"finished\""));
+    assert_true(visit_body_has(&v, "\"nickname\":\"bbc\"},\"amount_fen\":400},\"grabs\""));
+    visit_end(&v);
+    return_set(id, 1, who[1].id, false, false);
     grabs_set(id, who, false);
 }
 
@@ -142,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_needs_the_key_or_the_sender),
+        cmocka_unit_test(a_share_that_went_back_into_the_packet_is_not_the_luckiest),
         cmocka_unit_test(an_exclusive_packet_has_no_screen),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -11,6 +11,7 @@
 #include "live/view.h"
 #include "packet/thanks.h"
 #include "pages/show.h"
+#include "settle/give_back.h"
 #include "settle/recover.h"
 #include "settle/thanks.h"
 #include "test_settle_fixture.h"
@@ -134,6 +135,34 @@ static void only_a_settled_share_can_be_thanked_for(void **state)
     world_end(&w);
 }
 
+static void gave_back(struct world *w, uint64_t packet_id, size_t user)
+{
+    struct give_back back;
+    assert_int_equal(give_back(&w->web->stores, w->arena, packet_id, w->users[user], clock_now_ms(), &back), ST_OK);
+    assert_int_equal(back.result, GIVE_BACK_DONE);
+}
+
+static void a_share_that_was_given_back_is_not_thanked_for(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    assert_int_equal(world_drain(&w), 2);
+    assert_int_equal(said(&w, id, 2, "before"), THANKS_SAID);
+    gave_back(&w, id, 1);
+    gave_back(&w, id, 2);
+    assert_int_equal(said(&w, id, 1, "thanks"), THANKS_NO_SHARE);
+    assert_int_equal(said(&w, id, 2, "before"), THANKS_SAID); /* a repeat */
+    assert_int_equal(said(&w, id, 2, "after"), THANKS_OTHER);
+    assert_int_equal(world_packet(&w, id).thanks_count, 1);
+    assert_int_equal(stored(&w, id, 0).len, 0);
+    assert_true(str_equal(stored(&w, id, 1), STR("before")));
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static void the_worker_tells_a_redis_that_was_not_told(void **state)
 {
     struct world w;
@@ -205,6 +234,7 @@ int main(void)
         cmocka_unit_test(thanks_are_shown_beside_their_share),
         cmocka_unit_test(a_share_is_thanked_for_once),
         cmocka_unit_test(only_a_settled_share_can_be_thanked_for),
+        cmocka_unit_test(a_share_that_was_given_back_is_not_thanked_for),
         cmocka_unit_test(the_worker_tells_a_redis_that_was_not_told),
         cmocka_unit_test(a_rebuilt_packet_gets_its_thanks_back),
         cmocka_unit_test(a_packet_that_redis_has_no_longer_is_thanked_for_in_the_tables),
