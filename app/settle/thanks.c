@@ -1,5 +1,6 @@
 #include "settle/thanks.h"
 
+#include "base/crash.h"
 #include "base/log.h"
 #include "io/db_repeat.h"
 #include "live/thanks.h"
@@ -20,6 +21,7 @@ static enum status pending_apply(struct stores *stores, const struct thanks_pend
 {
     enum live_code code;
     enum status st = status_idempotent(live_thanks(&stores->live, &p->thanks, p->packet_count, &code));
+    crash_point("thanks-after-script");
     if (st == ST_OK && (code == LIVE_LOADED || (code == LIVE_MISSING && p->packet_closed)))
         st = thanks_mark_applied(stores->db, &p->thanks, now_ms);
     return st;
@@ -70,6 +72,7 @@ static enum status thanks_body(struct db *db, void *ctx)
         return st == ST_OK ? ST_EXISTS : st;
     }
     st = thanks_insert(db, t->arena, thanks, &t->written.packet_count);
+    crash_point("thanks-before-commit");
     return st;
 }
 
@@ -113,6 +116,7 @@ enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_i
     if (st != ST_OK)
         return st;
     *result = THANKS_SAID;
+    crash_point("thanks-after-commit");
     enum status told = pending_apply(stores, &t.written, now_ms);
     if (told != ST_OK)
         log_warn("thanks said, the settle worker will tell redis", "packet=%llu status=%s",

@@ -21,6 +21,7 @@ const DUE_LIFE_MS = 2000; // long enough to settle a grab before the packet expi
 const PARTITIONS = 16;
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
+const THANKS = '谢谢老板 🙏';
 
 let sender;
 let grabbers;
@@ -85,6 +86,14 @@ async function giveBack(packet, user) {
   packet.giver = user;
   const answer = await ask(() => user.client.post(`/p/${packet.id}/return`, {}));
   if (answer) assert.deepEqual([answer.status, answer.json], [200, { returned_fen: packet.grabs.get(user).amount_fen, to: 'packet' }]);
+  return answer !== undefined;
+}
+
+// True when the answer confirms the thanks. Repeated, they are said once.
+async function thank(packet, user) {
+  packet.thanker = user;
+  const answer = await ask(() => user.client.post(`/p/${packet.id}/thanks`, { text: THANKS }));
+  if (answer) assert.deepEqual([answer.status, answer.json], [200, { text: THANKS }]);
   return answer !== undefined;
 }
 
@@ -168,6 +177,13 @@ async function replayAll() {
   for (let left = await letters(); left.length > 0; left = await letters()) await hongbao('replay', ...replayArgs(left[0]));
 }
 
+async function grabbedAndSettled() {
+  const sent = await send();
+  await poll('the packet is open', () => grab(packets[0], grabbers[0]), 10);
+  await poll('the grab is settled', async () => (await look(packets[0], grabbers[0])).mine.settled);
+  return sent;
+}
+
 // ---- the scenarios ----
 
 // server: the process that dies. prepare: before it is restarted with the crash point. provoke: passes the crash point
@@ -204,13 +220,10 @@ const scenarios = {
   },
   return: {
     server: 'page',
-    async prepare() {
-      const grabbed = await send() && await grab(packets[0], grabbers[0]);
-      await poll('the grab is settled', async () => (await look(packets[0], grabbers[0])).mine.settled);
-      return grabbed;
-    },
+    prepare: grabbedAndSettled,
     provoke: () => giveBack(packets[0], grabbers[0]),
   },
+  thanks: { server: 'page', prepare: grabbedAndSettled, provoke: () => thank(packets[0], grabbers[0]) },
   letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, repair: () => lettersWritten().then(replayAll) },
   'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
   'recover-after-doors': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
@@ -265,6 +278,7 @@ async function finish(scenario) {
     if (!packet.id) assert.ok(await sendAgain(packet));
     if (scenario.ends) assert.ok(await end(packet));
     if (packet.giver) await finishReturn(packet);
+    if (packet.thanker) assert.ok(await thank(packet, packet.thanker));
     if (scenario.lifetimeMs) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
@@ -296,6 +310,7 @@ async function check(packet, scenario) {
     user.balanceFen += amount_fen;
     sumFen += amount_fen;
   }
+  if (packet.thanker) await poll('the page shows the thanks', async () => (await look(packet, packet.thanker)).mine.thanks === THANKS);
   if (packet.giver) {
     const { amount_fen: fen } = packet.grabs.get(packet.giver);
     assert.equal((await look(packet, packet.giver)).mine.returned, true);
