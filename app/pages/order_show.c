@@ -40,7 +40,7 @@ static void state_model(struct exchange *x, struct model *m, const struct packet
     value_page_bool(m, root, "state_finished", state == PACKET_FINISHED);
     value_page_bool(m, root, "state_expired", state == PACKET_EXPIRED);
     value_int(m, root, "count", p->count);
-    value_int(m, root, "grabbed_count", p->grabbed_count);
+    value_int(m, root, "grabbed_count", packet_taken_count(p));
     view_time_model(m, root, "created_at", "created_text", p->created_ms);
     view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
     moment_model(m, "opens_at", p->opens_ms);
@@ -53,7 +53,7 @@ static void money_model(struct model *m, const struct packet *p)
 {
     struct value *root = &m->root;
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
-    view_money_model(m, root, "grabbed_fen", "grabbed_text", p->grabbed_fen);
+    view_money_model(m, root, "grabbed_fen", "grabbed_text", packet_taken_fen(p));
     value_int(m, root, "refund_fen", p->refund_fen);
     if (p->refund_fen > 0)
         value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));

@@ -116,6 +116,20 @@ static void an_order_tells_the_state_that_users_see(void **state)
     packet_set(id, "expires_ms = expires_ms + 172800000");
 }
 
+static void what_was_given_back_is_not_taken(void **state)
+{
+    (void)state;
+    struct person p;
+    char key[PERSON_KEY_MAX];
+    person_new(app, &p, 1000);
+    fresh_key(key);
+    uint64_t id = sent(&p, key);
+    packet_set(id, "returned_count = 1, returned_fen = 100, grabbed_count = 4, grabbed_fen = 400");
+    assert_answer_has(&p, key, "\"state\":\"finished\",\"count\":3,\"grabbed_count\":3,");
+    assert_answer_has(&p, key, "\"amount_fen\":300,\"grabbed_fen\":300,\"refund_fen\":0}");
+    packet_set(id, "grabbed_count = 0, grabbed_fen = 0, returned_count = 0, returned_fen = 0");
+}
+
 static void a_key_of_nobody_or_of_another_sender_is_not_found(void **state)
 {
     (void)state;
@@ -145,6 +159,7 @@ int main(void)
         cmocka_unit_test(an_order_is_the_packet_of_its_key),
         cmocka_unit_test(a_packet_that_is_paid_but_not_loaded_is_there),
         cmocka_unit_test(an_order_tells_the_state_that_users_see),
+        cmocka_unit_test(what_was_given_back_is_not_taken),
         cmocka_unit_test(a_key_of_nobody_or_of_another_sender_is_not_found),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
