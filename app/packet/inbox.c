@@ -39,7 +39,8 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
                "FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64 " AND expires_ms > %" PRId64
                " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS ") AS latest "
                "JOIN packet ON packet.id = latest.packet_id "
-               "WHERE packet.state = 'open' AND packet.grabbed_count < packet.count AND NOT EXISTS (SELECT 1 FROM grab "
+               "WHERE packet.state = 'open' AND packet.grabbed_count < packet.count + packet.returned_count "
+               "AND NOT EXISTS (SELECT 1 FROM grab "
                "FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ") "
                "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT %d",
                user_id, now_ms, user_id, INBOX_ITEMS_MAX);

@@ -140,6 +140,26 @@ static void a_packet_waits_until_it_is_opened_or_over(void **state)
     visit_end(&v);
 }
 
+static void a_packet_waits_again_when_a_share_was_given_back(void **state)
+{
+    (void)state;
+    struct visit v;
+    uint64_t id = packet_for_me("open", now, now + HOUR_MS);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "UPDATE packet SET grabbed_count = 2 WHERE id = ?", DB_PARAMS(DB_U64(id))),
+        ST_OK);
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"waiting\""), 0);
+    visit_end(&v);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET returned_count = 1, returned_fen = 100 WHERE id = ?",
+                             DB_PARAMS(DB_U64(id))),
+                     ST_OK);
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"waiting\""), 1);
+    visit_end(&v);
+}
+
 static void money_that_came_back_is_shown_for_a_week(void **state)
 {
     (void)state;
@@ -301,6 +321,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_packet_waits_until_it_is_opened_or_over, fresh),
+        cmocka_unit_test_setup(a_packet_waits_again_when_a_share_was_given_back, fresh),
         cmocka_unit_test_setup(money_that_came_back_is_shown_for_a_week, fresh),
         cmocka_unit_test_setup(thanks_for_own_packets_are_shown, fresh),
         cmocka_unit_test_setup(shares_given_back_are_shown, fresh),
