@@ -203,13 +203,17 @@ enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t pac
     struct share_return *returns;
     size_t count = 0;
     bool done = true;
-    enum status st = packet_find(stores->db, a, packet_id, &p);
+    /* The packet after its returns: its best share must not be older than the newest of them. */
+    enum status st = returns_find(stores->db, a, packet_id, &returns, &count);
     if (st == ST_OK)
-        st = returns_find(stores->db, a, packet_id, &returns, &count);
+        st = packet_find(stores->db, a, packet_id, &p);
     for (size_t i = 0; st == ST_OK && done && i < count; i++)
         if (which == GIVE_BACK_ALL || !returns[i].applied)
             st = return_apply(stores, &p, &returns[i], now_ms, &done);
-    return status_retry(st);
+    if (st != ST_CORRUPT && st != ST_INVALID && st != ST_NOT_FOUND)
+        return status_retry(st);
+    log_error("returns not applied", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
+    return ST_OK;
 }
 
 enum status give_back_recover(struct stores *stores, int64_t now_ms)

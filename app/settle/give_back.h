@@ -34,7 +34,8 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
                       struct give_back *out);
 
 /* Tells Redis about the returns of a packet, in their order: those of which it was not told, or all, when Redis has
- * lost data. ST_OK: also when Redis can't take them yet (they stay pending) · ST_UNAVAILABLE · ST_NO_MEMORY. */
+ * lost data. ST_OK: also when Redis can't take them yet, or the packet is damaged there, which is logged (they stay
+ * pending; other packets must not wait for one) · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum give_back_which { GIVE_BACK_PENDING, GIVE_BACK_ALL };
 enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t packet_id, enum give_back_which which,
                             int64_t now_ms);

@@ -35,8 +35,11 @@ enum status thanks_recover(struct stores *stores, int64_t now_ms)
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st = thanks_find_pending(stores->db, a, now_ms - PENDING_GRACE_MS, PENDING_MAX, &list, &count);
-    for (size_t i = 0; st == ST_OK && i < count; i++)
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
         st = pending_apply(stores, &list[i], now_ms);
+        if (st == ST_CORRUPT) /* a damaged key, which is logged, must not stop the others */
+            st = ST_OK;
+    }
     arena_free(a);
     return status_retry(st);
 }

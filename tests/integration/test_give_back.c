@@ -242,6 +242,30 @@ static void the_worker_tells_redis_what_a_pool_that_died_has_not(void **state)
     world_end(&w);
 }
 
+static void a_damaged_packet_does_not_keep_redis_from_the_returns_of_others(void **state)
+{
+    struct world w;
+    uint64_t ids[2];
+    (void)state;
+    world_begin(&w, 4);
+    for (size_t i = 0; i < 2; i++) {
+        ids[i] = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        world_grab_all(&w, ids[i], 1, 1);
+        world_drain(&w);
+        (void)given_back(&w, ids[i], 1);
+    }
+    world_sql(&w, "UPDATE share_return SET applied_ms = NULL");
+    (void)world_redis(&w, ids[0], "DEL {pk}");
+    (void)world_redis(&w, ids[0], "LPUSH {pk} damaged");
+    assert_int_equal(give_back_recover(&w.settler->stores, clock_now_ms() + GRACE_MS), ST_OK);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(
+            world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NOT NULL AND packet_id = ?",
+                         ids[i]),
+            i);
+    world_end(&w);
+}
+
 static void a_rebuilt_packet_has_the_shares_and_the_marks(void **state)
 {
     struct world w;
@@ -380,6 +404,7 @@ int main(void)
         cmocka_unit_test(it_is_refused_without_a_share_before_settlement_and_without_money),
         cmocka_unit_test(the_best_share_moves_behind_the_others),
         cmocka_unit_test(the_worker_tells_redis_what_a_pool_that_died_has_not),
+        cmocka_unit_test(a_damaged_packet_does_not_keep_redis_from_the_returns_of_others),
         cmocka_unit_test(a_rebuilt_packet_has_the_shares_and_the_marks),
         cmocka_unit_test(what_an_older_copy_lacks_is_added_again),
         cmocka_unit_test(a_close_event_that_does_not_know_the_return_is_no_fault),
