@@ -217,10 +217,12 @@ static const char *status_reason(int status)
         { 403, "Forbidden" },
         { 404, "Not Found" },
         { 405, "Method Not Allowed" },
+        { 409, "Conflict" },
         { 410, "Gone" },
         { 413, "Content Too Large" },
         { 415, "Unsupported Media Type" },
         { 422, "Unprocessable Content" },
+        { 429, "Too Many Requests" },
         { 500, "Internal Server Error" },
         { 503, "Service Unavailable" },
     };
