@@ -162,10 +162,11 @@ site_stop() {
 }
 
 # Without a name: the pools and settle, so that a new program, new settings or new templates take over while the site
-# serves. Environment and number of processes stay as they were at the start.
+# serves. Environment and number of processes stay as they were at the start. Who reads comes before who writes: settle
+# before hot, hot before page.
 site_restart() {
     local name
-    [ $# -gt 0 ] || set -- settle auth card page hot
+    [ $# -gt 0 ] || set -- settle hot auth card page
     for name; do service_known "$name"; done
     instance_exists || die "nothing runs in $VAR"
     instance_lock
