@@ -499,13 +499,26 @@ void visit_settling(const struct config *config, const char *socket)
     done();
 }
 
-/* ---- the page pool at the end: lists, statements, the packets from MySQL ---- */
+/* ---- the page pool at the end: thanks, lists, statements, the packets from MySQL ---- */
+
+/* A repeat after an unknown outcome gets the same answer. */
+static void thank_for(const struct told_packet *p, int user)
+{
+    struct answer a;
+    char uri[URI_MAX];
+    (void)snprintf(uri, sizeof uri, "/p/%s/thanks", p->id);
+    insist(&a, 200, user, uri, "text=thanks", true);
+    if (!has(a.body, "{\"text\":\"thanks\"}"))
+        fail("%s answers %.*s", uri, STR_ARG(a.body));
+    buf_free(&a.bytes);
+}
 
 void visit_readers(const struct config *config, const char *socket)
 {
     struct told_packet *p = torture->packets;
     (void)config;
     socket_name = socket;
+    thank_for(&p[TORTURE_LUCKY], FIRST);
     look(200, FIRST, "/", false);
     look(200, SENDER, "/", true);
     look(200, FIRST, "/wallet", false);
