@@ -1,8 +1,28 @@
-/* The page of a packet refreshes itself. Progressive enhancement only: without this file, the page shows a link that
- * reloads it. */
+/* The page of a packet refreshes itself, and counts down to the scheduled opening. Progressive enhancement only: without
+ * this file, the page shows the time of the opening and a link that reloads it. */
 (function () {
   'use strict';
   var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
+
+  /* Counts down by the time that the server says is left; then the coin appears. */
+  all('[data-countdown]', function (line) {
+    var opens = Date.now() + +line.getAttribute('data-countdown'), clock = line.querySelector('.clock'), timer;
+    var two = function (n) { return (n < 10 ? '0' : '') + n; };
+    var show = function () {
+      var left = Math.ceil((opens - Date.now()) / 1000);
+      clearTimeout(timer);
+      if (left <= 0) {
+        line.hidden = true;
+        all('[data-waiting]', function (form) { form.hidden = false; });
+        return;
+      }
+      clock.textContent = Math.floor(left / 3600) + ':' + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
+      clock.hidden = false;
+      timer = setTimeout(show, (opens - Date.now()) % 1000 + 10);
+    };
+    document.addEventListener('visibilitychange', show);
+    show();
+  });
 
   /* Replaces the sentence above the list, the rows and the visitor's result by those of the current page. data-refresh
    * of the reload link is the page's entity tag; the link has no data-refresh when the page can't change any more. */

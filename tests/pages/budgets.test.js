@@ -8,8 +8,10 @@ import { buildWorld, states, urlOf } from './support/states.js';
 
 const KB = 1024;
 const BUDGET = { first: 50 * KB, requests: 6, repeat: 10 * KB, css: 8 * KB, js: 5 * KB };
-const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'send lucky', 'own open', 'envelope', 'screen', 'result',
-  'sold out hundred', 'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
+const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'account with tokens', 'send lucky', 'own open',
+  'own waiting', 'envelope', 'envelope with a cover', 'envelope with a phrase', 'envelope waiting', 'screen',
+  'screen waiting', 'result', 'result with a cover', 'receipt', 'sold out hundred',
+  'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
 
 let browser;
 let world;

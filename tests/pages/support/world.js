@@ -72,7 +72,7 @@ async function openPackets({ sender, grabber, wide, wideName, latin, latinName, 
     dear: await send(latin, { kind: 'exclusive', amount: '200', to: wideName, greeting: LONGEST.emoji }),
   };
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
-  packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', opens_at: tomorrow });
+  packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', cover: 'wedding', opens_at: tomorrow });
   packets.several = await send(sender, { kind: 'lucky', amount: '10', count: '2', to: `${wideName} ${latinName} ${rtlName}` });
   packets.secret = await send(sender, { kind: 'lucky', amount: '10', count: '5', phrase: '芝麻开门' });
   await grab(grabber, packets.open);
