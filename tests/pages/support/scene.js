@@ -5,14 +5,14 @@ import { newUser, poll } from '../../e2e/support/site.js';
 import { grab, send, sql } from './world.js';
 
 const NAMES = {
-  'zh-CN': { sender: '阿红', viewer: '小明', others: ['李雷', '韩梅梅', '王小虎'], greeting: '新年快乐，万事如意' },
-  en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!' },
+  'zh-CN': { sender: '阿红', viewer: '小明', others: ['李雷', '韩梅梅', '王小虎'], greeting: '新年快乐，万事如意', thanks: '谢谢阿红！' },
+  en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!', thanks: 'Thank you, Alice!' },
 };
 
 // Returns { sender, viewer: clients; open, opened, finished, draw: paths }. The viewer has a share of each packet
 // except the open one. draw (only with withDraw) is a random lucky packet, for pictures that are not compared.
 export async function buildScene(language, { withDraw = false } = {}) {
-  const { greeting, ...names } = NAMES[language];
+  const { greeting, thanks, ...names } = NAMES[language];
   const sender = await newUser({ nickname: names.sender, yuan: '2000' });
   const viewer = await newUser({ nickname: names.viewer, yuan: '66.66' });
   const others = [];
@@ -31,6 +31,7 @@ export async function buildScene(language, { withDraw = false } = {}) {
   for (const path of [single, finished, draw, opened].filter(Boolean)) {
     await poll(`${path} is settled`, async () => (await viewer.client.get(path)).json.mine.settled);
   }
+  if (draw) await viewer.client.post(`${draw}/thanks`, { text: thanks });
   return { sender: sender.client, viewer: viewer.client, open, opened, finished, draw };
 }
 
@@ -52,6 +53,8 @@ function makeStill() {
   all('.avatar', (avatar) => {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
+  // People of the same second come in any order.
+  all('.chips', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
   all('.trace code', (code) => { code.textContent = '5f2b9c0d7e1a4b3c8d6e5f2b9c0d7e1a'; });
   all('#share_url', (input) => { input.value = 'https://hongbao.example/p/059y04m98019223rqxh10bk9nx'; });
   // The bar of the current month is moved to February.
