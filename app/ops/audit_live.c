@@ -99,12 +99,12 @@ static void marks_check(struct comparison *k, struct str marks)
     size_t marked = 0;
     for (size_t i = 0; i < k->return_count; i++)
         if (!returns_text_has(marks, k->returns[i].share_no))
-            audit_note(k->audit, AUDIT_RETURNS, "packet", k->p.id,
-                       "share %" PRIu32 " was given back, Redis has no mark", k->returns[i].share_no);
+            audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "share %" PRIu32 " was given back, Redis has no mark",
+                       k->returns[i].share_no);
     for (size_t i = 0; i < marks.len; i++)
         marked += i == 0 || marks.ptr[i] == ',';
     if (marked > k->return_count)
-        audit_note(k->audit, AUDIT_RETURNS, "packet", k->p.id, "Redis has %zu marks of %zu returns", marked,
+        audit_note(k->audit, AUDIT_I8, "packet", k->p.id, "Redis has %zu marks of %zu returns", marked,
                    k->return_count);
 }
 

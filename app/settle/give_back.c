@@ -20,21 +20,24 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
 /* The packet as Redis shows it to the user. */
 struct live_look {
-    bool open;     /* shares are left */
-    bool has_mine; /* perhaps not settled yet */
+    bool open;      /* shares are left */
+    bool has_mine;  /* perhaps not settled yet */
+    int64_t now_ms; /* Redis's clock, which decides whether the packet is over; ours when Redis does not have it */
 };
 
 static enum status live_look_read(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id,
-                                  struct live_look *out)
+                                  int64_t now_ms, struct live_look *out)
 {
     struct redis_call call;
     struct packet_view view;
     live_view_queue(&stores->live, &call, packet_id, user_id, PACKET_NO_SHARE, 0);
     redis_round(stores->redis);
     enum status st = live_view_read(&call, a, packet_id, &view);
-    *out = (struct live_look){ 0 };
+    *out = (struct live_look){ .now_ms = now_ms };
     if (st == ST_OK)
-        *out = (struct live_look){ .open = !view.busy && view.packet.state == PACKET_OPEN, .has_mine = view.has_mine };
+        *out = (struct live_look){ .open = !view.busy && view.packet.state == PACKET_OPEN,
+                                   .has_mine = view.has_mine,
+                                   .now_ms = view.now_ms };
     redis_call_free(&call);
     return st == ST_NOT_FOUND ? ST_OK : status_idempotent(st);
 }
@@ -163,7 +166,8 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
 {
     struct task t = { .arena = a, .packet_id = packet_id, .user_id = user_id, .now_ms = now_ms, .out = out };
     *out = (struct give_back){ 0 };
-    enum status st = live_look_read(stores, a, packet_id, user_id, &t.look);
+    enum status st = live_look_read(stores, a, packet_id, user_id, now_ms, &t.look);
+    t.now_ms = t.look.now_ms;
     if (st == ST_OK)
         st = db_transaction_repeat(stores->db, give_back_body, &t);
     if (st == ST_NOT_FOUND)
