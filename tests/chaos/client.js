@@ -77,23 +77,34 @@ export class Load {
     return null;
   }
 
+  // Some other users, each once.
+  #receivers(rng, sender) {
+    const picked = Array.from({ length: rng.int(1, 6) }, () => rng.pick(this.#users));
+    return [...new Set(picked)].filter((user) => user !== sender);
+  }
+
   async send(rng) {
     const user = rng.pick(this.#users);
     const receiver = rng.pick(this.#users);
     let kind = rng.weighted({ lucky: 6, even: 3, exclusive: 1 });
     if (receiver === user && kind === 'exclusive') kind = 'even';
-    const count = kind === 'exclusive' ? 1 : rng.int(1, 30);
+    const named = kind !== 'exclusive' && rng.oneIn(6) ? this.#receivers(rng, user) : [];
+    const count = kind === 'exclusive' ? 1 : rng.int(1, named.length || 30);
     const fen = kind === 'lucky' ? rng.int(count, 40 * count) : rng.int(1, 40);
     const total = kind === 'lucky' ? fen : fen * count;
     const fields = { kind, amount: (fen / 100).toFixed(2), count, request_key: rng.word(20), greeting: `恭喜发财 ${rng.word(4)}`,
       split: rng.pick(['double-average', 'uniform', 'gaussian']) };
     if (kind === 'exclusive') fields.to = receiver.name;
+    if (named.length > 0) fields.to = named.map(({ name }) => name).join(' ');
+    if (rng.oneIn(6)) fields.opens_at = new Date(Date.now() + rng.int(500, 4000)).toISOString();
+    if (rng.oneIn(6)) fields.phrase = rng.word(8);
     const tries = rng.int(1, RETRIES_MAX);
     const sent = await this.#repeat(tries, rng, () => this.#ask('send',
       { user: user.id, key: fields.request_key, amount_fen: total, count, kind },
       () => this.#site.post('/send', user.cookie, fields), (json) => ({ packet: json.id })));
     if (sent?.outcome !== 'ok' || this.#known.has(sent.packet)) return;
-    const packet = { id: sent.packet, sender: user };
+    const to = kind === 'exclusive' ? [receiver] : named;
+    const packet = { id: sent.packet, sender: user, phrase: fields.phrase, to: to.map(({ id }) => id) };
     this.#known.set(packet.id, packet);
     this.#packets.push(packet);
     this.#recent.push(packet);
@@ -133,19 +144,30 @@ export class Load {
     const packet = this.#pickPacket(rng);
     const user = rng.pick(this.#users);
     const taps = rng.oneIn(8) ? rng.int(2, 4) : 1; // a double click
-    if (packet) await Promise.all(Array.from({ length: taps }, () => this.#tap(packet, user)));
+    const phrase = packet?.phrase && rng.oneIn(5) ? rng.word(8) : packet?.phrase;
+    if (packet) await Promise.all(Array.from({ length: taps }, () => this.#tap(packet, user, phrase)));
   }
 
-  async #tap(packet, user) {
+  async #tap(packet, user, phrase) {
     const opened = await this.#ask('open', { user: user.id, packet: packet.id },
-      () => this.#site.post(`/p/${packet.id}/open`, user.cookie),
+      () => this.#site.post(`/p/${packet.id}/open`, user.cookie, phrase ? { phrase } : undefined),
       (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
+    if (opened.result === 'grabbed') this.#judgeOpener(opened, packet, user, phrase);
     if (opened.outcome === 'ok') this.#see(opened, packet.id, user.id, opened.share_no, opened.amount_fen);
     if (opened.result === 'grabbed') {
       this.#shares.push({ packet, user });
       if (this.#shares.length > SHARES_MAX) this.#shares.shift();
     }
     if (opened.why === 'empty' || opened.why === 'expired') this.#recent = this.#recent.filter((other) => other !== packet);
+  }
+
+  // Who may open a packet: the named receivers, with the passphrase. (The audit compares the time of each grab.)
+  #judgeOpener(opened, packet, user, phrase) {
+    const not_named = packet.to.length > 0 && !packet.to.includes(user.id);
+    const other_phrase = packet.phrase !== undefined && packet.phrase !== phrase;
+    if (not_named || other_phrase) {
+      this.#history.blame('unexpected', packet.id, `request ${opened.n}: user ${user.id} opened it ${not_named ? 'without being named' : 'with another passphrase'}`);
+    }
   }
 
   // A share that was acknowledged or shown never changes: its user, its number, its amount.
