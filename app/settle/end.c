@@ -16,8 +16,8 @@ static enum status live_end(struct stores *stores, const struct packet *p, bool 
     return st;
 }
 
-/* Redis's clock, which also decides expiry: ours may be ahead and take an open packet for expired. Ours, when Redis does
- * not have the packet. */
+/* Redis's clock, which also decides expiry: ours may be ahead and take an open packet for expired. Ours, when Redis
+ * does not have the packet. */
 static enum status live_now(struct stores *stores, struct arena *a, uint64_t packet_id, int64_t *now_ms)
 {
     struct redis_call call;
