@@ -142,6 +142,53 @@ static void receivers_model(struct model *m, const struct packet *p)
     }
 }
 
+/* A time of the packet, or null when it has none. */
+static void time_or_null(struct model *m, const char *name, int64_t ms)
+{
+    if (ms != 0)
+        value_text(m, &m->root, name, clock_rfc3339(m->arena, ms));
+    else
+        value_null(m, &m->root, name);
+}
+
+/* When the packet is or was over. One whose last share was taken just before its sender ended it is finished. */
+static void end_model(struct model *m, const struct packet *p)
+{
+    view_time_model(m, &m->root, "expires_at", "expires_text", p->expires_ms);
+    time_or_null(m, "finished_at", p->state == PACKET_FINISHED ? p->finished_ms : 0);
+    time_or_null(m, "ended_at", p->state == PACKET_EXPIRED ? p->ended_ms : 0);
+    if (p->state == PACKET_FINISHED)
+        view_span_model(m, &m->root, "duration", p->finished_ms - packet_start_ms(p), VIEW_SPAN_ROUGH);
+    if (p->state == PACKET_EXPIRED && p->ended_ms == 0)
+        view_span_model(m, &m->root, "lifetime", packet_lifetime_ms(p), VIEW_SPAN_EXACT);
+}
+
+/* What opening it takes. */
+static void opening_model(struct model *m, const struct packet_view *view)
+{
+    const struct packet *p = &view->packet;
+    struct value *root = &m->root;
+    if (p->opens_ms != 0)
+        view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
+    else
+        value_null(m, root, "opens_at");
+    if (packet_is_waiting(p, view->now_ms))
+        value_page_int(m, value_page_object(m, root, "waiting"), "left_ms", p->opens_ms - view->now_ms);
+    value_bool(m, root, "needs_phrase", p->phrase_hash.len > 0);
+    receivers_model(m, p);
+}
+
+/* The commitment, and the seed once no share can be taken any more. */
+static void draw_model(struct model *m, const struct packet_view *view)
+{
+    const struct packet *p = &view->packet;
+    value_text(m, &m->root, "commitment", present_hex(m->arena, p->commitment, sizeof p->commitment));
+    if (view->over)
+        value_text(m, &m->root, "seed", present_hex(m->arena, p->seed, sizeof p->seed));
+    else
+        value_null(m, &m->root, "seed");
+}
+
 /* Members of the packet for all visitors. */
 void show_packet_model(struct exchange *x, struct model *m, const struct packet_view *view)
 {
@@ -155,39 +202,15 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     value_text(m, root, "state", packet_state_name(p->state));
     view_count_model(m, root, "count", "count_one", p->count);
     value_int(m, root, "grabbed_count", packet_taken_count(p));
-    view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
-    if (p->state == PACKET_FINISHED)
-        value_text(m, root, "finished_at", clock_rfc3339(m->arena, p->finished_ms));
-    else
-        value_null(m, root, "finished_at");
-    /* A packet whose last share was taken just before the end is finished, not ended. */
-    if (p->state == PACKET_EXPIRED && p->ended_ms != 0)
-        value_text(m, root, "ended_at", clock_rfc3339(m->arena, p->ended_ms));
-    else
-        value_null(m, root, "ended_at");
-    value_text(m, root, "commitment", present_hex(m->arena, p->commitment, sizeof p->commitment));
-    if (view->over)
-        value_text(m, root, "seed", present_hex(m->arena, p->seed, sizeof p->seed));
-    else
-        value_null(m, root, "seed");
+    end_model(m, p);
+    draw_model(m, view);
+    opening_model(m, view);
     value_page_bool(m, root, "is_open", p->state == PACKET_OPEN);
     value_page_bool(m, root, "is_finished", p->state == PACKET_FINISHED);
     value_page_bool(m, root, "is_expired", p->state == PACKET_EXPIRED);
-    if (p->opens_ms != 0)
-        view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
-    else
-        value_null(m, root, "opens_at");
-    value_bool(m, root, "needs_phrase", p->phrase_hash.len > 0);
-    if (packet_is_waiting(p, view->now_ms))
-        value_page_int(m, value_page_object(m, root, "waiting"), "left_ms", p->opens_ms - view->now_ms);
-    if (p->state == PACKET_FINISHED)
-        view_span_model(m, root, "duration", p->finished_ms - packet_start_ms(p), VIEW_SPAN_ROUGH);
-    if (p->state == PACKET_EXPIRED && p->ended_ms == 0)
-        view_span_model(m, root, "lifetime", packet_lifetime_ms(p), VIEW_SPAN_EXACT);
     value_page_bool(m, root, "is_lucky", p->kind == PACKET_LUCKY);
     value_page_bool(m, root, "is_even", p->kind == PACKET_EVEN);
     value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
-    receivers_model(m, p);
 }
 
 /* Members for the sender only. */
