@@ -50,6 +50,9 @@ enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_i
     if (ended && p.state != PACKET_CLOSED)
         st = live_end(stores, &p, &finished);
     crash_point("end-after-close");
+    /* Over by a clock that may be wrong, and nothing has closed it yet: that is not known. */
+    if (st == ST_OK && !ended && p.state != PACKET_CLOSED && packet_state_shown(&p, now_ms) == PACKET_EXPIRED)
+        return ST_UNAVAILABLE;
     if (st == ST_OK) /* ended: by another process, perhaps, whose clock is ahead */
         *state = finished ? PACKET_FINISHED : packet_state_shown(&p, ended ? p.expires_ms : now_ms);
     return st;

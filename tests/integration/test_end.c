@@ -105,7 +105,11 @@ static void an_end_after_the_expiry_is_no_end(void **state)
     struct world w;
     (void)state;
     world_begin(&w, 2);
+    enum packet_state shown;
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, 0, -1);
+    assert_int_equal(end_by(&w, id, 0, &shown), ST_UNAVAILABLE); /* until the worker has closed it */
+    assert_int_equal(expire_all(&w), 1);
+    assert_int_equal(world_drain(&w), 1);
     assert_ended(&w, id, PACKET_EXPIRED);
     assert_int_equal(world_packet(&w, id).ended_ms, 0);
     world_end(&w);
