@@ -1,8 +1,10 @@
 /* hongbao: one program, `hongbao [--config FILE] COMMAND …`. COMMANDS lists what it can do. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -10,22 +12,32 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/str.h"
 #include "io/process.h"
+#include "io/sandbox.h"
 #include "ops/audit.h"
+#include "ops/check.h"
+#include "ops/command_script.h"
 #include "ops/demo.h"
+#include "ops/doctor.h"
 #include "ops/migrate.h"
 #include "ops/replay.h"
 #include "ops/serve.h"
+#include "ops/settings.h"
+#include "ops/user.h"
 #include "ops/verify.h"
 #include "ops/verify_receipt.h"
 
 #ifndef HB_VERSION
 #define HB_VERSION "unknown"
 #endif
+#ifndef HB_SCRIPT_DIR
+#define HB_SCRIPT_DIR "/usr/lib/hongbao"
+#endif
 
 typedef int command_fn(const struct config *config, int argc, char **argv);
 
-static command_fn verify, version, help;
+static command_fn verify, version, help, installed_script;
 
 #ifdef HB_CRASH_POINTS
 static int crash_points(const struct config *config, int argc, char **argv)
@@ -35,6 +47,8 @@ static int crash_points(const struct config *config, int argc, char **argv)
 }
 #endif
 
+#define EACH_ROLE "" /* a command that connects as several, and reads their files itself, or as none */
+
 static const struct command {
     const char *name;
     command_fn *run;
@@ -42,32 +56,67 @@ static const struct command {
     const char *summary;
     const char *role;    /* whose users it connects as (docs/reference/rights.md); NULL: it reads no configuration */
     const char *instead; /* an option that replaces the configuration, which is not read then; NULL: none */
+    const char *(*role_of)(int argc,
+                           char **argv); /* the role of these arguments, instead of role; NULL: there is one */
 } COMMANDS[] = {
-    { "serve", serve_command, "--pool hot|page|auth|card [--check]", "answer FastCGI requests on descriptor 0", "web",
+    { "serve", serve_command, "--pool hot|page|auth|card [--check]", "answer FastCGI requests on descriptor 0", "page",
+      NULL, serve_role },
+    { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle", NULL,
       NULL },
-    { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle", NULL },
-    { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit", NULL },
+    { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit", NULL,
+      NULL },
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",
-      "settle", NULL },
-    { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate", NULL },
-    { "check", check_command, "", "check configuration, scripts and templates, then exit", "web", NULL },
-    { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "web", NULL },
-    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]]", "recompute a packet's shares", NULL,
+      "settle", NULL, NULL },
+    { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate", NULL, NULL },
+    { "setup", installed_script, "[--help]", "make the installed package a running site", NULL, NULL, NULL },
+    { "check", check_command, "[--offline]", "tell all that is wrong with the configuration and its files: exit 0 or 1",
+      "page", NULL, NULL },
+    { "doctor", doctor_command, "[--json] [--nginx FILE] [--free MIB] [--skip NAME]...",
+      "tell all that is wrong with the installed service, and what mends it: exit 0 or 1", EACH_ROLE, NULL, NULL },
+    { "backup", command_script, "[--verify] [--keep N] DIR", "copy both stores into a new folder while the site runs",
+      "backup", NULL, NULL },
+    { "restore", command_script, "[--replace] [--without-redis] DIR", "bring a backup back into both stores", "migrate",
+      NULL, NULL },
+    { "trace", command_script, "REQUEST_ID [FOLDER...]", "print all lines of the logs about a request", EACH_ROLE, NULL,
       NULL },
-    { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1", "web",
-      "--keys" },
+    { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
+    { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "auth", NULL,
+      NULL },
+    { "user", user_command, "show|disable|enable|end-sessions|reset NAME", "look at a user, shut out, let in again",
+      "support", NULL, NULL },
+    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]]", "recompute a packet's shares", NULL,
+      NULL, NULL },
+    { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1",
+      "page", "--keys", NULL },
 #ifdef HB_CRASH_POINTS
-    { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL, NULL },
+    { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL, NULL, NULL },
 #endif
-    { "version", version, "", "print the version", NULL, NULL },
-    { "help", help, "", "print this", NULL, NULL },
+    { "version", version, "", "print the version", NULL, NULL, NULL },
+    { "help", help, "", "print this", NULL, NULL, NULL },
 };
-enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS) };
+enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS), ERROR_MAX = 8192, SCRIPT_PATH_MAX = 256 };
 
 static int verify(const struct config *config, int argc, char **argv)
 {
     (void)config;
     return verify_command(argc, argv);
+}
+
+static void script_path(char path[SCRIPT_PATH_MAX], const char *name)
+{
+    (void)snprintf(path, SCRIPT_PATH_MAX, HB_SCRIPT_DIR "/%s", name);
+}
+
+/* Executes the script of the command in place of this process. Unlike command_script, it reads no configuration: setup
+ * runs before there is one, so its script has a fixed place. */
+static int installed_script(const struct config *config, int argc, char **argv)
+{
+    char path[SCRIPT_PATH_MAX];
+    (void)config, (void)argc;
+    script_path(path, argv[0]);
+    (void)execv(path, argv);
+    (void)fprintf(stderr, "hongbao: %s: %s; it comes with the Debian package\n", path, strerror(errno));
+    return 1;
 }
 
 static int version(const struct config *config, int argc, char **argv)
@@ -82,7 +131,9 @@ static void usage_print(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         (void)fprintf(out, "  %s%s%s\n      %s\n", COMMANDS[i].name, COMMANDS[i].usage[0] == '\0' ? "" : " ",
                       COMMANDS[i].usage, COMMANDS[i].summary);
-    (void)fputs("\nThe configuration is FILE, else $HB_CONFIG; every setting can be overridden by HB_NAME.\n", out);
+    (void)fputs("\nThe configuration is FILE, else $HB_CONFIG, else " CONFIG_FILE " if it exists; every\n"
+                "setting can be overridden by HB_NAME.\n",
+                out);
 }
 
 static int help(const struct config *config, int argc, char **argv)
@@ -100,18 +151,57 @@ static bool config_needed(const struct command *command, int argc, char **argv)
     return command->role != NULL;
 }
 
+/* True when one of the arguments asks for the usage of the command. */
+static bool usage_wanted(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int command_usage_print(const struct command *command)
+{
+    return printf("usage: hongbao [--config FILE] %s %s\n\n%s\n", command->name, command->usage, command->summary) < 0;
+}
+
+/* Each line of the text, which may have several. */
+static void error_print(const char *text)
+{
+    struct str rest = str_from(text);
+    while (rest.ptr != NULL) {
+        struct str line = str_cut(rest, '\n', &rest);
+        (void)fprintf(stderr, "hongbao: %.*s\n", STR_ARG(line));
+    }
+}
+
+/* Whether the script exists; then it prints its own usage. */
+static bool script_is_there(const char *name)
+{
+    char path[SCRIPT_PATH_MAX];
+    script_path(path, name);
+    return access(path, X_OK) == 0;
+}
+
 static int command_run(const struct command *command, const char *config_path, int argc, char **argv)
 {
+    if (command->run == installed_script && (!usage_wanted(argc, argv) || script_is_there(argv[0])))
+        return installed_script(NULL, argc, argv);
+    if (usage_wanted(argc, argv))
+        return command_usage_print(command);
+    const char *role = command->role_of != NULL ? command->role_of(argc, argv) : command->role;
     struct config config;
-    char error[1024];
+    char error[ERROR_MAX];
+    if (role != NULL && strcmp(role, EACH_ROLE) == 0)
+        role = NULL;
     if (!random_init()) {
         (void)fputs("hongbao: no random numbers from the system\n", stderr);
         return 1;
     }
     config_defaults(&config);
     if (config_needed(command, argc, argv)) {
-        if (config_load(&config, config_path, command->role, error, sizeof error) != ST_OK) {
-            (void)fprintf(stderr, "hongbao: %s\n", error);
+        if (config_load(&config, config_path, role, error, sizeof error) != ST_OK) {
+            error_print(error);
             return 2;
         }
         if (!clock_zone_set(config.timezone)) {
@@ -119,20 +209,36 @@ static int command_run(const struct command *command, const char *config_path, i
             return 2;
         }
     }
+    /* A server has a filter of its role, a script needs the calls of the programs that it executes. */
+    const bool filtered =
+        command->run != serve_command && command->run != settle_command && command->run != command_script;
+    if (config.sandbox && filtered && sandbox_enter(SANDBOX_COMMAND) != ST_OK)
+        return 1;
     return command->run(&config, argc, argv);
+}
+
+static const char *config_path_default(void)
+{
+    const char *named = getenv("HB_CONFIG");
+    return named != NULL ? named : access(CONFIG_FILE, F_OK) == 0 ? CONFIG_FILE : NULL;
 }
 
 int main(int argc, char **argv)
 {
-    const char *config_path = getenv("HB_CONFIG");
+    const char *config_path = config_path_default();
     int first = 1;
     if (argc > 2 && strcmp(argv[1], "--config") == 0) {
         config_path = argv[2];
+        (void)setenv("HB_CONFIG", config_path, 1); /* for what a script calls */
         first = 3;
     }
     (void)signal(SIGPIPE, SIG_IGN);
     process_init(argv);
     log_init("hongbao", LOG_INFO);
+    if (!sandbox_init()) {
+        perror("hongbao: the process can't be closed to others");
+        return 1;
+    }
     for (size_t i = 0; first < argc && i < COMMAND_COUNT; i++)
         if (strcmp(argv[first], COMMANDS[i].name) == 0)
             return command_run(&COMMANDS[i], config_path, argc - first, argv + first);

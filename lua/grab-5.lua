@@ -5,7 +5,8 @@
 -- ARGV[1] packet id
 -- ARGV[2…] the user id of each grab, then the nickname of each grab, then the hash of the phrase that each user typed
 --   (empty: none)
--- returns one answer per grab: {LIVE_GRABBED | LIVE_ALREADY, share_no, fen, left}: a repeat returns the same share and
+-- returns one answer per grab: {LIVE_GRABBED, share_no, fen, left} |
+--   {LIVE_ALREADY, share_no, fen, left, 1 when it was given back, else 0}: a repeat returns the same share and
 --   amount, always; left: the shares that can still be taken after this grab; {LIVE_EMPTY, count}, {LIVE_MISSING},
 --   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_NOT_YET, opens_ms}, {LIVE_WRONG_PHRASE, tries left}, {LIVE_TRIED_OUT},
 --   {LIVE_BUSY}: shut, or a key is lost. Users with a share are told so; all others get the first refusal in this
@@ -35,35 +36,18 @@ local state, count, receiver = packet[1], tonumber(packet[3]), packet[4]
 if not state then
     return answer_all({LIVE_MISSING})
 end
--- Most packets have no such conditions. tries: the wrong phrases of each user, once they are more than before.
-local opens_ms, receivers, phrase, tries, phrase_opens, phrase_refusal
+-- Most packets have no such conditions. tries: the wrong phrases of each user; wrong: the users who typed one now.
+local opens_ms, receivers, phrase, tries, wrong
 if packet[6] == '1' then
     local fields = {'opens_ms', 'receivers', 'phrase_hash'}
     for i = 1, size do
         fields[3 + i] = 'tries:' .. ARGV[1 + i]
     end
-    local options = redis.call('HMGET', KEYS[1], unpack(fields))
-    opens_ms, receivers, phrase = options[1], options[2], options[3]
-    if phrase then
-        tries = {}
-        local function tries_of(i)
-            return tries[ARGV[1 + i]] or tonumber(options[3 + i] or 0)
-        end
-        function phrase_opens(i)
-            return ARGV[1 + 2 * size + i] == phrase and tries_of(i) < TRIES_MAX
-        end
-        -- Counts a wrong phrase.
-        function phrase_refusal(i)
-            local tried = tries_of(i)
-            if tried >= TRIES_MAX then
-                return {LIVE_TRIED_OUT}
-            end
-            if ARGV[1 + 2 * size + i] ~= '' then
-                tried = tried + 1
-                tries[ARGV[1 + i]] = tried
-            end
-            return {LIVE_WRONG_PHRASE, TRIES_MAX - tried}
-        end
+    local conditions = redis.call('HMGET', KEYS[1], unpack(fields))
+    opens_ms, receivers, phrase = conditions[1], conditions[2], conditions[3]
+    tries, wrong = {}, {}
+    for i = 1, size do
+        tries[ARGV[1 + i]] = tonumber(conditions[3 + i] or 0)
     end
 end
 local grabbed = redis.call('LLEN', KEYS[4])
@@ -113,14 +97,22 @@ for i = 1, size do
         if not fen then
             return answer_all(packet_shut(KEYS[1]))
         end
-        answers[i] = {LIVE_ALREADY, share_no, fen, left}
+        local returned = redis.call('HGET', KEYS[1], 'returned_shares')
+        local is_returned = returned and string.find(',' .. returned .. ',', ',' .. digits(share_no) .. ',', 1, true)
+        answers[i] = {LIVE_ALREADY, share_no, fen, left, is_returned and 1 or 0}
     elseif receiver ~= '' and receiver ~= user or receivers and
         not string.find(receivers, ',' .. user .. ',', 1, true) then
         answers[i] = {LIVE_NOT_FOR_YOU}
     elseif refusal then
         answers[i] = refusal
-    elseif phrase and not phrase_opens(i) then
-        answers[i] = phrase_refusal(i)
+    elseif phrase and tries[user] >= TRIES_MAX then
+        answers[i] = {LIVE_TRIED_OUT}
+    elseif phrase and phrase ~= ARGV[1 + 2 * size + i] then
+        if ARGV[1 + 2 * size + i] ~= '' then
+            tries[user] = tries[user] + 1
+            wrong[user] = true
+        end
+        answers[i] = {LIVE_WRONG_PHRASE, TRIES_MAX - tries[user]}
     else
         share_no = grabbed + winners
         local fen = bytes_fen(next_bytes, winners * SHARE_BYTES)
@@ -145,8 +137,8 @@ for i = 1, size do
     end
 end
 if phrase then
-    for user, tried in pairs(tries) do
-        redis.call('HSET', KEYS[1], 'tries:' .. user, digits(tried))
+    for user in pairs(wrong) do
+        redis.call('HSET', KEYS[1], 'tries:' .. user, digits(tries[user]))
     end
 end
 if winners == 0 then

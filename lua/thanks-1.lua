@@ -1,5 +1,5 @@
 #!lua
--- Writes what a receiver thanked with, which the tables have already: a field of the packet's hash. May be repeated.
+-- Writes the thanks of a receiver, which the tables have already, into a field of the packet's hash. May be repeated.
 --
 -- KEYS[1] packet
 -- ARGV[1] share_no

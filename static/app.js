@@ -60,6 +60,11 @@
     });
   });
 
+  all('[data-print]', function (button) {
+    button.hidden = false;
+    button.addEventListener('click', function () { print(); });
+  });
+
   all('[data-share]', function (button) {
     if (!navigator.share) return;
     button.hidden = false;
@@ -81,18 +86,22 @@
     });
   });
 
-  /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. */
+  /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
+   * each named receiver gets a share. */
   all('form[data-send]', function (form) {
     var total = form.querySelector('[data-total]'), out = total.querySelector('output');
     var ascii = function (text) {
       return text.trim().replace(/[０-９]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
         .replace(/[。．]/g, '.');
     };
+    var ask = form.elements.count.placeholder;
     var show = function () {
+      var names = new Set(form.elements.to.value.toLowerCase().split(/[\s,，、;；]+/).filter(Boolean)).size;
+      form.elements.count.placeholder = names || ask;
       var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
       if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);
       if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') {
-        var count = ascii(form.elements.count.value);
+        var count = ascii(form.elements.count.value) || String(names);
         fen *= /^\d{1,6}$/.test(count) ? +count : 0;
       }
       out.textContent = Math.floor(fen / 100) + '.' + ('0' + fen % 100).slice(-2);

@@ -17,11 +17,11 @@
         return;
       }
       clock.textContent = Math.floor(left / 3600) + ':' + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
-      clock.hidden = false;
       timer = setTimeout(show, (opens - Date.now()) % 1000 + 10);
     };
     document.addEventListener('visibilitychange', show);
     show();
+    Array.prototype.forEach.call(line.querySelectorAll('[hidden]'), function (part) { part.hidden = false; });
   });
 
   /* Replaces the sentence above the list, the rows and the visitor's result by those of the current page. data-refresh
@@ -29,7 +29,6 @@
   all('a[data-refresh]', function (link) {
     var INTERVAL_MS = 1500, INTERVAL_MAX_MS = 30000, UNCHANGED_MAX = 120; /* unchanged answers until the interval grows */
     var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, in_flight, over, timer;
-    if (!window.fetch) return;
 
     /* Equal rows keep their elements, so focus and scroll position stay. */
     var merge = function (old, fresh) {
@@ -43,17 +42,21 @@
       });
       while (at) { obsolete = at; at = at.nextElementSibling; obsolete.remove(); }
     };
+    var fill = function (old, fresh) {
+      while (old.firstChild) old.firstChild.remove();
+      while (fresh.firstChild) old.appendChild(fresh.firstChild);
+    };
     var replace = function (old, fresh) {
       var focused = old.contains(document.activeElement);
+      if (fresh) old.hidden = fresh.hidden;
       if (!fresh) old.remove();
       else if (old.nodeName === 'UL') merge(old, fresh);
-      else if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+      else if (old.innerHTML !== fresh.innerHTML) fill(old, document.importNode(fresh, true));
       if (focused && !old.contains(document.activeElement)) {
         (old.querySelector('a') || document.getElementById('grabs')).focus({ preventScroll: true });
       }
     };
-    var show = function (html) {
-      var page = new DOMParser().parseFromString(html, 'text/html');
+    var show = function (page) {
       ['live', 'while'].forEach(function (name) {
         all('[data-' + name + ']', function (old) {
           var fresh = page.querySelector('[data-' + name + '=' + old.getAttribute('data-' + name) + ']');
@@ -71,28 +74,32 @@
       /* Random up to 20 %, so that pages which got the same Retry-After do not come back at the same time. */
       timer = setTimeout(ask, Math.max(wait, not_before - Date.now()) * (1 + Math.random() / 5));
     };
+    var heard = function (answer) {
+      if (answer.status === 304) {
+        if (++unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = INTERVAL_MS; else slower();
+      } else if (answer.status === 200 && answer.response) {
+        show(answer.response);
+        tag = answer.getResponseHeader('ETag') || '';
+        unchanged = 0;
+        wait = INTERVAL_MS;
+      } else {
+        over = answer.status < 500 && answer.status !== 429;
+        slower();
+        not_before = Date.now() + 1000 * (+answer.getResponseHeader('Retry-After') || 0);
+      }
+    };
+    /* The browser itself makes a document of the answer: no text becomes HTML in a script (Trusted Types). */
     var ask = function () {
+      var request = new XMLHttpRequest();
       in_flight = true;
-      fetch(location.href, {
-        cache: 'no-store',
-        headers: { 'If-None-Match': tag },
-        signal: window.AbortSignal && AbortSignal.timeout && AbortSignal.timeout(10000)
-      }).then(function (answer) {
-        if (answer.status === 304) {
-          if (++unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = INTERVAL_MS; else slower();
-        } else if (answer.ok) {
-          return answer.text().then(function (html) {
-            show(html);
-            tag = answer.headers.get('ETag') || '';
-            unchanged = 0;
-            wait = INTERVAL_MS;
-          });
-        } else {
-          over = answer.status < 500 && answer.status !== 429;
-          slower();
-          not_before = Date.now() + 1000 * (+answer.headers.get('Retry-After') || 0);
-        }
-      }).catch(slower).then(function () { in_flight = false; next(); });
+      request.open('GET', location.href);
+      request.responseType = 'document';
+      request.timeout = 10000;
+      request.setRequestHeader('If-None-Match', tag);
+      request.onload = function () { heard(request); };
+      request.onerror = request.ontimeout = slower;
+      request.onloadend = function () { in_flight = false; next(); };
+      request.send();
     };
     document.addEventListener('visibilitychange', function () {
       unchanged = wait = 0; /* refresh at once when the page becomes visible */

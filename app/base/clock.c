@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-enum { MS_PER_S = 1000, TM_YEAR_0 = 1900, ZONE_PATH_MAX = 256, ZONE_OFFSETS = 64 };
+enum { MS_PER_S = 1000, US_PER_S = 1000000, TM_YEAR_0 = 1900, ZONE_PATH_MAX = 256, ZONE_OFFSETS = 64 };
 
 static const int64_t QUARTER_MS = INT64_C(15) * 60 * MS_PER_S;
 static const int64_t MS_PER_DAY = INT64_C(24) * 60 * 60 * MS_PER_S;
@@ -32,6 +32,15 @@ int64_t clock_now_ms(void)
 int64_t clock_monotonic_ms(void)
 {
     return clock_read_ms(CLOCK_MONOTONIC);
+}
+
+int64_t clock_monotonic_us(void)
+{
+    struct timespec t;
+
+    int rc = clock_gettime(CLOCK_MONOTONIC, &t);
+    assert(rc == 0);
+    return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / 1000;
 }
 
 /* Division that rounds towards minus infinity; b > 0. */
@@ -166,7 +175,7 @@ static bool fraction_read(struct str *rest, int *out_ms)
     return true;
 }
 
-/* "Z" or "+08:00" to the end of the text. */
+/* "Z" or "+08:00" to the end of the text. A plus that was put into a form as it is arrives as a blank. */
 static bool offset_read(struct str rest, int *out_s)
 {
     int sign = rest.len > 0 && rest.ptr[0] == '-' ? -1 : 1, hours, minutes;
@@ -174,8 +183,8 @@ static bool offset_read(struct str rest, int *out_s)
         *out_s = 0;
         return true;
     }
-    if (!char_read(&rest, '+', '-') || !digits_read(&rest, 2, &hours) || !char_read(&rest, ':', ':') ||
-        !digits_read(&rest, 2, &minutes) || rest.len > 0 || hours > 23 || minutes > 59)
+    if (!(char_read(&rest, '+', '-') || char_read(&rest, ' ', ' ')) || !digits_read(&rest, 2, &hours) ||
+        !char_read(&rest, ':', ':') || !digits_read(&rest, 2, &minutes) || rest.len > 0 || hours > 23 || minutes > 59)
         return false;
     *out_s = sign * (hours * 60 + minutes) * 60;
     return true;

@@ -11,6 +11,7 @@
 
 int64_t clock_now_ms(void);       /* wall clock */
 int64_t clock_monotonic_ms(void); /* for deadlines and durations */
+int64_t clock_monotonic_us(void); /* the same in microseconds */
 
 /* Bytes that hold any clock_rfc3339_format result with its NUL. */
 #define CLOCK_TEXT_MAX 32
@@ -29,8 +30,9 @@ bool clock_utc_day_read(struct str text, int64_t *out_ms);
 
 /* Reads the instant that a program or a form names: RFC 3339 ("2026-11-20T16:00:00+08:00", with or without a fraction),
  * or the date and minute of the service's zone, as <input type=datetime-local> sends it ("2026-11-20T16:00", also with
- * seconds). Years 1970 to 9999. Of an hour that the zone's clocks repeat one is taken; an hour that they skip moves by
- * the skipped time. False: malformed, or no date of the calendar; *out_ms is unchanged. */
+ * seconds). The plus of a zone may be a blank, as in a form that was not encoded. Years 1970 to 9999. Of an hour that
+ * the zone's clocks repeat one is taken; an hour that they skip moves by the skipped time. False: malformed, or no date
+ * of the calendar; *out_ms is unchanged. */
 bool clock_parse(struct str text, int64_t *out_ms);
 
 /* True when the system's tz database has the zone ("Asia/Shanghai"). "UTC" is always known; the zones with leap seconds

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/rate.h"
+#include "base/spelling.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -25,6 +28,7 @@ enum {
     PACKET_SHARES_MAX = 100000,
     AMOUNT_FEN_MAX = 999999999, /* what money_parse can read */
     ENV_NAME_MAX = 64,
+    NAME_SHOWN_MAX = 64, /* of a name that is no setting */
     YEAR_S = 366 * 86400,
 };
 static_assert(sizeof(int64_t) == sizeof(long long), "printed with %lld");
@@ -73,6 +77,12 @@ static bool valid_days(const char *text)
     return true;
 }
 
+static bool valid_rate(const char *text)
+{
+    struct rate rate;
+    return rate_read(str_from(text), &rate);
+}
+
 #define SETTING_INT(field, low, high, standard, words)                                                                 \
     {                                                                                                                  \
         .name = #field, .type = CONFIG_INT, .offset = offsetof(struct config, field), .min = (low), .max = (high),     \
@@ -88,6 +98,8 @@ static bool valid_days(const char *text)
         .name = #field, .type = CONFIG_TEXT, .offset = offsetof(struct config, field), .min = (low), .max = (high),    \
         .preset = (standard), .valid = (rule), .wanted = (rule_words), .summary = (words)                              \
     }
+#define SETTING_RATE(field, standard, words)                                                                           \
+    SETTING_TEXT(field, 1, 64, standard, valid_rate, "off, or up to three times `N M/U`, U one of s, m, h, d", words)
 
 static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(redis_socket, 1, SOCKET_PATH_MAX, "/run/redis/redis-server.sock", NULL, NULL, "Redis's Unix socket"),
@@ -108,17 +120,23 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(lua_dir, 1, TEXT_MAX, HB_DATA_DIR "/lua", NULL, NULL, "Redis scripts"),
     SETTING_TEXT(sql_dir, 1, TEXT_MAX, HB_DATA_DIR "/sql", NULL, NULL, "migrations"),
     SETTING_TEXT(static_dir, 1, TEXT_MAX, HB_DATA_DIR "/static", NULL, NULL, "static files, to hash their names"),
+    SETTING_TEXT(command_dir, 1, TEXT_MAX, HB_DATA_DIR "/commands", NULL, NULL, "scripts of backup, restore and trace"),
     SETTING_TEXT(metrics_file, 1, TEXT_MAX, "/run/hongbao/metrics", NULL, NULL, "shared counters of all processes"),
+    SETTING_TEXT(nginx_counts_dir, 1, TEXT_MAX, "/var/log/nginx", NULL, NULL,
+                 "folder in which nginx counts what its limits refuse"),
 
     SETTING_TEXT(base_url, 1, TEXT_MAX, "http://127.0.0.1:8080", valid_url,
                  "http:// or https:// and a host, no trailing /",
                  "the site as browsers see it: links, QR codes, cookie prefix"),
     SETTING_TEXT(secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
                  "keys the MAC of packet ids; must be set; changing it breaks every link"),
+    SETTING_TEXT(secret_file, 0, TEXT_MAX, "", NULL, NULL,
+                 "file whose only line is the secret, in place of secret, so that this file holds none"),
     SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known,
                  "a name of the system's tz database, none below right/", "whose years and days records use"),
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
     SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
+    SETTING_BOOL(sandbox, "on", "refuse system calls that a process does not need"),
     SETTING_INT(body_bytes_max, 1024, 1048576, "16384", "longest request body"),
 
     SETTING_INT(share_fen_max, 1, AMOUNT_FEN_MAX, "20000", "largest share"),
@@ -141,9 +159,34 @@ static const struct config_setting SETTINGS[] = {
 
     SETTING_INT(session_idle_s, 1, YEAR_S, "604800", "a session ends when unused this long"),
     SETTING_INT(session_absolute_s, 1, YEAR_S, "2592000", "a session ends in any case"),
+    SETTING_INT(sessions_max, 1, 100, "20", "sessions of a user; a further login ends the oldest"),
+    SETTING_INT(passkeys_max, 1, 100, "10", "most passkeys of a user (docs/reference/passkeys.md)"),
+
+    SETTING_BOOL(limits, "on", "off: none of the limits below applies"),
+    SETTING_RATE(limit_send, "120 2/s", "packets that a user sends"),
+    SETTING_RATE(limit_deposit, "120 2/s", "demo deposits of a user"),
+    SETTING_RATE(limit_export, "20 10/m", "files of records and of the account for a user"),
+    SETTING_RATE(limit_card, "300 10/s", "new pictures of packets that are drawn for an address"),
+    SETTING_RATE(limit_register_address, "100 2/s", "registrations from an address"),
+    SETTING_RATE(limit_register_network, "300 5/s", "registrations from a network"),
+    SETTING_RATE(limit_passkey_address, "100 1/s", "logins by passkey from an address"),
+    SETTING_RATE(limit_passkey_network, "300 5/s", "logins by passkey from a network"),
+    SETTING_RATE(limit_password, "10 1/m 30 4/h", "wrong passwords of a user who is logged in"),
+    SETTING_RATE(limit_confirm, "30 6/m", "passwords of a user who is logged in, right ones too"),
+    SETTING_RATE(limit_recovery_make, "5 6/h", "sets of recovery codes that a user makes"),
+    SETTING_RATE(limit_recovery_code, "5 1/m 10 4/h", "logins with one recovery code"),
+    SETTING_RATE(limit_recovery_address, "20 10/m", "guessed recovery codes from an address"),
+    SETTING_RATE(limit_recovery_network, "100 1/s", "guessed recovery codes from a network"),
+    SETTING_RATE(limit_login_device, "10 12/m 30 12/h", "logins of a user from a device that the user has used before"),
+    SETTING_RATE(limit_login_account, "5 30/m 10 1/m 30 4/h", "wrong passwords for a username from other devices"),
+    SETTING_RATE(limit_login_new, "30 6/m", "logins with a username from other devices, right ones too"),
+    SETTING_RATE(limit_login_address, "20 10/m", "wrong passwords from an address, on other devices"),
+    SETTING_RATE(limit_login_network, "100 1/s", "wrong passwords from a network, on other devices"),
+    SETTING_RATE(limit_login_site, "300 10/s", "wrong passwords of all visitors, on other devices"),
 
     SETTING_INT(settle_interval_ms, 1, 60000, "50", "pause when all streams were empty"),
     SETTING_INT(settle_batch, 1, 10000, "1000", "events per transaction"),
+    SETTING_INT(ready_lag_s, 1, 86400, "60", "/readyz is 503 when an event has waited longer"),
 };
 
 enum { SETTING_COUNT = ARRAY_LEN(SETTINGS) };
@@ -154,29 +197,81 @@ const struct config_setting *config_settings(size_t *count)
     return SETTINGS;
 }
 
+const char *config_data_dir(void)
+{
+    return HB_DATA_DIR;
+}
+
+bool config_print(const struct config *c, FILE *out)
+{
+    bool written = true;
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const struct config_setting *s = &SETTINGS[i];
+        const char *place = (const char *)c + s->offset;
+        int64_t number = 0;
+        bool on = false;
+        if (s->type == CONFIG_INT)
+            memcpy(&number, place, sizeof number);
+        if (s->type == CONFIG_BOOL)
+            memcpy(&on, place, sizeof on);
+        written = written && (s->type == CONFIG_INT ? fprintf(out, "%s=%lld\n", s->name, (long long)number)
+                                                    : fprintf(out, "%s=%s\n", s->name,
+                                                              s->type == CONFIG_TEXT ? place
+                                                              : on                   ? "on"
+                                                                                     : "off")) > 0;
+    }
+    return written;
+}
+
+const char *config_setting_like(struct str name)
+{
+    const char *names[SETTING_COUNT];
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        names[i] = SETTINGS[i].name;
+    return spelling_nearest(name, names, SETTING_COUNT);
+}
+
+/* All that is wrong, one message a line. */
+struct mistakes {
+    char *text; /* size bytes, the caller's */
+    size_t size, len;
+    bool refused[SETTING_COUNT]; /* settings whose value was refused */
+};
+
 /* Where a value comes from, for messages. */
 struct source {
     const char *file; /* or NULL */
     unsigned line;
     const char *name; /* environment variable, or NULL */
-    char *error;
-    size_t error_size;
+    struct mistakes *mistakes;
 };
+
+/* Messages that no longer fit are left out; the first one is cut. */
+static void mistake_add(struct mistakes *to, const char *where, const char *message)
+{
+    char *end = to->text + to->len;
+    int len = snprintf(end, to->size - to->len, "%s%s%s", to->len > 0 ? "\n" : "", where, message);
+    if (len > 0 && (size_t)len < to->size - to->len)
+        to->len += (size_t)len;
+    else if (to->len == 0)
+        to->len = strlen(to->text);
+    else
+        *end = '\0';
+}
 
 __attribute__((format(printf, 2, 3))) static enum status refuse(const struct source *from, const char *format, ...)
 {
-    char message[CONFIG_TEXT_MAX * 2];
+    char where[4096] = "", message[CONFIG_TEXT_MAX * 3];
     va_list args;
 
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     if (from->file != NULL && from->line)
-        snprintf(from->error, from->error_size, "%s:%u: %s", from->file, from->line, message);
+        snprintf(where, sizeof where, "%s:%u: ", from->file, from->line);
     else if (from->file != NULL || from->name != NULL)
-        snprintf(from->error, from->error_size, "%s: %s", from->file != NULL ? from->file : from->name, message);
-    else
-        snprintf(from->error, from->error_size, "%s", message);
+        snprintf(where, sizeof where, "%s: ", from->file != NULL ? from->file : from->name);
+    mistake_add(from->mistakes, where, message);
     return ST_INVALID;
 }
 
@@ -225,20 +320,23 @@ static enum status setting_set(struct config *c, const struct config_setting *s,
                                const struct source *from)
 {
     char *place = (char *)c + s->offset;
+    enum status st = ST_INVALID;
 
     switch (s->type) {
-    case CONFIG_INT: return set_int(s, place, value, from);
-    case CONFIG_BOOL: return set_bool(s, place, value, from);
-    case CONFIG_TEXT: return set_text(s, place, value, from);
+    case CONFIG_INT: st = set_int(s, place, value, from); break;
+    case CONFIG_BOOL: st = set_bool(s, place, value, from); break;
+    case CONFIG_TEXT: st = set_text(s, place, value, from); break;
     }
-    assert(false);
-    return ST_INVALID;
+    if (st != ST_OK)
+        from->mistakes->refused[s - SETTINGS] = true;
+    return st;
 }
 
 void config_defaults(struct config *c)
 {
-    char error[CONFIG_TEXT_MAX];
-    const struct source from = { .error = error, .error_size = sizeof error };
+    char text[CONFIG_TEXT_MAX];
+    struct mistakes none = { .text = text, .size = sizeof text };
+    const struct source from = { .mistakes = &none };
 
     memset(c, 0, sizeof *c);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -248,6 +346,16 @@ void config_defaults(struct config *c)
         else if (setting_set(c, s, str_from(s->preset), &from) != ST_OK)
             assert(false);
     }
+}
+
+/* Writes the beginning of a name that is no setting, as a terminal may show it. Returns out. */
+static const char *name_shown(struct str name, char out[NAME_SHOWN_MAX + 1])
+{
+    size_t len = name.len < NAME_SHOWN_MAX ? name.len : NAME_SHOWN_MAX;
+    for (size_t i = 0; i < len; i++)
+        out[i] = name.ptr[i] >= ' ' && name.ptr[i] <= '~' ? name.ptr[i] : '?';
+    out[len] = '\0';
+    return out;
 }
 
 /* `name = value  # comment`; an empty line is ST_OK. seen: a flag per setting. */
@@ -265,7 +373,7 @@ static enum status line_read(struct config *c, struct str line, bool *seen, cons
     if (line.len == 0)
         return ST_OK;
     struct str name = str_trim(str_cut(line, '=', &value));
-    if (value.ptr == NULL)
+    if (value.ptr == NULL || name.len == 0)
         return refuse(from, "expected name = value");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (!str_equal(name, str_from(SETTINGS[i].name)))
@@ -275,12 +383,17 @@ static enum status line_read(struct config *c, struct str line, bool *seen, cons
         seen[i] = true;
         return setting_set(c, &SETTINGS[i], str_trim(value), from);
     }
-    return refuse(from, "there is no such setting");
+    const char *like = config_setting_like(name);
+    char shown[NAME_SHOWN_MAX + 1];
+    if (like != NULL)
+        return refuse(from, "there is no such setting: %s; did you mean %s?", name_shown(name, shown), like);
+    return refuse(from, "there is no such setting: %s", name_shown(name, shown));
 }
 
-static enum status file_read(struct config *c, const char *path, char *error, size_t error_size)
+/* ST_INVALID: of what is in it · ST_UNAVAILABLE: it can't be read · ST_NO_MEMORY. Adds the reasons to mistakes. */
+static enum status file_read(struct config *c, const char *path, struct mistakes *mistakes)
 {
-    struct source from = { .file = path, .error = error, .error_size = error_size };
+    struct source from = { .file = path, .mistakes = mistakes };
     bool seen[SETTING_COUNT] = { false };
     enum status st = ST_OK;
     char *line = NULL;
@@ -288,26 +401,31 @@ static enum status file_read(struct config *c, const char *path, char *error, si
     ssize_t len;
 
     FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return refuse(&from, "%s", strerror(errno));
-    while (st == ST_OK && (errno = 0, len = getline(&line, &cap, file)) >= 0) {
-        from.line++;
-        st = line_read(c, (struct str){ line, (size_t)len }, seen, &from);
+    if (file == NULL) {
+        (void)refuse(&from, "%s", strerror(errno));
+        return ST_UNAVAILABLE;
     }
-    if (st == ST_OK && !feof(file)) {
+    while (errno = 0, (len = getline(&line, &cap, file)) >= 0) {
+        from.line++;
+        if (line_read(c, (struct str){ line, (size_t)len }, seen, &from) != ST_OK)
+            st = ST_INVALID;
+    }
+    if (!feof(file)) {
         from.line = 0;
-        st = errno == ENOMEM ? ST_NO_MEMORY : refuse(&from, "%s", strerror(errno));
+        st = errno == ENOMEM ? ST_NO_MEMORY : ST_UNAVAILABLE;
+        (void)refuse(&from, "%s", strerror(errno));
     }
     free(line);
     fclose(file);
     return st;
 }
 
-static enum status environment_read(struct config *c, char *error, size_t error_size)
+static enum status environment_read(struct config *c, struct mistakes *mistakes)
 {
+    enum status st = ST_OK;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         char name[ENV_NAME_MAX] = "HB_";
-        const struct source from = { .name = name, .error = error, .error_size = error_size };
+        const struct source from = { .name = name, .mistakes = mistakes };
         size_t n = strlen(name);
 
         assert(strlen(SETTINGS[i].name) < sizeof name - n);
@@ -315,49 +433,107 @@ static enum status environment_read(struct config *c, char *error, size_t error_
             name[n++] = (char)toupper((unsigned char)*p);
         name[n] = '\0';
         const char *value = getenv(name);
-        if (value == NULL)
-            continue;
-        enum status st = setting_set(c, &SETTINGS[i], str_from(value), &from);
-        if (st != ST_OK)
-            return st;
+        if (value != NULL && setting_set(c, &SETTINGS[i], str_from(value), &from) != ST_OK)
+            st = ST_INVALID;
     }
-    return ST_OK;
+    return st;
 }
 
-/* Checks the rules between settings, and the settings without a usable default. */
+/* The number of the setting in the table. */
+static size_t setting_no(const char *name)
+{
+    size_t i = 0;
+    while (i < SETTING_COUNT && strcmp(SETTINGS[i].name, name) != 0)
+        i++;
+    assert(i < SETTING_COUNT);
+    return i;
+}
+
+/* Reads the secret from the first line of secret_file. */
+static enum status secret_read(struct config *c, struct mistakes *mistakes)
+{
+    const struct source from = { .file = c->secret_file, .mistakes = mistakes };
+    const size_t secret = setting_no("secret");
+    char line[2 * CONFIG_TEXT_MAX];
+    if (c->secret[0])
+        return refuse(&from, "secret and secret_file are both set; only one may be");
+    FILE *file = fopen(c->secret_file, "re");
+    bool read = file != NULL && (errno = 0, fgets(line, sizeof line, file) != NULL);
+    enum status st = read ? setting_set(c, &SETTINGS[secret], str_trim(str_from(line)), &from)
+                          : refuse(&from, "%s", errno != 0 ? strerror(errno) : "the file is empty");
+    mistakes->refused[secret] |= !read;
+    if (file != NULL)
+        fclose(file);
+    return st;
+}
+
+/* Checks the rules between settings, and the settings without a usable default. A setting whose value was refused has
+ * its message already. */
 static enum status whole_check(const struct config *c, const struct source *from)
 {
-    if (strlen(c->secret) < SECRET_BYTES_MIN)
-        return refuse(from, "secret must be set to at least %d bytes", (int)SECRET_BYTES_MIN);
+    enum status st = ST_OK;
+    if (strlen(c->secret) < SECRET_BYTES_MIN && !from->mistakes->refused[setting_no("secret")])
+        st = refuse(from, "secret must be set to at least %d bytes", (int)SECRET_BYTES_MIN);
     if (!clock_zone_known(c->timezone))
-        return refuse(from, "timezone must be a name of the system's tz database (is tzdata installed?)");
+        st = refuse(from, "timezone must be a name of the system's tz database (is tzdata installed?)");
     if (c->share_fen_max > c->packet_fen_max)
-        return refuse(from, "share_fen_max must not be above packet_fen_max");
+        st = refuse(from, "share_fen_max must not be above packet_fen_max");
     if (c->session_idle_s > c->session_absolute_s)
-        return refuse(from, "session_idle_s must not be above session_absolute_s");
-    return ST_OK;
+        st = refuse(from, "session_idle_s must not be above session_absolute_s");
+    return st;
 }
 
-/* Reads the role's file over the settings of all roles, and the environment again, which wins. */
-static enum status role_read(struct config *c, const char *role, char *error, size_t error_size)
+/* One role, web, had the rights of all pools in an earlier version. */
+static bool rights_are_older(const struct config *c, const char *path)
+{
+    char web[2 * CONFIG_TEXT_MAX];
+    (void)snprintf(web, sizeof web, "%s/web.conf", c->rights_dir);
+    return access(path, F_OK) != 0 && access(web, F_OK) == 0;
+}
+
+/* Reads the role's file over the settings of all roles. */
+static enum status role_read(struct config *c, const char *role, struct mistakes *mistakes)
 {
     char path[2 * CONFIG_TEXT_MAX];
     int len = snprintf(path, sizeof path, "%s/%s.conf", c->rights_dir, role);
 
     assert(len > 0 && (size_t)len < sizeof path);
-    enum status st = file_read(c, path, error, error_size);
-    return st == ST_OK ? environment_read(c, error, error_size) : st;
+    if (!rights_are_older(c, path))
+        return file_read(c, path, mistakes);
+    return refuse(&(struct source){ .mistakes = mistakes },
+                  "%s is missing: the role web was divided (docs/reference/rights.md)", path);
+}
+
+/* The role's file, and the environment again, which wins over it. */
+static enum status role_and_environment_read(struct config *c, const char *role, struct mistakes *mistakes)
+{
+    enum status st = c->rights_dir[0] != '\0' ? role_read(c, role, mistakes) : ST_OK;
+    if (st == ST_OK)
+        st = environment_read(c, mistakes);
+    return st == ST_UNAVAILABLE ? ST_INVALID : st;
+}
+
+enum status config_role(struct config *c, const char *role, char *error, size_t error_size)
+{
+    struct mistakes mistakes = { .text = error, .size = error_size };
+    return role_and_environment_read(c, role, &mistakes);
 }
 
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size)
 {
-    enum status st = path != NULL ? file_read(c, path, error, error_size) : ST_OK;
+    struct mistakes mistakes = { .text = error, .size = error_size };
+    enum status st = path != NULL ? file_read(c, path, &mistakes) : ST_OK;
 
-    if (st == ST_OK)
-        st = environment_read(c, error, error_size);
-    if (st == ST_OK && role != NULL && c->rights_dir[0])
-        st = role_read(c, role, error, error_size);
-    if (st == ST_OK)
-        st = whole_check(c, &(struct source){ .file = path, .error = error, .error_size = error_size });
-    return st;
+    if (st == ST_UNAVAILABLE || st == ST_NO_MEMORY)
+        return st == ST_UNAVAILABLE ? ST_INVALID : st;
+    if (path != NULL)
+        (void)snprintf(c->file, sizeof c->file, "%s", path);
+    if (environment_read(c, &mistakes) != ST_OK)
+        st = ST_INVALID;
+    if (st == ST_OK && role != NULL)
+        st = role_and_environment_read(c, role, &mistakes);
+    if (c->secret_file[0] != '\0' && secret_read(c, &mistakes) != ST_OK)
+        st = ST_INVALID;
+    enum status whole = whole_check(c, &(struct source){ .file = path, .mistakes = &mistakes });
+    return st == ST_OK ? whole : st;
 }

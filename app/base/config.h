@@ -1,20 +1,25 @@
 /* Settings: built-in defaults, then a file of `name = value` lines, then the file of the process's role (its
- * users in both stores), then the environment (HB_NAME in capitals; other HB_ variables are ignored).
+ * users in both stores), then the environment (HB_NAME in capitals; other HB_ variables are ignored). The secret may be
+ * in a file of its own.
  * `#` starts a comment at the start of a line or behind a blank. An unknown or repeated name, a bad value or a value
  * out of its range is refused with file and line: no process starts on a configuration that is only partly understood.
- * docs/reference/config.md lists all settings; a test compares it with the table. */
+ * ops/settings.h makes the reference of this table. */
 #ifndef HB_BASE_CONFIG_H
 #define HB_BASE_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/status.h"
+#include "base/str.h"
 
 #define CONFIG_TEXT_MAX 256
 
 struct config {
+    char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
+
     /* stores */
     char redis_socket[CONFIG_TEXT_MAX];
     char redis_user[CONFIG_TEXT_MAX]; /* empty: no AUTH */
@@ -33,13 +38,18 @@ struct config {
     char lua_dir[CONFIG_TEXT_MAX];
     char sql_dir[CONFIG_TEXT_MAX];
     char static_dir[CONFIG_TEXT_MAX];
-    char metrics_file[CONFIG_TEXT_MAX]; /* shared counters of all processes */
+    char command_dir[CONFIG_TEXT_MAX];      /* scripts of commands (ops/command_script.h) */
+    int64_t ready_lag_s;                    /* /readyz fails when settlement is further behind */
+    char metrics_file[CONFIG_TEXT_MAX];     /* shared counters of all processes */
+    char nginx_counts_dir[CONFIG_TEXT_MAX]; /* of the counts of nginx's limits (ops/nginx_counts.h) */
 
     /* site */
-    char base_url[CONFIG_TEXT_MAX]; /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */
-    char secret[CONFIG_TEXT_MAX];   /* ≥ 32 characters; keys the MAC of packet ids */
+    char base_url[CONFIG_TEXT_MAX];    /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */
+    char secret[CONFIG_TEXT_MAX];      /* ≥ 32 characters; keys the MAC of packet ids */
+    char secret_file[CONFIG_TEXT_MAX]; /* whose only line is the secret; empty: none */
     char timezone[CONFIG_TEXT_MAX];
-    bool demo;   /* demo deposits, `hongbao demo` */
+    bool demo; /* demo deposits, `hongbao demo` */
+    bool sandbox;
     bool reload; /* templates are compiled anew when a file changed (./dev run) */
     int64_t body_bytes_max;
 
@@ -60,6 +70,31 @@ struct config {
     /* sessions */
     int64_t session_idle_s;
     int64_t session_absolute_s;
+    int64_t sessions_max; /* of a user; the oldest ends */
+    int64_t passkeys_max; /* of a user */
+
+    /* limits (web/limits.h), each a rate (base/rate.h) */
+    bool limits; /* off: none of them applies */
+    char limit_send[CONFIG_TEXT_MAX];
+    char limit_deposit[CONFIG_TEXT_MAX];
+    char limit_export[CONFIG_TEXT_MAX];
+    char limit_card[CONFIG_TEXT_MAX];
+    char limit_register_address[CONFIG_TEXT_MAX];
+    char limit_register_network[CONFIG_TEXT_MAX];
+    char limit_passkey_address[CONFIG_TEXT_MAX];
+    char limit_passkey_network[CONFIG_TEXT_MAX];
+    char limit_password[CONFIG_TEXT_MAX];
+    char limit_confirm[CONFIG_TEXT_MAX];
+    char limit_recovery_make[CONFIG_TEXT_MAX];
+    char limit_recovery_code[CONFIG_TEXT_MAX];
+    char limit_recovery_address[CONFIG_TEXT_MAX];
+    char limit_recovery_network[CONFIG_TEXT_MAX];
+    char limit_login_device[CONFIG_TEXT_MAX];
+    char limit_login_account[CONFIG_TEXT_MAX];
+    char limit_login_new[CONFIG_TEXT_MAX];
+    char limit_login_address[CONFIG_TEXT_MAX];
+    char limit_login_network[CONFIG_TEXT_MAX];
+    char limit_login_site[CONFIG_TEXT_MAX];
 
     /* settle worker */
     int64_t settle_interval_ms; /* pause when all streams were empty */
@@ -80,12 +115,28 @@ struct config_setting {
 /* All settings in the order of the reference; *count of them. Static storage. */
 const struct config_setting *config_settings(size_t *count);
 
+/* The name of the setting that is spelled nearly like name, or NULL. Static storage. */
+const char *config_setting_like(struct str name);
+
+/* The file that is read when none is named and it exists. */
+#define CONFIG_FILE "/etc/hongbao/hongbao.conf"
+
+/* The folder of the installed files, with which some defaults begin. */
+const char *config_data_dir(void);
+
+/* Writes all settings of c as lines name=value, passwords too. False: out refused a line. */
+bool config_print(const struct config *c, FILE *out);
+
 /* The built-in values. */
 void config_defaults(struct config *c);
 /* Reads over what is in c: the file (path NULL: none), the role's file rights_dir/ROLE.conf (role NULL, or rights_dir
  * empty: none; otherwise it must exist), and the environment, which wins. Then checks the whole. ST_INVALID with a
- * message "file:line: …" (or "HB_NAME: …" for the environment) in error (error_size bytes, caller's); c is undefined
- * then. ST_NO_MEMORY. A missing secret is refused as well. A message never has a value in it: it may be a password. */
+ * message "file:line: …" (or "HB_NAME: …" for the environment) for each mistake, one a line, in error (error_size
+ * bytes, caller's; messages that do not fit are left out); c is undefined then. ST_NO_MEMORY. A missing secret is
+ * refused as well. A message never has a value in it: it may be a password. */
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
+/* Reads the role's file, and the environment again, over a configuration that was loaded without a role. Errors as
+ * config_load. */
+enum status config_role(struct config *c, const char *role, char *error, size_t error_size);
 
 #endif

@@ -1,5 +1,6 @@
-/* Keys in links: a link with the key shows more than its page does without it. A key belongs to one purpose and one id;
- * it can't be guessed, and it is computed from the configured secret instead of being stored. Pure. */
+/* Keys that the site gives out and recognizes again: in links, which then show more than without them, in the cookie of
+ * a known device, and, in part, in recovery codes. A key belongs to one purpose and one number; it can't be guessed,
+ * and it is computed from the configured secret instead of being stored. Pure. */
 #ifndef HB_BASE_LINK_KEY_H
 #define HB_BASE_LINK_KEY_H
 
@@ -9,8 +10,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* The key of id for purpose ("hongbao screen v1"): 32 hex digits of a keyed BLAKE2b-128. In the arena; STR_NONE without
- * memory. */
+/* The key of the number id for purpose ("hongbao screen v1"): 32 hex digits of a keyed BLAKE2b-128. In the arena;
+ * STR_NONE without memory. */
 struct str link_key(struct arena *a, struct str secret, const char *purpose, uint64_t id);
 /* True when text is that key; compared in constant time. */
 bool link_key_is(struct str text, struct str secret, const char *purpose, uint64_t id);

@@ -3,8 +3,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -12,18 +15,50 @@
 
 static const char *log_role = "hongbao";
 static enum log_level log_minimum = LOG_INFO;
+static bool log_to_journal;
+static struct str log_request_id; /* of the caller of log_request */
 
-static const char *const LEVEL_NAMES[] = {
-    [LOG_DEBUG] = "debug",
-    [LOG_INFO] = "info",
-    [LOG_WARN] = "warn",
-    [LOG_ERROR] = "error",
+static const struct {
+    const char *name;
+    const char *prefix; /* the priority, as the journal reads it at the beginning of a line (sd-daemon(3)) */
+} LEVELS[] = {
+    [LOG_DEBUG] = { "debug", "<7>" },
+    [LOG_INFO] = { "info", "<6>" },
+    [LOG_WARN] = { "warn", "<4>" },
+    [LOG_ERROR] = { "error", "<3>" },
 };
+
+/* True when stderr is the stream of the journal that JOURNAL_STREAM names as DEVICE:INODE. */
+static bool stderr_is_journal(void)
+{
+    struct stat st;
+    uint64_t device, inode;
+    struct str rest;
+    if (!str_to_u64(str_cut(str_from(getenv("JOURNAL_STREAM")), ':', &rest), &device) || !str_to_u64(rest, &inode))
+        return false;
+    return fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode;
+}
 
 void log_init(const char *role, enum log_level minimum)
 {
     log_role = role;
     log_minimum = minimum;
+    log_to_journal = stderr_is_journal();
+}
+
+void log_request(struct str id)
+{
+    log_request_id = id;
+}
+
+/* Whether it is one of nginx: it stands in a line without quotes. */
+static bool request_id_is_valid(struct str id)
+{
+    enum { REQUEST_ID_CHARS = 32 };
+    bool valid = id.len == REQUEST_ID_CHARS;
+    for (size_t i = 0; i < id.len && valid; i++)
+        valid = (id.ptr[i] >= '0' && id.ptr[i] <= '9') || (id.ptr[i] >= 'a' && id.ptr[i] <= 'f');
+    return valid;
 }
 
 /* Appends formatted text to the line, cut so that the line's '\n' and a NUL still fit. */
@@ -55,8 +90,9 @@ void log_write(enum log_level level, const char *msg, const char *format, ...)
     if (level < log_minimum)
         return;
     (void)clock_rfc3339_format(clock_now_ms(), time);
-    size_t len = line_addf(line, 0, "ts=%s level=%s role=%s pid=%d msg=%s", time, LEVEL_NAMES[level], log_role,
-                           (int)getpid(), log_quote(str_from(msg), quoted, sizeof quoted));
+    size_t len =
+        line_addf(line, 0, "%sts=%s level=%s role=%s pid=%d msg=%s", log_to_journal ? LEVELS[level].prefix : "", time,
+                  LEVELS[level].name, log_role, (int)getpid(), log_quote(str_from(msg), quoted, sizeof quoted));
     if (format != NULL) {
         va_list args;
 
@@ -65,6 +101,9 @@ void log_write(enum log_level level, const char *msg, const char *format, ...)
         len = line_add(line, len, format, args);
         va_end(args);
     }
+    /* A line of the security log has it already. */
+    if (request_id_is_valid(log_request_id) && strstr(line, " request_id=") == NULL)
+        len = line_addf(line, len, " request_id=%.*s", STR_ARG(log_request_id));
     line[len++] = '\n';
     /* One write, so that lines of several processes never mix. A failure can't be reported anywhere. */
     ssize_t written = write(STDERR_FILENO, line, len);

@@ -64,6 +64,11 @@ struct str money_text(struct arena *a, int64_t fen)
     return arena_str(a, (struct str){ text, len });
 }
 
+struct str money_limit_text(struct arena *a, int64_t fen)
+{
+    return fen % 100 == 0 ? arena_printf(a, "%lld", (long long)(fen / 100)) : money_text(a, fen);
+}
+
 bool money_add(int64_t a_fen, int64_t b_fen, int64_t *out_fen)
 {
     int64_t sum;

@@ -16,6 +16,8 @@ enum status money_parse(struct str yuan, int64_t *out_fen);
 size_t money_format(int64_t fen, char *out);
 /* As above, in the arena; STR_NONE without memory. */
 struct str money_text(struct arena *a, int64_t fen);
+/* An amount as a limit, without ".00": "200", "12.50". In the arena; STR_NONE without memory. */
+struct str money_limit_text(struct arena *a, int64_t fen);
 /* False on overflow; *out untouched then. */
 bool money_add(int64_t a_fen, int64_t b_fen, int64_t *out_fen);
 

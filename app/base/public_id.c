@@ -4,13 +4,13 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { ID_BYTES = 8, WIRE_BYTES = 16, BITS_PER_CHAR = 5, PAD_BITS = PUBLIC_ID_LEN * BITS_PER_CHAR - WIRE_BYTES * 8 };
+#include "base/base32.h"
+
+enum { ID_BYTES = 8, WIRE_BYTES = 16, PAD_BITS = PUBLIC_ID_LEN * BASE32_BITS - WIRE_BYTES * 8 };
 
 static_assert(crypto_shorthash_BYTES == WIRE_BYTES - ID_BYTES, "the MAC fills the second half");
 static_assert(crypto_shorthash_KEYBYTES == PUBLIC_ID_KEY_BYTES, "SipHash's key");
 static_assert(PAD_BITS == 2, "two zero bits in front");
-
-static const char DIGITS[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
 void public_id_key_derive(struct str secret, struct public_id_key *out)
 {
@@ -42,9 +42,9 @@ void public_id_encode(const struct public_id_key *key, uint64_t id, char *out)
     for (size_t i = 0; i < WIRE_BYTES; i++) {
         bits = (bits << 8 | wire[i]) & 0xffffU;
         held += 8;
-        while (held >= BITS_PER_CHAR) {
-            held -= BITS_PER_CHAR;
-            out[n++] = DIGITS[bits >> held & 31U];
+        while (held >= BASE32_BITS) {
+            held -= BASE32_BITS;
+            out[n++] = BASE32_DIGITS[bits >> held & 31U];
         }
     }
     assert(n == PUBLIC_ID_LEN && held == 0);
@@ -59,23 +59,6 @@ struct str public_id_text(struct arena *a, const struct public_id_key *key, uint
     return arena_str(a, (struct str){ text, PUBLIC_ID_LEN });
 }
 
-/* One more than the value of a character, in either case; I and L are read as 1, O as 0. */
-static const uint8_t DIGIT_OF[256] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,  ['8'] = 9,
-    ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['g'] = 17, ['h'] = 18,
-    ['j'] = 19, ['k'] = 20, ['m'] = 21, ['n'] = 22, ['p'] = 23, ['q'] = 24, ['r'] = 25, ['s'] = 26, ['t'] = 27,
-    ['v'] = 28, ['w'] = 29, ['x'] = 30, ['y'] = 31, ['z'] = 32, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14,
-    ['E'] = 15, ['F'] = 16, ['G'] = 17, ['H'] = 18, ['J'] = 19, ['K'] = 20, ['M'] = 21, ['N'] = 22, ['P'] = 23,
-    ['Q'] = 24, ['R'] = 25, ['S'] = 26, ['T'] = 27, ['V'] = 28, ['W'] = 29, ['X'] = 30, ['Y'] = 31, ['Z'] = 32,
-    ['i'] = 2,  ['I'] = 2,  ['l'] = 2,  ['L'] = 2,  ['o'] = 1,  ['O'] = 1
-};
-
-/* The value of a character, or -1. */
-static int digit_value(char c)
-{
-    return DIGIT_OF[(unsigned char)c] - 1;
-}
-
 bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id)
 {
     uint8_t given[WIRE_BYTES], right[WIRE_BYTES];
@@ -87,11 +70,11 @@ bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t
     if (text.len != PUBLIC_ID_LEN)
         return false;
     for (size_t i = 0; i < PUBLIC_ID_LEN; i++) {
-        int value = digit_value(text.ptr[i]);
+        int value = base32_value(text.ptr[i]);
         if (value < 0 || (i == 0 && value > 7))
             return false;
-        bits = (bits << BITS_PER_CHAR | (uint32_t)value) & 0xffffU;
-        held += BITS_PER_CHAR;
+        bits = (bits << BASE32_BITS | (uint32_t)value) & 0xffffU;
+        held += BASE32_BITS;
         if (held >= 8) {
             held -= 8;
             given[n++] = (uint8_t)(bits >> held);

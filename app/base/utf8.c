@@ -102,10 +102,14 @@ struct str utf8_first_grapheme(struct str s)
     utf8proc_int32_t state = 0, before = 0;
 
     while (rest.len) {
-        utf8proc_int32_t code = take(&rest);
-        if (first.len && utf8proc_grapheme_break_stateful(before, code, &state))
+        utf8proc_int32_t code;
+        size_t n = decode(rest, &code);
+        if (first.len && (n == 0 || utf8proc_grapheme_break_stateful(before, code, &state)))
             break;
-        first.len = s.len - rest.len;
+        first.len += n > 0 ? n : 1;
+        if (n == 0)
+            break;
+        rest = str_skip(rest, n);
         before = code;
     }
     return first;
@@ -188,20 +192,26 @@ static utf8proc_int32_t *compose(struct arena *a, struct str s, utf8proc_option_
     return codes;
 }
 
-/* Encodes the code points to out, UTF8_CLUSTER_MAX of each grapheme cluster; returns the length. */
+/* Encodes the code points to out, UTF8_CLUSTER_MAX of each grapheme cluster; returns the length. Clusters are those of
+ * what is kept: without the rest of a long one, the next cluster may join its beginning. */
 static size_t encode_clusters(const utf8proc_int32_t *codes, size_t count, char *out)
 {
-    utf8proc_int32_t state = 0;
+    utf8proc_int32_t state = 0, last = 0;
     size_t len = 0, in_cluster = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && utf8proc_grapheme_break_stateful(codes[i - 1], codes[i], &state))
+        utf8proc_int32_t state_before = state;
+        if (len == 0 || utf8proc_grapheme_break_stateful(last, codes[i], &state))
             in_cluster = 0;
-        if (++in_cluster > UTF8_CLUSTER_MAX)
+        if (in_cluster == UTF8_CLUSTER_MAX) {
+            state = state_before;
             continue;
+        }
         utf8proc_ssize_t n = utf8proc_encode_char(codes[i], (utf8proc_uint8_t *)out + len);
         assert(n > 0 && n <= SEQUENCE_BYTES_MAX);
         len += (size_t)n;
+        in_cluster++;
+        last = codes[i];
     }
     return len;
 }

@@ -23,7 +23,8 @@ size_t utf8_graphemes(struct str s);
  * removed, except ZWJ/ZWNJ and variation selectors, which emoji and scripts need; text of nothing else is empty.
  * Cleaning clean text changes nothing. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out lives in the arena. */
 enum status utf8_clean(struct arena *a, struct str s, struct str *out);
-/* The first grapheme cluster of s (for avatars); empty when s is empty. */
+/* The first grapheme cluster of s (for avatars); empty when s is empty. s comes from a store and may be damaged: a byte
+ * that is not UTF-8 is a cluster of its own. */
 struct str utf8_first_grapheme(struct str s);
 /* For comparing texts as people do: compatibility forms (full-width, ligatures) as plain ones, capitals as small
  * letters (NFKC, full case folding). ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY.

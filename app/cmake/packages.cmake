@@ -1,11 +1,16 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
-# libutf8proc-dev, librsvg2-dev, libjansson-dev; for the tests also libcmocka-dev.
+# libutf8proc-dev, librsvg2-dev, libjansson-dev, libfido2-dev, libcbor-dev, libseccomp-dev, libssl-dev; for the tests
+# also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
 pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(FIDO2 REQUIRED IMPORTED_TARGET libfido2)
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(CBOR REQUIRED IMPORTED_TARGET libcbor)
+pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 # librsvg is loaded at run time (io/svg_png.c), so only its headers are needed here.
 pkg_check_modules(RSVG REQUIRED librsvg-2.0)
 add_library(hb_rsvg_headers INTERFACE)

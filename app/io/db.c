@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/security_event.h"
 #include "io/db_sql_internal.h"
 #include "io/metrics.h"
 
@@ -39,8 +40,12 @@ enum {
     ER_MYSQL_CHECK_VIOLATED = 3819,
     ER_MYSQL_LOCK_NOWAIT = 3572,
     ER_MYSQL_CHECK_DUP_NAME = 3822,
+    ER_MYSQL_CONSTRAINT_NOT_FOUND = 3940,
     ER_MYSQL_CLIENT_TIMEOUT = 4031,
-    ER_MARIADB_CONNECTION_KILLED = 1927
+    ER_MARIADB_CONNECTION_KILLED = 1927,
+    /* Signalled by the routines of the ledger (sql/migrations). */
+    ER_ROUTINE_REFUSED = 31001,
+    ER_ROUTINE_NOT_FOUND = 31002
 };
 
 enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_ABORTED };
@@ -156,6 +161,15 @@ static bool session_configure(MYSQL *mysql, int64_t timeout_s)
     return variable_set(mysql, "SET SESSION innodb_snapshot_isolation = ON") && variable_set(mysql, set);
 }
 
+/* Logs a security event when the role's user lacks the right, or the server does not accept the user. */
+static void right_refused_log(struct db *db, unsigned int code)
+{
+    if (code == ER_DBACCESS_DENIED_ERROR || code == ER_ACCESS_DENIED_ERROR || code == ER_TABLEACCESS_DENIED_ERROR ||
+        code == ER_COLUMNACCESS_DENIED_ERROR || code == ER_SPECIFIC_ACCESS_DENIED_ERROR ||
+        code == ER_PROCACCESS_DENIED_ERROR)
+        security_role_refused("mysql", str_from(mysql_error(db->mysql)));
+}
+
 static bool connection_open(struct db *db)
 {
     int64_t now_ms = clock_monotonic_ms();
@@ -173,6 +187,7 @@ static bool connection_open(struct db *db)
         char quoted[LOG_LINE_MAX / 2];
         log_warn("mysql unreachable", "code=%u error=%s", mysql_errno(db->mysql),
                  log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));
+        right_refused_log(db, mysql_errno(db->mysql));
     }
     db->unreachable_logged = !ok;
     db->connected = ok;
@@ -221,12 +236,15 @@ static enum status error_status(unsigned int code, const char *message)
     case ER_DUP_ENTRY:
     case ER_DUP_ENTRY_WITH_KEY_NAME:
     case ER_TABLE_EXISTS_ERROR:
+    case ER_SP_ALREADY_EXISTS:
     case ER_DUP_FIELDNAME:
     case ER_DUP_KEYNAME:
     case ER_FK_OR_CHECK_DUP_NAME:
     case ER_MYSQL_CHECK_DUP_NAME: return ST_EXISTS;
     case ER_BAD_TABLE_ERROR:
-    case ER_CANT_DROP_FIELD_OR_KEY: return ST_NOT_FOUND;
+    case ER_CANT_DROP_FIELD_OR_KEY:
+    case ER_ROUTINE_NOT_FOUND:
+    case ER_MYSQL_CONSTRAINT_NOT_FOUND: return ST_NOT_FOUND;
     case ER_CANT_CREATE_TABLE: /* MariaDB, errno 121: a foreign key of this name exists */
         return strstr(message, "errno: 121") != NULL ? ST_EXISTS : ST_CORRUPT;
     case ER_LOCK_DEADLOCK:
@@ -234,6 +252,7 @@ static enum status error_status(unsigned int code, const char *message)
     case ER_LOCK_TABLE_FULL:
     case ER_CHECKREAD: /* snapshot isolation: the row has changed since it was read */
     case ER_MYSQL_LOCK_NOWAIT: return ST_CONFLICT;
+    case ER_ROUTINE_REFUSED:
     case ER_MARIADB_CONSTRAINT_FAILED:
     case ER_MYSQL_CHECK_VIOLATED:
     case ER_NO_REFERENCED_ROW:
@@ -287,6 +306,7 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
         char quoted[LOG_LINE_MAX / 2];
         log_error("statement failed", "code=%u error=%s", code,
                   log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));
+        right_refused_log(db, code);
     }
     if (st == ST_CONFLICT && in_transaction) {
         /* After a lock wait timeout the server has undone only the statement: roll back the rest. */
@@ -434,6 +454,17 @@ void db_comma(struct buf *sql, size_t index)
 {
     if (index > 0)
         buf_char(sql, ',');
+}
+
+void db_ids(struct buf *sql, const uint64_t *ids, size_t count)
+{
+    assert(count > 0);
+    buf_char(sql, '(');
+    for (size_t i = 0; i < count; i++) {
+        db_comma(sql, i);
+        buf_u64(sql, ids[i]);
+    }
+    buf_char(sql, ')');
 }
 
 enum status db_exec_buf(struct db *db, uint64_t *affected, struct buf *sql)

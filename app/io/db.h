@@ -52,11 +52,12 @@ uint64_t db_cell_u64(const struct db_rows *rows, size_t row, size_t column);
 int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column);
 
 /* Runs a statement that returns no rows. *affected (may be NULL): number of changed rows.
- * ST_EXISTS: duplicate unique key; DDL: the object exists already · ST_NOT_FOUND: DDL only, the object to drop does not
- * exist · ST_CONFLICT: deadlock or lock wait timeout (a transaction around it is rolled back) · ST_INVALID: violates a
- * CHECK, a foreign key or the column's type · ST_UNAVAILABLE: no connection, nothing was executed; within a transaction
- * also: the connection was lost · ST_UNKNOWN: the connection was lost during the statement, outside of a transaction ·
- * ST_NO_MEMORY · ST_CORRUPT: any other error; our statements never cause one (logged). */
+ * ST_EXISTS: duplicate unique key; DDL: the object exists already · ST_NOT_FOUND: DDL, the object to drop does not
+ * exist; CALL, the routine found no row or account · ST_CONFLICT: deadlock or lock wait timeout (a transaction
+ * around it is rolled back) · ST_INVALID: violates a CHECK, a foreign key or the column's type; CALL, the routine
+ * refused · ST_UNAVAILABLE: no connection, nothing was executed; within a transaction also: the connection was lost
+ * · ST_UNKNOWN: the connection was lost during the statement, outside of a transaction · ST_NO_MEMORY · ST_CORRUPT:
+ * any other error; our statements never cause one (logged). */
 enum status db_exec(struct db *db, uint64_t *affected, const char *sql, const struct db_param *params, size_t count);
 /* Runs a query and copies the whole result into the arena. Errors as db_exec, but a lost connection is always
  * ST_UNAVAILABLE: a query changes nothing. */
@@ -70,10 +71,11 @@ enum status db_each(struct db *db, bool (*each)(void *ctx, const struct str *cel
 uint64_t db_last_id(const struct db *db);
 
 /* For statements of many rows, built in a buffer. db_append appends a literal; db_comma a comma, except before the
- * first item (index 0). The other two append a NUL and run the statement as db_exec and db_query; ST_NO_MEMORY when an
- * append to the buffer has failed. */
+ * first item (index 0); db_ids a list for IN, "(1,2)", of at least one id. The other two append a NUL and run the
+ * statement as db_exec and db_query; ST_NO_MEMORY when an append to the buffer has failed. */
 void db_append(struct db *db, struct buf *sql, const struct db_param *param);
 void db_comma(struct buf *sql, size_t index);
+void db_ids(struct buf *sql, const uint64_t *ids, size_t count);
 enum status db_exec_buf(struct db *db, uint64_t *affected, struct buf *sql);
 enum status db_query_buf(struct db *db, struct arena *a, struct db_rows *rows, struct buf *sql);
 

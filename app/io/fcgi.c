@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/notify.h"
 #include "io/process.h"
 
 enum {
@@ -39,6 +40,7 @@ struct loop {
     struct arena *arenas[FCGI_BATCH_MAX]; /* one per request of a batch */
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
+    int64_t batch_begun_us;   /* monotonic */
     int64_t next_idle_ms;     /* monotonic */
     int64_t stop_deadline_ms; /* monotonic; 0 until a stop is requested */
 };
@@ -73,13 +75,14 @@ void fcgi_write(struct fcgi_request *r, struct str bytes)
 
 bool fcgi_flush(struct fcgi_request *r)
 {
+    notify_alive(); /* a long answer is no hang */
     if (FCGX_FFlush(r->fcgx.out) >= 0)
         return true;
     peer_shutdown(r);
     return false;
 }
 
-/* What libfcgi has not sent yet, and the record that ends a whole answer, can't be sent any more. */
+/* Makes libfcgi drop the bytes that it still has, and not write the record that ends a complete answer. */
 void fcgi_break_off(struct fcgi_request *r)
 {
     peer_shutdown(r);
@@ -137,6 +140,7 @@ static bool request_accept(struct loop *loop, struct fcgi_request *r)
     r->arena = loop->arenas[loop->batch_len];
     r->body = STR_NONE;
     r->body_too_large = r->body_broken = false;
+    r->begun_us = loop->batch_begun_us;
     r->state = NULL;
     (void)FCGX_Attach(&r->fcgx);
     loop->batch[loop->batch_len++] = r;
@@ -158,6 +162,7 @@ static void request_finish(struct loop *loop, struct fcgi_request *r)
 /* Runs the steps of every request of the batch until all are answered, with one Redis round between two steps. */
 static void batch_run(struct loop *loop)
 {
+    const size_t count = loop->batch_len;
     while (loop->batch_len > 0) {
         size_t waiting = 0;
         for (size_t i = 0; i < loop->batch_len; i++) {
@@ -171,6 +176,8 @@ static void batch_run(struct loop *loop)
         if (waiting > 0)
             loop->app->round(loop->app->ctx);
     }
+    if (count > 0 && loop->app->batch != NULL)
+        loop->app->batch(loop->app->ctx, count, clock_monotonic_us() - loop->batch_begun_us);
 }
 
 /* Limits each blocking read and write within a request or an answer (idle connections are polled, not read). libfcgi
@@ -187,6 +194,8 @@ static void connection_add(struct loop *loop, struct fcgi_request *r, int fd)
 {
     peer_timeout_set(fd);
     r->fcgx.ipcFd = fd;
+    /* Closing an idle connection must neither shut it down nor read from it: the next process may have it, too. */
+    (void)FCGX_Detach(&r->fcgx);
     r->fcgx.keepConnection = 1; /* otherwise FCGX_Accept_r closes the connection before it reads */
     loop->open_len++;
     size_t slot = (size_t)(r - loop->slots);
@@ -264,23 +273,47 @@ static void batch_collect(struct loop *loop)
         fds[len] = (struct pollfd){ .fd = loop->options->listen_fd, .events = POLLIN };
     if (process_poll(fds, len + listens, loop->stop_deadline_ms != 0 ? STOP_POLL_MS : POLL_MS_MAX) <= 0)
         return;
+    loop->batch_begun_us = clock_monotonic_us();
     requests_collect(loop, fds, slot_of, len);
     /* With batch_max 1, accept only when idle, so that another process can take the connection. */
     if (listens && fds[len].revents != 0 && (batch_max > 1 || loop->batch_len == 0))
         connections_accept(loop, spare, spare_len);
 }
 
-/* True when a stop was requested and every connection is closed or the deadline has passed. Also calls app->idle. */
+/* The descriptors of all connections; returns their number. Between two batches no bytes of a connection are buffered:
+ * libfcgi has read whole requests, and nginx sends the next one only after the answer. So the descriptor is all that
+ * another process needs. */
+static size_t connections_list(const struct loop *loop, int fds[FCGI_CONNECTIONS_MAX])
+{
+    size_t len = 0;
+    for (size_t i = 0; i < loop->slots_len; i++)
+        if (loop->slots[i].fcgx.ipcFd >= 0)
+            fds[len++] = loop->slots[i].fcgx.ipcFd;
+    return len;
+}
+
+/* Begins to stop. True: the supervisor keeps all connections for the next process, so that there is nothing to wait
+ * for. */
+static bool stop_begin(struct loop *loop, int64_t now_ms)
+{
+    int fds[FCGI_CONNECTIONS_MAX];
+    log_info("stopping", "connections=%zu", loop->open_len);
+    loop->stop_deadline_ms = now_ms + STOP_MS_MAX;
+    notify_stopping();
+    return notify_keep(fds, connections_list(loop, fds));
+}
+
+/* True when a stop was requested and every connection is closed or kept, or the deadline has passed. Also calls
+ * app->idle. */
 static bool loop_ended(struct loop *loop)
 {
     int64_t now_ms = clock_monotonic_ms();
-    if (process_stop_requested() && loop->stop_deadline_ms == 0) {
-        log_info("stopping", "connections=%zu", loop->open_len);
-        loop->stop_deadline_ms = now_ms + STOP_MS_MAX;
-    }
+    if (process_stop_requested() && loop->stop_deadline_ms == 0 && stop_begin(loop, now_ms))
+        return true;
     if (loop->stop_deadline_ms == 0) {
         if (now_ms >= loop->next_idle_ms) {
             loop->next_idle_ms = now_ms + POLL_MS_MAX;
+            notify_alive();
             if (loop->app->idle != NULL)
                 loop->app->idle(loop->app->ctx);
         }
@@ -289,23 +322,18 @@ static bool loop_ended(struct loop *loop)
     return loop->open_len == 0 || now_ms >= loop->stop_deadline_ms;
 }
 
-/* Restarts the program with all connections. Between two batches no bytes of a connection are buffered: libfcgi has
- * read whole requests, and nginx sends the next one only after the answer. So the descriptor is all that is passed
- * on. */
+/* Restarts the program with all connections. */
 static void connections_hand_over(const struct loop *loop)
 {
     int fds[FCGI_CONNECTIONS_MAX];
-    size_t len = 0;
-    for (size_t i = 0; i < loop->slots_len; i++)
-        if (loop->slots[i].fcgx.ipcFd >= 0)
-            fds[len++] = loop->slots[i].fcgx.ipcFd;
-    process_restart(fds, len);
+    process_restart(fds, connections_list(loop, fds));
 }
 
 static void connections_take_over(struct loop *loop)
 {
     int fds[FCGI_CONNECTIONS_MAX];
     size_t len = process_handover_take(fds, loop->slots_len);
+    notify_forget();
     for (size_t i = 0; i < len; i++)
         connection_add(loop, &loop->slots[i], fds[i]);
 }
@@ -375,6 +403,7 @@ enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app
     /* After FCGX_Init, which installs its own handlers. Signals stay blocked except during the poll: libfcgi does not
      * resume a read or write after EINTR, and a visitor must not lose the answer to a grab. */
     process_signals_init();
+    notify_ready();
     while (!loop_ended(loop)) {
         batch_collect(loop);
         batch_run(loop);

@@ -28,6 +28,7 @@ struct fcgi_request {
     struct str body;     /* read to its end before the first step; over the limit: empty, body_too_large */
     bool body_too_large;
     bool body_broken; /* the peer closed in the middle, or CONTENT_LENGTH does not agree */
+    int64_t begun_us; /* monotonic: the loop began to read the batch of this request */
     void *state;      /* the application's, NULL before the first step; memory from the arena */
 };
 
@@ -36,12 +37,14 @@ enum fcgi_step { FCGI_WAIT, FCGI_DONE };
 /* The callbacks of the loop. ctx is passed to each.
  * step: works on a request. FCGI_DONE: the answer is written; FCGI_WAIT: call again after the next round.
  * round: executes what the steps have queued. · finish: cleans up r->state after FCGI_DONE.
+ * batch: after a batch of count requests, which took this time; may be NULL.
  * idle: called at most once a second, between batches; may be NULL. */
 struct fcgi_app {
     void *ctx;
     enum fcgi_step (*step)(void *ctx, struct fcgi_request *r);
     void (*round)(void *ctx);
     void (*finish)(void *ctx, struct fcgi_request *r);
+    void (*batch)(void *ctx, size_t count, int64_t us);
     void (*idle)(void *ctx);
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,7 +24,8 @@ enum {
     CHECK_MS_MAX = 20000, /* run time of the child that runs the check */
     ARGUMENTS_MAX = 16,
     HANDOVER_BYTES_MAX = 16 + PROCESS_DESCRIPTORS_MAX * 5, /* restart count; four digits and a comma per descriptor */
-    FIRST_DESCRIPTOR = 3
+    FIRST_DESCRIPTOR = 3,
+    RESTARTS_SHOWN = 1000000
 };
 
 _Static_assert(PROCESS_DESCRIPTOR_MAX <= 10000, "a descriptor number has at most four digits");
@@ -66,14 +68,51 @@ static const struct {
 };
 enum { SIGNAL_COUNT = ARRAY_LEN(SIGNALS) };
 
+static bool socket_listens(int fd)
+{
+    int listens = 0;
+    socklen_t len = sizeof listens;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens != 0;
+}
+
+/* Takes the sockets of a supervisor (sd_listen_fds(3)): one that listens becomes descriptor 0; the others are
+ * connections that the process before has left (io/notify.h), for process_handover_take. */
+static void supervisor_sockets_take(void)
+{
+    static char list[HANDOVER_BYTES_MAX];
+    uint64_t pid = 0, count = 0;
+    size_t len = 0;
+    if (!str_to_u64(str_from(getenv("LISTEN_PID")), &pid) || pid != (uint64_t)getpid() ||
+        !str_to_u64(str_from(getenv("LISTEN_FDS")), &count) ||
+        count > PROCESS_DESCRIPTORS_MAX + 1) /* and the one that listens */
+        count = 0;
+    for (int fd = FIRST_DESCRIPTOR; fd < FIRST_DESCRIPTOR + (int)count; fd++)
+        if (!socket_listens(fd))
+            len += (size_t)snprintf(list + len, sizeof list - len, "%d,", fd);
+        else if (dup2(fd, STDIN_FILENO) == STDIN_FILENO)
+            (void)close(fd);
+    if (len > 0)
+        self.inherited = (struct str){ list, len - 1 };
+    (void)unsetenv("LISTEN_PID");
+    (void)unsetenv("LISTEN_FDS");
+    (void)unsetenv("LISTEN_FDNAMES");
+}
+
 void process_init(char **argv)
 {
+    char name[16]; /* the kernel's limit */
     self.argv = argv;
     self.inherited = STR_NONE;
     struct str count = str_cut(str_from(getenv(PROCESS_HANDOVER)), ':', &self.inherited);
     if (!str_to_u64(count, &self.restarts))
         self.inherited = STR_NONE;
     (void)unsetenv(PROCESS_HANDOVER);
+    if (self.restarts > 0) {
+        (void)snprintf(name, sizeof name, "%s %llu", PROCESS_NAME, (unsigned long long)self.restarts % RESTARTS_SHOWN);
+        (void)prctl(PR_SET_NAME, name, 0, 0, 0);
+    }
+    if (self.inherited.len == 0)
+        supervisor_sockets_take();
 }
 
 void process_signals_init(void)
@@ -180,7 +219,10 @@ bool process_restart_due(void)
     }
     self.check_pid = 0;
     if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        log_error("restart refused: check failed", "status=%d", status);
+        if (ended > 0 && WIFSIGNALED(status))
+            log_error("restart refused: check failed", "signal=%d", WTERMSIG(status));
+        else
+            log_error("restart refused: check failed", "exit=%d", ended < 0 ? -1 : WEXITSTATUS(status));
         return false;
     }
     return restart_requested == 0; /* requested again meanwhile: the check may have seen old files, so run it again */
@@ -200,7 +242,7 @@ void process_restart(const int *fds, size_t fds_len)
 {
     char list[HANDOVER_BYTES_MAX];
     assert(fds_len <= PROCESS_DESCRIPTORS_MAX);
-    int len = snprintf(list, sizeof list, "%llu:", (unsigned long long)(self.restarts + 1) % 1000000);
+    int len = snprintf(list, sizeof list, "%llu:", (unsigned long long)(self.restarts + 1) % RESTARTS_SHOWN);
     for (size_t i = 0; i < fds_len; i++)
         if (fds[i] >= FIRST_DESCRIPTOR && fds[i] < PROCESS_DESCRIPTOR_MAX)
             len += snprintf(list + len, sizeof list - (size_t)len, "%d,", fds[i]);
@@ -218,11 +260,10 @@ void process_restart(const int *fds, size_t fds_len)
  * since the exec, and on a descriptor once it was taken over, so a duplicate number is refused. */
 static bool inherited_socket_is_valid(uint64_t number)
 {
-    int fd = (int)number, type = 0, listens = 0;
-    socklen_t type_len = sizeof type, listens_len = sizeof listens;
+    int fd = (int)number, type = 0;
+    socklen_t type_len = sizeof type;
     return number >= FIRST_DESCRIPTOR && number < PROCESS_DESCRIPTOR_MAX && fcntl(fd, F_GETFD) == 0 &&
-           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) == 0 && type == SOCK_STREAM &&
-           getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_len) == 0 && listens == 0;
+           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) == 0 && type == SOCK_STREAM && !socket_listens(fd);
 }
 
 size_t process_handover_take(int *fds, size_t max)

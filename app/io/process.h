@@ -20,11 +20,16 @@
 #define PROCESS_DESCRIPTOR_MAX  8192 /* descriptor numbers are lower: the kernel assigns the lowest free one */
 
 /* The environment variable of a restart: "COUNT:FD,FD,…": how many times this process has been restarted, and the
- * descriptors passed on. ./dev reads it, too. */
+ * descriptors passed on. */
 #define PROCESS_HANDOVER "HONGBAO_RESTART"
 
+/* The name of a process that was restarted is "hongbao COUNT" (/proc/PID/comm, which everybody may read): ./dev waits
+ * for the next number. */
+#define PROCESS_NAME "hongbao"
+
 /* Call from main before anything is opened. argv is borrowed for the life of the process: a restart executes it, in the
- * same working directory. Removes PROCESS_HANDOVER from the environment. */
+ * same working directory. Takes what a restart has passed on (PROCESS_HANDOVER), or what systemd passes
+ * (sd_listen_fds(3)): its listening socket becomes descriptor 0. Removes these variables from the environment. */
 void process_init(char **argv);
 
 /* Blocks the signals and installs our handlers, replacing others. Call before the first process_poll. */
@@ -51,9 +56,10 @@ bool process_restart_due(void);
  * numbered PROCESS_DESCRIPTOR_MAX or higher is closed by the restart. */
 void process_restart(const int *fds, size_t fds_len);
 
-/* Fills fds with the sockets that a restart passed on, and returns their number: 0 after an ordinary start and from the
- * second call on. At most max; further ones are closed. The caller owns them; each has the close-on-exec flag. Entries
- * of the variable that are not inherited stream sockets are ignored (their number is logged). */
+/* Fills fds with the connections that a restart passed on, or that a process has left with systemd (io/notify.h).
+ * Returns their number: 0 after an ordinary start and from the second call on. At most max; further ones are closed.
+ * The caller owns them; each has the close-on-exec flag. Entries of the variable that are not inherited stream sockets
+ * are ignored (their number is logged). */
 size_t process_handover_take(int *fds, size_t max);
 
 #endif

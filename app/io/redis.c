@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/security_event.h"
 #include "io/redis_internal.h"
 #include "io/redis_reply.h"
 #include "io/redis_script.h"
@@ -120,7 +121,7 @@ bool redis_queued(const struct redis *r)
 
 /* ---- rounds ---- */
 
-/* Removes the fenced commands from the queue: ST_UNAVAILABLE. */
+/* Removes the fenced commands from the queue: ST_UNAVAILABLE. The first one of a connection is logged. */
 static void fenced_drop(struct redis *r)
 {
     size_t kept = 0, len = 0;
@@ -129,6 +130,9 @@ static void fenced_drop(struct redis *r)
         size_t bytes = p.end - p.start;
         if (p.target == REDIS_FENCED) {
             p.call->status = ST_UNAVAILABLE;
+            if (!r->fence_refusal_logged)
+                security_event_log(SECURITY_FENCE_REFUSED, "store=redis");
+            r->fence_refusal_logged = true;
             continue;
         }
         memmove(r->out.ptr + len, r->out.ptr + p.start, bytes);

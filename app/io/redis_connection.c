@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/security_event.h"
 #include "io/metrics.h"
 #include "io/redis_internal.h"
 #include "io/redis_reply.h"
@@ -22,6 +23,7 @@ void redis_close(struct redis *r)
     r->run_id[0] = '\0';
     r->fence_text[0] = '\0';
     r->fence_open = false;
+    r->fence_refusal_logged = false;
 }
 
 void redis_drop(struct redis *r, const char *why)
@@ -71,6 +73,9 @@ static bool connection_handshake(struct redis *r, int64_t deadline_ms)
         ok = ok && calls[i].status == ST_OK;
     ok = ok && run_id_read(calls[count - 1].reply, r->run_id);
     redis_fence_write(r);
+    struct str first = ok ? STR_NONE : redis_reply_error(calls[0].reply);
+    if (str_starts(first, STR("WRONGPASS")) && !r->unreachable_logged)
+        security_role_refused("redis", first);
     for (size_t i = 0; i < count; i++)
         redis_call_free(&calls[i]);
     buf_free(&out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "io/metrics.h"
 #include "io/redis_internal.h"
 #include "io/redis_script.h"
 
@@ -180,6 +181,8 @@ static void crowd_answer(struct redis_crowd *c)
         c->call.reply = NULL;
     }
     redis_call_free(&c->call);
+    if (c->caller_count > 0)
+        metrics_observe(HISTOGRAM_CROWD, (int64_t)c->caller_count);
     c->caller_count = 0;
     for (size_t k = 0; k < c->own_count; k++)
         buf_reset(&c->own[k]);

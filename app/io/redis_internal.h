@@ -43,6 +43,7 @@ struct redis {
     char fence_text[REDIS_FENCE_MAX]; /* the value at the key that opens the fence */
     struct redis_call fence_reply;    /* the value read from the key */
     bool fence_open;                  /* the value was fence_text, read over this connection */
+    bool fence_refusal_logged;        /* for this connection */
     struct buf out;
     struct pending *pending;
     size_t count, cap;

@@ -13,6 +13,13 @@ struct str redis_reply_str(const redisReply *reply)
     return (struct str){ reply->str, (size_t)reply->len };
 }
 
+struct str redis_reply_error(const redisReply *reply)
+{
+    if (reply == NULL || reply->type != REDIS_REPLY_ERROR)
+        return STR_NONE;
+    return (struct str){ reply->str, (size_t)reply->len };
+}
+
 bool redis_reply_i64(const redisReply *reply, int64_t *out)
 {
     if (reply == NULL)

@@ -7,7 +7,9 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/security_event.h"
 #include "io/redis_internal.h"
+#include "io/redis_reply.h"
 
 enum { READ_BYTES = 16 << 10 };
 
@@ -89,8 +91,12 @@ static void call_answer(struct redis_call *call, redisReply *reply)
 {
     call->reply = reply;
     call->status = ST_OK;
-    if (reply->type == REDIS_REPLY_ERROR)
-        call->status = error_is_refusal((struct str){ reply->str, (size_t)reply->len }) ? ST_CONFLICT : ST_INVALID;
+    struct str error = redis_reply_error(reply);
+    if (error.ptr == NULL)
+        return;
+    call->status = error_is_refusal(error) ? ST_CONFLICT : ST_INVALID;
+    if (str_starts(error, STR("NOPERM")))
+        security_role_refused("redis", error);
 }
 
 /* Reads the available bytes and sets the replies of the next calls. False: end of file, protocol error, or more replies

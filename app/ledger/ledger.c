@@ -4,13 +4,7 @@
 
 static const char *const TRANSFER_KIND_NAMES[TRANSFER_KIND_COUNT] = {
     [TRANSFER_DEPOSIT] = "deposit", [TRANSFER_SEND] = "send",     [TRANSFER_GRAB] = "grab",
-    [TRANSFER_REFUND] = "refund",   [TRANSFER_RETURN] = "return",
-};
-
-static const char *const ACCOUNT_KIND_NAMES[] = {
-    [ACCOUNT_WALLET] = "wallet",
-    [ACCOUNT_ESCROW] = "escrow",
-    [ACCOUNT_BANK] = "bank",
+    [TRANSFER_REFUND] = "refund",   [TRANSFER_RETURN] = "return", [TRANSFER_FORFEIT] = "forfeit",
 };
 
 const char *transfer_kind_name(enum transfer_kind kind)
@@ -30,82 +24,37 @@ bool transfer_kind_read(struct str word, enum transfer_kind *out)
     return false;
 }
 
-static enum status account_insert(struct db *db, uint64_t id, enum account_kind kind, int64_t balance_fen)
+enum status ledger_wallet(struct db *db, uint64_t user_id)
 {
-    return db_exec(db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (?, ?, ?)",
-                   DB_PARAMS(DB_U64(id), DB_TEXT(str_from(ACCOUNT_KIND_NAMES[kind])), DB_I64(balance_fen)));
+    return db_exec(db, NULL, "CALL ledger_wallet(?)", DB_PARAMS(DB_U64(user_id)));
 }
 
-enum status account_create(struct db *db, uint64_t id, enum account_kind kind)
+enum status ledger_deposit(struct db *db, uint64_t user_id, int64_t amount_fen, struct str key, int64_t now_ms)
 {
-    return account_insert(db, id, kind, 0);
+    return db_exec(db, NULL, "CALL ledger_deposit(?, ?, ?, ?)",
+                   DB_PARAMS(DB_U64(user_id), DB_I64(amount_fen), DB_TEXT(key), DB_I64(now_ms)));
 }
 
-/* Subtracts the amount if the balance covers it; only the bank may go below zero. ST_INVALID: not covered, or no such
- * account. */
-static enum status account_debit(struct db *db, uint64_t id, int64_t amount_fen)
+enum status ledger_demo(struct db *db, struct str ids, int64_t amount_fen, int64_t now_ms)
 {
-    uint64_t changed;
-    enum status st =
-        db_exec(db, &changed,
-                "UPDATE account SET balance_fen = balance_fen - ? WHERE id = ? AND (kind = 'bank' OR balance_fen >= ?)",
-                DB_PARAMS(DB_I64(amount_fen), DB_U64(id), DB_I64(amount_fen)));
-    if (st != ST_OK)
-        return st;
-    assert(changed <= 1);
-    return changed == 1 ? ST_OK : ST_INVALID;
+    return db_exec(db, NULL, "CALL ledger_demo(?, ?, ?)", DB_PARAMS(DB_TEXT(ids), DB_I64(amount_fen), DB_I64(now_ms)));
 }
 
-static enum status account_credit(struct db *db, uint64_t id, int64_t amount_fen)
+enum status ledger_send(struct db *db, uint64_t packet_id)
 {
-    uint64_t changed;
-    enum status st = db_exec(db, &changed, "UPDATE account SET balance_fen = balance_fen + ? WHERE id = ?",
-                             DB_PARAMS(DB_I64(amount_fen), DB_U64(id)));
-    if (st != ST_OK)
-        return st;
-    assert(changed <= 1);
-    return changed == 1 ? ST_OK : ST_NOT_FOUND;
+    return db_exec(db, NULL, "CALL ledger_send(?)", DB_PARAMS(DB_U64(packet_id)));
 }
 
-static enum status transfer_insert(struct db *db, const struct transfer *t)
+enum status ledger_return(struct db *db, uint64_t packet_id, uint32_t share_no, bool to_packet, int64_t now_ms)
 {
-    bool of_packet = t->packet_id != 0;
-    assert(t->kind != TRANSFER_GRAB);
-    assert(t->amount_fen > 0);
-    assert(t->debit_id != t->credit_id);
-    return db_exec(
-        db, NULL,
-        "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key, created_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(t->kind))), DB_U64(t->debit_id), DB_U64(t->credit_id),
-                  DB_I64(t->amount_fen), of_packet ? DB_U64(t->packet_id) : DB_NULL,
-                  of_packet ? DB_U64(t->seq) : DB_NULL, t->request_key.ptr != NULL ? DB_TEXT(t->request_key) : DB_NULL,
-                  DB_I64(t->created_ms)));
+    return db_exec(db, NULL, "CALL ledger_return(?, ?, ?, ?)",
+                   DB_PARAMS(DB_U64(packet_id), DB_U64(share_no), DB_U64(to_packet), DB_I64(now_ms)));
 }
 
-enum status ledger_transfer(struct db *db, const struct transfer *t)
+enum status ledger_refund(struct db *db, uint64_t packet_id, int64_t amount_fen, int64_t now_ms)
 {
-    enum status st;
-
-    if (t->debit_id < t->credit_id) {
-        st = account_debit(db, t->debit_id, t->amount_fen);
-        if (st == ST_OK)
-            st = account_credit(db, t->credit_id, t->amount_fen);
-    } else {
-        st = account_credit(db, t->credit_id, t->amount_fen);
-        if (st == ST_OK)
-            st = account_debit(db, t->debit_id, t->amount_fen);
-    }
-    return st == ST_OK ? transfer_insert(db, t) : st;
-}
-
-enum status ledger_account_open(struct db *db, const struct transfer *t, enum account_kind credit_kind)
-{
-    assert(t->debit_id < t->credit_id); /* the order of the locks: a new account has the higher id */
-    enum status st = account_debit(db, t->debit_id, t->amount_fen);
-    if (st == ST_OK)
-        st = account_insert(db, t->credit_id, credit_kind, t->amount_fen);
-    return st == ST_OK ? transfer_insert(db, t) : st;
+    return db_exec(db, NULL, "CALL ledger_refund(?, ?, ?)",
+                   DB_PARAMS(DB_U64(packet_id), DB_I64(amount_fen), DB_I64(now_ms)));
 }
 
 enum status ledger_balance(struct db *db, struct arena *a, uint64_t account_id, int64_t *out_fen)

@@ -1,10 +1,13 @@
-/* The double-entry ledger. An account has a balance; a transfer moves fen between two accounts and is never changed.
- * Create each account once with account_create, then call ledger_transfer inside db_transaction. A grab is a transfer,
- * too, from escrow to wallet: its row is in the table grab alone, and the settle worker writes it (settle/rows.c).
+/* The double-entry ledger. An account has a balance; a transfer moves fen between two accounts and is never changed. A
+ * grab is a transfer, too, from escrow to wallet: its row is in the table grab alone (settle/rows.c).
  *
  * In this ledger the debit account gives the money and the credit account receives it:
  * balance = sum(credits) - sum(debits). Money enters the system from the bank (account 1), the only account that may be
- * below zero. A wallet's account id is the user's id, an escrow's is the packet's id. */
+ * below zero. A wallet's account id is the user's id, an escrow's is the packet's id.
+ *
+ * Only the routines of the database (sql/migrations, ledger_…) write accounts and transfers: no role may do it directly
+ * (docs/reference/rights.md). Each checks the kinds of the accounts and that the payer can pay. Call these functions
+ * inside db_transaction and roll back on anything but ST_OK. */
 #ifndef HB_LEDGER_LEDGER_H
 #define HB_LEDGER_LEDGER_H
 
@@ -17,48 +20,41 @@
 
 #define ACCOUNT_BANK_ID ((uint64_t)1)
 
-enum account_kind { ACCOUNT_WALLET, ACCOUNT_ESCROW, ACCOUNT_BANK };
-
 /* TRANSFER_GRAB names an entry of a statement; the table transfer has no such row. TRANSFER_RETURN: a receiver gives a
- * share back, into the packet's escrow or to its sender. */
+ * share back, into the packet's escrow or to its sender. TRANSFER_FORFEIT: what a deleted user has left goes to the
+ * bank. */
 enum transfer_kind {
     TRANSFER_DEPOSIT,
     TRANSFER_SEND,
     TRANSFER_GRAB,
     TRANSFER_REFUND,
     TRANSFER_RETURN,
+    TRANSFER_FORFEIT,
     TRANSFER_KIND_COUNT
 };
 
-struct transfer {
-    enum transfer_kind kind; /* not TRANSFER_GRAB (asserted) */
-    uint64_t debit_id;       /* gives the money */
-    uint64_t credit_id;      /* receives it; another account (asserted) */
-    int64_t amount_fen;      /* > 0 (asserted) */
-    uint64_t packet_id;      /* 0: none */
-    uint32_t seq;            /* with packet_id: the share of a return; else 0: one send and one refund at most */
-    struct str request_key;  /* .ptr NULL: none; ASCII, at most 80 bytes */
-    int64_t created_ms;
-};
-
-/* The name in SQL and JSON: "deposit", "send", "grab", "refund", "return". Static storage. */
+/* The name in SQL and JSON: "deposit", "send", "grab", "refund", "return", "forfeit". Static storage. */
 const char *transfer_kind_name(enum transfer_kind kind);
 /* The reverse. False: unknown name, *out is unchanged. */
 bool transfer_kind_read(struct str word, enum transfer_kind *out);
 
-/* Creates an account with balance 0. ST_EXISTS: the id is taken · else as db_exec. Inside or outside a transaction. */
-enum status account_create(struct db *db, uint64_t id, enum account_kind kind);
+/* Opens the wallet of a new user, with balance 0. ST_EXISTS: there is one · ST_NOT_FOUND: no such user. */
+enum status ledger_wallet(struct db *db, uint64_t user_id);
 
-/* Updates both balances and inserts the transfer. The UPDATEs are in ascending account id, so that two transfers
- * between the same accounts can't deadlock. Call it inside db_transaction and roll back on anything but ST_OK.
- * ST_INVALID: the balance of the debit account is too small, or it does not exist · ST_NOT_FOUND: no such credit
- * account · ST_EXISTS: a transfer with this (kind, packet_id, seq) or (kind, request_key) exists · ST_CONFLICT:
- * deadlock or lock wait timeout, db_transaction runs the body again · else as db_exec. */
-enum status ledger_transfer(struct db *db, const struct transfer *t);
-
-/* The same, but the credit account is new: it is created with the amount as its opening balance. ST_EXISTS: also when
- * there is an account with this id. */
-enum status ledger_account_open(struct db *db, const struct transfer *t, enum account_kind credit_kind);
+/* The following move money. ST_INVALID: the balance of the payer is too small, or there is no such payer ·
+ * ST_NOT_FOUND: no such receiver, packet or share · ST_EXISTS: it was moved before · ST_CONFLICT: deadlock or lock wait
+ * timeout, db_transaction runs the body again · else as db_exec. Accounts are locked in ascending order of their ids.
+ *
+ * Demo money from the bank into a wallet, once for each key of the user: the request_key of the row is "userid:key". */
+enum status ledger_deposit(struct db *db, uint64_t user_id, int64_t amount_fen, struct str key, int64_t now_ms);
+/* The wallets of new users, each with this amount from the bank. ids: as a JSON array. */
+enum status ledger_demo(struct db *db, struct str ids, int64_t amount_fen, int64_t now_ms);
+/* The sender of a packet in state funding, whose row is in the tables, pays its amount into its new escrow. */
+enum status ledger_send(struct db *db, uint64_t packet_id);
+/* The receiver of a share gives its amount back: into the packet's escrow, or to the packet's sender. */
+enum status ledger_return(struct db *db, uint64_t packet_id, uint32_t share_no, bool to_packet, int64_t now_ms);
+/* The rest of a packet goes from its escrow to its sender. */
+enum status ledger_refund(struct db *db, uint64_t packet_id, int64_t amount_fen, int64_t now_ms);
 
 /* Reads the balance. ST_NOT_FOUND: no such account · else as db_query. a: memory for the query's result. */
 enum status ledger_balance(struct db *db, struct arena *a, uint64_t account_id, int64_t *out_fen);

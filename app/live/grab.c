@@ -57,5 +57,11 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
         !redis_reply_i64(redis_reply_at(call->reply, 2), &out->amount_fen) || out->amount_fen < 1 ||
         !live_reply_u32(call->reply, 3, &out->left_count))
         return live_reply_corrupt("grab");
+    if (out->code != LIVE_ALREADY)
+        return ST_OK;
+    uint32_t returned;
+    if (!live_reply_u32(call->reply, 4, &returned))
+        return live_reply_corrupt("grab");
+    out->returned = returned != 0;
     return ST_OK;
 }

@@ -17,6 +17,7 @@ struct live_grab {
     uint32_t count;      /* EMPTY only */
     uint32_t tries_left; /* WRONG_PHRASE only: further tries of this user */
     int64_t opens_ms;    /* NOT_YET only: the packet can be opened from then on, by Redis's clock */
+    bool returned;       /* ALREADY only: the share was given back */
     uint32_t left_count; /* GRABBED and ALREADY only: shares that can still be taken, 0 once the packet is over */
 };
 /* Reads the reply. The caller still frees call. ST_OK: see code: GRABBED ALREADY MISSING NOT_FOR_YOU EMPTY EXPIRED

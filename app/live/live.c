@@ -7,7 +7,7 @@
 #include "packet/packet.h"
 
 enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,
-                      const struct config *config)
+                      const struct config *config, const char **missing)
 {
     *live = (struct live){ .redis = redis,
                            .load = redis_script_find(scripts, "load"),
@@ -21,16 +21,25 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
                            .hold = redis_script_find(scripts, "hold"),
                            .thanks = redis_script_find(scripts, "thanks"),
                            .give_back = redis_script_find(scripts, "return"),
+                           .erase = redis_script_find(scripts, "erase"),
                            .partitions = config->partitions };
     const struct {
         const struct redis_script *script;
         uint32_t keys;
-    } wanted[] = { { live->load, 4 }, { live->grab, 5 },      { live->close, 3 },    { live->view, 4 },
-                   { live->busy, 1 }, { live->tombstone, 4 }, { live->anchor, 1 },   { live->fence, 1 },
-                   { live->hold, 1 }, { live->thanks, 1 },    { live->give_back, 2 } };
-    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+        const char *file;
+    } wanted[] = {
+        { live->load, 4, "load-4.lua" },        { live->grab, 5, "grab-5.lua" },
+        { live->close, 3, "close-3.lua" },      { live->view, 4, "view-4.lua" },
+        { live->busy, 1, "busy-1.lua" },        { live->tombstone, 4, "tombstone-4.lua" },
+        { live->anchor, 1, "anchor-1.lua" },    { live->fence, 1, "fence-1.lua" },
+        { live->hold, 1, "hold-1.lua" },        { live->thanks, 1, "thanks-1.lua" },
+        { live->give_back, 2, "return-2.lua" }, { live->erase, 3, "erase-3.lua" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        *missing = wanted[i].file;
         if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
             return ST_INVALID;
+    }
     return ST_OK;
 }
 
@@ -44,8 +53,8 @@ enum status live_code_read(const struct redis_call *call, const char *script, en
 {
     if (call->status == ST_INVALID) {
         char quoted[LOG_LINE_MAX / 2];
-        struct str error = call->reply == NULL ? STR_NONE : (struct str){ call->reply->str, (size_t)call->reply->len };
-        log_error("script failed", "script=%s error=%s", script, log_quote(error, quoted, sizeof quoted));
+        log_error("script failed", "script=%s error=%s", script,
+                  log_quote(redis_reply_error(call->reply), quoted, sizeof quoted));
         return ST_CORRUPT;
     }
     if (call->status != ST_OK)

@@ -11,7 +11,7 @@
  *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
  *                                cover, receiver_count, ended_ms, returned_count, returned_fen,
  *                                returned_shares ("3,7": all that were given back), thanks_count, receivers,
- *                                receiver_names), thanks:N (what the receiver of share N thanked with), tries:USER
+ *                                receiver_names), thanks:N (the thanks of the receiver of share N), tries:USER
  *                                (wrong passphrases of a user; a rebuild begins to count again). count and amount
  *                                include the shares that were given back into the packet
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
@@ -40,7 +40,7 @@ enum live_code {
     LIVE_MISSING = 1,       /* the packet is not in Redis */
     LIVE_GRABBED = 2,       /* this call took a share */
     LIVE_ALREADY = 3,       /* grab: the user has this share already; close: it was closed before */
-    LIVE_NOT_FOR_YOU = 4,   /* exclusive, and another user is the receiver */
+    LIVE_NOT_FOR_YOU = 4,   /* the packet has receivers, and the user is not one of them */
     LIVE_EMPTY = 5,         /* every share is grabbed */
     LIVE_EXPIRED = 6,       /* closed, or its expiry has passed */
     LIVE_BUSY = 7,          /* shut for a rebuild */
@@ -58,12 +58,13 @@ enum live_code {
 /* The connection and the scripts, all borrowed. struct stores holds one for the life of the process. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks, *give_back;
+    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks, *give_back,
+        *erase;
     int64_t partitions;
 };
-/* Looks up the scripts by name. ST_INVALID: a script is missing or has a wrong number of keys. */
+/* Looks up the scripts by name. ST_INVALID: one is missing or has a wrong number of keys: *missing is its file. */
 enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,
-                      const struct config *config);
+                      const struct config *config, const char **missing);
 
 /* Most packets of a call that takes several, which is one round. */
 #define LIVE_BATCH_MAX 500

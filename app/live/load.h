@@ -16,9 +16,9 @@ struct live_settled {
     struct live_event_id event; /* time of the grab; MySQL does not store seq, use 0 */
 };
 
-/* Writes a packet. shares_fen: one amount per share, with those that were given
- * back into it (packet_share_total). settled NULL: a new packet; else a rebuild with the first
- * settled_count grabs in share order. state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
+/* Writes a packet. shares_fen: packet_share_total(p) amounts, those of the draw first, then those given back.
+ * settled NULL: a new packet; else a rebuild with the first settled_count grabs in share order.
+ * state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
  * A rebuild replaces a packet that is busy or has a tombstone; a new packet replaces neither. A rebuild with many grabs
  * takes several calls; the packet is busy until the last one, and an interrupted rebuild can be repeated.
  * ST_OK: see *code: LIVE_LOADED · LIVE_EXISTS: not changed · LIVE_BAD: shares and amounts contradict each other,

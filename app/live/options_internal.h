@@ -19,8 +19,8 @@ struct live_options {
 /* Writes name and value of each option that p has, at most 2 * LIVE_OPTION_COUNT texts. Returns how many. The texts are
  * borrowed from p and memory. */
 size_t live_options_write(const struct packet *p, struct live_options *memory, struct str *out);
-/* True when an option decides who may open the packet, or when. The field `conditions` tells the grab script that, so
- * that it reads no option of a packet which has only a cover. */
+/* True when an option decides who may open the packet, or when. The field `conditions` is 1 then; without it the grab
+ * script reads no options, for example of a packet that only has a cover. */
 bool live_conditions(const struct packet *p);
 /* Reads the reply of lua/view-4.lua: nil, or the values in the order of the table. The texts are borrowed from the
  * reply. False: malformed. */

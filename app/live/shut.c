@@ -64,16 +64,30 @@ enum status live_hold_all(const struct live *live, const struct live_hold *holds
     return st;
 }
 
+enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count)
+{
+    struct redis_call calls[LIVE_BATCH_MAX];
+    enum status st = ST_OK;
+    assert(count <= LIVE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct live_keys keys;
+        live_keys(&keys, packet_ids[i], live->partitions);
+        const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
+                                    keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
+        redis_queue(live->redis, &calls[i], args, 5);
+    }
+    redis_round(live->redis);
+    for (size_t i = 0; i < count; i++) {
+        if (st == ST_OK)
+            st = calls[i].status == ST_INVALID ? ST_CORRUPT : calls[i].status;
+        redis_call_free(&calls[i]);
+    }
+    return st;
+}
+
 enum status live_remove(const struct live *live, uint64_t packet_id)
 {
-    struct live_keys keys;
-    struct redis_call call;
-    live_keys(&keys, packet_id, live->partitions);
-    const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
-                                keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
-    enum status st = redis_do(live->redis, &call, args, 5);
-    redis_call_free(&call);
-    return st == ST_INVALID ? ST_CORRUPT : st;
+    return live_remove_all(live, &packet_id, 1);
 }
 
 enum status live_tombstone_all(const struct live *live, const uint64_t *packet_ids, size_t count)

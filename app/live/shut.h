@@ -10,8 +10,10 @@
  * error, as live_grab_read. */
 enum status live_shut(const struct live *live, const uint64_t *packet_ids, size_t count);
 
-/* Deletes the keys of a packet; its events stay in the stream. ST_OK even if there are none; else as live_grab_read. */
+/* Deletes the keys of packets; their events stay in the stream. count ≤ LIVE_BATCH_MAX (asserted). ST_OK even if there
+ * are none; else the first error, as live_grab_read. */
 enum status live_remove(const struct live *live, uint64_t packet_id);
+enum status live_remove_all(const struct live *live, const uint64_t *packet_ids, size_t count);
 /* Deletes packets that must not come back: a tombstone remains for a day, which makes a delayed load of a new packet do
  * nothing. count ≤ LIVE_BATCH_MAX (asserted). ST_OK, or the first error. */
 enum status live_tombstone(const struct live *live, uint64_t packet_id);

@@ -2,8 +2,13 @@
 
 #include <stdio.h>
 
+#define LIMIT_FILE "limit-5.lua"
+
+enum { LIMIT_KEYS = 5 };
+
 enum status stores_open(struct stores *s, const struct config *config, bool with_mysql, char *error, size_t error_size)
 {
+    const char *missing = NULL;
     *s = (struct stores){ .config = config };
     (void)snprintf(error, error_size, "out of memory");
     enum status st = redis_scripts_load(config->lua_dir, &s->scripts, error, error_size);
@@ -12,9 +17,14 @@ enum status stores_open(struct stores *s, const struct config *config, bool with
     if (st == ST_OK && s->redis == NULL)
         st = ST_NO_MEMORY;
     if (st == ST_OK) {
-        st = live_init(&s->live, s->redis, s->scripts, config);
+        st = live_init(&s->live, s->redis, s->scripts, config, &missing);
+        s->limit = redis_script_find(s->scripts, "limit");
+        if (st == ST_OK && (s->limit == NULL || redis_script_key_count(s->limit) != LIMIT_KEYS)) {
+            missing = LIMIT_FILE;
+            st = ST_INVALID;
+        }
         if (st != ST_OK)
-            (void)snprintf(error, error_size, "%s: a script is missing or has another number of keys", config->lua_dir);
+            (void)snprintf(error, error_size, "%s/%s: No such file", config->lua_dir, missing);
     }
     if (st == ST_OK && with_mysql) {
         s->db = db_new(config);

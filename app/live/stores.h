@@ -13,8 +13,9 @@ struct stores {
     const struct config *config; /* borrowed */
     struct redis *redis;
     struct redis_scripts *scripts;
-    struct db *db;    /* NULL: opened without MySQL (the hot pool) */
-    struct live live; /* points to redis and scripts above */
+    struct db *db;              /* NULL: opened without MySQL (the hot pool) */
+    struct live live;           /* points to redis and scripts above */
+    struct redis_script *limit; /* of scripts; web/limits.h */
 };
 
 /* Reads the scripts of config->lua_dir and creates the client of Redis, and with with_mysql that of MySQL. Does not

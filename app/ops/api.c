@@ -1,13 +1,16 @@
 #include "ops/api.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/money.h"
 #include "ops/site_routes.h"
 #include "user/account.h"
 #include "web/bearer.h"
 #include "web/field_types.h"
+#include "web/limits.h"
 #include "web/respond.h"
 
 enum { PATH_BYTES_MAX = 256, COMPONENTS_BYTES_MAX = 256 << 10, REFUSALS_MAX = 32 };
@@ -99,6 +102,23 @@ static const struct field_type *general_type(const struct api_operation *op, con
     return field->type;
 }
 
+/* The description of a field: the text of its row, then the limits that JSON Schema cannot express (a number of
+ * characters as people count them, a number of names, an amount in yuan). */
+static struct str field_says(struct document *d, const struct api_operation *op, const struct field *field)
+{
+    const struct api_field *row = api_field_of(op, field->name);
+    const struct field_type *type = general_type(op, field);
+    int64_t max = field_max(field, d->x->app->stores.config);
+    const char *says = row == NULL ? "" : row->says;
+    if (max > 0 && field->code_points_max > 0)
+        return arena_printf(d->x->arena, "%s; at most %" PRId64 " characters as people count them", says, max);
+    if (max > 0 && type == &FIELD_USERNAMES)
+        return arena_printf(d->x->arena, "%s; at most %" PRId64, says, max);
+    if (max > 0 && type == &FIELD_YUAN)
+        return arena_printf(d->x->arena, "%s; at most %.*s", says, STR_ARG(money_text(d->x->arena, max)));
+    return str_from(says);
+}
+
 static void schema_of_field(struct document *d, struct value *schema, const struct api_operation *op,
                             const struct field *field)
 {
@@ -107,14 +127,15 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
     text_add(d, schema, "type", is_number ? "integer" : "string");
     if (is_number)
         limits_add(d, schema, field, "minimum", "maximum");
-    if (type == &FIELD_TEXT || type == &FIELD_LINE || type == &FIELD_PASSWORD)
+    bool is_password = type == &FIELD_PASSWORD || type == &FIELD_NEW_PASSWORD;
+    if (type == &FIELD_TEXT || type == &FIELD_LINE || is_password)
         limits_add(d, schema, field, "minLength", "maxLength");
-    if (type == &FIELD_PASSWORD)
+    if (is_password)
         text_add(d, schema, "format", "password");
     if (type == &FIELD_DAY)
         text_add(d, schema, "format", "date");
     if (type == &FIELD_YUAN)
-        text_add(d, schema, "pattern", "^[0-9]+([.][0-9]{1,2})?$");
+        text_add(d, schema, "pattern", "^(0|[1-9][0-9]*)([.][0-9]{1,2})?$");
     if (type == &FIELD_REQUEST_KEY)
         text_add(d, schema, "pattern", "^[A-Za-z0-9_-]{1,64}$");
     if (type == &FIELD_WORD) {
@@ -136,10 +157,9 @@ static void form_model(struct document *d, const struct api_operation *op, struc
     text_add(d, schema, "type", "object");
     struct value *properties = value_object(m, schema, "properties");
     for (const struct field *field = op->form; field->name != NULL; field++) {
-        const struct api_field *row = api_field_of(op, field->name);
         struct value *property = value_object(m, properties, field->name);
         schema_of_field(d, property, op, field);
-        text_add(d, property, "description", row == NULL ? "" : row->says);
+        value_text(m, property, "description", field_says(d, op, field));
         if (field->required && field->applies == NULL)
             words_add(&required, str_from(field->name));
     }
@@ -192,10 +212,9 @@ static void query_model(struct document *d, const struct api_operation *op, cons
                         struct value *list)
 {
     for (const struct field *field = fields; field->name != NULL; field++) {
-        const struct api_field *row = api_field_of(op, field->name);
         struct value *parameter = parameter_add(d, list, field->name, "query");
         schema_of_field(d, value_object(&d->m, parameter, "schema"), op, field);
-        text_add(d, parameter, "description", row == NULL ? "" : row->says);
+        value_text(&d->m, parameter, "description", field_says(d, op, field));
     }
 }
 
@@ -207,7 +226,7 @@ static void parameters_model(struct document *d, const struct api_operation *op,
         query_model(d, op, op->query[i], list);
 }
 
-/* ---- who may ---- */
+/* ---- security ---- */
 
 static void security_model(struct document *d, const struct route *route, struct value *operation)
 {
@@ -216,7 +235,7 @@ static void security_model(struct document *d, const struct route *route, struct
     if ((route->needs & WANT_VISITOR) == 0)
         return;
     if ((route->needs & NEED_USER) != NEED_USER)
-        (void)value_add_object(&d->m, list); /* nobody in particular */
+        (void)value_add_object(&d->m, list); /* {}: also without a login */
     if (scope != 0) {
         struct str name = scopes_text(d->x->arena, scope);
         struct buf names = BUF_EMPTY;
@@ -239,7 +258,7 @@ static void refusal_add(struct refusals *r, int status, const char *type, const 
         r->items[r->count++] = (struct api_refusal){ status, type, says };
 }
 
-/* What the router refuses because of the route's requirements. */
+/* Adds the refusals of the router: they follow from the route's requirements. */
 static void refusals_of_route(const struct route *route, const struct api_operation *op, struct refusals *r)
 {
     bool post = strcmp(route->method, "POST") == 0, visitor = (route->needs & WANT_VISITOR) != 0;
@@ -261,8 +280,8 @@ static void refusals_of_route(const struct route *route, const struct api_operat
     }
     if (op->form != NULL)
         refusal_add(r, 422, "invalid-form", "fields are missing or refused; `errors` names them");
-    if ((route->pools & POOL_AUTH) != 0)
-        refusal_add(r, 429, "too-many", "too many attempts from this address");
+    if ((route->needs & LIMITED) != 0 || (route->pools & POOL_AUTH) != 0)
+        refusal_add(r, 429, "too-many", "too often; nothing has happened, try again after Retry-After seconds");
     refusal_add(r, 503, "busy", "nothing has happened; try again after Retry-After seconds");
     if (post)
         refusal_add(r, 503, "unknown", "it may or may not have happened; look, or repeat it with the same request_key");

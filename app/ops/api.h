@@ -1,8 +1,8 @@
 /* GET /openapi.json: a description of all routes for programs (OpenAPI 3.1), made from the route tables and the field
- * tables of forms and queries, with the limits of this site's settings. What no table has is in api_operations.c:
- * words, examples, answers, refusals. The schemas of the answers are in templates/openapi.json.
+ * tables of forms and queries, with the limits of this site's settings. api_operations.c adds what these tables
+ * lack: descriptions, examples, answers and refusals. The schemas of the answers are in templates/openapi.json.
  *
- * A test finds routes and fields without a row in api_operations.c, another one runs every example and compares the
+ * One test finds routes and fields without a row in api_operations.c, another one runs every example and compares the
  * answers with the schemas. */
 #ifndef HB_OPS_API_H
 #define HB_OPS_API_H
@@ -31,7 +31,6 @@ struct api_refusal {
     const char *says;
 };
 
-/* Lists end with a row of zeros; NULL: empty. */
 /* A field with a type of the handler's own, and the general type that it is like. */
 struct api_like {
     const char *name;
@@ -40,6 +39,7 @@ struct api_like {
 
 enum { API_QUERIES_MAX = 2, API_LIKES_MAX = 4 };
 
+/* The lists end with a row of zeros; NULL: empty. */
 struct api_operation {
     const char *method, *path; /* of the route table */
     const char *id, *group, *says;

@@ -10,8 +10,16 @@
 #include "pages/thanks.h"
 #include "pages/verify.h"
 #include "user/account.h"
+#include "user/deletion_page.h"
 #include "user/language.h"
 #include "user/login.h"
+#include "user/nickname_page.h"
+#include "user/passkey_login.h"
+#include "user/passkey_page.h"
+#include "user/password_confirm.h"
+#include "user/password_page.h"
+#include "user/recovery_login.h"
+#include "user/session_page.h"
 #include "user/token_page.h"
 #include "wallet/deposit.h"
 #include "wallet/statement.h"
@@ -55,22 +63,43 @@
         "request_key", "your own key: a repeat with it changes nothing more and gets the same answer", "order-1"       \
     }
 
-/* The query of the records: with a filter, all years unless one is named. */
-#define RECORDS_FIELDS                                                                                                 \
-    { "year", "in the service's time zone; this year when left out", NULL }, BEFORE,                                   \
-        { "kind", "packets of this kind", NULL }, { "state", "packets in this state", NULL },                          \
-        { "person", "a username: its packets, or packets that it opened", NULL },                                      \
-        { "q", "part of the greeting", NULL }, { "from", "the first day", NULL }, { "to", "the last day", NULL },      \
-        { "min", "the least amount in yuan", NULL },                                                                   \
+/* The records: their query, which with a filter is for all years unless one is named, and its refusal. */
+#define RECORDS_QUERY(year_says)                                                                                       \
+    .query = { records_link_fields, records_filter_fields },                                                           \
+    .fields = FIELDS({ "year", year_says, NULL }, BEFORE, { "kind", "packets of this kind", NULL },                    \
+                     { "state", "packets in this state", NULL },                                                       \
+                     { "person", "a username: its packets, or packets that it opened", NULL },                         \
+                     { "q", "part of the greeting", NULL }, { "from", "the first day", NULL },                         \
+                     { "to", "the last day", NULL }, { "min", "the least amount in yuan", NULL },                      \
+                     { "max", "the largest amount in yuan", NULL }),                                                   \
+    .refusals = REFUSALS({ 422, "invalid-form", "a filter is refused; `errors` names it" })
+/* The same as a file. */
+#define FILE_SAYS "UTF-8 with a byte order mark; names of the columns, in the visitor’s language; then "
+#define RECORDS_FILE(columns)                                                                                          \
+    RECORDS_QUERY("in the service's time zone; all years when left out"),                                              \
+        .media = "text/csv", .answers = ANSWERS({ 200, NULL, FILE_SAYS columns })
+#define READY_OF(pool, name)                                                                                           \
     {                                                                                                                  \
-        "max", "the largest amount in yuan", NULL                                                                      \
+        .method = "GET", .path = "/readyz/" pool, .id = "ready" name, .group = "service",                              \
+        .says = "The " pool " pool can serve, for a balancer", .media = "text/plain",                                  \
+        .answers = ANSWERS({ 200, NULL, "ok" }, { 503, NULL, "a line for each problem" })                              \
     }
-#define FILTER_REFUSED                                                                                                 \
+#define NO_RECEIPT                                                                                                     \
     {                                                                                                                  \
-        422, "invalid-form", "a filter is refused; `errors` names it"                                                  \
+        404, "no-receipt", "no share, or its money is not in the wallet yet"                                           \
     }
 
 #define PAGE_ONLY "a page for browsers"
+
+#define BASE64    ", in base64url"
+#define NO_PASSKEYS                                                                                                    \
+    {                                                                                                                  \
+        404, "no-passkeys", "the site has no HTTPS or no domain name"                                                  \
+    }
+#define PASSKEY_LATE                                                                                                   \
+    {                                                                                                                  \
+        422, "passkey-expired", "the challenge is older than five minutes, used, or of another browser"                \
+    }
 
 const struct api_operation api_operations[] = {
     /* ---- accounts: no tokens ---- */
@@ -80,9 +109,10 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Registers a user, who is then logged in",
       .form = register_fields,
-      .fields = FIELDS({ "username", "2 to 32 of a-z, 0-9, dot, hyphen and underscore", "xiaoming" },
-                       { "nickname", "what others see; the username when left out", "Ming" },
-                       { "password", "at least 8 characters", "correct-horse" }, NEXT),
+      .fields =
+          FIELDS({ "username", "2 to 32 of a-z, 0-9, dot, hyphen and underscore", "xiaoming" },
+                 { "nickname", "what others see; the username when left out", "Ming" },
+                 { "password", "not one of the 10,000 commonest, and not like the username", "correct-horse" }, NEXT),
       .answers = ANSWERS({ 201, "User", "registered; the session cookie is set" }) },
     { .method = "GET",
       .path = "/register",
@@ -105,6 +135,43 @@ const struct api_operation api_operations[] = {
       .says = "The form of logging in",
       .answers = ANSWERS({ 200, "Nothing", PAGE_ONLY }, { 303, NULL, "logged in already" }) },
     { .method = "POST",
+      .path = "/login/passkey/challenge",
+      .id = "passkeyLoginChallenge",
+      .group = "account",
+      .says = "Begins a login with a passkey",
+      .answers = ANSWERS({ 200, "PasskeyLogin", "for navigator.credentials.get; a cookie has the challenge, too" }),
+      .refusals = REFUSALS(NO_PASSKEYS) },
+    { .method = "POST",
+      .path = "/login/passkey",
+      .id = "passkeyLogin",
+      .group = "account",
+      .says = "Starts a session with a passkey",
+      .form = passkey_login_fields,
+      .fields = FIELDS({ "id", "rawId of the credential" BASE64, "A0B1C2" },
+                       { "user_handle", "userHandle of the response" BASE64, "A0B1C2" },
+                       { "client_data", "clientDataJSON" BASE64, "A0B1C2" },
+                       { "authenticator_data", "authenticatorData" BASE64, "A0B1C2" },
+                       { "signature", "signature" BASE64, "A0B1C2" }),
+      .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }),
+      .refusals =
+          REFUSALS(NO_PASSKEYS, PASSKEY_LATE, { 422, "passkey-refused", "it is unknown, or its answer is wrong" }) },
+    { .method = "POST",
+      .path = "/login/recovery",
+      .id = "recoveryLogin",
+      .group = "account",
+      .says = "Starts a session with a recovery code in place of the password, and uses the code up",
+      .form = recovery_login_fields,
+      .fields = FIELDS({ "username", "in any case", "xiaoming" },
+                       { "code", "in any case, hyphens may be left out", "0-7K3M-9QXT-2B8D-C4RZ" },
+                       { "new_password", "ends all other sessions; left out, the password stays", NULL }, NEXT),
+      .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
+    { .method = "GET",
+      .path = "/login/recovery",
+      .id = "recoveryLoginPage",
+      .group = "account",
+      .says = "The form of logging in with a recovery code",
+      .answers = ANSWERS({ 200, "Nothing", PAGE_ONLY }, { 303, NULL, "logged in already" }) },
+    { .method = "POST",
       .path = "/logout",
       .id = "logout",
       .group = "account",
@@ -122,8 +189,97 @@ const struct api_operation api_operations[] = {
       .path = "/account",
       .id = "account",
       .group = "account",
-      .says = "The user's names and access tokens",
-      .answers = ANSWERS({ 200, "Account", "names and tokens" }) },
+      .says = "The user's names, sessions, passkeys and access tokens",
+      .answers = ANSWERS({ 200, "Account", "names, sessions, passkeys and tokens" }) },
+    { .method = "POST",
+      .path = "/account/nickname",
+      .id = "changeNickname",
+      .group = "account",
+      .says = "Changes the nickname; packets and grabs keep the one of their time",
+      .form = nickname_fields,
+      .fields = FIELDS({ "nickname", "what others see", "Ming" }),
+      .answers = ANSWERS({ 200, "User", "changed" }) },
+    { .method = "GET",
+      .path = "/account/nickname",
+      .id = "nicknamePage",
+      .group = "account",
+      .says = "Leads to /account",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "POST",
+      .path = "/account/password",
+      .id = "changePassword",
+      .group = "account",
+      .says = "Changes the password and ends all other sessions; access tokens stay",
+      .form = password_fields,
+      .fields =
+          FIELDS({ "old_password", "as typed", "a good password" },
+                 { "new_password", "not one of the 10,000 commonest, and not like the username", "battery-staple" }),
+      .answers = ANSWERS({ 204, NULL, "changed" }) },
+    { .method = "GET",
+      .path = "/account/password",
+      .id = "passwordPage",
+      .group = "account",
+      .says = "The form of changing the password",
+      .answers = ANSWERS({ 200, "Nothing", PAGE_ONLY }) },
+    { .method = "GET",
+      .path = "/account/delete",
+      .id = "deletionPage",
+      .group = "account",
+      .says = "What the deletion of the account gives up; the page has the form",
+      .answers = ANSWERS({ 200, "Deletion", "the money" }) },
+    { .method = "POST",
+      .path = "/account/delete",
+      .id = "deleteAccount",
+      .group = "account",
+      .says =
+          "Begins the deletion of the account: sessions, tokens and passkeys end, open packets end, and the name goes",
+      .form = deletion_fields,
+      .fields =
+          FIELDS({ "username", "one's own, to confirm", "xiaoming" }, { "password", "as typed", "a good password" },
+                 { "give_up", "any text: the money that is left goes to the site; needed while there is some", NULL }),
+      .answers = ANSWERS({ 204, NULL, "begun" }) },
+    { .method = "GET",
+      .path = "/account/deleted",
+      .id = "deletedPage",
+      .group = "account",
+      .says = "Says what happens after the deletion has begun",
+      .answers = ANSWERS({ 200, "Nothing", PAGE_ONLY }) },
+    { .method = "POST",
+      .path = "/account/recovery",
+      .id = "makeRecoveryCodes",
+      .group = "account",
+      .says = "Makes ten recovery codes in place of those before; only this answer contains them",
+      .form = password_confirm_fields,
+      .fields = FIELDS({ "password", "as typed", "a good password" }),
+      .answers = ANSWERS({ 201, "RecoveryCodes", "made" }) },
+    { .method = "GET",
+      .path = "/account/recovery",
+      .id = "recoveryCodesPage",
+      .group = "account",
+      .says = "The form of making recovery codes, with the number of those left",
+      .answers = ANSWERS({ 200, "RecoveryCodesLeft", PAGE_ONLY }) },
+    { .method = "POST",
+      .path = "/account/sessions/end",
+      .id = "endSessions",
+      .group = "account",
+      .says = "Ends one session, or all but the own one",
+      .form = session_end_fields,
+      .fields = FIELDS({ "others", "any text: all other sessions", "1" },
+                       { "session", "the id of one session; needed without `others`", NULL }),
+      .answers = ANSWERS({ 204, NULL, "ended" }) },
+    { .method = "GET",
+      .path = "/account/sessions/end",
+      .id = "sessionsPage",
+      .group = "account",
+      .says = "Leads to /account",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "GET",
+      .path = "/account/export",
+      .id = "exportAccount",
+      .group = "account",
+      .says = "All data of the user as one file: names, sessions, passkeys and tokens without secrets, packets sent, "
+              "shares received with one's own thanks, the statement of the wallet",
+      .answers = ANSWERS({ 200, "AccountExport", "the file" }) },
     { .method = "POST",
       .path = "/account/tokens",
       .id = "makeToken",
@@ -131,10 +287,11 @@ const struct api_operation api_operations[] = {
       .says = "Makes an access token; only this answer contains it",
       .form = token_fields,
       .fields = FIELDS({ "name", "the program that will use it", "party bot" },
-                       { "scopes", "with blanks between: `read`, `send`, `open`", "read send open" },
+                       { "scopes", "with blanks between: `read`, `send`, `open`; at least one, here or as scope_…",
+                         "read send open" },
                        { "scope_read", "any text: adds `read`, as the box of the page does", NULL },
                        { "scope_send", "any text: adds `send`", NULL }, { "scope_open", "any text: adds `open`", NULL },
-                       { "days", "until it expires", "30" }),
+                       { "days", "until it expires", "30" }, { "password", "as typed", "a good password" }),
       .answers = ANSWERS({ 201, "NewToken", "made" }) },
     { .method = "POST",
       .path = "/account/tokens/:id/delete",
@@ -142,6 +299,45 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Revokes an access token at once",
       .answers = ANSWERS({ 204, NULL, "revoked" }) },
+    { .method = "POST",
+      .path = "/account/passkeys/challenge",
+      .id = "passkeyChallenge",
+      .group = "account",
+      .says = "Begins to add a passkey",
+      .form = password_confirm_fields,
+      .fields = FIELDS({ "password", "as typed", "a good password" }),
+      .answers = ANSWERS({ 200, "NewPasskey", "for navigator.credentials.create; a cookie has the challenge, too" }),
+      .refusals = REFUSALS(NO_PASSKEYS) },
+    { .method = "POST",
+      .path = "/account/passkeys",
+      .id = "addPasskey",
+      .group = "account",
+      .says = "Adds a passkey",
+      .form = passkey_fields,
+      .fields = FIELDS({ "name", "where the passkey is", "my phone" },
+                       { "client_data", "clientDataJSON of the response" BASE64, "A0B1C2" },
+                       { "authenticator_data", "what getAuthenticatorData() of the response gives" BASE64, "A0B1C2" }),
+      .answers = ANSWERS({ 201, "AddedPasskey", "added" }),
+      .refusals = REFUSALS(NO_PASSKEYS, { 409, "passkey-exists", "it has been added before" }, PASSKEY_LATE,
+                           { 422, "passkey-refused", "the answer of the browser is wrong" }) },
+    { .method = "POST",
+      .path = "/account/passkeys/:id/delete",
+      .id = "removePasskey",
+      .group = "account",
+      .says = "Removes a passkey",
+      .answers = ANSWERS({ 204, NULL, "removed" }) },
+    { .method = "GET",
+      .path = "/account/passkeys",
+      .id = "passkeysPage",
+      .group = "account",
+      .says = "Leads to /account",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "GET",
+      .path = "/account/passkeys/:id",
+      .id = "passkeyPage",
+      .group = "account",
+      .says = "Leads to /account",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
     { .method = "GET",
       .path = "/account/tokens",
       .id = "tokensPage",
@@ -181,7 +377,10 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "Sends a red packet",
       .form = send_fields,
-      .likes = { { "count", &FIELD_COUNT }, { "amount", &FIELD_YUAN } },
+      .likes = { { "count", &FIELD_COUNT },
+                 { "amount", &FIELD_YUAN },
+                 { "share_min", &FIELD_YUAN },
+                 { "to", &FIELD_USERNAMES } },
       .fields = FIELDS(
           { "kind", "lucky: random shares; even: equal shares; exclusive: one share for one user", "lucky" },
           { "to", "who alone may open it: usernames with blanks, commas or line breaks between; exclusive: one", NULL },
@@ -239,7 +438,8 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "A picture to share, without amounts",
       .query = { card_fields },
-      .fields = FIELDS({ "shape", "1200 × 630 or 1080 × 1440", NULL }, { "lang", "the language of its words", NULL }),
+      .fields = FIELDS({ "shape", "wide: 1200 × 630, also for any other word; tall: 1080 × 1440", NULL },
+                       { "lang", "the language of its words", NULL }),
       .answers = ANSWERS({ 200, NULL, "the picture" }),
       .refusals = REFUSALS({ 404, "not-found", "there is no such packet, or its id is written in another way" },
                            { 503, "busy", "no answer now; a repeat may work" }),
@@ -265,7 +465,9 @@ const struct api_operation api_operations[] = {
       .answers = ANSWERS({ 200, "Returned", "given back, into the packet or to its sender" }),
       .refusals = REFUSALS({ 404, "no-share", "the user has no share of it" },
                            { 409, "money-spent", "the wallet can't pay it" },
-                           { 409, "own-packet", "it is over, and one's own: there is nobody to give it to" },
+                           { 409, "own-packet", "the packet is over and the user is its sender" },
+                           { 409, "sender-gone", "the packet is over and its sender has deleted the account" },
+                           { 409, "too-many-returns", "it has taken back as many shares as it was sent with" },
                            { 503, "unsettled", "the money is not in the wallet yet; try again" }) },
     { .method = "POST",
       .path = "/p/:id/end",
@@ -290,14 +492,14 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "A signed receipt of one's own share",
       .answers = ANSWERS({ 200, "Receipt", "the receipt" }),
-      .refusals = REFUSALS({ 404, "no-receipt", "no share, or its money is not in the wallet yet" }) },
+      .refusals = REFUSALS(NO_RECEIPT) },
     { .method = "GET",
       .path = "/p/:id/receipt.json",
       .id = "receiptFile",
       .group = "packets",
       .says = "The receipt as a file",
       .answers = ANSWERS({ 200, "Receipt", "the receipt" }),
-      .refusals = REFUSALS({ 404, "no-receipt", "no share, or its money is not in the wallet yet" }) },
+      .refusals = REFUSALS(NO_RECEIPT) },
     { .method = "GET",
       .path = "/.well-known/hongbao-receipt-keys",
       .id = "receiptKeys",
@@ -325,19 +527,15 @@ const struct api_operation api_operations[] = {
       .id = "received",
       .group = "records",
       .says = "Shares received in a year, newest first, with totals",
-      .query = { records_link_fields, records_filter_fields },
-      .fields = FIELDS(RECORDS_FIELDS),
-      .answers = ANSWERS({ 200, "Received", "a page of the list" }),
-      .refusals = REFUSALS(FILTER_REFUSED) },
+      RECORDS_QUERY("in the service's time zone; this year, or all years with a filter, when left out"),
+      .answers = ANSWERS({ 200, "Received", "a page of the list" }) },
     { .method = "GET",
       .path = "/records/sent",
       .id = "sent",
       .group = "records",
       .says = "Packets sent in a year, newest first, with totals",
-      .query = { records_link_fields, records_filter_fields },
-      .fields = FIELDS(RECORDS_FIELDS),
-      .answers = ANSWERS({ 200, "SentList", "a page of the list" }),
-      .refusals = REFUSALS(FILTER_REFUSED) },
+      RECORDS_QUERY("in the service's time zone; this year, or all years with a filter, when left out"),
+      .answers = ANSWERS({ 200, "SentList", "a page of the list" }) },
 
     { .method = "GET",
       .path = "/records/received.csv",
@@ -345,21 +543,16 @@ const struct api_operation api_operations[] = {
       .group = "records",
       .says =
           "All shares received, without a year and filters of all years, as CSV; also /records/received as text/csv",
-      .query = { records_link_fields, records_filter_fields },
-      .fields = FIELDS(RECORDS_FIELDS),
-      .answers = ANSWERS({ 200, NULL, "UTF-8 with a byte order mark; a row of column names" }),
-      .refusals = REFUSALS(FILTER_REFUSED),
-      .media = "text/csv" },
+      RECORDS_FILE("time, packet, kind, sender, greeting, number of the share, amount, given back, best; amounts in "
+                   "yuan: amount less given back is what was kept") },
     { .method = "GET",
       .path = "/records/sent.csv",
       .id = "sentFile",
       .group = "records",
       .says = "All packets sent, without a year and filters of all years, as CSV; also /records/sent as text/csv",
-      .query = { records_link_fields, records_filter_fields },
-      .fields = FIELDS(RECORDS_FIELDS),
-      .answers = ANSWERS({ 200, NULL, "UTF-8 with a byte order mark; a row of column names" }),
-      .refusals = REFUSALS(FILTER_REFUSED),
-      .media = "text/csv" },
+      RECORDS_FILE("time, packet, kind, greeting, amount, count, taken, state, refunded, given back; amounts in yuan: "
+                   "given back is what receivers returned to the sender, not into the packet; amount less refunded and "
+                   "given back is what it cost") },
 
     /* ---- the service ---- */
     { .method = "GET",
@@ -379,9 +572,13 @@ const struct api_operation api_operations[] = {
       .path = "/readyz",
       .id = "ready",
       .group = "service",
-      .says = "The stores can be used",
-      .answers = ANSWERS({ 200, NULL, "ok" }, { 503, NULL, "a line for each problem" }),
-      .media = "text/plain" },
+      .says = "The whole site is well: stores, schema, pools, settle worker; text unless Accept asks for JSON",
+      .answers = ANSWERS({ 200, "Ready", "every part is well" }, { 503, "Ready", "a part fails" }),
+      .media = "application/json" },
+    READY_OF("hot", "Hot"),
+    READY_OF("page", "Page"),
+    READY_OF("auth", "Auth"),
+    READY_OF("card", "Card"),
     { .method = "GET",
       .path = "/metrics",
       .id = "metrics",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/public_id.h"
 #include "base/value.h"
 #include "live/stores.h"
@@ -46,10 +47,12 @@ static enum status tables_body(struct db *db, void *ctx)
 
 enum status audit_run(struct stores *stores, struct audit *out)
 {
-    *out = (struct audit){ .packet_id = out->packet_id, .range_rows = out->range_rows };
+    *out = (struct audit){ .packet_id = out->packet_id, .range_rows = out->range_rows, .demo = stores->config->demo };
     enum status st = db_snapshot(stores->db, tables_body, out);
     if (st == ST_OK)
         st = audit_live(out, stores);
+    if (st == ST_OK && out->packet_id == 0)
+        st = audit_sessions(out, stores);
     return st;
 }
 
@@ -59,6 +62,21 @@ bool audit_clean(const struct audit *audit)
         if (audit->checks[i].violations > 0)
             return false;
     return true;
+}
+
+uint64_t audit_violations_log(const struct audit *audit)
+{
+    char subject[AUDIT_SUBJECT_MAX * 2], detail[AUDIT_DETAIL_MAX * 2];
+    uint64_t all = 0;
+    for (size_t i = 0; i < AUDIT_CHECK_COUNT; i++) {
+        const struct audit_row *row = &audit->checks[i].rows[0];
+        if (audit->checks[i].violations > 0)
+            log_error("audit violation", "check=%s subject=%s violations=%" PRIu64 " detail=%s", CHECKS[i].name,
+                      log_quote(str_from(row->subject), subject, sizeof subject), audit->checks[i].violations,
+                      log_quote(str_from(row->detail), detail, sizeof detail));
+        all += audit->checks[i].violations;
+    }
+    return all;
 }
 
 static uint64_t row_count(const struct audit *audit, size_t check)

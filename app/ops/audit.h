@@ -27,6 +27,10 @@
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
     X(AUDIT_MONTHS, "months", "the totals of each month are the sums of their rows")                                   \
     X(AUDIT_RETURNS, "returns", "the money of every share given back is where its row says")                           \
+    X(AUDIT_THANKS, "thanks", "thanks are of the user who has the share, and each packet counts its own")              \
+    X(AUDIT_ORIGIN, "origin", "all money comes from the one bank, and was asked for; no account is nobody's")          \
+    X(AUDIT_SESSIONS, "sessions", "every session is of a user")                                                        \
+    X(AUDIT_DELETED, "deleted", "of a deleted user nothing is left but the ledger")                                    \
     X(AUDIT_LETTERS, "letters", "no event waits among the dead letters")
 
 #define AUDIT_CHECK_ID(id, name, sentence) id,
@@ -36,6 +40,7 @@ enum audit_check { AUDIT_CHECKS(AUDIT_CHECK_ID) AUDIT_CHECK_COUNT };
 enum {
     AUDIT_ROWS_MAX = 20, /* violations kept for the report, per check; all are counted */
     AUDIT_SUBJECT_MAX = 64,
+    AUDIT_CURSOR_MAX = 24, /* a cursor of Redis's SCAN, as text with the NUL */
     AUDIT_DETAIL_MAX = 160 /* bytes with the NUL, as AUDIT_SUBJECT_MAX */
 };
 
@@ -49,6 +54,7 @@ struct audit {
     /* set by the caller */
     uint64_t packet_id;  /* audit this packet only; 0: all of them, the sum of all balances and the months */
     uint32_t range_rows; /* packets or accounts that one SQL check reads at a time; 0: the default */
+    bool demo;           /* there may be deposits; audit_run sets it by the configuration */
     /* result */
     uint64_t packets;   /* read from the tables */
     uint64_t unsettled; /* grabs that wait in the streams */

@@ -19,5 +19,31 @@ enum status audit_live(struct audit *audit, struct stores *stores);
 /* Compares one packet with Redis, once: a violation may only mean that the packet changed between the two reads. Does
  * nothing when the packet is closed. */
 enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t packet_id);
+/* Compares the users of all sessions in Redis with the tables. */
+enum status audit_sessions(struct audit *audit, struct stores *stores);
+/* One step of it: some hundred keys from the cursor on, which begins as "0". *more: whether there is a next step. */
+enum status audit_sessions_step(struct audit *audit, struct stores *stores, char cursor[AUDIT_CURSOR_MAX], bool *more);
+
+/* SQL of the rules of AUDIT_ORIGIN. A row t of transfer and its packet p, or NULLs: whether it was asked for, and the
+ * detail if not. Each has one parameter, whether there may be deposits. */
+#define AUDIT_TRANSFER_ASKED                                                                                           \
+    "COALESCE(CASE t.kind"                                                                                             \
+    " WHEN 'deposit' THEN ? AND t.debit_id = 1 AND t.request_key LIKE CONCAT(t.credit_id, ':_%')"                      \
+    " WHEN 'send' THEN t.debit_id = p.sender_id AND t.credit_id = p.id AND t.seq = 0 AND p.request_key <> ''"          \
+    " WHEN 'refund' THEN t.debit_id = p.id AND t.credit_id = p.sender_id"                                              \
+    " WHEN 'forfeit' THEN t.credit_id = 1 AND EXISTS"                                                                  \
+    " (SELECT 1 FROM user AS leaver WHERE leaver.id = t.debit_id AND leaver.deleting_ms > 0)"                          \
+    " WHEN 'return' THEN t.credit_id IN (p.id, p.sender_id) END, FALSE)"
+#define AUDIT_TRANSFER_DETAIL                                                                                          \
+    "CONCAT('transfer ', t.id, ' (', t.kind, ') of ', t.amount_fen, ' from ', t.debit_id,"                             \
+    " IF(t.kind = 'deposit' AND NOT ?, ' while demo is off', ' was never asked for'))"
+/* A row a of account, and its user u or its packet p. The only bank is account 1. */
+#define AUDIT_BANK           "a.kind = 'bank' AND a.id <> 1"
+#define AUDIT_BANK_DETAIL    "CONCAT('is a bank, balance ', a.balance_fen)"
+#define AUDIT_NOBODYS        "(a.kind = 'wallet' AND u.id IS NULL OR a.kind = 'escrow' AND p.id IS NULL)"
+#define AUDIT_NOBODYS_DETAIL "CONCAT('is a ', a.kind, ' of nobody, balance ', a.balance_fen)"
+
+/* Logs the first violation of each check; returns the number of all violations. */
+uint64_t audit_violations_log(const struct audit *audit);
 
 #endif

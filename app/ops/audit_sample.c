@@ -1,8 +1,5 @@
 #include "ops/audit_sample.h"
 
-#include <inttypes.h>
-
-#include "base/log.h"
 #include "base/random.h"
 #include "io/metrics.h"
 #include "live/stores.h"
@@ -46,15 +43,6 @@ static bool is_acceptable(const struct audit *audit)
     return audit->checks[AUDIT_LETTERS].violations > 0 || audit_clean(audit);
 }
 
-static void violations_log(const struct audit *audit)
-{
-    char quoted[AUDIT_DETAIL_MAX * 2];
-    for (size_t i = 0; i < AUDIT_CHECK_COUNT; i++)
-        if (audit->checks[i].violations > 0)
-            log_error("audit violation", "check=%s packet=%" PRIu64 " detail=%s", audit_check_name((enum audit_check)i),
-                      audit->packet_id, log_quote(str_from(audit->checks[i].rows[0].detail), quoted, sizeof quoted));
-}
-
 enum status audit_sample_run(struct audit_sample *s, struct stores *stores)
 {
     uint64_t packet_id = s->suspect_id;
@@ -74,7 +62,7 @@ enum status audit_sample_run(struct audit_sample *s, struct stores *stores)
     metrics_add(METRIC_AUDIT_SAMPLED, 1);
     if (!acceptable) {
         metrics_add(METRIC_AUDIT_VIOLATED, 1);
-        violations_log(&s->audit);
+        (void)audit_violations_log(&s->audit);
     }
     return ST_OK;
 }

@@ -106,10 +106,10 @@ static const struct table_check TABLE_CHECKS[] = {
       "SELECT r.packet_id, CONCAT('share ', r.share_no, ' given back by ', r.user_id, ' for ', r.amount_fen,"
       " ', grabbed by ', COALESCE(g.user_id, 'nobody'), ' for ', COALESCE(g.amount_fen, 0), ', transfer from ',"
       " COALESCE(t.debit_id, 'nobody'), ' to ', COALESCE(t.credit_id, 'nobody'), ' of ', COALESCE(t.amount_fen, 0))"
-      " FROM share_return r JOIN packet p ON p.id = r.packet_id"
+      " FROM share_return r LEFT JOIN packet p ON p.id = r.packet_id"
       " LEFT JOIN grab g ON g.packet_id = r.packet_id AND g.share_no = r.share_no"
       " LEFT JOIN transfer t ON t.kind = 'return' AND t.packet_id = r.packet_id AND t.seq = r.share_no"
-      " WHERE r.packet_id BETWEEN ? AND ? AND (g.user_id IS NULL OR g.user_id <> r.user_id"
+      " WHERE r.packet_id BETWEEN ? AND ? AND (p.id IS NULL OR g.user_id IS NULL OR g.user_id <> r.user_id"
       " OR g.amount_fen <> r.amount_fen OR t.id IS NULL OR t.amount_fen <> r.amount_fen OR t.debit_id <> r.user_id"
       " OR t.credit_id <> IF(r.position IS NULL, p.sender_id, p.id))",
       1 },
@@ -124,13 +124,25 @@ static const struct table_check TABLE_CHECKS[] = {
       " FROM packet p LEFT JOIN (SELECT packet_id, COUNT(position) n, SUM(IF(position IS NULL, 0, amount_fen)) fen,"
       " MIN(position) low, MAX(position) high FROM share_return WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) r"
       " ON r.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND (p.returned_count <> COALESCE(r.n, 0)"
-      " OR p.returned_fen <> COALESCE(r.fen, 0) OR r.low <> p.count OR r.high <> p.count + p.returned_count - 1)",
+      " OR p.returned_count > p.count OR p.returned_fen <> COALESCE(r.fen, 0) OR r.low <> p.count"
+      " OR r.high <> p.count + p.returned_count - 1)",
       2 },
     { AUDIT_RETURNS, "packet",
       "SELECT r.packet_id, CONCAT('share ', r.share_no, ' of ', r.amount_fen, ' came back as share ', r.position,"
       " ' of ', g.amount_fen) FROM share_return r JOIN grab g ON g.packet_id = r.packet_id AND g.share_no = r.position"
       " WHERE r.packet_id BETWEEN ? AND ? AND g.amount_fen <> r.amount_fen",
       1 },
+    { AUDIT_THANKS, "packet",
+      "SELECT t.packet_id, CONCAT('user ', t.user_id, ' thanks for share ', t.share_no, ', grabbed by ',"
+      " COALESCE(g.user_id, 'nobody')) FROM thanks t"
+      " LEFT JOIN grab g ON g.packet_id = t.packet_id AND g.share_no = t.share_no"
+      " WHERE t.packet_id BETWEEN ? AND ? AND (g.user_id IS NULL OR g.user_id <> t.user_id)",
+      1 },
+    { AUDIT_THANKS, "packet",
+      "SELECT p.id, CONCAT('counts ', p.thanks_count, ' thanks, there are ', COALESCE(t.n, 0)) FROM packet p"
+      " LEFT JOIN (SELECT packet_id, COUNT(*) n FROM thanks WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) t"
+      " ON t.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND p.thanks_count <> COALESCE(t.n, 0)",
+      2 },
 };
 
 /* Compares each balance with the sum of the account's transfers and grabs. A grab debits the escrow account packet_id
@@ -150,6 +162,28 @@ static const char BALANCES_SQL[] =
     " WHERE a.id BETWEEN ? AND ?) AS b"
     " WHERE balance_fen <> made_fen OR (kind <> 'bank' AND balance_fen < 0)";
 enum { BALANCES_RANGES = 5 };
+
+static const char BANKS_SQL[] =
+    "SELECT a.id, " AUDIT_BANK_DETAIL " FROM account a WHERE a.id BETWEEN ? AND ? AND " AUDIT_BANK;
+
+/* Transfers that no form asked for: a deposit without its user's request key or while demo is off, or a transfer that
+ * does not fit its packet. */
+static const char ORIGIN_SQL[] =
+    "SELECT t.credit_id, " AUDIT_TRANSFER_DETAIL " FROM transfer t LEFT JOIN packet p ON p.id = t.packet_id"
+    " WHERE NOT " AUDIT_TRANSFER_ASKED " AND t.credit_id BETWEEN ? AND ?";
+
+/* Accounts without their user or packet. */
+static const char OWNERS_SQL[] = "SELECT a.id, " AUDIT_NOBODYS_DETAIL " FROM account a LEFT JOIN user u ON u.id = a.id"
+                                 " LEFT JOIN packet p ON p.id = a.id WHERE a.id BETWEEN ? AND ? AND " AUDIT_NOBODYS;
+
+/* Deleted users who still have money, an open packet or a name. */
+static const char DELETED_SQL[] =
+    "SELECT u.id, CONCAT('is deleted, and has ', a.balance_fen, ' fen or an open packet or a name') FROM user u"
+    " JOIN account a ON a.id = u.id WHERE u.deleted_ms > 0 AND u.id BETWEEN ? AND ? AND (a.balance_fen <> 0"
+    " OR EXISTS (SELECT 1 FROM packet WHERE sender_id = u.id AND (state <> 'closed' OR sender_name <> ''))"
+    " OR EXISTS (SELECT 1 FROM packet WHERE receiver_id = u.id AND receiver_name <> '')"
+    " OR EXISTS (SELECT 1 FROM packet_receiver WHERE user_id = u.id AND name <> '')"
+    " OR EXISTS (SELECT 1 FROM grab WHERE user_id = u.id AND nickname <> ''))";
 
 /* Where the rows of a check go. */
 struct collect {
@@ -212,13 +246,31 @@ static enum status packets_check(struct audit *audit, struct db *db, const struc
     return st;
 }
 
+/* In the audit of one packet: the transfers into its escrow. */
+static enum status origin_check(struct audit *audit, struct db *db, const struct id_range *r)
+{
+    struct collect c = { audit, AUDIT_ORIGIN, "account" };
+    const struct db_param demo = DB_I64(audit->demo), low = DB_U64(r->low), high = DB_U64(r->high);
+    enum status st = db_each(db, collect_row, &c, ORIGIN_SQL, DB_PARAMS(demo, demo, low, high));
+    if (st == ST_OK)
+        st = db_each(db, collect_row, &c, BANKS_SQL, DB_PARAMS(low, high));
+    if (st == ST_OK && audit->packet_id == 0)
+        st = db_each(db, collect_row, &c, OWNERS_SQL, DB_PARAMS(low, high));
+    c.check = AUDIT_DELETED;
+    c.kind = "user";
+    if (st == ST_OK && audit->packet_id == 0)
+        st = db_each(db, collect_row, &c, DELETED_SQL, DB_PARAMS(low, high));
+    return st;
+}
+
 static enum status accounts_check(struct audit *audit, struct db *db, const struct id_range *r)
 {
     struct collect c = { audit, AUDIT_I5, "account" };
     struct db_param params[2 * BALANCES_RANGES];
     for (size_t i = 0; i < ARRAY_LEN(params); i++)
         params[i] = DB_U64(i % 2 == 0 ? r->low : r->high);
-    return db_each(db, collect_row, &c, BALANCES_SQL, params, ARRAY_LEN(params));
+    enum status st = db_each(db, collect_row, &c, BALANCES_SQL, params, ARRAY_LEN(params));
+    return st == ST_OK ? origin_check(audit, db, r) : st;
 }
 
 /* The sum of all balances is 0. */

@@ -10,6 +10,7 @@
 #include "ledger/ledger.h"
 #include "live/stores.h"
 #include "user/session.h"
+#include "user/session_list.h"
 
 enum { ROWS_PER_STATEMENT = 500, USERNAME_MAX = 40, NICKNAME_MAX = 40, ERROR_MAX = 1024 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
@@ -65,49 +66,28 @@ static enum status users_ids(struct batch *g, struct db *db)
     return st;
 }
 
-static enum status wallets_insert(struct batch *g, struct db *db)
+/* The wallets, with their money. */
+static enum status wallets_open(struct batch *g, struct db *db)
 {
     buf_reset(&g->sql);
-    buf_cstr(&g->sql, "INSERT INTO account (id, kind, balance_fen) VALUES ");
-    for (size_t i = 0; i < g->count; i++) {
-        db_comma(&g->sql, i);
-        buf_printf(&g->sql, "(%" PRIu64 ",'wallet',%d)", g->people[i].id, DEMO_MONEY_FEN);
-    }
-    return db_exec_buf(db, NULL, &g->sql);
-}
-
-static enum status deposits_insert(struct batch *g, struct db *db)
-{
-    buf_reset(&g->sql);
-    buf_cstr(&g->sql, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, request_key, created_ms) VALUES ");
-    for (size_t i = 0; i < g->count; i++) {
-        db_comma(&g->sql, i);
-        buf_printf(&g->sql, "('%s',%" PRIu64 ",%" PRIu64 ",%d,'%" PRIu64 ":demo',%" PRId64 ")",
-                   transfer_kind_name(TRANSFER_DEPOSIT), ACCOUNT_BANK_ID, g->people[i].id, DEMO_MONEY_FEN,
-                   g->people[i].id, g->now_ms);
-    }
-    return db_exec_buf(db, NULL, &g->sql);
+    for (size_t i = 0; i < g->count; i++)
+        buf_printf(&g->sql, "%c%" PRIu64, i == 0 ? '[' : ',', g->people[i].id);
+    buf_char(&g->sql, ']');
+    return g->sql.failed ? ST_NO_MEMORY : ledger_demo(db, buf_view(&g->sql), DEMO_MONEY_FEN, g->now_ms);
 }
 
 static enum status batch_body(struct db *db, void *ctx)
 {
     struct batch *g = ctx;
-    enum status st = db_exec(db, NULL, "UPDATE account SET balance_fen = balance_fen - ? WHERE id = ?",
-                             DB_PARAMS(DB_I64((int64_t)g->count * DEMO_MONEY_FEN), DB_U64(ACCOUNT_BANK_ID)));
-    if (st == ST_OK)
-        st = users_insert(g, db);
+    enum status st = users_insert(g, db);
     if (st == ST_OK)
         st = users_ids(g, db);
-    if (st == ST_OK)
-        st = wallets_insert(g, db);
-    if (st == ST_OK)
-        st = deposits_insert(g, db);
-    return st;
+    return st == ST_OK ? wallets_open(g, db) : st;
 }
 
 static enum status sessions_store(struct batch *g)
 {
-    struct redis_call *calls = arena_array(g->arena, g->count, sizeof *calls);
+    struct redis_call *calls = arena_array(g->arena, 2 * g->count, sizeof *calls);
     enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
     for (size_t i = 0; st == ST_OK && i < g->count; i++) {
         struct person *p = &g->people[i];
@@ -115,20 +95,22 @@ static enum status sessions_store(struct batch *g)
                                          .created_ms = g->now_ms,
                                          .seen_ms = g->now_ms,
                                          .username = str_from(p->username),
-                                         .nickname = str_from(p->nickname) };
+                                         .nickname = str_from(p->nickname),
+                                         .listed = true };
         char key[SESSION_KEY_MAX], ttl[24];
         session_token_new(p->token);
         session_key_write(str_from(p->token), key);
         (void)snprintf(ttl, sizeof ttl, "%" PRId64, session_ttl_ms(g->stores->config, &session, g->now_ms));
         struct str value = session_value_text(g->arena, &session);
         const struct str set[] = { STR("SET"), str_from(key), value, STR("PX"), str_from(ttl) };
+        session_list_queue(g->stores, g->arena, &calls[2 * i], set[1], &session);
         if (value.ptr == NULL)
             st = ST_NO_MEMORY;
         else
-            redis_queue(g->stores->redis, &calls[i], set, 5);
+            redis_queue(g->stores->redis, &calls[2 * i + 1], set, 5);
     }
     redis_round(g->stores->redis);
-    for (size_t i = 0; calls != NULL && i < g->count; i++) {
+    for (size_t i = 0; calls != NULL && i < 2 * g->count; i++) {
         if (st == ST_OK)
             st = calls[i].status;
         redis_call_free(&calls[i]);
@@ -138,7 +120,7 @@ static enum status sessions_store(struct batch *g)
 
 static enum status batch_write(const struct batch *g, FILE *out)
 {
-    const char *prefix = strncmp(g->stores->config->base_url, "https://", 8) == 0 ? "__Host-" : "";
+    const char *prefix = strncmp(g->stores->config->base_url, "https://", 8) == 0 ? COOKIE_HOST_PREFIX : "";
     for (size_t i = 0; i < g->count; i++) {
         const struct person *p = &g->people[i];
         if (fprintf(out, "%" PRIu64 "\t%s\t%ssid=%s\n", p->id, p->username, prefix, p->token) < 0)

@@ -1,4 +1,4 @@
-/* Liveness, readiness and metrics, for a supervisor and for Prometheus. */
+/* Liveness and metrics, for a supervisor and for Prometheus, and the routes of both and of ops/ready.h. */
 #ifndef HB_OPS_HEALTH_H
 #define HB_OPS_HEALTH_H
 
@@ -8,12 +8,8 @@
 
 /* GET /healthz: 200 "ok". Uses no store: it only shows that the process answers. */
 enum step health_alive(struct exchange *x);
-/* GET /readyz: 200 "ok", or 503 with a line for each problem: Redis unreachable ("redis: unavailable") or its fence
- * shut (live/fence.h); where the process has MySQL, MySQL unreachable or its schema not the one that this program's
- * migrations make. */
-enum step health_ready(struct exchange *x);
-/* GET /metrics: Prometheus text: the counters of all processes, the events that wait to be settled and the number of
- * dead letters. nginx allows it from private addresses only. */
+/* GET /metrics: Prometheus text: the counters of all processes, what nginx's limits refused, and the gauges of
+ * ops/gauges.h (docs/reference/metrics.md). nginx allows it from private addresses only. */
 enum step health_metrics(struct exchange *x);
 
 extern const struct route ops_routes[];

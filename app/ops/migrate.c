@@ -32,6 +32,7 @@ struct migration {
     struct str name; /* "first_tables" */
     struct str text;
     uint8_t sha256[HASH_BYTES];
+    bool additive;
 };
 
 struct migrate {
@@ -42,6 +43,7 @@ struct migrate {
     struct migration *list;
     size_t count;   /* files of the folder */
     size_t applied; /* the first ones of the list, recorded in the database */
+    size_t newer;   /* recorded there after those, unknown to this program */
 };
 
 static void say(const struct migrate *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -78,20 +80,51 @@ static size_t span_skip(struct str s, bool *comment)
     return i < s.len ? i + 1 : s.len;
 }
 
+/* The word at the beginning of s: letters, digits and underscores. */
+static struct str word_at(struct str s)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t len = 0;
+    while (len < s.len && s.ptr[len] != '\0' && strchr(letters, s.ptr[len]) != NULL)
+        len++;
+    return str_slice(s, 0, len);
+}
+
+/* How the word at the beginning of s changes the depth of BEGIN … END blocks. END IF and the like end no block. */
+static int block_step(struct str s, struct str word)
+{
+    static const char *const inner[] = { "IF", "LOOP", "WHILE", "REPEAT", "CASE" };
+    if (str_equal_fold(word, STR("BEGIN")))
+        return 1;
+    if (!str_equal_fold(word, STR("END")))
+        return 0;
+    struct str next = word_at(str_trim(str_skip(s, word.len)));
+    for (size_t i = 0; i < ARRAY_LEN(inner); i++)
+        if (str_equal_fold(next, str_from(inner[i])))
+            return 0;
+    return -1;
+}
+
+/* A semicolon ends a statement, but not within the BEGIN … END of a routine that it creates. */
 struct str migrate_statement_next(struct str *rest)
 {
     struct str s = *rest;
     size_t start = 0, i = 0;
-    bool begun = false;
-    while (i < s.len && !(begun && s.ptr[i] == ';')) {
+    bool begun = false, creates = false;
+    int depth = 0;
+    while (i < s.len && !(begun && depth <= 0 && s.ptr[i] == ';')) {
         bool comment;
-        size_t skip = span_skip(str_skip(s, i), &comment);
+        struct str here = str_skip(s, i);
+        size_t skip = span_skip(here, &comment);
+        struct str word = skip > 0 ? STR("") : word_at(here);
         bool blank = comment ? skip > 0 : (unsigned char)s.ptr[i] <= ' ' || s.ptr[i] == ';';
         if (!begun && !blank) {
             begun = true;
             start = i;
+            creates = str_equal_fold(word, STR("CREATE"));
         }
-        i += skip > 0 ? skip : 1;
+        depth += creates ? block_step(here, word) : 0;
+        i += skip > 0 ? skip : word.len > 0 ? word.len : 1;
     }
     size_t end = i < s.len ? i : s.len;
     *rest = str_skip(s, i < s.len ? i + 1 : s.len);
@@ -156,6 +189,7 @@ static enum status folder_add(struct migrate *m, const char *name)
     if (st != ST_OK)
         return st;
     hash_sha256(one->text.ptr, one->text.len, one->sha256);
+    one->additive = str_starts(one->text, STR("-- additive: yes\n"));
     m->count++;
     return ST_OK;
 }
@@ -215,34 +249,54 @@ static enum status table_exists(struct migrate *m, struct str table, bool *exist
     return st;
 }
 
+/* Whether this program can work with the newer versions: all are additive. Their migrator has added the column. */
+static enum status newer_check(struct migrate *m)
+{
+    struct db_rows rows;
+    enum status st = db_query(m->db, m->arena, &rows,
+                              "SELECT version, name FROM schema_migration WHERE version > ? AND NOT additive"
+                              " ORDER BY version LIMIT 1",
+                              DB_PARAMS(DB_U64(m->count)));
+    if (st != ST_OK || rows.count == 0)
+        return st;
+    say(m,
+        "migrate: the database has %04llu_%.*s, which this program does not know and which is not additive: install"
+        " the program that has it",
+        (unsigned long long)db_cell_u64(&rows, 0, 0), STR_ARG(db_cell(&rows, 0, 1)));
+    return ST_INVALID;
+}
+
+static void newer_say(const struct migrate *m)
+{
+    say(m, "migrate: the database (%04zu) is newer than this program (%04zu) by additive migrations: left as it is",
+        m->count + m->newer, m->count);
+}
+
 /* Compares the applied migrations with the folder, and counts them. */
 static enum status applied_read(struct migrate *m)
 {
     struct db_rows rows;
-    enum status st = db_query(m->db, m->arena, &rows,
-                              "SELECT version, name, sha256 FROM schema_migration ORDER BY version", NULL, 0);
+    enum status st =
+        db_query(m->db, m->arena, &rows, "SELECT version, sha256 FROM schema_migration ORDER BY version", NULL, 0);
     if (st != ST_OK)
         return st;
     for (size_t i = 0; i < rows.count; i++) {
         uint64_t version = db_cell_u64(&rows, i, 0);
-        struct str name = db_cell(&rows, i, 1);
-        if (version > m->count) {
-            say(m, "migrate: the database has %04llu_%.*s, which this program does not know",
-                (unsigned long long)version, STR_ARG(name));
-            return ST_INVALID;
-        }
         if (version != i + 1) {
             say(m, "migrate: %04zu was never applied, but %04llu was", i + 1, (unsigned long long)version);
             return ST_INVALID;
         }
+        if (version > m->count)
+            continue;
         const struct migration *one = &m->list[i];
-        if (!str_equal(db_cell(&rows, i, 2), (struct str){ (const char *)one->sha256, HASH_BYTES })) {
+        if (!str_equal(db_cell(&rows, i, 1), (struct str){ (const char *)one->sha256, HASH_BYTES })) {
             say(m, "migrate: %s has changed since it was applied", one->file.ptr);
             return ST_INVALID;
         }
     }
-    m->applied = rows.count;
-    return ST_OK;
+    m->applied = rows.count < m->count ? rows.count : m->count;
+    m->newer = rows.count - m->applied;
+    return m->newer == 0 ? ST_OK : newer_check(m);
 }
 
 /* A statement that writes rows runs in one transaction with the update of schema_progress. Any other commits
@@ -368,10 +422,11 @@ static enum status progress_end(struct db *db, const struct migration *one)
 static enum status record_body(struct db *db, void *ctx)
 {
     const struct migration *one = ctx;
-    enum status st =
-        db_exec(db, NULL, "INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
-                DB_PARAMS(DB_U64(one->version), DB_TEXT(one->name),
-                          DB_BYTES(((struct str){ (const char *)one->sha256, HASH_BYTES })), DB_I64(clock_now_ms())));
+    enum status st = db_exec(
+        db, NULL, "INSERT INTO schema_migration (version, name, sha256, applied_at, additive) VALUES (?, ?, ?, ?, ?)",
+        DB_PARAMS(DB_U64(one->version), DB_TEXT(one->name),
+                  DB_BYTES(((struct str){ (const char *)one->sha256, HASH_BYTES })), DB_I64(clock_now_ms()),
+                  DB_I64(one->additive)));
     return st == ST_OK ? progress_end(db, one) : st;
 }
 
@@ -440,15 +495,20 @@ static enum status zone_months_make(struct migrate *m)
     return st;
 }
 
-static enum status pending_apply(struct migrate *m)
+/* The tables that record what is applied. An earlier version made schema_migration without the column additive. */
+static enum status records_make(struct migrate *m)
 {
     enum status st = db_exec(m->db, NULL,
                              "CREATE TABLE IF NOT EXISTS schema_migration ("
                              " version INT UNSIGNED NOT NULL PRIMARY KEY,"
                              " name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,"
                              " sha256 BINARY(32) NOT NULL,"
-                             " applied_at BIGINT NOT NULL) ENGINE = InnoDB",
+                             " applied_at BIGINT NOT NULL,"
+                             " additive BOOLEAN NOT NULL DEFAULT FALSE) ENGINE = InnoDB",
                              NULL, 0);
+    if (st == ST_OK && !table_has(m, STR("schema_migration"), STR("additive")))
+        st = db_exec(m->db, NULL, "ALTER TABLE schema_migration ADD COLUMN additive BOOLEAN NOT NULL DEFAULT FALSE",
+                     NULL, 0);
     if (st == ST_OK)
         st = db_exec(m->db, NULL,
                      "CREATE TABLE IF NOT EXISTS schema_progress ("
@@ -456,9 +516,17 @@ static enum status pending_apply(struct migrate *m)
                      " sha256 BINARY(32) NOT NULL,"
                      " statement_no INT UNSIGNED NOT NULL) ENGINE = InnoDB",
                      NULL, 0);
+    return st;
+}
+
+static enum status pending_apply(struct migrate *m)
+{
+    enum status st = records_make(m);
     if (st == ST_OK)
         st = applied_read(m);
-    if (st == ST_OK && m->applied == m->count)
+    if (st == ST_OK && m->newer > 0)
+        newer_say(m);
+    else if (st == ST_OK && m->applied == m->count)
         say(m, "migrate: the schema is up to date (%04zu)", m->count);
     else if (st == ST_OK)
         st = zone_months_make(m);
@@ -531,6 +599,21 @@ enum status migrate_check(struct db *db, const char *sql_dir, FILE *out)
     if (st == ST_OK && m.applied < m.count) {
         say(&m, "migrate: %zu of %zu migrations are applied: run `hongbao migrate`", m.applied, m.count);
         st = ST_CONFLICT;
+    }
+    if (st == ST_OK && m.newer > 0)
+        newer_say(&m);
+    arena_free(m.arena);
+    return st;
+}
+
+enum status migrate_folder_check(const char *sql_dir, FILE *out)
+{
+    struct migrate m;
+    char dir[PATH_BYTES_MAX];
+    enum status st = migrate_begin(&m, NULL, dir, sizeof dir, sql_dir, out);
+    if (st == ST_OK && m.count == 0) {
+        say(&m, "migrate: there are no migrations in %s", dir);
+        st = ST_INVALID;
     }
     arena_free(m.arena);
     return st;

@@ -31,13 +31,15 @@ static void letter_print(const struct dead_letter *l, FILE *out)
 
 typedef enum status letter_fn(struct stores *stores, const struct dead_letter *letter, FILE *out);
 
-/* Calls each with every unresolved letter of the packet (0: of all packets), oldest first, until one is not ST_OK. */
-static enum status letters_walk(struct stores *stores, uint64_t packet_id, letter_fn *each, FILE *out)
+/* Calls each with every unresolved letter of the packet (0: of all packets), oldest first, until one is not ST_OK.
+ * *none: there was no letter. */
+static enum status letters_walk(struct stores *stores, uint64_t packet_id, letter_fn *each, FILE *out, bool *none)
 {
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     struct dead_letter *letters;
     size_t count;
     uint64_t after = 0;
+    *none = false;
     if (a == NULL)
         return ST_NO_MEMORY;
     enum status st;
@@ -49,6 +51,7 @@ static enum status letters_walk(struct stores *stores, uint64_t packet_id, lette
             st = each(stores, &letters[i], out);
         }
     } while (st == ST_OK && count == LETTERS_PER_QUERY);
+    *none = st == ST_OK && after == 0;
     arena_free(a);
     return st;
 }
@@ -58,6 +61,15 @@ static enum status each_print(struct stores *stores, const struct dead_letter *l
     (void)stores;
     letter_print(letter, out);
     return ST_OK;
+}
+
+enum status replay_list(struct stores *stores, FILE *out)
+{
+    bool none;
+    enum status st = letters_walk(stores, 0, each_print, out, &none);
+    if (none)
+        (void)fprintf(out, "no dead letters\n");
+    return st;
 }
 
 static void refusal_print(const struct settle_replay *r, FILE *out)
@@ -118,7 +130,8 @@ static enum status each_replay(struct stores *stores, const struct dead_letter *
 
 enum status replay_packet(struct stores *stores, uint64_t packet_id, FILE *out)
 {
-    enum status st = letters_walk(stores, packet_id, each_replay, out);
+    bool none;
+    enum status st = letters_walk(stores, packet_id, each_replay, out, &none);
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
@@ -192,7 +205,7 @@ int replay_command(const struct config *config, int argc, char **argv)
     enum status st = args.drop             ? replay_drop(&stores, args.letter_id, stdout)
                      : args.letter_id != 0 ? replay_letter(&stores, args.letter_id, args.content, stdout)
                      : args.packet_id != 0 ? replay_packet(&stores, args.packet_id, stdout)
-                                           : letters_walk(&stores, 0, each_print, stdout);
+                                           : replay_list(&stores, stdout);
     stores_close(&stores);
     if (st != ST_OK && st != ST_INVALID)
         (void)fprintf(stderr, "hongbao replay: %s\n", status_name(st));

@@ -13,6 +13,8 @@
 #include "base/str.h"
 #include "live/stores.h"
 
+/* Writes every unresolved letter, oldest first, or that there is none. Changes nothing. */
+enum status replay_list(struct stores *stores, FILE *out);
 /* Settles the letter's event; content, unless it is STR_NONE, replaces the event's own. */
 enum status replay_letter(struct stores *stores, uint64_t letter_id, struct str content, FILE *out);
 /* Settles all letters of the packet, oldest first; stops at the first that is refused. Updates Redis also when there

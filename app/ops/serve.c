@@ -1,22 +1,28 @@
 #include "ops/serve.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/process.h"
+#include "io/sandbox.h"
 #include "live/stores.h"
 #include "ops/audit_sample.h"
+#include "ops/audit_watch.h"
 #include "ops/migrate.h"
+#include "ops/redis_memory.h"
 #include "ops/services.h"
 #include "ops/site_routes.h"
 #include "settle/cursor.h"
 #include "settle/run.h"
 #include "settle/settle.h"
+#include "user/deletion.h"
 #include "web/router.h"
 
 enum {
@@ -28,15 +34,17 @@ enum {
 };
 
 static const struct pool_kind {
-    const char *name;
+    const char *name; /* of its role, too (docs/reference/rights.md) */
     enum pool pool;
     unsigned parts;
     int niceness;
+    enum sandbox_role sandbox;
 } POOLS[] = {
-    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0 }, /* no MySQL: a slow query can't delay a grab */
-    { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL, 0 },
-    { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, AUTH_NICENESS },
-    { "card", POOL_CARD, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_DRAWING, AUTH_NICENESS },
+    /* no MySQL: a slow query can't delay a grab */
+    { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0, SANDBOX_HOT },
+    { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_INBOX, 0, SANDBOX_PAGE },
+    { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, AUTH_NICENESS, SANDBOX_AUTH },
+    { "card", POOL_CARD, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_DRAWING, AUTH_NICENESS, SANDBOX_CARD },
 };
 
 static const struct pool_kind *pool_find(const char *name)
@@ -45,6 +53,12 @@ static const struct pool_kind *pool_find(const char *name)
         if (strcmp(POOLS[i].name, name) == 0)
             return &POOLS[i];
     return NULL;
+}
+
+const char *serve_role(int argc, char **argv)
+{
+    const struct pool_kind *kind = argc > 2 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
+    return kind == NULL ? NULL : kind->name;
 }
 
 /* The routes of all floors in one new table, for the caller to free; NULL: out of memory. */
@@ -66,12 +80,20 @@ static enum status process_start(const struct config *config, const char *role, 
      * faults. */
     (void)mallopt(M_TRIM_THRESHOLD, HEAP_KEPT_BYTES);
     if (!metrics_open(config->metrics_file))
-        log_warn("metrics file can't be mapped, counting for this process only", NULL);
+        log_warn("metrics file can't be mapped: /metrics lacks what this process counts, /readyz takes it for stopped",
+                 "file=\"%s\" error=\"%s\" mend=\"a file of mode 0660 with the group of all pools and of the worker\"",
+                 config->metrics_file, strerror(errno));
     enum status st = services_open(app, config, parts, error, sizeof error);
     if (st != ST_OK)
         log_error("can't start", "status=%s error=%s", status_name(st),
                   log_quote(str_from(error), quoted, sizeof quoted));
     return st;
+}
+
+/* Restricts the system calls, unless the settings say otherwise. */
+static enum status process_confine(const struct config *config, enum sandbox_role role)
+{
+    return config->sandbox ? sandbox_enter(role) : ST_OK;
 }
 
 /* Removes a last argument --check. True: it was there. */
@@ -105,7 +127,9 @@ int serve_command(const struct config *config, int argc, char **argv)
     router.routes = routes;
     if (kind->niceness > 0)
         process_be_nice(kind->niceness);
-    enum status st = routes == NULL ? ST_NO_MEMORY : check ? tables_check(&app.stores) : router_serve(&router);
+    enum status st = routes == NULL ? ST_NO_MEMORY : process_confine(config, kind->sandbox);
+    if (st == ST_OK)
+        st = check ? tables_check(&app.stores) : router_serve(&router);
     if (st != ST_OK)
         log_error("serving ended", "status=%s", status_name(st));
     free(routes);
@@ -113,9 +137,27 @@ int serve_command(const struct config *config, int argc, char **argv)
     return st == ST_OK ? 0 : 1;
 }
 
-static void packet_audit(struct stores *stores, void *ctx)
+/* The checks that the worker runs once a second besides settling. */
+struct worker_extra {
+    struct audit_sample sample;
+    struct audit_watch watch;
+    struct redis_memory_watch memory;
+    struct deletion_walk deletion;
+    bool deletion_failed; /* the last pass */
+};
+
+static void worker_extra_run(struct stores *stores, void *ctx)
 {
-    (void)audit_sample_run(ctx, stores); /* after an error the next call tries again */
+    struct worker_extra *extra = ctx;
+    /* After an error the next call tries again. */
+    (void)audit_sample_run(&extra->sample, stores);
+    (void)audit_watch_run(&extra->watch, stores, clock_monotonic_ms());
+    enum status st = deletion_pass(&extra->deletion, stores, clock_now_ms());
+    if ((st != ST_OK) != extra->deletion_failed)
+        log_warn(st != ST_OK ? "deletions of accounts wait" : "deletions of accounts continue", "status=%s",
+                 status_name(st));
+    extra->deletion_failed = st != ST_OK;
+    redis_memory_watch(&extra->memory, stores->redis, clock_monotonic_ms());
 }
 
 int settle_command(const struct config *config, int argc, char **argv)
@@ -128,31 +170,15 @@ int settle_command(const struct config *config, int argc, char **argv)
     struct services app;
     if (process_start(config, "settle", SERVICES_MYSQL, &app) != ST_OK)
         return 1;
-    struct audit_sample *sample = calloc(1, sizeof *sample);
-    enum status st = sample == NULL ? ST_NO_MEMORY : check ? tables_check(&app.stores) : ST_OK;
+    struct worker_extra *extra = calloc(1, sizeof *extra);
+    enum status st = extra == NULL ? ST_NO_MEMORY : process_confine(config, SANDBOX_SETTLE);
+    if (st == ST_OK && check)
+        st = tables_check(&app.stores);
     if (st == ST_OK)
-        st = check ? settle_partitions_check(&app.stores) : settle_run(&app.stores, packet_audit, sample);
+        st = check ? settle_partitions_check(&app.stores) : settle_run(&app.stores, worker_extra_run, extra);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
-    free(sample);
+    free(extra);
     services_close(&app);
     return st == ST_OK ? 0 : check && st == ST_INVALID ? 2 : 1;
-}
-
-int check_command(const struct config *config, int argc, char **argv)
-{
-    struct services app;
-    char error[ERROR_MAX];
-    (void)argv;
-    if (argc != 1) {
-        (void)fputs("usage: hongbao check\n", stderr);
-        return 2;
-    }
-    if (services_open(&app, config, SERVICES_PAGES | SERVICES_MYSQL, error, sizeof error) != ST_OK) {
-        (void)fprintf(stderr, "hongbao check: %s\n", error);
-        return 1;
-    }
-    services_close(&app);
-    (void)puts("hongbao check: configuration, scripts and templates are fine");
-    return 0;
 }

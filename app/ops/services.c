@@ -38,7 +38,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
     if (st != ST_OK)
         return st;
     (void)snprintf(error, error_size, "out of memory");
-    if ((parts & SERVICES_MYSQL) != 0)
+    if ((parts & SERVICES_INBOX) != 0)
         s->news_count = inbox_news_count;
     if ((parts & SERVICES_PAGES) != 0) {
         live_fence_set(s->stores.redis, config);

@@ -11,7 +11,8 @@ enum services_part {
     SERVICES_MYSQL = 1,
     SERVICES_PAGES = 2,      /* templates, names of static files; Redis behind the fence (live/fence.h) */
     SERVICES_PAGE_CACHE = 4, /* the pages of packets that never change are kept in memory */
-    SERVICES_DRAWING = 8     /* the library that draws pictures */
+    SERVICES_DRAWING = 8,    /* the library that draws pictures */
+    SERVICES_INBOX = 16      /* pages show the number of new items in the inbox; needs MySQL */
 };
 
 /* Opens Redis with its scripts, and parts (enum services_part, ORed). config is borrowed and outlives s. ST_INVALID: a

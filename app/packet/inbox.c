@@ -5,6 +5,9 @@
 
 #include "io/db_page.h"
 
+/* Each part reads a few rows by an index and then looks up what belongs to them, in this order: STRAIGHT_JOIN, because
+ * the optimizer would begin with another table that it believes to be small. */
+
 /* The rows that a part looks at. */
 #define LATEST_ROWS "100"
 #define SENT_ROWS   "20" /* packets of the user, for what was added to their shares */
@@ -38,7 +41,7 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
                "packet.opens_ms, NULL, NULL, 0 FROM (SELECT packet_id FROM packet_receiver "
                "FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64 " AND expires_ms > %" PRId64
                " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS ") AS latest "
-               "JOIN packet ON packet.id = latest.packet_id "
+               "STRAIGHT_JOIN packet ON packet.id = latest.packet_id "
                "WHERE packet.state = 'open' AND packet.grabbed_count < packet.count + packet.returned_count "
                "AND NOT EXISTS (SELECT 1 FROM grab "
                "FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ") "
@@ -54,37 +57,46 @@ static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
         "NULL, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
         "WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
         " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
-        "JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
+        "STRAIGHT_JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
         "ORDER BY latest.created_ms DESC, latest.id DESC LIMIT %d",
         user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
 }
 
-/* Of the latest packets that were sent. */
-static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
+/* Appends the FROM of a query about the latest packets that the user has sent. */
+static void sent_append(struct buf *sql, uint64_t user_id)
 {
     buf_printf(sql,
-               "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
-               "NULL, thanks.text, 0 FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = "
-               "%" PRIu64 " ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest "
-               "JOIN thanks ON thanks.packet_id = latest.id "
-               "JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
-               "WHERE thanks.created_ms > %" PRId64 " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d",
-               user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
+               " FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = %" PRIu64
+               " ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest ",
+               user_id);
 }
 
-/* Of the latest packets that were sent. What the user gave back as a receiver of an own packet is no news. */
+static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
+{
+    buf_cstr(sql,
+             "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
+             "NULL, thanks.text, 0");
+    sent_append(sql, user_id);
+    buf_printf(sql,
+               "STRAIGHT_JOIN thanks ON thanks.packet_id = latest.id "
+               "STRAIGHT_JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
+               "WHERE thanks.created_ms > %" PRId64 " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d",
+               now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
+}
+
+/* Without the user's own shares: a sender can be a receiver, too. */
 static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
-    buf_printf(sql,
-               "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
-               "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL "
-               "FROM (SELECT id, greeting FROM packet FORCE INDEX (packet_sent) WHERE sender_id = %" PRIu64
-               " ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest "
-               "JOIN share_return ON share_return.packet_id = latest.id "
-               "JOIN grab ON grab.packet_id = share_return.packet_id AND grab.share_no = share_return.share_no "
-               "WHERE share_return.returned_ms > %" PRId64 " AND share_return.user_id <> %" PRIu64
-               " ORDER BY share_return.returned_ms DESC, latest.id DESC LIMIT %d",
-               user_id, now_ms - INBOX_SHOWN_MS, user_id, INBOX_ITEMS_MAX);
+    buf_cstr(sql, "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
+                  "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL");
+    sent_append(sql, user_id);
+    buf_printf(
+        sql,
+        "STRAIGHT_JOIN share_return ON share_return.packet_id = latest.id "
+        "STRAIGHT_JOIN grab ON grab.packet_id = share_return.packet_id AND grab.share_no = share_return.share_no "
+        "WHERE share_return.returned_ms > %" PRId64 " AND share_return.user_id <> %" PRIu64
+        " ORDER BY share_return.returned_ms DESC, latest.id DESC LIMIT %d",
+        now_ms - INBOX_SHOWN_MS, user_id, INBOX_ITEMS_MAX);
 }
 
 static void (*const PARTS[INBOX_KINDS])(struct buf *sql, uint64_t user_id, int64_t now_ms) = {

@@ -1,5 +1,5 @@
-/* What a user should know: packets that wait for the user by name, money and shares that came back, and thanks. Found
- * in the tables where it is written anyway, so there is nothing to write and nothing to lose. */
+/* The inbox of a user: packets that are for the user by name and not opened yet, refunds, shares that were given back,
+ * and thanks. It is read from the tables of these things and has no table of its own. */
 #ifndef HB_PACKET_INBOX_H
 #define HB_PACKET_INBOX_H
 
@@ -9,8 +9,8 @@
 enum inbox_kind {
     INBOX_WAITING, /* a packet for the user by name, which is open and which the user has not opened */
     INBOX_REFUND,  /* the rest of a packet that the user had sent */
-    INBOX_THANKS,  /* what a user wrote who has a share of a packet that the user had sent */
-    INBOX_RETURN,  /* a share of such a packet that its receiver gave back */
+    INBOX_THANKS,  /* thanks from a receiver of a packet that the user had sent */
+    INBOX_RETURN,  /* a share of such a packet, given back by its receiver */
     INBOX_KINDS
 };
 

@@ -1,4 +1,5 @@
-/* A validated request to send a packet: the values of the send form, before the packet has an id and a seed. */
+/* A validated request to send a packet: the values of the send form, before the packet has an id and a seed. A new
+ * value belongs into order_matches, too. */
 #ifndef HB_PACKET_ORDER_H
 #define HB_PACKET_ORDER_H
 
@@ -6,7 +7,7 @@
 #include "packet/packet.h"
 #include "packet/phrase.h"
 
-/* What the typed amount of an even packet is. */
+/* The meaning of the typed amount of an even packet: one share, or the total. */
 enum amount_of { AMOUNT_OF_SHARE, AMOUNT_OF_TOTAL };
 
 /* The amounts are within the limits and can be split (packet/rules.h). */
@@ -28,5 +29,13 @@ struct send_order {
     struct str_list to;       /* usernames of those who alone may open it, each once: one for an exclusive packet */
     struct str request_key;   /* the form's, or a generated one */
 };
+
+/* True when this order made the packet p. The caller has found p by the order's request key.
+ * wanted: the packet that the order makes, after receivers_describe has set its receivers.
+ * A greeting or lifetime that the sender left empty is not compared: the default greeting depends on the visitor's
+ * language, the default lifetime on a setting. The lifetime of an ended packet is not compared: the end changed it.
+ * secret: the configured one, for the phrase. False without memory, if the order has a phrase. */
+bool order_matches(struct arena *a, struct str secret, const struct send_order *order, const struct packet *wanted,
+                   const struct packet *p);
 
 #endif

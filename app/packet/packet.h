@@ -11,7 +11,7 @@
 
 enum packet_kind {
     PACKET_LUCKY,    /* 拼手气: random shares */
-    PACKET_EVEN,     /* 普通: equal shares */
+    PACKET_EVEN,     /* 普通: equal shares; by total, the first ones may be a fen larger */
     PACKET_EXCLUSIVE /* 专属: one share for one named receiver */
 };
 
@@ -53,7 +53,7 @@ struct packet {
     int64_t closed_ms;   /* when everything was settled; 0: not yet */
     struct str request_key;
 
-    /* What most packets do not have: 0 or empty then. */
+    /* Options, which most packets do not have: 0 or empty then. */
     int64_t opens_ms;           /* it can be opened from then on; 0: from the beginning */
     struct str phrase_hash;     /* keyed hash of the passphrase, bytes */
     struct str phrase_sealed;   /* the passphrase, encrypted, bytes */
@@ -92,7 +92,7 @@ uint32_t packet_share_total(const struct packet *p);
 int64_t packet_total_fen(const struct packet *p);
 /* True when every share is grabbed. Pure. */
 bool packet_is_taken(const struct packet *p);
-/* What users have of the packet now, as pages show it: the grabs without those given back into it. Pure. */
+/* The number and the sum of the grabbed shares that were not given back into the packet, as pages show them. Pure. */
 uint32_t packet_taken_count(const struct packet *p);
 int64_t packet_taken_fen(const struct packet *p);
 

@@ -6,6 +6,7 @@
 #define RECEIVED_ROWS  "50"
 #define SENT_ROWS      "20"
 #define SHARES_OF_EACH "8"
+#define NAMED_ROWS     "160" /* SENT_ROWS * PEOPLE_MAX: so many rows have PEOPLE_MAX receivers or more */
 
 struct contact {
     uint64_t id;
@@ -15,7 +16,7 @@ struct contact {
 static int contact_order(const void *left, const void *right)
 {
     const struct contact *a = left, *b = right;
-    return a->ms == b->ms ? 0 : a->ms > b->ms ? -1 : 1;
+    return a->ms == b->ms ? (a->id > b->id) - (a->id < b->id) : a->ms > b->ms ? -1 : 1;
 }
 
 static bool people_has(const struct people *people, uint64_t id)
@@ -25,6 +26,13 @@ static bool people_has(const struct people *people, uint64_t id)
             return true;
     return false;
 }
+
+/* The receivers of the latest packets, newest packet first: the join goes from packet to packet, so that the limit cuts
+ * off the oldest. Packets of before the table packet_receiver have their receiver in their own row. */
+#define NAMED                                                                                                          \
+    "(SELECT named.user_id, latest.created_ms FROM (SELECT id, created_ms FROM packet WHERE sender_id = ? "            \
+    "ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest STRAIGHT_JOIN packet_receiver AS named "         \
+    "FORCE INDEX (PRIMARY) ON named.packet_id = latest.id LIMIT " NAMED_ROWS ")"
 
 enum status people_recent(struct db *db, struct arena *a, uint64_t user_id, struct people *out)
 {
@@ -40,8 +48,8 @@ enum status people_recent(struct db *db, struct arena *a, uint64_t user_id, stru
         "JOIN grab ON grab.packet_id = latest.id AND grab.share_no < " SHARES_OF_EACH " "
         "UNION ALL SELECT latest.receiver_id, latest.created_ms FROM (SELECT receiver_id, created_ms FROM packet "
         "WHERE sender_id = ? ORDER BY created_ms DESC, id DESC LIMIT " SENT_ROWS ") AS latest "
-        "WHERE latest.receiver_id IS NOT NULL",
-        DB_PARAMS(DB_U64(user_id), DB_U64(user_id), DB_U64(user_id)));
+        "WHERE latest.receiver_id IS NOT NULL UNION ALL " NAMED,
+        DB_PARAMS(DB_U64(user_id), DB_U64(user_id), DB_U64(user_id), DB_U64(user_id)));
     if (st != ST_OK)
         return st;
     struct contact *contacts = arena_array(a, rows.count + 1, sizeof *contacts);

@@ -1,4 +1,4 @@
-/* The people with whom a user exchanged packets lately. */
+/* The people with whom a user recently exchanged packets. */
 #ifndef HB_PACKET_PEOPLE_H
 #define HB_PACKET_PEOPLE_H
 
@@ -12,9 +12,9 @@ struct people {
     size_t count;
 };
 
-/* Senders of the latest packets that the user received, and receivers of the latest packets that the user sent. Reads
- * a limited number of rows by keys, however many there are: who is not among the latest is not found. Without the user.
- * Errors as db_query. */
+/* Senders of the latest packets that the user received, and receivers of the latest packets that the user sent: those
+ * who opened one, and those for whom one is meant. Reads a limited number of rows by keys, however many there are, so
+ * older ones are not found. Without the user. Errors as db_query. */
 enum status people_recent(struct db *db, struct arena *a, uint64_t user_id, struct people *out);
 
 #endif

@@ -8,29 +8,33 @@
 enum { KEY_BYTES = 32 };
 _Static_assert(crypto_secretbox_KEYBYTES == KEY_BYTES, "one length of key for both uses");
 
-enum status phrase_fold(struct arena *a, struct str typed, struct str *out)
+/* The text without variation selectors. */
+static struct str selectors_drop(struct arena *a, struct str text)
 {
     static const struct str selector = STR("\uFE0F"); /* an emoji in colour; keyboards differ in adding it */
+    char *kept = arena_alloc(a, text.len + 1);
+    size_t len = 0;
+    while (kept != NULL && text.len > 0) {
+        if (str_skip_prefix(&text, selector))
+            continue;
+        kept[len++] = text.ptr[0];
+        text = str_skip(text, 1);
+    }
+    return (struct str){ kept, len };
+}
+
+enum status phrase_fold(struct arena *a, struct str typed, struct str *out)
+{
     struct str text;
     enum status st = utf8_clean(a, typed, &text);
     if (st == ST_OK)
         st = utf8_fold_case(a, text, &text);
-    if (st == ST_OK)
-        st = utf8_clean(a, text, &text); /* folding may leave blanks */
     if (st != ST_OK)
         return st;
-    char *folded = arena_alloc(a, text.len + 1);
-    if (folded == NULL)
+    text = selectors_drop(a, text);
+    if (text.ptr == NULL)
         return ST_NO_MEMORY;
-    size_t len = 0;
-    while (text.len > 0) {
-        if (str_skip_prefix(&text, selector))
-            continue;
-        folded[len++] = text.ptr[0];
-        text = str_slice(text, 1, text.len);
-    }
-    *out = (struct str){ folded, len };
-    return ST_OK;
+    return utf8_clean(a, text, out); /* folding and what was dropped may leave blanks */
 }
 
 /* A key for one purpose and packet, as public_id_key_derive makes one. */

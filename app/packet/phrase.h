@@ -1,7 +1,8 @@
-/* The passphrase 口令 of a packet: who opens the packet must know it. It is compared in a folded form, so that width,
- * case, blanks around it and the kind of an emoji's picture do not matter. Redis and MySQL have its keyed hash, and the
- * phrase itself sealed, so that the program can show it to its sender again. The keys are derived from the configured
- * secret and the packet's id: equal phrases of two packets have different hashes. Pure, but for the random nonce. */
+/* The passphrase 口令 of a packet: a user must type it to open the packet. It is compared in a folded form, so that
+ * width, case, blanks around it and the kind of an emoji's picture do not matter. Redis and MySQL have its keyed hash,
+ * and the phrase itself sealed, so that the program can show it to its sender again. The keys are derived from the
+ * configured secret and the packet's id: equal phrases of two packets have different hashes. Pure, but for the random
+ * nonce. */
 #ifndef HB_PACKET_PHRASE_H
 #define HB_PACKET_PHRASE_H
 
@@ -14,8 +15,7 @@
 
 enum {
     PHRASE_GRAPHEMES_MAX = 20,
-    PHRASE_CODE_POINTS_MAX = 80, /* sealed, so many fit the column */
-    PHRASE_TRIES_MAX = 10        /* wrong tries of a user at a packet; lua/grab-5.lua knows the number, too */
+    PHRASE_CODE_POINTS_MAX = 80 /* sealed, so many fit the column */
 };
 
 struct phrase {

@@ -22,7 +22,7 @@ struct receipt {
     struct str packet;
     uint64_t share_no;
     int64_t amount_fen;
-    uint64_t user_id; /* who has the share */
+    uint64_t user_id; /* the receiver of the share */
     struct str username;
     struct str nickname;   /* at the time of the grab */
     struct str grabbed_at; /* RFC 3339, UTC, milliseconds */

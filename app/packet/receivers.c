@@ -86,3 +86,27 @@ enum status receivers_find(struct db *db, struct arena *a, struct packet *p)
         found.items[i] = (struct receiver){ db_cell_u64(&rows, i, 0), db_cell(&rows, i, 1) };
     return receivers_describe(a, p, &found);
 }
+
+enum status receivers_usernames(struct db *db, struct arena *a, const struct packet *p, struct str_list *out)
+{
+    struct db_rows rows;
+    *out = (struct str_list){ NULL, 0 };
+    if (p->kind != PACKET_EXCLUSIVE && p->receiver_count == 0)
+        return ST_OK;
+    /* An old exclusive packet has its receiver only in its own row. */
+    enum status st = db_query(db, a, &rows,
+                              "SELECT username FROM user WHERE id = ? AND deleting_ms IS NULL UNION "
+                              "SELECT user.username FROM packet_receiver "
+                              "JOIN user ON user.id = packet_receiver.user_id WHERE packet_receiver.packet_id = ? "
+                              "AND user.deleting_ms IS NULL",
+                              DB_PARAMS(DB_U64(p->receiver_id), DB_U64(p->id)));
+    if (st != ST_OK)
+        return st;
+    out->items = arena_array(a, rows.count + 1, sizeof *out->items);
+    if (out->items == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++)
+        out->items[i] = db_cell(&rows, i, 0);
+    out->count = rows.count;
+    return ST_OK;
+}

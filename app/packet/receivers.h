@@ -27,7 +27,7 @@ struct receivers {
     size_t count;
 };
 
-/* True when the packet is not for others than this user: everybody may open it, or the user is a receiver. Pure. */
+/* True when this user may open the packet: it is for everybody, or the user is a receiver. Pure. */
 bool packet_is_for(const struct packet *p, uint64_t user_id);
 
 /* Sorts the receivers by id and sets receiver_count, receivers and receiver_names of p. The texts are in the arena.
@@ -39,5 +39,8 @@ enum status receivers_insert(struct db *db, const struct packet *p, const struct
 /* Reads the receivers of a packet of MySQL, as receivers_describe. Does nothing when it has not several. Returns as
  * db_query; ST_CORRUPT: another number than the packet's row says. */
 enum status receivers_find(struct db *db, struct arena *a, struct packet *p);
+/* The usernames of the receivers, also of an exclusive packet; none of a packet for everybody. In the arena. Returns as
+ * db_query; ST_NO_MEMORY. */
+enum status receivers_usernames(struct db *db, struct arena *a, const struct packet *p, struct str_list *out);
 
 #endif

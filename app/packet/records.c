@@ -20,6 +20,7 @@ enum {
     COLUMN_REFUND,
     COLUMN_STATE,
     COLUMN_EXPIRES,
+    COLUMN_ENDED,
     COLUMN_WITH_PERSON
 };
 
@@ -27,10 +28,15 @@ enum {
     "packet.grabbed_count = packet.count + packet.returned_count "                                                     \
     "AND COALESCE(packet.best_share_no = grab.share_no, FALSE)"
 #define RETURNED                                                                                                       \
-    "EXISTS (SELECT 1 FROM share_return AS r WHERE r.packet_id = grab.packet_id AND r.share_no = grab.share_no)"
+    "COALESCE((SELECT r.amount_fen FROM share_return AS r "                                                            \
+    "WHERE r.packet_id = grab.packet_id AND r.share_no = grab.share_no), 0)"
+#define RETURNED_TO_SENDER                                                                                             \
+    "COALESCE((SELECT SUM(r.amount_fen) FROM share_return AS r "                                                       \
+    "WHERE r.packet_id = packet.id AND r.position IS NULL), 0)"
 #define OF_PACKET                                                                                                      \
     "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, "                               \
-    "packet.grabbed_count - packet.returned_count, packet.refund_fen, packet.state, packet.expires_ms, "
+    "packet.grabbed_count - packet.returned_count, packet.refund_fen, packet.state, packet.expires_ms, "               \
+    "packet.ended_ms IS NOT NULL, "
 
 /* The rows of a side: the first columns, the tables, and the user's id. The key grab_received, which ends with the
  * primary key, has all columns of grab that are read. Without FORCE INDEX, MariaDB may look up the user alone in the
@@ -46,7 +52,9 @@ static const struct {
                           .ms = "grab.grabbed_ms",
                           .id = "grab.packet_id" },
     [RECORD_SENT] = { .name = "sent",
-                      .select = "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, 0, " OF_PACKET,
+                      .select =
+                          "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " RETURNED_TO_SENDER
+                          ", " OF_PACKET,
                       .from = " FROM packet FORCE INDEX (packet_sent) WHERE packet.sender_id = ",
                       .ms = "packet.created_ms",
                       .id = "packet.id" },
@@ -87,11 +95,12 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .sender_id = db_cell_u64(rows, row, COLUMN_SENDER),
                             .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
                             .best = db_cell_u64(rows, row, COLUMN_BEST) != 0,
-                            .returned = db_cell_u64(rows, row, COLUMN_RETURNED) != 0,
+                            .returned_fen = db_cell_i64(rows, row, COLUMN_RETURNED),
                             .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
                             .grabbed_count = (uint32_t)db_cell_u64(rows, row, COLUMN_GRABBED),
                             .refund_fen = db_cell_i64(rows, row, COLUMN_REFUND),
                             .expires_ms = db_cell_i64(rows, row, COLUMN_EXPIRES),
+                            .ended = db_cell_u64(rows, row, COLUMN_ENDED) != 0,
                             .with_person = db_cell_u64(rows, row, COLUMN_WITH_PERSON) != 0 };
     return packet_kind_from(db_cell(rows, row, COLUMN_KIND), &out->kind) &&
            packet_state_from(db_cell(rows, row, COLUMN_STATE), &out->state);
@@ -155,7 +164,7 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
     }
     buf_cstr(&sql,
              "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-             "NULL, NULL, NULL FROM account WHERE id = ");
+             "NULL, NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);

@@ -16,21 +16,22 @@ enum record_side { RECORD_RECEIVED, RECORD_SENT, RECORD_SIDES };
 /* One row: a share that the user has received, or a packet that the user has sent. */
 struct record {
     uint64_t packet_id;
-    int64_t ms;         /* received: of the grab; sent: when it was sent; pages are ordered by (ms, packet_id) */
-    int64_t amount_fen; /* of the share, or of the packet */
+    int64_t ms;           /* received: of the grab; sent: when it was sent; pages are ordered by (ms, packet_id) */
+    int64_t amount_fen;   /* of the share, or of the packet */
+    int64_t returned_fen; /* received: given back; sent: what receivers gave back to the sender, not into the packet */
     enum packet_kind kind;
     struct str greeting;
     /* of a received share */
     uint32_t share_no;
     uint64_t sender_id;
     struct str sender_name;
-    bool best;     /* 手气最佳 of a finished packet */
-    bool returned; /* given back */
+    bool best; /* 手气最佳 of a finished packet */
     /* of a sent packet */
     uint32_t count, grabbed_count; /* grabbed_count: without what was given back into the packet */
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;
+    bool ended;       /* early, by its sender */
     bool with_person; /* the asked person is a named receiver or has a share of it */
 };
 
@@ -39,7 +40,7 @@ struct record_list {
     size_t count;
 };
 
-/* Whose records, and which of them. */
+/* The user whose records are read, and the part of them that is wanted. */
 struct record_query {
     uint64_t user_id;
     enum record_side side;

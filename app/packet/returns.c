@@ -86,6 +86,28 @@ enum status return_mark_applied(struct db *db, const struct share_return *r, int
 
 /* ---- pure ---- */
 
+/* True when one more share may go back into the packet: at most as many do as it was sent with. Without a limit, users
+ * could open a share and give it back in turn, and the packet would grow with each. */
+static bool returns_allowed(const struct packet *p)
+{
+    return p->returned_count < p->count;
+}
+
+/* True when one more share of the open packet could be taken. Each named receiver takes at most one share, so a packet
+ * with named receivers has room for no more shares than receivers. */
+static bool return_has_taker(const struct packet *p)
+{
+    uint32_t receivers = p->kind == PACKET_EXCLUSIVE ? 1 : p->receiver_count;
+    return receivers == 0 || packet_share_total(p) < receivers;
+}
+
+enum return_way return_way(const struct packet *p, bool open, uint64_t user_id)
+{
+    if (open && return_has_taker(p))
+        return returns_allowed(p) ? RETURN_TO_PACKET : RETURN_TOO_MANY;
+    return p->sender_id == user_id ? RETURN_OWN : RETURN_TO_SENDER;
+}
+
 enum status returns_shares(const struct packet *p, const struct share_return *returns, size_t count, int64_t *out_fen)
 {
     int64_t sum_fen = 0;
@@ -133,6 +155,14 @@ struct str returns_text(struct arena *a, const struct share_return *returns, siz
     struct str copy = text.failed ? STR_NONE : count == 0 ? STR("") : arena_str(a, buf_view(&text));
     buf_free(&text);
     return copy;
+}
+
+int64_t returns_text_count(struct str text)
+{
+    int64_t count = 0;
+    for (; text.len > 0; count++)
+        (void)str_cut(text, ',', &text);
+    return count;
 }
 
 bool returns_text_has(struct str text, uint32_t share_no)

@@ -1,7 +1,8 @@
 /* Shares that were given back: their rows in MySQL (share_return), and what they change in a packet.
  *
- * A share that is given back while its packet is open becomes one more share of the same amount, behind all others: its
- * position is the number of that share. Otherwise the money goes to the sender. The grab itself never changes. */
+ * While the packet is open and somebody else could take the share, its money goes back into the packet. The packet then
+ * gets a new share of the same amount behind all others; the position of the return is that share's number. In all
+ * other cases the money goes to the sender. The grab itself never changes. */
 #ifndef HB_PACKET_RETURNS_H
 #define HB_PACKET_RETURNS_H
 
@@ -41,6 +42,15 @@ enum status return_mark_applied(struct db *db, const struct share_return *r, int
 
 /* ---- pure ---- */
 
+/* Where a share that this user gives back goes. */
+enum return_way {
+    RETURN_TO_PACKET, /* the packet is open, and somebody else could take the share */
+    RETURN_TO_SENDER, /* to the sender: the packet is over, or no named receiver is left to take the share */
+    RETURN_OWN,       /* refused: the share would go to the sender, who is this user */
+    RETURN_TOO_MANY   /* refused while the packet is open: as many shares as it was sent with went back into it */
+};
+/* open: the packet can be opened, and has not expired. */
+enum return_way return_way(const struct packet *p, bool open, uint64_t user_id);
 /* The shares of the draw, then those that were given back: packet_share_total(p) items of out_fen, owned by the caller.
  * returns: as returns_find gives them. ST_INVALID: as split_packet · ST_CORRUPT: the positions have a gap, or their
  * sums are not the packet's. */
@@ -51,6 +61,8 @@ uint32_t returns_best_share(const struct packet *p, const int64_t *shares_fen, u
                             const struct share_return *returns, size_t count);
 /* The numbers of the shares as Redis has them, "3,7". In the arena; STR_NONE without memory. */
 struct str returns_text(struct arena *a, const struct share_return *returns, size_t count);
+/* The number of shares in such a text. */
+int64_t returns_text_count(struct str text);
 /* True when such a text has this share. */
 bool returns_text_has(struct str text, uint32_t share_no);
 

@@ -123,6 +123,24 @@ enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, stru
                       DB_PARAMS(DB_U64(packet_id)));
 }
 
+enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out)
+{
+    struct db_rows rows;
+    enum status st =
+        db_query(db, a, &rows, "SELECT kind, sender_name, receiver_name, greeting, cover FROM packet WHERE id = ?",
+                 DB_PARAMS(DB_U64(packet_id)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    *out = (struct packet){ .id = packet_id,
+                            .sender_name = db_cell(&rows, 0, 1),
+                            .receiver_name = db_cell(&rows, 0, 2),
+                            .greeting = db_cell(&rows, 0, 3),
+                            .cover = db_cell(&rows, 0, 4) };
+    return packet_kind_from(db_cell(&rows, 0, 0), &out->kind) ? ST_OK : ST_CORRUPT;
+}
+
 enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out)
 {
     return packet_one(db, a, out, "SELECT " PACKET_COLUMNS " FROM packet WHERE packet.id = ? FOR UPDATE",

@@ -28,7 +28,10 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
 
 /* Reads a packet. ST_NOT_FOUND: no such packet. */
 enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
-/* The same, and locks the row until the transaction ends. */
+/* Reads only what a picture shows: id, kind, the two names, greeting and cover; all else is 0. For the card pool, which
+ * may read no other columns. ST_NOT_FOUND: no such packet. */
+enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
+/* As packet_find, and locks the row until the transaction ends. */
 enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* Reads the packet that was sent with this request key. ST_NOT_FOUND: none. */
 enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_id, struct str request_key,

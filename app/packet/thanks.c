@@ -2,9 +2,8 @@
 
 #include "packet/packet.h"
 
-enum status thanks_insert(struct db *db, struct arena *a, const struct thanks *t, uint32_t *packet_count)
+enum status thanks_insert(struct db *db, const struct thanks *t)
 {
-    struct db_rows rows;
     enum status st =
         db_exec(db, NULL, "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (?, ?, ?, ?, ?)",
                 DB_PARAMS(DB_U64(t->packet_id), DB_U64(t->share_no), DB_U64(t->user_id), DB_TEXT(t->text),
@@ -12,12 +11,6 @@ enum status thanks_insert(struct db *db, struct arena *a, const struct thanks *t
     if (st == ST_OK)
         st = db_exec(db, NULL, "UPDATE packet SET thanks_count = thanks_count + 1 WHERE id = ?",
                      DB_PARAMS(DB_U64(t->packet_id)));
-    if (st == ST_OK)
-        st = db_query(db, a, &rows, "SELECT thanks_count FROM packet WHERE id = ?", DB_PARAMS(DB_U64(t->packet_id)));
-    if (st == ST_OK && rows.count == 0)
-        st = ST_CORRUPT;
-    if (st == ST_OK)
-        *packet_count = (uint32_t)db_cell_u64(&rows, 0, 0);
     return st;
 }
 
@@ -53,36 +46,51 @@ enum status thanks_find_all(struct db *db, struct arena *a, uint64_t packet_id, 
     return st;
 }
 
-/* ---- what Redis knows of them ---- */
+enum status thanks_of_user(struct db *db, struct arena *a, uint64_t user_id, const uint64_t *packet_ids, size_t count,
+                           struct str *texts)
+{
+    struct buf sql = BUF_EMPTY;
+    struct db_rows rows = { 0 };
+    if (count == 0)
+        return ST_OK;
+    buf_cstr(&sql, "SELECT packet_id, text FROM thanks WHERE user_id = ");
+    buf_u64(&sql, user_id);
+    buf_cstr(&sql, " AND packet_id IN ");
+    db_ids(&sql, packet_ids, count);
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    for (size_t i = 0; i < count; i++)
+        texts[i] = STR_NONE;
+    for (size_t row = 0; st == ST_OK && row < rows.count; row++)
+        for (size_t i = 0; i < count; i++)
+            if (packet_ids[i] == db_cell_u64(&rows, row, 0))
+                texts[i] = db_cell(&rows, row, 1);
+    return st;
+}
 
-enum status thanks_find_pending(struct db *db, struct arena *a, int64_t created_ms, size_t limit,
-                                struct thanks_pending **out, size_t *out_count)
+/* ---- telling Redis ---- */
+
+enum status thanks_find_pending(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no,
+                                struct thanks_pending *out)
 {
     struct db_rows rows;
     enum status st =
         db_query(db, a, &rows,
-                 "SELECT thanks.packet_id, thanks.share_no, thanks.user_id, thanks.text, thanks.created_ms,"
-                 " packet.thanks_count, packet.state = 'closed' FROM thanks"
-                 " JOIN packet ON packet.id = thanks.packet_id"
-                 " WHERE thanks.applied_ms IS NULL AND thanks.created_ms <= ?"
-                 " ORDER BY thanks.created_ms LIMIT ?",
-                 DB_PARAMS(DB_I64(created_ms), DB_U64(limit)));
-    if (st != ST_OK)
-        return st;
-    struct thanks_pending *list = arena_array(a, rows.count + 1, sizeof *list);
-    if (list == NULL)
-        return ST_NO_MEMORY;
-    for (size_t i = 0; i < rows.count; i++)
-        list[i] = (struct thanks_pending){ .thanks = { .packet_id = db_cell_u64(&rows, i, 0),
-                                                       .share_no = (uint32_t)db_cell_u64(&rows, i, 1),
-                                                       .user_id = db_cell_u64(&rows, i, 2),
-                                                       .text = db_cell(&rows, i, 3),
-                                                       .created_ms = db_cell_i64(&rows, i, 4) },
-                                           .packet_count = (uint32_t)db_cell_u64(&rows, i, 5),
-                                           .packet_closed = db_cell_u64(&rows, i, 6) != 0 };
-    *out = list;
-    *out_count = rows.count;
-    return ST_OK;
+                 "SELECT thanks.user_id, thanks.text, thanks.created_ms, packet.thanks_count, packet.state = 'closed'"
+                 " FROM thanks JOIN packet ON packet.id = thanks.packet_id"
+                 " WHERE thanks.packet_id = ? AND thanks.share_no = ? AND thanks.applied_ms IS NULL",
+                 DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
+    if (st == ST_OK && rows.count == 0)
+        return ST_NOT_FOUND;
+    if (st == ST_OK)
+        *out = (struct thanks_pending){ .thanks = { .packet_id = packet_id,
+                                                    .share_no = share_no,
+                                                    .user_id = db_cell_u64(&rows, 0, 0),
+                                                    .text = db_cell(&rows, 0, 1),
+                                                    .created_ms = db_cell_i64(&rows, 0, 2) },
+                                        .packet_count = (uint32_t)db_cell_u64(&rows, 0, 3),
+                                        .packet_closed = db_cell_u64(&rows, 0, 4) != 0 };
+    return st;
 }
 
 enum status thanks_mark_applied(struct db *db, const struct thanks *t, int64_t now_ms)

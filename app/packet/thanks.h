@@ -21,15 +21,19 @@ struct thanks {
     int64_t created_ms;
 };
 
-/* Adds the thanks, and counts them in the packet's row; *packet_count is that count. Inside a transaction. ST_EXISTS:
- * the share has thanks. */
-enum status thanks_insert(struct db *db, struct arena *a, const struct thanks *t, uint32_t *packet_count);
+/* Adds the thanks, and counts them in the packet's row. Inside a transaction that has locked that row. ST_EXISTS: the
+ * share has thanks. */
+enum status thanks_insert(struct db *db, const struct thanks *t);
 /* The text for a share, in the arena. ST_NOT_FOUND: none. */
 enum status thanks_find(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no, struct str *text);
 /* Sets the texts of grabs of one packet, in the arena. */
 enum status thanks_find_all(struct db *db, struct arena *a, uint64_t packet_id, struct grab *grabs, size_t count);
+/* The thanks of this user for the packets. texts: an item for each of the count packets, owned by the caller;
+ * STR_NONE: no thanks. */
+enum status thanks_of_user(struct db *db, struct arena *a, uint64_t user_id, const uint64_t *packet_ids, size_t count,
+                           struct str *texts);
 
-/* ---- what Redis knows of them ---- */
+/* ---- telling Redis ---- */
 
 /* Thanks that Redis was not told about, with what the packet's row says. */
 struct thanks_pending {
@@ -37,9 +41,9 @@ struct thanks_pending {
     uint32_t packet_count; /* the packet's thanks_count */
     bool packet_closed;
 };
-/* Those until created_ms, oldest first, at most limit; *out is in the arena. */
-enum status thanks_find_pending(struct db *db, struct arena *a, int64_t created_ms, size_t limit,
-                                struct thanks_pending **out, size_t *out_count);
+/* Those for this share, with the text in the arena. ST_NOT_FOUND: none, or Redis was told. */
+enum status thanks_find_pending(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no,
+                                struct thanks_pending *out);
 /* Redis was told, or never needs to be. */
 enum status thanks_mark_applied(struct db *db, const struct thanks *t, int64_t now_ms);
 /* Redis has lost the packet: all of its thanks are pending again. */

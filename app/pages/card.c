@@ -10,9 +10,15 @@
 #include "web/qr.h"
 #include "web/respond.h"
 
-enum { CARD_LINES_MAX = 2, CARD_MAX_AGE_S = 86400, SENDER_WIDTH_MAX = 900, COVER_BYTES_MAX = 8 << 10 };
+enum {
+    CARD_LINES_MAX = 2,
+    CARD_MAX_AGE_S = 86400,
+    SENDER_WIDTH_MAX = 900,
+    PACKET_FOR_WIDTH = 600, /* the words around the receiver's name, in both languages */
+    COVER_BYTES_MAX = 8 << 10
+};
 
-/* Units: pixels, and hundredths of an em for greeting_width. A greeting of one line stands in the middle of two. */
+/* Units: pixels, and hundredths of an em for greeting_width. One line stands in the middle of two. */
 static const struct card_shape {
     struct str name;
     const char *template_name;
@@ -58,6 +64,29 @@ static void greeting_model(struct model *m, const struct card_shape *shape, stru
     }
 }
 
+/* A nickname within the width. Empty for that of a deleted user, which the template replaces. */
+static struct str name_fit(struct arena *a, struct str nickname, uint32_t width)
+{
+    struct str name = STR("☺"); /* for a name of emoji only */
+    if (nickname.len == 0)
+        return STR("");
+    (void)text_fit(a, nickname, width, &name, 1);
+    return name;
+}
+
+/* Everybody sees the picture, so that of an exclusive packet says for whom it is in place of the greeting. */
+static void words_model(struct model *m, const struct card_shape *shape, const struct packet *p)
+{
+    if (p->kind != PACKET_EXCLUSIVE) {
+        greeting_model(m, shape, p->greeting);
+        return;
+    }
+    struct str name = name_fit(m->arena, p->receiver_name, shape->greeting_width - PACKET_FOR_WIDTH);
+    struct value *receiver = value_object(m, &m->root, "receiver");
+    value_text(m, receiver, "nickname", name);
+    value_int(m, receiver, "y", shape->greeting_y + shape->line_height / 2);
+}
+
 /* The cover's picture, which is our own file. In the arena; STR_NONE without it, and the answer is incomplete then. */
 static struct str cover_svg(struct exchange *x, enum packet_cover cover)
 {
@@ -74,17 +103,14 @@ static void card_model(struct exchange *x, struct model *m, const struct card_sh
 {
     enum packet_cover cover = packet_cover_from(p->cover);
     struct value *root = &m->root, *sender = value_object(m, root, "sender");
-    struct str path = present_packet_path(x, p->id), name = STR("");
-    if (text_fit(m->arena, p->sender_name, SENDER_WIDTH_MAX, &name, 1) == 0)
-        name = STR("☺"); /* a name of emoji only */
+    struct str name = name_fit(m->arena, p->sender_name, SENDER_WIDTH_MAX);
     value_text(m, sender, "nickname", name);
     value_text(m, root, "initial", utf8_first_grapheme(name));
-    greeting_model(m, shape, p->greeting);
+    words_model(m, shape, p);
     value_text(m, root, "colour", cover_colours(cover).ground);
     value_text(m, root, "colour_low", cover_colours(cover).low);
     value_text(m, root, "html_cover", cover_svg(x, cover));
-    value_text(m, root, "html_qr",
-               qr_svg(m->arena, arena_printf(m->arena, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path))));
+    value_text(m, root, "html_qr", qr_svg(m->arena, present_packet_url(x, p->id)));
 }
 
 /* Renders the template and draws it into out. */
@@ -117,7 +143,7 @@ enum step packet_card(struct exchange *x)
         return STEP_DONE;
     }
     x->language = (enum language)query.language;
-    enum status st = packet_find(x->app->stores.db, x->arena, x->id, &packet);
+    enum status st = packet_find_face(x->app->stores.db, x->arena, x->id, &packet);
     if (st == ST_OK)
         st = card_draw(x, &SHAPES[query.shape], &packet, &png);
     if (st == ST_OK)

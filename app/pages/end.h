@@ -1,4 +1,4 @@
-/* POST /p/ID/end: the sender takes the rest of a packet back before its time is over. */
+/* POST /p/ID/end: the sender ends a packet before its expiry and gets the rest back. */
 #ifndef HB_PAGES_END_H
 #define HB_PAGES_END_H
 

@@ -8,8 +8,8 @@
 #include "packet/grab.h"
 #include "packet/receivers.h"
 #include "packet/store.h"
+#include "pages/packet_answer.h"
 #include "pages/phrase_field.h"
-#include "pages/present.h"
 #include "pages/show.h"
 #include "web/respond.h"
 
@@ -26,44 +26,35 @@ const struct field open_fields[] = {
     { .name = NULL },
 };
 
-/* HTML: redirects to the packet's page, which shows the outcome. JSON: the outcome itself. */
 static void answer_share(struct exchange *x, const char *result, const struct live_grab *grab)
 {
     struct model m;
-    x->fallback_problem = &PROBLEM_UNKNOWN;
-    if (!x->wants_json) {
-        respond_see_other(x, present_packet_path(x, x->id));
-        return;
-    }
     model_init(&m, x->arena);
     value_text(&m, &m.root, "result", str_from(result));
     value_int(&m, &m.root, "share_no", grab->share_no);
     value_int(&m, &m.root, "amount_fen", grab->amount_fen);
     value_int(&m, &m.root, "left_count", grab->left_count);
-    respond_model(x, 200, "pages/packet", &m);
+    if (grab->code == LIVE_ALREADY)
+        value_bool(&m, &m.root, "returned", grab->returned);
+    packet_answer_done(x, &m);
 }
 
 static void answer_refusal(struct exchange *x, const struct problem *p)
 {
+    struct model m;
     metrics_add(p == &PROBLEM_EMPTY ? METRIC_EMPTY : METRIC_GRAB_REFUSED, 1);
-    if (x->wants_json)
-        respond_problem(x, p);
-    else
-        respond_see_other(x, present_packet_path(x, x->id));
+    model_init(&m, x->arena);
+    packet_answer_refused(x, p, &m);
 }
 
-/* JSON tells the time of the scheduled opening; the packet's page shows it, too. */
+/* With the time of the scheduled opening. */
 static void answer_not_yet(struct exchange *x, int64_t opens_ms)
 {
     struct model m;
     metrics_add(METRIC_GRAB_REFUSED, 1);
-    if (!x->wants_json) {
-        respond_see_other(x, present_packet_path(x, x->id));
-        return;
-    }
     model_init(&m, x->arena);
     value_text(&m, &m.root, "opens_at", clock_rfc3339(x->arena, opens_ms));
-    respond_problem_with(x, &PROBLEM_NOT_YET, &m);
+    packet_answer_refused(x, &PROBLEM_NOT_YET, &m);
 }
 
 /* Why the typed phrase does not open the packet. */
@@ -79,6 +70,7 @@ static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab 
 {
     const struct problem *p = phrase_problem(x, grab);
     metrics_add(METRIC_GRAB_REFUSED, 1);
+    metrics_add(METRIC_LIMITED_PHRASE, grab->code == LIVE_TRIED_OUT ? 1 : 0);
     if (!x->wants_json) {
         struct live_grab *kept = arena_alloc(x->arena, sizeof *kept);
         if (kept == NULL) {
@@ -216,6 +208,7 @@ static void answer_already(struct exchange *x, const struct packet *p, const str
     struct live_grab grab = { .code = LIVE_ALREADY,
                               .share_no = mine->share_no,
                               .amount_fen = mine->amount_fen,
+                              .returned = mine->returned,
                               .left_count = open ? packet_share_total(p) - p->grabbed_count : 0 };
     answer_grab(x, &grab);
 }

@@ -6,7 +6,7 @@
 #include "web/respond.h"
 #include "web/view.h"
 
-/* What the home page shows of its visitor. */
+/* The data of the visitor that the home page shows. */
 struct home {
     struct overview overview;
     struct inbox inbox;

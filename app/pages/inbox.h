@@ -1,7 +1,7 @@
-/* The inbox on the home page, and the number of what is new beside the way there in the navigation. The number is that
- * of the items since the user has last looked at home. It is counted at most once in NEWS_AGE_MS for a user, and kept
- * in Redis until then: a page of the page pool costs one GET, and a late number is no harm. MySQL has the truth;
- * without the key everything in the inbox counts as new. */
+/* The inbox on the home page, and beside the link to that page in the navigation the number of new items: those since
+ * the user last looked at the home page. It is counted at most once in NEWS_AGE_MS for a user, and kept in Redis until
+ * then: a page of the page pool costs one GET, and a late number is no harm. MySQL has the truth; without the key
+ * everything in the inbox counts as new. */
 #ifndef HB_PAGES_INBOX_H
 #define HB_PAGES_INBOX_H
 

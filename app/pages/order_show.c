@@ -1,6 +1,5 @@
 #include "pages/order_show.h"
 
-#include "base/clock.h"
 #include "base/money.h"
 #include "packet/store.h"
 #include "pages/present.h"
@@ -10,22 +9,12 @@
 static const struct problem PROBLEM_NO_ORDER = { 404, "not-found", "text/order_unknown", "text/order_unknown_detail",
                                                  0 };
 
-/* A time that may not have come; ms 0: null. */
-static void moment_model(struct model *m, const char *name, int64_t ms)
-{
-    if (ms != 0)
-        value_text(m, &m->root, name, clock_rfc3339(m->arena, ms));
-    else
-        value_null(m, &m->root, name);
-}
-
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
 {
     struct value *root = &m->root;
-    struct str path = present_packet_path(x, p->id);
     value_text(m, root, "id", present_packet_id(x, p->id));
-    value_text(m, root, "url", arena_printf(x->arena, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path)));
-    value_page_text(m, root, "path", path);
+    value_text(m, root, "url", present_packet_url(x, p->id));
+    value_page_text(m, root, "path", present_packet_path(x, p->id));
     present_kind(m, root, p->kind);
     value_text(m, root, "greeting", p->greeting);
     value_text(m, root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));
@@ -38,15 +27,16 @@ static void state_model(struct exchange *x, struct model *m, const struct packet
     value_text(m, root, "state", packet_state_name(state));
     value_page_bool(m, root, "state_open", state == PACKET_OPEN);
     value_page_bool(m, root, "state_finished", state == PACKET_FINISHED);
-    value_page_bool(m, root, "state_expired", state == PACKET_EXPIRED);
+    value_page_bool(m, root, "state_expired", state == PACKET_EXPIRED && p->ended_ms == 0);
+    value_page_bool(m, root, "state_ended", state == PACKET_EXPIRED && p->ended_ms != 0);
     value_int(m, root, "count", p->count);
     value_int(m, root, "grabbed_count", packet_taken_count(p));
     view_time_model(m, root, "created_at", "created_text", p->created_ms);
     view_time_model(m, root, "expires_at", "expires_text", p->expires_ms);
-    moment_model(m, "opens_at", p->opens_ms);
-    moment_model(m, "finished_at", p->finished_ms);
-    moment_model(m, "ended_at", p->ended_ms);
-    moment_model(m, "closed_at", p->closed_ms);
+    view_moment_model(m, root, "opens_at", p->opens_ms);
+    view_moment_model(m, root, "finished_at", p->finished_ms);
+    view_moment_model(m, root, "ended_at", p->ended_ms);
+    view_moment_model(m, root, "closed_at", p->closed_ms);
 }
 
 static void money_model(struct model *m, const struct packet *p)

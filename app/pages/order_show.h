@@ -1,4 +1,4 @@
-/* The page of an order: a sender, or a program, asks what became of a request key. */
+/* The page of an order: a sender, or a program, looks up the packet of a request key. */
 #ifndef HB_PAGES_ORDER_SHOW_H
 #define HB_PAGES_ORDER_SHOW_H
 
@@ -12,7 +12,8 @@
  *   request_key
  *   id, kind, greeting, commitment (page: kind_lucky, kind_even, kind_exclusive)
  *   url              absolute (page: path "/p/ID")
- *   state            open|finished|expired (page: state_open, state_finished, state_expired)
+ *   state            open|finished|expired (page: state_open, state_finished, state_expired,
+ *                    state_ended: early, by its sender)
  *   amount_fen       of the whole packet (page: amount_text)
  *   count, grabbed_count, grabbed_fen    (page: grabbed_text)
  *   refund_fen       paid back to the sender (page: refund_text, only when there was a refund)

@@ -290,7 +290,9 @@ struct live_grab cached_page_grab(const struct cached_page *page, uint64_t user_
     const struct packet *p = &page->view.packet;
     const struct grab *mine = row_find(&page->view, user_id);
     if (mine != NULL)
-        return (struct live_grab){ .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen };
+        return (struct live_grab){
+            .code = LIVE_ALREADY, .share_no = mine->share_no, .amount_fen = mine->amount_fen, .returned = mine->returned
+        };
     return (struct live_grab){ .code = packet_is_for(p, user_id) ? LIVE_EMPTY : LIVE_NOT_FOR_YOU,
                                .count = packet_share_total(p) };
 }

@@ -9,8 +9,10 @@ static enum status phrase_read(struct field_input *in)
     struct str shown = STR(""), folded;
     line.out = &shown;
     enum status st = field_line_read(&line);
-    if (st != ST_OK || shown.len == 0)
+    if (st != ST_OK)
         return st;
+    if (shown.len == 0)
+        return in->typed.len == 0 ? ST_OK : field_fail(in, in->field->malformed); /* blanks only */
     st = phrase_fold(in->x->arena, shown, &folded);
     if (st != ST_OK)
         return st;

@@ -2,7 +2,6 @@
 
 #include <sodium.h>
 
-#include "base/money.h"
 #include "web/view.h"
 
 struct str present_packet_id(struct exchange *x, uint64_t packet_id)
@@ -14,6 +13,13 @@ struct str present_packet_path(struct exchange *x, uint64_t packet_id)
 {
     struct str id = present_packet_id(x, packet_id);
     return id.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/p/%.*s", STR_ARG(id));
+}
+
+struct str present_packet_url(struct exchange *x, uint64_t packet_id)
+{
+    struct str path = present_packet_path(x, packet_id);
+    const char *base_url = x->app->stores.config->base_url;
+    return path.ptr == NULL ? STR_NONE : arena_printf(x->arena, "%s%.*s", base_url, STR_ARG(path));
 }
 
 void present_kind(struct model *m, struct value *object, enum packet_kind kind)
@@ -39,11 +45,6 @@ void present_person(struct model *m, struct value *object, const char *name, uin
     value_int(m, person, "id", (int64_t)id);
     value_text(m, person, "nickname", nickname);
     view_avatar_model(m, person, id, nickname);
-}
-
-struct str present_limit(struct arena *a, int64_t fen)
-{
-    return fen % 100 == 0 ? arena_printf(a, "%lld", (long long)(fen / 100)) : money_text(a, fen);
 }
 
 struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len)

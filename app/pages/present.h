@@ -8,6 +8,8 @@
 /* The public id of 26 characters, and the packet's path "/p/ID". In the request's arena; STR_NONE without memory. */
 struct str present_packet_id(struct exchange *x, uint64_t packet_id);
 struct str present_packet_path(struct exchange *x, uint64_t packet_id);
+/* The packet's address with the site's base_url before its path. Memory as above. */
+struct str present_packet_url(struct exchange *x, uint64_t packet_id);
 
 /* Adds member kind; page: kind_lucky, kind_even, kind_exclusive, exactly one of them true (partials/kind). */
 void present_kind(struct model *m, struct value *object, enum packet_kind kind);
@@ -17,9 +19,6 @@ void present_packet(struct exchange *x, struct model *m, struct value *object, u
 
 /* Adds the object name { id, nickname, page: initial, hue }. */
 void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname);
-
-/* An amount as a limit, without ".00": "200", "12.50". In the arena; STR_NONE without memory. */
-struct str present_limit(struct arena *a, int64_t fen);
 
 /* Bytes as lower-case hex, in the arena. STR_NONE without memory. */
 struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len);

@@ -11,6 +11,7 @@
 
 static const struct problem PROBLEM_NO_RECEIPT = { 404, "no-receipt", "text/receipt_none", "text/receipt_none_detail",
                                                    0 };
+static const struct problem PROBLEM_RECEIPT_RETURNED = { 404, "no-receipt", "text/receipt_returned", NULL, 0 };
 
 static enum status receipt_find(struct exchange *x, struct grab *mine, struct receipt *out)
 {
@@ -48,7 +49,8 @@ static void receipt_model(struct model *m, const struct receipt *r, const struct
     value_int(m, object, "user_id", (int64_t)r->user_id);
     value_text(m, object, "username", r->username);
     value_text(m, object, "nickname", r->nickname);
-    view_time_model(m, object, "grabbed_at", "time_text", mine->grabbed_ms);
+    value_text(m, object, "grabbed_at", r->grabbed_at);
+    value_page_text(m, object, "time_text", clock_zone_second(m->arena, mine->grabbed_ms));
     value_int(m, object, "sender_id", (int64_t)r->sender_id);
     value_text(m, object, "sender", r->sender);
     value_text(m, object, "commitment", r->commitment);
@@ -75,13 +77,13 @@ static enum status signature_model(struct exchange *x, struct model *m, const st
 
 enum step receipt_show(struct exchange *x)
 {
-    struct grab mine;
+    struct grab mine = { .returned = false };
     struct receipt r;
     struct model m;
     model_init(&m, x->arena);
     enum status st = receipt_find(x, &mine, &r);
     if (st == ST_NOT_FOUND) {
-        respond_problem(x, &PROBLEM_NO_RECEIPT);
+        respond_problem(x, mine.returned ? &PROBLEM_RECEIPT_RETURNED : &PROBLEM_NO_RECEIPT);
         return STEP_DONE;
     }
     if (st == ST_OK) {

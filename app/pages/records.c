@@ -7,6 +7,7 @@
 #include "pages/present.h"
 #include "pages/records_csv.h"
 #include "pages/records_filter.h"
+#include "web/limits.h"
 #include "web/list_key.h"
 #include "web/respond.h"
 #include "web/text.h"
@@ -37,7 +38,7 @@ static void received_model(struct exchange *x, struct model *m, struct value *it
     view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
     view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->ms);
     value_bool(m, item, "best", row->best);
-    value_bool(m, item, "returned", row->returned);
+    value_bool(m, item, "returned", row->returned_fen > 0);
 }
 
 static void sent_model(struct exchange *x, struct model *m, struct value *item, const struct record *row)
@@ -54,7 +55,8 @@ static void sent_model(struct exchange *x, struct model *m, struct value *item, 
     else
         value_int(m, item, "refund_fen", 0);
     value_page_bool(m, item, "state_finished", state == PACKET_FINISHED);
-    value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED);
+    value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED && !row->ended);
+    value_page_bool(m, item, "state_ended", state == PACKET_EXPIRED && row->ended);
 }
 
 void records_model(struct exchange *x, struct model *m, struct value *list, enum record_side side,
@@ -280,19 +282,23 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
     return STEP_DONE;
 }
 
-static bool prefers_csv(const struct exchange *x)
+/* The list, or the file when Accept asks for it, which is limited like the route of the file. */
+static enum step records_answer(struct exchange *x, enum record_side side)
 {
-    return exchange_prefers(x, STR("text/csv"));
+    bool csv = exchange_prefers(x, STR("text/csv"));
+    if (csv && !limits_take_set(x, LIMITED_BY(LIMIT_EXPORT)))
+        return STEP_DONE;
+    return records_show(x, side, csv);
 }
 
 enum step records_received(struct exchange *x)
 {
-    return records_show(x, RECORD_RECEIVED, prefers_csv(x));
+    return records_answer(x, RECORD_RECEIVED);
 }
 
 enum step records_sent(struct exchange *x)
 {
-    return records_show(x, RECORD_SENT, prefers_csv(x));
+    return records_answer(x, RECORD_SENT);
 }
 
 enum step records_received_csv(struct exchange *x)

@@ -10,22 +10,20 @@
 #include "web/respond.h"
 #include "web/text.h"
 
-enum { PART_ARENA_CHUNK_BYTES = 256 << 10, PART_ARENA_BYTES_MAX = 16 << 20 };
-
 /* An export under way; in the request's arena. */
 struct export
 {
     struct records_request request;
-    struct arena *part; /* memory of one part */
     bool begun;
 };
 
-static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",   "text/packet",   "text/filter_kind",
-                                                "text/csv_sender", "text/greeting", "text/csv_share",
-                                                "text/csv_amount", "text/best" };
-static const char *const SENT_COLUMNS[] = { "text/csv_time",  "text/packet",       "text/filter_kind",
-                                            "text/greeting",  "text/csv_amount",   "text/count",
-                                            "text/csv_taken", "text/filter_state", "text/csv_refund" };
+static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",   "text/packet",       "text/filter_kind",
+                                                "text/csv_sender", "text/greeting",     "text/csv_share",
+                                                "text/csv_amount", "text/csv_returned", "text/best" };
+static const char *const SENT_COLUMNS[] = { "text/csv_time",    "text/packet",       "text/filter_kind",
+                                            "text/greeting",    "text/csv_amount",   "text/count",
+                                            "text/csv_taken",   "text/filter_state", "text/csv_refund",
+                                            "text/csv_returned" };
 static const char *const KINDS[] = {
     [PACKET_LUCKY] = "text/kind_lucky", [PACKET_EVEN] = "text/kind_even", [PACKET_EXCLUSIVE] = "text/kind_exclusive"
 };
@@ -66,10 +64,11 @@ static void row_begin(struct exchange *x, const struct record *row)
 static void received_append(struct exchange *x, const struct record *row)
 {
     row_begin(x, row);
-    csv_cell(&x->body, row->sender_name);
+    csv_cell(&x->body, row->sender_name.len > 0 ? row->sender_name : text_of(x, "text/deleted_user"));
     csv_cell(&x->body, row->greeting);
     number_cell(&x->body, row->share_no + 1);
     money_cell(&x->body, row->amount_fen);
+    money_cell(&x->body, row->returned_fen);
     csv_cell(&x->body, row->best ? text_of(x, "text/csv_yes") : STR(""));
     csv_row_end(&x->body);
 }
@@ -81,14 +80,16 @@ static void sent_append(struct exchange *x, const struct record *row)
     money_cell(&x->body, row->amount_fen);
     number_cell(&x->body, row->count);
     number_cell(&x->body, row->grabbed_count);
-    csv_cell(&x->body, text_of(x, STATES[record_state_shown(row, x->now_ms)]));
+    enum packet_state state = record_state_shown(row, x->now_ms);
+    csv_cell(&x->body, text_of(x, state == PACKET_EXPIRED && row->ended ? "text/state_ended" : STATES[state]));
     money_cell(&x->body, row->refund_fen);
+    money_cell(&x->body, row->returned_fen);
     csv_row_end(&x->body);
 }
 
-/* Reads and appends the next rows, with everything that this takes in x->arena. */
-static enum status part_append(struct exchange *x, struct export *export)
+static enum status part_append(struct exchange *x, bool *more)
 {
+    struct export *export = x->state;
     struct records_request *r = &export->request;
     const struct record_query query = { .user_id = x->visitor.user_id, .side = r->side };
     struct record_result found;
@@ -104,43 +105,24 @@ static enum status part_append(struct exchange *x, struct export *export)
         else
             received_append(x, &found.records.rows[i]);
     r->page.below = found.rest;
-    return arena_failed(x->arena) ? ST_NO_MEMORY : ST_OK;
-}
-
-static enum status export_next(struct exchange *x, bool *more)
-{
-    struct export *export = x->state;
-    struct arena *of_request = x->arena;
-    arena_reset(export->part);
-    x->arena = export->part;
-    enum status st = part_append(x, export);
-    x->arena = of_request;
-    *more = export->request.page.below.given;
-    return st;
-}
-
-static void export_end(struct exchange *x)
-{
-    const struct export *export = x->state;
-    arena_free(export->part);
+    *more = found.rest.given;
+    return ST_OK;
 }
 
 enum step records_csv(struct exchange *x, const struct records_request *request)
 {
-    static const struct stream stream = { export_next, export_end };
     struct export *export = arena_alloc(x->arena, sizeof *export);
-    struct arena *part = export != NULL ? arena_new(PART_ARENA_CHUNK_BYTES, PART_ARENA_BYTES_MAX) : NULL;
-    if (part == NULL) {
+    if (export == NULL) {
         respond_status(x, ST_NO_MEMORY);
         return STEP_DONE;
     }
-    *export = (struct export){ .request = *request, .part = part };
+    *export = (struct export){ .request = *request };
     export->request.page.limit = RECORDS_CSV_PART_ROWS;
     if (!request->year_given && !request->filtered)
         export->request.page.from_ms = export->request.page.until_ms = 0;
     x->state = export;
     const char *side = request->side == RECORD_SENT ? "sent" : "received";
     respond_header(x, "Content-Disposition", arena_printf(x->arena, "attachment; filename=\"hongbao-%s.csv\"", side));
-    respond_stream(x, 200, STR("text/csv; charset=utf-8; header=present"), &stream);
+    respond_stream(x, STR("text/csv; charset=utf-8; header=present"), part_append);
     return STEP_DONE;
 }

@@ -100,7 +100,10 @@ const struct field records_link_fields[] = {
       .type = &FIELD_NUMBER,
       .member = offsetof(struct link_query, year),
       .min = YEAR_MIN,
-      .max = YEAR_MAX },
+      .max = YEAR_MAX,
+      .malformed = "text/filter_year_malformed",
+      .low = "text/filter_year_malformed",
+      .high = "text/filter_year_malformed" },
     { .name = "before", .type = &FIELD_LIST_KEY, .member = offsetof(struct link_query, before) },
     { .name = NULL },
 };
@@ -117,7 +120,7 @@ static enum status person_find(struct exchange *x, struct str username, uint64_t
     struct user user;
     enum status st = user_find_by_name(x->app->stores.db, x->arena, username, &user);
     if (st == ST_NOT_FOUND) {
-        form_fail(errors, "person", "text/to_unknown");
+        form_fail_with(errors, "person", "text/to_unknown", username);
         return ST_INVALID;
     }
     if (st == ST_OK)
@@ -183,11 +186,12 @@ enum status records_request_read(struct exchange *x, enum record_side side, stru
     struct filter_form form = { .kind = NO_WORD, .state = NO_WORD, .person = STR(""), .text = STR("") };
     *out = (struct records_request){ .side = side, .path = paths[side], .filtered = is_filtered(x) };
     errors->count = 0;
-    if (!query_read(x, records_link_fields, &link))
-        return ST_INVALID;
+    enum status st = query_form_read(x, records_link_fields, &link, errors);
     out->year = (int)link.year;
+    if (st != ST_OK)
+        return st;
     out->year_given = typed(x, "year").len > 0;
-    enum status st = filter_read(x, &form, &out->filter, errors);
+    st = filter_read(x, &form, &out->filter, errors);
     if (st != ST_OK)
         return st;
     out->page.below = link.before;

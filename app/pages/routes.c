@@ -1,6 +1,7 @@
 #include "pages/routes.h"
 
 #include "base/array.h"
+#include "pages/account_export.h"
 #include "pages/card.h"
 #include "pages/end.h"
 #include "pages/give_back.h"
@@ -14,6 +15,7 @@
 #include "pages/show.h"
 #include "pages/thanks.h"
 #include "pages/verify.h"
+#include "web/limits.h"
 
 /* The hot pool passes requests for a packet that Redis does not have to the page pool, which serves the same paths. */
 const struct route packet_routes[] = {
@@ -26,18 +28,19 @@ const struct route packet_routes[] = {
     { "POST", "/p/:id/thanks", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, packet_thanks_post },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_HOT, packet_screen_hot },
     { "GET", "/p/:id/screen", WANT_VISITOR, POOL_PAGE, packet_screen_cold },
-    { "GET", "/p/:id/card.png", 0, POOL_CARD, packet_card },
+    { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD), POOL_CARD, packet_card },
     { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, packet_verify },
     { "GET", "/p/:id/receipt", NEED_USER, POOL_PAGE, receipt_show },
     { "GET", "/p/:id/receipt.json", NEED_USER, POOL_PAGE, receipt_download },
     { "GET", "/.well-known/hongbao-receipt-keys", 0, POOL_PAGE, receipt_keys_show },
     { "GET", "/", WANT_VISITOR, POOL_PAGE, home_show },
     { "GET", "/send", NEED_USER, POOL_PAGE, send_form_get },
-    { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, send_form_post },
+    { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND | LIMITED_BY(LIMIT_SEND), POOL_PAGE, send_form_post },
+    { "GET", "/account/export", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_EXPORT), POOL_PAGE, account_export },
     { "GET", "/orders/:key", NEED_USER, POOL_PAGE, order_show },
     { "GET", "/records/received", NEED_USER, POOL_PAGE, records_received },
     { "GET", "/records/sent", NEED_USER, POOL_PAGE, records_sent },
-    { "GET", "/records/received.csv", NEED_USER, POOL_PAGE, records_received_csv },
-    { "GET", "/records/sent.csv", NEED_USER, POOL_PAGE, records_sent_csv },
+    { "GET", "/records/received.csv", NEED_USER | LIMITED_BY(LIMIT_EXPORT), POOL_PAGE, records_received_csv },
+    { "GET", "/records/sent.csv", NEED_USER | LIMITED_BY(LIMIT_EXPORT), POOL_PAGE, records_sent_csv },
 };
 const size_t packet_routes_count = ARRAY_LEN(packet_routes);

@@ -10,6 +10,7 @@
 #include "web/field_types.h"
 #include "web/qr.h"
 #include "web/respond.h"
+#include "web/security_log.h"
 #include "web/view.h"
 
 #define KEY_PURPOSE "hongbao screen v1"
@@ -41,7 +42,10 @@ static bool key_read(struct exchange *x, bool *with_key)
     struct str key = STR("");
     bool valid = query_read(x, screen_fields, &key);
     *with_key = valid && key.len > 0 && link_key_is(key, secret_of(x), KEY_PURPOSE, x->id);
-    return valid && (*with_key || key.len == 0);
+    if (*with_key || (valid && key.len == 0))
+        return true;
+    security_log(x, SECURITY_ACCESS_REFUSED, x->visitor.user_id, NULL);
+    return false;
 }
 
 /* Until the packet is finished, the largest of the shares that were not given back, the earlier one of equals; then its
@@ -80,9 +84,8 @@ static void screen_model(struct exchange *x, struct model *m, const struct packe
 {
     const struct packet *p = &view->packet;
     struct packet_view newest = *view;
-    struct str path = present_packet_path(x, p->id);
-    struct str url = arena_printf(m->arena, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path));
-    uint32_t shares = p->count + p->returned_count;
+    struct str url = present_packet_url(x, p->id);
+    uint32_t shares = packet_share_total(p);
     show_packet_model(x, m, view);
     value_int(m, &m->root, "left_count", shares > p->grabbed_count ? shares - p->grabbed_count : 0);
     value_text(m, &m->root, "url", url);
@@ -131,13 +134,7 @@ enum step packet_screen_hot(struct exchange *x)
         return STEP_WAIT;
     }
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
-    if (st == ST_OK)
-        return answer_screen(x, &view, with_key);
-    if (st == ST_NOT_FOUND)
-        respond_to_page_pool(x);
-    else
-        respond_status(x, status_idempotent(st)); /* a view changes nothing, so it can be repeated */
-    return STEP_DONE;
+    return st == ST_OK ? answer_screen(x, &view, with_key) : show_view_failed(x, st);
 }
 
 enum step packet_screen_cold(struct exchange *x)

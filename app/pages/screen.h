@@ -1,5 +1,5 @@
-/* GET /p/ID/screen: the big screen of an event: QR code, who just got how much, the luckiest, what is left. It is
- * readable without a login from the back of a hall, so names and amounts are on it only when the sender wants that: for
+/* GET /p/ID/screen: the big screen of an event: QR code, newest grabs, the luckiest, shares left. It can be
+ * read without a login from the back of a hall, so names and amounts are on it only when the sender wants that: for
  * the link with the packet's key, which only the sender's page shows, and for the sender's own session. Without the key
  * it shows what the envelope shows to everybody. A wrong key is answered 404, like a mistyped id. So is an exclusive
  * packet, which is for one person. */

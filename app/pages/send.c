@@ -1,5 +1,7 @@
 #include "pages/send.h"
 
+#include "base/array.h"
+#include "base/money.h"
 #include "io/metrics.h"
 #include "ledger/ledger.h"
 #include "packet/people.h"
@@ -24,8 +26,19 @@ static void limits_model(struct exchange *x, struct model *m)
     value_int(m, limits, "shares_max", c->packet_shares_max);
     value_int(m, limits, "greeting_max", c->greeting_graphemes_max);
     value_int(m, limits, "lifetime_ms", c->packet_lifetime_ms);
-    value_page_text(m, limits, "share_text", present_limit(x->arena, c->share_fen_max));
+    value_page_text(m, limits, "share_text", money_limit_text(x->arena, c->share_fen_max));
     value_page_text(m, limits, "timezone", str_from(c->timezone));
+}
+
+/* The word of the default lifetime. Empty: the setting does not list it. */
+static struct str lifetime_default(const struct config *c)
+{
+    struct str word;
+    int64_t ms;
+    for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++)
+        if (ms == c->packet_lifetime_ms)
+            return word;
+    return STR("");
 }
 
 /* The lifetimes of the setting; the default is an option of its own unless it is one of them. Exactly one is selected:
@@ -33,16 +46,11 @@ static void limits_model(struct exchange *x, struct model *m)
 static void lifetimes_model(struct exchange *x, struct model *m, struct str typed)
 {
     const struct config *c = x->app->stores.config;
-    struct str word, selected = STR("");
+    struct str word, by_default = lifetime_default(c), selected = by_default;
     int64_t ms;
-    bool default_listed = false, typed_listed = false;
-    for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++) {
-        if (ms == c->packet_lifetime_ms)
-            default_listed = true, selected = word;
-        typed_listed = typed_listed || str_equal(word, typed);
-    }
-    if (typed_listed)
-        selected = typed;
+    for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++)
+        if (str_equal(word, typed))
+            selected = typed;
     struct value *list = value_list(m, &m->root, "lifetimes");
     for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++) {
         struct value *lifetime = value_add_object(m, list);
@@ -51,7 +59,7 @@ static void lifetimes_model(struct exchange *x, struct model *m, struct str type
         view_span_model(m, lifetime, "span", ms, VIEW_SPAN_EXACT);
         value_page_bool(m, lifetime, "selected", str_equal(word, selected));
     }
-    if (!default_listed)
+    if (by_default.len == 0)
         view_span_model(m, &m->root, "lifetime_default", c->packet_lifetime_ms, VIEW_SPAN_EXACT);
 }
 
@@ -78,7 +86,7 @@ static enum status people_model(struct exchange *x, struct model *m)
     size_t count = 0;
     enum status st = people_recent(x->app->stores.db, x->arena, x->visitor.user_id, &people);
     if (st == ST_OK)
-        st = user_find_all(x->app->stores.db, x->arena, people.ids, people.count, &users, &count);
+        st = users_find_by_ids(x->app->stores.db, x->arena, people.ids, people.count, &users, &count);
     struct value *list = value_list(m, &m->root, "people");
     for (size_t i = 0; st == ST_OK && i < count; i++) {
         struct value *person = value_add_object(m, list);
@@ -88,6 +96,60 @@ static enum status people_model(struct exchange *x, struct model *m)
         view_avatar_model(m, person, users[i].id, users[i].nickname);
     }
     return st;
+}
+
+/* ---- parts that are folded away ---- */
+
+enum fold { FOLD_COVER, FOLD_LUCK, FOLD_MORE, FOLDS };
+
+/* The fields that few senders use, and the part that each is in. first: what it has in it at first, as text or by the
+ * configuration. */
+static const struct {
+    const char *field;
+    enum fold fold;
+    const char *first;
+    struct str (*first_of)(const struct config *config);
+} FOLDED[] = {
+    { "cover", FOLD_COVER, "plain", NULL },
+    { "split", FOLD_LUCK, "double-average", NULL },
+    { "share_min", FOLD_LUCK, "", NULL },
+    { "amount_of", FOLD_MORE, "share", NULL },
+    { "lifetime", FOLD_MORE, NULL, lifetime_default },
+    { "phrase", FOLD_MORE, "", NULL },
+    { "opens_at", FOLD_MORE, "", NULL },
+};
+
+/* A part is open when one of its fields was refused, or has something else in it than at first, or must be typed once
+ * more. */
+static void folds_model(struct exchange *x, struct model *m, const struct form *typed, const struct form_errors *errors,
+                        bool retype)
+{
+    bool open[FOLDS] = { [FOLD_MORE] = retype };
+    for (size_t i = 0; i < ARRAY_LEN(FOLDED); i++) {
+        struct str text = form_get(typed, FOLDED[i].field, NULL);
+        struct str first =
+            FOLDED[i].first != NULL ? str_from(FOLDED[i].first) : FOLDED[i].first_of(x->app->stores.config);
+        if (form_failed(errors, FOLDED[i].field) || (text.len > 0 && !str_equal(text, first)))
+            open[FOLDED[i].fold] = true;
+    }
+    value_page_bool(m, &m->root, "cover_open", open[FOLD_COVER]);
+    value_page_bool(m, &m->root, "luck_open", open[FOLD_LUCK]);
+    value_page_bool(m, &m->root, "more_open", open[FOLD_MORE]);
+}
+
+static bool must_retype(const struct prefill *prefill)
+{
+    return prefill->lacks_phrase || prefill->lacks_opening;
+}
+
+/* The fields that the earlier packet had and that the sender must enter again. */
+static void retype_model(struct model *m, const struct prefill *prefill)
+{
+    if (!must_retype(prefill))
+        return;
+    struct value *retype = value_page_object(m, &m->root, "retype");
+    value_page_bool(m, retype, "phrase", prefill->lacks_phrase);
+    value_page_bool(m, retype, "opens_at", prefill->lacks_opening);
 }
 
 /* The model of pages/send: the typed texts, and the request key for the next attempt. */
@@ -109,22 +171,24 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     form_typed_model(m, form, send_fields, typed);
     value_text(m, form, "request_key", request_key);
     choices_model(m, typed);
-    value_page_bool(m, &m->root, "refused", x->method == METHOD_POST); /* shows the fields that few senders use */
     return people_model(x, m);
 }
 
 enum step send_form_get(struct exchange *x)
 {
     struct model m;
-    struct form typed;
+    struct prefill prefill;
     struct str request_key = request_key_new(x->arena);
-    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_prefill(x, &typed);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_prefill(x, &prefill);
     if (st == ST_OK)
-        st = send_model(x, &m, request_key, &typed);
+        st = send_model(x, &m, request_key, &prefill.form);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
+    struct form_errors none = { .count = 0 };
+    folds_model(x, &m, &prefill.form, &none, must_retype(&prefill));
+    retype_model(&m, &prefill);
     respond_model(x, 200, "pages/send", &m);
     return STEP_DONE;
 }
@@ -145,32 +209,37 @@ static enum status opens_check(struct exchange *x, const struct send_order *orde
 
 /* Reads the order, looks up the receivers and sends. ST_INVALID with messages in errors: mistakes that the sender can
  * correct. */
-static enum status send_run(struct exchange *x, struct send_order *order, struct send_result *result,
+static enum status send_run(struct exchange *x, struct send_order *order, struct fund_packet *funded,
                             struct form_errors *errors)
 {
     struct receivers receivers;
     enum status st = send_order_read(x, order, errors);
-    if (st == ST_OK)
-        st = send_receivers_find(x, &order->to, &receivers, errors);
+    if (st == ST_OK || (st == ST_INVALID && !form_failed(errors, "to"))) {
+        enum status found = send_receivers_find(x, &order->to, &receivers, errors);
+        st = found == ST_OK ? st : found;
+    }
     if (st == ST_OK)
         st = opens_check(x, order, errors);
     if (st != ST_OK)
         return st;
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
-    st = fund_packet(&x->app->stores, x->arena, sender, &receivers, order, x->now_ms, result);
-    if (st == ST_INVALID) {
+    st = fund_packet(&x->app->stores, x->arena, sender, &receivers, order, x->now_ms, funded);
+    if (st == ST_OK && funded->result == FUND_BALANCE_SHORT)
         form_fail(errors, "amount", "text/balance_short");
-    } else if (st == ST_EXISTS) {
+    if (st == ST_OK && funded->result == FUND_OTHER_ORDER)
         form_fail(errors, "request_key", "text/request_key_used");
-        st = ST_INVALID;
-    }
-    return st;
+    return st == ST_OK && errors->count > 0 ? ST_INVALID : st;
 }
 
 /* Shows the form again; a refused request key is replaced by a new one. */
-static enum step answer_refused(struct exchange *x, struct str request_key, const struct form_errors *errors)
+static enum step answer_refused(struct exchange *x, struct str request_key, const struct fund_packet *funded,
+                                const struct form_errors *errors)
 {
-    struct model m;
+    struct model m, problem;
+    bool key_used = funded->result == FUND_OTHER_ORDER;
+    model_init(&problem, x->arena);
+    if (key_used)
+        value_text(&problem, &problem.root, "order", arena_printf(x->arena, "/orders/%.*s", STR_ARG(request_key)));
     if (form_failed(errors, "request_key"))
         request_key = request_key_new(x->arena);
     enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form);
@@ -178,14 +247,16 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
         respond_status(x, st);
         return STEP_DONE;
     }
-    value_page_bool(&m, &m.root, "luck_open", form_failed(errors, "split") || form_failed(errors, "share_min"));
-    respond_form_errors(x, "pages/send", &m, errors);
+    folds_model(x, &m, &x->form, errors, false);
+    value_page_bool(&m, &m.root, "balance_short", funded->result == FUND_BALANCE_SHORT);
+    if (key_used)
+        value_page_text(&m, &m.root, "other_path", present_packet_path(x, funded->packet.id));
+    respond_form_errors_with(x, "pages/send", &m, errors, &problem);
     return STEP_DONE;
 }
 
 static enum step answer_sent(struct exchange *x, const struct packet *p)
 {
-    struct str id = present_packet_id(x, p->id);
     struct str path = present_packet_path(x, p->id);
     x->fallback_problem = &PROBLEM_UNKNOWN; /* the packet is paid for; a repeat with the same request_key finds it */
     if (!x->wants_json) {
@@ -194,8 +265,8 @@ static enum step answer_sent(struct exchange *x, const struct packet *p)
     }
     struct model m;
     model_init(&m, x->arena);
-    value_text(&m, &m.root, "id", id);
-    value_text(&m, &m.root, "url", arena_printf(x->arena, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path)));
+    value_text(&m, &m.root, "id", present_packet_id(x, p->id));
+    value_text(&m, &m.root, "url", present_packet_url(x, p->id));
     value_text(&m, &m.root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));
     respond_model(x, 201, "pages/send", &m);
     respond_header(x, "Location", path);
@@ -206,14 +277,14 @@ enum step send_form_post(struct exchange *x)
 {
     struct send_order order;
     struct form_errors errors;
-    struct send_result result;
-    enum status st = send_run(x, &order, &result, &errors);
+    struct fund_packet funded = { .result = FUND_DONE };
+    enum status st = send_run(x, &order, &funded, &errors);
     if (st == ST_OK) {
-        metrics_add(METRIC_SENT, result.repeated ? 0 : 1);
-        return answer_sent(x, &result.packet);
+        metrics_add(METRIC_SENT, funded.result == FUND_DONE ? 1 : 0);
+        return answer_sent(x, &funded.packet);
     }
     if (st == ST_INVALID && errors.count > 0)
-        return answer_refused(x, order.request_key, &errors);
+        return answer_refused(x, order.request_key, &funded, &errors);
     respond_status(x, st);
     return STEP_DONE;
 }

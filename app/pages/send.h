@@ -12,23 +12,28 @@
  *                    page: share_text "200"; lifetime_ms is the default
  *   lifetimes        [{ lifetime "24h", lifetime_ms }] that a sender can choose; page: span (view_span_model), selected
  *   lifetime_default page-only: the default as a span, an option of its own; absent when it is one of lifetimes
- *   greeting_default page-only: the text of this name (placeholder, and the greeting when it is left empty)
+ *   greeting_default page-only: the greeting of the selected cover (placeholder, and the greeting when it is left
+ *                    empty)
  *   people           [{ id, username, nickname, page: initial, hue }]: packet/people.h, at most 8
  *   form             page-only: the typed texts, a member for each field, at first "" or those of the query; and
  *                    request_key
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
+ *   cover_open luck_open more_open    page-only booleans: the cover, the draw, the fields that few senders use are
+ *                    shown; else they are folded away
+ *   retype           page-only { phrase, opens_at }, booleans: of the packet that is sent again, these must be typed
+ *                    again; absent: none
  *   amount_of_total  page-only boolean: total is selected, else share
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive; amount (总金额 for lucky, 单个金额 for even and exclusive); amount_of =
- * share|total (even only: what the amount is); count (红包个数; ignored for exclusive); greeting (祝福语); to (谁可以领: a
- * username; exclusive only); split (拆分方式: double-average|uniform|gaussian; lucky only); share_min (最小金额; lucky
- * only); lifetime (有效期: one of the setting packet_lifetimes); cover; opens_at; request_key. */
+ * share|total (even only: what the amount is); count (红包个数; ignored for exclusive); greeting (祝福语); to (谁可以领:
+ * usernames, at most 100; exactly one for exclusive); split (拆分方式: double-average|uniform|gaussian; lucky only);
+ * share_min (最小金额; lucky only); lifetime (有效期: one of the setting packet_lifetimes); cover; phrase (口令); opens_at;
+ * request_key. */
 enum step send_form_get(struct exchange *x);
 
 /* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.
  * Refused: 422, pages/send again with the model above (form = the typed texts) plus
  *   errors           [{ field, message }]
- *   luck_open        page-only boolean: one of the errors is about the draw of a lucky packet, which is folded away
  *   error            page-only { FIELD: message } for each field of the form */
 enum step send_form_post(struct exchange *x);
 

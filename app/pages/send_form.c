@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/money.h"
 #include "packet/receivers.h"
 #include "packet/rules.h"
 #include "pages/covers.h"
@@ -71,6 +72,11 @@ static struct str amount_of_word(unsigned i)
     return i < ARRAY_LEN(words) ? words[i] : STR_NONE;
 }
 
+static int64_t share_max(const struct config *config)
+{
+    return config->share_fen_max;
+}
+
 static int64_t greeting_max(const struct config *config)
 {
     return config->greeting_graphemes_max;
@@ -78,7 +84,7 @@ static int64_t greeting_max(const struct config *config)
 
 /* ---- receivers and count ---- */
 
-/* An exclusive packet has exactly one receiver; another one is for everybody, or for those who are named. */
+/* An exclusive packet has exactly one receiver; a packet of another kind is for everybody, or for the named users. */
 static enum status to_read(struct field_input *in)
 {
     struct str_list *to = in->out;
@@ -90,16 +96,16 @@ static enum status to_read(struct field_input *in)
 
 static const struct field_type TO = { to_read };
 
-/* With named receivers there are at most as many shares, and as many by default. */
+/* With named receivers there are at most as many shares, and as many by default: 0 when it is not known how many. */
 static enum status count_read(struct field_input *in)
 {
     const struct send_order *order = in->values;
     uint32_t *count = in->out;
     if (in->typed.len == 0) {
-        if (order->to.count == 0 && !form_failed(in->errors, "to"))
-            return field_fail(in, in->field->missing);
-        *count = order->to.count > 0 ? (uint32_t)order->to.count : 1;
-        return ST_OK;
+        *count = (uint32_t)order->to.count;
+        if (order->to.count > (size_t)rules_count_max(in->x->app->stores.config))
+            return field_fail(in, in->field->high);
+        return order->to.count > 0 || form_failed(in->errors, "to") ? ST_OK : field_fail(in, in->field->missing);
     }
     enum status st = FIELD_COUNT.read(in);
     if (st == ST_OK && order->to.count > 0 && *count > order->to.count)
@@ -131,8 +137,8 @@ static enum status amount_read(struct field_input *in)
     struct rules_sum sum = rules_check(config, &amount);
     switch (sum.fault) {
     case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
-    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", present_limit(in->x->arena, sum.limit_fen));
-    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", present_limit(in->x->arena, sum.limit_fen));
+    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", money_limit_text(in->x->arena, sum.limit_fen));
+    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", money_limit_text(in->x->arena, sum.limit_fen));
     case RULES_OK: break;
     }
     *(int64_t *)in->out = sum.total_fen;
@@ -146,26 +152,24 @@ static enum status share_min_read(struct field_input *in)
 {
     const struct send_order *order = in->values;
     const struct config *config = in->x->app->stores.config;
-    int64_t fen = 0;
-    if (in->typed.len == 0)
-        return field_absent(in);
-    enum status st = field_yuan_parse(in, &fen);
-    if (st != ST_OK)
-        return st;
-    if (fen < in->field->min)
-        return field_fail(in, in->field->low);
-    bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count");
-    int64_t max_fen =
-        total_known ? rules_share_min_fen_max(config, order->amount_fen, order->count) : config->share_fen_max;
-    if (fen > max_fen)
-        return field_fail_with(in, in->field->high, present_limit(in->x->arena, max_fen));
-    *(int64_t *)in->out = fen;
-    return ST_OK;
+    bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count") && order->count > 0;
+    return field_yuan_read(in, total_known ? rules_share_min_fen_max(config, order->amount_fen, order->count)
+                                           : config->share_fen_max);
 }
 
 static const struct field_type SHARE_MIN = { share_min_read };
 
 /* ---- the lifetime ---- */
+
+/* The choices: "5m, 1h". STR_NONE without memory. */
+static struct str lifetimes_text(const struct field_input *in)
+{
+    struct str text = STR(""), word;
+    int64_t ms;
+    for (size_t i = 0; text.ptr != NULL && rules_lifetime(in->x->app->stores.config, i, &word, &ms); i++)
+        text = field_choice_add(in, text, word);
+    return text;
+}
 
 static enum status lifetime_read(struct field_input *in)
 {
@@ -179,7 +183,7 @@ static enum status lifetime_read(struct field_input *in)
             return ST_OK;
         }
     }
-    return field_fail(in, in->field->malformed);
+    return field_fail_with(in, in->field->malformed, lifetimes_text(in));
 }
 
 static const struct field_type LIFETIME = { lifetime_read };
@@ -218,7 +222,6 @@ const struct field send_fields[] = {
       .applies = kind_is_valid,
       .max = RECEIVERS_MAX,
       .missing = "text/to_missing",
-      .malformed = "text/to_unknown",
       .high = "text/to_many" },
     { .name = "split",
       .type = &FIELD_WORD,
@@ -255,6 +258,7 @@ const struct field send_fields[] = {
       .member = offsetof(struct send_order, share_min_fen),
       .applies = is_lucky,
       .min = 1,
+      .max_of = share_max,
       .malformed = "text/amount_not_money",
       .low = "text/share_min",
       .high = "text/share_min_max" },

@@ -2,10 +2,15 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/money.h"
+#include "packet/receivers.h"
 #include "packet/rules.h"
 #include "packet/store.h"
 #include "web/field_types.h"
+#include "web/security_log.h"
+
+enum { OPENING_AHEAD_MIN_MS = 60000 }; /* the form has minutes */
 
 /* Adds a field; an empty value adds none. */
 static void fill(struct form *form, const char *name, struct str value)
@@ -25,6 +30,17 @@ static void amount_fill(struct exchange *x, const struct packet *p, struct form 
         fill(out, "amount_of", STR("total"));
 }
 
+/* The time of an opening that is still to come, as an input of type datetime-local wants it. */
+static void opening_fill(struct exchange *x, const struct packet *p, struct prefill *out)
+{
+    struct str minute = clock_zone_minute(x->arena, p->opens_ms);
+    out->lacks_opening = p->opens_ms != 0 && p->opens_ms < x->now_ms + OPENING_AHEAD_MIN_MS;
+    if (p->opens_ms == 0 || out->lacks_opening)
+        return;
+    struct str day = str_cut(minute, ' ', &minute);
+    fill(&out->form, "opens_at", arena_printf(x->arena, "%.*sT%.*s", STR_ARG(day), STR_ARG(minute)));
+}
+
 /* The lifetime's word, if the setting still has it. */
 static struct str lifetime_word(const struct exchange *x, const struct packet *p)
 {
@@ -36,31 +52,29 @@ static struct str lifetime_word(const struct exchange *x, const struct packet *p
     return STR("");
 }
 
-/* The usernames of the receivers, with blanks between. The rows of an old exclusive packet have only the id in it. */
+/* The usernames of the receivers, with blanks between. */
 static enum status receivers_fill(struct exchange *x, const struct packet *p, struct form *out)
 {
-    struct db_rows rows;
-    struct str names = STR("");
-    if (p->kind != PACKET_EXCLUSIVE && p->receiver_count == 0)
-        return ST_OK;
-    enum status st = db_query(x->app->stores.db, x->arena, &rows,
-                              "SELECT username FROM user WHERE id = ? UNION SELECT user.username FROM packet_receiver "
-                              "JOIN user ON user.id = packet_receiver.user_id WHERE packet_receiver.packet_id = ?",
-                              DB_PARAMS(DB_U64(p->receiver_id), DB_U64(p->id)));
+    struct str_list names;
+    struct str text = STR("");
+    enum status st = receivers_usernames(x->app->stores.db, x->arena, p, &names);
     if (st != ST_OK)
         return st;
-    for (size_t i = 0; i < rows.count; i++)
-        names = arena_printf(x->arena, "%.*s%s%.*s", STR_ARG(names), i > 0 ? " " : "", STR_ARG(db_cell(&rows, i, 0)));
-    fill(out, "to", names);
+    for (size_t i = 0; i < names.count; i++)
+        text = arena_printf(x->arena, "%.*s%s%.*s", STR_ARG(text), i > 0 ? " " : "", STR_ARG(names.items[i]));
+    fill(out, "to", text);
     return ST_OK;
 }
 
-static enum status again_fill(struct exchange *x, uint64_t packet_id, struct form *out)
+static enum status again_fill(struct exchange *x, uint64_t packet_id, struct prefill *prefill)
 {
     struct packet p;
+    struct form *out = &prefill->form;
     enum status st = packet_find(x->app->stores.db, x->arena, packet_id, &p);
-    if (st == ST_OK && p.sender_id != x->visitor.user_id)
-        st = ST_NOT_FOUND;
+    if (st == ST_OK && p.sender_id != x->visitor.user_id) {
+        security_log(x, SECURITY_ACCESS_REFUSED, x->visitor.user_id, NULL);
+        return ST_NOT_FOUND;
+    }
     if (st != ST_OK)
         return st;
     fill(out, "kind", packet_kind_name(p.kind));
@@ -74,6 +88,8 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct for
         fill(out, "split", split_method_name(p.split));
     if (p.share_min_fen > 1)
         fill(out, "share_min", money_text(x->arena, p.share_min_fen));
+    prefill->lacks_phrase = p.phrase_hash.len > 0;
+    opening_fill(x, &p, prefill);
     return receivers_fill(x, &p, out);
 }
 
@@ -87,18 +103,18 @@ const struct field send_prefill_fields[] = {
     { .name = NULL },
 };
 
-enum status send_prefill(struct exchange *x, struct form *out)
+enum status send_prefill(struct exchange *x, struct prefill *out)
 {
     uint64_t packet_id;
     struct prefill_query query = { .to = STR(""), .again = STR("") };
-    *out = (struct form){ .count = 0 };
+    *out = (struct prefill){ .lacks_phrase = false };
     (void)query_read(x, send_prefill_fields, &query); /* an empty field counts as none */
     if (query.again.len > 0)
         return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
                                                                           : ST_NOT_FOUND;
     if (query.to.len > 0) {
-        fill(out, "kind", packet_kind_name(PACKET_EXCLUSIVE));
-        fill(out, "to", query.to);
+        fill(&out->form, "kind", packet_kind_name(PACKET_EXCLUSIVE));
+        fill(&out->form, "to", query.to);
     }
     return ST_OK;
 }

@@ -1,5 +1,6 @@
-/* What the send form has in it at first: GET /send?to=USERNAME, a packet for one person, and GET /send?again=PACKETID,
- * 再发一个: the values of a packet that the visitor has sent. The request key is always a new one. */
+/* The first values of the send form: GET /send?to=USERNAME, a packet for one person, and GET /send?again=PACKETID,
+ * 再发一个: the values of a packet that the visitor has sent, except its passphrase, which is not shown in a form, and an
+ * opening that has passed. The request key is always a new one. */
 #ifndef HB_PAGES_SEND_PREFILL_H
 #define HB_PAGES_SEND_PREFILL_H
 
@@ -8,9 +9,14 @@
 /* The query of GET /send: to, again. */
 extern const struct field send_prefill_fields[];
 
+struct prefill {
+    struct form form;
+    bool lacks_phrase, lacks_opening; /* the packet had one that the sender must type again */
+};
+
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena. A new field
  * of the send form belongs here, too. ST_NOT_FOUND: no such packet, or not the visitor's · ST_NO_MEMORY · else as
  * db_query. */
-enum status send_prefill(struct exchange *x, struct form *out);
+enum status send_prefill(struct exchange *x, struct prefill *out);
 
 #endif

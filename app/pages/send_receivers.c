@@ -1,6 +1,8 @@
 #include "pages/send_receivers.h"
 
+#include "user/account.h"
 #include "user/store.h"
+#include "web/text.h"
 
 static bool user_has_name(const struct user *users, size_t count, struct str username)
 {
@@ -10,36 +12,48 @@ static bool user_has_name(const struct user *users, size_t count, struct str use
     return false;
 }
 
-/* The usernames that none of the users has, with blanks between them. STR_NONE without memory. */
-static struct str names_without_user(struct arena *a, const struct str_list *usernames, const struct user *users,
+/* The names that none of the users has, as a list in the visitor's language. STR_NONE without memory. */
+static struct str names_without_user(struct exchange *x, const struct str_list *names, const struct user *users,
                                      size_t count)
 {
-    struct buf names = BUF_EMPTY;
-    for (size_t i = 0; i < usernames->count; i++) {
-        if (user_has_name(users, count, usernames->items[i]))
+    struct buf list = BUF_EMPTY;
+    for (size_t i = 0; i < names->count; i++) {
+        struct str name = names->items[i];
+        if (user_has_name(users, count, name))
             continue;
-        if (names.len > 0)
-            buf_char(&names, ' ');
-        buf_str(&names, usernames->items[i]);
+        buf_str(&list, list.len > 0 ? text_with(x, "text/name_next", name) : name);
     }
-    struct str text = names.failed ? STR_NONE : arena_str(a, buf_view(&names));
-    buf_free(&names);
+    struct str text = list.failed ? STR_NONE : arena_str(x->arena, buf_view(&list));
+    buf_free(&list);
     return text;
 }
 
-enum status send_receivers_find(struct exchange *x, const struct str_list *usernames, struct receivers *out,
+/* The users with these names. A text that cannot be a username is not looked up. */
+static enum status users_find(struct exchange *x, const struct str_list *names, struct user **out, size_t *out_count)
+{
+    struct str_list usernames = { arena_array(x->arena, names->count, sizeof *names->items), 0 };
+    if (usernames.items == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < names->count; i++)
+        if (username_valid(names->items[i]))
+            usernames.items[usernames.count++] = names->items[i];
+    *out_count = 0;
+    return usernames.count == 0 ? ST_OK : users_find_by_names(x->app->stores.db, x->arena, &usernames, out, out_count);
+}
+
+enum status send_receivers_find(struct exchange *x, const struct str_list *names, struct receivers *out,
                                 struct form_errors *errors)
 {
-    struct user *users;
+    struct user *users = NULL;
     size_t count;
     *out = (struct receivers){ NULL, 0 };
-    if (usernames->count == 0)
+    if (names->count == 0)
         return ST_OK;
-    enum status st = users_find_by_names(x->app->stores.db, x->arena, usernames, &users, &count);
+    enum status st = users_find(x, names, &users, &count);
     if (st != ST_OK)
         return st;
-    if (count < usernames->count) {
-        struct str unknown = names_without_user(x->arena, usernames, users, count);
+    if (count < names->count) {
+        struct str unknown = names_without_user(x, names, users, count);
         if (unknown.ptr == NULL)
             return ST_NO_MEMORY;
         form_fail_with(errors, "to", "text/to_unknown", unknown);

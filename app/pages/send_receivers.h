@@ -5,9 +5,10 @@
 #include "packet/receivers.h"
 #include "web/exchange.h"
 
-/* Looks the usernames up. None: *out is empty. ST_INVALID: a message is in errors, at the field `to`: it names the
- * usernames that nobody has, or the sender is one of the receivers. Texts are in the request's arena. */
-enum status send_receivers_find(struct exchange *x, const struct str_list *usernames, struct receivers *out,
+/* Looks up the users whom a sender names as receivers. No names: *out is empty. ST_INVALID: a message is in errors, at
+ * the field `to`: the message lists every name that belongs to no user, or says that the sender is one of the
+ * receivers. Texts are in the request's arena. */
+enum status send_receivers_find(struct exchange *x, const struct str_list *names, struct receivers *out,
                                 struct form_errors *errors);
 
 #endif

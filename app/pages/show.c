@@ -158,6 +158,15 @@ static bool answer_with_cached_rows(struct exchange *x, struct packet_view *view
     return true;
 }
 
+enum step show_view_failed(struct exchange *x, enum status st)
+{
+    if (st == ST_NOT_FOUND)
+        respond_to_page_pool(x);
+    else
+        respond_status(x, status_idempotent(st)); /* a view changes nothing, so it can be repeated */
+    return STEP_DONE;
+}
+
 static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32_t after)
 {
     bool may_wait = x->step < SHOW_STEPS_MAX;
@@ -206,13 +215,7 @@ enum step packet_show_hot(struct exchange *x)
         answer_cached(x, page, after);
         return STEP_DONE;
     }
-    if (st == ST_OK)
-        return answer_hot(x, &view, after);
-    if (st == ST_NOT_FOUND)
-        respond_to_page_pool(x);
-    else
-        respond_status(x, status_idempotent(st)); /* a view changes nothing, so it can be repeated */
-    return STEP_DONE;
+    return st == ST_OK ? answer_hot(x, &view, after) : show_view_failed(x, st);
 }
 
 /* ---- from MySQL ---- */

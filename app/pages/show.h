@@ -11,6 +11,8 @@
 /* Hot pool: answers from Redis or the page cache. When Redis does not have the packet, the request is passed to the
  * page pool. */
 enum step packet_show_hot(struct exchange *x);
+/* Answers when live_view_read returned st, not ST_OK: a packet that Redis does not have is passed to the page pool. */
+enum step show_view_failed(struct exchange *x, enum status st);
 /* The request's packet in the page cache. NULL: not cached, or this process has no cache (it is not of the hot
  * pool). */
 const struct cached_page *show_cached(struct exchange *x);

@@ -1,10 +1,10 @@
 #include "pages/show_model.h"
 
-#include "base/clock.h"
 #include "base/money.h"
 #include "packet/grab.h"
 #include "packet/phrase.h"
 #include "packet/receivers.h"
+#include "packet/returns.h"
 #include "pages/covers.h"
 #include "pages/present.h"
 #include "pages/screen.h"
@@ -119,11 +119,12 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
     }
 }
 
-/* For whom the packet is: some of the names, and the number of the others. */
+/* For whom the packet is: some of the names, and the number of the others. The name of a deleted user is empty. */
 static void receivers_model(struct model *m, const struct packet *p)
 {
-    struct str rest = p->kind == PACKET_EXCLUSIVE ? p->receiver_name : p->receiver_names;
-    int64_t unnamed = p->kind == PACKET_EXCLUSIVE ? 1 : p->receiver_count;
+    bool one_receiver = p->kind == PACKET_EXCLUSIVE;
+    struct str rest = one_receiver ? p->receiver_name : p->receiver_names;
+    int64_t unnamed = one_receiver ? 1 : p->receiver_count;
     if (unnamed == 0) {
         value_null(m, &m->root, "receivers");
         return;
@@ -131,7 +132,7 @@ static void receivers_model(struct model *m, const struct packet *p)
     struct value *receivers = value_object(m, &m->root, "receivers");
     struct value *names = value_list(m, receivers, "named");
     value_int(m, receivers, "count", unnamed);
-    for (bool first = true; rest.len > 0; first = false, unnamed--) {
+    for (bool first = true; rest.len > 0 || (first && one_receiver); first = false, unnamed--) {
         struct value *one = value_add_object(m, names);
         value_text(m, one, "nickname", str_cut(rest, '\n', &rest));
         value_page_bool(m, one, "first", first);
@@ -142,28 +143,19 @@ static void receivers_model(struct model *m, const struct packet *p)
     }
 }
 
-/* A time of the packet, or null when it has none. */
-static void time_or_null(struct model *m, const char *name, int64_t ms)
-{
-    if (ms != 0)
-        value_text(m, &m->root, name, clock_rfc3339(m->arena, ms));
-    else
-        value_null(m, &m->root, name);
-}
-
 /* When the packet is or was over. One whose last share was taken just before its sender ended it is finished. */
 static void end_model(struct model *m, const struct packet *p)
 {
     view_time_model(m, &m->root, "expires_at", "expires_text", p->expires_ms);
-    time_or_null(m, "finished_at", p->state == PACKET_FINISHED ? p->finished_ms : 0);
-    time_or_null(m, "ended_at", p->state == PACKET_EXPIRED ? p->ended_ms : 0);
+    view_moment_model(m, &m->root, "finished_at", p->state == PACKET_FINISHED ? p->finished_ms : 0);
+    view_moment_model(m, &m->root, "ended_at", p->state == PACKET_EXPIRED ? p->ended_ms : 0);
     if (p->state == PACKET_FINISHED)
         view_span_model(m, &m->root, "duration", p->finished_ms - packet_start_ms(p), VIEW_SPAN_ROUGH);
     if (p->state == PACKET_EXPIRED && p->ended_ms == 0)
         view_span_model(m, &m->root, "lifetime", packet_lifetime_ms(p), VIEW_SPAN_EXACT);
 }
 
-/* What opening it takes. */
+/* The conditions for opening it: time, phrase, receivers. */
 static void opening_model(struct model *m, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
@@ -189,6 +181,15 @@ static void draw_model(struct model *m, const struct packet_view *view)
         value_null(m, &m->root, "seed");
 }
 
+/* Only the sender and the receiver read the greeting of an exclusive packet. */
+static void greeting_model(struct model *m, const struct packet *p, uint64_t visitor_id)
+{
+    if (p->kind != PACKET_EXCLUSIVE || visitor_id == p->sender_id || packet_is_for(p, visitor_id))
+        value_text(m, &m->root, "greeting", p->greeting);
+    else
+        value_null(m, &m->root, "greeting");
+}
+
 /* Members of the packet for all visitors. */
 void show_packet_model(struct exchange *x, struct model *m, const struct packet_view *view)
 {
@@ -197,7 +198,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     value_text(m, root, "id", present_packet_id(x, p->id));
     value_text(m, root, "kind", packet_kind_name(p->kind));
     present_person(m, root, "sender", p->sender_id, p->sender_name);
-    value_text(m, root, "greeting", p->greeting);
+    greeting_model(m, p, x->visitor.user_id);
     cover_model(x, m, root, p->cover);
     value_text(m, root, "state", packet_state_name(p->state));
     view_count_model(m, root, "count", "count_one", p->count);
@@ -242,6 +243,7 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     struct value *root = &m->root;
     bool may_open = packet_is_for(p, visitor_id);
     bool open = p->state == PACKET_OPEN && !view->has_mine;
+    bool sender_gone = p->sender_name.len == 0; /* has deleted the account */
     value_page_bool(m, root, "is_sender", is_sender);
     value_page_bool(m, root, "busy", view->busy);
     value_page_bool(m, root, "can_open", open && visitor_id != 0 && may_open);
@@ -251,11 +253,12 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && may_open);
     value_page_bool(m, root, "can_thank",
                     view->has_mine && view->mine.settled && !view->mine.returned && view->mine.thanks.len == 0 &&
-                        !is_sender);
-    /* After the end a share goes to the sender. */
-    bool returnable = view->has_mine && !view->mine.returned && (p->state == PACKET_OPEN || !is_sender);
-    value_page_bool(m, root, "can_return", returnable && view->mine.settled);
-    value_page_bool(m, root, "return_to_packet", p->state == PACKET_OPEN);
+                        !is_sender && !sender_gone);
+    enum return_way way = return_way(p, p->state == PACKET_OPEN, visitor_id);
+    value_page_bool(m, root, "can_return",
+                    view->has_mine && !view->mine.returned &&
+                        (way == RETURN_TO_PACKET || (way == RETURN_TO_SENDER && !sender_gone)));
+    value_page_bool(m, root, "return_to_packet", way == RETURN_TO_PACKET || way == RETURN_TOO_MANY);
     value_page_bool(m, root, "can_end", p->state == PACKET_OPEN && is_sender);
 }
 
@@ -264,7 +267,7 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     const struct packet *p = &view->packet;
     struct arena *a = m->arena;
     struct str path = present_packet_path(x, p->id);
-    struct str url = arena_printf(a, "%s%.*s", x->app->stores.config->base_url, STR_ARG(path));
+    struct str url = present_packet_url(x, p->id);
     bool is_sender = x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id;
     bool list_allowed = show_list_allowed(p, view->has_mine, x->visitor.user_id);
 

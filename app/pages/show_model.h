@@ -18,24 +18,36 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
 bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
 
 /* Members, JSON and page:
- *   id, kind, sender{id, nickname, page: initial, hue}, greeting, cover (page: cover_url),
- *   state (open|finished|expired), count (page: count_one), grabbed_count,
- *   amount_fen, grabbed_fen (sender only; page: amount_text, grabbed_text), screen_url (sender only; null for exclusive
- *   packets), expires_at (page: expires_text),
- *   opens_at (null: from the beginning; page: opens_text), finished_at, ended_at (null unless the sender has ended it
- *   early), commitment, seed (null while open),
- *   needs_phrase, phrase (sender only; null: there is none),
- *   receivers {count, named [{nickname; page: first}]; page: more {more_count, more_one}}: those who alone may open it,
- *   named: some of them; null: everybody
- *   mine {share_no, amount_fen, grabbed_at, settled, best, returned, thanks (null: none); page: amount_text,
- *   time_text} | null,
- *   grabs [{share_no, user{id, nickname, page: initial, hue}, amount_fen, grabbed_at, best, returned, thanks; page:
- *   amount_text, time_text}], next
+ *   id, kind
+ *   sender        { id, nickname, page: initial, hue }
+ *   greeting      of an exclusive packet for its sender and its receiver only, else null
+ *   cover         (page: cover_url)
+ *   state         open|finished|expired
+ *   count         of the draw (page: count_one)
+ *   grabbed_count without the shares that were given back into the packet
+ *   amount_fen    sender only (page: amount_text)
+ *   grabbed_fen   sender only (page: grabbed_text)
+ *   screen_url    sender only; null for an exclusive packet
+ *   expires_at    (page: expires_text)
+ *   opens_at      null: from the beginning (page: opens_text)
+ *   finished_at   null unless it is finished
+ *   ended_at      null unless the sender has ended it early
+ *   commitment
+ *   seed          null while a share can be taken
+ *   needs_phrase
+ *   phrase        sender only; null: there is none
+ *   receivers     those who alone may open it, named: some of them; null: everybody
+ *                 { count, named [{ nickname, page: first }], page: more { more_count, more_one } }
+ *   mine          the visitor's share, null: none
+ *                 { share_no, amount_fen, grabbed_at, settled, best, returned, thanks (null: none),
+ *                 page: amount_text, time_text }
+ *   grabs         [{ share_no, user { id, nickname, page: initial, hue }, amount_fen, grabbed_at, best, returned,
+ *                 thanks, page: amount_text, time_text }]
+ *   next
  * Page only:
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
- *   duration      finished: time from sending or the scheduled opening to the last grab, rounded down to its largest
- *                 unit,
- *                 { days | hours | minutes | seconds, one: true when that is 1 }
+ *   duration      finished: { days | hours | minutes | seconds, one: true when that is 1 }, the time from sending or
+ *                 the scheduled opening to the last grab, rounded down to its largest unit
  *   lifetime      expired, and its sender did not end it: the time for which it could be opened, in the same form
  *   waiting       before the scheduled opening: { left_ms: until then, by the store's clock }
  *   can_open      show the coin, while waiting as soon as the time has come
@@ -45,7 +57,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   late          expired, and the visitor has no share
  *   can_thank     the visitor, who is not the sender, has a settled share and has not thanked for it
  *   text, error, errors: of a refused form of thanks (pages/thanks.h)
- *   can_return    the visitor has a settled share that is not given back, and somebody to give it to: show the form;
+ *   can_return    the visitor has a share and may give it back: show the form, hidden until the share is settled;
  *                 return_to_packet: it goes back into the packet
  *   can_end       the sender, while it is open: show the form to end it
  *   show_list, refund_text, next_url, html_qr (sender, while open),

@@ -10,9 +10,9 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
     const struct grab *newest = view->row_count > 0 ? view->rows : NULL;
-    /* Facts that never change (greeting, amounts, earlier grabs without their marks) follow from the id and the number
-     * of grabs. The newest grab is included because a Redis that has lost data may give the same number of shares to
-     * other users. */
+    /* Facts that never change (greeting, amounts, earlier grabs without their marks and names) follow from the id and
+     * the number of grabs. The newest grab is included because a Redis that has lost data may give the same number of
+     * shares to other users. */
     const uint64_t facts[] = {
         x->app->templates.hash,
         assets_hash(x->app->assets),
@@ -34,15 +34,21 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
         view->has_mine ? (uint64_t)view->mine.share_no + 1 : 0,
         view->has_mine && view->mine.settled,
         view->has_mine && view->mine.returned,
+        p->sender_name.len == 0,
     };
     struct digest digest;
     uint8_t bytes[DIGEST_BYTES];
 
     digest_begin(&digest);
     digest_bytes(&digest, facts, sizeof facts);
-    for (size_t i = 0; i < view->row_count; i++)
+    for (size_t i = 0; i < view->row_count; i++) {
         if (view->rows[i].returned)
             digest_bytes(&digest, &view->rows[i].share_no, sizeof view->rows[i].share_no);
+        if (view->rows[i].nickname.len == 0) /* deleted since */
+            digest_text(&digest, STR("deleted"));
+    }
+    digest_text(&digest, str_or_empty(p->receiver_name)); /* becomes empty, or shorter, when one is deleted */
+    digest_text(&digest, str_or_empty(p->receiver_names));
     digest_text(&digest, x->target);
     digest_text(&digest, x->visitor.nickname);
     digest_end(&digest, bytes);

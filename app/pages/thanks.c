@@ -1,7 +1,7 @@
 #include "pages/thanks.h"
 
 #include "packet/thanks.h"
-#include "pages/present.h"
+#include "pages/packet_answer.h"
 #include "pages/show.h"
 #include "pages/show_model.h"
 #include "settle/thanks.h"
@@ -27,14 +27,16 @@ const struct field thanks_fields[] = {
 static void answer_said(struct exchange *x, struct str text)
 {
     struct model m;
-    x->fallback_problem = &PROBLEM_UNKNOWN;
-    if (!x->wants_json) {
-        respond_see_other(x, present_packet_path(x, x->id));
-        return;
-    }
     model_init(&m, x->arena);
     value_text(&m, &m.root, "text", text);
-    respond_model(x, 200, "pages/packet", &m);
+    packet_answer_done(x, &m);
+}
+
+static void answer_other(struct exchange *x)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    packet_answer_refused(x, &PROBLEM_ALREADY, &m);
 }
 
 static void answer_result(struct exchange *x, enum thanks_result result, struct str text)
@@ -43,11 +45,7 @@ static void answer_result(struct exchange *x, enum thanks_result result, struct 
     case THANKS_SAID: answer_said(x, text); break;
     case THANKS_NO_SHARE: respond_problem(x, &PROBLEM_NO_SHARE); break;
     case THANKS_UNSETTLED: respond_problem(x, &PROBLEM_BUSY); break;
-    case THANKS_OTHER:
-        if (x->wants_json)
-            respond_problem(x, &PROBLEM_ALREADY);
-        else
-            respond_see_other(x, present_packet_path(x, x->id));
+    case THANKS_OTHER: answer_other(x); break;
     }
 }
 

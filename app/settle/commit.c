@@ -163,6 +163,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
                               .redis = s->stores->redis,
                               .connection = p->connection };
     bool stopped = false;
+    const int64_t begun_us = clock_monotonic_us();
     enum status st = settle_write(s->stores->db, s->arena, &w);
     while (st == ST_OK && w.outcome == SETTLE_FAULT && !stopped) { /* every iteration has fewer events to settle */
         arena_reset(s->arena);
@@ -178,6 +179,8 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
         if (w.refunded_fen > 0)
             crash_point("expire-after-refund");
         *settled = w.settled_count;
+        metrics_observe(HISTOGRAM_SETTLE_BATCH, (int64_t)w.settled_count);
+        metrics_observe(HISTOGRAM_SETTLE_SECONDS, clock_monotonic_us() - begun_us);
         return commit_written(s, p, &w);
     case SETTLE_BUSY:
     case SETTLE_FAULT: break;

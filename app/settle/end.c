@@ -2,7 +2,7 @@
 
 #include "base/crash.h"
 #include "live/close.h"
-#include "live/view.h"
+#include "live/summary.h"
 #include "packet/store.h"
 
 /* Closes an ended packet in Redis. A packet that is missing or shut there gets no grab; the settle worker rebuilds it
@@ -16,44 +16,36 @@ static enum status live_end(struct stores *stores, const struct packet *p, bool 
     return st;
 }
 
-/* Redis's clock, which also decides expiry: ours may be ahead and take an open packet for expired. Ours, when Redis
- * does not have the packet. */
-static enum status live_now(struct stores *stores, struct arena *a, uint64_t packet_id, int64_t *now_ms)
-{
-    struct redis_call call;
-    struct packet_view view;
-    live_view_queue(&stores->live, &call, packet_id, 0, PACKET_NO_SHARE, 0);
-    redis_round(stores->redis);
-    enum status st = live_view_read(&call, a, packet_id, &view);
-    if (st == ST_OK)
-        *now_ms = view.now_ms;
-    redis_call_free(&call);
-    return st == ST_NOT_FOUND ? ST_OK : status_idempotent(st);
-}
-
 enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, int64_t now_ms,
-                       enum packet_state *state)
+                       struct end_packet *out)
 {
     struct packet p;
+    struct live_summary live = { 0 };
     bool finished = false;
     enum status st = packet_find(stores->db, a, packet_id, &p);
-    if (st == ST_OK && p.sender_id != user_id)
-        return ST_INVALID;
+    *out = (struct end_packet){ END_DONE, PACKET_EXPIRED };
+    if (st == ST_OK && p.sender_id != user_id) {
+        out->result = END_NOT_SENDER;
+        return ST_OK;
+    }
+    if (st == ST_OK) /* our clock may be ahead and take an open packet for expired */
+        st = live_summary_read(&stores->live, a, packet_id, 0, now_ms, &live);
     if (st == ST_OK)
-        st = live_now(stores, a, packet_id, &now_ms);
-    if (st == ST_OK)
-        st = packet_end(stores->db, packet_id, now_ms);
-    if (st == ST_OK)
-        st = packet_find(stores->db, a, packet_id, &p);
+        st = packet_end(stores->db, packet_id, live.now_ms);
+    if (st != ST_OK)
+        return st;
     crash_point("end-after-commit");
+    st = packet_find(stores->db, a, packet_id, &p);
     bool ended = st == ST_OK && p.ended_ms != 0;
     if (ended && p.state != PACKET_CLOSED)
         st = live_end(stores, &p, &finished);
     crash_point("end-after-close");
-    /* Over by a clock that may be wrong, and nothing has closed it yet: that is not known. */
-    if (st == ST_OK && !ended && p.state != PACKET_CLOSED && packet_state_shown(&p, now_ms) == PACKET_EXPIRED)
+    if (st == ST_UNAVAILABLE || st == ST_CONFLICT || st == ST_NO_MEMORY)
+        return ST_UNKNOWN; /* perhaps recorded above */
+    /* Expired by that clock, which may be wrong, and not closed yet: a grab may still succeed. */
+    if (st == ST_OK && !ended && p.state != PACKET_CLOSED && packet_state_shown(&p, live.now_ms) == PACKET_EXPIRED)
         return ST_UNAVAILABLE;
-    if (st == ST_OK) /* ended: by another process, perhaps, whose clock is ahead */
-        *state = finished ? PACKET_FINISHED : packet_state_shown(&p, ended ? p.expires_ms : now_ms);
+    if (st == ST_OK) /* ended: perhaps by another process, whose clock is ahead of ours */
+        out->state = finished ? PACKET_FINISHED : packet_state_shown(&p, ended ? p.expires_ms : live.now_ms);
     return st;
 }

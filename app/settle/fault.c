@@ -25,7 +25,7 @@ struct str settle_fault_text(enum settle_fault_kind kind)
         [FAULT_UNIQUE_KEY] = STR("a unique key exists with other content"),
         [FAULT_CONSTRAINT] = STR("a constraint of the tables is violated"),
         [FAULT_TABLES] = STR("the tables are inconsistent"),
-        [FAULT_UNREADABLE] = STR("the event can't be read"),
+        [FAULT_UNREADABLE] = STR("the entry is no event that can be read: repair it with hongbao replay --as"),
         [FAULT_FOLLOWS_LETTER] = STR("the packet has an earlier dead letter"),
         [FAULT_STREAM] = STR("the stream can't be read"),
         [FAULT_NO_ID] = STR("a stream entry has no id"),

@@ -31,45 +31,21 @@ static enum status fund_body(struct db *db, void *ctx)
     enum status st = packet_insert(db, p);
     if (st == ST_OK && job->receivers->count > 0)
         st = receivers_insert(db, p, job->receivers);
+    if (job->receivers->count > 0)
+        crash_point("send-after-receivers");
     if (st == ST_INVALID)
         return ST_CORRUPT; /* foreign key: the user does not exist */
     if (st == ST_OK) {
-        struct transfer pay = { .kind = TRANSFER_SEND,
-                                .debit_id = p->sender_id,
-                                .credit_id = p->id,
-                                .amount_fen = p->amount_fen,
-                                .packet_id = p->id,
-                                .created_ms = p->created_ms };
-        st = ledger_account_open(db, &pay, ACCOUNT_ESCROW);
+        st = ledger_send(db, p->id);
         if (st == ST_EXISTS)
-            return ST_CORRUPT; /* an id used twice */
+            return ST_CORRUPT;  /* an id used twice */
+        if (st == ST_NOT_FOUND) /* the sender or a receiver deletes the account at this moment; a repeat says so */
+            return ST_UNAVAILABLE;
     }
     if (st == ST_OK)
         st = user_totals_add_sent(db, p->sender_id, p->created_ms, p->amount_fen);
     crash_point("send-before-commit");
     return st;
-}
-
-/* p: a packet that exists; wanted: the one that the order would make. What the sender left to a default is not
- * compared: the default greeting depends on the visitor's language, the lifetime on a setting. An end changes the
- * lifetime. */
-static bool same_order(const struct packet *p, const struct packet *wanted, const struct send_order *order)
-{
-    return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
-           p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
-           str_equal(p->cover, wanted->cover) && p->receiver_count == wanted->receiver_count &&
-           str_equal(p->receivers, wanted->receivers) && p->share_min_fen == wanted->share_min_fen &&
-           (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
-           (order->lifetime_by_default || p->ended_ms != 0 || packet_lifetime_ms(p) == packet_lifetime_ms(wanted));
-}
-
-/* True when the packet has the phrase of the order, or neither has one. */
-static bool same_phrase(struct arena *a, const struct config *config, const struct packet *p,
-                        const struct send_order *order)
-{
-    if (p->phrase_hash.len == 0 || order->phrase.folded.len == 0)
-        return p->phrase_hash.len == order->phrase.folded.len;
-    return str_equal(p->phrase_hash, phrase_hash(a, str_from(config->secret), p->id, order->phrase.folded));
 }
 
 /* ---- loading ---- */
@@ -188,33 +164,45 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
     return st == ST_OK ? phrase_set(a, stores->config, order, p) : st;
 }
 
+/* Reads the packet that has this request key already, and compares it with the order. */
+static enum status earlier_find(struct stores *stores, struct arena *a, const struct send_order *order,
+                                struct fund_packet *out)
+{
+    struct packet found;
+    struct packet *p = &out->packet;
+    enum status st = packet_find_by_key(stores->db, a, p->sender_id, order->request_key, &found);
+    if (st == ST_OK)
+        st = receivers_find(stores->db, a, &found);
+    if (st != ST_OK)
+        return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
+    if (!order_matches(a, str_from(stores->config->secret), order, p, &found))
+        out->result = FUND_OTHER_ORDER;
+    else if (found.id != p->id) /* the same id: our own COMMIT, whose reply was lost */
+        out->result = FUND_REPEATED;
+    *p = found;
+    return ST_OK;
+}
+
 enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
-                        const struct send_order *order, int64_t now_ms, struct send_result *out)
+                        const struct send_order *order, int64_t now_ms, struct fund_packet *out)
 {
     assert(order->request_key.len > 0);
     assert(receivers->count <= RECEIVERS_MAX && (order->kind != PACKET_EXCLUSIVE || receivers->count == 1));
     for (size_t i = 0; i < receivers->count; i++)
         assert(receivers->items[i].id != sender.id);
-    struct packet *p = &out->packet;
-    out->repeated = false;
-    enum status st = packet_prepare(stores, a, sender, receivers, order, now_ms, p);
+    const struct packet *p = &out->packet;
+    out->result = FUND_DONE;
+    enum status st = packet_prepare(stores, a, sender, receivers, order, now_ms, &out->packet);
     if (st != ST_OK)
         return st;
     st = db_transaction_repeat(stores->db, fund_body, &(struct fund_job){ p, receivers });
-    if (st == ST_EXISTS) {
-        struct packet found;
-        st = packet_find_by_key(stores->db, a, sender.id, order->request_key, &found);
-        if (st == ST_OK)
-            st = receivers_find(stores->db, a, &found);
-        if (st != ST_OK)
-            return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
-        bool same = same_order(&found, p, order) && same_phrase(a, stores->config, &found, order);
-        out->repeated = found.id != p->id; /* the same id: our own COMMIT, whose reply was lost */
-        *p = found;
-        if (!same)
-            return ST_EXISTS;
+    if (st == ST_INVALID) {
+        out->result = FUND_BALANCE_SHORT;
+        return ST_OK;
     }
-    if (st != ST_OK)
+    if (st == ST_EXISTS)
+        st = earlier_find(stores, a, order, out);
+    if (st != ST_OK || out->result == FUND_OTHER_ORDER)
         return st;
     crash_point("send-after-commit");
     if (p->state == PACKET_FUNDING)

@@ -5,42 +5,9 @@
 #include "io/db_repeat.h"
 #include "ledger/ledger.h"
 #include "live/give_back.h"
-#include "live/view.h"
+#include "live/summary.h"
 #include "packet/store.h"
 #include "packet/totals.h"
-
-enum {
-    PENDING_PACKETS_MAX = 1000, /* of one pass of the settle worker */
-    PENDING_GRACE_MS = 2000,    /* the process that gave a share back tells Redis itself within this time */
-    ARENA_CHUNK_BYTES = 65536
-};
-static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
-
-/* ---- what Redis has ---- */
-
-/* The packet as Redis shows it to the user. */
-struct live_look {
-    bool open;      /* shares are left */
-    bool has_mine;  /* perhaps not settled yet */
-    int64_t now_ms; /* Redis's clock, which decides whether the packet is over; ours when Redis does not have it */
-};
-
-static enum status live_look_read(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id,
-                                  int64_t now_ms, struct live_look *out)
-{
-    struct redis_call call;
-    struct packet_view view;
-    live_view_queue(&stores->live, &call, packet_id, user_id, PACKET_NO_SHARE, 0);
-    redis_round(stores->redis);
-    enum status st = live_view_read(&call, a, packet_id, &view);
-    *out = (struct live_look){ .now_ms = now_ms };
-    if (st == ST_OK)
-        *out = (struct live_look){ .open = !view.busy && view.packet.state == PACKET_OPEN,
-                                   .has_mine = view.has_mine,
-                                   .now_ms = view.now_ms };
-    redis_call_free(&call);
-    return st == ST_NOT_FOUND ? ST_OK : status_idempotent(st);
-}
 
 /* ---- the transaction ---- */
 
@@ -48,7 +15,7 @@ struct task {
     struct arena *arena;
     uint64_t packet_id, user_id;
     int64_t now_ms;
-    struct live_look look;
+    struct live_summary live;
     struct give_back *out;
 };
 
@@ -58,31 +25,41 @@ static bool destination_choose(struct task *t, const struct packet *p)
     struct share_return *r = &t->out->share;
     bool open = p->state == PACKET_OPEN && t->now_ms < p->expires_ms;
     r->position = PACKET_NO_SHARE;
-    if (open && !t->look.open) { /* Redis has given out or closed everything; the tables follow */
+    if (open && !t->live.open) { /* Redis has given out or closed everything; the tables follow */
         t->out->result = GIVE_BACK_UNSETTLED;
         return false;
     }
-    if (!open && p->sender_id == t->user_id) {
-        t->out->result = GIVE_BACK_OWN;
-        return false;
+    switch (return_way(p, open, t->user_id)) {
+    case RETURN_OWN: t->out->result = GIVE_BACK_OWN; return false;
+    case RETURN_TOO_MANY: t->out->result = GIVE_BACK_TOO_MANY; return false;
+    case RETURN_TO_PACKET: r->position = packet_share_total(p); return true;
+    case RETURN_TO_SENDER: break;
     }
-    if (open)
-        r->position = packet_share_total(p);
     return true;
+}
+
+/* Whether the sender deletes or has deleted the account: then nobody is left who could take the share. The lock makes
+ * the end of a deletion wait. */
+static enum status sender_is_gone(struct task *t, struct db *db, const struct packet *p, bool *gone)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, t->arena, &rows, "SELECT deleting_ms FROM user WHERE id = ? LOCK IN SHARE MODE",
+                              DB_PARAMS(DB_U64(p->sender_id)));
+    *gone = st == ST_OK && (rows.count == 0 || db_cell(&rows, 0, 0).ptr != NULL);
+    return st;
 }
 
 /* Moves the money, and what the user received in the month of the grab. */
 static enum status money_move(struct task *t, struct db *db, const struct packet *p, const struct grab *grab)
 {
     const struct share_return *r = &t->out->share;
-    enum status st =
-        ledger_transfer(db, &(struct transfer){ .kind = TRANSFER_RETURN,
-                                                .debit_id = r->user_id,
-                                                .credit_id = r->position != PACKET_NO_SHARE ? p->id : p->sender_id,
-                                                .amount_fen = r->amount_fen,
-                                                .packet_id = p->id,
-                                                .seq = r->share_no,
-                                                .created_ms = t->now_ms });
+    bool gone = false;
+    enum status st = r->position != PACKET_NO_SHARE ? ST_OK : sender_is_gone(t, db, p, &gone);
+    if (gone)
+        t->out->result = GIVE_BACK_SENDER_GONE;
+    if (st != ST_OK || gone)
+        return st == ST_OK ? ST_NOT_FOUND : st;
+    st = ledger_return(db, p->id, r->share_no, r->position != PACKET_NO_SHARE, t->now_ms);
     if (st == ST_INVALID) {
         t->out->result = GIVE_BACK_NO_MONEY;
         return ST_NOT_FOUND;
@@ -141,9 +118,10 @@ static enum status give_back_body(struct db *db, void *ctx)
     struct grab grab;
     t->out->result = GIVE_BACK_NO_SHARE;
     enum status st = packet_find_locked(db, t->arena, t->packet_id, &p);
-    if (st == ST_OK)
-        st = packet_grab_of(db, t->arena, t->packet_id, t->user_id, &grab);
-    if (st == ST_NOT_FOUND && t->look.has_mine)
+    if (st != ST_OK)
+        return st;
+    st = packet_grab_of(db, t->arena, t->packet_id, t->user_id, &grab);
+    if (st == ST_NOT_FOUND && (t->live.has_mine || (p.state != PACKET_CLOSED && !t->live.whole)))
         t->out->result = GIVE_BACK_UNSETTLED;
     if (st != ST_OK)
         return st;
@@ -158,6 +136,7 @@ static enum status give_back_body(struct db *db, void *ctx)
     if (!destination_choose(t, &p))
         return ST_NOT_FOUND;
     st = money_move(t, db, &p, &grab);
+    crash_point("return-after-money");
     return st == ST_OK ? rows_write(t, db, &p) : st;
 }
 
@@ -166,8 +145,8 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
 {
     struct task t = { .arena = a, .packet_id = packet_id, .user_id = user_id, .now_ms = now_ms, .out = out };
     *out = (struct give_back){ 0 };
-    enum status st = live_look_read(stores, a, packet_id, user_id, now_ms, &t.look);
-    t.now_ms = t.look.now_ms;
+    enum status st = live_summary_read(&stores->live, a, packet_id, user_id, now_ms, &t.live);
+    t.now_ms = t.live.now_ms;
     if (st == ST_OK)
         st = db_transaction_repeat(stores->db, give_back_body, &t);
     if (st == ST_NOT_FOUND)
@@ -180,7 +159,7 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
         return ST_OK;
     enum status told = give_back_apply(stores, a, packet_id, GIVE_BACK_PENDING, now_ms);
     if (told != ST_OK)
-        log_warn("share given back, the settle worker will tell Redis", "packet=%llu status=%s",
+        log_warn("return not applied in redis, the settle worker will apply it", "packet=%llu status=%s",
                  (unsigned long long)packet_id, status_name(told));
     return ST_OK;
 }
@@ -197,7 +176,20 @@ static enum status return_apply(struct stores *stores, const struct packet *p, c
         return st;
     crash_point("return-after-script");
     *done = code == LIVE_LOADED || (code == LIVE_MISSING && p->state == PACKET_CLOSED);
-    return *done && !r->applied ? return_mark_applied(stores->db, r, now_ms) : ST_OK;
+    if (*done && !r->applied) {
+        st = return_mark_applied(stores->db, r, now_ms);
+        crash_point("return-after-mark");
+    }
+    return st;
+}
+
+/* A packet that is damaged is logged: other packets must not wait for it. */
+static enum status packet_result(uint64_t packet_id, enum status st)
+{
+    if (st != ST_CORRUPT && st != ST_INVALID && st != ST_NOT_FOUND)
+        return status_retry(st);
+    log_error("returns not applied in redis", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
+    return ST_OK;
 }
 
 enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t packet_id, enum give_back_which which,
@@ -214,24 +206,19 @@ enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t pac
     for (size_t i = 0; st == ST_OK && done && i < count; i++)
         if (which == GIVE_BACK_ALL || !returns[i].applied)
             st = return_apply(stores, &p, &returns[i], now_ms, &done);
-    if (st != ST_CORRUPT && st != ST_INVALID && st != ST_NOT_FOUND)
-        return status_retry(st);
-    log_error("returns not applied", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
-    return ST_OK;
+    return packet_result(packet_id, st);
 }
 
-enum status give_back_recover(struct stores *stores, int64_t now_ms)
+enum status give_back_tell(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no,
+                           int64_t now_ms)
 {
-    struct db_rows rows = { 0 };
-    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    if (a == NULL)
-        return ST_NO_MEMORY;
-    enum status st = db_query(stores->db, a, &rows,
-                              "SELECT DISTINCT packet_id FROM share_return WHERE applied_ms IS NULL"
-                              " AND returned_ms <= ? LIMIT ?",
-                              DB_PARAMS(DB_I64(now_ms - PENDING_GRACE_MS), DB_I64(PENDING_PACKETS_MAX)));
-    for (size_t i = 0; st == ST_OK && i < rows.count; i++)
-        st = give_back_apply(stores, a, db_cell_u64(&rows, i, 0), GIVE_BACK_PENDING, now_ms);
-    arena_free(a);
-    return status_retry(st);
+    struct share_return r;
+    struct packet p;
+    bool done;
+    enum status st = return_find(stores->db, a, packet_id, share_no, &r);
+    if (st == ST_OK)
+        st = packet_find(stores->db, a, packet_id, &p); /* after the return, as above */
+    if (st == ST_OK && !r.applied)
+        st = return_apply(stores, &p, &r, now_ms, &done);
+    return packet_result(packet_id, st);
 }

@@ -1,7 +1,7 @@
-/* A receiver gives a share back: into the packet while it is open, else to its sender.
+/* A receiver gives a share back: into the packet while it is open and somebody could take it, else to its sender.
  *
  * MySQL first: one transaction moves the money and decides where it goes, by the packet's locked row. Then Redis is
- * told; when the process dies in between, the settle worker does it (give_back_recover). Settlement refunds what the
+ * told; when the process dies in between, the settle worker does it (settle/tell.h). Settlement refunds what the
  * tables say, so it does not matter whether Redis closes the packet before or after. */
 #ifndef HB_SETTLE_GIVE_BACK_H
 #define HB_SETTLE_GIVE_BACK_H
@@ -15,11 +15,13 @@
 #include "packet/returns.h"
 
 enum give_back_result {
-    GIVE_BACK_DONE,      /* now or before */
-    GIVE_BACK_NO_SHARE,  /* the user has no share of this packet, or there is no such packet */
-    GIVE_BACK_UNSETTLED, /* the share, or the packet's last one, is not settled yet: nothing was changed, try again */
-    GIVE_BACK_NO_MONEY,  /* the wallet can't pay */
-    GIVE_BACK_OWN        /* the packet is over, and the user is its sender: there is nobody to give it to */
+    GIVE_BACK_DONE,        /* now or before */
+    GIVE_BACK_NO_SHARE,    /* the user has no share of this packet, or there is no such packet */
+    GIVE_BACK_UNSETTLED,   /* the share, or the packet's last one, is not settled yet: nothing was changed, try again */
+    GIVE_BACK_NO_MONEY,    /* the wallet can't pay */
+    GIVE_BACK_OWN,         /* the packet is over, and the user is its sender: there is nobody to give it to */
+    GIVE_BACK_SENDER_GONE, /* the packet is over, and its sender has deleted the account */
+    GIVE_BACK_TOO_MANY     /* the open packet takes no more shares back (return_way); later its sender does */
 };
 
 struct give_back {
@@ -39,8 +41,8 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
 enum give_back_which { GIVE_BACK_PENDING, GIVE_BACK_ALL };
 enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t packet_id, enum give_back_which which,
                             int64_t now_ms);
-
-/* Applies the pending returns that are older than a grace time. Call it once a second. Returns as give_back_apply. */
-enum status give_back_recover(struct stores *stores, int64_t now_ms);
+/* Tells Redis about one return, unless it was told. Returns as give_back_apply. */
+enum status give_back_tell(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no,
+                           int64_t now_ms);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "live/shut.h"
 #include "packet/packet.h"
+#include "settle/write.h"
 
 struct held {
     const struct live *live;
@@ -39,11 +40,9 @@ static enum status holds_find(const struct held *h, struct db *db, struct live_h
 static enum status publish_body(struct db *db, void *ctx)
 {
     const struct held *h = ctx;
-    struct db_rows rows;
     struct live_hold *holds = NULL;
     size_t count = 0;
-    enum status st = db_query(db, h->arena, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
-                              DB_PARAMS(DB_U64(h->partition)));
+    enum status st = settle_cursor_wait(db, h->arena, h->partition);
     if (st == ST_OK)
         st = holds_find(h, db, &holds, &count);
     for (size_t sent = 0; st == ST_OK && sent < count; sent += LIVE_BATCH_MAX) {

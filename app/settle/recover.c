@@ -5,6 +5,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "io/metrics_processes.h"
 #include "io/redis_reply.h"
 #include "ledger/ledger.h"
 #include "live/event.h"
@@ -193,13 +194,7 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
         return ST_CORRUPT;
     }
     crash_point("recover-before-refund");
-    enum status st = ledger_transfer(db, &(struct transfer){ .kind = TRANSFER_REFUND,
-                                                             .debit_id = p->id,
-                                                             .credit_id = p->sender_id,
-                                                             .amount_fen = rest_fen,
-                                                             .packet_id = p->id,
-                                                             .seq = 0,
-                                                             .created_ms = t->now_ms });
+    enum status st = ledger_refund(db, p->id, rest_fen, t->now_ms);
     if (st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND) {
         t->fault = FAULT_REFUND_REFUSED;
         return ST_CORRUPT;
@@ -275,7 +270,8 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
     struct task t = { .s = s, .packet_id = packet_id, .now_ms = now_ms };
     uint32_t partition = packet_partition(packet_id, s->stores->config->partitions);
     if (settle_is_searching(s, &s->partitions[partition]) && !s->partitions[partition].stopped)
-        return ST_OK; /* its events are settled first; a check of each packet would slow the search down */
+        return ST_OK;       /* its events are settled first; a check of each packet would slow the search down */
+    metrics_process_beat(); /* a walk has many packets */
     t.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (t.arena == NULL)
         return ST_NO_MEMORY;
@@ -291,11 +287,14 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
         log_error("packet not recovered", "packet=%llu reason=\"%.*s\"", (unsigned long long)packet_id,
                   STR_ARG(reason));
         done->faults++;
+        metrics_add(METRIC_RECOVERY_FAULTS, 1);
         st = ST_OK;
     } else if (st == ST_OK) {
         done->loaded += t.loaded;
         done->opened += t.opened;
         done->refunded += t.refunded;
+        metrics_add(METRIC_RECOVERED_LOADED, t.loaded);
+        metrics_add(METRIC_RECOVERED_REFUNDED, t.refunded);
         if (t.refunded)
             metrics_add(METRIC_REFUNDED_FEN, (uint64_t)t.refund_fen);
     }
@@ -305,7 +304,10 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
 
 /* ---- the walk ---- */
 
-/* Reads the state of every listed packet in Redis and recovers those that need it. */
+#define PACKETS                                                                                                        \
+    "SELECT id, expires_ms, state, (SELECT COUNT(*) FROM share_return WHERE packet_id = packet.id) FROM packet"
+
+/* Reads the state of every listed packet in Redis and recovers those that need it. rows: as PACKETS selects them. */
 static enum status packets_check(struct settle *s, struct arena *a, const struct db_rows *rows, int64_t now_ms,
                                  struct recover_done *done)
 {
@@ -314,7 +316,7 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
     for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
         struct live_keys keys;
         live_keys(&keys, db_cell_u64(rows, i, 0), s->stores->config->partitions);
-        const struct str hmget[] = { STR("HMGET"), keys.key[LIVE_KEY_PACKET], STR("state"), STR("count") };
+        const struct str hmget[] = { STR("HMGET"), keys.key[LIVE_KEY_PACKET], STR("state"), STR("returned_shares") };
         redis_queue(s->stores->redis, &calls[i], hmget, 4);
     }
     if (st == ST_OK && rows->count > 0)
@@ -324,12 +326,12 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
             st = status_idempotent(calls[i].status);
         if (st == ST_OK) {
             enum snapshot_state state;
-            int64_t shares;
             bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
             state_read(redis_reply_at(calls[i].reply, 0), &state);
             if (state != SNAPSHOT_OPEN || funding)
                 st = recover_packet(s, db_cell_u64(rows, i, 0), now_ms, done);
-            else if (redis_reply_i64(redis_reply_at(calls[i].reply, 1), &shares) && shares < db_cell_i64(rows, i, 3))
+            else if (returns_text_count(redis_reply_str(redis_reply_at(calls[i].reply, 1))) < db_cell_i64(rows, i, 3))
+                /* an older copy of Redis: each return comes with its mark */
                 st = give_back_apply(s->stores, a, db_cell_u64(rows, i, 0), GIVE_BACK_ALL, now_ms);
         }
         redis_call_free(&calls[i]);
@@ -343,8 +345,8 @@ static enum status walk_open(struct recover *r, struct settle *s, struct arena *
     struct db_rows rows;
     enum status st = db_query(
         s->stores->db, a, &rows,
-        "SELECT id, expires_ms, state, count + returned_count FROM packet WHERE state = 'open' AND expires_ms >= ?"
-        " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
+        PACKETS " WHERE state = 'open' AND expires_ms >= ?"
+                " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
         DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
     if (st == ST_OK)
         st = packets_check(s, a, &rows, now_ms, done);
@@ -360,8 +362,7 @@ static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_m
 {
     struct db_rows rows;
     enum status st = db_query(s->stores->db, a, &rows,
-                              "SELECT id, expires_ms, state, count + returned_count FROM packet WHERE state = 'funding'"
-                              " AND created_ms <= ? ORDER BY expires_ms, id LIMIT ?",
+                              PACKETS " WHERE state = 'funding' AND created_ms <= ? ORDER BY expires_ms, id LIMIT ?",
                               DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
     return st == ST_OK ? packets_check(s, a, &rows, now_ms, done) : st;
 }

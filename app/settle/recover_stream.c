@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
+#include "io/metrics.h"
 #include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/fence.h"
@@ -20,18 +22,24 @@
 
 enum {
     SHUT_PACKETS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
-    MARGIN_MS = 86400000, /* delete closed packets until this time after expiry: clocks differ, loads are late */
+    MARGIN_MS = 86400000, /* a closed packet may be open in Redis until this time after its expiry: clocks differ,
+                             loads are late */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* live_shut or live_tombstone_all. */
+/* live_shut, live_tombstone_all or live_remove_all. */
 typedef enum status shut_fn(const struct live *live, const uint64_t *packet_ids, size_t count);
 
-/* Calls shut for all packets of the partition in this state that expire at from_ms or later. *done: incremented by
- * their number. */
-static enum status packets_each(struct settle *s, struct db *db, uint32_t partition, enum packet_state state,
-                                int64_t from_ms, shut_fn *shut, uint64_t *done)
+/* Packets of one state, by their expiry. */
+struct walk {
+    enum packet_state state;
+    int64_t from_ms, until_ms; /* from_ms ≤ expiry < until_ms */
+    shut_fn *shut;
+};
+
+/* Calls shut for all packets of the walk in the partition. *done: incremented by their number. */
+static enum status packets_each(struct settle *s, struct db *db, uint32_t partition, struct walk walk, uint64_t *done)
 {
     uint64_t after = 0;
     size_t count = SHUT_PACKETS_MAX;
@@ -43,16 +51,17 @@ static enum status packets_each(struct settle *s, struct db *db, uint32_t partit
         if (a == NULL)
             return ST_NO_MEMORY;
         st = db_query(db, a, &rows,
-                      "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms >= ?"
+                      "SELECT id, expires_ms FROM packet WHERE state = ? AND expires_ms >= ? AND expires_ms < ?"
                       " AND (expires_ms > ? OR id > ?) AND id % ? = ? ORDER BY expires_ms, id LIMIT ?",
-                      DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(from_ms), DB_I64(from_ms), DB_U64(after),
-                                DB_I64(s->stores->config->partitions), DB_U64(partition), DB_I64(SHUT_PACKETS_MAX)));
+                      DB_PARAMS(DB_TEXT(packet_state_name(walk.state)), DB_I64(walk.from_ms), DB_I64(walk.until_ms),
+                                DB_I64(walk.from_ms), DB_U64(after), DB_I64(s->stores->config->partitions),
+                                DB_U64(partition), DB_I64(SHUT_PACKETS_MAX)));
         count = st == ST_OK ? rows.count : 0;
         for (size_t i = 0; i < count; i++)
             ids[i] = after = db_cell_u64(&rows, i, 0);
         if (count > 0) {
-            from_ms = db_cell_i64(&rows, count - 1, 1);
-            st = shut(&s->stores->live, ids, count);
+            walk.from_ms = db_cell_i64(&rows, count - 1, 1);
+            st = walk.shut(&s->stores->live, ids, count);
         }
         *done += count;
         arena_free(a);
@@ -61,15 +70,22 @@ static enum status packets_each(struct settle *s, struct db *db, uint32_t partit
 }
 
 /* Shuts the partition's packets: grabs are answered busy until each packet is rebuilt. A packet that MySQL has closed
- * may be open in an older copy of Redis; it is deleted with a tombstone, and its pages come from MySQL. */
-static enum status partition_shut(struct settle *s, struct db *db, uint32_t partition)
+ * may be open in an older copy of Redis, even long after its expiry: a packet that was ended early is open there until
+ * its first one. It is deleted, and its pages come from MySQL; a tombstone stops a late load.
+ * copy_ms: Redis may lack what happened after this time. */
+static enum status partition_shut(struct settle *s, struct db *db, uint32_t partition, int64_t copy_ms)
 {
+    int64_t late_ms = clock_now_ms() - MARGIN_MS;
+    const struct walk walks[] = {
+        { PACKET_FUNDING, 0, INT64_MAX, live_shut },
+        { PACKET_OPEN, 0, INT64_MAX, live_shut },
+        { PACKET_CLOSED, late_ms, INT64_MAX, live_tombstone_all },
+        { PACKET_CLOSED, copy_ms - MARGIN_MS, late_ms, live_remove_all },
+    };
     uint64_t shut = 0, removed = 0;
-    enum status st = packets_each(s, db, partition, PACKET_FUNDING, 0, live_shut, &shut);
-    if (st == ST_OK)
-        st = packets_each(s, db, partition, PACKET_OPEN, 0, live_shut, &shut);
-    if (st == ST_OK)
-        st = packets_each(s, db, partition, PACKET_CLOSED, clock_now_ms() - MARGIN_MS, live_tombstone_all, &removed);
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(walks); i++)
+        st = packets_each(s, db, partition, walks[i], walks[i].state == PACKET_CLOSED ? &removed : &shut);
     log_warn("packets shut", "partition=%u packets=%llu removed=%llu status=%s", partition, (unsigned long long)shut,
              (unsigned long long)removed, status_name(st));
     return st;
@@ -124,12 +140,29 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
     return st;
 }
 
+/* The age of the copy that Redis is: the time of its newest event. A copy without any event is older than all events; a
+ * Redis that was emptied, which has lost its fence, too, has nothing open. */
+static enum status copy_age_read(struct repair *r, struct live_event_id last, int64_t *copy_ms)
+{
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), LIVE_FENCE_KEY };
+    *copy_ms = (int64_t)last.ms;
+    if (!live_event_id_equal(last, LIVE_EVENT_NONE))
+        return ST_OK;
+    enum status st = redis_do(r->s->stores->redis, &call, get, 2);
+    if (st == ST_OK && redis_reply_str(call.reply).ptr == NULL)
+        *copy_ms = clock_now_ms();
+    redis_call_free(&call);
+    return status_idempotent(st);
+}
+
 static enum status stream_body(struct db *db, void *ctx)
 {
     struct repair *r = ctx;
     char key[LIVE_KEY_MAX];
     struct str events_key = live_events_key(key, r->p->no);
     struct live_event_id cursor, last;
+    int64_t copy_ms;
     bool has_cursor, has_later;
     enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
@@ -149,7 +182,7 @@ static enum status stream_body(struct db *db, void *ctx)
     }
     st = stream_read(r, events_key, &last, &has_cursor, &has_later);
     if (st == ST_INVALID || st == ST_CORRUPT)
-        return partition_shut(r->s, db, r->p->no); /* not a stream: settle_read stops the partition */
+        return partition_shut(r->s, db, r->p->no, clock_now_ms()); /* not a stream: settle_read stops the partition */
     if (st != ST_OK || has_cursor)
         return st;
     int order = live_event_id_compare(last, cursor);
@@ -161,9 +194,12 @@ static enum status stream_body(struct db *db, void *ctx)
         r->lost = true;
         return ST_OK;
     }
+    metrics_add(METRIC_RECOVERED_STREAM, 1);
     log_error("stream lacks its cursor's entry", "partition=%u behind=%d", r->p->no, order < 0);
     r->s->stream_repaired = true;
-    st = partition_shut(r->s, db, r->p->no);
+    st = copy_age_read(r, last, &copy_ms);
+    if (st == ST_OK)
+        st = partition_shut(r->s, db, r->p->no, copy_ms);
     crash_point("recover-after-doors");
     if (st == ST_OK && order < 0) {
         st = live_stream_anchor(&r->s->stores->live, r->p->no, cursor);
@@ -247,6 +283,7 @@ enum status recover_fence(struct recover *r, struct settle *s, bool *open)
     if (*open) {
         memcpy(r->fence_text, text, sizeof text);
         recover_restart(r);
+        metrics_add(METRIC_RECOVERED_FENCE, 1);
         log_info("fence opened", "redis=\"%s\"", text);
     }
     return status_retry(st);

@@ -24,13 +24,14 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
     buf_reset(&k->sql);
     buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount_fen + p.returned_fen,"
                       " p.count + p.returned_count, p.best_share_no, p.grabbed_count, p.grabbed_fen, p.refund_fen,"
-                      " p.returned_fen FROM JSON_TABLE('[");
+                      " p.returned_fen FROM (SELECT id FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         db_comma(&k->sql, i);
         buf_u64(&k->sql, b->packets[i].id);
     }
-    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS j STRAIGHT_JOIN packet AS p ON p.id = j.id"
-                      " FOR UPDATE");
+    /* The derived table: MySQL refuses to lock the rows of a JSON_TABLE itself. */
+    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS list) AS j"
+                      " STRAIGHT_JOIN packet AS p ON p.id = j.id FOR UPDATE");
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
     if (st != ST_OK)
         return st;
@@ -109,24 +110,41 @@ static enum status account_missing(struct settle_rows *k, struct db *db)
     return st == ST_OK ? ST_CORRUPT : st;
 }
 
-/* Changes all accounts. The join keeps the order of the list, so the rows are locked in ascending order. The table
- * refuses a balance below zero. */
+/* Appends the refunds as a parameter of ledger_settle: NULL when there are none. */
+static void refunds_append(struct settle_rows *k)
+{
+    const struct settle_batch *b = &k->batch;
+    size_t count = 0;
+    for (size_t i = 0; i < b->packet_count; i++) {
+        const struct settle_packet *p = &b->packets[i];
+        if (p->refund_fen == 0)
+            continue;
+        buf_cstr(&k->sql, count++ == 0 ? "'[" : ",");
+        buf_printf(&k->sql, "[%llu,%lld]", (unsigned long long)p->id, (long long)p->refund_fen);
+        k->w->refunded_fen += p->refund_fen;
+    }
+    if (count > 0)
+        crash_point("expire-before-refund");
+    buf_cstr(&k->sql, count > 0 ? "]'" : "NULL");
+}
+
+/* Changes all accounts, in the ascending order of their ids, and inserts the transfers of refunds. */
 static enum status accounts_change(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
-    uint64_t changed;
     if (b->account_count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "UPDATE JSON_TABLE('[");
+    buf_cstr(&k->sql, "CALL ledger_settle('[");
     for (size_t i = 0; i < b->account_count; i++) {
         db_comma(&k->sql, i);
         buf_printf(&k->sql, "[%llu,%lld]", (unsigned long long)b->accounts[i].id, (long long)b->accounts[i].change_fen);
     }
-    buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j "
-                      "STRAIGHT_JOIN account AS a ON a.id = j.id SET a.balance_fen = a.balance_fen + j.fen");
-    enum status st = db_exec_buf(db, &changed, &k->sql);
-    if (st == ST_OK && changed != b->account_count)
+    buf_cstr(&k->sql, "]',");
+    refunds_append(k);
+    buf_printf(&k->sql, ",%lld)", (long long)k->w->now_ms);
+    enum status st = db_exec_buf(db, NULL, &k->sql);
+    if (st == ST_NOT_FOUND)
         return account_missing(k, db);
     return st == ST_INVALID ? fault_set(k, FAULT_BALANCE_NEGATIVE, 0) : st;
 }
@@ -148,29 +166,6 @@ static enum status grabs_insert(struct settle_rows *k, struct db *db)
         db_append(db, &k->sql, &DB_TEXT(e->nickname));
         buf_printf(&k->sql, ",%lld,%llu)", (long long)e->amount_fen, (unsigned long long)e->id.ms);
     }
-    return db_exec_buf(db, NULL, &k->sql);
-}
-
-static enum status refunds_insert(struct settle_rows *k, struct db *db)
-{
-    const struct settle_batch *b = &k->batch;
-    size_t rows = 0;
-    buf_reset(&k->sql);
-    buf_cstr(&k->sql,
-             "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) VALUES ");
-    for (size_t i = 0; i < b->packet_count; i++) {
-        const struct settle_packet *p = &b->packets[i];
-        if (p->refund_fen == 0)
-            continue;
-        db_comma(&k->sql, rows++);
-        buf_printf(&k->sql, "('refund',%llu,%llu,%lld,%llu,0,%lld)", (unsigned long long)p->id,
-                   (unsigned long long)p->sender_id, (long long)p->refund_fen, (unsigned long long)p->id,
-                   (long long)k->w->now_ms);
-        k->w->refunded_fen += p->refund_fen;
-    }
-    if (rows == 0)
-        return ST_OK;
-    crash_point("expire-before-refund");
     return db_exec_buf(db, NULL, &k->sql);
 }
 
@@ -288,9 +283,6 @@ enum status settle_rows_write(struct settle_rows *k, struct db *db)
     if (st == ST_OK)
         st = grabs_insert(k, db);
     crash_point("settle-after-grabs");
-    if (st == ST_OK)
-        st = refunds_insert(k, db);
-    crash_point("settle-after-refunds");
     if (st == ST_OK)
         st = totals_add(k, db);
     crash_point("settle-after-months");

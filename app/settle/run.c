@@ -2,13 +2,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/metrics_processes.h"
+#include "io/notify.h"
 #include "io/process.h"
 #include "settle/expire.h"
-#include "settle/give_back.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
-#include "settle/thanks.h"
+#include "settle/tell.h"
 
 enum {
     MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, and of extra */
@@ -19,6 +20,7 @@ struct worker {
     struct settle *settle;
     struct expire expire;
     struct recover recover;
+    struct tell tell;
     settle_extra *extra;
     void *extra_ctx;
     int64_t maintenance_due_ms, extra_due_ms; /* monotonic */
@@ -33,9 +35,9 @@ static enum status maintain(struct worker *w)
     struct recover_done done = { 0 };
     uint64_t closed = 0;
     enum status recovered = recover_pass(&w->recover, w->settle, clock_now_ms(), &done);
-    enum status told = give_back_recover(w->settle->stores, clock_now_ms());
-    if (told == ST_OK)
-        told = thanks_recover(w->settle->stores, clock_now_ms());
+    metrics_process_beat();
+    enum status told = tell_pass(&w->tell, w->settle->stores, clock_now_ms());
+    metrics_process_beat();
     enum status expired = expire_pass(&w->expire, w->settle, clock_now_ms(), &closed, &done);
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
@@ -68,6 +70,7 @@ static enum status worker_step(struct worker *w, uint64_t *events)
 {
     bool open = false;
     *events = 0;
+    metrics_process_beat();
     enum status st = recover_fence(&w->recover, w->settle, &open);
     if (st == ST_OK)
         st = settle_pass(w->settle, events);
@@ -111,15 +114,20 @@ enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
     if (st != ST_OK)
         return st;
     process_signals_init(); /* signals are delivered only in process_poll, so they never interrupt a batch */
+    metrics_process_begin(METRICS_SETTLE);
     log_info("settle worker started", "partitions=%u", w.settle->partition_count);
+    notify_ready();
     while (!process_stop_requested()) {
         uint64_t events;
+        notify_alive();
         st = worker_step(&w, &events);
         status_log(&w, st);
         (void)process_poll(NULL, 0, pause_ms(w.settle, st, events));
         if (process_restart_due())
             process_restart(NULL, 0);
     }
+    notify_stopping();
+    metrics_process_end();
     log_info("settle worker stopped", NULL);
     settle_free(w.settle);
     return ST_OK;

@@ -3,16 +3,9 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/db_repeat.h"
+#include "live/summary.h"
 #include "live/thanks.h"
-#include "live/view.h"
 #include "packet/store.h"
-
-enum {
-    PENDING_MAX = 500,       /* of one pass of the settle worker */
-    PENDING_GRACE_MS = 2000, /* the process that wrote the row tells Redis itself within this time */
-    ARENA_CHUNK_BYTES = 65536
-};
-static const size_t ARENA_LIMIT_BYTES = (size_t)1 << 20;
 
 /* ---- telling Redis ---- */
 
@@ -22,26 +15,24 @@ static enum status pending_apply(struct stores *stores, const struct thanks_pend
     enum live_code code;
     enum status st = status_idempotent(live_thanks(&stores->live, &p->thanks, p->packet_count, &code));
     crash_point("thanks-after-script");
-    if (st == ST_OK && (code == LIVE_LOADED || (code == LIVE_MISSING && p->packet_closed)))
+    if (st == ST_OK && (code == LIVE_LOADED || (code == LIVE_MISSING && p->packet_closed))) {
         st = thanks_mark_applied(stores->db, &p->thanks, now_ms);
+        crash_point("thanks-after-mark");
+    }
     return st;
 }
 
-enum status thanks_recover(struct stores *stores, int64_t now_ms)
+enum status thanks_tell(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no, int64_t now_ms)
 {
-    struct thanks_pending *list = NULL;
-    size_t count = 0;
-    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    if (a == NULL)
-        return ST_NO_MEMORY;
-    enum status st = thanks_find_pending(stores->db, a, now_ms - PENDING_GRACE_MS, PENDING_MAX, &list, &count);
-    for (size_t i = 0; st == ST_OK && i < count; i++) {
-        st = pending_apply(stores, &list[i], now_ms);
-        if (st == ST_CORRUPT) /* a damaged key, which is logged, must not stop the others */
-            st = ST_OK;
+    struct thanks_pending pending;
+    enum status st = thanks_find_pending(stores->db, a, packet_id, share_no, &pending);
+    if (st == ST_OK)
+        st = pending_apply(stores, &pending, now_ms);
+    if (st == ST_CORRUPT) { /* other packets must not wait for a damaged one */
+        log_error("thanks not applied in redis", "packet=%llu", (unsigned long long)packet_id);
+        return ST_OK;
     }
-    arena_free(a);
-    return status_retry(st);
+    return st == ST_NOT_FOUND ? ST_OK : status_retry(st);
 }
 
 /* ---- saying it ---- */
@@ -74,27 +65,24 @@ static enum status thanks_body(struct db *db, void *ctx)
         t->returned = st == ST_NOT_FOUND;
         return st == ST_OK ? ST_EXISTS : st;
     }
-    st = thanks_insert(db, t->arena, thanks, &t->written.packet_count);
+    t->written.packet_count = p.thanks_count + 1;
+    st = thanks_insert(db, thanks);
     crash_point("thanks-before-commit");
     return st;
 }
 
 /* Why the tables have no share of the user. */
 static enum status no_share_find(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id,
-                                 enum thanks_result *result)
+                                 int64_t now_ms, enum thanks_result *result)
 {
     struct packet p;
-    struct redis_call call;
-    struct packet_view view;
+    struct live_summary live;
     enum status st = packet_find(stores->db, a, packet_id, &p);
-    if (st != ST_OK)
-        return st;
-    live_view_queue(&stores->live, &call, packet_id, user_id, PACKET_NO_SHARE, 0);
-    redis_round(stores->redis);
-    st = live_view_read(&call, a, packet_id, &view);
-    *result = st == ST_OK && view.has_mine ? THANKS_UNSETTLED : THANKS_NO_SHARE;
-    redis_call_free(&call);
-    return st == ST_NOT_FOUND ? ST_OK : status_idempotent(st);
+    if (st == ST_OK)
+        st = live_summary_read(&stores->live, a, packet_id, user_id, now_ms, &live);
+    if (st == ST_OK)
+        *result = live.has_mine || (p.state != PACKET_CLOSED && !live.whole) ? THANKS_UNSETTLED : THANKS_NO_SHARE;
+    return st;
 }
 
 enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, struct str text,
@@ -109,12 +97,14 @@ enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_i
         return ST_OK;
     }
     if (st == ST_NOT_FOUND)
-        return no_share_find(stores, a, packet_id, user_id, result);
+        return no_share_find(stores, a, packet_id, user_id, now_ms, result);
     if (st == ST_EXISTS) {
         struct str before;
         st = thanks_find(stores->db, a, packet_id, t.written.thanks.share_no, &before);
         *result = st == ST_OK && str_equal(before, text) ? THANKS_SAID : THANKS_OTHER;
-        return st == ST_NOT_FOUND ? ST_CORRUPT : st;
+        if (st == ST_NOT_FOUND)
+            return ST_CORRUPT;
+        return st == ST_OK ? ST_OK : ST_UNKNOWN; /* they may be ours: our own COMMIT, whose reply was lost */
     }
     if (st != ST_OK)
         return st;
@@ -122,7 +112,7 @@ enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_i
     crash_point("thanks-after-commit");
     enum status told = pending_apply(stores, &t.written, now_ms);
     if (told != ST_OK)
-        log_warn("thanks said, the settle worker will tell redis", "packet=%llu status=%s",
+        log_warn("thanks not applied in redis, the settle worker will apply them", "packet=%llu status=%s",
                  (unsigned long long)packet_id, status_name(told));
     return ST_OK;
 }

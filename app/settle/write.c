@@ -21,6 +21,13 @@ enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partitio
     return live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
 }
 
+enum status settle_cursor_wait(struct db *db, struct arena *a, uint32_t partition)
+{
+    struct db_rows rows;
+    return db_query(db, a, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
+                    DB_PARAMS(DB_U64(partition)));
+}
+
 static enum status cursor_move(struct db *db, const struct settle_write *w, struct live_event_id last)
 {
     char text[LIVE_EVENT_ID_MAX];
@@ -210,11 +217,9 @@ struct replay {
 /* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. */
 static enum status letter_take(struct replay *k, struct db *db, struct dead_letter *letter)
 {
-    struct db_rows rows;
     enum status st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
-    if (st == ST_OK) /* waits for the lock; a worker does not */
-        st = db_query(db, k->rows.arena, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
-                      DB_PARAMS(DB_U64(letter->partition)));
+    if (st == ST_OK)
+        st = settle_cursor_wait(db, k->rows.arena, letter->partition);
     if (st == ST_OK)
         st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
     return st == ST_OK && letter->resolved ? ST_NOT_FOUND : st;

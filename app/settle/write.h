@@ -82,5 +82,8 @@ enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *
 /* Reads the cursor of a partition and locks its row until the transaction ends. Never waits. ST_NOT_FOUND: there is no
  * row, or another transaction has locked it · ST_CORRUPT: last_id is not a stream id. */
 enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out);
+/* Locks the row of the cursor until the transaction ends, and waits for it, which a worker does not. ST_OK even when
+ * there is no row · as db_query. */
+enum status settle_cursor_wait(struct db *db, struct arena *a, uint32_t partition);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "user/common_password.h"
 #include "web/field_types.h"
 
 static bool is_name_start(char c)
@@ -55,7 +56,9 @@ static enum status username_read(struct field_input *in)
 {
     struct str *name = in->out;
     enum status st = login_name_read(in);
-    return st != ST_OK || name->len == 0 || username_valid(*name) ? st : field_fail(in, in->field->malformed);
+    if (st != ST_OK || name->len == 0 || username_valid(*name))
+        return st;
+    return field_fail_with(in, in->field->malformed, str_trim(in->typed));
 }
 
 /* Cuts the next name from *rest, which is valid UTF-8; empty at the end. */
@@ -103,7 +106,7 @@ static enum status usernames_read(struct field_input *in)
         if (name.ptr == NULL)
             return ST_NO_MEMORY;
         if (!username_valid(name))
-            return field_fail_with(in, in->field->malformed, typed);
+            name = typed;
         if (list_has(&list, name))
             continue;
         if (list.count == max)
@@ -113,6 +116,34 @@ static enum status usernames_read(struct field_input *in)
     if (list.count == 0)
         return field_absent(in);
     *(struct str_list *)in->out = list;
+    return ST_OK;
+}
+
+/* The username of the password, folded: the typed one in a form that has it, else the visitor's. STR_NONE without
+ * memory. */
+static struct str password_owner(const struct field_input *in)
+{
+    bool typed;
+    struct str name = form_get(&in->x->form, "username", &typed);
+    return typed ? username_fold(in->x->arena, name) : str_or_empty(in->x->visitor.username);
+}
+
+static enum status new_password_read(struct field_input *in)
+{
+    struct str password = in->typed;
+    if (password.len == 0)
+        return field_absent(in);
+    enum status st = field_limits(in, (int64_t)utf8_codepoints(password));
+    if (st != ST_OK)
+        return st;
+    struct str owner = password_owner(in);
+    if (owner.ptr == NULL)
+        return ST_NO_MEMORY;
+    if (password_is_common(password) || password_is_like_service(password))
+        return field_fail(in, "text/password_common");
+    if (password_is_like_username(password, owner))
+        return field_fail(in, "text/password_like_name");
+    *(struct str *)in->out = password;
     return ST_OK;
 }
 
@@ -131,6 +162,7 @@ const struct field_type FIELD_USERNAME = { username_read };
 const struct field_type FIELD_USERNAMES = { usernames_read };
 const struct field_type FIELD_LOGIN_NAME = { login_name_read };
 const struct field_type FIELD_PASSWORD = { field_text_read };
+const struct field_type FIELD_NEW_PASSWORD = { new_password_read };
 static const struct field_type NICKNAME = { nickname_read };
 
 /* ---- the table ---- */
@@ -151,12 +183,12 @@ const struct field register_fields[] = {
       .high = "text/nickname_long",
       .wide = "text/nickname_combined" },
     { .name = "password",
-      .type = &FIELD_PASSWORD,
+      .type = &FIELD_NEW_PASSWORD,
       .member = offsetof(struct account_form, password),
       .required = true,
       .no_echo = true,
-      .min = PASSWORD_BYTES_MIN,
-      .max = PASSWORD_BYTES_MAX,
+      .min = PASSWORD_CHARACTERS_MIN,
+      .max = PASSWORD_CHARACTERS_MAX,
       .missing = "text/password_missing",
       .low = "text/password_short",
       .high = "text/password_long" },

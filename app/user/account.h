@@ -13,8 +13,8 @@
 #define USERNAME_BYTES_MAX      32
 #define NICKNAME_GRAPHEMES_MAX  32
 #define NICKNAME_CODEPOINTS_MAX 64 /* width of the SQL column; one grapheme may be several code points */
-#define PASSWORD_BYTES_MIN      8
-#define PASSWORD_BYTES_MAX      128
+#define PASSWORD_CHARACTERS_MIN 8
+#define PASSWORD_CHARACTERS_MAX 128
 
 /* The username as it is stored and looked up: full-width characters (which Chinese input methods produce) become ASCII,
  * blanks around it are removed, A–Z becomes a–z. STR_NONE without memory. */
@@ -24,14 +24,18 @@ bool username_valid(struct str folded);
 
 /* struct str: a username, folded and valid. */
 extern const struct field_type FIELD_USERNAME;
-/* struct str_list: usernames separated by blanks, commas or line breaks, folded, valid, each once. Limits are numbers
- * of names; the message for malformed gets the text that is no username. */
+/* struct str_list: names separated by blanks, commas or line breaks, each once: usernames folded, what is no username
+ * as typed, so that the handler can refuse it together with the names that nobody has. Limits are numbers of names. */
 extern const struct field_type FIELD_USERNAMES;
 /* struct str: any text, folded but not validated. An invalid name then fails like an unknown one, and the login does
  * not reveal whether name or password is wrong. */
 extern const struct field_type FIELD_LOGIN_NAME;
-/* struct str: the text as typed. Limits are in bytes. */
+/* struct str: the text as typed. */
 extern const struct field_type FIELD_PASSWORD;
+/* struct str: a password that is set, as typed. Limits are in code points. Refused when it is common, or like the
+ * service or the username (user/common_password.h): that of the form's field `username`, else the visitor's. No other
+ * rules. */
+extern const struct field_type FIELD_NEW_PASSWORD;
 
 /* The form of /register. */
 struct account_form {

@@ -1,11 +1,12 @@
-/* GET /account: the user's names and access tokens. POST /account/tokens is in user/token_page.h; its answers show the
- * same page. */
+/* GET /account: the user's names, sessions and access tokens. Its forms are in user/nickname_page.h,
+ * user/session_page.h and user/token_page.h; their refusals show the same page. */
 #ifndef HB_USER_ACCOUNT_PAGE_H
 #define HB_USER_ACCOUNT_PAGE_H
 
 #include "user/token_store.h"
 #include "web/bearer.h"
 #include "web/exchange.h"
+#include "web/form.h"
 
 /* What an empty form of a new token proposes. */
 #define TOKEN_DAYS_PROPOSED   STR("90")
@@ -16,6 +17,7 @@ struct token_form {
     struct str name;
     unsigned scopes; /* bits of enum scope */
     uint32_t days;   /* until the token expires */
+    struct str password;
 };
 
 /* Handler of GET /account: 200. JSON: the members of account_model. */
@@ -23,9 +25,13 @@ enum step account_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account. */
 enum step account_redirect(struct exchange *x);
 
-/* Initializes m: id, username, nickname, tokens: a list of { id (public), name, scopes ("read send"), created_at,
- * expires_at, used_at (null: never) }, newest first; page: avatar, created_at_text, expires_at_text, used_at_text,
- * is_expired, scope_read, scope_send, scope_open, and form { name, days, scope_… }. ST_OK, or the status of a store. */
+/* Answers 422 with the account page, for the forms without typed texts of their own. */
+enum step account_refuse(struct exchange *x, const struct form_errors *e);
+
+/* Initializes m: id, username, nickname, sessions (user/session_page.h), tokens: a list of { id (public), name,
+ * scopes ("read send"), created_at, expires_at, used_at (null: never) }, newest first, and those of passkeys_model;
+ * page: avatar, created_at_text, expires_at_text, used_at_text, is_expired, scope_read, scope_send, scope_open, form
+ * { nickname (typed, or the present one), name, days, scope_… }. ST_OK, or the status of a store. */
 enum status account_model(struct exchange *x, struct model *m, struct str name, struct str days, unsigned scopes);
 
 #endif

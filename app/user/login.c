@@ -4,12 +4,15 @@
 
 #include "base/log.h"
 #include "user/account.h"
+#include "user/login_limits.h"
 #include "user/pages_internal.h"
+#include "user/passkey_page.h"
 #include "user/password.h"
 #include "user/session.h"
 #include "user/store.h"
 #include "web/field_types.h"
 #include "web/respond.h"
+#include "web/security_log.h"
 
 struct login_form {
     struct str username; /* folded, perhaps not valid */
@@ -39,7 +42,9 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, login_fields, typed);
     value_page_text(m, form, "next", next);
+    passkey_site_model(x, m);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
+    value_page_text(m, &m->root, "recovery_url", next_url(x->arena, "/login/recovery", next));
 }
 
 enum step login_show(struct exchange *x)
@@ -79,38 +84,47 @@ static void rehash_when_due(struct exchange *x, const struct user *user, struct 
         log_warn("password rehash failed", "user_id=%" PRIu64 " status=%s", user->id, status_name(st));
 }
 
-/* Finds the user with this name and password. ST_NOT_FOUND: unknown name or wrong password. Both cost one hash, so the
- * time of the answer does not reveal which of them it is. */
+/* Finds the user with this name and checks the password. ST_NOT_FOUND: unknown name (then out is empty) or wrong
+ * password. Both cost one hash, so the time of the answer does not reveal which of them it is. */
 static enum status user_authenticate(struct exchange *x, struct str username, struct str password, struct user *out)
 {
-    struct user found = { 0 };
     enum status st = ST_NOT_FOUND;
 
+    *out = (struct user){ 0 };
     if (username_valid(username))
-        st = user_find_by_name(x->app->stores.db, x->arena, username, &found);
+        st = user_find_for_login(x->app->stores.db, x->arena, username, out);
     if (st != ST_OK && st != ST_NOT_FOUND)
         return st;
-    st = password_verify(found.password_hash, password);
-    if (st == ST_OK)
-        *out = found;
-    return st;
+    return password_verify(out->password_hash, password);
 }
 
 enum step login_submit(struct exchange *x)
 {
     struct login_form form = { 0 };
+    struct login_limits taken;
     struct form_errors e;
-    struct user user;
+    struct user user = { 0 };
 
     enum status st = form_read(x, login_fields, &form, &e);
     if (st == ST_INVALID)
         return login_refuse(x, form.next, &e);
     if (st == ST_OK)
         st = session_store_check(x);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        if (!login_limits_take(x, form.username, &taken))
+            return STEP_DONE;
         st = user_authenticate(x, form.username, form.password, &user);
+        if (st != ST_NOT_FOUND)
+            login_limits_give_back(x, &taken);
+    }
     if (st == ST_NOT_FOUND) {
+        security_log(x, SECURITY_LOGIN_REFUSED, user.id, NULL);
         form_fail(&e, "password", "text/login_wrong");
+        return login_refuse(x, form.next, &e);
+    }
+    if (st == ST_OK && user.disabled) {
+        security_log(x, SECURITY_LOGIN_REFUSED, user.id, "reason=disabled");
+        form_fail(&e, "username", "text/account_disabled");
         return login_refuse(x, form.next, &e);
     }
     if (st == ST_OK) {
@@ -122,5 +136,6 @@ enum step login_submit(struct exchange *x)
         respond_status(x, status_idempotent(st));
         return STEP_DONE;
     }
+    security_log(x, SECURITY_LOGIN, user.id, NULL);
     return answer_user(x, 200, &user, form.next.len > 0 ? form.next : STR("/"));
 }

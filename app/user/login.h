@@ -10,7 +10,8 @@
  *
  * Model, all of it page-only:
  *   form       { username, next }: the typed texts; next is a local path or the empty string
- *   register_url  "/register" with the same next
+ *   register_url, recovery_url  "/register" and "/login/recovery" with the same next
+ *   passkey_site  the domain of passkeys; absent where there are none
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"
  *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password
@@ -19,7 +20,8 @@ enum step login_show(struct exchange *x);
 
 /* POST /login: starts a new session and ends the one that the request presented. HTML 303 to next (a local path, else
  * /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
- * time. When a store is known to be unreachable, answers 503 before the password is hashed. */
+ * time. When a store is known to be unreachable, answers 503 before the password is hashed; beyond a limit of
+ * user/login_limits.h 429. */
 enum step login_submit(struct exchange *x);
 
 /* The form of /login. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/cpu_yield.h"
+#include "io/metrics.h"
 
 enum { PASSES = 2, MEMORY_BYTES = 19 << 20 };
 
@@ -28,6 +29,7 @@ static bool hash_pad(struct str hash, char *out)
 
 enum status password_hash(struct str password, char *out)
 {
+    metrics_add(METRIC_HASHES, 1);
     cpu_yield_begin();
     int failed =
         crypto_pwhash_str_alg(out, password.ptr, password.len, PASSES, MEMORY_BYTES, crypto_pwhash_ALG_ARGON2ID13);
@@ -42,6 +44,7 @@ enum status password_verify(struct str hash, struct str password)
 
     if (!hash_usable)
         (void)hash_pad(str_from(DUMMY_HASH), padded);
+    metrics_add(METRIC_HASHES, 1);
     cpu_yield_begin();
     errno = 0;
     bool matches = crypto_pwhash_str_verify(padded, password.ptr, password.len) == 0;

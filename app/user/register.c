@@ -1,14 +1,12 @@
 #include "user/register.h"
 
-#include <inttypes.h>
-
-#include "base/log.h"
 #include "user/account.h"
 #include "user/pages_internal.h"
 #include "user/password.h"
 #include "user/session.h"
 #include "user/store.h"
 #include "web/respond.h"
+#include "web/security_log.h"
 
 static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "text/register_unknown",
                                                  "text/register_unknown_detail", 1 };
@@ -83,7 +81,7 @@ enum step register_submit(struct exchange *x)
     }
 
     struct user user = { .username = account.username, .nickname = account.nickname, .password_hash = str_from(hash) };
-    st = user_insert(x->app->stores.db, x->arena, &user, x->now_ms);
+    st = user_insert(x->app->stores.db, x->arena, str_from(x->app->stores.config->secret), &user, x->now_ms);
     if (st == ST_EXISTS)
         return register_refuse_taken(x, account.next, &e);
     if (st == ST_UNKNOWN) {
@@ -94,7 +92,7 @@ enum step register_submit(struct exchange *x)
         respond_status(x, st);
         return STEP_DONE;
     }
-    log_info("registered", "user_id=%" PRIu64, user.id);
+    security_log(x, SECURITY_REGISTER, user.id, NULL);
     x->fallback_problem = &REGISTER_UNKNOWN;
     struct str next = account.next;
     st = session_start(x, user.id, user.username, user.nickname);

@@ -6,18 +6,23 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "io/redis.h"
 #include "io/redis_reply.h"
+#include "user/device.h"
+#include "user/known_device.h"
+#include "user/session_list.h"
 #include "web/respond.h"
 
-#define KEY_PREFIX "hb:session:"
+#define SESSION_COOKIE "sid"
+#define LISTED         "v2,"
 
 enum { TOKEN_BYTES = 32, REFRESH_MS_MAX = 3600 * 1000, REFRESH_IDLE_PARTS = 100 };
 
-static_assert(sizeof KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == SESSION_KEY_LEN,
+static_assert(sizeof SESSION_KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == SESSION_KEY_LEN,
               "a key is the prefix and a hash in hex");
 static_assert(sodium_base64_ENCODED_LEN(TOKEN_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING) == SESSION_TOKEN_MAX,
               "a token is 32 bytes in base64url");
@@ -43,21 +48,21 @@ void session_key_write(struct str token, char *out)
     uint8_t hash[HASH_BYTES];
 
     hash_sha256(token.ptr, token.len, hash);
-    memcpy(out, KEY_PREFIX, sizeof KEY_PREFIX - 1);
-    sodium_bin2hex(out + sizeof KEY_PREFIX - 1, 2 * HASH_BYTES + 1, hash, sizeof hash);
+    memcpy(out, SESSION_KEY_PREFIX, sizeof SESSION_KEY_PREFIX - 1);
+    sodium_bin2hex(out + sizeof SESSION_KEY_PREFIX - 1, 2 * HASH_BYTES + 1, hash, sizeof hash);
 }
 
 struct str session_value_text(struct arena *a, const struct session *s)
 {
-    return arena_printf(a, "%" PRIu64 ",%" PRId64 ",%" PRId64 ",%.*s,%.*s", s->user_id, s->created_ms, s->seen_ms,
-                        STR_ARG(s->username), STR_ARG(s->nickname));
+    return arena_printf(a, "%s%" PRIu64 ",%" PRId64 ",%" PRId64 ",%.*s,%.*s", s->listed ? LISTED : "", s->user_id,
+                        s->created_ms, s->seen_ms, STR_ARG(s->username), STR_ARG(s->nickname));
 }
 
 bool session_value_read(struct str value, struct session *out)
 {
-    struct session s;
-    struct str rest;
-    struct str user_id = str_cut(value, ',', &rest);
+    struct str rest = value;
+    struct session s = { .listed = str_skip_prefix(&rest, STR(LISTED)) };
+    struct str user_id = str_cut(rest, ',', &rest);
     struct str created = str_cut(rest, ',', &rest);
     struct str seen = str_cut(rest, ',', &rest);
 
@@ -97,19 +102,12 @@ bool session_refresh_due(const struct config *config, const struct session *s, i
     return age_ms(s->seen_ms, now_ms) >= (interval_ms < REFRESH_MS_MAX ? interval_ms : REFRESH_MS_MAX);
 }
 
-/* ---- the cookie ---- */
-
-static struct str cookie_name(const struct exchange *x)
-{
-    return exchange_is_https(x) ? STR("__Host-sid") : STR("sid");
-}
-
 /* ---- the hooks ---- */
 
 bool session_visitor_queue(struct exchange *x)
 {
     char key[SESSION_KEY_MAX];
-    struct str token = exchange_cookie(x, cookie_name(x));
+    struct str token = exchange_cookie(x, STR(SESSION_COOKIE));
 
     if (!session_token_valid(token))
         return false;
@@ -124,24 +122,6 @@ bool session_visitor_queue(struct exchange *x)
     return true;
 }
 
-/* Queues the SET that stores the session for session_ttl_ms. condition: "NX" (the key must not exist) or "XX" (it must
- * exist). */
-static void session_store_queue(struct exchange *x, struct redis_call *call, struct str key, const struct session *s,
-                                struct str condition)
-{
-    int64_t ttl_ms = session_ttl_ms(x->app->stores.config, s, x->now_ms);
-    struct str value = session_value_text(x->arena, s);
-    struct str ttl = arena_printf(x->arena, "%" PRId64, ttl_ms);
-
-    assert(ttl_ms > 0);
-    if (value.ptr == NULL || ttl.ptr == NULL) {
-        call->status = ST_NO_MEMORY;
-        return;
-    }
-    const struct str args[] = { STR("SET"), key, value, condition, STR("PX"), ttl };
-    redis_queue(x->app->stores.redis, call, args, ARRAY_LEN(args));
-}
-
 /* Queues the renewal of seen_ms and TTL without a round of its own, as many sessions may be due at the same time
  * (visitors of an event). When it fails, the session only ends a little earlier. */
 static void session_renew(struct exchange *x, const struct session *s)
@@ -149,8 +129,41 @@ static void session_renew(struct exchange *x, const struct session *s)
     struct session seen = *s;
 
     seen.seen_ms = x->now_ms;
-    session_store_queue(x, &x->renewal_call, x->visitor.session_key, &seen, STR("XX"));
+    int64_t ttl_ms = session_ttl_ms(x->app->stores.config, &seen, x->now_ms);
+    struct str value = session_value_text(x->arena, &seen);
+    struct str ttl = arena_printf(x->arena, "%" PRId64, ttl_ms);
+    assert(ttl_ms > 0);
+    if (value.ptr == NULL || ttl.ptr == NULL)
+        return;
+    const struct str args[] = { STR("SET"), x->visitor.session_key, value, STR("XX"), STR("PX"), ttl };
+    redis_queue(x->app->stores.redis, &x->renewal_call, args, ARRAY_LEN(args));
     x->renewal_queued = x->renewal_call.status != ST_NO_MEMORY;
+}
+
+/* The hot pool may only read sessions: true when the page pool has to enter or renew this one first. A grab is handed
+ * over for a renewal only when half of the idle time is over, because a page that is visited beside it renews the
+ * session, too. */
+static bool handed_over(const struct exchange *x, const struct session *s)
+{
+    if (x->app->stores.db != NULL || exchange_param(x, "TOKEN_LOADED").ptr != NULL)
+        return false;
+    if (!s->listed)
+        return true;
+    if (!session_refresh_due(x->app->stores.config, s, x->now_ms))
+        return false;
+    return x->method != METHOD_POST ||
+           age_ms(s->seen_ms, x->now_ms) >= x->app->stores.config->session_idle_s * 1000 / 2;
+}
+
+/* Enters a session of the version before into its list. *ended: its user had ended it. */
+static enum status session_adopt(struct exchange *x, struct session *s, bool *ended)
+{
+    const struct stores *stores = &x->app->stores;
+    enum status st = session_list_adopt(stores, x->arena, x->visitor.session_key, s, x->now_ms);
+
+    *ended = st == ST_NOT_FOUND;
+    s->listed = true;
+    return st == ST_OK || *ended ? ST_OK : st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
 }
 
 enum status session_visitor_read(struct exchange *x)
@@ -169,10 +182,18 @@ enum status session_visitor_read(struct exchange *x)
     }
     if (session_ttl_ms(x->app->stores.config, &s, x->now_ms) == 0)
         return ST_OK;
+    if (!s.listed && x->app->stores.db != NULL) {
+        bool ended;
+        enum status st = session_adopt(x, &s, &ended);
+        if (st != ST_OK || ended)
+            return st;
+    }
+    if (handed_over(x, &s))
+        return ST_NOT_FOUND;
     x->visitor.user_id = s.user_id;
     x->visitor.username = s.username; /* slices of the reply, which is freed with the request */
     x->visitor.nickname = s.nickname;
-    if (session_refresh_due(x->app->stores.config, &s, x->now_ms))
+    if (x->app->stores.db != NULL && session_refresh_due(x->app->stores.config, &s, x->now_ms))
         session_renew(x, &s);
     return ST_OK;
 }
@@ -186,42 +207,42 @@ enum status session_store_check(struct exchange *x)
 
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname)
 {
+    const struct stores *stores = &x->app->stores;
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
-    struct redis_call set = { 0 }, del = { 0 };
-    struct session s = { user_id, x->now_ms, x->now_ms, username, nickname };
+    struct session s = { user_id, x->now_ms, x->now_ms, username, nickname, true };
+    struct str device = device_name(x->arena, exchange_param(x, "HTTP_USER_AGENT"));
 
     session_token_new(token);
     session_key_write(str_from(token), key);
-    session_store_queue(x, &set, (struct str){ key, SESSION_KEY_LEN }, &s, STR("NX"));
-    if (set.status == ST_NO_MEMORY)
-        return ST_NO_MEMORY;
-    if (x->visitor.session_key.len > 0) {
-        const struct str args[] = { STR("DEL"), x->visitor.session_key };
-        redis_queue(x->app->stores.redis, &del, args, ARRAY_LEN(args));
-    }
-    redis_round(x->app->stores.redis);
-    enum status st = set.status;
-    bool ended = x->visitor.session_key.len == 0 || del.status == ST_OK;
-    redis_call_free(&set);
-    redis_call_free(&del);
+    enum status st =
+        session_list_start(stores, x->arena, (struct str){ key, SESSION_KEY_LEN }, &s, str_or_empty(device), x->now_ms);
     if (st != ST_OK)
-        return ST_UNAVAILABLE;
-    if (!ended)
+        return st == ST_NO_MEMORY || st == ST_CONFLICT ? st : ST_UNAVAILABLE;
+    if (x->visitor.session_key.len > 0 &&
+        session_list_end_key(stores, x->arena, x->visitor.user_id, x->visitor.session_key) != ST_OK)
         log_warn("old session not deleted", "user_id=%" PRIu64, user_id);
-    respond_cookie(x, cookie_name(x), str_from(token), x->app->stores.config->session_absolute_s);
+    x->visitor.session_key = arena_str(x->arena, (struct str){ key, SESSION_KEY_LEN });
+    respond_cookie(x, STR(SESSION_COOKIE), str_from(token), stores->config->session_absolute_s);
+    known_device_remember(x, username);
     return ST_OK;
 }
 
 enum status session_end(struct exchange *x)
 {
     if (x->visitor.session_key.len > 0) {
-        struct redis_call call = { 0 };
-        const struct str args[] = { STR("DEL"), x->visitor.session_key };
-        enum status st = redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args));
-        redis_call_free(&call);
+        enum status st = session_list_end_key(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.session_key);
         if (st != ST_OK)
             return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
     }
-    respond_cookie(x, cookie_name(x), STR(""), 0);
+    respond_cookie(x, STR(SESSION_COOKIE), STR(""), 0);
     return ST_OK;
+}
+
+enum status session_end_others(struct exchange *x)
+{
+    enum status st = known_device_forget_others(x, x->visitor.username);
+    if (st != ST_OK)
+        return st;
+    return session_list_end_others(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.session_key,
+                                   clock_now_ms());
 }

@@ -2,11 +2,14 @@
  *
  * Cookie `sid` (`__Host-sid` with Secure on https): 32 random bytes in base64url, 43 characters.
  * Key    hb:session:<SHA-256 of those 43 characters in hex>
- * Value  user_id,created_ms,seen_ms,username,nickname   (nickname last, because it may contain commas)
+ * Value  v2,user_id,created_ms,seen_ms,username,nickname   (nickname last, because it may contain commas)
+ *        Without "v2," the version before has started it, and it is in no list (user/session_list.h).
  * TTL    of the key: until session_idle_s after the last visit or session_absolute_s after the login, whichever is
  *        first. A visit renews seen_ms and the TTL only when seen_ms is older than an hour (or a hundredth of
  *        session_idle_s), so most lookups cost one GET. The renewal is SET … XX: it does not restore a session
- *        that was logged out meanwhile, and concurrent renewals do no harm. */
+ *        that was logged out meanwhile, and concurrent renewals do no harm. The hot pool, which has no MySQL, may only
+ *        read sessions: it hands a request whose session is due to the page pool, which renews it and hands the
+ *        request back. */
 #ifndef HB_USER_SESSION_H
 #define HB_USER_SESSION_H
 
@@ -19,10 +22,11 @@
 #include "base/str.h"
 #include "web/exchange.h"
 
-#define SESSION_TOKEN_LEN 43
-#define SESSION_TOKEN_MAX (SESSION_TOKEN_LEN + 1)
-#define SESSION_KEY_LEN   (11 + 64) /* "hb:session:" and hex */
-#define SESSION_KEY_MAX   (SESSION_KEY_LEN + 1)
+#define SESSION_KEY_PREFIX "hb:session:"
+#define SESSION_TOKEN_LEN  43
+#define SESSION_TOKEN_MAX  (SESSION_TOKEN_LEN + 1)
+#define SESSION_KEY_LEN    (sizeof SESSION_KEY_PREFIX - 1 + 64) /* the prefix and hex */
+#define SESSION_KEY_MAX    (SESSION_KEY_LEN + 1)
 
 struct session {
     uint64_t user_id;
@@ -30,6 +34,7 @@ struct session {
     int64_t seen_ms;
     struct str username;
     struct str nickname;
+    bool listed; /* in the list of its user; false: of the version before */
 };
 
 /* ---- parts without I/O ---- */
@@ -54,8 +59,9 @@ bool session_refresh_due(const struct config *config, const struct session *s, i
 /* Queues the GET of the session. False: no cookie or a malformed token, so a guest; nothing is queued. Without memory
  * it returns true, and session_visitor_read then returns the error. */
 bool session_visitor_queue(struct exchange *x);
-/* Reads the reply into x->visitor and queues the renewal when it is due. ST_OK: logged in or not · ST_UNAVAILABLE or
- * ST_UNKNOWN: Redis did not answer, or there was no memory. */
+/* Reads the reply into x->visitor and queues the renewal when it is due. A process with MySQL enters a session of the
+ * version before into its list, which blocks. ST_OK: logged in or not · ST_NOT_FOUND: the page pool has to enter or
+ * renew the session first · ST_UNAVAILABLE or ST_UNKNOWN: Redis did not answer, or there was no memory. */
 enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */
@@ -63,11 +69,16 @@ enum status session_visitor_read(struct exchange *x);
 /* Checks that Redis is reachable. Call it before a password is hashed, so that requests which can't succeed do not
  * occupy the CPU. ST_UNAVAILABLE: unreachable. */
 enum status session_store_check(struct exchange *x);
-/* Starts a session for the user, deletes the one that the request presented, and adds the Set-Cookie header.
- * ST_UNAVAILABLE: Redis did not answer; no header is added, so the token is never used · ST_NO_MEMORY. */
+/* Starts a session for the user, deletes the one that the request presented, and adds the Set-Cookie headers of the
+ * session and of the known device (user/known_device.h). x->visitor.session_key becomes that of the new session.
+ * ST_UNAVAILABLE: Redis did not answer; no header is added, so the token is never used · ST_CONFLICT: the sessions of
+ * the user were ended since the request came · ST_NO_MEMORY. */
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname);
 /* Deletes the presented session, if any, and adds the header that clears the cookie. ST_UNAVAILABLE / ST_UNKNOWN: Redis
  * did not answer; the session may still exist, and no header is added. */
 enum status session_end(struct exchange *x);
+/* Ends all other sessions of the visitor, and makes all other devices unknown (user/known_device.h). ST_OK · else the
+ * status of Redis: a part may be done, and it may be repeated. */
+enum status session_end_others(struct exchange *x);
 
 #endif

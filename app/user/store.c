@@ -1,8 +1,11 @@
 #include "user/store.h"
 
 #include "ledger/ledger.h"
+#include "user/deletion.h"
 
 struct insert_run {
+    struct arena *arena;
+    struct str secret;
     struct user *user;
     int64_t now_ms;
 };
@@ -12,26 +15,29 @@ static enum status insert_body(struct db *db, void *ctx)
 {
     struct insert_run *in = ctx;
     struct user *u = in->user;
+    bool retired = false;
     enum status st =
         db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES (?, ?, ?, ?)",
                 DB_PARAMS(DB_TEXT(u->username), DB_TEXT(u->nickname),
                           u->password_hash.ptr != NULL ? DB_TEXT(u->password_hash) : DB_NULL, DB_I64(in->now_ms)));
-    if (st != ST_OK)
-        return st;
-    u->id = db_last_id(db);
-    return account_create(db, u->id, ACCOUNT_WALLET);
+    u->id = st == ST_OK ? db_last_id(db) : 0;
+    if (st == ST_OK)
+        st = username_is_retired(db, in->arena, in->secret, u->username, &retired);
+    if (st != ST_OK || retired)
+        return st == ST_OK ? ST_EXISTS : st;
+    return ledger_wallet(db, u->id);
 }
 
-enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms)
+enum status user_insert(struct db *db, struct arena *a, struct str secret, struct user *user, int64_t now_ms)
 {
-    struct insert_run in = { user, now_ms };
+    struct insert_run in = { a, secret, user, now_ms };
     struct user found;
     enum status st = db_transaction(db, insert_body, &in);
 
     if (st != ST_UNKNOWN || user->password_hash.ptr == NULL)
         return st;
     /* The COMMIT may have arrived. The hash is salted, so only the row of this call has it. */
-    st = user_find_by_name(db, a, user->username, &found);
+    st = user_find_for_login(db, a, user->username, &found);
     if (st == ST_OK && str_equal(found.password_hash, user->password_hash)) {
         user->id = found.id;
         return ST_OK;
@@ -41,9 +47,24 @@ enum status user_insert(struct db *db, struct arena *a, struct user *user, int64
 
 enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out)
 {
+    const struct str_list one = { &username, 1 };
+    struct user *found;
+    size_t count;
+    enum status st = users_find_by_names(db, a, &one, &found, &count);
+
+    if (st == ST_OK && count == 0)
+        return ST_NOT_FOUND;
+    if (st == ST_OK)
+        *out = found[0];
+    return st;
+}
+
+enum status user_find_for_login(struct db *db, struct arena *a, struct str username, struct user *out)
+{
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT id, username, nickname, password_hash FROM user WHERE username = ?",
-                              DB_PARAMS(DB_TEXT(username)));
+    enum status st =
+        db_query(db, a, &rows, "SELECT id, username, nickname, password_hash, disabled_ms FROM user WHERE username = ?",
+                 DB_PARAMS(DB_TEXT(username)));
 
     if (st != ST_OK)
         return st;
@@ -52,7 +73,8 @@ enum status user_find_by_name(struct db *db, struct arena *a, struct str usernam
     *out = (struct user){ .id = db_cell_u64(&rows, 0, 0),
                           .username = db_cell(&rows, 0, 1),
                           .nickname = db_cell(&rows, 0, 2),
-                          .password_hash = db_cell(&rows, 0, 3) };
+                          .password_hash = db_cell(&rows, 0, 3),
+                          .disabled = db_cell(&rows, 0, 4).ptr != NULL };
     return ST_OK;
 }
 
@@ -61,7 +83,7 @@ enum status users_find_by_names(struct db *db, struct arena *a, const struct str
 {
     struct db_rows rows;
     struct buf sql = BUF_EMPTY;
-    buf_cstr(&sql, "SELECT id, username, nickname FROM user WHERE username IN (");
+    buf_cstr(&sql, "SELECT id, username, nickname FROM user WHERE deleting_ms IS NULL AND username IN (");
     for (size_t i = 0; i < usernames->count; i++) {
         db_comma(&sql, i);
         db_append(db, &sql, &DB_TEXT(usernames->items[i]));
@@ -83,8 +105,8 @@ enum status users_find_by_names(struct db *db, struct arena *a, const struct str
     return ST_OK;
 }
 
-enum status user_find_all(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
-                          size_t *out_count)
+enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
+                              size_t *out_count)
 {
     struct buf sql = BUF_EMPTY;
     struct db_rows rows;
@@ -94,12 +116,8 @@ enum status user_find_all(struct db *db, struct arena *a, const uint64_t *ids, s
         return ST_NO_MEMORY;
     if (count == 0)
         return ST_OK;
-    buf_cstr(&sql, "SELECT id, username, nickname FROM user WHERE id IN (");
-    for (size_t i = 0; i < count; i++) {
-        db_comma(&sql, i);
-        buf_u64(&sql, ids[i]);
-    }
-    buf_char(&sql, ')');
+    buf_cstr(&sql, "SELECT id, username, nickname, disabled_ms FROM user WHERE deleting_ms IS NULL AND id IN ");
+    db_ids(&sql, ids, count);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
     for (size_t i = 0; st == ST_OK && i < count; i++)
@@ -107,12 +125,109 @@ enum status user_find_all(struct db *db, struct arena *a, const uint64_t *ids, s
             if (db_cell_u64(&rows, row, 0) == ids[i])
                 (*out)[(*out_count)++] = (struct user){ .id = ids[i],
                                                         .username = db_cell(&rows, row, 1),
-                                                        .nickname = db_cell(&rows, row, 2) };
+                                                        .nickname = db_cell(&rows, row, 2),
+                                                        .disabled = db_cell(&rows, row, 3).ptr != NULL };
     return st;
+}
+
+enum status user_lock(struct db *db, struct arena *a, uint64_t id)
+{
+    struct db_rows rows;
+    enum status st = db_query(
+        db, a, &rows, "SELECT 1 FROM user WHERE id = ? AND disabled_ms IS NULL AND deleting_ms IS NULL FOR UPDATE",
+        DB_PARAMS(DB_U64(id)));
+    return st == ST_OK && rows.count == 0 ? ST_NOT_FOUND : st;
 }
 
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash)
 {
     return db_exec(db, NULL, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ?",
                    DB_PARAMS(DB_TEXT(new_hash), DB_U64(id), DB_TEXT(old_hash)));
+}
+
+enum status user_hash_find(struct db *db, struct arena *a, uint64_t id, struct str *out)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT password_hash FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
+
+    if (st == ST_OK && rows.count == 0)
+        st = ST_NOT_FOUND;
+    if (st == ST_OK)
+        *out = db_cell(&rows, 0, 0);
+    return st;
+}
+
+enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64_t *out_ms)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT created_ms FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
+
+    if (st == ST_OK && rows.count == 0)
+        return ST_NOT_FOUND;
+    if (st == ST_OK)
+        *out_ms = db_cell_i64(&rows, 0, 0);
+    return st;
+}
+
+enum status user_password_change(struct db *db, struct arena *a, uint64_t id, struct str old_hash, struct str new_hash)
+{
+    uint64_t changed = 0;
+    struct str found;
+    enum status st = db_exec(db, &changed, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ?",
+                             DB_PARAMS(DB_TEXT(new_hash), DB_U64(id), DB_TEXT(old_hash)));
+
+    if (st == ST_OK)
+        return changed == 1 ? ST_OK : ST_CONFLICT;
+    if (st != ST_UNKNOWN || user_hash_find(db, a, id, &found) != ST_OK)
+        return st;
+    /* The hash is salted, so only this call has made it. */
+    return str_equal(found, new_hash) ? ST_OK : ST_UNAVAILABLE;
+}
+
+enum status user_rename(struct db *db, uint64_t id, struct str nickname)
+{
+    return db_exec(db, NULL, "UPDATE user SET nickname = ? WHERE id = ? AND deleting_ms IS NULL",
+                   DB_PARAMS(DB_TEXT(nickname), DB_U64(id)));
+}
+
+enum status user_password_set(struct db *db, uint64_t id, struct str hash)
+{
+    return db_exec(db, NULL, "UPDATE user SET password_hash = ? WHERE id = ? AND deleting_ms IS NULL",
+                   DB_PARAMS(DB_TEXT(hash), DB_U64(id)));
+}
+
+/* ---- for operators ---- */
+
+enum status user_state_find(struct db *db, struct arena *a, struct str username, struct user_state *out)
+{
+    struct db_rows rows;
+    if (username.ptr == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT id, username, nickname, created_ms, COALESCE(disabled_ms, 0),"
+                              " COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0) FROM user WHERE username = ?",
+                              DB_PARAMS(DB_TEXT(username)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count == 0)
+        return ST_NOT_FOUND;
+    *out = (struct user_state){ .id = db_cell_u64(&rows, 0, 0),
+                                .username = db_cell(&rows, 0, 1),
+                                .nickname = db_cell(&rows, 0, 2),
+                                .created_ms = db_cell_i64(&rows, 0, 3),
+                                .disabled_ms = db_cell_i64(&rows, 0, 4),
+                                .deleting_ms = db_cell_i64(&rows, 0, 5),
+                                .deleted_ms = db_cell_i64(&rows, 0, 6) };
+    return ST_OK;
+}
+
+enum status user_disable(struct db *db, uint64_t id, int64_t now_ms)
+{
+    return db_exec(db, NULL, "UPDATE user SET disabled_ms = ? WHERE id = ? AND disabled_ms IS NULL",
+                   DB_PARAMS(DB_I64(now_ms), DB_U64(id)));
+}
+
+enum status user_enable(struct db *db, uint64_t id)
+{
+    return db_exec(db, NULL, "UPDATE user SET disabled_ms = NULL WHERE id = ?", DB_PARAMS(DB_U64(id)));
 }

@@ -1,7 +1,8 @@
-/* Users in MySQL: insert, look up, replace a password hash. A user's id is also the id of the wallet account. */
+/* Users in MySQL: insert, look up, change, disable. A user's id is also the id of the wallet account. */
 #ifndef HB_USER_STORE_H
 #define HB_USER_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -14,22 +15,58 @@ struct user {
     struct str username;
     struct str nickname;
     struct str password_hash; /* .ptr NULL: no password, so no login (demo users) */
+    bool disabled;            /* by an operator; only user_find_for_login and users_find_by_ids set it */
+};
+
+/* A user as an operator sees it. */
+struct user_state {
+    uint64_t id;
+    struct str username, nickname;
+    int64_t created_ms;
+    int64_t disabled_ms;             /* 0: not disabled */
+    int64_t deleting_ms, deleted_ms; /* user/deletion.h; 0: not */
 };
 
 /* Inserts the user and an empty wallet account of the same id in one transaction, and sets user->id. ST_EXISTS: the
- * username is taken · ST_UNKNOWN: the reply to COMMIT was lost, and the row could not be looked up by its salted
- * password hash either. */
-enum status user_insert(struct db *db, struct arena *a, struct user *user, int64_t now_ms);
-/* Finds a user by the folded username. ST_NOT_FOUND. The texts are in the arena. */
+ * username is taken, or was that of a deleted user (secret: the configured one) · ST_UNKNOWN: the reply to COMMIT was
+ * lost, and the row could not be looked up by its salted password hash either. */
+enum status user_insert(struct db *db, struct arena *a, struct str secret, struct user *user, int64_t now_ms);
+/* Finds a user by the folded username, without the password hash, which only the auth pool may read. ST_NOT_FOUND. The
+ * texts are in the arena. */
 enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out);
+/* The same with the password hash and `disabled`. */
+enum status user_find_for_login(struct db *db, struct arena *a, struct str username, struct user *out);
 /* Finds those of the folded usernames that exist. *out has a row for each, in any order; without password hashes. */
 enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
                                 size_t *out_count);
 /* Finds users by their ids, in the order of the ids and without those that do not exist; password_hash is absent. *out
  * is in the arena. */
-enum status user_find_all(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
-                          size_t *out_count);
+enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
+                              size_t *out_count);
+/* The user's password hash; absent (.ptr NULL) for a user without a password. ST_NOT_FOUND: no such user. */
+enum status user_hash_find(struct db *db, struct arena *a, uint64_t id, struct str *out);
+/* When the user registered. ST_NOT_FOUND: no such user. */
+enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64_t *out_ms);
+/* Replaces old_hash by new_hash. ST_CONFLICT: the user has another hash by now · ST_UNKNOWN: the reply was lost, and
+ * the hash could not be read either. */
+enum status user_password_change(struct db *db, struct arena *a, uint64_t id, struct str old_hash, struct str new_hash);
+/* Locks the user's row until the transaction ends, so that what disables the user or deletes the account waits, or is
+ * done. ST_NOT_FOUND: no such user, or one of both is the case. Inside a transaction. */
+enum status user_lock(struct db *db, struct arena *a, uint64_t id);
+/* Sets the password whatever it was. May be repeated. */
+enum status user_password_set(struct db *db, uint64_t id, struct str hash);
+/* Sets the nickname. May be repeated. */
+enum status user_rename(struct db *db, uint64_t id, struct str nickname);
 /* Replaces old_hash by new_hash. When the password was changed meanwhile, it stays. ST_OK in both cases. */
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash);
+
+/* ---- for operators; each may be repeated ---- */
+
+/* Finds a user by the folded username (STR_NONE: ST_NO_MEMORY), or a deleted one by "~" and the id. ST_NOT_FOUND. The
+ * texts are in the arena. */
+enum status user_state_find(struct db *db, struct arena *a, struct str username, struct user_state *out);
+/* Disables the user; an earlier time stays. */
+enum status user_disable(struct db *db, uint64_t id, int64_t now_ms);
+enum status user_enable(struct db *db, uint64_t id);
 
 #endif

@@ -95,13 +95,13 @@ bool token_copy_read(struct str value, struct token_copy *out)
 
 /* ---- Redis ---- */
 
-/* The key of the request's token, in the arena. STR_NONE without memory. */
-static struct str key_of(struct exchange *x, const uint8_t hash[HASH_BYTES])
+/* The key of a token, in the arena. STR_NONE without memory. */
+static struct str key_of(struct arena *a, const uint8_t hash[HASH_BYTES])
 {
     char key[TOKEN_KEY_MAX];
 
     token_key_write(hash, key);
-    return arena_str(x->arena, (struct str){ key, TOKEN_KEY_LEN });
+    return arena_str(a, (struct str){ key, TOKEN_KEY_LEN });
 }
 
 static enum status store_status(enum status st)
@@ -110,26 +110,62 @@ static enum status store_status(enum status st)
 }
 
 /* SET key value PX ttl_ms, with NX unless replace. *made: false when NX found the key. */
-static enum status copy_store(struct exchange *x, struct str key, struct str value, int64_t ttl_ms, bool replace,
-                              bool *made)
+static enum status copy_store(struct redis *redis, struct arena *a, struct str key, struct str value, int64_t ttl_ms,
+                              bool replace, bool *made)
 {
     struct redis_call call = { 0 };
-    struct str ttl = arena_printf(x->arena, "%" PRId64, ttl_ms);
+    struct str ttl = arena_printf(a, "%" PRId64, ttl_ms);
     const struct str args[] = { STR("SET"), key, value, STR("PX"), ttl, STR("NX") };
 
     assert(ttl_ms > 0);
     if (key.ptr == NULL || value.ptr == NULL || ttl.ptr == NULL)
         return ST_NO_MEMORY;
-    enum status st = redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args) - (replace ? 1 : 0));
+    enum status st = redis_do(redis, &call, args, ARRAY_LEN(args) - (replace ? 1 : 0));
     *made = st == ST_OK && !redis_reply_is_nil(call.reply);
     redis_call_free(&call);
     return store_status(st);
 }
 
-enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES])
+static enum status hash_revoke(struct redis *redis, struct arena *a, const uint8_t hash[HASH_BYTES])
 {
     bool made;
-    return copy_store(x, key_of(x, hash), REVOKED, REVOKED_MS, true, &made);
+    return copy_store(redis, a, key_of(a, hash), REVOKED, REVOKED_MS, true, &made);
+}
+
+enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES])
+{
+    return hash_revoke(x->app->stores.redis, x->arena, hash);
+}
+
+enum status token_revoke_all(struct redis *redis, struct db *db, struct arena *a, uint64_t user_id)
+{
+    uint8_t(*hashes)[HASH_BYTES];
+    size_t count = 0;
+    enum status st = token_hashes(db, a, user_id, &hashes, &count);
+
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        st = hash_revoke(redis, a, hashes[i]);
+        if (st == ST_OK)
+            st = token_delete_hash(db, hashes[i]);
+    }
+    return st;
+}
+
+enum status token_copies_remove(struct redis *redis, struct db *db, struct arena *a, uint64_t user_id)
+{
+    uint8_t(*hashes)[HASH_BYTES];
+    size_t count = 0;
+    enum status st = token_hashes(db, a, user_id, &hashes, &count);
+
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        struct redis_call call = { 0 };
+        const struct str del[] = { STR("DEL"), key_of(a, hashes[i]) };
+        if (del[1].ptr == NULL)
+            return ST_NO_MEMORY;
+        st = store_status(redis_do(redis, &call, del, ARRAY_LEN(del)));
+        redis_call_free(&call);
+    }
+    return st;
 }
 
 /* ---- the visitor ---- */
@@ -160,7 +196,7 @@ bool token_visitor_queue(struct exchange *x)
     if (!token_valid(&x->app->id_key, x->bearer))
         return false;
     hash_sha256(x->bearer.ptr, x->bearer.len, hash);
-    struct str key = key_of(x, hash);
+    struct str key = key_of(x->arena, hash);
     if (key.ptr == NULL) {
         x->session_call.status = ST_NO_MEMORY; /* token_visitor_read returns an error */
         return true;
@@ -197,9 +233,10 @@ static enum status token_load(struct exchange *x)
         return ST_OK;
     if (st != ST_OK)
         return ST_UNAVAILABLE;
-    struct str key = key_of(x, hash), value = token_copy_text(x->arena, &copy);
+    struct str key = key_of(x->arena, hash), value = token_copy_text(x->arena, &copy);
     int64_t left_ms = copy.expires_ms - x->now_ms;
-    st = copy_store(x, key, value, left_ms < COPY_MS_MAX ? left_ms : COPY_MS_MAX, false, &made);
+    st = copy_store(x->app->stores.redis, x->arena, key, value, left_ms < COPY_MS_MAX ? left_ms : COPY_MS_MAX, false,
+                    &made);
     if (st != ST_OK)
         return st == ST_NO_MEMORY ? ST_UNAVAILABLE : st;
     if (!made)

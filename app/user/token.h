@@ -67,5 +67,10 @@ enum status token_visitor_read(struct exchange *x);
 /* Writes `revoked` under the key of the hash. ST_UNAVAILABLE / ST_UNKNOWN: Redis did not answer, and a copy may still
  * be used. */
 enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES]);
+/* Revokes and deletes all tokens of a user. May be repeated. ST_OK, or the status of a store: a part may be done. */
+enum status token_revoke_all(struct redis *redis, struct db *db, struct arena *a, uint64_t user_id);
+/* Deletes the copies of the user's tokens, of which token_find makes no new ones: the user is being deleted. Returns as
+ * token_revoke. */
+enum status token_copies_remove(struct redis *redis, struct db *db, struct arena *a, uint64_t user_id);
 
 #endif

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "user/account.h"
 #include "user/account_page.h"
+#include "user/password_confirm.h"
 #include "user/token.h"
 #include "user/token_store.h"
 #include "web/bearer.h"
 #include "web/field_types.h"
 #include "web/respond.h"
+#include "web/security_log.h"
 
 enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64, DAYS_MAX = 366 };
 static const int64_t DAY_MS = 24 * 3600 * 1000;
@@ -21,7 +23,7 @@ static const struct problem TOKEN_UNKNOWN = { 503, "unknown", "text/token_unknow
 
 #define BOX_PREFIX "scope_"
 
-/* A box of the page, named after its scope, adds it. */
+/* The page has a box for each scope, of the same name: a ticked box adds the scope. */
 static enum status scope_box_read(struct field_input *in)
 {
     if (in->typed.len > 0)
@@ -31,7 +33,7 @@ static enum status scope_box_read(struct field_input *in)
 
 static const struct field_type SCOPE_BOX = { scope_box_read };
 
-/* Adds the scopes by name. Required means: at least one, of the boxes or here. */
+/* Adds the scopes by name. At least one is needed, of the boxes or here. */
 static enum status scope_words_read(struct field_input *in)
 {
     unsigned *scopes = in->out, named = scopes_read(in->typed);
@@ -39,7 +41,7 @@ static enum status scope_words_read(struct field_input *in)
     if (named == 0 && str_trim(in->typed).len > 0)
         return field_fail(in, in->field->malformed);
     *scopes |= named;
-    return *scopes == 0 ? field_absent(in) : ST_OK;
+    return *scopes == 0 ? field_fail(in, in->field->missing) : ST_OK;
 }
 
 static const struct field_type SCOPE_WORDS = { scope_words_read };
@@ -61,7 +63,6 @@ const struct field token_fields[] = {
     { .name = "scopes",
       .type = &SCOPE_WORDS,
       .member = offsetof(struct token_form, scopes),
-      .required = true,
       .missing = "text/token_scopes_missing",
       .malformed = "text/token_scopes_unknown" },
     { .name = "days",
@@ -74,6 +75,12 @@ const struct field token_fields[] = {
       .malformed = "text/token_days_not_whole",
       .low = "text/token_days_zero",
       .high = "text/token_days_max" },
+    { .name = "password",
+      .type = &FIELD_PASSWORD,
+      .member = offsetof(struct token_form, password),
+      .required = true,
+      .no_echo = true,
+      .missing = "text/password_missing" },
     { .name = NULL },
 };
 
@@ -119,7 +126,7 @@ static void answer_page(struct exchange *x, struct str text)
 static enum step token_answer(struct exchange *x, const struct token *t, struct str text)
 {
     x->fallback_problem = &TOKEN_UNKNOWN;
-    log_info("token made", "user_id=%" PRIu64 " token_id=%" PRIu64, t->user_id, t->id);
+    security_log(x, SECURITY_TOKEN_MADE, t->user_id, "token_id=%" PRIu64, t->id);
     if (x->wants_json)
         answer_json(x, t, text);
     else
@@ -127,40 +134,56 @@ static enum step token_answer(struct exchange *x, const struct token *t, struct 
     return STEP_DONE;
 }
 
-enum step token_submit(struct exchange *x)
+/* Makes the token and answers. */
+static enum step token_make(struct exchange *x, const struct token_form *form)
 {
-    struct token_form form = { 0 };
-    struct form_errors e;
+    struct form_errors e = { .count = 0 };
     char text[TOKEN_MAX];
     uint8_t hash[HASH_BYTES];
-    bool full;
+    bool full = false;
 
-    enum status st = form_read(x, token_fields, &form, &e);
-    if (st == ST_INVALID)
-        return token_refuse(x, form.scopes, &e);
-    if (st != ST_OK) {
-        respond_status(x, st);
-        return STEP_DONE;
-    }
     struct token t = { .user_id = x->visitor.user_id,
-                       .name = form.name,
-                       .scopes = form.scopes,
+                       .name = form->name,
+                       .scopes = form->scopes,
                        .created_ms = x->now_ms,
-                       .expires_ms = x->now_ms + (int64_t)form.days * DAY_MS };
+                       .expires_ms = x->now_ms + (int64_t)form->days * DAY_MS };
     token_new(&x->app->id_key, text);
     hash_sha256(text, TOKEN_LEN, hash);
     struct str kept = arena_str(x->arena, (struct str){ text, TOKEN_LEN });
-    st = kept.ptr == NULL ? ST_NO_MEMORY : token_insert(x->app->stores.db, x->arena, &t, hash, &full);
+    enum status st = kept.ptr == NULL ? ST_NO_MEMORY : token_insert(x->app->stores.db, x->arena, &t, hash, &full);
     if (st == ST_OK)
         return token_answer(x, &t, kept);
     if (st == ST_INVALID && full) {
-        form_fail_with(&e, "name", "text/token_full", arena_printf(x->arena, "%d", TOKENS_MAX));
-        return token_refuse(x, form.scopes, &e);
+        form_fail_with(&e, "tokens", "text/token_full", arena_printf(x->arena, "%d", TOKENS_MAX));
+        return token_refuse(x, form->scopes, &e);
     }
     if (st == ST_UNKNOWN)
         respond_problem(x, &TOKEN_UNKNOWN);
     else
         respond_status(x, st);
+    return STEP_DONE;
+}
+
+enum step token_submit(struct exchange *x)
+{
+    struct token_form form = { 0 };
+    struct form_errors e;
+    struct str hash;
+
+    enum status st = form_read(x, token_fields, &form, &e);
+    if (st == ST_INVALID)
+        return token_refuse(x, form.scopes, &e);
+    if (st == ST_OK && !password_confirm_take(x))
+        return STEP_DONE;
+    if (st == ST_OK)
+        st = password_confirm(x, form.password, &hash);
+    if (st == ST_NOT_FOUND) {
+        form_fail(&e, "password", "text/confirm_wrong");
+        return token_refuse(x, form.scopes, &e);
+    }
+    if (st == ST_OK)
+        return token_make(x, &form);
+    respond_status(x, st);
     return STEP_DONE;
 }
 
@@ -183,14 +206,16 @@ enum step token_delete_submit(struct exchange *x)
 {
     enum status st = token_remove(x);
 
+    if (st == ST_NOT_FOUND)
+        security_log(x, SECURITY_ACCESS_REFUSED, x->visitor.user_id, NULL);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
-    log_info("token revoked", "user_id=%" PRIu64 " token_id=%" PRIu64, x->visitor.user_id, x->id);
+    security_log(x, SECURITY_TOKEN_REVOKED, x->visitor.user_id, "token_id=%" PRIu64, x->id);
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/account"));
+        respond_see_other(x, STR("/account?revoked=1#tokens"));
     return STEP_DONE;
 }

@@ -12,7 +12,8 @@ extern const struct field token_fields[];
 /* Handler of POST /account/tokens: 201, or 422 with the form. JSON { id, token, scopes, expires_at }; HTML: the account
  * page with the token. The token is in this answer and nowhere else. */
 enum step token_submit(struct exchange *x);
-/* Handler of POST /account/tokens/ID/delete: 303 /account, JSON 204; 404 when the user has no such token. */
+/* Handler of POST /account/tokens/ID/delete: 303 /account?revoked=1#tokens, JSON 204; 404 when the user has no such
+ * token. */
 enum step token_delete_submit(struct exchange *x);
 
 #endif

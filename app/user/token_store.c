@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/db_repeat.h"
+#include "user/store.h"
 #include "web/bearer.h"
 
 static struct db_param hash_param(const uint8_t hash[HASH_BYTES])
@@ -25,8 +26,9 @@ static enum status insert_body(struct db *db, void *ctx)
     struct insert_run *in = ctx;
     struct token *t = in->token;
     struct db_rows rows;
-    enum status st =
-        db_query(db, in->arena, &rows, "SELECT 1 FROM user WHERE id = ? FOR UPDATE", DB_PARAMS(DB_U64(t->user_id)));
+    enum status st = user_lock(db, in->arena, t->user_id);
+    if (st == ST_NOT_FOUND)
+        return ST_UNAVAILABLE;
     if (st == ST_OK)
         st = db_exec(db, NULL, "DELETE FROM token WHERE user_id = ? AND expires_ms <= ?",
                      DB_PARAMS(DB_U64(t->user_id), DB_I64(t->created_ms)));
@@ -96,7 +98,8 @@ enum status token_find(struct db *db, struct arena *a, const uint8_t hash[HASH_B
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
                               "SELECT token.id, token.user_id, token.scopes, token.expires_ms, user.username,"
-                              " user.nickname FROM token JOIN user ON user.id = token.user_id WHERE token.hash = ?",
+                              " user.nickname FROM token JOIN user ON user.id = token.user_id WHERE token.hash = ?"
+                              " AND user.disabled_ms IS NULL AND user.deleting_ms IS NULL",
                               DB_PARAMS(hash_param(hash)));
     if (st != ST_OK)
         return st;
@@ -136,4 +139,37 @@ enum status token_hash(struct db *db, struct arena *a, uint64_t user_id, uint64_
 enum status token_delete(struct db *db, uint64_t user_id, uint64_t id)
 {
     return db_exec(db, NULL, "DELETE FROM token WHERE id = ? AND user_id = ?", DB_PARAMS(DB_U64(id), DB_U64(user_id)));
+}
+
+enum status token_count(struct db *db, struct arena *a, uint64_t user_id, uint64_t *out)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT COUNT(*) FROM token WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
+    if (st == ST_OK)
+        *out = db_cell_u64(&rows, 0, 0);
+    return st;
+}
+
+enum status token_hashes(struct db *db, struct arena *a, uint64_t user_id, uint8_t (**out)[HASH_BYTES], size_t *count)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT hash FROM token WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
+    if (st != ST_OK)
+        return st;
+    *out = arena_array(a, rows.count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    *count = rows.count;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct str bytes = db_cell(&rows, i, 0);
+        if (bytes.len != HASH_BYTES)
+            return ST_CORRUPT;
+        memcpy((*out)[i], bytes.ptr, HASH_BYTES);
+    }
+    return ST_OK;
+}
+
+enum status token_delete_hash(struct db *db, const uint8_t hash[HASH_BYTES])
+{
+    return db_exec(db, NULL, "DELETE FROM token WHERE hash = ?", DB_PARAMS(hash_param(hash)));
 }

@@ -52,15 +52,7 @@ static enum status deposit_body(struct db *db, void *ctx)
 {
     const struct deposit_run *run = ctx;
     struct deposit *d = run->deposit;
-    const struct transfer t = {
-        .kind = TRANSFER_DEPOSIT,
-        .debit_id = ACCOUNT_BANK_ID,
-        .credit_id = d->user_id,
-        .amount_fen = d->amount_fen,
-        .request_key = run->ledger_key,
-        .created_ms = run->now_ms,
-    };
-    enum status st = ledger_transfer(db, &t);
+    enum status st = ledger_deposit(db, d->user_id, d->amount_fen, d->request_key, run->now_ms);
     return st == ST_OK ? ledger_balance(db, run->arena, d->user_id, &d->balance_fen) : st;
 }
 

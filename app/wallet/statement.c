@@ -29,7 +29,7 @@ static int entry_order(const void *left, const void *right)
 }
 
 /* Reads the rows of all parts: the balance, and the newest entries of each index. */
-static enum status rows_read(struct arena *a, const struct db_rows *rows, struct statement *out)
+static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t limit, struct statement *out)
 {
     struct statement_entry *all = arena_array(a, rows->count + 1, sizeof *all);
     size_t count = 0;
@@ -46,18 +46,24 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, struct
     if (st != ST_OK || !has_balance)
         return st == ST_OK ? ST_NOT_FOUND : st;
     qsort(all, count, sizeof *all, entry_order);
-    out->more = count > STATEMENT_PAGE_ENTRIES;
-    out->count = out->more ? STATEMENT_PAGE_ENTRIES : count;
-    memcpy(out->entries, all, out->count * sizeof *all);
+    out->more = count > limit;
+    out->count = out->more ? limit : count;
+    out->entries = all;
     return ST_OK;
 }
 
-/* The parts of a statement: the entries of one index each. The account's id follows, and a page. */
+/* The parts of a statement: the entries of one index each. The account's id follows, and a page. For a page deep in the
+ * list the optimizer would read an index of transfers from the newest row on, unless it is told; that of grabs has all
+ * columns of the part, and is read at the right place. */
 static const struct {
     const char *select, *ms, *id;
 } PARTS[] = {
-    { "SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer WHERE credit_id = ", "created_ms", "id" },
-    { "SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer WHERE debit_id = ", "created_ms", "id" },
+    { "SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer FORCE INDEX (transfer_credit)"
+      " WHERE credit_id = ",
+      "created_ms", "id" },
+    { "SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer FORCE INDEX (transfer_debit)"
+      " WHERE debit_id = ",
+      "created_ms", "id" },
     { "SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ", "grabbed_ms",
       "packet_id" },
 };
@@ -66,10 +72,10 @@ static const struct {
  * backwards and stops after one page, however many rows the account has. One entry more than a page is read, to know
  * whether there is a next page. The parts are sorted here: for an ORDER BY over a UNION the server makes a
  * temporary table. */
-enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
+enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before, size_t limit,
                            struct statement *out)
 {
-    const struct db_page page = { .below = before, .limit = STATEMENT_PAGE_ENTRIES + 1 };
+    const struct db_page page = { .below = before, .limit = limit + 1 };
     struct buf sql = { 0 };
     struct db_rows rows;
     *out = (struct statement){ 0 };
@@ -84,7 +90,7 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
     }
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
-    return st == ST_OK ? rows_read(a, &rows, out) : st;
+    return st == ST_OK ? rows_read(a, &rows, limit, out) : st;
 }
 
 /* ---- the page ---- */
@@ -114,12 +120,19 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
     view_time_model(m, o, "created_at", "created_at_text", entry->created_ms);
 }
 
+void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        entry_model(x, m, list, &s->entries[i]);
+}
+
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
                             struct str request_key)
 {
     struct statement statement;
     const struct statement *s = &statement;
-    enum status st = statement_read(x->app->stores.db, x->arena, x->visitor.user_id, before, &statement);
+    enum status st =
+        statement_read(x->app->stores.db, x->arena, x->visitor.user_id, before, STATEMENT_PAGE_ENTRIES, &statement);
     if (st == ST_NOT_FOUND)
         st = ST_CORRUPT; /* every user has a wallet */
 
@@ -127,8 +140,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
         return st;
     view_money_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
     struct value *entries = value_list(m, &m->root, "entries");
-    for (size_t i = 0; i < s->count; i++)
-        entry_model(x, m, entries, &s->entries[i]);
+    statement_entries_model(x, m, entries, s);
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];
         struct str next = list_key_text(x, last->created_ms, last->id);

@@ -29,27 +29,30 @@ struct statement_entry {
 
 struct statement {
     int64_t balance_fen;
-    struct statement_entry entries[STATEMENT_PAGE_ENTRIES];
+    struct statement_entry *entries; /* in the arena */
     size_t count;
     bool more; /* there are older entries: the last one is the key of the next page */
 };
 
-/* Reads one page of the account's entries, those below the key (not given: the first page). The caller's arena holds
- * the rows. ST_NOT_FOUND: no such account · ST_CORRUPT: unknown kind · ST_NO_MEMORY · else as db_query. */
-enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before,
+/* Reads one page of the account's entries, at most limit (≥ 1) below the key (not given: the first page). The caller's
+ * arena holds the rows. ST_NOT_FOUND: no such account · ST_CORRUPT: unknown kind · ST_NO_MEMORY · else as db_query. */
+enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before, size_t limit,
                            struct statement *out);
+/* Appends the entries to a list, as `entries` of the model below. */
+void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s);
 
 /* GET /wallet?before=KEY: pages/wallet. A malformed key: 400.
  *
  * Model:
  *   balance_fen   number;                      page-only: balance_text "12.34"
- *   entries       [ { kind         "deposit" | "send" | "grab" | "refund"
+ *   entries       [ { kind         "deposit" | "send" | "grab" | "refund" | "return" ("forfeit" is
+ *                                  the last entry of a deleted user, who has no page any more)
  *                     amount_fen   signed number
  *                     packet       26-character id or null
  *                     created_at   RFC 3339
- *                     page-only:   is_deposit, is_send, is_grab, is_refund, amount_text "+12.34" | "-12.34",
- *                                  income true when positive, packet_url "/p/ID" (absent without a packet),
- *                                  created_at_text "2026-11-20 16:00" } ]
+ *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return,
+ *                                  amount_text "+12.34" | "-12.34", income true when positive,
+ *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00" } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
  *   form          { amount, request_key }: typed amount (empty at first) and the form's key; only with site.demo, when

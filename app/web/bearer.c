@@ -2,6 +2,7 @@
 
 #include "web/respond.h"
 #include "web/router.h"
+#include "web/security_log.h"
 
 const struct problem PROBLEM_NO_TOKEN = { 403, "token-refused", "text/problem_no_token", NULL, 0 };
 static const struct problem PROBLEM_TOKEN = { 401, "unauthorized", "text/problem_token", NULL, 0 };
@@ -45,7 +46,10 @@ struct str bearer_token(struct str authorization)
 {
     struct str token;
     struct str scheme = str_cut(authorization, ' ', &token);
-    if (!str_equal_fold(scheme, STR("Bearer")))
+    bool is_bearer = str_equal_fold(scheme, STR("Bearer"));
+    if (!is_bearer && str_find(authorization, STR("hbt_")) < authorization.len)
+        return STR(""); /* a token without the scheme: refused as a wrong token, not sent to the login */
+    if (!is_bearer)
         return STR_NONE;
     return str_or_empty(str_trim(token));
 }
@@ -70,6 +74,7 @@ static void refuse_scope(struct exchange *x, unsigned scope)
 {
     struct model m;
     struct str name = scopes_text(x->arena, scope);
+    security_log(x, SECURITY_SCOPE_REFUSED, x->visitor.user_id, "scope=%.*s", STR_ARG(name));
     respond_header(x, "WWW-Authenticate",
                    arena_printf(x->arena, "Bearer error=\"insufficient_scope\", scope=\"%.*s\"", STR_ARG(name)));
     model_init(&m, x->arena);
@@ -81,6 +86,7 @@ bool bearer_refuse(struct exchange *x)
 {
     unsigned scope = bearer_scope(x->route);
     if (x->visitor.user_id == 0) {
+        security_log(x, SECURITY_TOKEN_REFUSED, 0, NULL);
         respond_header(x, "WWW-Authenticate", STR("Bearer error=\"invalid_token\""));
         respond_problem(x, &PROBLEM_TOKEN);
         return true;

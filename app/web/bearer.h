@@ -20,7 +20,8 @@ struct str scopes_text(struct arena *a, unsigned scopes);
 /* Reads such a text, with blanks and repetitions anywhere. 0: a word is no scope, or there is none. */
 unsigned scopes_read(struct str text);
 
-/* The token of an Authorization header. STR_NONE: no header or another scheme, so the cookie counts. */
+/* The token of an Authorization header; empty, which is refused, for a token without its scheme. STR_NONE: no header or
+ * another scheme, so the cookie counts. */
 struct str bearer_token(struct str authorization);
 /* True when the request has a token and its route asks for the visitor, so that the token decides. */
 bool bearer_decides(const struct exchange *x);

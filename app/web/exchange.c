@@ -5,13 +5,25 @@ struct str exchange_param(const struct exchange *x, const char *cgi_name)
     return fcgi_param(x->fcgi, cgi_name);
 }
 
+/* Removes the blanks that a Cookie header may have around a pair: nginx, which counts requests by the session
+ * (nginx/limits.conf), takes nothing else for a blank. */
+static struct str pair_trim(struct str pair)
+{
+    while (pair.len > 0 && (pair.ptr[0] == ' ' || pair.ptr[0] == '\t'))
+        pair = str_skip(pair, 1);
+    while (pair.len > 0 && (pair.ptr[pair.len - 1] == ' ' || pair.ptr[pair.len - 1] == '\t'))
+        pair.len--;
+    return pair;
+}
+
 struct str exchange_cookie(const struct exchange *x, struct str name)
 {
     struct str rest = exchange_param(x, "HTTP_COOKIE");
+    bool prefixed = rest.len > 0 && exchange_is_https(x);
     while (rest.len > 0) {
         struct str value;
-        struct str pair = str_trim(str_cut(rest, ';', &rest));
-        if (str_equal(str_cut(pair, '=', &value), name))
+        struct str pair = str_cut(pair_trim(str_cut(rest, ';', &rest)), '=', &value);
+        if ((!prefixed || str_skip_prefix(&pair, STR(COOKIE_HOST_PREFIX))) && str_equal(pair, name))
             return value;
     }
     return STR_NONE;

@@ -21,7 +21,11 @@ struct page_cache;
 struct svg_png;
 struct problem;
 struct receipt_keys;
-struct stream;
+
+/* Appends the next part of an answer to x->body, which is empty. x->arena has the memory of this part; x->state is what
+ * the handler keeps between parts. *more: further parts follow. ST_OK · any other status: as long as nothing was sent,
+ * the answer is the problem for this status; later it is broken off. */
+typedef enum status stream_part(struct exchange *x, bool *more);
 
 /* The user who sent the request. The visitor hook fills it from the session cookie, or from an access token. */
 struct visitor {
@@ -44,10 +48,11 @@ struct services {
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's
      * first step and returns whether it queued a command (without a cookie there is no I/O). read is called after the
      * round. It returns ST_OK (logged in or not), ST_UNAVAILABLE / ST_UNKNOWN when a store did not answer, or
-     * ST_NOT_FOUND for an access token that only a process with MySQL can look up. */
+     * ST_NOT_FOUND when the page pool has to look up the access token, or to renew the session, and then hands the
+     * request back. */
     bool (*visitor_queue)(struct exchange *x);
     enum status (*visitor_read)(struct exchange *x);
-    /* The number of what is new for the visitor, who is logged in, beside the way home. pages/inbox.c implements it.
+    /* The number of new items in the inbox of the visitor, who is logged in. pages/inbox.c implements it.
      * May block: NULL in pools without MySQL. */
     int64_t (*news_count)(struct exchange *x);
 };
@@ -101,20 +106,16 @@ struct exchange {
     const struct problem *fallback_problem; /* replaces an incomplete answer; set after a change was made; NULL: busy */
     struct buf headers;                     /* "Name: value\r\n" lines */
     struct buf body;
-    const struct stream *stream; /* the body is written in parts (respond_stream); NULL: it is in body */
-    bool stream_begun;           /* its first part was sent */
-};
-
-/* An answer that is larger than the memory for it. next appends the next part to x->body, which is empty; *more:
- * further parts follow. ST_OK · any other status: as long as nothing was sent, the answer is the problem for this
- * status; later it is broken off. end is called once at the end, in any case. */
-struct stream {
-    enum status (*next)(struct exchange *x, bool *more);
-    void (*end)(struct exchange *x);
+    stream_part *stream;      /* the body is written in parts (web/stream.h); NULL: it is in body */
+    struct arena *part_arena; /* memory of one part */
+    bool stream_begun;        /* its first part was sent */
 };
 
 /* The value of a request header by its CGI name ("HTTP_ORIGIN"). The first one counts. STR_NONE: absent. */
 struct str exchange_param(const struct exchange *x, const char *cgi_name);
+/* On https every cookie has this prefix before its name: browsers then accept it only from this host, over https, for
+ * the whole site. Cookies are named without it, here and in web/respond.h. */
+#define COOKIE_HOST_PREFIX "__Host-"
 /* The value of the cookie. STR_NONE: absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
 /* True when Accept names the type before JSON and HTML. */
@@ -123,7 +124,7 @@ bool exchange_prefers(const struct exchange *x, struct str media_type);
 struct str exchange_page_path(const struct exchange *x);
 /* The template in the visitor's language. NULL: there is no template of this name. */
 const struct mustache *exchange_template(const struct exchange *x, const char *name);
-/* True when base_url is https: then cookies are Secure, and the session cookie has the __Host- prefix. */
+/* True when base_url is https: then cookies are Secure and have the prefix above. */
 bool exchange_is_https(const struct exchange *x);
 
 #endif

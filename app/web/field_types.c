@@ -45,6 +45,19 @@ enum status field_line_read(struct field_input *in)
     return st;
 }
 
+struct str field_choice_add(const struct field_input *in, struct str list, struct str word)
+{
+    return arena_printf(in->x->arena, "%.*s%s%.*s", STR_ARG(list), list.len > 0 ? ", " : "", STR_ARG(word));
+}
+
+static struct str words_text(const struct field_input *in)
+{
+    struct str text = STR(""), word;
+    for (unsigned i = 0; text.ptr != NULL && (word = in->field->word(i)).ptr != NULL; i++)
+        text = field_choice_add(in, text, word);
+    return text;
+}
+
 static enum status word_read(struct field_input *in)
 {
     if (in->typed.len == 0)
@@ -54,7 +67,7 @@ static enum status word_read(struct field_input *in)
     while ((word = in->field->word(i)).ptr != NULL && !str_equal(word, in->typed))
         i++;
     if (word.ptr == NULL)
-        return field_fail(in, in->field->malformed);
+        return field_fail_with(in, in->field->malformed, words_text(in));
     memcpy(in->out, &i, sizeof i); /* gcc and clang use unsigned int for an enum without negative values */
     return ST_OK;
 }
@@ -114,18 +127,32 @@ static enum status number_read(struct field_input *in)
 
 const struct field_type FIELD_NUMBER = { number_read };
 
+/* True for an amount of any size in the form of money_parse. */
+static bool is_large_yuan(struct str s)
+{
+    int64_t fen;
+    struct str fraction, whole = str_cut(s, '.', &fraction);
+    return is_large_number(whole) && money_parse(str_skip(s, whole.len - 1), &fen) == ST_OK;
+}
+
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
 {
     struct str folded = STR("");
     enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
     if (st == ST_NO_MEMORY)
         return st;
-    return st == ST_OK && money_parse(folded, out_fen) == ST_OK ? ST_OK : field_fail(in, in->field->malformed);
+    struct str yuan = str_trim(folded);
+    if (st == ST_OK && money_parse(yuan, out_fen) == ST_OK)
+        return ST_OK;
+    if (st != ST_OK || !is_large_yuan(yuan))
+        return field_fail(in, in->field->malformed);
+    *out_fen = INT64_MAX;
+    return ST_OK;
 }
 
-static enum status yuan_read(struct field_input *in)
+enum status field_yuan_read(struct field_input *in, int64_t max_fen)
 {
-    int64_t fen = 0, max_fen = field_max(in->field, in->x->app->stores.config);
+    int64_t fen = 0;
     if (in->typed.len == 0)
         return field_absent(in);
     enum status st = field_yuan_parse(in, &fen);
@@ -134,9 +161,14 @@ static enum status yuan_read(struct field_input *in)
     if (fen < in->field->min)
         return field_fail(in, in->field->low);
     if (max_fen > 0 && fen > max_fen)
-        return field_fail_with(in, in->field->high, money_text(in->x->arena, max_fen));
+        return field_fail_with(in, in->field->high, money_limit_text(in->x->arena, max_fen));
     *(int64_t *)in->out = fen;
     return ST_OK;
+}
+
+static enum status yuan_read(struct field_input *in)
+{
+    return field_yuan_read(in, field_max(in->field, in->x->app->stores.config));
 }
 
 const struct field_type FIELD_YUAN = { yuan_read };

@@ -10,13 +10,14 @@ extern const struct field_type FIELD_TEXT;
 /* struct str: one line, cleaned by utf8_clean. A line of blanks counts as absent. Limits are in graphemes;
  * code_points_max applies, too. */
 extern const struct field_type FIELD_LINE;
-/* An enum: the index of the typed word in the row's list of words. */
+/* An enum: the index of the typed word in the row's list of words. {{value}} of the message is the list. */
 extern const struct field_type FIELD_WORD;
 /* uint32_t: a whole number in ASCII or full-width digits. The row must have a max. */
 extern const struct field_type FIELD_COUNT;
 /* uint64_t: a whole number in ASCII digits, as links of this site contain it. */
 extern const struct field_type FIELD_NUMBER;
-/* int64_t fen: an amount typed in yuan, in ASCII or full-width characters. Limits are in fen. */
+/* int64_t fen: an amount typed in yuan, in ASCII or full-width characters, with or without blanks around it. Limits are
+ * in fen. */
 extern const struct field_type FIELD_YUAN;
 /* int64_t ms: the first instant of a day YYYY-MM-DD in the service's zone, in ASCII or full-width characters. Limits
  * are years. */
@@ -31,8 +32,13 @@ extern const struct field_type FIELD_LOCAL_PATH;
 
 enum status field_text_read(struct field_input *in);
 enum status field_line_read(struct field_input *in);
-/* Parses the typed yuan into fen and ignores the row's limits. ST_INVALID: malformed, and the message is recorded ·
- * ST_NO_MEMORY. */
+/* The list of choices in a message with one more word: "a, b". In the arena; STR_NONE without memory. */
+struct str field_choice_add(const struct field_input *in, struct str list, struct str word);
+/* Parses the typed yuan into fen and ignores the row's limits. INT64_MAX: more than money_parse reads. ST_INVALID:
+ * malformed, and the message is recorded · ST_NO_MEMORY. */
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen);
+/* Reads yuan into the int64_t at in->out, in fen: at least the row's smallest amount, at most max_fen (0: no limit). An
+ * empty field is read as field_absent says. ST_INVALID: the message is recorded · ST_NO_MEMORY. */
+enum status field_yuan_read(struct field_input *in, int64_t max_fen);
 
 #endif

@@ -6,6 +6,8 @@ static enum status list_key_read(struct field_input *in)
 {
     struct list_key *key = in->out;
     struct str id;
+    if (in->typed.len == 0)
+        return field_absent(in);
     struct str ms = str_cut(in->typed, '-', &id);
     key->given = str_to_i64(ms, &key->ms) && key->ms >= 0 && public_id_decode(&in->x->app->id_key, id, &key->id);
     return key->given ? ST_OK : field_fail(in, in->field->malformed);

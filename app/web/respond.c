@@ -3,8 +3,10 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "web/etag.h"
 #include "web/router.h"
+#include "web/stream.h"
 #include "web/text.h"
 #include "web/view.h"
 
@@ -46,8 +48,9 @@ void respond_header(struct exchange *x, const char *name, struct str value)
 void respond_cookie(struct exchange *x, struct str name, struct str value, int64_t max_age_s)
 {
     respond_header(x, "Set-Cookie",
-                   arena_printf(x->arena, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%" PRId64 "%s",
-                                STR_ARG(name), STR_ARG(value), max_age_s, exchange_is_https(x) ? "; Secure" : ""));
+                   arena_printf(x->arena, "%s%.*s=%.*s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%" PRId64 "%s",
+                                exchange_is_https(x) ? COOKIE_HOST_PREFIX : "", STR_ARG(name), STR_ARG(value),
+                                max_age_s, exchange_is_https(x) ? "; Secure" : ""));
 }
 
 void respond_retry_after(struct exchange *x, int seconds)
@@ -102,11 +105,15 @@ void respond_text(struct exchange *x, int status, struct str content_type, struc
     buf_str(&x->body, body);
 }
 
-void respond_stream(struct exchange *x, int status, struct str content_type, const struct stream *stream)
+void respond_stream(struct exchange *x, struct str content_type, stream_part *part)
 {
-    answer_begin(x, status, content_type);
+    enum status st = stream_begin(x, part);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return;
+    }
+    answer_begin(x, 200, content_type);
     respond_header(x, "Vary", STR(VARY));
-    x->stream = stream;
 }
 
 void respond_public(struct exchange *x, struct str content_type, int max_age_s, struct str body)
@@ -177,6 +184,14 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
         value_page_text(m, &m->root, "page_url", exchange_page_path(x));
 }
 
+/* Every page is UTF-8, so a malformed address is not shown on the page that refuses it. Pages that are no problem have
+ * an address that was read. */
+static void address_clean(struct exchange *x)
+{
+    if (!utf8_valid(x->target))
+        x->target = x->path = STR("/");
+}
+
 /* The members of RFC 9457, and further members for the problem page. */
 static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
@@ -194,6 +209,7 @@ void respond_problem_with(struct exchange *x, const struct problem *p, struct mo
 {
     if (p->status >= 500)
         x->fallback_problem = p;
+    address_clean(x);
     problem_model(x, p, extra);
     if (p->retry_after_s > 0)
         respond_retry_after(x, p->retry_after_s);
@@ -236,16 +252,22 @@ void respond_page_errors(struct exchange *x, int status, const char *template_na
 
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e)
 {
+    struct model problem;
+    model_init(&problem, x->arena);
+    respond_form_errors_with(x, template_name, m, e, &problem);
+}
+
+void respond_form_errors_with(struct exchange *x, const char *template_name, struct model *m,
+                              const struct form_errors *e, struct model *problem)
+{
     static const struct problem refused = { 422, "invalid-form", "text/problem_invalid_form", NULL, 0 };
     if (!x->wants_json) {
         respond_page_errors(x, refused.status, template_name, m, e);
         return;
     }
-    struct model problem;
-    model_init(&problem, x->arena);
-    problem_model(x, &refused, &problem);
-    errors_model(x, &problem, e);
-    answer_json(x, refused.status, STR("application/problem+json"), &problem);
+    problem_model(x, &refused, problem);
+    errors_model(x, problem, e);
+    answer_json(x, refused.status, STR("application/problem+json"), problem);
 }
 
 void respond_status(struct exchange *x, enum status st)

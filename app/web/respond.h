@@ -41,10 +41,10 @@ void respond_public(struct exchange *x, struct str content_type, int max_age_s, 
 /* Answers with plain text (healthz, metrics). */
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body);
 
-/* Answers with the parts of a stream. Only for pools that work on one request at a time: a slow client keeps the
- * process waiting. The length is not known before, so an answer that is broken off is seen by the missing end of the
- * transfer. */
-void respond_stream(struct exchange *x, int status, struct str content_type, const struct stream *stream);
+/* Answers 200 part by part; x->state is set before. Only for pools that work on one request at a time: a slow client
+ * keeps the process waiting. The length is not known before, so an answer that is broken off is seen by the missing end
+ * of the transfer. */
+void respond_stream(struct exchange *x, struct str content_type, stream_part *part);
 
 /* An error answer: application/problem+json (RFC 9457), or the page `pages/problem`. */
 struct problem {
@@ -65,6 +65,9 @@ void respond_page_errors(struct exchange *x, int status, const char *template_na
 /* Answers 422 to a refused form. HTML: template_name with the model m, which contains the typed texts; the title begins
  * with the text error_before. JSON: a problem with `errors`. */
 void respond_form_errors(struct exchange *x, const char *template_name, struct model *m, const struct form_errors *e);
+/* The same; problem: further members of the JSON. */
+void respond_form_errors_with(struct exchange *x, const char *template_name, struct model *m,
+                              const struct form_errors *e, struct model *problem);
 /* Answers with the problem for a status: UNAVAILABLE, CONFLICT and NO_MEMORY → 503 busy, UNKNOWN → 503 unknown,
  * NOT_FOUND → 404, any other → 500. */
 void respond_status(struct exchange *x, enum status st);

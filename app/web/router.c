@@ -9,9 +9,14 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "io/metrics_processes.h"
 #include "web/bearer.h"
+#include "web/limits.h"
 #include "web/origin.h"
 #include "web/respond.h"
+#include "web/security_log.h"
+#include "web/stream.h"
+#include "web/traffic.h"
 
 enum { ANSWER_HEAD_MAX = 96 }; /* bytes of the longest status line and Content-Length */
 
@@ -121,6 +126,7 @@ static void request_read(struct exchange *x, struct str method)
     x->target = str_or_empty(exchange_param(x, "REQUEST_URI"));
     x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
+    log_request(x->request_id);
     x->bearer = bearer_token(exchange_param(x, "HTTP_AUTHORIZATION"));
     x->wants_json = x->bearer.ptr != NULL || accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
     x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
@@ -134,6 +140,23 @@ static bool body_is_form(const struct exchange *x)
     struct str parameters;
     struct str type = str_trim(str_cut(exchange_param(x, "CONTENT_TYPE"), ';', &parameters));
     return str_equal_fold(type, STR("application/x-www-form-urlencoded"));
+}
+
+/* Checks who may send it: a token on a route for tokens, or a page of this site. NULL: the request is allowed. */
+static const struct problem *origin_problem(struct exchange *x)
+{
+    if (bearer_decides(x)) {
+        if (bearer_scope(x->route) != 0)
+            return NULL;
+        security_log(x, SECURITY_SCOPE_REFUSED, 0, NULL);
+        return &PROBLEM_NO_TOKEN;
+    }
+    if ((x->route->needs & SAME_ORIGIN) == 0 ||
+        origin_allows(exchange_param(x, "HTTP_SEC_FETCH_SITE"), exchange_param(x, "HTTP_ORIGIN"),
+                      exchange_param(x, "HTTP_HOST")))
+        return NULL;
+    security_log(x, SECURITY_ORIGIN_REFUSED, 0, NULL);
+    return &PROBLEM_FORBIDDEN_ORIGIN;
 }
 
 /* Checks the request before the handler runs and before any I/O. NULL: the request is valid. */
@@ -151,12 +174,9 @@ static const struct problem *request_problem(const struct router *router, struct
         return &PROBLEM_TOO_LARGE;
     if (x->fcgi->body_broken)
         return &PROBLEM_BAD_REQUEST;
-    if (bearer_decides(x) && bearer_scope(x->route) == 0)
-        return &PROBLEM_NO_TOKEN;
-    if ((x->route->needs & SAME_ORIGIN) && !bearer_decides(x) &&
-        !origin_allows(exchange_param(x, "HTTP_SEC_FETCH_SITE"), exchange_param(x, "HTTP_ORIGIN"),
-                       exchange_param(x, "HTTP_HOST")))
-        return &PROBLEM_FORBIDDEN_ORIGIN;
+    const struct problem *refused = origin_problem(x);
+    if (refused != NULL)
+        return refused;
     if (form_parse(x->arena, x->query_text, &x->query) != ST_OK)
         return &PROBLEM_BAD_REQUEST;
     if (x->method == METHOD_POST) {
@@ -188,17 +208,6 @@ static void answer_login_needed(struct exchange *x)
         respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
     else
         respond_see_other(x, STR("/login"));
-}
-
-static enum metric pool_metric(enum pool pool)
-{
-    switch (pool) {
-    case POOL_HOT: return METRIC_REQUESTS_HOT;
-    case POOL_AUTH: return METRIC_REQUESTS_AUTH;
-    case POOL_CARD: return METRIC_REQUESTS_CARD;
-    case POOL_PAGE: break;
-    }
-    return METRIC_REQUESTS_PAGE;
 }
 
 static const char *status_reason(int status)
@@ -266,16 +275,13 @@ static void answer_write(const struct router *router, struct exchange *x)
     crash_point_after("answer-half-sent", answer_half_send(x));
     if (x->method != METHOD_HEAD)
         fcgi_write(x->fcgi, buf_view(&x->body));
-    metrics_add(pool_metric(router->pool), 1);
-    if (x->status >= 500)
-        metrics_add(METRIC_ERRORS, 1);
+    traffic_answered(router->pool, x->status);
 }
 
-/* Nothing was sent yet: an ordinary answer says what is wrong. */
+/* Answers with an ordinary problem, because nothing was sent yet. */
 static void stream_replace(const struct router *router, struct exchange *x, enum status st)
 {
-    x->stream->end(x);
-    x->stream = NULL;
+    stream_end(x);
     buf_reset(&x->headers);
     respond_status(x, status_idempotent(st));
     respond_finish(x);
@@ -287,16 +293,14 @@ static enum fcgi_step stream_step(const struct router *router, struct exchange *
 {
     bool more = false;
     buf_reset(&x->body);
-    enum status st = x->method == METHOD_HEAD ? ST_OK : x->stream->next(x, &more);
-    if (st == ST_OK && x->body.failed)
-        st = ST_NO_MEMORY;
+    enum status st = x->method == METHOD_HEAD ? ST_OK : stream_next(x, &more);
     if (st != ST_OK && !x->stream_begun) {
         stream_replace(router, x, st);
         return FCGI_DONE;
     }
     if (st != ST_OK) {
         log_warn("answer broken off", "status=%s route=%s", status_name(st), x->route->path);
-        metrics_add(METRIC_ERRORS, 1);
+        traffic_broken_off(router->pool);
         fcgi_break_off(x->fcgi);
         return FCGI_DONE;
     }
@@ -334,12 +338,12 @@ static struct exchange *exchange_begin(struct serving *s, struct fcgi_request *r
 }
 
 /* True when the token's part of the request answers it: the token is refused, or the hot pool asked only for the token
- * to be put into Redis and serves the request itself. */
+ * to be put into Redis, or for the session to be renewed, and serves the request itself. */
 static bool token_answers(struct exchange *x)
 {
-    if (bearer_refuse(x))
+    if (bearer_decides(x) && bearer_refuse(x))
         return true;
-    if (exchange_param(x, "TOKEN_LOAD").ptr == NULL)
+    if (x->app->stores.db == NULL || exchange_param(x, "TOKEN_LOAD").ptr == NULL)
         return false;
     respond_internal(x, STR("@hot"));
     return true;
@@ -362,7 +366,7 @@ static enum step handler_step(struct exchange *x)
         }
     }
     x->visitor_known = (x->route->needs & WANT_VISITOR) != 0;
-    if (x->step == 0 && bearer_decides(x) && token_answers(x))
+    if (x->step == 0 && token_answers(x))
         return STEP_DONE;
     if ((x->route->needs & NEED_USER) == NEED_USER && x->visitor.user_id == 0) {
         answer_login_needed(x);
@@ -372,6 +376,8 @@ static enum step handler_step(struct exchange *x)
         respond_status(x, ST_NO_MEMORY); /* an incompletely parsed request must not change anything */
         return STEP_DONE;
     }
+    if (x->step == 0 && !limits_take_set(x, x->route->needs & LIMITED))
+        return STEP_DONE;
     enum step step = x->route->handler(x);
     x->step++;
     return step;
@@ -381,6 +387,7 @@ static enum step first_step(const struct router *router, struct exchange *x)
 {
     struct str method = exchange_param(x, "REQUEST_METHOD");
     request_read(x, method);
+    traffic_begun(router->pool, x);
     const struct problem *problem = request_problem(router, x, method);
     if (problem != NULL) {
         respond_problem(x, problem);
@@ -402,10 +409,8 @@ enum step router_answer(const struct router *router, struct exchange *x)
     return step;
 }
 
-static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
+static enum fcgi_step exchange_step(struct serving *s, struct exchange *x)
 {
-    struct serving *s = ctx;
-    struct exchange *x = r->state != NULL ? r->state : exchange_begin(s, r);
     if (!x->answered) {
         enum step step = router_answer(s->router, x);
         x->answered = step == STEP_DONE;
@@ -421,6 +426,17 @@ static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
     return FCGI_DONE;
 }
 
+/* Lines that are written in the step have the id of its request. */
+static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
+{
+    struct serving *s = ctx;
+    struct exchange *x = r->state != NULL ? r->state : exchange_begin(s, r);
+    log_request(x->request_id); /* request_read does it in the first step */
+    enum fcgi_step step = exchange_step(s, x);
+    log_request(STR(""));
+    return step;
+}
+
 static void router_round(void *ctx)
 {
     struct serving *s = ctx;
@@ -431,18 +447,26 @@ static void router_finish(void *ctx, struct fcgi_request *r)
 {
     struct serving *s = ctx;
     struct exchange *x = r->state;
+    traffic_finished(s->router->pool, x);
     if (x->stream != NULL)
-        x->stream->end(x);
+        stream_end(x);
     redis_call_free(&x->session_call);
     redis_call_free(&x->renewal_call);
     redis_call_free(&x->call);
     s->free[s->free_len++] = x;
 }
 
+static void router_batch(void *ctx, size_t count, int64_t us)
+{
+    struct serving *s = ctx;
+    traffic_batch(s->router->pool, count, us);
+}
+
 static void router_idle(void *ctx)
 {
     struct serving *s = ctx;
     struct services *app = s->router->app;
+    metrics_process_beat();
     if (app->stores.config->reload)
         templates_refresh(app->stores.config->template_dir, &app->templates);
 }
@@ -453,14 +477,16 @@ enum status router_serve(const struct router *router)
     struct fcgi_options options = { .listen_fd = 0,
                                     .batch_max = router->pool == POOL_HOT ? FCGI_BATCH_MAX : 1,
                                     .body_bytes_max = (size_t)router->app->stores.config->body_bytes_max };
-    struct fcgi_app app = { &s, router_step, router_round, router_finish, router_idle };
+    struct fcgi_app app = { &s, router_step, router_round, router_finish, router_batch, router_idle };
     struct exchange *exchanges = calloc((size_t)options.batch_max, sizeof *exchanges);
     if (exchanges == NULL)
         return ST_NO_MEMORY;
     for (int i = 0; i < options.batch_max; i++)
         s.free[s.free_len++] = &exchanges[i];
 
+    metrics_process_begin(traffic_role(router->pool));
     enum status st = fcgi_serve(&options, &app);
+    metrics_process_end();
 
     for (int i = 0; i < options.batch_max; i++) {
         buf_free(&exchanges[i].headers);

@@ -1,5 +1,5 @@
 /* Routes requests to handlers. Each row of a route table states the requirements of its path (session, login, same
- * origin) beside the handler, and the router checks them before it calls the handler. */
+ * origin, limits) beside the handler, and the router checks them before it calls the handler. */
 #ifndef HB_WEB_ROUTER_H
 #define HB_WEB_ROUTER_H
 
@@ -19,7 +19,7 @@ enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8 };
 struct route {
     const char *method; /* "GET" includes HEAD */
     const char *path;   /* `:id` and `:key` match one path segment each */
-    unsigned needs;     /* bits of enum route_need */
+    unsigned needs;     /* bits of enum route_need, and LIMITED_BY(…) for each limit (web/limits.h) */
     unsigned pools;     /* bits of enum pool that serve the route */
     handler_fn *handler;
 };

@@ -1,5 +1,6 @@
 #include "web/text.h"
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/value.h"
 
@@ -8,11 +9,25 @@ struct str text_of(struct exchange *x, const char *name)
     return text_with(x, name, STR(""));
 }
 
+/* Stands for the value while a text is rendered: an escaped value would be escaped again later. */
+static const struct str PLACE = STR("\x1a");
+
+static void value_insert(struct buf *out, struct str text, struct str value)
+{
+    while (text.len > 0) {
+        size_t place = str_find(text, PLACE);
+        buf_str(out, str_slice(text, 0, place));
+        if (place < text.len)
+            buf_str(out, value);
+        text = place < text.len ? str_skip(text, place + PLACE.len) : STR("");
+    }
+}
+
 struct str text_with(struct exchange *x, const char *name, struct str value)
 {
     const struct mustache *text = exchange_template(x, name);
     struct model m;
-    struct buf out = BUF_EMPTY;
+    struct buf out = BUF_EMPTY, rendered = BUF_EMPTY;
     struct str copy = STR_NONE;
 
     if (text == NULL) {
@@ -20,9 +35,12 @@ struct str text_with(struct exchange *x, const char *name, struct str value)
         return str_from(name);
     }
     model_init(&m, x->arena);
-    value_text(&m, &m.root, "value", value);
-    if (!m.failed && mustache_render(text, &m.root, &out) == ST_OK)
-        copy = arena_str(x->arena, buf_view(&out));
+    value_text(&m, &m.root, "value", PLACE);
+    if (!m.failed && mustache_render(text, &m.root, &rendered) == ST_OK) {
+        value_insert(&out, buf_view(&rendered), value);
+        copy = out.failed ? STR_NONE : arena_str(x->arena, buf_view(&out));
+    }
+    buf_free(&rendered);
     buf_free(&out);
     return copy;
 }

@@ -8,7 +8,7 @@
 /* The text named name ("text/KEY") in the visitor's language, in the request's arena. STR_NONE without memory. A
  * missing text is logged, and its name is returned. */
 struct str text_of(struct exchange *x, const char *name);
-/* The same with value in place of {{value}}: a number or amount, which needs no escaping. */
+/* The same with value in place of {{value}}. */
 struct str text_with(struct exchange *x, const char *name, struct str value);
 
 #endif

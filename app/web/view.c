@@ -19,6 +19,14 @@ void view_time_model(struct model *m, struct value *object, const char *name, co
     value_page_text(m, object, text_name, clock_zone_minute(m->arena, ms));
 }
 
+void view_moment_model(struct model *m, struct value *object, const char *name, int64_t ms)
+{
+    if (ms != 0)
+        value_text(m, object, name, clock_rfc3339(m->arena, ms));
+    else
+        value_null(m, object, name);
+}
+
 void view_count_model(struct model *m, struct value *object, const char *name, const char *one_name, int64_t n)
 {
     value_int(m, object, name, n);
@@ -48,12 +56,21 @@ void view_money_model(struct model *m, struct value *object, const char *name, c
     value_page_text(m, object, text_name, money_text(m->arena, fen));
 }
 
+/* The zone of all times on pages. */
+static void zone_model(struct exchange *x, struct model *m, struct value *site)
+{
+    struct str zone = str_from(x->app->stores.config->timezone);
+    value_page_text(m, site, "timezone", zone);
+    value_page_bool(m, site, "china_time", str_equal(zone, STR("Asia/Shanghai")));
+}
+
 void view_site_model(struct exchange *x, struct model *m)
 {
     struct value *site = value_page_object(m, &m->root, "site");
     assets_model(x->app->assets, m, site);
     value_page_text(m, site, "base_url", str_from(x->app->stores.config->base_url));
     value_page_text(m, site, "path", x->method == METHOD_POST ? STR("") : x->target);
+    zone_model(x, m, site);
     value_page_bool(m, site, "demo", x->app->stores.config->demo);
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
     if (x->visitor.user_id == 0)

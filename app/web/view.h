@@ -14,6 +14,8 @@ void view_site_model(struct exchange *x, struct model *m);
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname);
 /* JSON: name = RFC 3339 in UTC. Page: text_name = "2026-11-20 16:00" in the service's time zone. */
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms);
+/* A time that may not have come, for JSON: name = RFC 3339 in UTC; ms 0: null. */
+void view_moment_model(struct model *m, struct value *object, const char *name, int64_t ms);
 /* JSON: name = n. Page: one_name = true when n is 1, for languages with a singular form. */
 void view_count_model(struct model *m, struct value *object, const char *name, const char *one_name, int64_t n);
 enum view_span {

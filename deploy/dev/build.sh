@@ -47,8 +47,10 @@ build_run() {
     build_preset "$preset"
 }
 
-# Builds the program of the instance; with HB_BINARY only checks that it exists.
+# Builds the program of the instance; with HB_BINARY only checks that it exists. HONGBAO_BUILT: root has done it
+# (user.sh).
 build_binary() {
+    [ -z "${HONGBAO_BUILT:-}" ] || return 0
     if [ -n "${HB_BINARY:-}" ]; then
         [ -x "$HB_BINARY" ] || die "HB_BINARY: no program $HB_BINARY"
         return

@@ -3,7 +3,7 @@
 #   VAR/hongbao.conf   written at every start; the secret and the user's own settings in it are kept
 #   VAR/rights/ROLE.conf   written once; the users of each role, with their passwords
 #   VAR/nginx.conf VAR/redis.conf VAR/redis-users.acl VAR/mariadb.cnf VAR/mariadb-init.sql   written at every start
-#   VAR/static/   copies of static/, texts compressed beside them
+#   VAR/static/   copies of static/ by deploy/static-copy.sh: with hashes in their names, texts compressed beside them
 #   VAR/run/NAME.pid, VAR/run/NAME.sock, VAR/run/{port,environment,lock}
 #   VAR/log/NAME.log   VAR/data/{mariadb,redis}   VAR/tmp/
 
@@ -11,15 +11,7 @@ SOCKET_PATH_MAX=107  # bytes in sockaddr_un.sun_path, without the NUL
 
 # instance_open: creates the folder when it is missing and turns VAR into its absolute path.
 instance_open() {
-    # These characters have a meaning in the configuration files of the servers, or to env, Redis or CMake.
-    case $ROOT$VAR in
-    *[]\"\\\$\#\;=*?[$'\n']*) die "a path with one of \" \\ \$ # ; = * ? [ ] in it is not supported: $ROOT, $VAR" ;;
-    esac
-    mkdir -p -- "$VAR"/run "$VAR"/log "$VAR"/data "$VAR"/tmp 2>/dev/null || die "can't write to $VAR; choose a folder with --var"
-    VAR=$(cd -- "$VAR" && pwd -P)
-    # Root may not use it either: it would leave files that the owner can't change.
-    [ -O "$VAR/run" ] || die "$VAR belongs to another user, $(stat -c %U -- "$VAR/run"); choose another folder with --var"
-    chmod 750 "$VAR"
+    instance_create
     instance_find_sockets
 }
 
@@ -27,6 +19,19 @@ instance_open() {
 instance_exists() {
     [ -d "$VAR/run" ] || return 1
     instance_open
+}
+
+# instance_create: instance_open without the sockets, whose place is for the user of the servers to find.
+instance_create() {
+    # These characters have a meaning in the configuration files of the servers, or to env, Redis or CMake.
+    case $ROOT$VAR in
+    *[]\"\\\$\#\;=*?[$'\n']*) die "a path with one of \" \\ \$ # ; = * ? [ ] in it is not supported: $ROOT, $VAR" ;;
+    esac
+    mkdir -p -- "$VAR"/run "$VAR"/log "$VAR"/data "$VAR"/tmp 2>/dev/null || die "can't write to $VAR; choose a folder with --var"
+    VAR=$(cd -- "$VAR" && pwd -P)
+    # Root may not use the folder of another user either: it would leave files that the owner can't change.
+    user_owns "$VAR/run" || die "$VAR belongs to another user, $(stat -c %U -- "$VAR/run"); choose another folder with --var"
+    chmod 700 "$VAR" # everything in it, the sockets too, is for this user alone
 }
 
 # Lets one ./dev at a time change an instance.
@@ -71,10 +76,13 @@ instance_drop_sockets() {
 # Variables of the later call win.
 instance_remember_environment() {
     local name
+    # The settings may hold passwords and the secret.
+    (umask 077 && : >"$VAR/run/environment.new")
     for name in "${!HB_@}"; do
         case $name in HB_CONFIG | HB_TEST_*) continue ;; esac
         [[ ${!name} == *$'\n'* ]] || printf '%s=%s\n' "$name" "${!name}"
-    done >"$VAR/run/environment"
+    done >"$VAR/run/environment.new"
+    mv -- "$VAR/run/environment.new" "$VAR/run/environment"
     printf '%s\n' "$PORT" >"$VAR/run/port"
 }
 
@@ -110,7 +118,7 @@ instance_configure() {
     (umask 077 && instance_configure_hongbao)
     (umask 077 && instance_configure_rights)
     cp -- "$ROOT/deploy/dev/mariadb.cnf" "$VAR/mariadb.cnf"
-    template_fill "$ROOT/deploy/dev/redis.conf.in" "$VAR/redis.conf" "VAR=$VAR" "SOCKETS=$SOCKETS"
+    template_fill "$ROOT/deploy/dev/redis.conf.in" "$VAR/redis.conf" "ROOT=$ROOT" "VAR=$VAR" "SOCKETS=$SOCKETS"
     instance_configure_nginx
 }
 
@@ -136,75 +144,40 @@ template_dir = $ROOT/templates
 static_dir = $ROOT/static
 lua_dir = $ROOT/lua
 sql_dir = $ROOT/sql
+command_dir = $ROOT/deploy/commands
 metrics_file = $VAR/run/metrics
+nginx_counts_dir = $VAR/run
 rights_dir = $VAR/rights
 base_url = $(instance_url)
+limits = off
 TEXT
         printf '\n%s\n' "$kept"
     } >"$file.new"
     mv -- "$file.new" "$file"
 }
 
-ROLES=(web settle audit migrate)
-
-# instance_password ROLE
-instance_password() {
-    sed -n 's/^mysql_password = //p' "$VAR/rights/$1.conf"
-}
-
-# Writes the users of each role for hongbao and for both stores, from the templates that a deployment uses.
+# Writes the users of each role for hongbao and for both stores, as a deployment does.
 instance_configure_rights() {
-    local role database password
-    local -a passwords=() hashes=()
+    local database
     database=$(instance_setting mysql_database)
-    mkdir -p -- "$VAR/rights"
-    for role in "${ROLES[@]}"; do
-        instance_configure_role "$role"
-        password=$(instance_password "$role")
-        passwords+=("${role^^}_PASSWORD=$password")
-        hashes+=("${role^^}_SHA256=$(printf %s "$password" | sha256sum | cut -d ' ' -f 1)")
-    done
-    template_fill "$ROOT/deploy/rights/users.sql.in" "$VAR/mariadb-init.sql" "DATABASE=$database" "${passwords[@]}"
+    rights_make "$VAR/rights"
+    rm -f -- "$VAR/rights/web.conf" # of an earlier version
+    rights_sql "$VAR/rights" "$database" >"$VAR/mariadb-init.sql"
     # Databases that tests create and drop.
     printf "GRANT ALL PRIVILEGES ON \`%s\\_%%\`.* TO 'hongbao_migrate'@'localhost';\n" "$database" >>"$VAR/mariadb-init.sql"
     # A user who may open the socket of a private instance is its administrator: redis-cli needs no password.
-    template_fill "$ROOT/deploy/rights/users.acl.in" "$VAR/redis-users.acl" "DEFAULT=on nopass ~* &* +@all" "${hashes[@]}"
-    sed -i '/^#/d; /^$/d' "$VAR/redis-users.acl"
-}
-
-# instance_configure_role ROLE: one password for both stores; the role migrate has no user in Redis.
-instance_configure_role() {
-    local file=$VAR/rights/$1.conf password
-    [ ! -f "$file" ] || return 0
-    password=$(random_hex 16)
-    {
-        printf 'mysql_user = hongbao_%s\nmysql_password = %s\n' "$1" "$password"
-        [ "$1" = migrate ] || printf 'redis_user = hongbao_%s\nredis_password = %s\n' "$1" "$password"
-    } >"$file.new"
-    mv -- "$file.new" "$file"
-}
-
-# Copies the files of static/ for nginx, and compresses text files once instead of at every request. The pages name a
-# changed file by its new name only after the pools have restarted, so copying at that time is early enough.
-instance_copy_static() {
-    local name
-    while read -r name; do
-        ! cmp -s -- "$ROOT/static/$name" "$VAR/static/$name" || continue
-        mkdir -p -- "$VAR/static/$(dirname -- "$name")"
-        cp -p -- "$ROOT/static/$name" "$VAR/static/$name"
-        [[ ! $name =~ \.(css|js|svg)$ ]] || gzip -9kfn -- "$VAR/static/$name"
-    done < <(cd -- "$ROOT/static" && find . -type f)
+    rights_acl "$VAR/rights" "on nopass ~* &* +@all" >"$VAR/redis-users.acl"
 }
 
 instance_configure_nginx() {
-    local user='' listen="listen 127.0.0.1:$PORT;" guest=''
+    local user='' listen="listen 127.0.0.1:$PORT;" limits=limits-off
     # Only root can set the workers' user; the workers must be able to open the pools' sockets.
     [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
-    # shellcheck disable=SC2016
-    [ "${HB_LOGIN_LIMIT:-off}" = off ] || guest='$hongbao_address'
-    instance_copy_static
+    [ "${HB_LIMITS:-$(instance_setting limits)}" = off ] || limits=limits
+    # The pages name a changed file by its new name only after the pools have restarted, so this is early enough.
+    "$ROOT/deploy/static-copy.sh" "$ROOT/static" "$VAR/static"
     ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
     template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
-        "USER=$user" "LISTEN=$listen" "GUEST=$guest" "VAR=$VAR" "SOCKETS=$SOCKETS"
+        "USER=$user" "LISTEN=$listen" "LIMITS=$limits" "VAR=$VAR" "SOCKETS=$SOCKETS"
 }

@@ -16,8 +16,24 @@ process_stat() {
 process_is_ours() {
     process_alive "$1" || return 1
     local folder
-    folder=$(readlink "/proc/$1/cwd" 2>/dev/null) || return 1
-    [[ $folder == "$VAR" || $folder == "$VAR"/* ]]
+    if folder=$(readlink "/proc/$1/cwd" 2>/dev/null); then
+        [[ $folder == "$VAR" || $folder == "$VAR"/* ]]
+    else
+        process_is_closed "$1"
+    fi
+}
+
+# process_is_closed PID: whether it is a process of the program and of this user. Only root may look into it
+# (app/io/sandbox.h), so its folder is unknown: its group, which is recorded, has to be enough.
+process_is_closed() {
+    local key value name=
+    while read -r key value _; do
+        case $key in
+        Name:) name=$value ;;
+        Uid:) [ "$name" = hongbao ] && [ "$value" = "$(id -u)" ] && return 0 || return 1 ;;
+        esac
+    done 2>/dev/null <"/proc/$1/status" || true
+    return 1
 }
 
 # process_recorded NAME: prints the pid in the pid file, whether or not the process still exists.

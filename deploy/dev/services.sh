@@ -91,28 +91,48 @@ service_migrate() {
     service_grant
 }
 
-# Applies grants.sql only when it has changed: between REVOKE and GRANT a running pool would be refused.
+# Applies users and grants only when they have changed: between REVOKE and GRANT a running pool would be refused.
 service_grant() {
-    local grants=$ROOT/deploy/rights/grants.sql done=$VAR/data/mariadb/hongbao-grants.sql
-    ! cmp -s -- "$grants" "$done" || return 0
-    service_mariadb_admin "$(instance_setting mysql_database)" <"$grants" || die "the rights could not be granted: $grants"
-    cp -- "$grants" "$done"
+    local folder=$ROOT/deploy/rights wanted=$VAR/mariadb-grants.sql done=$VAR/data/mariadb/hongbao-grants.sql
+    local -a files=("$VAR/mariadb-init.sql" "$folder/grants.sql")
+    ! site_has_demo || files+=("$folder/grants-demo.sql")
+    (umask 077 && cat -- "${files[@]}" >"$wanted")
+    ! cmp -s -- "$wanted" "$done" || return 0
+    service_mariadb_admin "$(instance_setting mysql_database)" <"$wanted" || die "the rights could not be granted: $wanted"
+    mv -- "$wanted" "$done"
+}
+
+# Brings new rights of both stores to an instance that runs. Redis closes the connections of its users then.
+service_rights() {
+    local done=$VAR/data/redis-users.acl
+    ! process_running mariadb || service_grant
+    if process_running redis && ! cmp -s -- "$VAR/redis-users.acl" "$done"; then
+        redis-cli -s "$SOCKETS/redis.sock" ACL LOAD >/dev/null || die "the rights could not be loaded: $VAR/redis-users.acl"
+        (umask 077 && cp -- "$VAR/redis-users.acl" "$done")
+    fi
 }
 
 service_start_redis() {
     mkdir -p -- "$VAR/data/redis"
     process_spawn redis redis-server "$VAR/redis.conf"
     process_wait_ready redis "$process_spawned" 60 service_redis_answers
+    (umask 077 && cp -- "$VAR/redis-users.acl" "$VAR/data/redis-users.acl")
 }
 
 service_redis_answers() {
     [ "$(timeout 2 redis-cli -s "$SOCKETS/redis.sock" PING 2>/dev/null)" = PONG ]
 }
 
-# The command prefix, NUL-separated, that runs the program with the configuration of the instance and without the
-# variables that only concern ./dev.
+# The command prefix, NUL-separated, that runs the program with the configuration of the instance and an environment that
+# has nothing else: settings, and what the sanitizers are told in tests.
 service_environment() {
-    printf '%s\0' env -u HB_BUILD -u HB_BINARY "HB_CONFIG=$VAR/hongbao.conf"
+    local name
+    printf '%s\0' env -i "PATH=$PATH" LANG=C.UTF-8
+    for name in "${!HB_@}" ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS; do
+        case $name in HB_CONFIG | HB_BUILD | HB_BINARY | HB_TEST_*) continue ;; esac
+        [ -z "${!name:-}" ] || printf '%s\0' "$name=${!name}"
+    done
+    printf '%s\0' "HB_CONFIG=$VAR/hongbao.conf"
 }
 
 service_hongbao() {
@@ -183,7 +203,7 @@ service_start_settle() {
     mapfile -d '' environment < <(service_environment)
     service_link_program
     process_spawn settle "${environment[@]}" multiwatch -f 1 -r 1000000 -t 1000 -s TERM -- run/hongbao settle
-    process_wait_ready settle "$process_spawned" 5 process_is_ours "$process_spawned"
+    process_wait_ready settle "$process_spawned" 5 process_running settle
 }
 
 service_start_nginx() {
@@ -237,13 +257,11 @@ service_restart_in_place() {
     done
 }
 
-# service_restarts_of PID: prints how many times the process has restarted in place.
+# service_restarts_of PID: prints how many times the process has restarted in place: the number in its name.
 service_restarts_of() {
-    local variable count=0
-    while IFS= read -r -d '' variable; do
-        [[ $variable != HONGBAO_RESTART=* ]] || count=${variable#*=}
-    done 2>/dev/null <"/proc/$1/environ" || true
-    printf '%s\n' "${count%%:*}"
+    local name count
+    { read -r name count <"/proc/$1/comm"; } 2>/dev/null || true
+    printf '%s\n' "${count:-0}"
 }
 
 # service_has_restarted PID RESTARTS: whether it has restarted since and serves (it installs its signal handlers last),

@@ -176,7 +176,8 @@ site_restart() {
     build_binary
     service_link_program
     instance_configure
-    service_hongbao check >/dev/null || die "the configuration, the scripts or the templates are broken"
+    service_hongbao check >/dev/null || die "the configuration or its files are broken (above)"
+    service_rights
     service_hongbao settle --check || die "the configuration does not fit the tables"
     for name; do
         service_restart "$name"
@@ -278,7 +279,7 @@ site_bring_up() {
     trap 'site_undo' EXIT
 
     # One clear message instead of a pool whose processes end again and again.
-    service_hongbao check >/dev/null || die "the configuration, the scripts or the templates are broken"
+    service_hongbao check >/dev/null || die "the configuration or its files are broken (above)"
     for name in "${missing[@]}"; do
         site_start_one "$name"
         [ "$name" != mariadb ] || service_migrate
@@ -289,7 +290,10 @@ site_bring_up() {
 
 # Checks the port before anything is started; nginx would notice last. Ends workers that a killed nginx has left behind.
 site_check_port() {
-    local address
+    local address first=1024
+    { read -r first </proc/sys/net/ipv4/ip_unprivileged_port_start; } 2>/dev/null || true
+    [ "$PORT" -ge "$first" ] || [ "$(id -u)" -eq 0 ] ||
+        die "port $PORT is for root only, and nginx does not run as root; choose one from $first with --port"
     service_end nginx
     for address in 127.0.0.1 ::1; do
         if (exec 3<>"/dev/tcp/$address/$PORT") 2>/dev/null; then

@@ -4,7 +4,7 @@
 # tests_run [LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an argument all.
 tests_run() {
     local preset=${HB_BUILD:-dev} all word found status=0
-    local -a chosen=() options=()
+    local -a chosen=() options=(-LE '^package$') # the package is built and installed only when asked for
     packages_install run test
     if [ $# -eq 0 ]; then
         build_preset "$preset"
@@ -18,9 +18,10 @@ tests_run() {
         build_preset "$preset" "${chosen[@]}"
         options=(-R "^($(IFS='|' && echo "${chosen[*]}"))\$")
     fi
+    [[ " ${chosen[*]}" != *' package.'* ]] || packages_install package
     tests_npm "${chosen[@]}"
     # Tests without servers must not stop the servers of a concurrent run.
-    if [ $# -eq 0 ] || printf '%s\n' "${chosen[@]}" | grep -qvE '^(unit|tidy)\.'; then
+    if [ $# -eq 0 ] || printf '%s\n' "${chosen[@]}" | grep -qvE '^(unit|tidy|package)\.'; then
         tests_stop_servers "$ROOT/build/$preset/servers"
     fi
     unset HB_BUILD
@@ -75,7 +76,7 @@ tests_near() {
 # tests_npm [TEST...]: installs the npm packages that the tests need; without an argument those of all tests.
 tests_npm() {
     local names=" $*"
-    if [ $# -eq 0 ] || [[ $names == *' e2e.'* || $names == *' pages.'* ]]; then
+    if [ $# -eq 0 ] || [[ $names == *' e2e.'* || $names == *' pages.'* || $names == *' package.'* || $names == *' fuzz.site'* ]]; then
         checks_npm tests/e2e
     fi
     if [ $# -eq 0 ] || [[ $names == *' pages.'* ]]; then

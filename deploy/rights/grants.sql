@@ -1,28 +1,57 @@
 -- The rights of each role on the tables (docs/reference/rights.md). Run it after every `hongbao migrate`, as an
 -- administrator, in the program's database: mariadb hongbao <grants.sql. It first revokes all earlier rights.
 --
--- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. UPDATE is granted by
--- column. INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
-REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_web'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost';
+-- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. Accounts and transfers are
+-- written by routines alone (sql/migrations), which keep the rules of the ledger. UPDATE is granted by column.
+-- INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_backup'@'localhost';
 
--- The pools: users and their access tokens, deposits, sending, shares that are given back, reading.
-GRANT SELECT, INSERT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (password_hash) ON user TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (balance_fen) ON account TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT ON transfer TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms, thanks_count, returned_count, returned_fen, best_share_no) ON packet TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT ON packet_receiver TO 'hongbao_web'@'localhost';
-GRANT SELECT ON `grab` TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (applied_ms) ON thanks TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (applied_ms) ON share_return TO 'hongbao_web'@'localhost';
-GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen, received_count, received_fen) ON user_month TO 'hongbao_web'@'localhost';
-GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_web'@'localhost';
-GRANT SELECT ON schema_migration TO 'hongbao_web'@'localhost';
-GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_web'@'localhost';
+-- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
+-- logins by passkey, the wallets of new users, and the deletion of an account with the money that it gives up.
+GRANT SELECT, INSERT (username, nickname, password_hash, created_ms), UPDATE (password_hash) ON user TO 'hongbao_auth'@'localhost';
+GRANT SELECT ON username_retired TO 'hongbao_auth'@'localhost';
+GRANT EXECUTE ON PROCEDURE user_delete TO 'hongbao_auth'@'localhost';
+GRANT SELECT ON account TO 'hongbao_auth'@'localhost';
+GRANT SELECT (sender_id, state, amount_fen, returned_fen, grabbed_fen) ON packet TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
 
--- The settle worker: grabs, refunds, balances, totals. It reads no passwords.
-GRANT SELECT, UPDATE (balance_fen) ON account TO 'hongbao_settle'@'localhost';
-GRANT SELECT, INSERT ON transfer TO 'hongbao_settle'@'localhost';
+-- The page pool: revoking access tokens and passkeys, sending, shares that are given back, reading. It reads no password hashes.
+GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms), UPDATE (nickname) ON user TO 'hongbao_page'@'localhost';
+GRANT SELECT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_page'@'localhost';
+GRANT SELECT, DELETE ON passkey TO 'hongbao_page'@'localhost';
+GRANT SELECT (user_id) ON recovery_code TO 'hongbao_page'@'localhost';
+GRANT SELECT ON account TO 'hongbao_page'@'localhost';
+GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_return TO 'hongbao_page'@'localhost';
+GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms, thanks_count, returned_count, returned_fen, best_share_no) ON packet TO 'hongbao_page'@'localhost';
+GRANT SELECT, INSERT ON packet_receiver TO 'hongbao_page'@'localhost';
+GRANT SELECT ON `grab` TO 'hongbao_page'@'localhost';
+GRANT SELECT, INSERT, UPDATE (applied_ms) ON thanks TO 'hongbao_page'@'localhost';
+GRANT SELECT, INSERT, UPDATE (applied_ms) ON share_return TO 'hongbao_page'@'localhost';
+GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen, received_count, received_fen) ON user_month TO 'hongbao_page'@'localhost';
+GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_page'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_page'@'localhost';
+GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_page'@'localhost';
+
+-- The card pool draws pictures of packets. It reads no seed, which tells the shares before they are opened.
+GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover) ON packet TO 'hongbao_card'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
+
+-- The settle worker: grabs, refunds, balances, totals, and what is left of users who delete their account. It reads no
+-- names and passwords; ids of users, because it looks for accounts and sessions of nobody.
+GRANT SELECT (id, deleting_ms, deleted_ms) ON user TO 'hongbao_settle'@'localhost';
+GRANT SELECT (user_id, hash) ON token TO 'hongbao_settle'@'localhost';
+GRANT EXECUTE ON PROCEDURE user_erase TO 'hongbao_settle'@'localhost';
+GRANT EXECUTE ON PROCEDURE user_deleted TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON account TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON transfer TO 'hongbao_settle'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_settle TO 'hongbao_settle'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_refund TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms, closed_ms) ON packet TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON packet_receiver TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT ON `grab` TO 'hongbao_settle'@'localhost';
@@ -33,13 +62,26 @@ GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_ms) ON stream_curso
 GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
 
+-- The support (hongbao user): disables users, sets passwords without reading them, ends access tokens.
+GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms), UPDATE (password_hash, disabled_ms) ON user TO 'hongbao_support'@'localhost';
+GRANT SELECT, DELETE ON token TO 'hongbao_support'@'localhost';
+GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
+GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
+
 -- The audit only reads; no usernames or passwords.
+GRANT SELECT (id, deleting_ms, deleted_ms) ON user TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet_receiver TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON share_return TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON thanks TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON user_month TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON stream_cursor TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON dead_letter TO 'hongbao_audit'@'localhost';
+
+-- The backup (hongbao backup) reads all tables, and the routines, which MariaDB keeps in mysql.proc. (MySQL has the
+-- privilege SHOW_ROUTINE instead: there grant it, and leave out the last line.)
+GRANT SELECT ON * TO 'hongbao_backup'@'localhost';
+GRANT SELECT ON mysql.proc TO 'hongbao_backup'@'localhost';

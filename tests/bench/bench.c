@@ -36,6 +36,7 @@ static bool server_fence_open(struct bench *b)
 bool bench_open(struct bench *b)
 {
     char error[512] = "out of memory";
+    const char *missing;
     (void)signal(SIGPIPE, SIG_IGN);
     *b = (struct bench){ 0 };
     config_defaults(&b->config);
@@ -44,7 +45,8 @@ bool bench_open(struct bench *b)
     if (ok) {
         b->redis = redis_new(&b->config);
         (void)snprintf(error, sizeof error, "Redis does not answer");
-        ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config) == ST_OK && server_fence_open(b);
+        ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config, &missing) == ST_OK &&
+             server_fence_open(b);
     }
     if (!ok)
         (void)fprintf(stderr, "%s\n", error);

@@ -13,8 +13,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
-const ORDER = ['fsync', 'per_core', 'grab_win', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
-  'records', 'send', 'login', 'connections', 'growth', 'memory'];
+const ORDER = ['fsync', 'per_core', 'grab_win', 'grab_options', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
+  'records', 'send', 'login', 'login_flood', 'connections', 'growth', 'memory'];
 
 const OPTIONS = {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },

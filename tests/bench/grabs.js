@@ -28,8 +28,8 @@ const liveKey = (id, what) => {
 // How many shares each of SPREAD packets needs.
 export const spreadShares = (rate, seconds) => Math.ceil(rate * seconds * SPARE / SPREAD) + 1;
 
-// How many packets with a share for every user a load needs.
-export const packetsNeeded = (rate, seconds) => Math.ceil(rate * seconds * SPARE / USERS) + 2;
+// How many packets with a share for each of these users a load needs.
+export const packetsNeeded = (rate, seconds, users = USERS) => Math.ceil(rate * seconds * SPARE / users) + 2;
 
 export class Grabs {
   #sent = 0; #files = 0; #rates = new Map();
@@ -80,12 +80,13 @@ export class Grabs {
     return path;
   }
 
-  // Sends count packets with a share for every user; returns their ids.
-  async packets(count, shares = USERS) {
+  // Sends count packets with a share for every user; returns their ids. senders: who sends them in turn; fields(): further
+  // fields of the next one.
+  async packets(count, shares = USERS, { senders = this.users, fields = () => ({}) } = {}) {
     const ids = new Array(count);
     let next = 0;
     const work = async () => {
-      for (let i = next++; i < count; i = next++) ids[i] = await this.site.send(this.users[this.#sent++ % this.users.length], shares);
+      for (let i = next++; i < count; i = next++) ids[i] = await this.site.send(senders[this.#sent++ % senders.length], shares, fields());
     };
     await Promise.all(Array.from({ length: SENDERS_AT_ONCE }, work));
     return ids;

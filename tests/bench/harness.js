@@ -5,7 +5,7 @@
 //   ratios  results of bench.ratio(name, value, want)
 //   notes   sentences below the table
 // A case that throws has failed; the next one runs.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../chaos/instance.js';
@@ -28,6 +28,7 @@ export class Bench {
     this.quick = quick;
     this.rounds = rounds ?? (quick ? ROUNDS_QUICK : ROUNDS);
     this.folder = mkdtempSync(join(tmpdir(), 'hongbao-bench-'));
+    chmodSync(this.folder, 0o755); // the servers have a user of their own
     Object.assign(this, { median, medians, percentile, ratio });
   }
 

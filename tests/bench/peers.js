@@ -58,9 +58,9 @@ export class Peer {
   }
 
   names(more = {}) {
-    const web = roleOf(this.site, 'web');
+    const hot = roleOf(this.site, 'hot');
     return { ROOT: this.root, VAR: this.folder, PORT: this.port, REDIS: this.site.socket('redis'), GRAB_HASH: this.grabHash,
-      PARTITIONS, REDIS_USER: web.redis_user, REDIS_PASSWORD: web.redis_password, ...more };
+      PARTITIONS, REDIS_USER: hot.redis_user, REDIS_PASSWORD: hot.redis_password, ...more };
   }
 
   // Fills a file of peers/ into the peer's folder; its path.

@@ -16,7 +16,7 @@ export class RedisServer {
     this.socket = join(folder, 'redis.sock');
     mkdirSync(join(folder, 'data/redis'), { recursive: true });
     const text = readFileSync(join(root, 'deploy/dev/redis.conf.in'), 'utf8')
-      .replaceAll('@VAR@', folder).replaceAll('@SOCKETS@', folder).replace(/^aclfile .*\n/m, '');
+      .replaceAll('@ROOT@', root).replaceAll('@VAR@', folder).replaceAll('@SOCKETS@', folder).replace(/^aclfile .*\n/m, '');
     const given = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
     writeFileSync(join(folder, 'redis.conf'), text + given.join(''));
   }

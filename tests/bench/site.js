@@ -95,10 +95,11 @@ export class Site {
   }
 
   // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids. All but the hot pool use mariadb,
-  // too: its CPU time as a whole, as its threads may end.
+  // too: its CPU time as a whole, as its threads may end. nginx's cache loader ends a minute after the start.
   groups(pool) {
+    const stays = (pid) => !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cache loader');
     const servers = { nginx: 'nginx', app: pool, redis: 'redis' };
-    const groups = Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name))]));
+    const groups = Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name)).filter(stays)]));
     return pool === 'hot' ? groups : { ...groups, mariadb: () => cpuNs(this.pid('mariadb')) };
   }
 

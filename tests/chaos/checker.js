@@ -20,13 +20,14 @@ export function packetNumber(text) {
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
-  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen, returned_count, returned_fen, ended_ms',
-    ['amount_fen', 'count', 'grabbed_count', 'refund_fen', 'returned_count', 'returned_fen']],
+  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen, returned_count, returned_fen, ended_ms, thanks_count',
+    ['amount_fen', 'count', 'grabbed_count', 'refund_fen', 'returned_count', 'returned_fen', 'thanks_count']],
   returns: ['share_return', 'packet_id, share_no, user_id, amount_fen, position', ['share_no', 'amount_fen']],
+  thanks: ['thanks', 'packet_id, share_no, user_id, text', ['share_no']],
   grabs: ['`grab`', 'packet_id, share_no, user_id, amount_fen, grabbed_ms', ['share_no', 'amount_fen', 'grabbed_ms']],
   transfers: ['transfer', 'kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key', ['amount_fen']],
   wallets: ["account WHERE kind = 'wallet'", 'id, balance_fen', ['balance_fen']],
-  users: ['user', 'id, username', []],
+  users: ['user', 'id, username, nickname, deleting_ms, deleted_ms', []],
 };
 
 // The tables as lists of objects, from one snapshot: packets expire meanwhile.
@@ -151,6 +152,50 @@ function judgePositions(verdict, facts, publicIds) {
   }
 }
 
+const thanksOf = ({ packet_id, share_no }) => `${packet_id} ${share_no}`;
+
+// What users thanked with: each with their own text, once, and for the share that they have.
+function judgeThanks(verdict, asked, facts, publicIds) {
+  const keyOf = (packet, user) => `${packet} ${user}`;
+  const rows = grouped(facts.thanks, (row) => keyOf(row.packet_id, row.user_id));
+  const requests = grouped(asked, ({ packet, user }) => keyOf(packetNumber(packet), user));
+  const returned = new Set(facts.returns.map(({ packet_id, user_id }) => keyOf(packet_id, user_id)));
+  for (const key of new Set([...rows.keys(), ...requests.keys()])) {
+    const [number, user] = key.split(' ');
+    const [packet, name, all, found] = [publicIds.get(number), `the thanks of user ${user}`, requests.get(key) ?? [], rows.get(key) ?? []];
+    const text = found[0]?.text;
+    // A text that is refused because of another one is no contradiction to that one.
+    const others = all.filter(({ why }) => why === 'thanks-already');
+    judgeEffect(verdict, { op: 'thanks', packet, name, asked: all.filter((thanks) => !others.includes(thanks)), rows: found,
+      told: (thanks) => (thanks.text === text && thanks.said === text ? null : `said "${thanks.text}", was told "${thanks.said}", there is "${text}"`) });
+    if (found.length > 0 && !all.some((thanks) => thanks.outcome !== 'refused' && thanks.text === text)) {
+      verdict.blame('unexpected', packet, `${name} are "${text}", which was not said`);
+    }
+    for (const { n, text: refused } of others.filter((other) => found.length === 0 || other.text === text)) {
+      verdict.blame('broken', packet, `${name}: request ${n} with "${refused}" was refused for another text, there is ${found.length === 0 ? 'none' : 'this one'}`);
+    }
+    const denied = all.find(({ why }) => why === 'no-share');
+    if (denied && !returned.has(key)) verdict.blame('lost', packet, `${name}: request ${denied.n} was told that there is no share, which was not given back`);
+  }
+}
+
+// Thanks are for a share of the user who said them, at most one for a share, and the packet counts them.
+function judgeThankedShares(verdict, facts, publicIds) {
+  const owners = new Map(facts.grabs.map((grab) => [thanksOf(grab), grab.user_id]));
+  for (const [share, rows] of grouped(facts.thanks, thanksOf)) {
+    const packet = publicIds.get(rows[0].packet_id);
+    if (rows.length > 1) verdict.blame('duplicated', packet, `share ${rows[0].share_no} is thanked for ${rows.length} times`);
+    for (const { user_id, share_no } of rows.filter((row) => row.user_id !== owners.get(share))) {
+      verdict.blame('broken', packet, `user ${user_id} thanks for share ${share_no} of ${owners.get(share) ?? 'nobody'}`);
+    }
+  }
+  const counts = grouped(facts.thanks, ({ packet_id }) => packet_id);
+  for (const { id, thanks_count } of facts.packets) {
+    const count = counts.get(id)?.length ?? 0;
+    if (count !== thanks_count) verdict.blame('broken', publicIds.get(id), `it counts ${thanks_count} thanks, there are ${count}`);
+  }
+}
+
 // A packet that was ended, as told, is ended in the tables, or every share was taken before.
 function judgeEnds(verdict, ends, packets) {
   for (const end of ends.filter(({ outcome }) => outcome === 'ok')) {
@@ -188,11 +233,26 @@ function judgeDeposits(verdict, deposits, facts) {
   }
 }
 
-function judgeAccounts(verdict, registers, facts) {
-  const rows = grouped(facts.users, ({ username }) => username);
+// The row of a user who has asked for the deletion has no name any more.
+function judgeAccounts(verdict, registers, deletes, facts) {
+  const gone = new Map(deletes.filter(({ outcome }) => outcome !== 'refused').map(({ user, name }) => [`~${user}`, name]));
+  const rows = grouped(facts.users, ({ username }) => gone.get(username) ?? username);
   for (const [name, asked] of grouped(registers, (register) => register.name)) {
     judgeEffect(verdict, { op: 'register', name: `the account ${name}`, asked, rows: rows.get(name) ?? [],
       told: (register, row) => (String(register.user) === row.id ? null : `got id ${register.user}, there is ${row.id}`) });
+  }
+}
+
+// An account is deleted when its user has asked for it, and only then.
+function judgeDeletions(verdict, deletes, facts) {
+  const asked = grouped(deletes, ({ user }) => String(user));
+  for (const { id, username, nickname, deleting_ms, deleted_ms } of facts.users) {
+    const requests = asked.get(id) ?? [];
+    const begun = deleting_ms !== 'NULL';
+    judgeEffect(verdict, { op: 'delete', name: `the deletion of user ${id}`, asked: requests.filter(({ outcome }) => outcome !== 'refused'),
+      rows: begun ? [{}] : [], told: () => null });
+    if (begun && (username !== `~${id}` || nickname !== '')) verdict.blame('broken', undefined, `user ${id} is deleted and has the name ${username} ${nickname}`);
+    if (begun && deleted_ms === 'NULL') verdict.blame('broken', undefined, `the deletion of user ${id} is not completed`);
   }
 }
 
@@ -228,6 +288,9 @@ function judgeMoney(verdict, facts, publicIds, demoUsers) {
   for (const { kind, credit_id, amount_fen, request_key } of facts.transfers) {
     if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
   }
+  for (const { kind, debit_id, amount_fen } of facts.transfers) {
+    if (kind === 'forfeit') add(debit_id, -amount_fen);
+  }
   for (const [key, extra] of transfers) {
     verdict.blame('unexpected', publicIds.get(extra[0].packet_id), `a transfer that belongs to nothing: ${key}`);
   }
@@ -245,10 +308,13 @@ export function judge(operations, facts, demoUsers) {
   judgeEmpty(verdict, of('open'), new Map(facts.packets.map((packet) => [packet.id, packet])));
   judgeReturns(verdict, of('return'), facts, publicIds);
   judgePositions(verdict, facts, publicIds);
+  judgeThanks(verdict, of('thanks'), facts, publicIds);
+  judgeThankedShares(verdict, facts, publicIds);
   judgeEnds(verdict, of('end'), new Map(facts.packets.map((packet) => [packet.id, packet])));
   judgeSends(verdict, of('send'), facts, publicIds);
   judgeDeposits(verdict, of('deposit'), facts);
-  judgeAccounts(verdict, of('register'), facts);
+  judgeAccounts(verdict, of('register'), of('delete'), facts);
+  judgeDeletions(verdict, of('delete'), facts);
   judgeMoney(verdict, facts, publicIds, demoUsers);
   return verdict;
 }
@@ -283,6 +349,7 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
     pages += 2;
   }
   const rows = grouped(facts.grabs, ({ packet_id }) => packet_id);
+  const thanks = new Map(facts.thanks.map((row) => [thanksOf(row), row.text]));
   const cookies = new Map(users.map(({ id, cookie }) => [id, cookie]));
   for (const packet of sample) {
     const id = publicIds.get(packet.id);
@@ -294,11 +361,11 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
       next = page.json?.next ? `?after=${page.json.next}` : '';
       pages++;
     } while (next);
-    const line = (grabs) => grabs.sort().join(' ');
-    const there = line((rows.get(packet.id) ?? []).map((grab) => `${grab.share_no}:${grab.user_id}:${grab.amount_fen}`));
-    if (line(shown.map((grab) => `${grab.share_no}:${grab.user.id}:${grab.amount_fen}`)) !== there) {
-      blame(id, 'its page shows other grabs than the tables');
-    }
+    const line = (grabs) => grabs.map((grab) => JSON.stringify(grab)).sort().join(' ');
+    const there = line((rows.get(packet.id) ?? []).map((grab) => [grab.share_no, String(grab.user_id), grab.amount_fen,
+      returned.has(`${packet.id} ${grab.user_id}`), thanks.get(thanksOf(grab)) ?? null]));
+    const page = line(shown.map((grab) => [grab.share_no, String(grab.user.id), grab.amount_fen, grab.returned, grab.thanks]));
+    if (page !== there) blame(id, `its page shows ${page}, the tables have ${there}`);
   }
   return { pages, blames };
 }

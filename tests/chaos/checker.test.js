@@ -1,7 +1,7 @@
 // The checker finds each kind of violation: each case plants one in a history or in the tables.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge, packetNumber } from './checker.js';
+import { checkPages, judge, packetNumber } from './checker.js';
 import { plan, place } from './nemesis.js';
 import { Rng } from './rng.js';
 
@@ -32,8 +32,9 @@ function example() {
     ask('register', 'ok', { name: 'somebody', user: 10004 }),
   ];
   const facts = {
-    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount_fen: 30, count: 2, state: 'closed', grabbed_count: 1, refund_fen: 18, returned_count: 0, returned_fen: 0, ended_ms: 'NULL' }],
+    packets: [{ id: NUMBER, sender_id: SENDER, request_key: 'k1', amount_fen: 30, count: 2, state: 'closed', grabbed_count: 1, refund_fen: 18, returned_count: 0, returned_fen: 0, ended_ms: 'NULL', thanks_count: 0 }],
     returns: [],
+    thanks: [],
     grabs: [{ packet_id: NUMBER, share_no: 0, user_id: GRABBER, amount_fen: 12 }],
     transfers: [
       { kind: 'deposit', debit_id: '1', credit_id: SENDER, amount_fen: 500, packet_id: 'NULL', seq: 'NULL', request_key: `${SENDER}:k2` },
@@ -42,7 +43,7 @@ function example() {
       ...[...DEMO].map((id) => ({ kind: 'deposit', debit_id: '1', credit_id: id, amount_fen: 100_000, packet_id: 'NULL', seq: 'NULL', request_key: `${id}:demo` })),
     ],
     wallets: [{ id: SENDER, balance_fen: 100_488 }, { id: GRABBER, balance_fen: 100_012 }, { id: OTHER, balance_fen: 100_000 }],
-    users: [{ id: '10004', username: 'somebody' }],
+    users: [{ id: '10004', username: 'somebody', nickname: 'somebody', deleting_ms: 'NULL', deleted_ms: 'NULL' }],
   };
   return { operations, facts, ask, open, grabbed };
 }
@@ -97,6 +98,80 @@ test('a share at a wrong position is broken', () => finds('broken', (run) => {
   giveBack(run);
   run.facts.returns[0].position = '3';
 }));
+const thank = ({ ask }, outcome, text, fields) => ask('thanks', outcome, { user: GRABBER, packet: PACKET, text, ...fields });
+
+// GRABBER says "hi".
+function thanked(run) {
+  run.operations.push(thank(run, 'ok', 'hi', { said: 'hi' }));
+  run.facts.thanks.push({ packet_id: NUMBER, share_no: 0, user_id: GRABBER, text: 'hi' });
+  run.facts.packets[0].thanks_count = 1;
+}
+const thankedThen = (spoil) => (run) => { thanked(run); spoil(run); };
+
+test('thanks are accepted, also repeated, and before a return', () => {
+  accepts(thanked);
+  accepts(thankedThen((run) => run.operations.push(thank(run, 'ok', 'hi', { said: 'hi' }))));
+  accepts(thankedThen(giveBack));
+});
+test('acknowledged thanks without a row are lost', () => finds('lost', thankedThen(({ facts }) => { facts.thanks = []; })));
+test('thanks with another text than acknowledged are changed', () => {
+  finds('changed', thankedThen(({ facts }) => { facts.thanks[0].text = 'ho'; }));
+  finds('changed', thankedThen(({ operations }) => { operations.at(-1).said = 'ho'; }));
+  finds('changed', thankedThen((run) => run.operations.push(thank(run, 'ok', 'ho', { said: 'ho' }))));
+});
+test('thanks that nobody said, or only with another text, are unexpected', () => {
+  finds('unexpected', thankedThen(({ operations }) => { operations.pop(); }));
+  finds('unexpected', thankedThen((run) => { run.operations.splice(-1, 1, thank(run, 'unknown', 'ho')); }));
+  finds('unexpected', thankedThen((run) => { run.operations.splice(-1, 1, thank(run, 'refused', 'hi', { why: 'missing' })); }));
+});
+test('thanks of unknown outcome may have a row, which counts as recovered, or none', () => {
+  const present = accepts(thankedThen((run) => { run.operations.splice(-1, 1, thank(run, 'unknown', 'hi')); }));
+  assert.deepEqual(present.recovered, { thanks: 1 });
+  const missing = accepts((run) => run.operations.push(thank(run, 'unknown', 'hi')));
+  assert.deepEqual(missing.recovered, {});
+});
+test('two thanks of one user, or for one share, are duplicated', () => {
+  finds('duplicated', thankedThen(({ facts }) => { facts.thanks.push({ ...facts.thanks[0], share_no: 1 }); }));
+  finds('duplicated', thankedThen(({ facts }) => { facts.thanks.push({ ...facts.thanks[0], user_id: OTHER }); }));
+});
+test('thanks for the share of somebody else, or miscounted thanks, are broken', () => {
+  finds('broken', thankedThen(({ facts }) => { facts.thanks[0].share_no = 1; }));
+  finds('broken', thankedThen(({ facts }) => { facts.packets[0].thanks_count = 0; }));
+});
+test('a refusal for another text is accepted only with another text', () => {
+  const refused = (run, text) => run.operations.push(thank(run, 'refused', text, { why: 'thanks-already' }));
+  accepts(thankedThen((run) => refused(run, 'ho')));
+  finds('broken', thankedThen((run) => refused(run, 'hi')));
+  finds('broken', (run) => refused(run, 'hi'));
+});
+test('thanks are refused for want of a share only after a return', () => {
+  const denied = (run) => run.operations.push(thank(run, 'refused', 'hi', { why: 'no-share' }));
+  finds('lost', denied);
+  accepts((run) => { giveBack(run); denied(run); });
+  finds('changed', thankedThen((run) => { giveBack(run); denied(run); })); // said before
+});
+
+// Compares the pages, which show this share, with the tables.
+async function pagesOf({ facts }, share) {
+  const pages = {
+    '/wallet': { balance_fen: 100_012 },
+    '/records/received': { year: 2026, total_fen: 0, count: 0 },
+    [`/p/${PACKET}`]: { grabs: [{ share_no: 0, user: { id: 10002 }, amount_fen: 12, returned: false, thanks: 'hi', ...share }], next: null },
+  };
+  const site = { get: (path) => ({ status: 200, json: pages[path] }) };
+  facts.grabs[0].grabbed_ms = 0; // in another year
+  const { blames } = await checkPages({ site, users: [{ id: GRABBER }], facts, sample: facts.packets, publicIds: new Map([[NUMBER, PACKET]]) });
+  return blames;
+}
+test('a page that differs from the tables is broken', async () => {
+  const run = example();
+  thanked(run);
+  assert.deepEqual(await pagesOf(run, {}), []);
+  for (const share of [{ thanks: null }, { thanks: 'ho' }, { returned: true }, { amount_fen: 13 }, { user: { id: 10003 } }, { share_no: 1 }]) {
+    assert.equal((await pagesOf(run, share)).length, 1, JSON.stringify(share));
+  }
+});
+
 test('an end that was told and is not there is lost', () => finds('lost', ({ operations, facts, ask }) => {
   operations.push(ask('end', 'ok', { user: SENDER, packet: PACKET, state: 'expired' }));
   facts.packets[0].state = 'open';
@@ -162,6 +237,27 @@ test('a deposit has one transfer, with its amount', () => {
 });
 
 test('an acknowledged account without a row is lost', () => finds('lost', ({ facts }) => { facts.users = []; }));
+
+// somebody deletes the account, with 5.00 yuan in the wallet.
+function leave({ operations, facts, ask }) {
+  operations.push(ask('deposit', 'ok', { user: '10004', key: 'k3', amount_fen: 500, got_fen: 500 }));
+  operations.push(ask('delete', 'ok', { user: '10004', name: 'somebody' }));
+  facts.users = [{ id: '10004', username: '~10004', nickname: '', deleting_ms: '1', deleted_ms: '2' }];
+  const money = { amount_fen: 500, packet_id: 'NULL', seq: 'NULL' };
+  facts.transfers.push({ kind: 'deposit', debit_id: '1', credit_id: '10004', ...money, request_key: '10004:k3' });
+  facts.transfers.push({ kind: 'forfeit', debit_id: '10004', credit_id: '1', ...money, request_key: '10004:2' });
+  facts.wallets.push({ id: '10004', balance_fen: 0 });
+}
+
+test('a deletion is accepted, and one that is lost, incomplete or not asked for is found', () => {
+  accepts(leave);
+  finds('lost', (run) => { leave(run); Object.assign(run.facts.users[0], { username: 'somebody', deleting_ms: 'NULL' }); });
+  finds('broken', (run) => { leave(run); run.facts.users[0].deleted_ms = 'NULL'; });
+  finds('broken', (run) => { leave(run); run.facts.users[0].nickname = 'somebody'; });
+  finds('unexpected', (run) => { leave(run); run.operations.pop(); });
+  finds('broken', (run) => { leave(run); run.facts.wallets[3].balance_fen = 500; });
+  assert.deepEqual(accepts((run) => { leave(run); run.operations.at(-1).outcome = 'unknown'; }).recovered, { delete: 1 });
+});
 
 test('a missing, duplicated or misdirected transfer is found', () => {
   for (const at of [1, 2]) {

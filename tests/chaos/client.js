@@ -1,6 +1,6 @@
-// The load: some concurrent visitors send, open and view packets, deposit and log in; the seed decides. Each request is
-// recorded in the history as invoked and then as ok, refused or unknown. Each page is compared with the answers before
-// it.
+// The load: some concurrent visitors send, open and view packets, give shares back and thank for them, deposit, log in and
+// delete accounts; the seed decides. Each request is recorded in the history as invoked and then as ok, refused or unknown.
+// Each page is compared with the answers before it.
 import { pause, poll } from './instance.js';
 import { Rng } from './rng.js';
 
@@ -9,7 +9,14 @@ const SHARES_MAX = 100; // the newest shares, some of which are given back
 const RETRIES_MAX = 4;
 const THINK_MS_MAX = 30;
 
-const ACTIONS = { open: 58, view: 16, send: 8, giveBack: 4, wallet: 4, deposit: 3, records: 3, end: 1, login: 1, register: 1 };
+// Few, so that a share is also thanked for again with the same text.
+const THANKS = ['谢谢老板 🙏', '新年快乐', '"thanks", it\'s 100% \\o/'];
+
+// Requests of a user who deletes the account until the answer is known.
+const LEAVE_TRIES_MAX = 60;
+
+const ACTIONS = { open: 57, view: 16, send: 8, giveBack: 4, wallet: 4, thank: 3, deposit: 3, records: 3, end: 1, login: 1, register: 1, leave: 1 };
+
 
 // The outcome of a request by the status of its answer.
 export function outcomeOf(status) {
@@ -50,7 +57,7 @@ export class Load {
     const outcome = outcomeOf(answer.status);
     const told = outcome === 'ok' ? result(answer.json, answer) : { why: answer.error ?? answer.json?.type?.split(':').pop() };
     this.#history.finish(operation, outcome, { status: answer.status, ...told });
-    if (answer.status === 401) this.#history.blame('lost', fields.packet, `request ${operation.n}: the session of user ${fields.user} is lost`);
+    if (answer.status === 401 && op !== 'delete') this.#history.blame('lost', fields.packet, `request ${operation.n}: the session of user ${fields.user} is lost`);
     if (answer.status === 404) this.#history.blame('lost', fields.packet, `request ${operation.n}: ${op} of an existing packet or page answers 404`);
     if (answer.status === 500) this.#history.blame('broken', fields.packet, `request ${operation.n}: ${op} answers 500`);
     return operation;
@@ -154,7 +161,7 @@ export class Load {
       (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
     if (opened.result === 'grabbed') this.#judgeOpener(opened, packet, user, phrase);
     if (opened.outcome === 'ok') this.#see(opened, packet.id, user.id, opened.share_no, opened.amount_fen);
-    if (opened.result === 'grabbed') {
+    if (opened.result === 'grabbed' && !user.leaves) {
       this.#shares.push({ packet, user });
       if (this.#shares.length > SHARES_MAX) this.#shares.shift();
     }
@@ -188,6 +195,15 @@ export class Load {
     await Promise.all(Array.from({ length: taps }, () => this.#ask('return', { user: user.id, packet: packet.id },
       () => this.#site.post(`/p/${packet.id}/return`, user.cookie),
       (json) => ({ returned_fen: json.returned_fen, to: json.to }))));
+  }
+
+  // Thanks for a share; some do it twice at once, with the same text or another one.
+  async thank(rng) {
+    if (this.#shares.length === 0) return;
+    const { packet, user } = rng.pick(this.#shares);
+    const texts = Array.from({ length: rng.oneIn(4) ? 2 : 1 }, () => rng.pick(THANKS));
+    await Promise.all(texts.map((text) => this.#ask('thanks', { user: user.id, packet: packet.id, text },
+      () => this.#site.post(`/p/${packet.id}/thanks`, user.cookie, { text }), (json) => ({ said: json.text }))));
   }
 
   // A sender ends a packet early.
@@ -235,6 +251,44 @@ export class Load {
     const made = await this.#ask('register', { name: account.username },
       () => this.#site.post('/register', '', { ...account, nickname: account.username }), (json) => ({ user: json.id }));
     if (made.outcome === 'ok') this.#accounts.push(account);
+  }
+
+  // A new user gets money, sends a packet, opens another one, and deletes the account. Others may open the packet.
+  async leave(rng) {
+    const account = { username: `d${rng.word(14)}`, password: rng.word(12) };
+    let cookie;
+    const made = await this.#ask('register', { name: account.username },
+      () => this.#site.post('/register', '', { ...account, nickname: account.username }),
+      (json, { cookies }) => {
+        cookie = cookies.find((text) => /^(__Host-)?sid=/.test(text));
+        return { user: json.id };
+      });
+    if (made.outcome !== 'ok' || !cookie) return;
+    const user = { id: String(made.user), name: account.username, cookie, leaves: true };
+    const key = rng.word(20);
+    await this.#ask('deposit', { user: user.id, key, amount_fen: 500 },
+      () => this.#site.post('/wallet/deposit', cookie, { amount: '5.00', request_key: key }), (json) => ({ got_fen: json.amount_fen }));
+    const fields = { kind: 'even', amount: '0.10', count: 3, request_key: rng.word(20) };
+    const sent = await this.#ask('send', { user: user.id, key: fields.request_key, amount_fen: 30, count: 3, kind: 'even' },
+      () => this.#site.post('/send', cookie, fields), (json) => ({ packet: json.id }));
+    const packet = this.#pickPacket(rng);
+    if (packet) await this.#tap(packet, user, packet.phrase);
+    if (sent.outcome === 'ok') await this.#tap({ id: sent.packet, to: [] }, rng.pick(this.#users), undefined);
+    await this.#delete(user, account, rng);
+  }
+
+  // A repeat is told that the session has ended (401) when an earlier request began the deletion.
+  async #delete(user, account, rng) {
+    for (let i = 0; i < LEAVE_TRIES_MAX && !this.#stopped; i++) {
+      const asked = await this.#ask('delete', { user: user.id, name: account.username },
+        () => this.#site.post('/account/delete', user.cookie, { ...account, give_up: '1' }));
+      if (asked.outcome === 'ok') return;
+      if (asked.outcome === 'refused' && (i === 0 || asked.status !== 401)) {
+        this.#history.blame('broken', undefined, `request ${asked.n}: the deletion of ${account.username} is refused (${asked.status})`);
+      }
+      if (asked.outcome === 'refused') return;
+      await pause(rng.int(100, 500));
+    }
   }
 
   async login(rng) {

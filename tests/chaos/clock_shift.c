@@ -1,4 +1,4 @@
-/* A library that is preloaded into a server to move its wall clock: HB_CLOCK_FILE names a file of eight bytes, the
+/* A library that is preloaded into a server to move its wall clock: HB_TEST_CLOCK_FILE names a file of eight bytes, the
  * milliseconds (native int64_t) that are added to the time of day. A change takes effect at once. The monotonic clock
  * is not moved.
  *
@@ -19,7 +19,7 @@ static const volatile int64_t *shift_ms; /* NULL: no file, the clock is not move
 
 __attribute__((constructor)) static void shift_open(void)
 {
-    const char *path = getenv("HB_CLOCK_FILE");
+    const char *path = getenv("HB_TEST_CLOCK_FILE");
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;

@@ -1,7 +1,7 @@
-// An acknowledged grab is on disk. Needs HB_CHAOS_BINARY, the built program.
+// An acknowledged grab is on disk. Needs HB_TEST_CHAOS_BINARY, the built program.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -25,7 +25,8 @@ let trace;
 before(async () => {
   const calls = 'trace=read,write,writev,sendto,fsync,fdatasync';
   trace = join(mkdtempSync(join(tmpdir(), 'hongbao-trace-')), 'redis');
-  instance = new Instance({ root: ROOT, binary: process.env.HB_CHAOS_BINARY, faulty: false,
+  chmodSync(dirname(trace), 0o777); // strace runs as the user of the servers
+  instance = new Instance({ root: ROOT, binary: process.env.HB_TEST_CHAOS_BINARY, faulty: false,
     redisUnder: traces ? `strace -D -f -y -s 4096 -e ${calls} -o '${trace}'` : '' });
   await instance.up();
   users = await instance.demoUsers(12);
@@ -163,7 +164,7 @@ test('a log cut at any byte of its last grab has that grab completely or not at 
   truncateSync(join(logs, log), sizeBefore + Math.floor((sizeAfter - sizeBefore) / 2));
   assert.equal((await instance.dev('start', 'redis')).code, 0);
   assert.equal((await instance.dev('start', 'settle')).code, 0);
-  assert.ok(await poll(20, async () => (await site.get('/readyz')).status === 200)); // the worker has compared it
+  assert.ok(await poll(20, async () => (await site.get('/readyz/page')).status === 200)); // the worker has compared it
   assert.deepEqual(await grab(packet, users[3]), told);
   let last;
   assert.ok(await poll(20, async () => { last = await instance.audit(); return last?.ok && last.unsettled === 0; }), JSON.stringify(last));

@@ -2,7 +2,7 @@
 // clocks that can be moved, a small file system for Redis.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
-  chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+  chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
   writeSync,
 } from 'node:fs';
 import { connect } from 'node:net';
@@ -71,6 +71,7 @@ export class Instance {
     this.#root = root;
     this.binary = binary;
     this.dir = mkdtempSync(join(tmpdir(), 'hongbao-chaos-'));
+    chmodSync(this.dir, 0o755); // the servers have a user of their own
     this.var = join(this.dir, 'site');
     this.bin = join(this.dir, 'bin');
     for (const folder of [this.bin, join(this.dir, 'clock'), join(this.var, 'data/redis')]) mkdirSync(folder, { recursive: true });
@@ -93,7 +94,7 @@ export class Instance {
     symlinkSync(this.binary, program);
     if (this.canMoveClocks) symlinkSync(clockShift, library);
     const preload = (role) => (this.canMoveClocks
-      ? `export LD_PRELOAD='${library}' HB_CLOCK_FILE='${join(this.dir, 'clock')}'/${role}\n` +
+      ? `export LD_PRELOAD='${library}' HB_TEST_CLOCK_FILE='${join(this.dir, 'clock')}'/${role}\n` +
         'export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"\n' : '');
     const write = (name, text) => {
       writeFileSync(join(this.bin, name), `#!/bin/bash\n${text}`);
@@ -118,6 +119,8 @@ export class Instance {
       preload('"$role"') || ':',
       'fi',
       `exec '${program}' "$@"\n`].join('\n'));
+    writeFileSync(join(this.dir, 'page.count'), '');
+    chmodSync(join(this.dir, 'page.count'), 0o666);
     for (const role of ['redis', ...POOLS, SECOND]) {
       const fd = openSync(join(this.dir, 'clock', role), 'w+');
       this.#clocks.set(role, fd);
@@ -161,7 +164,8 @@ export class Instance {
   #startSecond() {
     if (this.#ending) return;
     const log = openSync(join(this.var, 'log', `${SECOND}.log`), 'a');
-    this.#second = spawn(join(this.bin, 'hongbao'), ['settle'], { cwd: this.var, stdio: ['ignore', log, log],
+    const { uid, gid } = statSync(join(this.var, 'run'));
+    this.#second = spawn(join(this.bin, 'hongbao'), ['settle'], { uid, gid, cwd: this.var, stdio: ['ignore', log, log],
       env: { ...this.#environment, HB_CONFIG: join(this.var, 'hongbao.conf'), CHAOS_ROLE: SECOND } });
     closeSync(log);
     this.#second.once('exit', () => { setTimeout(() => this.#startSecond(), 100); });
@@ -248,7 +252,7 @@ export class Instance {
   // Rows of text cells, as the administrator of the instance. Rejects when MariaDB is unreachable.
   async sql(query) {
     const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${this.socket('mariadb')}`, '--user=root',
-      '--batch', '--raw', '--skip-column-names', '--quick', '--connect-timeout=5', '-e', query, 'hongbao']);
+      '--default-character-set=utf8mb4', '--batch', '--raw', '--skip-column-names', '--quick', '--connect-timeout=5', '-e', query, 'hongbao']);
     if (code !== 0) throw new Error(`mariadb: ${stderr}`);
     return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
   }

@@ -79,7 +79,7 @@ export const FAULTS = {
     async act(instance, { for_ms }) {
       await instance.redis(['CONFIG', 'SET', 'maxmemory', '100kb']);
       await pause(for_ms);
-      await poll(30, () => instance.redis(['CONFIG', 'SET', 'maxmemory', '0']).then(() => true, () => false));
+      await poll(30, () => instance.redis(['CONFIG', 'SET', 'maxmemory', '2gb']).then(() => true, () => false));
     },
   },
   scripts: {

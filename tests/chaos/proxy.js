@@ -1,7 +1,7 @@
 // A proxy between the program and a store, on Unix sockets. It can stall all bytes, or pass a request on and lose its
 // reply.
 import { connect, createServer } from 'node:net';
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 
 export class Proxy {
   #path; #target; #server; #pairs = new Set();
@@ -19,6 +19,7 @@ export class Proxy {
     rmSync(this.#path, { force: true });
     this.#server = createServer({ allowHalfOpen: false }, (client) => this.#join(client));
     await new Promise((resolve, reject) => this.#server.once('error', reject).listen(this.#path, resolve));
+    chmodSync(this.#path, 0o777); // for the servers, which have a user of their own
   }
 
   close() {

@@ -86,7 +86,7 @@ test('repeated fields, broken UTF-8 and NUL are 400', async () => {
 });
 
 test('logins of one address are limited, its other requests are not', async () => {
-  await site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, async () => {
+  await site.withSetting(['nginx'], { HB_LIMITS: 'on' }, async () => {
     const login = (html) => new Client().post('/login', { username: 'nobody' }, html ? { accept: 'text/html' } : {});
     const refused = (answers) => answers.filter(({ status }) => status === 429);
     const answers = await poll('a login is refused', async () => {

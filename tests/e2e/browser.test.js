@@ -1,4 +1,4 @@
-// The main flow in a real Chromium. When HB_SHOTS is set, screenshots go to that folder.
+// The main flow in a real Chromium. When HB_TEST_SHOTS is set, screenshots go to that folder.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { audit, launch, poll, site, unique } from './support/site.js';
@@ -23,6 +23,23 @@ async function person(nickname, options = {}) {
   await page.waitForURL(`${site.url}/`);
   return { page, username, nickname, problems };
 }
+
+test('no script of a page can turn text into HTML or code', async () => {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(site.url);
+  const thrown = await page.evaluate(() => [
+    () => { document.body.innerHTML = '<b>x</b>'; },
+    () => new DOMParser().parseFromString('<b>x</b>', 'text/html'),
+    () => document.body.insertAdjacentHTML('beforeend', '<b>x</b>'),
+    () => { document.createElement('script').text = 'x'; },
+    () => { document.createElement('script').src = '/static/app.js'; },
+    () => trustedTypes.createPolicy('default', { createHTML: (text) => text }),
+  ].map((attempt) => {
+    try { attempt(); return 'done'; } catch (error) { return error.name; }
+  }));
+  assert.deepEqual(thrown, Array(6).fill('TypeError'));
+  await page.context().close();
+});
 
 async function deposit({ page }, yuan) {
   await page.goto(`${site.url}/wallet`);
@@ -52,7 +69,7 @@ async function open({ page }, path) {
 }
 
 const shot = async ({ page }, name) => {
-  if (process.env.HB_SHOTS) await page.screenshot({ path: `${process.env.HB_SHOTS}/${name}.png`, fullPage: true });
+  if (process.env.HB_TEST_SHOTS) await page.screenshot({ path: `${process.env.HB_TEST_SHOTS}/${name}.png`, fullPage: true });
 };
 
 for (const javaScriptEnabled of [true, false]) {

@@ -51,7 +51,7 @@ async function scanned(bytes) {
   return (await run('zbarimg', ['-q', '--raw', file])).stdout.trim();
 }
 
-const drawn = async () => Number(/^hongbao_card_requests_total (\d+)$/m.exec((await new Client().get('/metrics')).text)[1]);
+const drawn = async () => Number(/^hongbao_requests_total\{pool=\"card\"\} (\d+)$/m.exec((await new Client().get('/metrics')).text)[1]);
 
 for (const [shape, width, height] of [['wide', 1200, 630], ['tall', 1080, 1440]]) {
   for (const lang of ['zh-CN', 'en']) {
@@ -76,6 +76,15 @@ test('every cover and every greeting can be drawn', async () => {
     assert.equal(card.status, 200, `${cover}, ${greetings[i % greetings.length]}`);
     assert.equal(await scanned(card.bytes), site.url + path);
   }
+});
+
+test('the picture of an exclusive packet says for whom it is, whatever the greeting', async () => {
+  const named = async (nickname, greeting) => {
+    const { username } = await newUser({ nickname });
+    return picture(`${await send({ kind: 'exclusive', to: username, greeting })}/card.png`);
+  };
+  const cards = [await named('福'.repeat(32), '你好'), await named('😀', '你好')];
+  assert.deepEqual(cards.map(({ status }) => status), [200, 200]);
 });
 
 test('the picture is the same for everybody and shows no grab', async () => {

@@ -1,10 +1,10 @@
 // Covers: over HTTP, and in Chromium with and without JavaScript.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, launch, newUser, site, unique } from './support/site.js';
+import { Client, clientPage, launch, newUser, site, unique } from './support/site.js';
 
 const GREETINGS = {
-  plain: ['恭喜发财，大吉大利', 'Wishing you joy and prosperity'],
+  plain: ['恭喜发财，大吉大利', 'Joy and prosperity'],
   'spring-festival': ['新春快乐，万事如意', 'Happy Spring Festival'],
   'mid-autumn': ['中秋快乐，月圆人圆', 'Happy Mid-Autumn Festival'],
   birthday: ['生日快乐，天天开心', 'Happy birthday to you'],
@@ -58,7 +58,7 @@ test('an unknown cover is refused beside its field, in JSON and in HTML', async 
   const page = await sender.client.postHtml('/send', order({ cover: 'easter', greeting: '你好' }));
   assert.equal(page.status, 422);
   assert.match(page.text, /<details class="field covers" open>/);
-  assert.match(page.text, /<p class="wrong" id="cover_error">请选择一种封面</);
+  assert.match(page.text, /<p class="wrong" id="cover_error">请选择一种封面：plain, spring-festival, /);
   assert.match(page.text, /value="你好"/);
 });
 
@@ -73,9 +73,7 @@ test('the same request key with another cover is another order', async () => {
 
 for (const javaScriptEnabled of [true, false]) {
   test(`a cover is chosen by keyboard and shown on the envelope, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', javaScriptEnabled });
-    await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
-    const page = await context.newPage();
+    const page = await clientPage(browser, sender.client, { locale: 'zh-CN', javaScriptEnabled });
     const problems = [];
     page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
     await page.goto(`${site.url}/send`);
@@ -101,7 +99,7 @@ for (const javaScriptEnabled of [true, false]) {
       assert.ok(await one.$eval('img.art', (image) => image.complete && image.naturalWidth > 0));
     }
     assert.deepEqual(problems, []);
-    await context.close();
+    await page.context().close();
     await guest.context().close();
   });
 }

@@ -1,12 +1,14 @@
 // Tests of ./dev, on separate instances beside the one under test.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { env, poll, url } from './support/instance.js';
+import { env, poll, staysRoot, url } from './support/instance.js';
 
 const run = promisify(execFile);
 // Folders beside the instance under test, where `servers stop-all` stops them even after a failure.
@@ -128,6 +130,15 @@ test('a port in use is reported before any server starts', async () => {
   }
 });
 
+const first = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
+
+test('a port that only root may open is refused before any server starts', { skip: first <= 80 && 'here everybody may open port 80' }, async () => {
+  const instance = await newInstance('low-port');
+  const refused = await failure(instance.dev(['--port', '80', 'up']));
+  assert.match(refused.stderr, new RegExp(`port 80 is for root only, .* from ${first} with --port`));
+  await nothingLeft(instance);
+});
+
 test('a start that fails half-way leaves nothing behind, and the next one succeeds', async () => {
   const instance = await newInstance('half-way');
   await instance.dev(['start', 'redis']);
@@ -179,6 +190,39 @@ test('run reloads templates, keeps the last good ones after an error, and stops 
   await nothingLeft(instance);
 });
 
+test('what the user of the servers can’t reach runs as root, says so, and ends with the next start', { skip: process.getuid() !== 0 && 'only root leaves root' }, async (t) => {
+  const usual = await newInstance('usual');
+  const why = staysRoot((await usual.dev(['start', 'redis'])).stderr);
+  await usual.dev(['down']);
+  if (why) {
+    t.skip(why);
+    return;
+  }
+  const instance = await newInstance('root');
+  const closed = await mkdtemp(join(tmpdir(), 'hongbao-closed-')); // for root only
+  const owner = async (name) => (await stat(`/proc/${(await readFile(join(instance.folder, `run/${name}.pid`), 'utf8')).trim()}`)).uid;
+  try {
+    const program = join(closed, 'hongbao');
+    await symlink(env.HB_TEST_BINARY, program);
+    const told = await instance.dev(['start', 'redis'], { HB_BINARY: program });
+    assert.match(told.stderr, /the servers run as root: the user hongbao-dev can't reach .*hongbao-closed/);
+    assert.equal(await owner('redis'), 0);
+    assert.match((await instance.dev(['start', 'nginx'])).stderr, /run as root, until they are stopped/);
+    assert.equal(await owner('nginx'), 0);
+    await instance.dev(['down']);
+    await nothingLeft(instance);
+
+    const { stderr } = await instance.dev(['start', 'redis']);
+    assert.doesNotMatch(stderr, /root/);
+    assert.notEqual(await owner('redis'), 0);
+    assert.equal((await stat(join(instance.folder, 'data/redis'))).uid, await owner('redis'));
+    await instance.dev(['down']);
+    await nothingLeft(instance);
+  } finally {
+    await rm(closed, { recursive: true });
+  }
+});
+
 test('an unknown test is refused with similar names, and nothing runs', async () => {
   const build = basename(dirname(env.HB_TEST_BINARY));
   const told = async (...args) => {
@@ -192,8 +236,8 @@ test('an unknown test is refused with similar names, and nothing runs', async ()
     assert.match(text, message);
   };
   await expect(['test', 'unit/base_srt'], 2, /no test 'unit\/base_srt'; near it: .*unit\/base_str /);
-  await expect(['test', 'unit', 'integration/setle'], 2, /near it: integration\/settle /);
-  await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos e2e faults integration pages tidy unit /);
+  await expect(['test', 'unit', 'integration/setle'], 2, /near it: .*integration\/settle /);
+  await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos e2e faults fuzz integration package pages tidy unit watch /);
   await expect(['test', '../unit'], 2, /no label '\.\.'/);
   await expect(['build', 'no-such-preset'], 1, /no preset 'no-such-preset'/);
   await expect(['mutants', 'no-such-mutant'], 1, /no mutant whose name .* no-such-mutant/);

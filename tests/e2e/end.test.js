@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, newUser, poll, sendPacket } from './support/site.js';
+import { words as catalogue } from './support/texts.js';
 
 const balance = async (user) => (await user.client.get('/wallet')).json.balance_fen;
 
@@ -76,6 +77,10 @@ test('without JavaScript: the form on the page of the sender, and what everyone 
     const own = (await sender.client.getHtml(path, headers)).text;
     assert.match(own, said.own);
     assert.ok(!own.includes('/end"'), 'an ended packet has no form to end it');
+    const rows = (await sender.client.getHtml('/records/sent', headers)).text;
+    assert.ok(rows.includes(catalogue(language, 'state_ended')) && !rows.includes(`<small>${catalogue(language, 'state_expired')}`));
+    const csv = (await sender.client.getHtml('/records/sent.csv', headers)).text;
+    assert.ok(csv.includes(catalogue(language, 'state_ended')));
     const seen = (await other.client.getHtml(path, headers)).text;
     assert.ok(seen.includes(said.list));
     assert.ok(seen.includes(said.late));

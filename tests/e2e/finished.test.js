@@ -1,20 +1,16 @@
 // A packet whose grabs are all settled never changes. The hot processes answer for it from their page cache, without
 // Redis scripts, and the answers (HTML in both languages, and JSON) are the same as those from Redis and MySQL.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { test } from 'node:test';
-import { env } from './support/instance.js';
+import { redis } from './support/redis.js';
 import { Client, audit, fen, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
-const run = promisify(execFile);
 const SHARES = 60; // more than a page of 50
 const ROUND = 48; // requests, spread over the hot processes
 
 async function commandCalls(command) {
-  const { stdout } = await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'INFO', 'commandstats']);
-  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stdout)?.[1] ?? 0);
+  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(await redis('INFO', 'commandstats'))?.[1] ?? 0);
 }
 const scriptCalls = () => commandCalls('evalsha');
 
@@ -62,7 +58,7 @@ test('a finished packet is answered from the page cache, with the same answers a
   }
   assert.ok(await scriptCalls() - before < ROUND / 4, 'a view still runs a script');
   for (const [no, person] of people.slice(0, SHARES).entries()) {
-    assert.deepEqual((await person.post(`${path}/open`)).json, { result: 'already', share_no: no, amount_fen: grabs[no].amount_fen, left_count: 0 });
+    assert.deepEqual((await person.post(`${path}/open`)).json, { result: 'already', share_no: no, amount_fen: grabs[no].amount_fen, left_count: 0, returned: false });
   }
 
   // New processes have an empty cache, so the first answers come from Redis.
@@ -83,7 +79,7 @@ test('a cached exclusive packet still refuses users other than its receiver', as
   for (let i = 0; i < ROUND; i++) {
     assert.equal((await other.client.post(`${path}/open`)).status, 403);
     assert.equal((await sender.client.get(path)).json.state, 'finished');
-    assert.deepEqual((await receiver.client.post(`${path}/open`)).json, { result: 'already', share_no: 0, amount_fen: 100, left_count: 0 });
+    assert.deepEqual((await receiver.client.post(`${path}/open`)).json, { result: 'already', share_no: 0, amount_fen: 100, left_count: 0, returned: false });
   }
 });
 

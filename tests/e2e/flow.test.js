@@ -80,7 +80,7 @@ test('a lucky packet of three: three grabs, the fourth is too late, all sums are
     assert.equal(open.json.left_count, 2 - index);
     amounts.push(open.json.amount_fen);
     const again = await grabber.client.post(`${path}/open`, {});
-    assert.deepEqual(again.json, { result: 'already', share_no: index, amount_fen: open.json.amount_fen, left_count: 2 - index });
+    assert.deepEqual(again.json, { result: 'already', share_no: index, amount_fen: open.json.amount_fen, left_count: 2 - index, returned: false });
   }
   assert.equal(amounts.reduce((a, b) => a + b), 1000);
 

@@ -169,6 +169,17 @@ test('the answer of nginx to a body that is too large is in both languages', asy
   });
 });
 
+test('nginx reads the language from the cookie, by its names on http and on https', async () => {
+  const [chinese, english] = LANGUAGES.map((language) => words(language, 'problem_too_large'));
+  for (const [cookie, language, title] of [
+    ['language=en', 'zh-CN', english], ['a=1; __Host-language=en', 'zh-CN', english], ['__Host-language=zh-CN; a=1', 'en', chinese],
+    ['xlanguage=en', 'zh-CN', chinese], ['language=en"', 'zh-CN', chinese],
+  ]) {
+    const answer = await new Client().postRaw('/send', 'a'.repeat(100_000), { cookie, 'accept-language': language });
+    assert.deepEqual([answer.status, answer.json.title], [413, title], cookie);
+  }
+});
+
 test('the answer of nginx while a pool is unreachable is in both languages', async () => {
   await site.dev('stop', 'page');
   try {
@@ -183,7 +194,7 @@ test('the answer of nginx while a pool is unreachable is in both languages', asy
 });
 
 test('the answer of nginx to too many logins is in both languages', async () => {
-  await site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, async () => {
+  await site.withSetting(['nginx'], { HB_LIMITS: 'on' }, async () => {
     await saidByNginx('too_many', (client, headers) => poll('one is refused', async () => {
       const login = () => client.post('/login', { username: 'nobody' }, headers);
       const answers = await Promise.all(Array.from({ length: 60 }, login));

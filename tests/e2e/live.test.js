@@ -4,16 +4,17 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, test } from 'node:test';
-import { env } from './support/instance.js';
-import { Client, audit, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { keys } from './support/redis.js';
+import { Client, audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const run = promisify(execFile);
 const STEP_MS = 500; // step in which a test advances the page's clock
 const MINUTE_MS = 60_000;
 
-// True when a measured interval fits the intended one: up to 20 % longer, and measured in steps.
-const about = (ms, wanted) => ms >= wanted - STEP_MS && ms <= wanted * 1.2 + 2 * STEP_MS;
+// True when an interval between requests fits the intended one: up to 20 % longer, and counted from the answer, which
+// comes at the end of a step.
+const about = (ms, wanted) => ms >= wanted && ms <= wanted * 1.2 + STEP_MS;
 const QUICK_MS = 1500;
 const SLOW_MS = 30_000;
 
@@ -26,32 +27,33 @@ after(async () => {
 
 // ---- visitors and their pages ----
 
-// Runs in the page. The promise `answered` resolves when the script has processed the last answer. It uses messages,
-// because timers stop with the page's clock.
-function trackAnswers() {
-  const ask = window.fetch;
+// Runs in the page. `asked` are the refresh requests, each with its time by the page's clock. The promise `answered`
+// resolves when the script has processed the last answer. It uses messages, because timers stop with the page's clock.
+function trackRequests() {
+  const { send, setRequestHeader } = XMLHttpRequest.prototype;
+  window.asked = [];
   const turn = () => new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = resolve;
     port2.postMessage(0);
   });
-  window.fetch = (...args) => {
-    const answer = ask(...args);
-    window.answered = answer.then((it) => it.clone().text()).catch(() => {}).then(turn).then(turn);
-    return answer;
+  XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+    if (name === 'If-None-Match') this.tag = value;
+    setRequestHeader.call(this, name, value);
+  };
+  XMLHttpRequest.prototype.send = function (...args) {
+    window.asked.push({ at: Date.now(), tag: this.tag });
+    window.answered = new Promise((resolve) => { this.addEventListener('loadend', resolve); }).then(turn).then(turn);
+    send.apply(this, args);
   };
 }
 
 // A page of this visitor. With clock, the test advances its time.
 async function pageOf(client, { language = 'zh-CN', clock = false, ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: language, ...options });
-  const sid = client.cookie('sid');
-  if (sid) await context.addCookies([{ name: 'sid', value: sid, url: site.url }]);
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  const page = await clientPage(browser, client, { locale: language, ...options });
   if (clock) {
     await page.clock.install();
-    await page.addInitScript(trackAnswers);
+    await page.addInitScript(trackRequests);
   }
   return page;
 }
@@ -59,33 +61,23 @@ async function pageOf(client, { language = 'zh-CN', clock = false, ...options } 
 const read = (page, selector) => page.textContent(selector).then((text) => text.trim());
 const rows = (page) => page.locator('[data-live=rows] > li').count();
 
-// Records the page's refresh requests, each with its time by the page's clock.
-function listen(page, path) {
-  const asked = [];
-  const heard = { now: 0, asked };
-  page.on('request', (request) => {
-    if (request.resourceType() !== 'fetch' || new URL(request.url()).pathname !== path) return;
-    asked.push({ at: heard.now, tag: request.headers()['if-none-match'] });
-  });
-  return heard;
-}
-
 // Advances the page's clock in steps, and waits after each for the answer to the page's request. Long steps are fine
-// for a page that sends no requests.
+// for a page that sends no requests. Updates heard.asked.
 async function pass(page, heard, ms, step = STEP_MS) {
-  for (const end = heard.now + ms; heard.now < end;) {
+  for (let passed = 0; passed < ms; passed += step) {
     await page.clock.runFor(step);
-    heard.now += step;
     await page.evaluate(() => window.answered);
   }
+  heard.asked = await page.evaluate(() => window.asked);
 }
 
 async function opened(client, path, options = {}) {
   const page = await pageOf(client, { clock: true, ...options });
-  const heard = listen(page, path);
+  const heard = {};
   await page.goto(site.url + path);
   await page.clock.pauseAt(Date.now() + MINUTE_MS);
   await page.evaluate(() => window.answered);
+  await pass(page, heard, 0);
   return { page, heard };
 }
 
@@ -161,7 +153,7 @@ test('curl gets 304 without a body for the current tag', async () => {
 });
 
 test('the tag is the same from Redis, from the page cache and from MySQL', async () => {
-  const live = async () => (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, 'KEYS', 'hb:*:packet:*'])).stdout.split('\n');
+  const live = () => keys('hb:*:packet:*');
   await site.withSetting(['settle'], { HB_PACKET_GRACE_MS: '500' }, async () => {
     const others = await live();
     const { sender, path, people: [one, late] } = await packetWith(1);

@@ -25,10 +25,10 @@ before(async () => {
       ${temporary.join(' ')}
       access_log off;
       include ${SITE}/http.conf;
-      map "" $hongbao_guest { default ""; }
+      include ${SITE}/limits.conf;
       set_real_ip_from unix:;
       real_ip_header X-Real-IP;
-      server { listen unix:${folder}/socket; set $hongbao_error ""; location / { return 200 "$hongbao_address"; } }
+      server { listen unix:${folder}/socket; set $hongbao_error ""; set $hongbao_login_path ""; location / { return 200 "$hongbao_address"; } }
     }`);
   nginx = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
   await poll('nginx listens', () => existsSync(join(folder, 'socket')));

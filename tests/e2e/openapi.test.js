@@ -6,8 +6,9 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import formats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020.js';
+import { Passkey } from './support/authenticator.js';
 import { request } from './support/client.js';
-import { Client, newUser, poll, site, unique } from './support/site.js';
+import { Client, newUser, PASSWORD, poll, site, unique } from './support/site.js';
 
 const FORM = 'application/x-www-form-urlencoded';
 const SCHEMAS = 'templates/openapi.json';
@@ -37,7 +38,7 @@ before(async () => {
   ajv = new Ajv({ strict: false, allErrors: true });
   formats(ajv);
   ajv.addSchema({ ...doc, components: closed(doc.components) }, 'doc');
-  users = await site.demoUsers(5 * operations.length);
+  users = await site.usersWithPassword(5 * operations.length);
   sender = users.pop();
 });
 
@@ -82,7 +83,7 @@ async function received(client) {
 }
 
 async function token(client, scopes) {
-  const made = await client.post('/account/tokens', { name: 'test', scopes, days: '1' });
+  const made = await client.post('/account/tokens', { name: 'test', scopes, days: '1', password: PASSWORD });
   assert.equal(made.status, 201, made.text);
   return made.json;
 }
@@ -97,7 +98,31 @@ const special = {
     const { username, password } = await newUser();
     return { client: new Client(), fields: { username, password } };
   },
+  recoveryLoginPage: async () => ({ client: new Client() }),
+  recoveryLogin: async () => {
+    const { client, username, password } = await newUser();
+    const { code } = (await client.post('/account/recovery', { password })).json.codes[3];
+    return { client: new Client(), fields: { username, code } };
+  },
+  makeRecoveryCodes: async () => {
+    const { client, password } = await newUser();
+    return { client, fields: { password } };
+  },
+  deleteAccount: async () => {
+    const { client, username, password } = await newUser();
+    return { client, fields: { username, password } };
+  },
+  changePassword: async () => ({ client: (await newUser()).client }),
   revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
+  passkeyLogin: async (client) => {
+    const passkey = new Passkey(site.url);
+    await passkey.add(client);
+    const visitor = new Client();
+    return { client: visitor, fields: passkey.get((await visitor.post('/login/passkey/challenge')).json) };
+  },
+  addPasskey: async (client) => ({ fields: new Passkey(site.url).create((await Passkey.begin(client)).json) }),
+  removePasskey: async (client) => ({ path: { id: (await new Passkey(site.url).add(client)).json.id } }),
+  passkeyPage: async (client) => ({ path: { id: (await new Passkey(site.url).add(client)).json.id } }),
   return: async (client) => ({ path: { id: await received(client) } }),
   end: async (client) => ({ path: { id: await packet(client) } }),
   thanks: async (client) => ({ path: { id: await received(client) } }),
@@ -214,4 +239,22 @@ test('a packet that is finished or does not exist is answered as described', asy
   const records = operations.find(({ operationId }) => operationId === 'sent');
   check(records, await sender.get('/records/sent?kind=lucky'));
   check(records, await sender.get('/records/sent?kind=x'));
+});
+
+test('fields have the limits of the site in words where JSON Schema has none', async () => {
+  const { limits } = (await sender.get('/send')).json;
+  const form = (id) => operations.find((one) => one.operationId === id).requestBody.content[FORM].schema;
+  const yuan = (fen) => (fen / 100).toFixed(2);
+  const wanted = { greeting: `${limits.greeting_max} characters`, phrase: '20 characters', to: 'at most 100',
+    share_min: `at most ${yuan(limits.share_fen_max)}`, amount: `at most ${yuan(limits.packet_fen_max)}` };
+  const fields = form('send').properties;
+  for (const [name, limit] of Object.entries(wanted)) assert.ok(fields[name].description.includes(limit), fields[name].description);
+  assert.match(form('makeToken').properties.name.description, /32 characters/);
+  assert.deepEqual(form('makeToken').required, ['name', 'days', 'password']);
+  const boxes = await sender.post('/account/tokens', { name: '三'.repeat(32), scope_read: '1', days: '1', password: PASSWORD });
+  assert.equal(boxes.status, 201, boxes.text);
+  for (const [path, fields] of [['/send', { amount: '1', count: '1', phrase: '三'.repeat(21) }],
+    ['/account/tokens', { name: '三'.repeat(33), scope_read: '1', days: '1' }], ['/account/tokens', { name: 'x', days: '1' }]]) {
+    assert.equal((await sender.post(path, fields)).status, 422, path);
+  }
 });

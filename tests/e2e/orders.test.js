@@ -62,3 +62,20 @@ test('an order is for its sender alone', async () => {
   const posted = await sender.client.post(`/orders/${key}`);
   assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
 });
+
+test('a key of another order is refused with the address of that order', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const key = unique('order-');
+  const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '1', request_key: key });
+  for (const language of LANGUAGES) {
+    const other = { kind: 'even', amount: '2', count: '1', request_key: key };
+    const refused = await sender.client.post('/send', other, { 'accept-language': language });
+    assert.equal(refused.status, 422);
+    assert.deepEqual(refused.json.errors, [{ field: 'request_key', message: words(language, 'request_key_used') }]);
+    assert.equal((await sender.client.get(refused.json.order)).json.id, sent.json.id);
+    const page = await sender.client.postHtml('/send', other, { 'accept-language': language });
+    assert.ok(page.text.includes(`<a href="/p/${sent.json.id}">${words(language, 'request_key_other')}</a>`));
+  }
+  const short = await sendPacket(sender, { kind: 'even', amount: '100', count: '1', request_key: unique('order-') });
+  assert.deepEqual([short.status, short.json.order], [422, undefined]);
+});

@@ -1,7 +1,7 @@
 // A packet with a passphrase: it is opened by the phrase only, in any width and case, and nobody but the sender reads it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, audit, launch, newUser, sendPacket, site, unique } from './support/site.js';
+import { Client, audit, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
@@ -17,13 +17,7 @@ async function sent(sender, more = {}) {
   return `/p/${answer.json.id}`;
 }
 
-async function pageOf(user, options) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
-  await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  return page;
-}
+const pageOf = ({ client }, options) => clientPage(browser, client, options);
 
 test('a missing phrase is asked for, a wrong one counts, the right one opens in any form', async () => {
   const sender = await newUser({ yuan: '10' });
@@ -44,6 +38,13 @@ test('a missing phrase is asked for, a wrong one counts, the right one opens in 
   await audit();
 });
 
+test('a phrase of blanks only is refused beside its field, and nothing is paid', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const refused = await sendPacket(sender, order({ phrase: ' 　 ' }));
+  assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'phrase', message: words('zh-CN', 'phrase_invalid') }]]);
+  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 1000);
+});
+
 test('after ten wrong phrases a user is refused, others are not', async () => {
   const sender = await newUser({ yuan: '10' });
   const path = await sent(sender);
@@ -51,13 +52,17 @@ test('after ten wrong phrases a user is refused, others are not', async () => {
   for (let left = 9; left >= 0; left -= 1) {
     assert.equal((await guesser.client.post(`${path}/open`, { phrase: `guess ${left}` })).json.tries_left, left);
   }
+  const limited = async () => Number(/^hongbao_limited_total\{limit="phrase"\} (\d+)$/m.exec((await guesser.client.get('/metrics')).text)[1]);
+  const before = await limited();
   for (const phrase of ['guess', PHRASE]) {
     const refused = await guesser.client.post(`${path}/open`, { phrase });
     assert.equal(refused.status, 429);
     assert.match(refused.json.type, /:too-many-tries$/);
+    assert.equal(refused.headers.get('retry-after'), null); // no time helps
   }
   const page = await guesser.client.postHtml(`${path}/open`, { phrase: PHRASE });
   assert.equal(page.status, 429);
+  assert.equal(await limited(), before + 3);
   assert.ok(page.text.includes(words('zh-CN', 'phrase_tried_out')));
   assert.equal((await (await newUser()).client.post(`${path}/open`, { phrase: PHRASE })).status, 200);
 });

@@ -1,7 +1,7 @@
 // A packet for several named receivers: only they may open it, and its page says for whom it is.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audit, launch, newUser, sendPacket, site, unique } from './support/site.js';
+import { audit, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
@@ -12,13 +12,7 @@ const people = (count) => Promise.all(Array.from({ length: count }, (_, i) => ne
 const namesOf = (users, separator) => users.map(({ username }) => username).join(separator);
 const order = (more) => ({ kind: 'lucky', amount: '1', request_key: unique('k'), ...more });
 
-async function pageOf(user, options) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
-  await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  return page;
-}
+const pageOf = ({ client }, options) => clientPage(browser, client, options);
 
 test('only the named receivers open it, each once, and as many shares as they are by default', async () => {
   const sender = await newUser({ yuan: '10' });
@@ -55,6 +49,7 @@ test('unknown names, the own name and too many shares get a message beside the f
   const [friend] = await people(1);
   const cases = [
     [{ to: `${friend.username} nobody-here` }, 'to', words('zh-CN', 'to_unknown', 'nobody-here')],
+    [{ to: `<x> ${friend.username},Nobody-Here，小明`, amount: '500' }, 'to', words('zh-CN', 'to_unknown', '<x>、nobody-here、小明')],
     [{ to: `${friend.username}\n${sender.username}` }, 'to', words('zh-CN', 'to_self')],
     [{ to: friend.username, count: '2' }, 'count', words('zh-CN', 'count_over_to', '1')],
     [{ kind: 'exclusive', to: `${friend.username},bob` }, 'to', words('zh-CN', 'to_one')],
@@ -64,6 +59,9 @@ test('unknown names, the own name and too many shares get a message beside the f
     assert.equal(refused.status, 422);
     assert.deepEqual(refused.json.errors, [{ field, message }]);
   }
+  const [amount, to] = (await sendPacket(sender, order({ to: '! nobody-here', amount: 'x' }))).json.errors;
+  assert.equal(amount.field, 'amount');
+  assert.deepEqual(to, { field: 'to', message: words('zh-CN', 'to_unknown', '!、nobody-here') });
 });
 
 for (const language of LANGUAGES) {
@@ -98,3 +96,22 @@ for (const language of LANGUAGES) {
     });
   }
 }
+
+test('without a count the live total has a share for each named receiver', async () => {
+  const form = await pageOf(await newUser(), {});
+  await form.goto(`${site.url}/send`);
+  await form.check('[value=even]', { force: true });
+  await form.fill('[name=amount]', '1.50');
+  const asked = await form.getAttribute('[name=count]', 'placeholder');
+  const total = () => form.innerText('[data-total] output');
+  assert.equal(await total(), '0.00');
+  await form.fill('[name=to]', ' a1，a2、A1\na3');
+  assert.equal(await total(), '4.50');
+  assert.equal(await form.getAttribute('[name=count]', 'placeholder'), '3');
+  await form.fill('[name=count]', '2');
+  assert.equal(await total(), '3.00');
+  await form.fill('[name=count]', '');
+  await form.fill('[name=to]', '');
+  assert.equal(await form.getAttribute('[name=count]', 'placeholder'), asked);
+  await form.context().close();
+});

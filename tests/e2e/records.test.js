@@ -1,10 +1,10 @@
 // Records, verification and wallet in a real Chromium: the chart of the months, the draw recomputed by the browser, the
-// statement. When HB_SHOTS is set, screenshots go to that folder.
+// statement. When HB_TEST_SHOTS is set, screenshots go to that folder.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, test } from 'node:test';
-import { Client, fen, launch, poll, pooled, site, unique } from './support/site.js';
+import { Client, clientPage, fen, launch, poll, pooled, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
 
 const run = promisify(execFile);
@@ -20,22 +20,16 @@ before(async () => {
 });
 after(async () => { await browser?.close(); });
 
-// A page with the client's session.
-async function pageOf(client, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 320, height: 700 }, locale: 'zh-CN', ...options });
-  await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  return page;
-}
+const pageOf = (client, options) =>
+  clientPage(browser, client, { viewport: { width: 320, height: 700 }, locale: 'zh-CN', ...options });
 
 async function shot(page, name) {
-  if (!process.env.HB_SHOTS) return;
+  if (!process.env.HB_TEST_SHOTS) return;
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [320, 1280]) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 700 });
-      await page.screenshot({ path: `${process.env.HB_SHOTS}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+      await page.screenshot({ path: `${process.env.HB_TEST_SHOTS}/${name}-${width}-${colorScheme}.png`, fullPage: true });
     }
   }
   await page.setViewportSize({ width: 320, height: 700 });

@@ -1,12 +1,14 @@
 // Restarts in place under load: no 5xx, no broken connection, no lost grab. RESTART_ROUNDS=N sets the number of
 // restarts.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { retries } from './support/client.js';
-import { env, processes } from './support/instance.js';
+import { dev, env, processes } from './support/instance.js';
 import { Client, audit, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 
 const ROUNDS = Number(process.env.RESTART_ROUNDS ?? 5);
@@ -16,8 +18,11 @@ after(() => site.allUp());
 
 const all = () => ROLES.flatMap((role) => processes(role).map((pid) => `${role} ${pid}`));
 
-// How often a process was restarted in place; the count is in the environment that a restart hands over.
-const restarts = (pid) => Number(readFileSync(`/proc/${pid}/environ`, 'utf8').match(/(?:^|\0)HONGBAO_RESTART=(\d+):/)?.[1] ?? 0);
+// How often a process was restarted in place: the number in its name.
+const restarts = (pid) => Number(readFileSync(`/proc/${pid}/comm`, 'utf8').match(/^hongbao (\d+)$/m)?.[1] ?? 0);
+
+// Runs SQL as the administrator, which every user is who may open the socket of a private instance.
+const sql = (text) => promisify(execFile)('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', 'hongbao', '-e', text]);
 
 const log = (name) => readFileSync(`${env.HB_TEST_VAR}/log/${name}.log`, 'utf8');
 
@@ -116,6 +121,7 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
   const send = () => sendPacket(sender, { kind: 'even', amount: '1', count: '1', greeting: '恭喜发财' });
   const settings = readFileSync(env.HB_TEST_CONFIG, 'utf8');
   const newer = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
+  chmodSync(newer, 0o755); // for the user of the servers
   try {
     writeFileSync(env.HB_TEST_CONFIG, `${settings}greeting_graphemes_max = 3\n`);
     assert.equal((await send()).status, 201, 'not yet');
@@ -131,7 +137,8 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
       const seen = refusals();
       for (const pid of pids) process.kill(pid, 'SIGHUP');
       await poll(`${role} refuses`, () => refusals() === seen + pids.length);
-      assert.match(log(role), /hongbao\.conf:\d+: there is no such setting/);
+      assert.match(log(role), /hongbao\.conf:\d+: there is no such setting: no_such_setting/);
+      assert.match(log(role), /restart refused: check failed.* exit=2/);
     }
     cpSync(new URL('../../sql', import.meta.url), newer, { recursive: true });
     const next = readdirSync(`${newer}/migrations`).length + 1;
@@ -157,6 +164,36 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
   assert.equal(sent.status, 201);
   assert.equal((await sender.client.get(`/p/${sent.json.id}`)).status, 200);
   await audit();
+});
+
+test('a program that is older than the tables serves and restarts when what they have more is additive', async () => {
+  const newer = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
+  chmodSync(newer, 0o755); // for the user of the servers
+  const ready = async () => (await new Client().get('/readyz')).status;
+  const next = readdirSync(new URL('../../sql/migrations', import.meta.url)).length + 1;
+  const migration = (version, text) => writeFileSync(`${newer}/migrations/${String(version).padStart(4, '0')}_later.sql`, text);
+  try {
+    cpSync(new URL('../../sql', import.meta.url), newer, { recursive: true });
+    migration(next, '-- additive: yes\nCREATE TABLE later (id INT);\n');
+    await dev(['hongbao', 'migrate'], { HB_SQL_DIR: newer });
+    assert.equal(await ready(), 200);
+    assert.match((await site.hongbao('migrate')).stdout, /newer than this program .* left as it is/);
+    await site.dev('restart');
+    await site.dev('stop', 'page');
+    await site.dev('start', 'page');
+    assert.equal(await ready(), 200);
+
+    migration(next + 1, '-- additive: no, a column is gone\nALTER TABLE later DROP COLUMN id, ADD COLUMN no INT;\n');
+    await dev(['hongbao', 'migrate'], { HB_SQL_DIR: newer });
+    assert.equal(await ready(), 503);
+    await assert.rejects(site.hongbao('migrate'), ({ stdout }) => /_later, .* not additive: install/.test(stdout));
+    await assert.rejects(site.dev('restart'), /not additive/);
+  } finally {
+    await sql(`DROP TABLE later; DELETE FROM schema_migration WHERE version >= ${next}`);
+    rmSync(newer, { recursive: true });
+  }
+  assert.equal(await ready(), 200);
+  await site.dev('restart');
 });
 
 test('nginx is reloaded and both stores are restarted by name; a server that does not run or exist is an error', async () => {

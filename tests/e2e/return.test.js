@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch } from './support/browser.js';
-import { Client, audit, newUser, poll, sendPacket, site } from './support/site.js';
+import { Client, audit, clientPage, newUser, poll, sendPacket, site } from './support/site.js';
+import { words } from './support/texts.js';
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -37,7 +38,8 @@ test('into an open packet: somebody else gets it, the row stays and says so', as
   const own = (await giver.client.get(path)).json;
   assert.equal(own.mine.returned, true);
   assert.deepEqual([own.state, own.count, own.grabbed_count], ['open', 2, 0]);
-  assert.equal((await giver.client.post(`${path}/open`, {})).json.result, 'already');
+  const again = (await giver.client.post(`${path}/open`, {})).json;
+  assert.deepEqual([again.result, again.amount_fen, again.returned], ['already', 100, true]);
   const thanked = await giver.client.post(`${path}/thanks`, { text: '谢谢' });
   assert.deepEqual([thanked.status, thanked.json.type], [403, 'urn:hongbao:problem:no-share']);
   assert.equal((await giver.client.post(`${path}/thanks`, { text: '' })).status, 403);
@@ -49,6 +51,7 @@ test('into an open packet: somebody else gets it, the row stays and says so', as
   const first = await newUser();
   assert.equal((await first.client.post(`${path}/open`, {})).json.left_count, 1);
   const second = await settledGrab(path);
+  assert.equal((await second.client.post(`${path}/open`, {})).json.returned, false);
   const page = (await second.client.get(path)).json;
   assert.equal(page.state, 'finished');
   assert.equal(page.grabbed_count, 2);
@@ -92,7 +95,7 @@ test('after the end: it goes to the sender, every hot process shows it soon, and
   await audit();
 });
 
-test('refused: without a share, when the money is spent, before it is settled, of an own packet that is over', async () => {
+test('refused: without a share, when the money is spent, before it is settled, of one’s own packet that is over', async () => {
   const { sender, path } = await packetOf();
   const giver = await settledGrab(path);
   const none = await sender.client.post(`${path}/return`, {});
@@ -109,6 +112,16 @@ test('refused: without a share, when the money is spent, before it is settled, o
   const own = await sender.client.post(`${path}/return`, {});
   assert.equal(own.status, 409);
   assert.match(own.json.type, /:own-packet$/);
+  const often = await packetOf();
+  for (let i = 0; i < 2; i++) {
+    const { client } = await settledGrab(often.path);
+    assert.equal((await client.post(`${often.path}/return`, {})).json.to, 'packet');
+  }
+  const third = await settledGrab(often.path);
+  assert.doesNotMatch((await third.client.getHtml(often.path)).text, /\/return"/);
+  const full = await third.client.post(`${often.path}/return`, {});
+  assert.equal(full.status, 409);
+  assert.match(full.json.type, /:too-many-returns$/);
   const early = await packetOf();
   await site.dev('stop', 'settle');
   try {
@@ -125,8 +138,8 @@ test('refused: without a share, when the money is spent, before it is settled, o
 });
 
 const WORDS = {
-  'zh-CN': { title: '退还我领的', mine: '你已退还这份红包', row: '已退还' },
-  en: { title: 'Give my share back', mine: 'You have given this share back', row: 'Given back' },
+  'zh-CN': { title: '退还我领的', mine: '你已退还这份红包', row: '已退还', settled: '已存入零钱' },
+  en: { title: 'Give my share back', mine: 'You have given this share back', row: 'Given back', settled: 'Added to your wallet' },
 };
 
 for (const [language, said] of Object.entries(WORDS)) {
@@ -142,22 +155,47 @@ for (const [language, said] of Object.entries(WORDS)) {
     assert.equal(answer.headers.get('location'), path);
     const own = (await giver.client.getHtml(path, headers)).text;
     assert.ok(own.includes(said.mine));
-    assert.ok(!own.includes('/return"'));
+    assert.ok(!own.includes('/return"') && !own.includes(said.settled));
+    assert.match(own, /<p class="money"><s>.*1\.00.*<\/s><\/p>/);
+    const receipt = await giver.client.getHtml(`${path}/receipt`, headers);
+    assert.equal(receipt.status, 404);
+    assert.ok(receipt.text.includes(words(language, 'receipt_returned')));
     assert.ok((await sender.client.getHtml(path, headers)).text.includes(said.row));
   });
 
   test(`in a browser: two clicks give it back (${language})`, async () => {
     const { path } = await packetOf();
     const giver = await settledGrab(path);
-    const context = await browser.newContext({ locale: language });
-    await context.addCookies([{ name: 'sid', value: giver.client.cookie('sid'), url: site.url }]);
-    const page = await context.newPage();
+    const page = await clientPage(browser, giver.client, { locale: language });
     await page.goto(site.url + path);
     await page.click(`summary:has-text("${said.title}")`);
     await Promise.all([page.waitForURL(site.url + path), page.click('form[action$="/return"] button')]);
     await page.waitForSelector(`text=${said.mine}`);
     assert.equal(await page.locator('form[action$="/return"]').count(), 0);
-    await context.close();
+    await page.context().close();
     assert.equal(await balance(giver), 0);
   });
 }
+
+test('in a browser: the form appears by itself once the share is settled, and stays open while others take theirs', async () => {
+  const { path } = await packetOf({ count: '3' });
+  const giver = await newUser();
+  const page = await clientPage(browser, giver.client, { locale: 'en' });
+  const summary = page.locator(`summary:has-text("${WORDS.en.title}")`);
+  await site.dev('stop', 'settle');
+  try {
+    await page.goto(site.url + path);
+    await Promise.all([page.waitForURL(site.url + path), page.click('.coin')]);
+    await page.waitForSelector('.result');
+    assert.equal(await summary.isVisible(), false);
+  } finally {
+    await site.dev('start', 'settle');
+  }
+  await summary.click();
+  await settledGrab(path);
+  await page.waitForFunction(() => document.querySelectorAll('[data-live=rows] > li').length === 2);
+  await Promise.all([page.waitForURL(site.url + path), page.click('form[action$="/return"] button')]);
+  await page.waitForSelector(`text=${WORDS.en.mine}`);
+  await page.context().close();
+  assert.equal(await balance(giver), 0);
+});

@@ -1,7 +1,7 @@
 // A scheduled packet: nobody opens it before its time, and the coin appears at that time.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audit, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
@@ -18,13 +18,7 @@ async function scheduled(sender, opens_at, more = {}) {
   return `/p/${sent.json.id}`;
 }
 
-async function pageOf(user, options) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
-  await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  return page;
-}
+const pageOf = ({ client }, options) => clientPage(browser, client, options);
 
 test('before its time a packet is refused and names the time; afterwards it is opened', async () => {
   const sender = await newUser({ yuan: '10' });

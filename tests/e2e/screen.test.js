@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { env } from './support/instance.js';
-import { Client, launch, newUser, poll, site, unique } from './support/site.js';
+import { Client, clientPage, launch, newUser, poll, site, unique } from './support/site.js';
 
 let browser;
 let sender;
@@ -100,9 +100,7 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
 
 test('without JavaScript the screen can be loaded again, and the sender finds its link', async () => {
   const { path, screen } = await send();
-  const context = await browser.newContext({ locale: 'en', javaScriptEnabled: false });
-  await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
+  const page = await clientPage(browser, sender.client, { locale: 'en', javaScriptEnabled: false });
   await page.goto(site.url + path);
   await page.click('text=big screen');
   assert.equal(page.url(), site.url + screen);
@@ -110,5 +108,5 @@ test('without JavaScript the screen can be loaded again, and the sender finds it
   await page.click('text=Reload');
   assert.match(await page.innerText('.rows'), /大卫/);
   assert.match(await page.innerText('.left'), /2 left/);
-  await context.close();
+  await page.context().close();
 });

@@ -2,7 +2,7 @@
 // JavaScript, in both languages.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audit, fen, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { audit, clientPage, fen, launch, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const HOUR_MS = 3_600_000;
@@ -19,13 +19,10 @@ after(async () => { await browser?.close(); });
 async function everyForm(work) {
   for (const language of LANGUAGES) {
     for (const javaScriptEnabled of [true, false]) {
-      const context = await browser.newContext({ locale: language, javaScriptEnabled, viewport: { width: 390, height: 844 } });
-      await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
-      const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      const page = await clientPage(browser, sender.client, { locale: language, javaScriptEnabled });
       await page.goto(`${site.url}/send`);
       await work(page, { language, javaScriptEnabled });
-      await context.close();
+      await page.context().close();
     }
   }
 }
@@ -86,14 +83,12 @@ test('no share of a lucky packet is below the smallest one, and everybody can re
     const printed = (await site.hongbao('verify', seed, 'lucky', '6.00', '5', split, '200', '1.00')).stdout;
     assert.deepEqual(printed.trim().split('\n').slice(1), amounts.map(fen));
     for (const language of LANGUAGES) {
-      const context = await browser.newContext({ locale: language });
-      await context.addCookies([{ name: 'sid', value: sender.client.cookie('sid'), url: site.url }]);
-      const page = await context.newPage();
+      const page = await clientPage(browser, sender.client, { locale: language });
       await page.goto(`${site.url}${path}/verify`);
       await page.waitForFunction(() => document.querySelector('[data-seed]').textContent);
       assert.equal(await page.innerText('[data-seed]'), words(language, 'verify_right'));
       assert.ok((await page.innerText('main')).includes(`hongbao verify ${seed} lucky 6.00 5 ${split} 200.00 1.00`));
-      await context.close();
+      await page.context().close();
     }
   }
   const refused = await sendPacket(sender, { kind: 'lucky', amount: '6', count: '5', share_min: '1.21' });
@@ -119,7 +114,7 @@ test('a packet stays open for the lifetime that its sender chooses', async () =>
     assert.equal(hoursLeft((await sender.client.get(`/p/${sent.json.id}`)).json), hours);
   }
   const refused = await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1', lifetime: '2h' });
-  assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'lifetime', message: words('zh-CN', 'lifetime_unknown') }]]);
+  assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'lifetime', message: words('zh-CN', 'lifetime_unknown', '1h, 24h, 3d, 7d') }]]);
   await everyForm(async (page) => {
     await page.fill('[name=amount]', '1');
     await page.fill('[name=count]', '2');

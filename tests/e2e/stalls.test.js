@@ -9,12 +9,16 @@ import { processes } from './support/instance.js';
 const VISITORS = 33;
 
 let user;
+let visitor; // logs in so often that older sessions end
 
-before(async () => { user = await newUser({ yuan: '100' }); });
+before(async () => {
+  user = await newUser({ yuan: '100' });
+  visitor = await newUser();
+});
 after(() => site.allUp());
 
 const requests = {
-  '/login': () => new Client().post('/login', { username: user.username, password: user.password }),
+  '/login': () => new Client().post('/login', { username: visitor.username, password: visitor.password }),
   '/register': () => new Client().post('/register', { username: unique('u'), nickname: 'n', password: user.password }),
   '/wallet': () => user.client.get('/wallet'),
   '/send': () => user.client.post('/send', { kind: 'even', amount: '0.01', count: '1', request_key: unique('k') }),

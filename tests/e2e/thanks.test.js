@@ -1,7 +1,7 @@
 // Receivers thank the sender: over HTTP and in a real Chromium, with and without JavaScript, in both languages.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, audit, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { Client, audit, clientPage, launch, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser, sender;
@@ -106,10 +106,7 @@ for (const locale of LANGUAGES) {
       const [one, two] = [await newUser(), await newUser()];
       const path = await packetOf(3, one, two);
       const open = async ({ client }) => {
-        const context = await browser.newContext({ viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
-        await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: site.url }]);
-        const page = await context.newPage();
-        page.setDefaultTimeout(15_000);
+        const page = await clientPage(browser, client, { viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
         await page.goto(site.url + path);
         return page;
       };

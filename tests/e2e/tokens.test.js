@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { request } from './support/client.js';
 import { env } from './support/instance.js';
-import { audit, launch, newUser, poll, site, unique } from './support/site.js';
+import { audit, clientPage, launch, newUser, PASSWORD, poll, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -29,7 +29,7 @@ const program = (token, extra = {}) => {
 };
 
 async function tokenOf({ client }, scopes, days = '1') {
-  const made = await client.post('/account/tokens', { name: unique('bot'), scopes, days });
+  const made = await client.post('/account/tokens', { name: unique('bot'), scopes, days, password: PASSWORD });
   assert.equal(made.status, 201, made.text);
   assert.match(made.json.token, /^hbt_[\w-]{43}$/);
   assert.equal(made.json.scopes, scopes);
@@ -131,9 +131,7 @@ for (const language of LANGUAGES) {
   for (const javaScriptEnabled of [true, false]) {
     test(`a token is made, shown once and revoked, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
       const user = await newUser();
-      const context = await browser.newContext({ locale: language, javaScriptEnabled });
-      await context.addCookies([{ name: 'sid', value: user.client.cookie('sid'), url: site.url }]);
-      const page = await context.newPage();
+      const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
       const text = (key, value) => words(language, key, value);
       const make = () => page.getByRole('button', { name: text('token_make') }).click();
       await page.goto(site.url);
@@ -144,8 +142,15 @@ for (const language of LANGUAGES) {
       for (const key of ['token_name_missing', 'token_scopes_missing']) {
         await page.getByRole('alert').getByText(text(key)).waitFor();
       }
-      await page.fill('[name=name]', '抽奖 bot');
+      await page.getByRole('alert').getByText(text('password_missing')).waitFor();
+      await page.fill('#name', '抽奖 bot');
+      await page.fill('#password', 'not my password');
       await page.check('[name=scope_read]');
+      await make();
+      await page.getByRole('alert').getByText(text('confirm_wrong')).waitFor();
+      assert.equal(await page.inputValue('#name'), '抽奖 bot');
+      assert.equal(await page.inputValue('#password'), '');
+      await page.fill('#password', PASSWORD);
       await make();
       const token = await page.inputValue('#new_token');
       const named = page.locator('.rows', { hasText: '抽奖 bot' });
@@ -154,11 +159,23 @@ for (const language of LANGUAGES) {
       await page.goto(`${site.url}/account`);
       assert.ok(!(await page.content()).includes(token));
       await named.getByText(text('token_used')).waitFor();
-      await page.getByRole('button', { name: text('token_revoke') }).click();
-      await page.waitForURL(`${site.url}/account`);
+      await page.locator('summary', { hasText: text('token_revoke') }).click();
+      await page.getByRole('button', { name: text('token_revoke_confirm') }).click();
+      await page.waitForURL(`${site.url}/account?revoked=1#tokens`);
+      await page.getByRole('status').getByText(text('token_revoked')).waitFor();
       await page.getByText(text('tokens_none')).waitFor();
       assert.equal((await program(token).get('/wallet')).status, 401);
-      await context.close();
+      await page.context().close();
     });
   }
 }
+
+test('a token without the word Bearer is refused as a token, not sent to the login', async () => {
+  const { token } = await tokenOf(await newUser(), 'read');
+  for (const authorization of [token, `Token ${token}`]) {
+    const refused = await request('/wallet', { headers: { authorization } });
+    assert.deepEqual([refused.status, refused.json.type], [401, 'urn:hongbao:problem:unauthorized']);
+    assert.match(refused.headers.get('www-authenticate'), /^Bearer /);
+  }
+  assert.equal((await request('/wallet', { headers: { authorization: 'Basic eDp5' } })).status, 303);
+});

@@ -1,14 +1,17 @@
 // For every crash point that `hongbao crash-points` lists: a process dies there by SIGKILL while packets are sent,
 // grabbed, settled, refunded or rebuilt, or while tables are migrated. It is started again; then every answer is still
-// true, every balance is right and no event waits. CRASH_TIMES=20 visits each point that often (default 1).
+// true, every balance is right and no event waits. What a pool that died has begun, the settle worker finishes, and may
+// die at it, too. CRASH_TIMES=20 visits each point that often (default 1).
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Client } from '../e2e/support/client.js';
 import { env, hongbao, poll } from '../e2e/support/instance.js';
-import { demoUsers, drained, redis, servers } from './site.js';
+import { redis, replaceEvent } from '../e2e/support/redis.js';
+import { demoUsers, drained, servers } from './site.js';
 
 const run = promisify(execFile);
 
@@ -22,6 +25,8 @@ const PARTITIONS = 16;
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
 const THANKS = '谢谢老板 🙏';
+const PHRASE = '新年快乐';
+const OPENS_AFTER_MS = 1500;
 
 let sender;
 let grabbers;
@@ -42,15 +47,22 @@ async function ask(request) {
   return answer?.status >= 500 ? undefined : answer;
 }
 
-// Sends one more packet; true when the answer confirms it.
-async function send() {
-  const packet = { key: randomBytes(8).toString('hex'), grabs: new Map() };
+// Sends one more packet; true when the answer confirms it. conditions: further fields of the form.
+async function send(conditions = {}) {
+  const packet = { key: randomBytes(8).toString('hex'), grabs: new Map(), conditions };
   packets.push(packet);
   return sendAgain(packet);
 }
 
+const soon = () => new Date(Date.now() + OPENS_AFTER_MS).toISOString();
+
+// For the grabbers, with a passphrase, and only from a moment on.
+const sendWithConditions = () => send({
+  to: grabbers.map(({ name }) => name).join(' '), phrase: PHRASE, opens_at: soon(),
+});
+
 async function sendAgain(packet) {
-  const fields = { kind: 'lucky', amount: (AMOUNT_FEN / 100).toFixed(2), count: GRABBERS, greeting: '恭喜发财', request_key: packet.key };
+  const fields = { kind: 'lucky', amount: (AMOUNT_FEN / 100).toFixed(2), count: GRABBERS, greeting: '恭喜发财', request_key: packet.key, ...packet.conditions };
   const answer = await ask(() => sender.client.post('/send', fields));
   if (!answer) return false;
   assert.equal(answer.status, 201, answer.text);
@@ -60,8 +72,9 @@ async function sendAgain(packet) {
 
 // True when the outcome is known. A repeated grab must return the same share and amount.
 async function grab(packet, user) {
-  const answer = await ask(() => user.client.post(`/p/${packet.id}/open`, {}));
-  if (!answer) return false;
+  const { phrase } = packet.conditions;
+  const answer = await ask(() => user.client.post(`/p/${packet.id}/open`, phrase ? { phrase } : {}));
+  if (!answer || /:not-open-yet$/.test(answer.json?.type)) return false;
   const told = packet.grabs.get(user);
   if (answer.status === 200) {
     const { share_no, amount_fen } = answer.json;
@@ -99,13 +112,27 @@ async function thank(packet, user) {
 
 // Call it while all servers run: a packet that is shut opens within seconds.
 async function grabAll(packet) {
-  for (const user of grabbers) await poll('the packet is open', () => grab(packet, user), 10);
+  for (const user of grabbers) await poll('the packet is open', () => grab(packet, user));
 }
 
 async function look(packet, user) {
   const answer = await user.client.get(`/p/${packet.id}`);
   assert.equal(answer.status, 200, answer.text);
   return answer.json;
+}
+
+// What the tables have of a packet whose send got no answer; null: nothing.
+async function orderOf(packet) {
+  const answer = await sender.client.get(`/orders/${packet.key}`);
+  if (answer.status === 404) return null;
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+}
+
+// True when Redis has the packet and it can be opened, now or later.
+async function isOpen(packet) {
+  const answer = await ask(() => grabbers[0].client.post(`/p/${packet.id}/open`, { phrase: PHRASE }));
+  return answer?.status === 200 || /:not-open-yet$/.test(answer?.json?.type);
 }
 
 const balanceFen = async (user) => (await user.client.get('/wallet')).json?.balance_fen;
@@ -151,15 +178,8 @@ async function grabbedThenDamaged() {
   const packet = packets.at(-1);
   await servers.settle.kill();
   await grabAll(packet);
-  const stream = `${partitionOf(packet)}:events`;
-  const lines = (await redis('XRANGE', stream, '-', '+')).split('\n');
-  const entries = [];
-  for (let i = 0; i < lines.length; i += 3) entries.push(lines.slice(i, i + 3));
-  const damaged = entries.filter(([, field, value]) => field === 'g' && value.startsWith(`${packetNumber(packet.id)},`))[1];
-  packet.event = damaged[2];
-  damaged[2] = `${packetNumber(packet.id)},damaged`;
-  await redis('DEL', stream);
-  for (const entry of entries) await redis('XADD', stream, ...entry);
+  const number = packetNumber(packet.id), ofPacket = new RegExp(`^${number},1,`);
+  packet.event = (await replaceEvent((text) => ofPacket.test(text) && `${number},damaged`)).content;
 }
 
 // The unresolved dead letters, oldest first.
@@ -177,20 +197,25 @@ async function replayAll() {
   for (let left = await letters(); left.length > 0; left = await letters()) await hongbao('replay', ...replayArgs(left[0]));
 }
 
-async function grabbedAndSettled() {
-  const sent = await send();
-  await poll('the packet is open', () => grab(packets[0], grabbers[0]), 10);
-  await poll('the grab is settled', async () => (await look(packets[0], grabbers[0])).mine.settled);
-  return sent;
+// A packet for each pass, with one settled grab.
+async function grabbedAndSettled(passes) {
+  for (let i = 0; i < passes; i++) {
+    assert.ok(await send());
+    await poll('the packet is open', () => grab(packets[i], grabbers[0]));
+    await poll('the grab is settled', async () => (await look(packets[i], grabbers[0])).mine.settled);
+  }
+  return true;
 }
 
 // ---- the scenarios ----
 
-// server: the process that dies. prepare: before it is restarted with the crash point. provoke: passes the crash point
-// once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all preparation with the process stopped: it dies after its
-// start. passes: the pass at which it dies. repair: the steps of an operator afterwards.
+// server: the process that dies. prepare(passes): before it is restarted with the crash point. provoke: passes the crash
+// point once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all
+// preparation with the process stopped: it dies after its start. passes: the pass at which it dies. repair: the steps of
+// an operator afterwards. finished: true when the settle worker has finished what the process that died had begun.
 const scenarios = {
-  send: { server: 'page', provoke: send },
+  send: { server: 'page', provoke: () => send() },
+  'send-with-conditions': { server: 'page', provoke: sendWithConditions, finished: isOpen },
   grab: { server: 'hot', prepare: send, provoke: () => grab(packets[0], grabbers.find((user) => !packets[0].grabs.has(user))) },
   settle: {
     server: 'settle',
@@ -217,13 +242,20 @@ const scenarios = {
       return sent && grab(packets[0], grabbers[0]);
     },
     provoke: () => end(packets[0]),
+    finished: async (packet) => (await look(packet, sender)).state === 'expired' && (await orderOf(packet)).closed_at !== null,
   },
   return: {
     server: 'page',
     prepare: grabbedAndSettled,
-    provoke: () => giveBack(packets[0], grabbers[0]),
+    provoke: () => giveBack(packets.find(({ giver }) => !giver), grabbers[0]),
+    finished: async (packet) => (await look(packet, grabbers[0])).mine.returned,
   },
-  thanks: { server: 'page', prepare: grabbedAndSettled, provoke: () => thank(packets[0], grabbers[0]) },
+  thanks: {
+    server: 'page',
+    prepare: grabbedAndSettled,
+    provoke: () => thank(packets.find(({ thanker }) => !thanker), grabbers[0]),
+    finished: async (packet) => (await look(packet, grabbers[0])).mine.thanks === THANKS,
+  },
   letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, repair: () => lettersWritten().then(replayAll) },
   'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
   'recover-after-doors': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
@@ -236,7 +268,18 @@ for (const [what, lose] of Object.entries({
   scenarios[`recover-${what}`] = { server: 'settle', passes: 1, lifetimeMs: DUE_LIFE_MS, lead: () => settledThenLost(lose, true) };
 }
 
+scenarios['send-after-receivers'] = scenarios['send-with-conditions'];
+
 const scenarioOf = (point) => scenarios[point] ?? scenarios[point.split('-')[0]];
+
+// The points at which a pool dies, and then the settle worker, which finishes it.
+const PAIRS = [
+  ['send-after-commit', 'recover-after-load', scenarios['send-with-conditions']],
+  ['return-after-commit', 'return-after-script'], ['return-after-commit', 'return-after-mark'], ['return-after-script', 'return-after-script'],
+  ['thanks-after-commit', 'thanks-after-script'], ['thanks-after-commit', 'thanks-after-mark'], ['thanks-after-script', 'thanks-after-script'],
+  ['end-after-commit', 'expire-after-close'], ['end-after-commit', 'expire-before-refund'], ['end-after-commit', 'expire-after-refund'],
+  ['end-after-close', 'expire-before-refund'],
+];
 
 // ---- one crash ----
 
@@ -245,14 +288,30 @@ async function restart(server, extra) {
   await server.start(extra);
 }
 
-async function visit(point, passes) {
-  const scenario = scenarioOf(point);
+function assertDied(server, how, point) {
+  assert.ok(how, `${server.name} never passes ${point} that often`);
+  assert.deepEqual({ ...how, line: server.lastLogLine() }, { code: null, signal: 'SIGKILL', line: `crash point ${point}` });
+}
+
+// The settle worker dies at the point while it finishes what a pool that is dead has begun; another one finishes it.
+async function workerDies(point, packet, scenario) {
+  const { settle, page } = servers;
+  await restart(settle, { HB_CRASH: point });
+  assertDied(settle, await settle.endsWithin(10_000), point);
+  await settle.start();
+  await page.start();
+  packet.id ??= (await orderOf(packet)).id;
+  await poll('the worker has finished it', () => scenario.finished(packet));
+}
+
+// worker: the point at which the settle worker dies afterwards.
+async function visit(point, passes, scenario = scenarioOf(point), worker = undefined) {
   const server = servers[scenario.server];
   const crash = `${point}:${scenario.passes ?? passes}`;
   packets = [];
   [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
   if (scenario.lifetimeMs) await restart(servers.page, { HB_PACKET_LIFETIME_MS: String(scenario.lifetimeMs) });
-  if (scenario.prepare) assert.ok(await scenario.prepare());
+  if (scenario.prepare) assert.ok(await scenario.prepare(passes));
 
   let how;
   if (scenario.lead) {
@@ -263,10 +322,10 @@ async function visit(point, passes) {
     await restart(server, { HB_CRASH: crash });
     for (let i = 0; !how && i < 10; i++) how = await scenario.provoke() ? undefined : await server.endsWithin(i < passes ? 1500 : 5000);
   }
-  assert.ok(how, `${server.name} never passes ${point} ${passes} times`);
-  assert.deepEqual({ ...how, line: server.lastLogLine() }, { code: null, signal: 'SIGKILL', line: `crash point ${point}` });
+  assertDied(server, how, point);
 
-  await server.start();
+  if (worker) await workerDies(worker, packets[0], scenario);
+  else await server.start();
   if (scenario.lifetimeMs) await restart(servers.page);
   await scenario.repair?.();
   await finish(scenario);
@@ -275,7 +334,11 @@ async function visit(point, passes) {
 // Repeats requests of unknown outcome, grabs the remaining shares or waits for the refund, and checks rows and balances.
 async function finish(scenario) {
   for (const packet of packets) {
-    if (!packet.id) assert.ok(await sendAgain(packet));
+    if (!packet.id) {
+      // An order that was not carried out can't be sent any more once its opening is over.
+      if (packet.conditions.opens_at && !await orderOf(packet)) packet.conditions.opens_at = soon();
+      assert.ok(await sendAgain(packet));
+    }
     if (scenario.ends) assert.ok(await end(packet));
     if (packet.giver) await finishReturn(packet);
     if (packet.thanker) assert.ok(await thank(packet, packet.thanker));
@@ -294,10 +357,11 @@ async function finish(scenario) {
 // The share that was given back is open for the sender, who takes it: then every share is grabbed.
 async function finishReturn(packet) {
   await poll('the share is given back', () => giveBack(packet, packet.giver));
-  for (const user of [...grabbers, sender]) await poll('the packet is open', () => grab(packet, user), 10);
+  for (const user of [...grabbers, sender]) await poll('the packet is open', () => grab(packet, user));
 }
 
 async function check(packet, scenario) {
+  await checkConditions(packet);
   const grabs = [...packet.grabs];
   const whole = !scenario.lifetimeMs && !scenario.ends;
   if (whole) assert.equal(grabs.length, GRABBERS + (packet.giver ? 1 : 0), 'every share is grabbed');
@@ -319,6 +383,43 @@ async function check(packet, scenario) {
   }
   if (whole) assert.equal(sumFen, AMOUNT_FEN);
   sender.balanceFen -= sumFen; // the rest was refunded
+}
+
+// The packet's page tells its sender the conditions of the send.
+async function checkConditions(packet) {
+  const { to, phrase, opens_at } = packet.conditions;
+  const page = await look(packet, sender);
+  assert.deepEqual([page.phrase, page.opens_at], [phrase ?? null, opens_at ?? null]);
+  assert.equal(page.receivers?.count ?? 0, to ? GRABBERS : 0);
+}
+
+// ---- deletions ----
+
+// A user with an open packet and a share deletes the account; the pool or the worker dies at it.
+async function visitDeletion(point) {
+  const server = point.startsWith('delete-') ? servers.auth : servers.settle;
+  const fields = { username: `u${randomBytes(6).toString('hex')}`, password: 'a good password', give_up: '1' };
+  packets = [];
+  [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
+  const leaver = { client: new Client() };
+  const registered = await leaver.client.post('/register', { ...fields, nickname: fields.username });
+  assert.equal(registered.status, 201, registered.text);
+  assert.ok((await leaver.client.post('/wallet/deposit', { amount: '5', request_key: 'first' })).status < 300);
+  const own = await leaver.client.post('/send', { kind: 'even', amount: '1', count: '2' });
+  assert.equal(own.status, 201, own.text);
+  assert.ok(await send());
+  await poll('the packet is open', () => grab(packets[0], leaver));
+  await restart(server, { HB_CRASH: point });
+  const ask204 = async () => [204, 401].includes((await ask(() => leaver.client.post('/account/delete', fields)))?.status);
+  if (server === servers.auth) assert.equal(await ask204(), false);
+  else await poll('the deletion has begun', ask204);
+  assertDied(server, await server.endsWithin(30_000), point);
+  await server.start();
+  await poll('the deletion has begun', ask204);
+  await poll('the account is deleted', async () => /^deleted 2/m.test((await hongbao('user', 'show', `~${registered.json.id}`)).stdout), 60);
+  await drained();
+  const { grabs } = await look(packets[0], sender);
+  assert.deepEqual(grabs.map(({ user }) => user.nickname), ['']);
 }
 
 // ---- commands ----
@@ -379,7 +480,7 @@ test('every crash point has a unique name of words with hyphens, and a scenario'
   assert.equal(new Set(points).size, points.length);
   for (const point of points) {
     assert.match(point, /^[a-z]+(-[a-z]+)+$/);
-    assert.ok(/^(migrate|replay)-/.test(point) || scenarioOf(point), `${point}: no scenario leads there`);
+    assert.ok(/^(migrate|replay|delete|erase)-/.test(point) || scenarioOf(point), `${point}: no scenario leads there`);
   }
 });
 
@@ -388,7 +489,20 @@ for (const point of points) {
     for (let i = 0; i < TIMES; i++) {
       if (point.startsWith('migrate-')) await visitMigrate(point, 1 + (4 * i) % 9);
       else if (point.startsWith('replay-')) await visitReplay(point);
+      else if (/^(delete|erase)-/.test(point)) await visitDeletion(point);
       else await visit(point, 1 + i % 3);
     }
+  });
+}
+
+for (const point of points.filter((name) => name.startsWith('send-'))) {
+  test(`a crash at ${point} of a packet with conditions loses nothing`, async () => {
+    for (let i = 0; i < TIMES; i++) await visit(point, 1 + i % 3, scenarios['send-with-conditions']);
+  });
+}
+
+for (const [point, worker, scenario] of PAIRS) {
+  test(`a crash at ${point} and then one of the worker at ${worker} lose nothing`, async () => {
+    for (let i = 0; i < TIMES; i++) await visit(point, 1, scenario, worker);
   });
 }

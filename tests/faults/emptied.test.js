@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
-import { demoUsers, drained, killRedis, redis, servers } from './site.js';
+import { redis } from '../e2e/support/redis.js';
+import { demoUsers, drained, killRedis, servers } from './site.js';
 
 const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
 const SHARES = 4;
@@ -19,7 +20,7 @@ before(async () => {
   for (const server of Object.values(servers)) await server.start();
   users = await demoUsers(SENDERS + SHARES);
   senders = users.splice(SHARES);
-  await poll('the site is ready', async () => (await users[0].client.get('/readyz')).status === 200);
+  await poll('the site is ready', async () => (await users[0].client.get('/readyz/page')).status === 200);
 });
 after(async () => {
   for (const server of Object.values(servers)) await server.stop();
@@ -84,7 +85,7 @@ async function check(t, packets) {
   t.diagnostic(`${PACKETS} packets accepted grabs again within ${((Date.now() - began) / 1000).toFixed(1)} s`);
   await each(packets, async (packet) => {
     for (const [i, before] of packet.grabs.entries()) {
-      assert.deepEqual(await grab(users[i], packet), { ...before, result: 'already', left_count: 1 });
+      assert.deepEqual(await grab(users[i], packet), { ...before, result: 'already', left_count: 1, returned: false });
     }
     const fourth = await grab(users[3], packet);
     const all = [...packet.grabs, packet.third, fourth];

@@ -23,7 +23,7 @@ after(async () => {
   rmSync(COPY, { recursive: true, force: true });
 });
 
-const ready = () => poll('the site is ready', async () => (await sender.client.get('/readyz')).status === 200);
+const ready = () => poll('the site is ready', async () => (await sender.client.get('/readyz/page')).status === 200);
 
 async function send(count) {
   const sent = await sender.client.post('/send', { kind: 'lucky', amount: String(count), count: String(count) });
@@ -133,7 +133,7 @@ test('without a settle worker grabs are refused and views answered; with it grab
   });
   assert.equal(refused.status, 503);
   assert.match(refused.json.type, /problem:busy$/);
-  assert.equal((await sender.client.get('/readyz')).status, 503);
+  assert.equal((await sender.client.get('/readyz/page')).status, 503);
   assert.equal((await sender.client.get(`/p/${packet}`)).json.grabbed_count, 2);
   await servers.settle.start();
   await ready();

@@ -1,15 +1,13 @@
 // A site whose pools and settle worker are child processes of the test, so that it gets their exit status. MariaDB, Redis
 // and nginx are those of the fixture `front`.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { Client } from '../e2e/support/client.js';
 import { env, hongbao, poll } from '../e2e/support/instance.js';
-
-const run = promisify(execFile);
+import { redis } from '../e2e/support/redis.js';
 
 const sockets = dirname(env.HB_TEST_REDIS_SOCKET);
 
@@ -33,7 +31,10 @@ class Server {
     const command = this.name === 'settle' ? program : ['spawn-fcgi', '-n', '-s', socket, '-M', '0660', '--', ...program];
     rmSync(socket, { force: true });
     const log = openSync(this.log, 'a');
+    const { uid, gid } = statSync(sockets); // the user of nginx
     this.#child = spawn(command[0], command.slice(1), {
+      uid,
+      gid,
       stdio: ['ignore', log, log],
       cwd: env.HB_TEST_VAR,
       detached: true, // and with a pid file, so that ./dev down ends it when the test fails
@@ -70,20 +71,16 @@ class Server {
   }
 }
 
-export const servers = { page: new Server('page'), hot: new Server('hot'), settle: new Server('settle') };
+export const servers = { page: new Server('page'), hot: new Server('hot'), auth: new Server('auth'), settle: new Server('settle') };
 
 // Creates count users with a session and 1,000 yuan each.
 export async function demoUsers(count) {
   const { stdout } = await hongbao('demo', '--users', String(count), '--out', '-');
   return stdout.trim().split('\n').map((line) => {
-    const [id, , cookie] = line.split('\t');
-    const [name, token] = cookie.split('=');
-    return { id: Number(id), client: new Client({ [name]: token }), balanceFen: 100_000 };
+    const [id, name, cookie] = line.split('\t');
+    const [sid, token] = cookie.split('=');
+    return { id: Number(id), name, client: new Client({ [sid]: token }), balanceFen: 100_000 };
   });
-}
-
-export async function redis(...words) {
-  return (await run('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, ...words])).stdout.trim();
 }
 
 export async function killRedis() {

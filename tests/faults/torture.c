@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "io/metrics.h"
+#include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "ops/audit.h"
@@ -33,9 +34,10 @@
 #include "ops/migrate.h"
 #include "ops/serve.h"
 #include "ops/services.h"
+#include "user/deletion.h"
 
 enum {
-    RUN_SECONDS_MAX = 60,
+    RUN_SECONDS_MAX = 120,
     RUNS_PER_WORLD = 50, /* then the stores are emptied: an audit reads the rows of all runs before it */
     FAILED_MAX = 10,
     KINDS_MAX = 64,
@@ -139,6 +141,19 @@ static void expire_now(struct services *app, const struct told_packet *p)
            "MySQL is unreachable");
 }
 
+/* As if the pool had died before it told Redis about returns and thanks, and Redis had lost the packet then. */
+static void pool_died(struct services *app, const struct told_packet *p)
+{
+    live_lose(app, p);
+    expect(db_exec(app->stores.db, NULL,
+                   "UPDATE share_return SET applied_ms = NULL, returned_ms = returned_ms - 60000 WHERE packet_id = ?",
+                   DB_PARAMS(DB_U64(p->number))) == ST_OK &&
+               db_exec(app->stores.db, NULL,
+                       "UPDATE thanks SET applied_ms = NULL, created_ms = created_ms - 60000 WHERE packet_id = ?",
+                       DB_PARAMS(DB_U64(p->number))) == ST_OK,
+           "MySQL is unreachable");
+}
+
 static uint64_t number(struct services *app, struct arena *a, const char *sql, const struct db_param *params,
                        size_t count)
 {
@@ -148,16 +163,37 @@ static uint64_t number(struct services *app, struct arena *a, const char *sql, c
     return db_cell(&rows, 0, 0).ptr == NULL ? UINT64_MAX : db_cell_u64(&rows, 0, 0);
 }
 
-/* The rows are those that the answers promised: one packet for each request key; for each user one grab with the share
- * and amount of the answer, or none without an answer. */
+/* What a user's answers promised about the share: thanks, and where it was given back to. */
+static void share_promises_check(struct services *app, struct arena *a, const struct told_packet *p, int user)
+{
+    const struct told_grab *grab = &p->grabs[user];
+    const struct db_param who[] = { DB_U64(p->number), DB_U64(torture->users[user].id), DB_U64(grab->share_no),
+                                    DB_I64(grab->fen), DB_I64(grab->to_sender) };
+    expect(number(app, a, "SELECT COUNT(*) FROM share_return WHERE packet_id = ? AND user_id = ?", who, 2) ==
+                   grab->returned &&
+               number(app, a,
+                      "SELECT COUNT(*) FROM share_return WHERE packet_id = ? AND user_id = ? AND share_no = ?"
+                      " AND amount_fen = ? AND (position IS NULL) = ?",
+                      who, 5) == grab->returned,
+           "a return's row differs from its answer");
+    expect(number(app, a, "SELECT COUNT(*) FROM thanks WHERE packet_id = ? AND user_id = ?", who, 2) == grab->thanked,
+           "the row of thanks differs from the answer");
+}
+
+/* The rows are those that the answers promised: one packet for each request key, ended or not; for each user one grab
+ * with the share and amount of the answer, or none without an answer. */
 static void promises_check(struct services *app, struct arena *a)
 {
     for (int i = 0; i < TORTURE_PACKETS; i++) {
         const struct told_packet *p = &torture->packets[i];
         expect(number(app, a, "SELECT COUNT(*) FROM packet WHERE sender_id = ? AND request_key = ?",
-                      DB_PARAMS(DB_U64(torture->users[0].id), DB_TEXT(str_from(p->key)))) == 1,
+                      DB_PARAMS(DB_U64(torture->users[i == TORTURE_LEFT ? TORTURE_NEWCOMER : 0].id),
+                                DB_TEXT(str_from(p->key)))) == 1,
                "not exactly one packet for a request key");
-        for (int user = 0; user < TORTURE_USERS; user++) {
+        expect(number(app, a, "SELECT COUNT(ended_ms) FROM packet WHERE id = ?", DB_PARAMS(DB_U64(p->number))) ==
+                   p->ended,
+               "the end of a packet differs from the answer");
+        for (int user = 0; user < TORTURE_PEOPLE; user++) {
             const struct told_grab *grab = &p->grabs[user];
             const struct db_param who[] = { DB_U64(p->number), DB_U64(torture->users[user].id), DB_U64(grab->share_no),
                                             DB_I64(grab->fen) };
@@ -167,8 +203,78 @@ static void promises_check(struct services *app, struct arena *a)
                                    " AND amount_fen = ?",
                                    who, 4);
             expect(rows == grab->told && told == grab->told, "a grab's row differs from its answer");
+            share_promises_check(app, a, p, user);
         }
     }
+}
+
+/* ---- the user who deletes the account ---- */
+
+/* As if the deletion had begun longer ago, after all grabs. */
+static void deletion_wait_end(struct services *app)
+{
+    expect(torture->left, "the deletion has not begun");
+    expect(db_exec(app->stores.db, NULL, "UPDATE user SET deleting_ms = ? WHERE id = ?",
+                   DB_PARAMS(DB_I64(clock_now_ms() - DELETION_WAIT_MS - 1),
+                             DB_U64(torture->users[TORTURE_NEWCOMER].id))) == ST_OK,
+           "MySQL is unreachable");
+}
+
+/* Redis must not have the newcomer's name in the packet. */
+static void live_name_check(struct services *app, const struct told_packet *p)
+{
+    static const char script[] = "local all = table.concat(redis.call('HVALS', KEYS[1]), '\\n') .. '\\n'"
+                                 " .. table.concat(redis.call('HVALS', KEYS[2]), '\\n') .. '\\n'"
+                                 " .. table.concat(redis.call('LRANGE', KEYS[3], 0, -1), '\\n')"
+                                 " return string.find(all, ARGV[1], 1, true) and 1 or 0";
+    struct live_keys keys;
+    struct redis_call call;
+    int64_t there = 1;
+    live_keys(&keys, p->number, config.partitions);
+    const struct str eval[] = { STR("EVAL"),
+                                str_from(script),
+                                STR("3"),
+                                keys.key[LIVE_KEY_PACKET],
+                                keys.key[LIVE_KEY_GRABS],
+                                keys.key[LIVE_KEY_ORDER],
+                                str_from(torture->users[TORTURE_NEWCOMER].username) };
+    expect(redis_do(app->stores.redis, &call, eval, ARRAY_LEN(eval)) == ST_OK && redis_reply_i64(call.reply, &there),
+           "Redis is unreachable");
+    redis_call_free(&call);
+    expect(there == 0, "Redis has the name of the deleted user");
+}
+
+/* The user's row and the names are gone, and every fen is accounted for: what was deposited, less what others opened of
+ * the own packet, and what the user opened, went to the bank. */
+static void leaver_check(struct services *app, struct arena *a)
+{
+    const struct db_param id = DB_U64(torture->users[TORTURE_NEWCOMER].id);
+    int64_t fen = TORTURE_DEPOSIT_FEN;
+    for (int user = 0; user < TORTURE_PEOPLE; user++)
+        fen -= torture->packets[TORTURE_LEFT].grabs[user].fen;
+    for (int i = 0; i < TORTURE_PACKETS; i++) {
+        fen += torture->packets[i].grabs[TORTURE_NEWCOMER].fen;
+        live_name_check(app, &torture->packets[i]);
+    }
+    expect(number(app, a,
+                  "SELECT COUNT(*) FROM user WHERE id = ? AND username = CONCAT('~', id) AND nickname = ''"
+                  " AND password_hash IS NULL AND deleted_ms > 0",
+                  &id, 1) == 1,
+           "the user's row is not that of a deleted user");
+    expect(number(app, a,
+                  "SELECT (SELECT COUNT(*) FROM packet WHERE sender_id = ? AND sender_name <> '')"
+                  " + (SELECT COUNT(*) FROM packet_receiver WHERE user_id = ? AND name <> '')"
+                  " + (SELECT COUNT(*) FROM `grab` WHERE user_id = ? AND nickname <> '')",
+                  DB_PARAMS(id, id, id)) == 0,
+           "the tables have the name of the deleted user");
+    expect(number(app, a,
+                  "SELECT CAST(COALESCE(SUM(amount_fen), 0) AS SIGNED) FROM transfer"
+                  " WHERE kind = 'forfeit' AND debit_id = ? AND credit_id = 1",
+                  &id, 1) == (uint64_t)fen &&
+               number(app, a, "SELECT balance_fen FROM account WHERE id = ?", &id, 1) == 0,
+           "the money of the deleted user did not go to the bank");
+    expect(number(app, a, "SELECT COUNT(*) FROM transfer WHERE ? IN (debit_id, credit_id)", &id, 1) == 4,
+           "the ledger lacks a deposit, a send, a refund or what was given up, or has more");
 }
 
 static void audit_undisturbed(void)
@@ -195,11 +301,12 @@ static bool some_missing(void)
     return false;
 }
 
-static void play(struct services *app)
+static void play(struct services *app, struct arena *a)
 {
     char socket[64];
     (void)snprintf(socket, sizeof socket, socket_format, (long)getpid());
     listen_on_0(socket);
+    phase("registering", serve_command, "auth", visit_newcomers, socket);
     phase("sending", serve_command, "page", visit_senders, socket);
     live_lose(app, &torture->packets[TORTURE_EXCLUSIVE]);
     bool more = true;
@@ -211,12 +318,17 @@ static void play(struct services *app)
             live_lose(app, &torture->packets[TORTURE_ABANDONED]);
             expire_now(app, &torture->packets[TORTURE_ABANDONED]);
             expire_now(app, &torture->packets[TORTURE_EXPIRING]);
+            phase("leaving", serve_command, "auth", visit_leavers, socket);
+            deletion_wait_end(app);
         }
         phase("settling", settle_command, NULL, visit_settling, socket);
         if (more) /* all of its events are settled now */
             stream_lose(app, &torture->packets[TORTURE_LUCKY]);
     }
-    phase("registering", serve_command, "auth", visit_newcomers, socket);
+    leaver_check(app, a);
+    phase("giving back", serve_command, "page", visit_givers, socket);
+    pool_died(app, &torture->packets[TORTURE_ENDED]);
+    phase("ending", settle_command, NULL, visit_settling, socket);
     phase("reading", serve_command, "page", visit_readers, socket);
     audit_tortured();
 }
@@ -238,8 +350,9 @@ static void run_inside(void)
     expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
     struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES);
     expect(a != NULL, "no memory");
-    play(&app);
+    play(&app, a);
     promises_check(&app, a);
+    leaver_check(&app, a); /* what was rebuilt since has no name either */
     arena_free(a);
     services_close(&app);
     audit_undisturbed();
@@ -258,9 +371,9 @@ static void users_take(FILE *in)
 /* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
-    static const char *const tables[] = {
-        "grab", "transfer", "packet", "user_month", "stream_cursor", "account", "user"
-    };
+    static const char *const tables[] = { "thanks",   "share_return", "packet_receiver", "grab",
+                                          "transfer", "packet",       "user_month",      "stream_cursor",
+                                          "account",  "user",         "username_retired" };
     struct services app;
     struct redis_call call;
     char error[512], sql[128];
@@ -321,6 +434,7 @@ static int run(struct target target, bool recording)
 {
     static unsigned run_no;
     memset(torture->packets, 0, sizeof torture->packets);
+    torture->left = false;
     for (int i = 0; i < TORTURE_PACKETS; i++)
         (void)snprintf(torture->packets[i].key, TORTURE_KEY_MAX, "t%u-%d", run_no, i);
     (void)snprintf(torture->users[TORTURE_NEWCOMER].username, TORTURE_KEY_MAX, "newcomer%u", run_no);
@@ -488,6 +602,7 @@ static void prepare(void)
     expect(path != NULL && random_init(), "HB_CONFIG names no file");
     if (config_load(&config, path, NULL, error, sizeof error) != ST_OK)
         die(error);
+    config.sandbox = false; /* the processes of a run start others, and visitors use sockets */
     expect(clock_zone_set(config.timezone), "no time zone");
     torture = mmap(NULL, sizeof *torture, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     expect(torture != MAP_FAILED, "no memory");

@@ -16,21 +16,37 @@
 enum {
     TORTURE_CALLS_MAX = 1 << 20,
     TORTURE_FRAMES_MAX = 64,
-    TORTURE_USERS = 4,
-    TORTURE_NEWCOMER = TORTURE_USERS, /* the user who registers in this run */
+    TORTURE_USERS = 5,
+    TORTURE_NEWCOMER = TORTURE_USERS, /* the user who registers in this run, and deletes the account */
+    TORTURE_PEOPLE,
     TORTURE_COOKIE_MAX = 80,
     TORTURE_KEY_MAX = 40
 };
 
 /* The packets of a run: all shares of the first are grabbed; the second is for one receiver; the third expires with a
- * rest; the fourth is never opened. */
-enum { TORTURE_LUCKY, TORTURE_EXCLUSIVE, TORTURE_EXPIRING, TORTURE_ABANDONED, TORTURE_PACKETS };
+ * rest; the fourth is never opened; of the fifth one share is given back, then its sender ends it, then another share
+ * is given back; the sixth is the newcomer's, who deletes the account while it is open, and has shares of the first and
+ * the fifth. */
+enum {
+    TORTURE_LUCKY,
+    TORTURE_EXCLUSIVE,
+    TORTURE_EXPIRING,
+    TORTURE_ABANDONED,
+    TORTURE_ENDED,
+    TORTURE_LEFT,
+    TORTURE_PACKETS
+};
+
+enum { TORTURE_DEPOSIT_FEN = 5000 }; /* of each sender */
 
 struct told_grab {
     bool opened; /* an open was answered */
     bool told;   /* an answer has given share and amount */
     uint32_t share_no;
     int64_t fen;
+    bool thanked;   /* an answer has confirmed the thanks */
+    bool returned;  /* an answer has confirmed the return … */
+    bool to_sender; /* … to the sender; else into the packet */
 };
 
 struct told_packet {
@@ -38,7 +54,8 @@ struct told_packet {
     char id[32];
     uint64_t number;
     bool missing; /* Redis did not have it when it was opened */
-    struct told_grab grabs[TORTURE_USERS];
+    bool ended;   /* an answer has confirmed the end */
+    struct told_grab grabs[TORTURE_PEOPLE];
 };
 
 struct torture {
@@ -47,9 +64,10 @@ struct torture {
         uint64_t id;
         char username[TORTURE_KEY_MAX];
         char cookie[TORTURE_COOKIE_MAX];
-    } users[TORTURE_USERS + 1];
+    } users[TORTURE_PEOPLE];
     /* of one run */
     struct told_packet packets[TORTURE_PACKETS];
+    bool left;            /* an answer has confirmed that the newcomer deletes the account */
     uint64_t calls;       /* so far; a call that can fail in two modes counts twice */
     uint64_t target_way;  /* the call with this hash (see ways) fails … */
     uint64_t target_pass; /* … at this pass, from 1; 0: no call fails */
@@ -75,6 +93,6 @@ void torture_off(void);
 /* Each runs in a child process while the parent serves on the socket (a name in the abstract namespace). It ends the
  * parent's command by SIGTERM and exits: 0, or 1 with the reason on stderr. */
 typedef void visit_fn(const struct config *config, const char *socket);
-visit_fn visit_senders, visit_grabbers, visit_settling, visit_readers, visit_newcomers;
+visit_fn visit_senders, visit_grabbers, visit_settling, visit_leavers, visit_givers, visit_readers, visit_newcomers;
 
 #endif

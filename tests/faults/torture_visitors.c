@@ -33,13 +33,14 @@ enum {
     ANSWER_BYTES_MAX = 1 << 20,
     ANSWER_WAIT_S = 10,
     TRIES_MS_MAX = 5000,
+    SETTLE_MS_MAX = 20000, /* a deletion takes a few passes, one a second */
     ARENA_BYTES = 1 << 20,
     FIELDS_MAX = 512,
     URI_MAX = 128
 };
 
 /* The users by index: the first one sends, the others open. */
-enum { SENDER, FIRST, SECOND, THIRD };
+enum { SENDER, FIRST, SECOND, THIRD, FOURTH };
 
 static const char *socket_name;
 
@@ -265,7 +266,8 @@ static bool rows_exist(const char *sql, const struct db_param *params, size_t co
 static bool deposit_happened(void)
 {
     char key[2 * TORTURE_KEY_MAX];
-    (void)snprintf(key, sizeof key, "%" PRIu64 ":d%s", torture->users[SENDER].id, torture->packets[TORTURE_LUCKY].key);
+    (void)snprintf(key, sizeof key, "%" PRIu64 ":d%s", torture->users[truth.user].id,
+                   torture->packets[TORTURE_LUCKY].key);
     return rows_exist("SELECT 1 FROM transfer WHERE kind = 'deposit' AND request_key = ?",
                       DB_PARAMS(DB_TEXT(str_from(key))));
 }
@@ -273,7 +275,31 @@ static bool deposit_happened(void)
 static bool send_happened(void)
 {
     return rows_exist("SELECT 1 FROM packet WHERE sender_id = ? AND request_key = ?",
-                      DB_PARAMS(DB_U64(torture->users[SENDER].id), DB_TEXT(str_from(truth.packet->key))));
+                      DB_PARAMS(DB_U64(torture->users[truth.user].id), DB_TEXT(str_from(truth.packet->key))));
+}
+
+static bool end_happened(void)
+{
+    return rows_exist("SELECT 1 FROM packet WHERE id = ? AND ended_ms IS NOT NULL",
+                      DB_PARAMS(DB_U64(truth.packet->number)));
+}
+
+static bool deletion_happened(void)
+{
+    return rows_exist("SELECT 1 FROM user WHERE id = ? AND deleting_ms IS NOT NULL",
+                      DB_PARAMS(DB_U64(torture->users[TORTURE_NEWCOMER].id)));
+}
+
+static bool return_happened(void)
+{
+    return rows_exist("SELECT 1 FROM share_return WHERE packet_id = ? AND user_id = ?",
+                      DB_PARAMS(DB_U64(truth.packet->number), DB_U64(torture->users[truth.user].id)));
+}
+
+static bool thanks_happened(void)
+{
+    return rows_exist("SELECT 1 FROM thanks WHERE packet_id = ? AND user_id = ?",
+                      DB_PARAMS(DB_U64(truth.packet->number), DB_U64(torture->users[truth.user].id)));
 }
 
 static bool grab_happened(void)
@@ -331,7 +357,7 @@ static void look(int wanted, int user, const char *uri, bool json)
     buf_free(&a.bytes);
 }
 
-/* ---- the page pool: a deposit, and four packets ---- */
+/* ---- the page pool: deposits and packets ---- */
 
 static void packet_id_take(const struct config *config, struct told_packet *p, struct str text)
 {
@@ -343,16 +369,30 @@ static void packet_id_take(const struct config *config, struct told_packet *p, s
     (void)snprintf(p->id, sizeof p->id, "%.*s", STR_ARG(id));
 }
 
-static void send_packet(const struct config *config, struct told_packet *p, const char *fields, bool json)
+static void send_packet(const struct config *config, int user, struct told_packet *p, const char *fields, bool json)
 {
     struct answer a;
     char with_key[FIELDS_MAX];
     (void)snprintf(with_key, sizeof with_key, "%s&request_key=%s", fields, p->key);
     truth.packet = p;
+    truth.user = user;
     truth.happened = send_happened;
-    insist(&a, json ? 201 : 303, SENDER, "/send", with_key, json);
+    insist(&a, json ? 201 : 303, user, "/send", with_key, json);
     truth.happened = NULL;
     packet_id_take(config, p, json ? str_after(a.body, STR("\"id\":\"")) : str_after(a.head, STR("Location: /p/")));
+    buf_free(&a.bytes);
+}
+
+static void deposit(int user)
+{
+    struct answer a;
+    char fields[FIELDS_MAX];
+    (void)snprintf(fields, sizeof fields, "amount=%d&request_key=d%s", TORTURE_DEPOSIT_FEN / 100,
+                   torture->packets[TORTURE_LUCKY].key);
+    truth.user = user;
+    truth.happened = deposit_happened;
+    insist(&a, 201, user, "/wallet/deposit", fields, true);
+    truth.happened = NULL;
     buf_free(&a.bytes);
 }
 
@@ -360,20 +400,22 @@ void visit_senders(const struct config *config, const char *socket)
 {
     struct answer a;
     char fields[FIELDS_MAX];
+    struct told_packet *p = torture->packets;
     socket_name = socket;
     truth_open(config);
-    (void)snprintf(fields, sizeof fields, "amount=50.00&request_key=d%s", torture->packets[TORTURE_LUCKY].key);
-    truth.happened = deposit_happened;
-    insist(&a, 201, SENDER, "/wallet/deposit", fields, true);
-    truth.happened = NULL;
-    buf_free(&a.bytes);
+    deposit(SENDER);
+    deposit(TORTURE_NEWCOMER);
     look(200, SENDER, "/send", false);
-    send_packet(config, &torture->packets[TORTURE_LUCKY], "kind=lucky&amount=3.00&count=3&greeting=%E6%81%AD%E5%96%9C",
-                true);
+    send_packet(config, SENDER, &p[TORTURE_LUCKY], "kind=lucky&amount=3.00&count=4&greeting=%E6%81%AD%E5%96%9C", true);
     (void)snprintf(fields, sizeof fields, "kind=exclusive&amount=1.00&to=%s", torture->users[FIRST].username);
-    send_packet(config, &torture->packets[TORTURE_EXCLUSIVE], fields, false);
-    send_packet(config, &torture->packets[TORTURE_EXPIRING], "kind=even&amount=0.50&count=2", true);
-    send_packet(config, &torture->packets[TORTURE_ABANDONED], "kind=even&amount=0.50&count=2", true);
+    send_packet(config, SENDER, &p[TORTURE_EXCLUSIVE], fields, false);
+    send_packet(config, SENDER, &p[TORTURE_EXPIRING], "kind=even&amount=0.50&count=2", true);
+    send_packet(config, SENDER, &p[TORTURE_ABANDONED], "kind=even&amount=0.50&count=2", true);
+    (void)snprintf(fields, sizeof fields, "kind=lucky&amount=0.04&count=4&to=%s+%s+%s+%s+%s",
+                   torture->users[FIRST].username, torture->users[SECOND].username, torture->users[THIRD].username,
+                   torture->users[FOURTH].username, torture->users[TORTURE_NEWCOMER].username);
+    send_packet(config, SENDER, &p[TORTURE_ENDED], fields, true);
+    send_packet(config, TORTURE_NEWCOMER, &p[TORTURE_LEFT], "kind=even&amount=0.50&count=2", true);
     insist(&a, 422, SENDER, "/send", "kind=lucky&amount=0&count=3", false);
     buf_free(&a.bytes);
     done();
@@ -430,6 +472,7 @@ void visit_grabbers(const struct config *config, const char *socket)
     open_packet(&p[TORTURE_LUCKY], FIRST, 200, true);
     open_packet(&p[TORTURE_LUCKY], SECOND, 303, false);
     open_packet(&p[TORTURE_LUCKY], THIRD, 200, true);
+    open_packet(&p[TORTURE_LUCKY], TORTURE_NEWCOMER, 200, true);
     open_packet(&p[TORTURE_LUCKY], FIRST, 200, true);
     open_packet(&p[TORTURE_LUCKY], SECOND, 200, true);
     look_at(&p[TORTURE_LUCKY], SENDER, "", false);
@@ -438,6 +481,10 @@ void visit_grabbers(const struct config *config, const char *socket)
     open_packet(&p[TORTURE_EXCLUSIVE], FIRST, 200, true);
     open_packet(&p[TORTURE_EXCLUSIVE], SECOND, 403, true);
     open_packet(&p[TORTURE_EXPIRING], FIRST, 200, true);
+    open_packet(&p[TORTURE_ENDED], FIRST, 200, true); /* the best share: the first of four equal ones */
+    open_packet(&p[TORTURE_ENDED], SECOND, 200, true);
+    open_packet(&p[TORTURE_ENDED], TORTURE_NEWCOMER, 200, true);
+    open_packet(&p[TORTURE_LEFT], FIRST, 200, true);
     look(404, FIRST, "/p/00000000000000000000000000", true);
     done();
 }
@@ -458,8 +505,24 @@ static bool is_live(const struct told_packet *p)
     return live;
 }
 
-/* True when the settle worker has no work left: all acknowledged grabs are settled, and the packets are closed; while a
- * packet is missing in Redis, instead of closed: that packet is loaded. */
+/* True when Redis was not told about some return or thanks. */
+static bool some_pending(const struct told_packet *p)
+{
+    return rows_exist("SELECT 1 FROM share_return WHERE packet_id = ? AND applied_ms IS NULL UNION ALL"
+                      " SELECT 1 FROM thanks WHERE packet_id = ? AND applied_ms IS NULL",
+                      DB_PARAMS(DB_U64(p->number), DB_U64(p->number)));
+}
+
+/* True when the account is deleted, if its user has asked for it. */
+static bool left(void)
+{
+    return !torture->left || rows_exist("SELECT 1 FROM user WHERE id = ? AND deleted_ms > 0",
+                                        DB_PARAMS(DB_U64(torture->users[TORTURE_NEWCOMER].id)));
+}
+
+/* True when the settle worker has no work left: all acknowledged grabs are settled, Redis knows every return, the
+ * account is deleted, and the packets are closed, except the one that is ended later, which Redis has; while a packet
+ * is missing in Redis, instead of closed: that packet is loaded. */
 static bool settled(void)
 {
     struct db_rows rows;
@@ -469,7 +532,7 @@ static bool settled(void)
     for (int i = 0; i < TORTURE_PACKETS; i++) {
         const struct told_packet *p = &torture->packets[i];
         uint64_t told = 0;
-        for (int user = 0; user < TORTURE_USERS; user++)
+        for (int user = 0; user < TORTURE_PEOPLE; user++)
             told += p->grabs[user].told;
         arena_reset(truth.arena);
         if (db_query(truth.db, truth.arena, &rows, "SELECT state, grabbed_count FROM packet WHERE id = ?",
@@ -477,18 +540,21 @@ static bool settled(void)
             rows.count != 1)
             fail("the packet can't be read");
         struct str state = db_cell(&rows, 0, 0);
+        bool stays_open = some_missing || (i == TORTURE_ENDED && !p->ended);
         if (db_cell_u64(&rows, 0, 1) != told ||
-            (some_missing ? str_equal(state, STR("funding")) : !str_equal(state, STR("closed"))))
+            (stays_open ? str_equal(state, STR("funding")) : !str_equal(state, STR("closed"))))
             return false;
-        if (p->missing && !str_equal(state, STR("closed")) && !is_live(p))
+        if ((p->missing || i == TORTURE_ENDED) && !str_equal(state, STR("closed")) && !is_live(p))
+            return false;
+        if (some_pending(p))
             return false;
     }
-    return true;
+    return left();
 }
 
 void visit_settling(const struct config *config, const char *socket)
 {
-    int64_t until_ms = clock_monotonic_ms() + 2 * TRIES_MS_MAX;
+    int64_t until_ms = clock_monotonic_ms() + SETTLE_MS_MAX;
     (void)socket;
     truth_open(config);
     while (!settled()) {
@@ -499,26 +565,74 @@ void visit_settling(const struct config *config, const char *socket)
     done();
 }
 
-/* ---- the page pool at the end: thanks, lists, statements, the packets from MySQL ---- */
+/* ---- the page pool: thanks, shares that are given back, an early end ---- */
 
-/* A repeat after an unknown outcome gets the same answer. */
-static void thank_for(const struct told_packet *p, int user)
+/* Posts to the packet twice: a repeat gets the same answer, also after an unknown outcome. happened: whether the first
+ * one has taken effect. */
+static void post_twice(struct told_packet *p, int user, const char *what, const char *fields, bool (*happened)(void),
+                       const char *answer)
 {
     struct answer a;
     char uri[URI_MAX];
-    (void)snprintf(uri, sizeof uri, "/p/%s/thanks", p->id);
-    insist(&a, 200, user, uri, "text=thanks", true);
-    if (!has(a.body, "{\"text\":\"thanks\"}"))
-        fail("%s answers %.*s", uri, STR_ARG(a.body));
-    buf_free(&a.bytes);
+    (void)snprintf(uri, sizeof uri, "/p/%s/%s", p->id, what);
+    truth.packet = p;
+    truth.user = user;
+    for (int i = 0; i < 2; i++) {
+        truth.happened = i == 0 ? happened : NULL;
+        insist(&a, 200, user, uri, fields, true);
+        truth.happened = NULL;
+        if (!has(a.body, answer))
+            fail("%s answers %.*s, not %s", uri, STR_ARG(a.body), answer);
+        buf_free(&a.bytes);
+    }
 }
+
+static void thank_for(struct told_packet *p, int user)
+{
+    post_twice(p, user, "thanks", "text=thanks", thanks_happened, "{\"text\":\"thanks\"}");
+    p->grabs[user].thanked = true;
+}
+
+static void give_back(struct told_packet *p, int user, bool to_sender)
+{
+    struct told_grab *grab = &p->grabs[user];
+    char answer[FIELDS_MAX];
+    (void)snprintf(answer, sizeof answer, "{\"returned_fen\":%" PRId64 ",\"to\":\"%s\"}", grab->fen,
+                   to_sender ? "sender" : "packet");
+    post_twice(p, user, "return", "", return_happened, answer);
+    grab->returned = true;
+    grab->to_sender = to_sender;
+}
+
+void visit_givers(const struct config *config, const char *socket)
+{
+    struct answer a;
+    char uri[URI_MAX];
+    struct told_packet *p = &torture->packets[TORTURE_ENDED];
+    socket_name = socket;
+    truth_open(config);
+    thank_for(p, SECOND);
+    give_back(p, FIRST, false);
+    post_twice(p, SENDER, "end", "", end_happened, "{\"state\":\"expired\"}");
+    p->ended = true;
+    give_back(p, SECOND, true);
+    (void)snprintf(uri, sizeof uri, "/p/%s/return", torture->packets[TORTURE_LEFT].id);
+    insist(&a, 409, FIRST, uri, "", true);
+    if (!has(a.body, "sender-gone"))
+        fail("a share is given back to a deleted user: %.*s", STR_ARG(a.body));
+    buf_free(&a.bytes);
+    done();
+}
+
+/* ---- the page pool at the end: thanks, lists, statements, the packets from MySQL ---- */
 
 void visit_readers(const struct config *config, const char *socket)
 {
     struct told_packet *p = torture->packets;
-    (void)config;
     socket_name = socket;
+    truth_open(config);
     thank_for(&p[TORTURE_LUCKY], FIRST);
+    look(401, TORTURE_NEWCOMER, "/wallet", true);
     look(200, FIRST, "/", false);
     look(200, SENDER, "/", true);
     look(200, FIRST, "/wallet", false);
@@ -529,10 +643,11 @@ void visit_readers(const struct config *config, const char *socket)
     look(200, SENDER, "/records/sent", true);
     look_at(&p[TORTURE_LUCKY], SENDER, "", true);
     look_at(&p[TORTURE_EXPIRING], FIRST, "", false);
+    look_at(&p[TORTURE_LEFT], FIRST, "", false);
     look_at(&p[TORTURE_LUCKY], SENDER, "/verify", false);
     open_packet(&p[TORTURE_LUCKY], FIRST, 200, true);
     look(200, SENDER, "/healthz", false);
-    look(200, SENDER, "/readyz", false);
+    look(200, SENDER, "/readyz/page", false);
     look(200, SENDER, "/metrics", false);
     done();
 }
@@ -554,6 +669,17 @@ static void cookie_take(const struct answer *a)
                    STR_ARG(str_cut(cookie, ';', &(struct str){ 0 })));
 }
 
+static void newcomer_id_take(void)
+{
+    struct db_rows rows;
+    arena_reset(truth.arena);
+    if (db_query(truth.db, truth.arena, &rows, "SELECT id FROM user WHERE username = ?",
+                 DB_PARAMS(DB_TEXT(str_from(torture->users[TORTURE_NEWCOMER].username)))) != ST_OK ||
+        rows.count != 1)
+        fail("the new user can't be read");
+    torture->users[TORTURE_NEWCOMER].id = db_cell_u64(&rows, 0, 0);
+}
+
 void visit_newcomers(const struct config *config, const char *socket)
 {
     struct answer a;
@@ -568,6 +694,11 @@ void visit_newcomers(const struct config *config, const char *socket)
     truth.happened = NULL;
     if (a.status != 201 && !(doubtful && a.status == 422)) /* after an unknown outcome the name may be taken */
         fail("/register answers %d: %.*s", a.status, STR_ARG(a.body));
+    if (has(a.head, "Set-Cookie: "))
+        cookie_take(&a);
+    buf_free(&a.bytes);
+    newcomer_id_take();
+    insist(&a, 204, TORTURE_NEWCOMER, "/logout", "", true);
     buf_free(&a.bytes);
     (void)snprintf(fields, sizeof fields, "username=%s&password=a+bad+password", name);
     insist(&a, 422, TORTURE_NEWCOMER, "/login", fields, false);
@@ -576,7 +707,30 @@ void visit_newcomers(const struct config *config, const char *socket)
     insist(&a, 200, TORTURE_NEWCOMER, "/login", fields, true);
     cookie_take(&a);
     buf_free(&a.bytes);
-    insist(&a, 204, TORTURE_NEWCOMER, "/logout", "", true);
+    done();
+}
+
+/* Deletes the account; the money goes. The name is not free afterwards. */
+void visit_leavers(const struct config *config, const char *socket)
+{
+    struct answer a;
+    char fields[FIELDS_MAX];
+    const char *name = torture->users[TORTURE_NEWCOMER].username;
+    socket_name = socket;
+    truth_open(config);
+    look(200, TORTURE_NEWCOMER, "/account/delete", false);
+    (void)snprintf(fields, sizeof fields, "username=%s&password=a+good+password&give_up=1", name);
+    truth.happened = deletion_happened;
+    bool doubtful = ask_until_answered(&a, TORTURE_NEWCOMER, "/account/delete", fields, true);
+    truth.happened = NULL;
+    if (a.status != 204 && !(doubtful && a.status == 401)) /* after an unknown outcome the session may have ended */
+        fail("/account/delete answers %d: %.*s", a.status, STR_ARG(a.body));
+    buf_free(&a.bytes);
+    if (!deletion_happened())
+        fail("the deletion of the account is not begun, but acknowledged");
+    torture->left = torture->packets[TORTURE_LEFT].ended = true;
+    (void)snprintf(fields, sizeof fields, "username=%s&nickname=%s&password=a+good+password", name, name);
+    insist(&a, 422, TORTURE_NEWCOMER, "/register", fields, true);
     buf_free(&a.bytes);
     done();
 }

@@ -85,7 +85,7 @@ static struct packet_view seen(struct world *w, uint64_t id, size_t user)
     struct redis_call call = { 0 };
     struct packet_view view;
     live_view_queue(&w->live, &call, id, w->users[user], PACKET_NO_SHARE, LIVE_ROWS_MAX);
-    redis_round(w->web->stores.redis);
+    redis_round(w->hot->stores.redis);
     assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
     redis_call_free(&call);
     return view;
@@ -465,6 +465,34 @@ static bool kept(struct world *w, uint64_t id)
     return page_cacheable(&view);
 }
 
+/* The text that the list of letters begins with. */
+static void assert_listed(struct world *w, const char *start)
+{
+    char text[WORD_MAX] = "";
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(replay_list(&w->settler->stores, out), ST_OK);
+    rewind(out);
+    (void)fread(text, 1, sizeof text - 1, out);
+    (void)fclose(out);
+    assert_true(str_starts(str_from(text), str_from(start)));
+}
+
+static void the_list_has_each_letter_or_says_that_there_is_none(void **state)
+{
+    struct scene s;
+    char start[WORD_MAX];
+    (void)state;
+    scene_begin(&s, true);
+    struct world *w = &s.w;
+    (void)snprintf(start, sizeof start, "letter %llu  packet %llu  event ", (unsigned long long)letter_id(w, "ASC"),
+                   (unsigned long long)s.id);
+    assert_listed(w, start);
+    world_sql(w, "DELETE FROM dead_letter");
+    assert_listed(w, "no dead letters\n");
+    world_end(w);
+}
+
 static void a_finished_packet_with_a_letter_is_not_cacheable(void **state)
 {
     struct scene s;
@@ -603,6 +631,7 @@ int main(void)
         cmocka_unit_test(recovery_and_expiry_skip_a_packet_in_quarantine),
         cmocka_unit_test(a_letter_is_seen_that_is_written_while_recovery_waits_for_the_packet),
         cmocka_unit_test(a_dropped_letter_ends_the_quarantine_without_money),
+        cmocka_unit_test(the_list_has_each_letter_or_says_that_there_is_none),
         cmocka_unit_test(a_finished_packet_with_a_letter_is_not_cacheable),
         cmocka_unit_test(a_late_worker_writes_no_second_letter),
         cmocka_unit_test(a_crowd_becomes_one_letter_and_its_repair_settles_all_of_it),

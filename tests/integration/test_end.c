@@ -8,36 +8,22 @@
 #include "base/clock.h"
 #include "packet/store.h"
 #include "settle/end.h"
-#include "settle/expire.h"
 #include "test_settle_fixture.h"
 
-enum { HOUR_MS = 3600000, PASSES_MAX = 200 };
+enum { HOUR_MS = 3600000 };
 
 /* users[user] ends the packet, with the rights of a pool. */
-static enum status end_by(struct world *w, uint64_t packet_id, size_t user, enum packet_state *out)
+static enum status end_by(struct world *w, uint64_t packet_id, size_t user, struct end_packet *out)
 {
-    return end_packet(&w->web->stores, w->arena, packet_id, w->users[user], clock_now_ms(), out);
+    return end_packet(&w->page->stores, w->arena, packet_id, w->users[user], clock_now_ms(), out);
 }
 
 static void assert_ended(struct world *w, uint64_t packet_id, enum packet_state expected)
 {
-    enum packet_state shown;
-    assert_int_equal(end_by(w, packet_id, 0, &shown), ST_OK);
-    assert_int_equal(shown, expected);
-}
-
-static uint64_t expire_all(struct world *w)
-{
-    struct expire e = { 0 };
-    struct recover_done done = { 0 };
-    uint64_t closed = 0;
-    for (int pass = 0; pass < PASSES_MAX; pass++) {
-        assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), &closed, &done), ST_OK);
-        if (e.packet_id == 0)
-            return closed;
-    }
-    fail_msg("the walk over the due packets does not end");
-    return 0;
+    struct end_packet ended;
+    assert_int_equal(end_by(w, packet_id, 0, &ended), ST_OK);
+    assert_int_equal(ended.result, END_DONE);
+    assert_int_equal(ended.state, expected);
 }
 
 static void the_rest_goes_back_once_and_nobody_gets_a_share_any_more(void **state)
@@ -56,7 +42,7 @@ static void the_rest_goes_back_once_and_nobody_gets_a_share_any_more(void **stat
     assert_ended(&w, id, PACKET_EXPIRED); /* before and after settling */
     assert_int_equal(world_drain(&w), 2);
     assert_ended(&w, id, PACKET_EXPIRED);
-    assert_int_equal(expire_all(&w), 0);
+    assert_int_equal(world_expire(&w, NULL), 0);
     assert_int_equal(world_drain(&w), 0);
     struct packet p = world_packet(&w, id);
     assert_int_equal(p.state, PACKET_CLOSED);
@@ -72,12 +58,13 @@ static void the_rest_goes_back_once_and_nobody_gets_a_share_any_more(void **stat
 static void nobody_but_the_sender_ends_it(void **state)
 {
     struct world w;
-    enum packet_state shown;
+    struct end_packet ended;
     (void)state;
     world_begin(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-    assert_int_equal(end_by(&w, id, 1, &shown), ST_INVALID);
-    assert_int_equal(end_by(&w, id + 1, 0, &shown), ST_NOT_FOUND);
+    assert_int_equal(end_by(&w, id, 1, &ended), ST_OK);
+    assert_int_equal(ended.result, END_NOT_SENDER);
+    assert_int_equal(end_by(&w, id + 1, 0, &ended), ST_NOT_FOUND);
     assert_int_equal(world_packet(&w, id).ended_ms, 0);
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
     world_end(&w);
@@ -105,10 +92,10 @@ static void an_end_after_the_expiry_is_no_end(void **state)
     struct world w;
     (void)state;
     world_begin(&w, 2);
-    enum packet_state shown;
+    struct end_packet ended;
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, 0, -1);
-    assert_int_equal(end_by(&w, id, 0, &shown), ST_UNAVAILABLE); /* until the worker has closed it */
-    assert_int_equal(expire_all(&w), 1);
+    assert_int_equal(end_by(&w, id, 0, &ended), ST_UNAVAILABLE); /* until the worker has closed it */
+    assert_int_equal(world_expire(&w, NULL), 1);
     assert_int_equal(world_drain(&w), 1);
     assert_ended(&w, id, PACKET_EXPIRED);
     assert_int_equal(world_packet(&w, id).ended_ms, 0);
@@ -124,12 +111,12 @@ static void the_worker_closes_what_a_pool_that_died_has_ended(void **state)
     world_grab_all(&w, id, 1, 1);
     int64_t ahead_ms = clock_now_ms() + HOUR_MS / 2; /* of a pool whose clock is ahead of Redis's */
     assert_int_equal(packet_end(w.app->stores.db, id, ahead_ms), ST_OK);
-    assert_int_equal(expire_all(&w), 0);
+    assert_int_equal(world_expire(&w, NULL), 0);
     int64_t now_ms = clock_now_ms();
     world_sql(&w, arena_printf(w.arena, "UPDATE packet SET ended_ms = %lld, expires_ms = %lld", (long long)now_ms,
                                (long long)now_ms)
                       .ptr);
-    assert_int_equal(expire_all(&w), 1);
+    assert_int_equal(world_expire(&w, NULL), 1);
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_EXPIRED);
     assert_true(
         str_equal(world_redis_text(&w, id, "HGET {pk} ended_ms"), arena_printf(w.arena, "%lld", (long long)now_ms)));
@@ -157,7 +144,7 @@ static void an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event(vo
         assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
         assert_int_equal(done.refunded, 0);
         assert_int_equal(world_grab(&w, id, 2).code, LIVE_EXPIRED);
-        assert_int_equal(expire_all(&w), 1);
+        assert_int_equal(world_expire(&w, NULL), 1);
         assert_int_equal(world_drain(&w), 1);
         assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
         assert_int_equal(world_balance(&w, w.users[0]), 100000 - (i == 0 ? 100 : 0));

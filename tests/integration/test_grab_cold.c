@@ -8,37 +8,7 @@
 
 #include "base/clock.h"
 #include "pages/grab.h"
-#include "pages/send.h"
-#include "test_packet_fixture.h"
-
-static struct services *app;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = packet_services_open();
-    return app == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    packet_services_close(app);
-    return 0;
-}
-
-/* Sends a packet and returns its id. */
-static uint64_t sent(const struct person *p, const char *fields)
-{
-    struct visit v;
-    char text[64];
-    uint64_t id = 0;
-    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
-    visit_json_text(&v, "id", text, sizeof text);
-    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
-    visit_end(&v);
-    return id;
-}
+#include "test_packet_app.h"
 
 static void assert_opened(const struct person *p, uint64_t packet_id, int status, const char *problem)
 {
@@ -71,7 +41,7 @@ static void an_open_packet_is_busy_and_one_past_its_time_is_expired(void **state
     struct person sender, visitor;
     person_new(app, &sender, 1000);
     person_new(app, &visitor, 0);
-    uint64_t id = sent(&sender, "kind=even&amount=1&count=2");
+    uint64_t id = person_send(app, &sender, "kind=even&amount=1&count=2");
     assert_opened(&visitor, id, 503, "urn:hongbao:problem:busy");
     expiry_move(id, -TWO_DAYS_MS);
     assert_opened(&visitor, id, 410, "urn:hongbao:problem:expired");
@@ -103,11 +73,12 @@ static void a_repeat_tells_the_share_and_how_many_are_left(void **state)
     struct person sender, winner;
     person_new(app, &sender, 1000);
     person_new(app, &winner, 0);
-    uint64_t id = sent(&sender, "kind=even&amount=1&count=3");
+    uint64_t id = person_send(app, &sender, "kind=even&amount=1&count=3");
     settled_grab_set(&winner, id, true);
-    assert_opened(&winner, id, 200, "{\"result\":\"already\",\"share_no\":0,\"amount_fen\":100,\"left_count\":2}");
+    assert_opened(&winner, id, 200,
+                  "{\"result\":\"already\",\"share_no\":0,\"amount_fen\":100,\"left_count\":2,\"returned\":false}");
     expiry_move(id, -TWO_DAYS_MS);
-    assert_opened(&winner, id, 200, "\"left_count\":0}");
+    assert_opened(&winner, id, 200, "\"left_count\":0,\"returned\":false}");
     expiry_move(id, TWO_DAYS_MS);
     settled_grab_set(&winner, id, false);
 }
@@ -122,7 +93,7 @@ static void a_stranger_gets_only_not_for_you_of_an_exclusive_packet(void **state
     person_new(app, &receiver, 0);
     person_new(app, &stranger, 0);
     (void)snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", receiver.username);
-    uint64_t id = sent(&sender, fields);
+    uint64_t id = person_send(app, &sender, fields);
     assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
     expiry_move(id, -TWO_DAYS_MS);
     assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
@@ -140,11 +111,11 @@ static void a_packet_for_several_or_for_later_is_refused_to_others(void **state)
     person_new(app, &stranger, 0);
     (void)clock_rfc3339_format(clock_now_ms() + 3600 * 1000, at);
     (void)snprintf(fields, sizeof fields, "kind=even&amount=1&opens_at=%s&to=%s", at, receiver.username);
-    uint64_t id = sent(&sender, fields);
+    uint64_t id = person_send(app, &sender, fields);
     assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
     assert_opened(&receiver, id, 403, at);
     (void)snprintf(fields, sizeof fields, "kind=even&amount=1&to=%s", receiver.username);
-    id = sent(&sender, fields);
+    id = person_send(app, &sender, fields);
     assert_opened(&stranger, id, 403, "urn:hongbao:problem:not-for-you");
     assert_opened(&receiver, id, 503, "urn:hongbao:problem:busy");
 }
@@ -158,5 +129,5 @@ int main(void)
         cmocka_unit_test(a_stranger_gets_only_not_for_you_of_an_exclusive_packet),
         cmocka_unit_test(a_packet_for_several_or_for_later_is_refused_to_others),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, app_setup, app_teardown);
 }

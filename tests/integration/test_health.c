@@ -6,7 +6,11 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "io/metrics_processes.h"
+#include "live/keys.h"
 #include "ops/health.h"
+#include "ops/ready.h"
 #include "support/test_services.h"
 #include "test_settle_fixture.h"
 
@@ -18,18 +22,23 @@ struct asked {
     char *envp[1];
 };
 
-static int ask(struct asked *a, struct services *app, handler_fn *handler)
+static int ask_as(struct asked *a, struct services *app, handler_fn *handler, bool json)
 {
     *a = (struct asked){ .arena = arena_new(1 << 16, 1 << 22) };
     assert_non_null(a->arena);
     a->request.arena = a->arena;
     a->request.fcgx.envp = a->envp;
-    a->x = (struct exchange){ .app = app, .fcgi = &a->request, .arena = a->arena };
+    a->x = (struct exchange){ .app = app, .fcgi = &a->request, .arena = a->arena, .wants_json = json };
     while (handler(&a->x) == STEP_WAIT) {
         redis_round(app->stores.redis);
         a->x.step++;
     }
     return a->x.status;
+}
+
+static int ask(struct asked *a, struct services *app, handler_fn *handler)
+{
+    return ask_as(a, app, handler, false);
 }
 
 static bool says(const struct asked *a, const char *text)
@@ -65,11 +74,11 @@ static void with_both_stores_and_an_open_fence_it_is_ready(void **state)
     (void)state;
     assert_non_null(app);
     redis_fence_set(app->stores.redis, STR("test:no-fence"), 16);
-    assert_int_equal(ask(&a, app, health_ready), 503); /* the fence is shut: no settle worker compared this Redis */
-    assert_true(says(&a, "redis: "));
+    assert_int_equal(ask(&a, app, ready_pool), 503); /* the fence is shut: no settle worker compared this Redis */
+    assert_true(says(&a, "fence: Redis is not compared"));
     asked_end(&a);
     test_services_fence_open(app);
-    assert_int_equal(ask(&a, app, health_ready), 200);
+    assert_int_equal(ask(&a, app, ready_pool), 200);
     asked_end(&a);
     test_services_close(app);
 }
@@ -81,7 +90,7 @@ static void an_unreachable_redis_is_named(void **state)
     (void)state;
     assert_non_null(app);
     strcpy(test_services_config(app)->redis_socket, "/nowhere");
-    assert_int_equal(ask(&a, app, health_ready), 503);
+    assert_int_equal(ask(&a, app, ready_pool), 503);
     assert_true(says(&a, "redis: "));
     assert_false(says(&a, "mysql: "));
     asked_end(&a);
@@ -98,14 +107,107 @@ static void an_unreachable_database_is_named_where_it_is_needed(void **state)
     test_services_fence_open(app);
     strcpy(test_services_config(app)->mysql_socket, "/nowhere");
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
-    assert_int_equal(ask(&a, app, health_ready), 503);
+    assert_int_equal(ask(&a, app, ready_pool), 503);
     assert_true(says(&a, "mysql: "));
     asked_end(&a);
     db = app->stores.db;
     app->stores.db = NULL; /* the hot pool */
-    assert_int_equal(ask(&a, app, health_ready), 200);
+    assert_int_equal(ask(&a, app, ready_pool), 200);
     asked_end(&a);
     app->stores.db = db;
+    test_services_close(app);
+}
+
+/* Enters a process of each role into the list: they live for ten seconds. */
+static void crew_begin(void)
+{
+    for (int role = METRICS_HOT; role <= METRICS_SETTLE; role++)
+        metrics_process_begin((enum metrics_role)role);
+}
+
+static void the_site_is_ready_when_every_part_is(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    (void)state;
+    assert_non_null(app);
+    test_services_fence_open(app);
+    assert_int_equal(ask(&a, app, ready_site), 503);
+    assert_true(says(&a, "not ready\nredis: ok\nfence: ok\n"));
+    assert_true(says(&a, "\nhot: failed: no process runs\n"));
+    assert_true(says(&a, "\nsettle: failed: no process runs\n"));
+    asked_end(&a);
+    crew_begin();
+    assert_int_equal(ask(&a, app, ready_site), 200);
+    assert_true(says(&a, "ready\nredis: ok\nfence: ok\ndurability: ok\nsettlement: ok\nmysql: ok\nschema: ok\n"
+                         "hot: ok\nauth: ok\ncard: ok\nsettle: ok\n"));
+    asked_end(&a);
+    test_services_close(app);
+}
+
+static void what_an_unreachable_store_would_know_is_unknown(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    (void)state;
+    assert_non_null(app);
+    crew_begin();
+    strcpy(test_services_config(app)->redis_socket, "/nowhere");
+    assert_int_equal(ask(&a, app, ready_site), 503);
+    assert_true(says(&a, "not ready\nredis: failed: unavailable\nfence: unknown\ndurability: unknown\n"
+                         "settlement: unknown\nmysql: ok\n"));
+    asked_end(&a);
+    test_services_close(app);
+}
+
+static void redis_run(struct services *app, const struct str *args, size_t count)
+{
+    struct redis_call call;
+    assert_int_equal(redis_do(app->stores.redis, &call, args, count), ST_OK);
+    redis_call_free(&call);
+}
+
+static void a_redis_that_keeps_nothing_on_disk_is_named(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    const struct str off[] = { STR("CONFIG"), STR("SET"), STR("appendonly"), STR("no") };
+    const struct str on[] = { STR("CONFIG"), STR("SET"), STR("appendonly"), STR("yes") };
+    (void)state;
+    assert_non_null(app);
+    test_services_fence_open(app);
+    crew_begin();
+    redis_run(app, off, 4);
+    assert_int_equal(ask(&a, app, ready_site), 503);
+    assert_true(says(&a, "\ndurability: failed: appendonly is off in Redis"));
+    asked_end(&a);
+    assert_int_equal(ask(&a, app, ready_pool), 200); /* a balancer can't mend it */
+    asked_end(&a);
+    redis_run(app, on, 4);
+    test_services_close(app);
+}
+
+static void a_settlement_that_is_behind_is_named_also_as_json(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    char id[32], key[LIVE_KEY_MAX];
+    (void)state;
+    assert_non_null(app);
+    test_services_fence_open(app);
+    crew_begin();
+    (void)snprintf(id, sizeof id, "%lld-0", (long long)clock_now_ms() - 75000);
+    const struct str add[] = { STR("XADD"), live_events_key(key, 3), str_from(id), STR("r"), STR("1") };
+    const struct str remove[] = { STR("DEL"), live_events_key(key, 3) };
+    redis_run(app, add, 5);
+    assert_int_equal(ask_as(&a, app, ready_site, true), 503);
+    assert_true(says(&a, "{\"ready\":false,\"parts\":[{\"part\":\"redis\",\"state\":\"ok\",\"detail\":\"\"},"));
+    assert_true(says(&a, "{\"part\":\"settlement\",\"state\":\"failed\",\"detail\":\"75 s behind\"}"));
+    asked_end(&a);
+    test_services_config(app)->ready_lag_s = 600;
+    assert_int_equal(ask(&a, app, ready_site), 200);
+    asked_end(&a);
+    redis_run(app, remove, 2);
     test_services_close(app);
 }
 
@@ -123,12 +225,56 @@ static void the_metrics_count_what_waits_for_the_worker(void **state)
     assert_int_equal(ask(&a, w.app, health_metrics), 200);
     assert_true(says(&a, line));
     assert_true(says(&a, "# TYPE hongbao_requests_total counter"));
+    assert_true(says(&a, "\nhongbao_settlement_lag_seconds "));
+    assert_true(says(&a, "\nhongbao_store_up{store=\"redis\"} 1\nhongbao_store_up{store=\"mysql\"} 1\n"));
     asked_end(&a);
     world_drain(&w);
     assert_int_equal(ask(&a, w.app, health_metrics), 200);
     assert_false(says(&a, line));
+    assert_true(says(&a, "\nhongbao_settlement_lag_seconds 0.000\n"));
     asked_end(&a);
     world_end(&w);
+}
+
+/* The two events are a minute old by their ids: XADD takes the ids that it is told. */
+static void the_lag_is_the_age_of_the_oldest_event_that_waits(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    char id[32], key[LIVE_KEY_MAX];
+    (void)state;
+    assert_non_null(app);
+    for (int i = 1; i <= 2; i++) {
+        (void)snprintf(id, sizeof id, "%lld-0", (long long)clock_now_ms() - i * 60000);
+        const struct str add[] = { STR("XADD"), live_events_key(key, (uint32_t)i), str_from(id), STR("r"), STR("1") };
+        redis_run(app, add, 5);
+    }
+    assert_int_equal(ask(&a, app, health_metrics), 200);
+    assert_true(says(&a, "\nhongbao_settlement_lag_seconds 120."));
+    assert_true(says(&a, "hongbao_unsettled_events{partition=\"1\"} 1\n"));
+    asked_end(&a);
+    for (uint32_t i = 1; i <= 2; i++) {
+        const struct str remove[] = { STR("DEL"), live_events_key(key, i) };
+        redis_run(app, remove, 2);
+    }
+    test_services_close(app);
+}
+
+static void without_the_stores_the_metrics_say_so(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    (void)state;
+    assert_non_null(app);
+    strcpy(test_services_config(app)->redis_socket, "/nowhere");
+    strcpy(test_services_config(app)->mysql_socket, "/nowhere");
+    db_set_timeout_s(app->stores.db, 1); /* connects anew */
+    assert_int_equal(ask(&a, app, health_metrics), 200);
+    assert_true(says(&a, "\nhongbao_store_up{store=\"redis\"} 0\nhongbao_store_up{store=\"mysql\"} 0\n"));
+    assert_false(says(&a, "hongbao_settlement_lag_seconds"));
+    assert_false(says(&a, "hongbao_dead_letters "));
+    asked_end(&a);
+    test_services_close(app);
 }
 
 int main(void)
@@ -138,7 +284,13 @@ int main(void)
         cmocka_unit_test(with_both_stores_and_an_open_fence_it_is_ready),
         cmocka_unit_test(an_unreachable_redis_is_named),
         cmocka_unit_test(an_unreachable_database_is_named_where_it_is_needed),
+        cmocka_unit_test(the_site_is_ready_when_every_part_is),
+        cmocka_unit_test(what_an_unreachable_store_would_know_is_unknown),
+        cmocka_unit_test(a_redis_that_keeps_nothing_on_disk_is_named),
+        cmocka_unit_test(a_settlement_that_is_behind_is_named_also_as_json),
         cmocka_unit_test(the_metrics_count_what_waits_for_the_worker),
+        cmocka_unit_test(the_lag_is_the_age_of_the_oldest_event_that_waits),
+        cmocka_unit_test(without_the_stores_the_metrics_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

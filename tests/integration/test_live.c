@@ -421,7 +421,7 @@ static void after_ten_wrong_phrases_even_the_right_one_is_refused(void **state)
     sample_make(&s, PACKET_LUCKY, 2);
     s.p.phrase_hash = PHRASE;
     (void)load(&s);
-    for (uint32_t left = PHRASE_TRIES_MAX; left-- > 0;) {
+    for (uint32_t left = 10; left-- > 0;) {
         struct live_grab g = try_phrase(&s, FIRST_USER, STR("other"));
         assert_int_equal(g.code, LIVE_WRONG_PHRASE);
         assert_int_equal(g.tries_left, left);
@@ -474,7 +474,7 @@ static void with_full_memory_a_grab_is_refused_before_its_first_write(void **sta
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
     struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
-    config_set(STR("maxmemory"), STR("0"));
+    config_set(STR("maxmemory"), STR("2gb"));
     assert_int_equal(st, ST_CONFLICT);
     assert_int_equal(v.packet.grabbed_count, 1); /* views still work */
     assert_int_equal(live_event_id_compare(last_event(&s, &after).id, last), 0);
@@ -595,6 +595,29 @@ static void of_a_crowd_each_user_is_asked_for_the_phrase(void **state)
         redis_call_free(&calls[i]);
     }
     assert_int_equal(try_phrase(&s, C, STR("other")).tries_left, 8); /* the crowd's tries are remembered */
+}
+
+static void of_a_crowd_each_user_has_the_tries_of_before(void **state)
+{
+    (void)state;
+    enum { A = FIRST_USER, B, BOTH };
+    static const uint32_t tries_left[] = { 7, 9 };
+    struct redis_call calls[BOTH - A];
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    assert_int_equal(try_phrase(&s, A, STR("other")).tries_left, 9);
+    assert_int_equal(try_phrase(&s, A, STR("other")).tries_left, 8);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        live_grab_queue(&live, &calls[i], s.p.id, A + i, STR("n"), STR("third"));
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct live_grab g;
+        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
+        assert_int_equal(g.tries_left, tries_left[i]);
+        redis_call_free(&calls[i]);
+    }
 }
 
 static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void **state)
@@ -850,7 +873,7 @@ static void grabs_and_refund_behind_a_dead_letter_are_not_settled(void **state)
                                  { .packet_id = s.p.id, .from_share = 1 } };
     config_set(STR("maxmemory"), STR("1"));
     enum status st = live_hold_all(&live, holds, 2);
-    config_set(STR("maxmemory"), STR("0"));
+    config_set(STR("maxmemory"), STR("2gb"));
     assert_int_equal(st, ST_OK);
     settled_expect(&s, 0, 1);
     settled_expect(&s, 1, 1);
@@ -1216,6 +1239,7 @@ int main(void)
         cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
         cmocka_unit_test(of_a_crowd_only_the_receivers_get_a_share),
         cmocka_unit_test(of_a_crowd_each_user_is_asked_for_the_phrase),
+        cmocka_unit_test(of_a_crowd_each_user_has_the_tries_of_before),
         cmocka_unit_test(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own),
         cmocka_unit_test(a_crowd_at_an_exclusive_packet_has_one_winner),
         cmocka_unit_test(a_nickname_in_a_crowd_can_hold_every_byte),

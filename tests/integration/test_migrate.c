@@ -183,6 +183,66 @@ static void a_version_from_the_future_stops_everything(void **state)
     assert_int_equal(CHECK(), ST_INVALID);
 }
 
+static void an_older_program_works_with_an_additive_newer_schema(void **state)
+{
+    (void)state;
+    file_write("0003_third.sql", "-- additive: yes\nALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7;\n");
+    file_write("0004_fourth.sql", "-- additive: yes\nCREATE TABLE four (id INT);\n");
+    assert_int_equal(RUN(), ST_OK);
+    file_remove("0003_third.sql");
+    file_remove("0004_fourth.sql");
+    assert_int_equal(CHECK(), ST_OK);
+    assert_non_null(strstr(output, "the database (0004) is newer than this program (0002)"));
+    assert_int_equal(RUN(), ST_OK);
+    assert_non_null(strstr(output, "left as it is"));
+    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 4);
+    assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
+}
+
+static void a_newer_version_that_is_not_additive_stops_everything(void **state)
+{
+    static const char *const heads[] = { "-- additive: no, the column is renamed\n", "# additive: yes\n", "",
+                                         "-- additive: yes, nearly\n", "-- Words.\n-- additive: yes\n" };
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        char text[128];
+        begin(state);
+        file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
+        snprintf(text, sizeof text, "%sDO 1;\n", heads[i]);
+        file_write("0004_fourth.sql", text);
+        assert_int_equal(RUN(), ST_OK);
+        file_remove("0003_third.sql");
+        file_remove("0004_fourth.sql");
+        assert_int_equal(CHECK(), ST_INVALID);
+        assert_non_null(strstr(output, "the database has 0004_fourth"));
+        assert_int_equal(RUN(), ST_INVALID);
+    }
+}
+
+static void a_hole_in_newer_versions_stops_everything(void **state)
+{
+    (void)state;
+    file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
+    file_write("0004_fourth.sql", "-- additive: yes\nDO 1;\n");
+    assert_int_equal(RUN(), ST_OK);
+    file_remove("0003_third.sql");
+    file_remove("0004_fourth.sql");
+    assert_int_equal(db_exec(db, NULL, "DELETE FROM schema_migration WHERE version = 3", NULL, 0), ST_OK);
+    assert_int_equal(CHECK(), ST_INVALID);
+    assert_non_null(strstr(output, "0003 was never applied"));
+}
+
+static void records_of_an_earlier_version_get_the_column_additive(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(db_exec(db, NULL, "ALTER TABLE schema_migration DROP COLUMN additive", NULL, 0), ST_OK);
+    file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
+    assert_int_equal(CHECK(), ST_CONFLICT);
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE additive"), 1);
+    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE NOT additive"), 2);
+}
+
 static void a_hole_in_what_was_applied_stops_everything(void **state)
 {
     (void)state;
@@ -383,6 +443,22 @@ static void statements_end_at_their_own_semicolons(void **state)
     }
 }
 
+static void a_routine_ends_with_its_last_block(void **state)
+{
+    (void)state;
+    struct str rest = STR("CREATE PROCEDURE p(a INT) BEGIN\n -- END;\n IF a > 1 THEN DO 'END;'; END IF;\n"
+                          " BEGIN DO 1; END;\n WHILE a > 2 DO DO 2; END WHILE;\nEND;\n"
+                          "CREATE PROCEDURE q() DO 3;\nDO 4; BEGIN; DO 5;");
+    struct str first = migrate_statement_next(&rest);
+    assert_true(str_starts(first, STR("CREATE PROCEDURE p")));
+    assert_true(str_ends(first, STR("END WHILE;\nEND")));
+    assert_true(str_equal(migrate_statement_next(&rest), STR("CREATE PROCEDURE q() DO 3")));
+    assert_true(str_equal(migrate_statement_next(&rest), STR("DO 4")));
+    assert_true(str_equal(migrate_statement_next(&rest), STR("BEGIN")));
+    assert_true(str_equal(migrate_statement_next(&rest), STR("DO 5")));
+    assert_int_equal(migrate_statement_next(&rest).len, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
@@ -390,10 +466,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_empty_database_gets_every_migration_once),
         TEST(a_later_file_is_applied_alone),
+        TEST(a_routine_ends_with_its_last_block),
         TEST(a_gap_stops_everything),
         TEST(a_number_twice_and_a_strange_name_stop_everything),
         TEST(a_changed_file_stops_everything),
         TEST(a_version_from_the_future_stops_everything),
+        TEST(an_older_program_works_with_an_additive_newer_schema),
+        TEST(a_newer_version_that_is_not_additive_stops_everything),
+        TEST(a_hole_in_newer_versions_stops_everything),
+        TEST(records_of_an_earlier_version_get_the_column_additive),
         TEST(a_hole_in_what_was_applied_stops_everything),
         TEST(a_failing_statement_is_named_and_not_recorded),
         TEST(the_next_migrator_continues_where_a_killed_one_stopped),

@@ -227,7 +227,7 @@ static struct str statement_after(uint64_t user_id)
 {
     struct statement s;
     struct str text = STR("");
-    assert_int_equal(statement_read(db, arena, user_id, (struct list_key){ 0 }, &s), ST_OK);
+    assert_int_equal(statement_read(db, arena, user_id, (struct list_key){ 0 }, STATEMENT_PAGE_ENTRIES, &s), ST_OK);
     for (size_t i = 0; i < s.count; i++)
         text = arena_printf(arena, "%.*s%s%s %" PRId64 " %" PRIu64 " %" PRId64, STR_ARG(text), i > 0 ? "," : "",
                             transfer_kind_name(s.entries[i].kind), s.entries[i].amount_fen, s.entries[i].packet_id,
@@ -264,6 +264,7 @@ static void assert_audit_clean(void)
 {
     static struct audit audit;
     memset(&audit, 0, sizeof audit);
+    audit.demo = true;
     assert_int_equal(db_snapshot(db, tables_body, &audit), ST_OK);
     if (!audit_clean(&audit))
         audit_print(&audit, false, stderr);

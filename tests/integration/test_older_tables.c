@@ -26,7 +26,7 @@ static void world_begin_one_partition(struct world *w, size_t users)
     world_sql(w, "DELETE FROM stream_cursor");
     world_partitions_set(w, 1);
     world_restart_worker(w);
-    live_fence_set(w->web->stores.redis, w->config);
+    world_fence_set(w);
     world_check_redis(w);
 }
 
@@ -36,7 +36,7 @@ static bool seen_settled(struct world *w, uint64_t id, size_t user)
     struct redis_call call = { 0 };
     struct packet_view view;
     live_view_queue(&w->live, &call, id, w->users[user], PACKET_NO_SHARE, 0);
-    redis_round(w->web->stores.redis);
+    redis_round(w->hot->stores.redis);
     assert_int_equal(live_view_read(&call, w->arena, id, &view), ST_OK);
     redis_call_free(&call);
     assert_true(view.has_mine);
@@ -216,7 +216,8 @@ static void a_grab_of_an_unknown_user_is_found_without_searching(void **state)
         user_forget(&w, w.users[2 + i]);
     int64_t before = rolled_back(&w);
     assert_int_equal(world_drain(&w), PACKETS - STRANGERS);
-    assert_in_range(rolled_back(&w) - before, 0, STRANGERS + TRIES_MORE);
+    /* Twice: the routine rolls back what it refuses, and so does the program then. */
+    assert_in_range(rolled_back(&w) - before, 0, 2 * STRANGERS + TRIES_MORE);
     assert_int_equal(letters(&w), STRANGERS);
     assert_int_equal(letters_of(&w, ids[1]), 1);
     world_partitions_set(&w, 16);

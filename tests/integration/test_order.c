@@ -8,25 +8,9 @@
 
 #include "base/array.h"
 #include "pages/order_show.h"
-#include "pages/send.h"
-#include "test_packet_fixture.h"
+#include "test_packet_app.h"
 
-static struct services *app;
 static struct str asked;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = packet_services_open();
-    return app == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    packet_services_close(app);
-    return 0;
-}
 
 /* As the router calls the handler for /orders/ASKED. */
 static enum step ask(struct exchange *x)
@@ -45,15 +29,17 @@ static int answered(struct visit *v, const struct person *p, const char *key)
 /* Sends 3 shares of 1.00 yuan with this key and returns the id. */
 static uint64_t sent(const struct person *p, const char *key)
 {
-    struct visit v;
-    char fields[256], text[64];
-    uint64_t id = 0;
+    char fields[256];
     snprintf(fields, sizeof fields, "kind=even&amount=1&count=3&request_key=%s", key);
-    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
-    visit_json_text(&v, "id", text, sizeof text);
-    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
-    visit_end(&v);
-    return id;
+    return person_send(app, p, fields);
+}
+
+/* A new user with 10.00 yuan sends such a packet with a new key. Returns the packet's id. */
+static uint64_t order_new(struct person *p, char key[PERSON_KEY_MAX])
+{
+    person_new(app, p, 1000);
+    fresh_key(key);
+    return sent(p, key);
 }
 
 static void packet_set(uint64_t id, const char *change)
@@ -77,9 +63,7 @@ static void an_order_is_the_packet_of_its_key(void **state)
     (void)state;
     struct person p;
     char key[PERSON_KEY_MAX], part[512];
-    person_new(app, &p, 1000);
-    fresh_key(key);
-    (void)sent(&p, key);
+    (void)order_new(&p, key);
     snprintf(part, sizeof part, "{\"request_key\":\"%s\",\"id\":\"", key);
     assert_answer_has(&p, key, part);
     snprintf(part, sizeof part, "\"url\":\"%s/p/", app->stores.config->base_url);
@@ -95,9 +79,7 @@ static void a_packet_that_is_paid_but_not_loaded_is_there(void **state)
     (void)state;
     struct person p;
     char key[PERSON_KEY_MAX];
-    person_new(app, &p, 1000);
-    fresh_key(key);
-    uint64_t id = sent(&p, key);
+    uint64_t id = order_new(&p, key);
     packet_set(id, "state = 'funding'");
     assert_answer_has(&p, key, "\"state\":\"open\"");
     packet_set(id, "state = 'open'");
@@ -108,9 +90,7 @@ static void an_order_tells_the_state_that_users_see(void **state)
     (void)state;
     struct person p;
     char key[PERSON_KEY_MAX];
-    person_new(app, &p, 1000);
-    fresh_key(key);
-    uint64_t id = sent(&p, key);
+    uint64_t id = order_new(&p, key);
     packet_set(id, "expires_ms = expires_ms - 172800000");
     assert_answer_has(&p, key, "\"state\":\"expired\"");
     packet_set(id, "expires_ms = expires_ms + 172800000");
@@ -121,9 +101,7 @@ static void what_was_given_back_is_not_taken(void **state)
     (void)state;
     struct person p;
     char key[PERSON_KEY_MAX];
-    person_new(app, &p, 1000);
-    fresh_key(key);
-    uint64_t id = sent(&p, key);
+    uint64_t id = order_new(&p, key);
     packet_set(id, "returned_count = 1, returned_fen = 100, grabbed_count = 4, grabbed_fen = 400");
     assert_answer_has(&p, key, "\"state\":\"finished\",\"count\":3,\"grabbed_count\":3,");
     assert_answer_has(&p, key, "\"amount_fen\":300,\"grabbed_fen\":300,\"refund_fen\":0}");
@@ -136,11 +114,9 @@ static void a_key_of_nobody_or_of_another_sender_is_not_found(void **state)
     struct person p, other;
     struct visit v;
     char key[PERSON_KEY_MAX], unused[PERSON_KEY_MAX];
-    person_new(app, &p, 1000);
+    (void)order_new(&p, key);
     person_new(app, &other, 1000);
-    fresh_key(key);
     fresh_key(unused);
-    (void)sent(&p, key);
     const struct {
         const struct person *person;
         const char *key;
@@ -162,5 +138,5 @@ int main(void)
         cmocka_unit_test(what_was_given_back_is_not_taken),
         cmocka_unit_test(a_key_of_nobody_or_of_another_sender_is_not_found),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, app_setup, app_teardown);
 }

@@ -8,9 +8,11 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
+#include "pages/send.h"
 #include "support/test_services.h"
 #include "user/store.h"
 #include "wallet/deposit.h"
@@ -69,7 +71,8 @@ void person_new(struct services *app, struct person *out, int64_t balance_fen)
     snprintf(out->username, sizeof out->username, "t%015" PRIx64, random_u64() >> 4);
     snprintf(out->nickname, sizeof out->nickname, "昵%.8s", out->username + 8);
     struct user user = { .username = str_from(out->username), .nickname = str_from(out->nickname) };
-    assert_int_equal(user_insert(app->stores.db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, str_from(app->stores.config->secret), &user, clock_now_ms()),
+                     ST_OK);
     out->id = user.id;
     fresh_key(key);
     if (balance_fen > 0) {
@@ -104,15 +107,16 @@ int person_request(struct visit *v, struct services *app, const struct person *p
     return v->x.status;
 }
 
-void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size)
+uint64_t person_send(struct services *app, const struct person *p, const char *fields)
 {
-    char wanted[64];
-    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
-    struct str rest, text = str_cut(str_after(buf_view(&v->x.body), str_from(wanted)), '"', &rest);
-    assert_non_null(rest.ptr);
-    assert_true(text.len < out_size);
-    memcpy(out, text.ptr, text.len);
-    out[text.len] = '\0';
+    struct visit v;
+    char text[PERSON_KEY_MAX];
+    uint64_t id = 0;
+    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
+    visit_json_text(&v, "id", text, sizeof text);
+    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
+    visit_end(&v);
+    return id;
 }
 
 size_t visit_body_count(const struct visit *v, const char *text)
@@ -149,6 +153,21 @@ void records_many(struct services *app, const struct person *sender, const struc
                      ST_OK);
 }
 
+bool packets_forget(struct services *app, const struct person *first)
+{
+    static const char *const tables[] = { "thanks", "share_return", "packet_receiver", "`grab`" };
+    const struct db_param sender = DB_U64(first->id);
+    bool done = true;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        char sql[160];
+        snprintf(sql, sizeof sql,
+                 "DELETE r FROM %s r JOIN packet ON packet.id = r.packet_id WHERE packet.sender_id >= ?", tables[i]);
+        done &= db_exec(app->stores.db, NULL, sql, DB_PARAMS(sender)) == ST_OK;
+    }
+    done &= db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE sender_id >= ?", DB_PARAMS(sender)) == ST_OK;
+    return done;
+}
+
 int64_t sql_number(struct services *app, const char *sql, uint64_t id)
 {
     struct arena *a = fixture_arena();
@@ -158,17 +177,4 @@ int64_t sql_number(struct services *app, const char *sql, uint64_t id)
     int64_t number = db_cell_i64(&rows, 0, 0);
     arena_free(a);
     return number;
-}
-
-int64_t sql_rows_read(struct services *app)
-{
-    struct arena *a = fixture_arena();
-    struct db_rows rows;
-    int64_t sum = 0;
-    assert_int_equal(db_query(app->stores.db, a, &rows, "SHOW SESSION STATUS LIKE 'Handler_read%'", NULL, 0), ST_OK);
-    for (size_t i = 0; i < rows.count; i++)
-        if (!str_equal(db_cell(&rows, i, 0), STR("Handler_read_retry")))
-            sum += db_cell_i64(&rows, i, 1);
-    arena_free(a);
-    return sum;
 }

@@ -26,21 +26,24 @@ int64_t person_balance(struct services *app, const struct person *p);
 int person_request(struct visit *v, struct services *app, const struct person *p, handler_fn *handler, const char *uri,
                    const char *fields, uint64_t packet_id, bool json);
 
-/* The text behind "name":" in the JSON body, up to the next quote; out_size bytes, caller's. Fails when absent. */
-void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size);
+/* Sends a packet with these fields of the form, which must succeed, and returns its id. */
+uint64_t person_send(struct services *app, const struct person *p, const char *fields);
 /* How often the text occurs in the body. */
 size_t visit_body_count(const struct visit *v, const char *text);
 
 /* Inserts count rows (at most 32768) of packets of one yuan that sender has sent, a minute apart, the oldest at
- * from_ms, and of their grabs by taker. One of 1000 has the greeting 稀有, the others 常见. No money is moved: delete them
- * before an audit. */
+ * from_ms, and of their grabs by taker. One of 1000 has the greeting 稀有, the others 常见. No money is moved:
+ * packets_forget before an audit. */
 void records_many(struct services *app, const struct person *sender, const struct person *taker, int64_t from_ms,
                   int64_t count);
 
+/* Deletes the packets that this user and all later users sent, and the rows of other tables about them, but no
+ * transfer. The tables are shared with other tests, whose audits must find no packet without its money. False: a
+ * statement failed. */
+bool packets_forget(struct services *app, const struct person *first);
+
 /* One number from the database. */
 int64_t sql_number(struct services *app, const char *sql, uint64_t id);
-/* Rows that the connection has read so far, by keys and by scans; looking adds some: as many each time. */
-int64_t sql_rows_read(struct services *app);
 /* A request key nobody used. */
 void fresh_key(char *out);
 

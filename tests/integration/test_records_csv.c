@@ -7,97 +7,26 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "pages/records.h"
-#include "test_packet_fixture.h"
+#include "test_packet_two.h"
+#include "test_stream_fixture.h"
 
-enum { MANY = 30000, TIMES = 3, WARM_PARTS = 20, GROWTH_KB_MAX = 4096, PART_BYTES_MAX = 256 << 10 };
+enum { MANY = 30000, TIMES = 3, PART_BYTES_MAX = 256 << 10 };
 
-/* The sanitizer keeps freed memory; here it would look like memory in use. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "quarantine_size_mb=1";
-}
-
-static struct services *app;
-static struct person ming, hong;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = packet_services_open();
-    if (app == NULL)
-        return 1;
-    person_new(app, &ming, 0);
-    person_new(app, &hong, 0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    static const char *const clear[] = {
-        "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id WHERE packet.sender_id >= ?",
-        "DELETE FROM packet WHERE sender_id >= ?"
-    };
-    int failed = 0;
-    for (size_t i = 0; i < ARRAY_LEN(clear); i++)
-        failed |= db_exec(app->stores.db, NULL, clear[i], DB_PARAMS(DB_U64(ming.id))) != ST_OK;
-    packet_services_close(app);
-    return failed;
-}
-
-static long resident_kb(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*s %ld", &pages), 1);
-    fclose(file);
-    return pages * 4;
-}
-
-/* What an export wrote. */
-struct written {
-    struct buf all; /* when keep is set */
-    bool keep;
-    size_t rows, parts;
-    long grown_kb; /* after the first parts */
-};
-
-static void part_look(struct written *w, struct buf *part, long *warm_kb)
-{
-    assert_true(part->len <= PART_BYTES_MAX);
-    for (size_t i = 0; i < part->len; i++)
-        w->rows += part->ptr[i] == '\n';
-    if (w->keep)
-        buf_str(&w->all, buf_view(part));
-    buf_reset(part);
-    if (++w->parts == WARM_PARTS)
-        *warm_kb = resident_kb();
-}
-
-/* Runs an export as the router does. Returns the status. */
-static int exported(const struct person *p, const char *uri, struct written *w)
+/* Returns the status. */
+static int exported(const struct person *p, const char *uri, struct stream_written *w)
 {
     struct visit v;
-    long warm_kb = 0;
-    bool more = true;
     bool is_sent = strncmp(uri, "/records/sent", 13) == 0;
     int status = person_request(&v, app, p, is_sent ? records_sent_csv : records_received_csv, uri, NULL, 0, false);
+    w->mark = "\n";
     if (status == 200) {
         struct str type = visit_header(&v, "Content-Type"), name = visit_header(&v, "Content-Disposition");
         assert_true(str_starts(type, STR("text/csv; charset=utf-8")));
         assert_true(str_starts(name, STR("attachment; filename=\"hongbao-")));
-        while (more) {
-            assert_int_equal(v.x.stream->next(&v.x, &more), ST_OK);
-            part_look(w, &v.x.body, &warm_kb);
-        }
-        v.x.stream->end(&v.x);
-        w->grown_kb = resident_kb() - warm_kb;
+        stream_run(&v.x, w, PART_BYTES_MAX);
     }
     visit_end(&v);
     return status;
@@ -105,7 +34,7 @@ static int exported(const struct person *p, const char *uri, struct written *w)
 
 static void assert_file(const struct person *p, const char *uri, const char *wanted)
 {
-    struct written w = { .keep = true };
+    struct stream_written w = { .keep = true };
     assert_int_equal(exported(p, uri, &w), 200);
     struct str all = buf_view(&w.all), rest;
     assert_true(str_skip_prefix(&all, STR("\xef\xbb\xbf")));
@@ -145,45 +74,75 @@ static void a_file_has_every_row_with_its_cells_defused(void **state)
     public_id_encode(&app->id_key, packet_add(id, "=1+1, \"x\"", start - 1), first);
     public_id_encode(&app->id_key, packet_add(id + 1, "恭喜", start), second);
     snprintf(wanted, sizeof wanted,
-             "2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00\r\n"
-             "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00\r\n",
+             "2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00\r\n"
+             "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00\r\n",
              second, first);
     assert_file(&ming, "/records/sent.csv", wanted); /* of all years */
-    snprintf(wanted, sizeof wanted, "2024-01-01 00:00:00,%s,拼手气红包,'=ming,恭喜,1,2.34,\r\n", second);
+    snprintf(wanted, sizeof wanted, "2024-01-01 00:00:00,%s,拼手气红包,'=ming,恭喜,1,2.34,0.00,\r\n", second);
     assert_file(&hong, "/records/received.csv?year=2024", wanted);
     assert_file(&hong, "/records/received.csv?q=%E6%81%AD&min=1", wanted);
     assert_file(&hong, "/records/received.csv?kind=even", "");
-    struct written w = { .rows = 0 };
+    struct stream_written w = { .parts = 0 };
     assert_int_equal(exported(&hong, "/records/received.csv?kind=x", &w), 422);
-    assert_int_equal(exported(&hong, "/records/received.csv?year=x", &w), 400);
+    assert_int_equal(exported(&hong, "/records/received.csv?year=x", &w), 422);
+}
+
+static void return_add(uint64_t id, struct db_param position)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, position, "
+                             "returned_ms, applied_ms) VALUES (?, 0, ?, 234, ?, 1, 1)",
+                             DB_PARAMS(DB_U64(id), DB_U64(hong.id), position)),
+                     ST_OK);
+}
+
+/* What was kept, and what a packet cost, is a sum over columns. */
+static void a_share_given_back_is_in_a_column_of_its_own(void **state)
+{
+    (void)state;
+    char wanted[1024], into[PUBLIC_ID_TEXT_MAX], to_sender[PUBLIC_ID_TEXT_MAX];
+    uint64_t id = (UINT64_C(1) << 61) + (random_u64() >> 4);
+    int64_t start = clock_zone_year_start_ms(2021);
+    public_id_encode(&app->id_key, packet_add(id, "a", start), into);
+    public_id_encode(&app->id_key, packet_add(id + 1, "b", start + 1000), to_sender);
+    return_add(id, DB_U64(3));
+    return_add(id + 1, DB_NULL);
+    snprintf(wanted, sizeof wanted,
+             "2021-01-01 00:00:01,%s,拼手气红包,'=ming,b,1,2.34,2.34,\r\n"
+             "2021-01-01 00:00:00,%s,拼手气红包,'=ming,a,1,2.34,2.34,\r\n",
+             to_sender, into);
+    assert_file(&hong, "/records/received.csv?year=2021", wanted);
+    snprintf(wanted, sizeof wanted,
+             "2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34\r\n"
+             "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00\r\n",
+             to_sender, into);
+    assert_file(&ming, "/records/sent.csv?year=2021", wanted);
 }
 
 static void a_large_file_takes_the_memory_of_a_small_one(void **state)
 {
     (void)state;
     struct person sender, taker;
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
-    for (int i = 0; i < TIMES; i++)
-        records_many(app, &sender, &taker, clock_zone_year_start_ms(2022 + i), MANY);
-    struct written sent = { .rows = 0 }, received = { .rows = 0 }, found = { .rows = 0 };
+    two_with_records(&sender, &taker, TIMES, MANY);
+    struct stream_written sent = { .parts = 0 }, received = { .parts = 0 }, found = { .parts = 0 };
     assert_int_equal(exported(&sender, "/records/sent.csv", &sent), 200);
     assert_int_equal(exported(&taker, "/records/received.csv", &received), 200);
     assert_int_equal(exported(&taker, "/records/received.csv?q=%E7%A8%80%E6%9C%89", &found), 200);
-    assert_int_equal(sent.rows, 1 + TIMES * MANY);
-    assert_int_equal(received.rows, 1 + TIMES * MANY);
-    assert_int_equal(found.rows, 1 + TIMES * MANY / 1000);
+    assert_int_equal(sent.marks, 1 + TIMES * MANY);
+    assert_int_equal(received.marks, 1 + TIMES * MANY);
+    assert_int_equal(found.marks, 1 + TIMES * MANY / 1000);
     assert_true(sent.parts >= TIMES * MANY / 500);
-    assert_true(sent.grown_kb < GROWTH_KB_MAX);
-    assert_true(received.grown_kb < GROWTH_KB_MAX);
-    assert_true(found.grown_kb < GROWTH_KB_MAX);
+    assert_true(sent.grown_kb < STREAM_GROWTH_KB_MAX);
+    assert_true(received.grown_kb < STREAM_GROWTH_KB_MAX);
+    assert_true(found.grown_kb < STREAM_GROWTH_KB_MAX);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_has_every_row_with_its_cells_defused),
+        cmocka_unit_test(a_share_given_back_is_in_a_column_of_its_own),
         cmocka_unit_test(a_large_file_takes_the_memory_of_a_small_one),
     };
-    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
+    return random_init() ? cmocka_run_group_tests(tests, two_setup, two_teardown) : 1;
 }

@@ -135,7 +135,7 @@ static enum live_code load_late(struct world *w, uint64_t id)
     enum live_code code;
     int64_t *shares = arena_array(w->arena, p.count, sizeof *shares);
     assert_int_equal(split_packet(&p, shares), ST_OK);
-    assert_int_equal(live_load(&w->live, &p, shares, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
+    assert_int_equal(live_load(&w->page->stores.live, &p, shares, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
     return code;
 }
 
@@ -242,7 +242,7 @@ static void a_due_packet_that_lost_its_list_is_not_closed_by_a_wrong_count(void 
     world_drain(&w);
     (void)world_redis(&w, id, "DEL {or}");
     (void)world_redis(&w, id, "HSET {pk} expires_ms 1000");
-    assert_int_equal(close_one(&w.live, id, &answer), ST_OK);
+    assert_int_equal(close_one(&w.page->stores.live, id, &answer), ST_OK);
     assert_int_equal(answer.code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 3).share_no, 2);
@@ -343,7 +343,7 @@ static void the_fence_opens_only_after_packets_are_shut(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
     world_check_redis(&w);
-    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), redis_fence_text(w.web->stores.redis)));
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), redis_fence_text(w.page->stores.redis)));
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).amount_fen, second.amount_fen);
@@ -398,9 +398,9 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     struct live_grab first = world_grab(&w, id, 1);
     world_partitions_set(&w, 8);
-    live_fence_set(w.web->stores.redis, w.config);
+    world_fence_set(&w);
     live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"), STR(""));
-    redis_round(w.web->stores.redis);
+    redis_round(w.hot->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
     redis_call_free(&call);
     uint64_t sent = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
@@ -408,11 +408,11 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
 
     world_partitions_set(&w, 16);
-    live_fence_set(w.web->stores.redis, w.config);
+    world_fence_set(&w);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 0);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_redis(&w, sent, "EXISTS {pk}"), 1);
-    (void)redis_ping(w.web->stores.redis); /* the first round reads the fence key */
+    (void)redis_ping(w.hot->stores.redis); /* the first round reads the fence key */
     assert_int_equal(world_grab(&w, sent, 3).code, LIVE_GRABBED);
     assert_int_equal(world_grab(&w, id, 1).share_no, first.share_no);
     world_drain(&w);
@@ -436,7 +436,7 @@ static void a_full_redis_is_compared_and_repaired_too(void **state)
     (void)world_redis(&w, id, "CONFIG SET maxmemory 1");
     enum status st = recover_fence(&r, w.settle, &checked);
     int64_t marked = world_redis(&w, id, "XLEN {ev}");
-    (void)world_redis(&w, id, "CONFIG SET maxmemory 0");
+    (void)world_redis(&w, id, "CONFIG SET maxmemory 2gb");
     assert_int_equal(st, ST_OK);
     assert_true(checked);
     assert_int_equal(marked, 2);
@@ -496,6 +496,48 @@ static void a_closed_packet_that_expired_hours_ago_is_deleted_too(void **state)
     world_check_redis(&w);
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
     assert_int_equal(world_drain(&w), 0);
+    world_end(&w);
+}
+
+/* A copy of Redis that is days older than the tables. The packet was ended early: there it is open until its first
+ * expiry. */
+static void a_packet_that_was_ended_days_ago_is_deleted_from_an_older_copy(void **state)
+{
+    static const char *const copies[] = { "TIME", "DEL {ev}" }; /* the stream ends early, or had no event yet */
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(copies); i++) {
+        struct world w;
+        world_begin_drained(&w, 5);
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+        world_grab_all(&w, id, 1, 2);
+        world_drain(&w);
+        world_sql(&w, "UPDATE packet SET expires_ms = expires_ms - 604800000, ended_ms = expires_ms");
+        world_lose_tail(&w, id);
+        (void)world_redis(&w, id, copies[i]);
+        (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
+        (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
+        world_check_redis(&w);
+        assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
+        assert_int_equal(world_redis(&w, id, "EXISTS {pk} {sh} {gr} {or}"), 0);
+        assert_int_equal(world_drain(&w), 0);
+        world_end(&w);
+    }
+}
+
+/* What closed long ago is not looked for in a Redis that has nothing: it would take as long as the site is old. */
+static void an_emptied_redis_is_repaired_without_the_packets_of_days_ago(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    world_sql(&w, "UPDATE packet SET expires_ms = expires_ms - 604800000");
+    (void)world_redis(&w, id, "FLUSHALL");
+    (void)world_redis(&w, id, "SET {pk} kept"); /* not looked for, so not deleted */
+    world_check_redis(&w);
+    assert_int_equal(world_redis(&w, id, "EXISTS {pk}"), 1);
     world_end(&w);
 }
 
@@ -737,6 +779,8 @@ int main(void)
         cmocka_unit_test(a_full_redis_is_compared_and_repaired_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
         cmocka_unit_test(a_closed_packet_that_expired_hours_ago_is_deleted_too),
+        cmocka_unit_test(a_packet_that_was_ended_days_ago_is_deleted_from_an_older_copy),
+        cmocka_unit_test(an_emptied_redis_is_repaired_without_the_packets_of_days_ago),
         cmocka_unit_test(events_read_from_an_ended_redis_process_are_not_settled),
         cmocka_unit_test(a_second_grab_of_a_lost_share_becomes_a_dead_letter_and_its_packet_stays_shut),
         cmocka_unit_test(events_trimmed_before_settling_stop_the_partition),

@@ -228,7 +228,7 @@ static void a_command_refused_for_full_memory_is_a_conflict(void **state)
     assert_int_equal(RUN(app->stores.redis, out, "CONFIG", "SET", "maxmemory", "1"), ST_OK);
     enum status st = RUN(app->stores.redis, out, "SET", "test:full", "x");
     char restored[256];
-    assert_int_equal(RUN(app->stores.redis, restored, "CONFIG", "SET", "maxmemory", "0"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, restored, "CONFIG", "SET", "maxmemory", "2gb"), ST_OK);
     assert_int_equal(st, ST_CONFLICT);
     assert_memory_equal(out, "OOM", 3);
 }

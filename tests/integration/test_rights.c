@@ -11,30 +11,48 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/buf.h"
 #include "io/redis_reply.h"
+#include "ops/audit_watch.h"
+#include "ops/demo.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
+#include "test_settle_fixture.h"
+#include "user/store.h"
 
 enum { WORDS_MAX = 8, REDIS_NOPERM_LEN = 6 };
 
-static struct services *admin, *web, *settle, *audit;
+/* The roles of processes; HOT has no user in MySQL. */
+enum { PAGE, AUTH, CARD, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
+static const char *const ROLE_NAMES[ROLES] = {
+    [PAGE] = "page", [AUTH] = "auth", [CARD] = "card", [SETTLE] = "settle", [AUDIT] = "audit", [HOT] = "hot",
+};
+
+static struct services *admin, *roles[ROLES], *operator_role, *support, *backup;
 
 static int roles_open(void **state)
 {
     (void)state;
     admin = test_services_open();
-    web = test_services_open_as("web");
-    settle = test_services_open_as("settle");
-    audit = test_services_open_as("audit");
-    return admin != NULL && web != NULL && settle != NULL && audit != NULL ? 0 : -1;
+    operator_role = test_services_open_as("operator");
+    support = test_services_open_as("support");
+    backup = test_services_open_as("backup");
+    bool opened = admin != NULL && operator_role != NULL && support != NULL && backup != NULL;
+    for (size_t i = 0; i < ROLES; i++) {
+        roles[i] = test_services_open_as(ROLE_NAMES[i]);
+        opened = opened && roles[i] != NULL;
+    }
+    return opened ? 0 : -1;
 }
 
 static int roles_close(void **state)
 {
     (void)state;
-    test_services_close(web);
-    test_services_close(settle);
-    test_services_close(audit);
+    for (size_t i = 0; i < ROLES; i++)
+        test_services_close(roles[i]);
+    test_services_close(operator_role);
+    test_services_close(support);
+    test_services_close(backup);
     test_services_close(admin);
     return 0;
 }
@@ -54,12 +72,24 @@ static unsigned int sql_error(const struct services *role, const char *sql)
     return code;
 }
 
+static bool is_denied(unsigned int code)
+{
+    return code == ER_TABLEACCESS_DENIED_ERROR || code == ER_COLUMNACCESS_DENIED_ERROR ||
+           code == ER_DBACCESS_DENIED_ERROR || code == ER_SPECIFIC_ACCESS_DENIED_ERROR ||
+           code == ER_PROCACCESS_DENIED_ERROR;
+}
+
 static void assert_denied(const struct services *role, const char *sql)
 {
     unsigned int code = sql_error(role, sql);
-    if (code != ER_TABLEACCESS_DENIED_ERROR && code != ER_COLUMNACCESS_DENIED_ERROR &&
-        code != ER_DBACCESS_DENIED_ERROR && code != ER_SPECIFIC_ACCESS_DENIED_ERROR)
+    if (!is_denied(code))
         fail_msg("%s: code %u instead of access denied: %s", role->stores.config->mysql_user, code, sql);
+}
+
+static void assert_denied_to_all(const char *sql)
+{
+    for (size_t i = 0; i < MYSQL_ROLES; i++)
+        assert_denied(roles[i], sql);
 }
 
 static void no_role_changes_or_deletes_rows_of_the_ledger(void **state)
@@ -80,11 +110,8 @@ static void no_role_changes_or_deletes_rows_of_the_ledger(void **state)
         "DROP TABLE `grab`"
     };
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
-        assert_denied(web, statements[i]);
-        assert_denied(settle, statements[i]);
-        assert_denied(audit, statements[i]);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        assert_denied_to_all(statements[i]);
 }
 
 static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
@@ -110,80 +137,117 @@ static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
                                               "SET GLOBAL read_only = 1",
                                               "SELECT * FROM mysql.global_priv" };
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
-        assert_denied(web, statements[i]);
-        assert_denied(settle, statements[i]);
-        assert_denied(audit, statements[i]);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        assert_denied_to_all(statements[i]);
 }
 
 static void each_role_writes_its_own_columns_only(void **state)
 {
     (void)state;
     /* Only the settle worker writes grabs, their sums and the cursors. */
-    assert_denied(web, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
-                       " VALUES (1, 0, 1, 'x', 1, 1)");
-    assert_denied(web, "UPDATE packet SET grabbed_fen = 0");
-    assert_denied(web, "UPDATE packet SET refund_fen = 0");
-    assert_denied(web, "UPDATE share_return SET amount_fen = 0");
-    assert_denied(web, "DELETE FROM share_return");
-    assert_denied(web, "UPDATE user_month SET best_count = 0");
-    assert_denied(web, "UPDATE stream_cursor SET last_id = '0-0'");
+    assert_denied(roles[PAGE], "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
+                               " VALUES (1, 0, 1, 'x', 1, 1)");
+    assert_denied(roles[PAGE], "UPDATE packet SET grabbed_fen = 0");
+    assert_denied(roles[PAGE], "UPDATE packet SET refund_fen = 0");
+    assert_denied(roles[PAGE], "UPDATE share_return SET amount_fen = 0");
+    assert_denied(roles[PAGE], "DELETE FROM share_return");
+    assert_denied(roles[PAGE], "UPDATE user_month SET best_count = 0");
+    assert_denied(roles[PAGE], "UPDATE stream_cursor SET last_id = '0-0'");
     /* A sender's end is a new expiry; the settle worker ends nothing. */
-    assert_denied(settle, "UPDATE packet SET expires_ms = 0");
-    assert_denied(settle, "UPDATE packet SET ended_ms = 0");
+    assert_denied(roles[SETTLE], "UPDATE packet SET expires_ms = 0");
+    assert_denied(roles[SETTLE], "UPDATE packet SET ended_ms = 0");
     /* Receivers write thanks, the settle worker tells Redis. */
-    assert_denied(settle,
+    assert_denied(roles[SETTLE],
                   "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (1, 0, 1, 'x', 1)");
-    assert_denied(settle, "UPDATE thanks SET text = ''");
-    assert_denied(settle, "UPDATE packet SET thanks_count = 0");
-    assert_denied(web, "UPDATE thanks SET text = ''");
-    assert_denied(web, "DELETE FROM thanks");
-    assert_denied(settle, "INSERT INTO share_return SELECT * FROM share_return");
-    assert_denied(settle, "UPDATE share_return SET position = 0");
-    assert_denied(settle, "UPDATE packet SET returned_fen = 0");
+    assert_denied(roles[SETTLE], "UPDATE thanks SET text = ''");
+    assert_denied(roles[SETTLE], "UPDATE packet SET thanks_count = 0");
+    assert_denied(roles[PAGE], "UPDATE thanks SET text = ''");
+    assert_denied(roles[PAGE], "DELETE FROM thanks");
+    assert_denied(roles[SETTLE], "INSERT INTO share_return SELECT * FROM share_return");
+    assert_denied(roles[SETTLE], "UPDATE share_return SET position = 0");
+    assert_denied(roles[SETTLE], "UPDATE packet SET returned_fen = 0");
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
-    assert_denied(settle, "SELECT password_hash FROM user");
-    assert_denied(settle, "SELECT hash FROM token");
-    assert_denied(settle, "DELETE FROM token");
-    assert_denied(audit, "SELECT hash FROM token");
-    assert_denied(web, "UPDATE token SET user_id = 1");
-    assert_denied(web, "UPDATE token SET expires_ms = 0");
-    assert_denied(web, "UPDATE token SET hash = ''");
-    assert_int_equal(sql_error(web, "SELECT 1 FROM user WHERE id = 0 FOR UPDATE"), 0); /* user/token_store.c */
-    assert_denied(settle, "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
-    assert_denied(settle, "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
-    assert_denied(settle, "INSERT INTO packet SELECT * FROM packet");
-    assert_denied(settle, "INSERT INTO packet_receiver VALUES (1, 1, 'x', 1)");
-    assert_denied(settle, "UPDATE instance_lease SET holder = 0");
-    assert_denied(settle, "UPDATE user_month SET sent_fen = 0");
+    assert_denied(roles[SETTLE], "SELECT password_hash FROM user");
+    assert_denied(roles[SETTLE], "SELECT username FROM user");
+    assert_denied(roles[SETTLE], "SELECT scopes FROM token"); /* hashes lead it to copies of a deleted user */
+    assert_denied(roles[SETTLE], "UPDATE user SET deleted_ms = 1");
+    assert_denied(roles[SETTLE], "UPDATE `grab` SET nickname = ''");
+    assert_denied(roles[AUTH], "UPDATE user SET deleting_ms = 1");
+    assert_denied(roles[AUTH], "INSERT INTO username_retired VALUES ('x')");
+    assert_denied(roles[AUTH], "DELETE FROM username_retired");
+    assert_denied(roles[AUTH], "SELECT greeting FROM packet");
+    assert_denied(roles[SETTLE], "DELETE FROM token");
+    assert_denied(roles[AUDIT], "SELECT hash FROM token");
+    assert_denied(roles[PAGE], "UPDATE token SET user_id = 1");
+    assert_denied(roles[PAGE], "UPDATE token SET expires_ms = 0");
+    assert_denied(roles[PAGE], "UPDATE token SET hash = ''");
+    assert_denied(roles[AUTH], "UPDATE token SET expires_ms = 0");
+    assert_int_equal(sql_error(roles[AUTH], "SELECT 1 FROM user WHERE id = 0 FOR UPDATE"), 0); /* user/token_store.c */
+    assert_denied(roles[SETTLE], "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
+    assert_denied(roles[SETTLE], "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
+    assert_denied(roles[SETTLE], "INSERT INTO packet SELECT * FROM packet");
+    assert_denied(roles[SETTLE], "INSERT INTO packet_receiver VALUES (1, 1, 'x', 1)");
+    assert_denied(roles[SETTLE], "UPDATE instance_lease SET holder = 0");
+    assert_denied(roles[SETTLE], "UPDATE user_month SET sent_fen = 0");
 }
 
-static void the_audit_only_reads(void **state)
+/* Money moves only through the routines of the ledger. */
+static void no_role_mints_money(void **state)
 {
-    static const char *const tables[] = { "user",       "account",       "transfer",       "packet",          "`grab`",
-                                          "user_month", "stream_cursor", "instance_lease", "schema_migration" };
+    static const char *const statements[] = {
+        "UPDATE account SET balance_fen = 100000000 WHERE id = 10001",
+        "UPDATE account SET balance_fen = balance_fen - 100000000 WHERE id = 1",
+        "INSERT INTO account (id, kind, balance_fen) VALUES (2, 'wallet', 100000000)",
+        "INSERT INTO account (id, kind) VALUES (2, 'bank')",
+        "INSERT INTO account (id, kind) VALUES (2, 'wallet')",
+        "REPLACE INTO account (id, kind, balance_fen) VALUES (10001, 'wallet', 5)",
+        "INSERT INTO account (id, kind) VALUES (1, 'bank') ON DUPLICATE KEY UPDATE balance_fen = 5",
+        "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('deposit', 1, 10001, 5, 1)",
+        "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('refund', 1, 10001, 5, 1)",
+        "CALL ledger_move('deposit', 1, 'bank', 10001, 'wallet', 100000000, NULL, NULL, 'x', 1)",
+        "CREATE PROCEDURE planted() DO 1",
+        "DROP PROCEDURE ledger_move",
+        "ALTER PROCEDURE ledger_move SQL SECURITY INVOKER",
+    };
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        char sql[128];
-        (void)snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
-        assert_denied(audit, sql);
-        (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES ()", tables[i]);
-        assert_denied(audit, sql);
-    }
-    assert_denied(audit, "UPDATE account SET balance_fen = 0");
-    assert_denied(audit, "UPDATE packet SET state = 'closed'");
-    assert_denied(audit, "SELECT * FROM user");
-    assert_int_equal(sql_error(audit, "SELECT * FROM transfer LIMIT 1"), 0);
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        assert_denied_to_all(statements[i]);
 }
 
-static void the_pools_can_check_the_schema(void **state)
+/* The role has the right, but the routine refuses. */
+static void assert_refused(const struct services *role, const char *sql)
 {
-    (void)state;
-    assert_int_equal(migrate_check(web->stores.db, web->stores.config->sql_dir, NULL), ST_OK);
+    unsigned int code = sql_error(role, sql);
+    if (code == 0 || is_denied(code))
+        fail_msg("%s: code %u instead of a refusal: %s", role->stores.config->mysql_user, code, sql);
 }
 
-/* ---- Redis ---- */
+/* Which role may call which routine; where demo = off, nobody a deposit (deploy/rights/grants-demo.sql). */
+static void each_role_calls_its_own_routines_only(void **state)
+{
+    static const struct {
+        const char *call;
+        size_t role;
+    } routines[] = {
+        { "CALL ledger_wallet(0)", AUTH },
+        { "CALL ledger_demo('[0]', 0, 1)", AUTH },
+        { "CALL ledger_send(0)", PAGE },
+        { "CALL ledger_return(0, 0, 0, 1)", PAGE },
+        { "CALL ledger_deposit(0, 0, 'x', 1)", PAGE },
+        { "CALL ledger_refund(0, 0, 1)", SETTLE },
+        { "CALL ledger_settle('[]', NULL, 1)", SETTLE },
+        { "CALL user_delete(0, 'x', 'x', TRUE)", AUTH },
+        { "CALL user_erase(0, '[]')", SETTLE },
+        { "CALL user_deleted(0, 1)", SETTLE },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(routines); i++)
+        for (size_t role = 0; role < MYSQL_ROLES; role++)
+            if (role != routines[i].role)
+                assert_denied(roles[role], routines[i].call);
+            else
+                assert_refused(roles[role], routines[i].call);
+}
 
 static void redis_run(const struct services *role, const char *words, struct redis_call *call)
 {
@@ -197,6 +261,373 @@ static void redis_run(const struct services *role, const char *words, struct red
     (void)redis_do(role->stores.redis, call, args, count);
 }
 
+/* ---- attacks with the rights of a role ---- */
+
+enum { HOUR_MS = 3600000 };
+
+/* Runs a statement as an attacker would, who commits whatever the server says: by itself, and within a transaction;
+ * with and without the constraints of the tables. */
+static void attack(const struct services *role, const char *sql)
+{
+    const struct config *c = role->stores.config;
+    for (unsigned variant = 0; variant < 4; variant++) {
+        MYSQL *mysql = mysql_init(NULL);
+        assert_non_null(mysql);
+        assert_non_null(mysql_real_connect(mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0,
+                                           c->mysql_socket, 0));
+        if ((variant & 1) != 0)
+            assert_int_equal(mysql_query(mysql, "SET SESSION check_constraint_checks = 0, foreign_key_checks = 0,"
+                                                " unique_checks = 0, sql_mode = ''"),
+                             0);
+        if ((variant & 2) != 0)
+            assert_int_equal(mysql_query(mysql, "START TRANSACTION"), 0);
+        if (mysql_query(mysql, sql) == 0)
+            fail_msg("%s: not refused: %s", c->mysql_user, sql);
+        assert_int_equal(mysql_query(mysql, "COMMIT"), 0);
+        mysql_close(mysql);
+    }
+}
+
+/* The text with the ids of two wallets for {a} and {b}, and that of an escrow for {e}. */
+static const char *text_fill(struct world *w, const char *text, uint64_t escrow)
+{
+    struct buf sql = BUF_EMPTY;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (p[0] != '{' || p[1] == '\0' || p[2] != '}') {
+            buf_char(&sql, *p);
+            continue;
+        }
+        buf_u64(&sql, p[1] == 'a' ? w->users[0] : p[1] == 'b' ? w->users[1] : escrow);
+        p += 2;
+    }
+    const char *filled = arena_cstr(w->arena, buf_view(&sql));
+    buf_free(&sql);
+    assert_non_null(filled);
+    return filled;
+}
+
+/* Plays each text; the escrow has 300 fen. No balance may change. */
+static void attack_each(struct world *w, const struct services *role, const char *const *texts, size_t count,
+                        uint64_t escrow)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *sql = text_fill(w, texts[i], escrow);
+        attack(role, sql);
+        int64_t wallets = world_number(w, "SELECT SUM(balance_fen) FROM account WHERE kind = 'wallet' AND id > ?", 0);
+        int64_t held = world_number(w, "SELECT balance_fen FROM account WHERE id = ?", escrow);
+        if (wallets != 2 * DEMO_MONEY_FEN - 300 || held != 300)
+            fail_msg("money moved: %s", sql);
+    }
+}
+
+static void the_worker_moves_money_only_from_escrows_to_wallets(void **state)
+{
+    static const char *const texts[] = {
+        "CALL ledger_settle('[[{a},100000000]]', NULL, 1)",                /* out of nothing */
+        "CALL ledger_settle('[[1,-100000000],[{a},100000000]]', NULL, 1)", /* from the bank */
+        "CALL ledger_settle('[[{a},100],[{b},-100]]', NULL, 1)",           /* from a wallet */
+        "CALL ledger_settle('[[{a},100],[2,-100],[{e},0]]', NULL, 1)",     /* from no account */
+        "CALL ledger_settle('[[{a},100],[{e},-50],[{e},-50]]', NULL, 1)",  /* listed twice */
+        "CALL ledger_settle('[[{a},301],[{e},-301]]', NULL, 1)",           /* more than there is */
+        "CALL ledger_settle('[[{a},1],[{e},-1]]', '[[{e},0,\"x\"', 1)",    /* a broken refund */
+        "CALL ledger_settle('[[{a},null]]', NULL, 1)",
+        "CALL ledger_settle('x', NULL, 1)",
+        "CALL ledger_settle(NULL, NULL, 1)",
+        "CALL ledger_refund({e}, 301, 1)",
+        "CALL ledger_refund({e}, -5, 1)",
+        "CALL ledger_refund({a}, 5, 1)",
+        "CALL ledger_refund(1, 5, 1)",
+    };
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    attack_each(&w, roles[SETTLE], texts, ARRAY_LEN(texts), id);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+/* Inserts a row like that of the only packet, with another amount and state, as a taken-over pool could. */
+static void forge_packet(unsigned no, const char *amount, const char *packet_state)
+{
+    char sql[512];
+    (void)snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed,"
+        " commitment, state, created_ms, expires_ms, request_key) SELECT MIN(id) + %u, sender_id, sender_name,"
+        " kind, split, %s, count, greeting, seed, commitment, '%s', created_ms, expires_ms, 'forged %u'"
+        " FROM packet",
+        no, amount, packet_state, no);
+    assert_int_equal(sql_error(roles[PAGE], sql), 0);
+}
+
+static void a_pool_pays_only_what_its_packets_and_grabs_say(void **state)
+{
+    static const char *const texts[] = {
+        "CALL ledger_send({e})", /* again */
+        "CALL ledger_send({a})",
+        "CALL ledger_return({e}, 0, 1, 1)", /* nobody has this share */
+        "CALL ledger_return({e}, 0, 0, 1)",
+        "CALL ledger_deposit({a}, -5, 'x', 1)",
+        "CALL ledger_deposit({a}, 0, 'x', 1)",
+        "CALL ledger_deposit({a}, 5, NULL, 1)",
+        "CALL ledger_deposit({e}, 5, 'x', 1)", /* to an escrow */
+        "CALL ledger_deposit(1, 5, 'x', 1)",
+        "UPDATE account SET balance_fen = 100000000 WHERE id = {a}",
+    };
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    attack_each(&w, roles[PAGE], texts, ARRAY_LEN(texts), id);
+    world_audit_clean(&w);
+    /* A packet of more than the sender has, and one that does not wait for its money, are rows without money. */
+    forge_packet(1, "100000000", "funding");
+    forge_packet(2, "100", "closed");
+    for (unsigned i = 1; i <= 2; i++)
+        attack(roles[PAGE], arena_printf(w.arena, "CALL ledger_send(%llu)", (unsigned long long)id + i).ptr);
+    assert_true(world_audit_violations(&w, "I1") > 0);
+    world_end(&w);
+}
+
+/* Else registrations would fail: the id of a new user would have an account already, or be no number any more. */
+static void no_pool_takes_the_ids_of_users_to_come(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    (void)world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    unsigned long long next = w.users[1] + 1;
+    struct str forged = arena_printf(w.arena,
+                                     "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count,"
+                                     " greeting, seed, commitment, state, created_ms, expires_ms, request_key)"
+                                     " SELECT %llu, sender_id, sender_name, kind, split, 1, 1, greeting, seed,"
+                                     " commitment, 'funding', created_ms, expires_ms, 'forged' FROM packet",
+                                     next);
+    assert_int_equal(sql_error(roles[PAGE], forged.ptr), 0);
+    attack(roles[PAGE], arena_printf(w.arena, "CALL ledger_send(%llu)", next).ptr);
+    assert_denied(roles[AUTH], "INSERT INTO user (id, username, nickname, created_ms) VALUES (1 << 63, 'x', 'x', 1)");
+    assert_denied(roles[AUTH],
+                  "INSERT INTO user (username, nickname, created_ms, deleting_ms) VALUES ('x', 'x', 1, 1)");
+    world_end(&w);
+}
+
+/* ---- attacks that are not refused, but found by the watch of the settle worker ---- */
+
+/* Whether the watch, with the rights of the worker, names the subject in the check. Runs one look and one walk. */
+static bool is_found(struct world *w, enum audit_check check, const char *kind, uint64_t id)
+{
+    static struct audit_watch watch;
+    char subject[AUDIT_SUBJECT_MAX];
+    watch = (struct audit_watch){ 0 };
+    (void)snprintf(subject, sizeof subject, "%s %llu", kind, (unsigned long long)id);
+    do {
+        assert_int_equal(audit_watch_run(&watch, &w->settler->stores, 0), ST_OK);
+        for (uint64_t i = 0; i < watch.audit.checks[check].violations && i < AUDIT_ROWS_MAX; i++)
+            if (strcmp(watch.audit.checks[check].rows[i].subject, subject) == 0)
+                return true;
+    } while (watch.part != 0 || watch.to != 0);
+    return false;
+}
+
+/* A statement that the server executes; it commits it, too. */
+static void plant(struct world *w, const struct services *role, const char *text, uint64_t escrow)
+{
+    const char *sql = text_fill(w, text, escrow);
+    unsigned int code = sql_error(role, sql);
+    if (code != 0)
+        fail_msg("%s: code %u: %s", role->stores.config->mysql_user, code, sql);
+}
+
+static enum status money_take(struct db *db, void *ctx)
+{
+    return db_exec(db, NULL, ctx, NULL, 0);
+}
+
+/* Of an open packet: its money without a grab, and a grab without money. The first needs a transaction. */
+static void what_the_worker_takes_from_a_packet_is_found(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_drain(&w);
+    assert_false(is_found(&w, AUDIT_I1, "packet", id));
+    char *take = (char *)text_fill(&w, "CALL ledger_settle('[[{a},300],[{e},-300]]', NULL, 1)", id);
+    assert_int_equal(db_transaction(roles[SETTLE]->stores.db, money_take, take), ST_OK);
+    assert_true(is_found(&w, AUDIT_I1, "packet", id));
+    world_end(&w);
+    world_begin(&w, 2);
+    id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_drain(&w);
+    plant(&w, roles[SETTLE],
+          "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
+          " VALUES ({e}, 0, {b}, 'x', 100, 1)",
+          id);
+    assert_true(is_found(&w, AUDIT_I1, "packet", id));
+    world_end(&w);
+}
+
+static void a_packet_without_money_is_found(void **state)
+{
+    static const char *const states[] = { "funding", "open" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        struct world w;
+        world_begin(&w, 2);
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        world_drain(&w);
+        struct str sql = arena_printf(w.arena,
+                                      "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count,"
+                                      " greeting, seed, commitment, state, created_ms, expires_ms, request_key)"
+                                      " SELECT id + 1, sender_id, sender_name, kind, split, 100000000, count,"
+                                      " greeting, seed, commitment, '%s', created_ms, expires_ms, 'forged' FROM packet",
+                                      states[i]);
+        plant(&w, roles[PAGE], sql.ptr, id);
+        assert_true(is_found(&w, AUDIT_I1, "packet", id + 1));
+        assert_false(is_found(&w, AUDIT_I1, "packet", id));
+        world_end(&w);
+    }
+}
+
+/* The page pool renews sessions, so it may write them. */
+static void a_session_of_nobody_is_found(void **state)
+{
+    static const size_t writers[] = { PAGE, AUTH };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
+        struct world w;
+        struct redis_call call;
+        world_begin(&w, 1);
+        assert_false(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
+        redis_run(roles[writers[i]], "SET hb:session:planted 999999999,1,1,x,x", &call);
+        assert_int_equal(call.status, ST_OK);
+        redis_call_free(&call);
+        assert_true(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
+        world_end(&w);
+    }
+}
+
+/* No role may do this; an administrator, or a bug, might. */
+static void money_from_nowhere_and_accounts_of_nobody_are_found(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    assert_false(is_found(&w, AUDIT_ORIGIN, "account", w.users[0]));
+    plant(&w, admin,
+          "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('deposit', 1, {a}, 5, 1)",
+          0);
+    assert_true(is_found(&w, AUDIT_ORIGIN, "account", w.users[0]));
+    assert_false(is_found(&w, AUDIT_ORIGIN, "account", w.users[1]));
+    world_sql(&w, "SET check_constraint_checks = 0");
+    world_sql(&w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
+    world_sql(&w, "SET check_constraint_checks = 1");
+    assert_true(is_found(&w, AUDIT_ORIGIN, "account", 2));
+    assert_true(is_found(&w, AUDIT_ORIGIN, "account", 3));
+    assert_true(is_found(&w, AUDIT_ORIGIN, "account", 1125899906842699));
+    world_end(&w);
+}
+
+/* Deposits are granted by grants-demo.sql alone. */
+static void where_demo_is_off_nobody_may_deposit(void **state)
+{
+    char path[512];
+    struct buf grants = { .limit = 1 << 16 };
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/../deploy/rights/grants.sql", admin->stores.config->sql_dir);
+    assert_int_equal(buf_file(&grants, path), ST_OK);
+    assert_int_equal(str_find(buf_view(&grants), STR("ledger_deposit")), grants.len);
+    assert_int_equal(str_find(buf_view(&grants), STR("ledger_demo")), grants.len);
+    buf_free(&grants);
+}
+
+/* A page pool that is taken over learns no password hash, and a card pool no name. */
+static void only_the_auth_pool_has_users_and_their_hashes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYSQL_ROLES; i++) {
+        if (i == AUTH)
+            continue;
+        assert_denied(roles[i], "SELECT password_hash FROM user");
+        assert_denied(roles[i], "SELECT * FROM user");
+        assert_denied(roles[i], "UPDATE user SET password_hash = ''");
+        assert_denied(roles[i], "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
+    }
+    assert_int_equal(sql_error(roles[PAGE], "SELECT id, username, nickname FROM user LIMIT 1"), 0);
+    assert_denied(roles[CARD], "SELECT id FROM user");
+    assert_denied(roles[CARD], "SELECT * FROM `grab`");
+    assert_denied(roles[AUTH], "UPDATE account SET kind = 'wallet'");
+    assert_denied(roles[AUTH], "SELECT * FROM packet");
+    assert_denied(roles[AUTH], "INSERT INTO packet SELECT * FROM packet");
+}
+
+/* No pool changes whose passkey a key is, or the key. The auth pool adds keys and notes logins, the page pool removes
+ * keys. */
+static void the_key_of_a_passkey_never_changes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYSQL_ROLES; i++) {
+        assert_denied(roles[i], "UPDATE passkey SET public_key = ''");
+        assert_denied(roles[i], "UPDATE passkey SET user_id = 1");
+        if (i != PAGE)
+            assert_denied(roles[i], "DELETE FROM passkey");
+        if (i != AUTH) { /* which asks for the password */
+            assert_denied(roles[i], "INSERT INTO passkey SELECT * FROM passkey");
+            assert_denied(roles[i], "INSERT INTO token SELECT * FROM token");
+        }
+        if (i != PAGE && i != AUTH)
+            assert_denied(roles[i], "SELECT * FROM passkey");
+    }
+    assert_denied(roles[PAGE], "UPDATE passkey SET sign_count = 0");
+}
+
+/* The page pool counts codes; nobody but the auth pool reads or adds one, and nobody changes one. */
+static void only_the_auth_pool_has_recovery_codes(void **state)
+{
+    static const char *const reads[] = { "SELECT hash FROM recovery_code", "SELECT * FROM recovery_code",
+                                         "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)",
+                                         "DELETE FROM recovery_code" };
+    (void)state;
+    for (size_t i = 0; i < MYSQL_ROLES; i++) {
+        assert_denied(roles[i], "UPDATE recovery_code SET hash = ''");
+        assert_denied(roles[i], "UPDATE recovery_code SET user_id = 1");
+        for (size_t k = 0; k < ARRAY_LEN(reads) && i != AUTH; k++)
+            assert_denied(roles[i], reads[k]);
+        if (i != PAGE && i != AUTH)
+            assert_denied(roles[i], "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1");
+    }
+    assert_int_equal(sql_error(roles[PAGE], "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1"), 0);
+    assert_denied(support, "SELECT hash FROM recovery_code");
+    assert_denied(support, "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)");
+}
+
+static void the_audit_only_reads(void **state)
+{
+    static const char *const tables[] = { "user",       "account",       "transfer",       "packet",          "`grab`",
+                                          "user_month", "stream_cursor", "instance_lease", "schema_migration" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        char sql[128];
+        (void)snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
+        assert_denied(roles[AUDIT], sql);
+        (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES ()", tables[i]);
+        assert_denied(roles[AUDIT], sql);
+    }
+    assert_denied(roles[AUDIT], "UPDATE account SET balance_fen = 0");
+    assert_denied(roles[AUDIT], "UPDATE packet SET state = 'closed'");
+    assert_denied(roles[AUDIT], "SELECT * FROM user");
+    assert_int_equal(sql_error(roles[AUDIT], "SELECT * FROM transfer LIMIT 1"), 0);
+}
+
+static void the_pools_can_check_the_schema(void **state)
+{
+    (void)state;
+    assert_int_equal(migrate_check(roles[PAGE]->stores.db, roles[PAGE]->stores.config->sql_dir, NULL), ST_OK);
+}
+
+/* ---- Redis ---- */
+
 static void assert_no_permission(const struct services *role, const char *words)
 {
     struct redis_call call;
@@ -209,64 +640,218 @@ static void assert_no_permission(const struct services *role, const char *words)
 
 static void no_role_empties_scans_or_configures_redis(void **state)
 {
-    static const char *const commands[] = { "FLUSHALL",
-                                            "FLUSHDB",
-                                            "CONFIG GET *",
-                                            "CONFIG SET appendonly no",
-                                            "KEYS *",
-                                            "SCAN 0",
-                                            "RANDOMKEY",
-                                            "SHUTDOWN NOSAVE",
-                                            "ACL LIST",
-                                            "ACL SETUSER x",
-                                            "MONITOR",
-                                            "REPLICAOF a 1",
-                                            "SCRIPT FLUSH",
-                                            "EVAL return(1) 0",
-                                            "FUNCTION LIST",
-                                            "BGREWRITEAOF",
-                                            "CLIENT KILL x",
-                                            "SWAPDB 0 0",
-                                            "RENAME a b",
-                                            "MIGRATE a 1 b 0 1",
-                                            "DUMP hb:{p00}:events",
-                                            "DEL other",
-                                            "GET other",
-                                            "SET other 1" };
+    static const char *const commands[] = {
+        "FLUSHALL",         "FLUSHDB",       "CONFIG GET *",      "CONFIG SET appendonly no",
+        "KEYS *",           "RANDOMKEY",     "SHUTDOWN NOSAVE",   "ACL LIST",
+        "ACL SETUSER x",    "MONITOR",       "REPLICAOF a 1",     "SCRIPT FLUSH",
+        "EVAL return(1) 0", "FUNCTION LIST", "BGREWRITEAOF",      "CLIENT KILL x",
+        "SWAPDB 0 0",       "RENAME a b",    "MIGRATE a 1 b 0 1", "DUMP hb:{p00}:events",
+        "DEL other",        "GET other",     "SET other 1"
+    };
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-        assert_no_permission(web, commands[i]);
-        assert_no_permission(settle, commands[i]);
-        assert_no_permission(audit, commands[i]);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        for (size_t role = 0; role < ROLES; role++)
+            assert_no_permission(roles[role], commands[i]);
 }
 
 static void each_role_reaches_its_own_keys_only(void **state)
 {
     struct redis_call call;
     (void)state;
-    /* The pools add events to the streams; they can't read or remove any. */
-    assert_no_permission(web, "XTRIM hb:{p00}:events MAXLEN 0");
-    assert_no_permission(web, "XDEL hb:{p00}:events 1-1");
-    assert_no_permission(web, "XRANGE hb:{p00}:events - +");
-    assert_no_permission(web, "UNLINK hb:{p00}:events");
-    assert_no_permission(web, "RPOP hb:{p00}:order:1");
-    assert_no_permission(settle, "GET hb:session:x");
-    assert_no_permission(settle, "SET hb:session:x 1");
-    assert_no_permission(settle, "GET hb:news:1");
-    assert_no_permission(settle, "GET hb:token:x");
-    assert_no_permission(settle, "SET hb:token:x 1");
-    assert_no_permission(audit, "GET hb:news:1");
-    assert_no_permission(audit, "GET hb:token:x");
-    assert_no_permission(settle, "XDEL hb:{p00}:events 1-1");
-    assert_no_permission(audit, "GET hb:session:x");
-    assert_no_permission(audit, "SET hb:{p00}:settled 0-0");
-    assert_no_permission(audit, "DEL hb:{p00}:packet:1");
-    assert_no_permission(audit, "XADD hb:{p00}:events * g 1");
-    assert_no_permission(audit, "EVALSHA 0 0");
-    redis_run(audit, "GET hb:{p00}:settled", &call);
+    /* The pools add events to the streams and can't remove any; only the page pool reads how old they are. */
+    assert_no_permission(roles[PAGE], "XTRIM hb:{p00}:events MAXLEN 0");
+    assert_no_permission(roles[PAGE], "XDEL hb:{p00}:events 1-1");
+    assert_no_permission(roles[PAGE], "XRANGE hb:{p00}:order:1 - +");
+    assert_no_permission(roles[AUTH], "XRANGE hb:{p00}:events - +");
+    assert_no_permission(roles[PAGE], "UNLINK hb:{p00}:events");
+    assert_no_permission(roles[PAGE], "RPOP hb:{p00}:order:1");
+    /* The hot pool writes no session and no token; the auth pool reaches no packet, and the card pool only limits. */
+    assert_no_permission(roles[HOT], "XTRIM hb:{p00}:events MAXLEN 0");
+    assert_no_permission(roles[HOT], "XRANGE hb:{p00}:events - +");
+    assert_no_permission(roles[HOT], "SET hb:session:x 10001,1,1,x,x");
+    assert_no_permission(roles[HOT], "DEL hb:session:x");
+    assert_no_permission(roles[HOT], "SET hb:token:x 1");
+    assert_no_permission(roles[HOT], "GET hb:news:1");
+    assert_no_permission(roles[AUTH], "XADD hb:{p00}:events * g 1");
+    assert_no_permission(roles[AUTH], "GET hb:token:x");
+    for (size_t i = 0; i < ROLES; i++)
+        assert_no_permission(roles[i], "GET hb:challenge:x");
+    assert_no_permission(roles[HOT], "SET hb:challenge:x 1");
+    assert_no_permission(roles[CARD], "SET hb:challenge:x 1");
+    assert_no_permission(roles[PAGE], "SET hb:challenge:x 1");
+    assert_no_permission(roles[CARD], "GET hb:session:x");
+    assert_no_permission(roles[CARD], "GET hb:{p00}:settled");
+    assert_no_permission(roles[HOT], "SET hb:{limit}:send:1 1");
+    assert_no_permission(roles[SETTLE], "SET hb:{limit}:send:1 1");
+    assert_no_permission(roles[SETTLE], "SET hb:session:x 1");
+    assert_no_permission(roles[SETTLE], "SET hb:sessions:1 1");
+    assert_no_permission(roles[SETTLE], "GET hb:news:1");
+    assert_no_permission(roles[SETTLE], "GET hb:token:x");
+    assert_no_permission(roles[SETTLE], "SET hb:token:x 1");
+    assert_no_permission(roles[AUDIT], "GET hb:news:1");
+    assert_no_permission(roles[AUDIT], "GET hb:token:x");
+    assert_no_permission(roles[SETTLE], "XDEL hb:{p00}:events 1-1");
+    assert_no_permission(roles[AUDIT], "SET hb:{p00}:settled 0-0");
+    assert_no_permission(roles[AUDIT], "DEL hb:{p00}:packet:1");
+    assert_no_permission(roles[AUDIT], "XADD hb:{p00}:events * g 1");
+    assert_no_permission(roles[AUDIT], "EVALSHA 0 0");
+    for (size_t role = 0; role < ROLES; role++)
+        if (role != AUDIT && role != SETTLE)
+            assert_no_permission(roles[role], "SCAN 0"); /* these two look for sessions of nobody */
+    redis_run(roles[AUDIT], "GET hb:{p00}:settled", &call);
     assert_int_equal(call.status, ST_OK);
     redis_call_free(&call);
+}
+
+/* Who counts logins could shut a user out, or guess without end. */
+static void only_the_auth_pool_counts_logins(void **state)
+{
+    (void)state;
+    for (size_t role = 0; role < ROLES; role++) {
+        if (role == AUTH)
+            continue;
+        assert_no_permission(roles[role], "SET hb:{limit}:login_account:x 1");
+        assert_no_permission(roles[role], "DEL hb:{limit}:login_site:all");
+        assert_no_permission(roles[role], "DEL hb:{limit}:password:1");
+        assert_no_permission(roles[role], "SET hb:{limit}:recovery_code:x 1");
+        assert_no_permission(roles[role], "GET hb:{limit}:devices:x");
+    }
+    assert_no_permission(roles[CARD], "DEL hb:{limit}:send:1");
+    assert_no_permission(roles[CARD], "SET hb:{limit}:devices:x 1");
+    assert_no_permission(roles[PAGE], "DEL hb:{limit}:card:1");
+}
+
+/* The seed tells each share before it is opened. */
+static void the_card_pool_reads_only_what_a_picture_shows(void **state)
+{
+    static const char *const columns[] = { "seed",          "phrase_hash", "phrase_sealed", "amount_fen",
+                                           "best_share_no", "request_key", "sender_id" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        char sql[64];
+        (void)snprintf(sql, sizeof sql, "SELECT %s FROM packet", columns[i]);
+        assert_denied(roles[CARD], sql);
+    }
+    assert_int_equal(sql_error(roles[CARD], "SELECT sender_name, greeting FROM packet LIMIT 1"), 0);
+}
+
+/* The page pool finds users by name and renames them; their password hashes and usernames are none of its business. */
+static void the_page_pool_reads_users_without_their_hashes(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct user found;
+    assert_int_equal(user_find_by_name(roles[PAGE]->stores.db, a, STR("nobody-here"), &found), ST_NOT_FOUND);
+    assert_int_equal(user_rename(roles[PAGE]->stores.db, 1, STR("nobody")), ST_OK);
+    assert_denied(roles[PAGE], "SELECT password_hash FROM user");
+    assert_denied(roles[PAGE], "UPDATE user SET password_hash = NULL");
+    assert_denied(roles[PAGE], "UPDATE user SET username = 'x'");
+    assert_denied(roles[AUTH], "UPDATE user SET username = 'x'");
+    assert_denied(roles[PAGE], "UPDATE user SET disabled_ms = NULL");
+    assert_denied(roles[AUTH], "UPDATE user SET disabled_ms = NULL");
+    arena_free(a);
+}
+
+/* The operator can do what docs/how-to/restart.md and dead-letters.md need, and nothing else. */
+static void the_operator_changes_settings_and_loads_rights(void **state)
+{
+    static const char *const refused[] = { "FLUSHALL",
+                                           "KEYS *",
+                                           "GET hb:news:1",
+                                           "GET hb:session:x",
+                                           "DEL hb:sessions:1",
+                                           "SET hb:token:x revoked",
+                                           "SET hb:fence x",
+                                           "ACL SETUSER x",
+                                           "ACL LIST",
+                                           "SHUTDOWN NOSAVE",
+                                           "MONITOR",
+                                           "EVAL return(1) 0",
+                                           "XRANGE hb:{p00}:events - +",
+                                           "RPUSH hb:{p00}:order:1 x" };
+    static const char *const allowed[] = { "INFO persistence", "CONFIG GET auto-aof-rewrite-percentage",
+                                           "LRANGE hb:{p00}:order:1 0 -1", "TIME", "ACL GETUSER hongbao_hot" };
+    /* Not run: it closes the connections of other tests. */
+    static const char *const dry[] = { "ACL DRYRUN hongbao_operator ACL LOAD",
+                                       "ACL DRYRUN hongbao_operator CONFIG SET auto-aof-rewrite-percentage 0" };
+    struct redis_call call;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        assert_no_permission(operator_role, refused[i]);
+    for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
+        redis_run(operator_role, allowed[i], &call);
+        assert_int_equal(call.status, ST_OK);
+        redis_call_free(&call);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(dry); i++) {
+        redis_run(admin, dry[i], &call);
+        assert_int_equal(call.status, ST_OK);
+        assert_true(str_equal(redis_reply_str(call.reply), STR("OK")));
+        redis_call_free(&call);
+    }
+}
+
+/* It is on the disk of the machine that makes backups every night. */
+static void the_backup_reads_everything_and_writes_nothing(void **state)
+{
+    static const char *const statements[] = { "UPDATE account SET balance_fen = 1",
+                                              "INSERT INTO transfer SELECT * FROM transfer",
+                                              "DELETE FROM user",
+                                              "UPDATE packet SET seed = ''",
+                                              "CREATE TABLE planted (id INT)",
+                                              "DROP DATABASE hongbao",
+                                              "CALL ledger_wallet(1)",
+                                              "SET GLOBAL read_only = 1",
+                                              "SELECT * FROM mysql.global_priv" };
+    static const char *const commands[] = { "FLUSHALL",
+                                            "CONFIG SET appendonly no",
+                                            "ACL LIST",
+                                            "KEYS *",
+                                            "GET hb:session:x",
+                                            "SET hb:session:x 1",
+                                            "SHUTDOWN NOSAVE",
+                                            "REPLICAOF a 1",
+                                            "DEL hb:{p00}:events",
+                                            "EVAL return(1) 0",
+                                            "XADD hb:{p00}:events * g 1" };
+    (void)state;
+    assert_int_equal(sql_error(backup, "SELECT password_hash FROM user"), 0);
+    assert_int_equal(sql_error(backup, "SHOW CREATE PROCEDURE ledger_settle"), 0);
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        assert_denied(backup, statements[i]);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        assert_no_permission(backup, commands[i]);
+}
+
+/* `hongbao user` ends sessions and tokens and sets passwords that it can't read; it has nothing to do with money,
+ * packets or the settings of the stores. */
+static void the_support_helps_users_and_does_nothing_else(void **state)
+{
+    static const char *const statements[] = { "SELECT password_hash FROM user",
+                                              "UPDATE user SET nickname = 'x'",
+                                              "UPDATE account SET balance_fen = 1",
+                                              "SELECT * FROM account",
+                                              "INSERT INTO transfer SELECT * FROM transfer",
+                                              "SELECT * FROM packet",
+                                              "INSERT INTO token SELECT * FROM token",
+                                              "CALL ledger_wallet(0)",
+                                              "CALL ledger_deposit(0, 0, 'x', 1)" };
+    static const char *const commands[] = { "FLUSHALL",
+                                            "KEYS *",
+                                            "SCAN 0",
+                                            "CONFIG GET maxmemory",
+                                            "CONFIG SET appendonly no",
+                                            "ACL LOAD",
+                                            "ACL LIST",
+                                            "LRANGE hb:{p00}:order:1 0 -1",
+                                            "GET hb:news:1",
+                                            "SET hb:fence x",
+                                            "XRANGE hb:{p00}:events - +" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        assert_denied(support, statements[i]);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        assert_no_permission(support, commands[i]);
 }
 
 /* A script that another role has put into Redis's cache runs with the rights of its caller. */
@@ -276,10 +861,10 @@ static void a_script_has_no_more_rights_than_its_caller(void **state)
     (void)state;
     const struct str load[] = { STR("SCRIPT"), STR("LOAD"), STR("return redis.call('FLUSHALL')") };
     struct redis_call loaded = { 0 };
-    assert_int_equal(redis_do(web->stores.redis, &loaded, load, 3), ST_OK);
+    assert_int_equal(redis_do(roles[PAGE]->stores.redis, &loaded, load, 3), ST_OK);
     const struct str run[] = { STR("EVALSHA"), redis_reply_str(loaded.reply), STR("0") };
     call = (struct redis_call){ 0 };
-    assert_int_not_equal(redis_do(web->stores.redis, &call, run, 3), ST_OK);
+    assert_int_not_equal(redis_do(roles[PAGE]->stores.redis, &call, run, 3), ST_OK);
     assert_non_null(call.reply);
     assert_non_null(strstr(call.reply->str, "can't run this command"));
     redis_call_free(&call);
@@ -292,10 +877,29 @@ int main(void)
         cmocka_unit_test(no_role_changes_or_deletes_rows_of_the_ledger),
         cmocka_unit_test(no_role_changes_what_a_packet_promised_or_the_schema),
         cmocka_unit_test(each_role_writes_its_own_columns_only),
+        cmocka_unit_test(no_role_mints_money),
+        cmocka_unit_test(each_role_calls_its_own_routines_only),
+        cmocka_unit_test(the_worker_moves_money_only_from_escrows_to_wallets),
+        cmocka_unit_test(a_pool_pays_only_what_its_packets_and_grabs_say),
+        cmocka_unit_test(no_pool_takes_the_ids_of_users_to_come),
+        cmocka_unit_test(what_the_worker_takes_from_a_packet_is_found),
+        cmocka_unit_test(a_packet_without_money_is_found),
+        cmocka_unit_test(a_session_of_nobody_is_found),
+        cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
+        cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
+        cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
+        cmocka_unit_test(the_key_of_a_passkey_never_changes),
+        cmocka_unit_test(only_the_auth_pool_has_recovery_codes),
         cmocka_unit_test(the_audit_only_reads),
         cmocka_unit_test(the_pools_can_check_the_schema),
         cmocka_unit_test(no_role_empties_scans_or_configures_redis),
         cmocka_unit_test(each_role_reaches_its_own_keys_only),
+        cmocka_unit_test(only_the_auth_pool_counts_logins),
+        cmocka_unit_test(the_card_pool_reads_only_what_a_picture_shows),
+        cmocka_unit_test(the_page_pool_reads_users_without_their_hashes),
+        cmocka_unit_test(the_operator_changes_settings_and_loads_rights),
+        cmocka_unit_test(the_backup_reads_everything_and_writes_nothing),
+        cmocka_unit_test(the_support_helps_users_and_does_nothing_else),
         cmocka_unit_test(a_script_has_no_more_rights_than_its_caller),
     };
     return cmocka_run_group_tests(tests, roles_open, roles_close);

@@ -8,39 +8,10 @@
 #include <cmocka.h>
 
 #include "pages/screen.h"
-#include "pages/send.h"
 #include "pages/show.h"
-#include "test_packet_fixture.h"
+#include "test_packet_app.h"
 
 enum { PATH_MAX_BYTES = 128 };
-
-static struct services *app;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = packet_services_open();
-    return app == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    packet_services_close(app);
-    return 0;
-}
-
-static uint64_t sent(const struct person *p, const char *fields)
-{
-    struct visit v;
-    char text[64];
-    uint64_t id = 0;
-    assert_int_equal(person_request(&v, app, p, send_form_post, "/send", fields, 0, true), 201);
-    visit_json_text(&v, "id", text, sizeof text);
-    assert_true(public_id_decode(&app->id_key, str_from(text), &id));
-    visit_end(&v);
-    return id;
-}
 
 /* Settled grabs of a lucky packet of 10.00 in 3: 2.00, 4.00, 4.00. The caller takes them away again. */
 static void grabs_set(uint64_t packet_id, const struct person *who, bool there)
@@ -117,8 +88,8 @@ static void the_list_needs_the_key_or_the_sender(void **state)
     person_new(app, &sender, 5000);
     for (int i = 0; i < 3; i++)
         person_new(app, &who[i], 0);
-    uint64_t id = sent(&sender, "kind=lucky&amount=10&count=3");
-    uint64_t other = sent(&sender, "kind=lucky&amount=10&count=3");
+    uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
+    uint64_t other = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     key_of(&sender, id, key);
     key_of(&sender, other, other_key);
     grabs_set(id, who, true);
@@ -153,7 +124,7 @@ static void a_share_that_went_back_into_the_packet_is_not_the_luckiest(void **st
     person_new(app, &sender, 5000);
     for (int i = 0; i < 3; i++)
         person_new(app, &who[i], 0);
-    uint64_t id = sent(&sender, "kind=lucky&amount=10&count=3");
+    uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     grabs_set(id, who, true);
     return_set(id, 0, who[0].id, true, true);
     assert_int_equal(screen(&v, &sender, "", id), 200);
@@ -189,7 +160,7 @@ static void an_exclusive_packet_has_no_screen(void **state)
     person_new(app, &sender, 1000);
     person_new(app, &receiver, 0);
     (void)snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", receiver.username);
-    uint64_t id = sent(&sender, fields);
+    uint64_t id = person_send(app, &sender, fields);
     assert_int_equal(screen(&v, &sender, "", id), 404);
     visit_end(&v);
     assert_int_equal(person_request(&v, app, &sender, packet_show_cold, "/p/x", NULL, id, true), 200);
@@ -204,5 +175,5 @@ int main(void)
         cmocka_unit_test(a_share_that_went_back_into_the_packet_is_not_the_luckiest),
         cmocka_unit_test(an_exclusive_packet_has_no_screen),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, app_setup, app_teardown);
 }

@@ -11,10 +11,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/people.h"
+#include "packet/receivers.h"
 #include "pages/send.h"
 #include "test_packet_fixture.h"
 
-enum { URI_MAX = 256, MANY = 5000 };
+enum { URI_MAX = 256, MANY = 5000, HOUR_MS = 3600000, MINUTE_BYTES = 17 };
 
 static struct services *app;
 static struct arena *arena;
@@ -104,6 +105,92 @@ static void a_packet_is_sent_again_with_the_same_values_and_a_new_key(void **sta
     visit_end(&v);
 }
 
+#define COVERS(open) "<details class=\"field covers\"" open ">"
+#define LUCK(open)   "<details class=\"field for-lucky\"" open ">"
+#define MORE(open)   "<details class=\"field\"" open ">"
+
+/* Which parts of the form are open. */
+static void parts_are(struct visit *v, bool covers, bool luck, bool more)
+{
+    assert_true(visit_body_has(v, covers ? COVERS(" open") : COVERS("")));
+    assert_true(visit_body_has(v, luck ? LUCK(" open") : LUCK("")));
+    assert_true(visit_body_has(v, more ? MORE(" open") : MORE("")));
+    visit_end(v);
+}
+
+static void a_part_is_open_when_it_has_a_value_or_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields;
+        bool covers, luck, more;
+    } cases[] = {
+        { "kind=lucky&amount=10&count=3", false, false, false },
+        { "kind=lucky&amount=10&count=3&cover=plain&split=double-average&amount_of=share&lifetime=24h&phrase=", false,
+          false, false },
+        { "kind=lucky&amount=10&count=3&lifetime=7d", false, false, true },
+        { "kind=even&amount=10&count=3&amount_of=total", false, false, true },
+        { "kind=lucky&amount=10&count=3&phrase=sesame", false, false, true },
+        { "kind=lucky&amount=10&count=3&split=uniform", false, true, false },
+        { "kind=lucky&amount=10&count=3&share_min=1", false, true, false },
+        { "kind=lucky&amount=10&count=3&cover=birthday", true, false, false },
+    };
+    struct visit v;
+    char id[URI_MAX], refused[URI_MAX];
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        sent(&ming, cases[i].fields, id);
+        assert_int_equal(again(&v, &ming, id), 200);
+        parts_are(&v, cases[i].covers, cases[i].luck, cases[i].more);
+        snprintf(refused, sizeof refused, "%s&to=nobody-of-this-name", cases[i].fields);
+        assert_int_equal(person_request(&v, app, &ming, send_form_post, "/send", refused, 0, false), 422);
+        parts_are(&v, cases[i].covers, cases[i].luck, cases[i].more);
+    }
+    static const char wrong[] = "kind=lucky&amount=10&count=3&cover=x&split=x&lifetime=x";
+    assert_int_equal(person_request(&v, app, &ming, send_form_post, "/send", wrong, 0, false), 422);
+    parts_are(&v, true, true, true);
+}
+
+/* The time as an input of type datetime-local has it. */
+static void local_time(int64_t ms, char out[MINUTE_BYTES])
+{
+    struct str minute = clock_zone_minute(arena, ms);
+    snprintf(out, MINUTE_BYTES, "%.*s", STR_ARG(minute));
+    out[strcspn(out, " ")] = 'T';
+}
+
+static void an_opening_to_come_is_filled_in_and_the_form_says_what_must_be_typed_again(void **state)
+{
+    (void)state;
+    struct visit v;
+    char id[URI_MAX], fields[URI_MAX], opens[MINUTE_BYTES];
+    const char *const asks_phrase = "<a href=\"#phrase\">", *const asks_time = "<a href=\"#opens_at\">";
+    sent(&ming, "kind=even&amount=1.50&count=3", id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_false(visit_body_has(&v, asks_phrase) || visit_body_has(&v, asks_time));
+    visit_end(&v);
+
+    local_time(clock_now_ms() + HOUR_MS, opens);
+    snprintf(fields, sizeof fields, "kind=even&amount=1.50&count=3&phrase=sesame-again&opens_at=%s", opens);
+    sent(&ming, fields, id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    snprintf(fields, sizeof fields, "value=\"%s\"", opens);
+    assert_true(visit_body_has(&v, fields));
+    assert_true(visit_body_has(&v, asks_phrase));
+    assert_false(visit_body_has(&v, asks_time));
+    assert_false(visit_body_has(&v, "sesame-again"));
+    visit_end(&v);
+
+    uint64_t packet_id;
+    assert_true(public_id_decode(&app->id_key, str_from(id), &packet_id));
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET opens_ms = created_ms WHERE id = ?",
+                             DB_PARAMS(DB_U64(packet_id))),
+                     ST_OK);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, asks_phrase) && visit_body_has(&v, asks_time));
+    assert_true(visit_body_has(&v, "type=\"datetime-local\" autocomplete=\"off\" value=\"\""));
+    visit_end(&v);
+}
+
 static void only_the_sender_can_send_a_packet_again(void **state)
 {
     (void)state;
@@ -158,17 +245,6 @@ static void exchanged(const struct person *sender, const struct person *named, c
                          ST_OK);
 }
 
-static void forget(const struct person *first)
-{
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "DELETE grab FROM grab JOIN packet ON packet.id = grab.packet_id "
-                             "WHERE packet.sender_id >= ?",
-                             DB_PARAMS(DB_U64(first->id))),
-                     ST_OK);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE sender_id >= ?", DB_PARAMS(DB_U64(first->id))), ST_OK);
-}
-
 static void recent_people_are_those_one_exchanged_packets_with_each_once(void **state)
 {
     (void)state;
@@ -202,7 +278,50 @@ static void recent_people_are_those_one_exchanged_packets_with_each_once(void **
     assert_int_equal(visit_body_count(&v, "data-to="), PEOPLE_MAX);
     assert_true(visit_body_has(&v, text));
     visit_end(&v);
-    forget(&me);
+    assert_true(packets_forget(app, &me));
+}
+
+/* The packet that was exchanged last is for this person. */
+static void named(struct person *one)
+{
+    const struct packet p = { .id = next_id - 1 };
+    struct receivers receivers = { &(struct receiver){ one->id, STR("n") }, 1 };
+    assert_int_equal(receivers_insert(app->stores.db, &p, &receivers), ST_OK);
+}
+
+static void receivers_who_have_not_opened_are_recent_people(void **state)
+{
+    (void)state;
+    enum { PACKETS = 19, EACH = 9 }; /* together more rows than are read */
+    struct person me, latest, friends[EACH];
+    struct people people;
+    person_new(app, &me, 0);
+    person_new(app, &latest, 0);
+    for (size_t i = 0; i < EACH; i++)
+        person_new(app, &friends[i], 0);
+    exchanged(&me, NULL, &friends[0], 1000); /* of its two receivers one has opened it */
+    named(&friends[0]);
+    named(&friends[1]);
+    exchanged(&latest, NULL, NULL, 1500); /* without me */
+    named(&friends[2]);
+    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
+    assert_int_equal(people.count, 2);
+    assert_int_equal(people.ids[0], friends[0].id);
+    assert_int_equal(people.ids[1], friends[1].id);
+
+    for (int64_t n = 0; n < PACKETS; n++) {
+        exchanged(&me, NULL, NULL, 2000 + n);
+        for (size_t i = 0; i < EACH; i++)
+            named(&friends[i]);
+    }
+    exchanged(&me, NULL, NULL, 3000);
+    named(&latest);
+    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
+    assert_int_equal(people.count, PEOPLE_MAX);
+    assert_int_equal(people.ids[0], latest.id);
+    for (size_t i = 1; i < people.count; i++)
+        assert_int_equal(people.ids[i], friends[i - 1].id);
+    assert_true(packets_forget(app, &me));
 }
 
 static void a_user_with_many_packets_reads_as_few_rows(void **state)
@@ -214,22 +333,30 @@ static void a_user_with_many_packets_reads_as_few_rows(void **state)
     person_new(app, &other, 0);
     records_many(app, &me, &other, clock_zone_year_start_ms(2025), MANY);
     records_many(app, &other, &me, clock_zone_year_start_ms(2025), MANY);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) "
+                             "SELECT id, ?, 'n', 0 FROM packet WHERE sender_id = ?",
+                             DB_PARAMS(DB_U64(other.id), DB_U64(me.id))),
+                     ST_OK);
     int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
     assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
     int64_t rows = sql_rows_read(app) - looked - (looked - before);
     assert_int_equal(people.count, 1);
     if (rows > 500)
         fail_msg("%lld rows", (long long)rows);
-    forget(&me);
+    assert_true(packets_forget(app, &me));
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packet_is_sent_again_with_the_same_values_and_a_new_key),
+        cmocka_unit_test(a_part_is_open_when_it_has_a_value_or_an_error),
+        cmocka_unit_test(an_opening_to_come_is_filled_in_and_the_form_says_what_must_be_typed_again),
         cmocka_unit_test(only_the_sender_can_send_a_packet_again),
         cmocka_unit_test(a_link_names_the_receiver),
         cmocka_unit_test(recent_people_are_those_one_exchanged_packets_with_each_once),
+        cmocka_unit_test(receivers_who_have_not_opened_are_recent_people),
         cmocka_unit_test(a_user_with_many_packets_reads_as_few_rows),
     };
     return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;

@@ -566,7 +566,7 @@ static void the_next_worker_publishes_every_closed_packet_however_many_were_miss
     world_sql(&w, "DELETE FROM stream_cursor");
     world_partitions_set(&w, 1);
     world_restart_worker(&w);
-    live_fence_set(w.web->stores.redis, w.config);
+    world_fence_set(&w);
     world_check_redis(&w);
     for (size_t i = 0; i < BIG; i++) {
         ids[i] = world_send(&w, 0, PACKET_EVEN, SHARES, SHARES, HOUR_MS, -1);

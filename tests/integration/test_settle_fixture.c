@@ -19,16 +19,18 @@
 #include "ops/demo.h"
 #include "packet/store.h"
 #include "pages/send.h"
+#include "settle/expire.h"
 #include "settle/fund.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
 #include "support/test_services.h"
 
-enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000, HOUR_MS = 3600000 };
+enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000, EXPIRE_PASSES_MAX = 200, HOUR_MS = 3600000 };
 
-static const char *const tables[] = { "thanks",     "share_return",  "grab",        "transfer", "packet",
-                                      "user_month", "stream_cursor", "dead_letter", "account",  "user" };
+static const char *const tables[] = { "thanks",          "share_return",  "grab",        "transfer", "packet",
+                                      "user_month",      "stream_cursor", "dead_letter", "account",  "user",
+                                      "username_retired" };
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */
 static void tables_each(struct world *w, const char *before, const char *between, bool twice)
@@ -56,6 +58,12 @@ static struct services *role_open(struct world *w, const char *role)
     return app;
 }
 
+void world_fence_set(struct world *w)
+{
+    live_fence_set(w->page->stores.redis, w->config);
+    live_fence_set(w->hot->stores.redis, w->config);
+}
+
 void world_begin(struct world *w, size_t user_count)
 {
     *w = (struct world){ .app = test_services_open(), .arena = arena_new(1 << 16, (size_t)256 << 20) };
@@ -64,14 +72,16 @@ void world_begin(struct world *w, size_t user_count)
     assert_true(user_count <= WORLD_USERS_MAX);
     w->config = test_services_config(w->app);
     w->config->demo = true;
-    w->web = role_open(w, "web");
+    w->page = role_open(w, "page");
+    w->hot = role_open(w, "hot");
+    struct services *auth = role_open(w, "auth");
     w->settler = role_open(w, "settle");
     w->auditor = role_open(w, "audit");
     assert_true(clock_zone_set("Asia/Shanghai"));
     tables_empty(w);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(&w->web->stores, (uint32_t)user_count, out), ST_OK); /* 0: none */
+    assert_int_equal(demo_make(&auth->stores, (uint32_t)user_count, out), ST_OK); /* 0: none */
     rewind(out);
     for (size_t i = 0; i < user_count; i++) {
         unsigned long long id;
@@ -79,9 +89,10 @@ void world_begin(struct world *w, size_t user_count)
         w->users[i] = id;
     }
     (void)fclose(out);
-    w->live = w->web->stores.live;
+    test_services_close(auth);
+    w->live = w->hot->stores.live;
     assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
-    live_fence_set(w->web->stores.redis, w->config); /* as in the pools */
+    world_fence_set(w);
     world_check_redis(w);
 }
 
@@ -91,7 +102,8 @@ void world_check_redis(struct world *w)
     bool checked;
     assert_int_equal(recover_fence(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
-    assert_int_equal(redis_ping(w->web->stores.redis), ST_OK); /* the pool reads the fence key with its next round */
+    assert_int_equal(redis_ping(w->page->stores.redis), ST_OK); /* the pools read the fence key with their next round */
+    assert_int_equal(redis_ping(w->hot->stores.redis), ST_OK);
 }
 
 void world_end(struct world *w)
@@ -99,7 +111,8 @@ void world_end(struct world *w)
     settle_free(w->settle);
     tables_empty(w); /* the next test starts with empty tables */
     arena_free(w->arena);
-    test_services_close(w->web);
+    test_services_close(w->page);
+    test_services_close(w->hot);
     test_services_close(w->settler);
     test_services_close(w->auditor);
     test_services_close(w->app);
@@ -109,7 +122,7 @@ uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, in
                        int64_t lifetime_ms, const size_t *to, size_t to_count)
 {
     static unsigned sent;
-    struct send_result result;
+    struct fund_packet funded;
     int64_t now_ms = clock_now_ms();
     const struct send_order order = { .kind = kind,
                                       .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
@@ -124,10 +137,11 @@ uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, in
     struct receivers receivers = { arena_array(w->arena, to_count + 1, sizeof *receivers.items), to_count };
     for (size_t i = 0; i < to_count; i++)
         receivers.items[i] = (struct receiver){ w->users[to[i]], STR("小红") };
-    assert_int_equal(fund_packet(&w->web->stores, w->arena, from, &receivers, &order, now_ms, &result), ST_OK);
-    while (lifetime_ms <= 0 && clock_now_ms() <= result.packet.expires_ms)
+    assert_int_equal(fund_packet(&w->page->stores, w->arena, from, &receivers, &order, now_ms, &funded), ST_OK);
+    assert_int_equal(funded.result, FUND_DONE);
+    while (lifetime_ms <= 0 && clock_now_ms() <= funded.packet.expires_ms)
         ;
-    return result.packet.id;
+    return funded.packet.id;
 }
 
 uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
@@ -160,7 +174,7 @@ struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)
     struct redis_call call = { 0 };
     struct live_grab grab;
     live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强"), STR("")); /* names may contain commas */
-    redis_round(w->web->stores.redis);
+    redis_round(w->hot->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_OK);
     redis_call_free(&call);
     return grab;
@@ -172,7 +186,7 @@ void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t co
     assert_non_null(calls);
     for (size_t i = 0; i < count; i++)
         live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], STR("小强"), STR(""));
-    redis_round(w->web->stores.redis);
+    redis_round(w->hot->stores.redis);
     for (size_t i = 0; i < count; i++) {
         struct live_grab grab;
         assert_int_equal(live_grab_read(&calls[i], &grab), ST_OK);
@@ -214,9 +228,23 @@ uint64_t world_drain(struct world *w)
     return events;
 }
 
+uint64_t world_expire(struct world *w, struct recover_done *done)
+{
+    struct expire e = { 0 };
+    struct recover_done ignored = { 0 };
+    uint64_t closed = 0;
+    for (int pass = 0; pass < EXPIRE_PASSES_MAX; pass++) {
+        assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), &closed, done != NULL ? done : &ignored), ST_OK);
+        if (e.packet_id == 0)
+            return closed;
+    }
+    fail_msg("the walk over the due packets does not end");
+    return 0;
+}
+
 void world_partitions_set(struct world *w, int64_t partitions)
 {
-    struct services *all[] = { w->app, w->web, w->settler, w->auditor };
+    struct services *all[] = { w->app, w->page, w->hot, w->settler, w->auditor };
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         all[i]->stores.live.partitions = partitions;
     w->config->partitions = w->live.partitions = partitions;

@@ -7,14 +7,15 @@
 #include "live/grab.h"
 #include "live/live.h"
 #include "packet/packet.h"
+#include "settle/recover.h"
 #include "settle/settle.h"
 #include "web/exchange.h"
 
 #define WORLD_USERS_MAX 600
 
 struct world {
-    struct services *app;                     /* an administrator's: may write invalid rows */
-    struct services *web, *settler, *auditor; /* with the rights of their roles; config is app's */
+    struct services *app;                            /* an administrator's: may write invalid rows */
+    struct services *page, *hot, *settler, *auditor; /* with the rights of their roles; config is app's */
     struct config *config;
     struct live live;
     struct settle *settle; /* one worker; tests may make more */
@@ -25,6 +26,8 @@ struct world {
 /* user_count users with 1,000 yuan each. */
 void world_begin(struct world *w, size_t user_count);
 void world_end(struct world *w);
+/* Lets page and hot respect the fence, as the pools do. */
+void world_fence_set(struct world *w);
 /* Compares the streams and opens the fence, as a worker does for a new Redis process. */
 void world_check_redis(struct world *w);
 
@@ -32,10 +35,10 @@ void world_check_redis(struct world *w);
  * an exclusive one, else -1. */
 uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                     int64_t lifetime_ms, int to);
-/* Sends even packets from users[0] until one of them has the partition of a packet, or another one; returns its id. */
 /* The same for several named receivers, indexes of users. */
 uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                        int64_t lifetime_ms, const size_t *to, size_t to_count);
+/* Sends even packets from users[0] until one of them has the partition of a packet, or another one; returns its id. */
 uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 /* users[user] opens the packet. */
@@ -48,6 +51,9 @@ enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events
 bool settle_is_stopped(const struct settle *s);
 /* Settles all events; returns their number. Fails the test when a store is unreachable. */
 uint64_t world_drain(struct world *w);
+/* Closes all packets that are due, as the worker does, and returns how many it has closed. done: adds what else the
+ * worker has done; may be NULL. Fails the test when a store is unreachable or the walk does not end. */
+uint64_t world_expire(struct world *w, struct recover_done *done);
 /* Sets the configured number of partitions of all processes. */
 void world_partitions_set(struct world *w, int64_t partitions);
 /* Replaces the worker by a new one, as after a crash. */

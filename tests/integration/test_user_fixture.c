@@ -1,5 +1,6 @@
 #include "test_user_fixture.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "support/test_services.h"
+#include "user/register.h"
 #include "user/session.h"
 #include "web/assets.h"
 #include "web/respond.h"
@@ -123,6 +126,25 @@ int visit_page(struct visit *v, struct services *app, handler_fn *handler, const
     return v->x.status;
 }
 
+void fresh_username(char *out)
+{
+    static unsigned count;
+    snprintf(out, VISIT_NAME_MAX, "u%012" PRIx64 "-%u", random_u64() >> 16, count++);
+}
+
+uint64_t visit_register(struct services *app, const char *username, char *cookie)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&nickname=Ming&password=long+enough", username);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    uint64_t id = (uint64_t)visit_json_int(&v, "id");
+    if (cookie != NULL)
+        assert_true(visit_cookie(&v, cookie));
+    visit_end(&v);
+    return id;
+}
+
 struct str visit_header(const struct visit *v, const char *name)
 {
     struct str rest = buf_view(&v->x.headers);
@@ -160,6 +182,40 @@ int64_t visit_json_int(const struct visit *v, const char *name)
     return strtoll(number.ptr, NULL, 10);
 }
 
+void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
+    struct str rest, text = str_cut(str_after(buf_view(&v->x.body), str_from(wanted)), '"', &rest);
+    assert_non_null(rest.ptr);
+    assert_true(text.len < out_size);
+    memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
+}
+
+static struct str account_kind(uint64_t id)
+{
+    return id == ACCOUNT_BANK_ID ? STR("bank") : id < (uint64_t)1 << 50 ? STR("wallet") : STR("escrow");
+}
+
+enum status transfer_make(struct db *db, const struct transfer *t)
+{
+    bool of_packet = t->packet_id != 0;
+    return db_exec(db, NULL, "CALL ledger_move(?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+                   DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(t->kind))), DB_U64(t->debit_id),
+                             DB_TEXT(account_kind(t->debit_id)), DB_U64(t->credit_id),
+                             DB_TEXT(account_kind(t->credit_id)), DB_I64(t->amount_fen),
+                             of_packet ? DB_U64(t->packet_id) : DB_NULL, of_packet ? DB_U64(t->seq) : DB_NULL,
+                             DB_I64(t->created_ms)));
+}
+
+void account_make(struct services *app, uint64_t id, const char *kind)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (?, ?)",
+                             DB_PARAMS(DB_U64(id), DB_TEXT(str_from(kind)))),
+                     ST_OK);
+}
+
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -184,4 +240,38 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
                 " ELSE -amount_fen END), 0) FROM transfer WHERE credit_id = 1 OR debit_id = 1) WHERE id = 1",
                 NULL, 0),
         ST_OK);
+}
+
+int64_t sql_rows_read(struct services *app)
+{
+    struct arena *a = arena_new(1 << 16, 1 << 20);
+    struct db_rows rows;
+    int64_t sum = 0;
+    assert_non_null(a);
+    assert_int_equal(db_query(app->stores.db, a, &rows, "SHOW SESSION STATUS LIKE 'Handler_read%'", NULL, 0), ST_OK);
+    for (size_t i = 0; i < rows.count; i++)
+        if (!str_equal(db_cell(&rows, i, 0), STR("Handler_read_retry")))
+            sum += db_cell_i64(&rows, i, 1);
+    arena_free(a);
+    return sum;
+}
+
+uint64_t visit_user(struct services *app, const char *cookie)
+{
+    struct visit v;
+    visit_begin(&v, app, "/", NULL, cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    uint64_t id = v.x.visitor.user_id;
+    visit_end(&v);
+    return id;
+}
+
+void limits_clear(struct config *config)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(settings[i].name, "limit_", 6) == 0)
+            strcpy((char *)config + settings[i].offset, "off");
+    config->limits = true;
 }

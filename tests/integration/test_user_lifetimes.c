@@ -8,27 +8,11 @@
 
 #include "base/array.h"
 #include "io/redis_reply.h"
-#include "test_user_fixture.h"
+#include "test_user_app.h"
 #include "user/session.h"
 
 enum { HOUR_MS = 3600 * 1000 };
 static const int64_t DAY_MS = 24 * (int64_t)HOUR_MS;
-
-static struct services *app;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = site_open();
-    return app == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    site_close(app);
-    return 0;
-}
 
 /* Runs a Redis command of two or three words and returns its integer reply. */
 static int64_t redis_int(struct str word, struct str key, const char *argument)
@@ -162,6 +146,38 @@ static void a_renewal_is_sent_with_the_next_round(void **state)
     visit_end(&v);
 }
 
+/* The status of a visit to the hot pool; env: another parameter of the request, or NULL. */
+static enum status hot_visit_later(const char *cookie, int64_t later_ms, const char *fields, const char *env)
+{
+    struct services hot = *app;
+    struct visit v;
+    char param[VISIT_TEXT_MAX];
+    hot.stores.db = NULL;
+    visit_begin(&v, &hot, "/p/x", fields, cookie);
+    (void)snprintf(param, sizeof param, "%s", env == NULL ? "" : env);
+    v.envp[1] = param;
+    v.x.now_ms += later_ms;
+    enum status st = visit_look_up(&v);
+    assert_false(v.x.renewal_queued);
+    if (st == ST_OK)
+        assert_int_equal(v.x.visitor.user_id, 10001);
+    visit_end(&v);
+    return st;
+}
+
+static void the_hot_pool_hands_a_session_that_is_due_to_the_page_pool(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    assert_int_equal(hot_visit_later(cookie, HOUR_MS / 2, NULL, NULL), ST_OK);
+    assert_int_equal(hot_visit_later(cookie, 2 * HOUR_MS, NULL, NULL), ST_NOT_FOUND);
+    assert_int_equal(hot_visit_later(cookie, 2 * HOUR_MS, NULL, "TOKEN_LOADED=1"), ST_OK); /* it was handed back */
+    /* A grab does not wait for it, unless the session would end soon. */
+    assert_int_equal(hot_visit_later(cookie, 2 * HOUR_MS, "", NULL), ST_OK);
+    assert_int_equal(hot_visit_later(cookie, 4 * DAY_MS, "", NULL), ST_NOT_FOUND);
+}
+
 static void malformed_cookies_cause_no_io(void **state)
 {
     (void)state;
@@ -232,10 +248,11 @@ int main(void)
         cmocka_unit_test(an_idle_session_is_over_even_while_redis_still_has_it),
         cmocka_unit_test(a_renewal_does_not_restore_a_session_that_was_ended),
         cmocka_unit_test(a_renewal_is_sent_with_the_next_round),
+        cmocka_unit_test(the_hot_pool_hands_a_session_that_is_due_to_the_page_pool),
         cmocka_unit_test(malformed_cookies_cause_no_io),
         cmocka_unit_test(an_unknown_token_is_a_guest),
         cmocka_unit_test(a_malformed_session_value_is_a_guest),
         cmocka_unit_test(without_redis_a_visitor_is_not_treated_as_a_guest),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, app_setup, app_teardown);
 }

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "test_user_fixture.h"
+#include "test_user_app.h"
 #include "user/language.h"
 #include "user/login.h"
 #include "user/logout.h"
@@ -23,42 +23,11 @@
 #include "user/store.h"
 #include "web/origin.h"
 
-static struct services *app;
-static unsigned name_count;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = site_open();
-    return app == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    site_close(app);
-    return 0;
-}
-
-/* Makes a username that does not exist. out: 33 bytes. */
-static void fresh_name(char *out)
-{
-    snprintf(out, 33, "u%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
-}
-
-/* Registers a new user with the password "long enough". name: 33 bytes; cookie may be NULL. Returns the id. */
+/* Registers a new user. name: VISIT_NAME_MAX bytes; cookie may be NULL. Returns the id. */
 static int64_t registered(char *name, char *cookie)
 {
-    struct visit v;
-    char fields[VISIT_TEXT_MAX];
-    fresh_name(name);
-    snprintf(fields, sizeof fields, "username=%s&nickname=%%E5%%B0%%8F%%E6%%98%%8E&password=long+enough", name);
-    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
-    int64_t id = visit_json_int(&v, "id");
-    if (cookie != NULL)
-        assert_true(visit_cookie(&v, cookie));
-    visit_end(&v);
-    return id;
+    fresh_username(name);
+    return (int64_t)visit_register(app, name, cookie);
 }
 
 /* Posts a login. new_cookie (VISIT_TEXT_MAX bytes) is set unless NULL. Returns the status. */
@@ -74,17 +43,6 @@ static int logged_in(const char *name, const char *password, const char *old_coo
     return status;
 }
 
-/* The user id of the cookie's session; 0: a guest. */
-static uint64_t visitor_of(const char *cookie)
-{
-    struct visit v;
-    visit_begin(&v, app, "/", NULL, cookie);
-    assert_int_equal(visit_look_up(&v), ST_OK);
-    uint64_t id = v.x.visitor.user_id;
-    visit_end(&v);
-    return id;
-}
-
 static int64_t rows_of(const char *sql, struct str name)
 {
     struct arena *a = arena_new(4096, 1 << 20);
@@ -98,7 +56,7 @@ static int64_t rows_of(const char *sql, struct str name)
 static void registering_makes_a_user_with_an_empty_wallet_and_logs_in(void **state)
 {
     (void)state;
-    char name[33], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
     struct visit v;
     int64_t id = registered(name, cookie);
     assert_true(id >= 10001);
@@ -110,16 +68,16 @@ static void registering_makes_a_user_with_an_empty_wallet_and_logs_in(void **sta
     assert_int_equal(visit_look_up(&v), ST_OK);
     assert_int_equal(v.x.visitor.user_id, id);
     assert_true(str_equal(v.x.visitor.username, str_from(name)));
-    assert_true(str_equal(v.x.visitor.nickname, STR("小明")));
+    assert_true(str_equal(v.x.visitor.nickname, STR("Ming")));
     visit_end(&v);
 }
 
 static void the_cookie_is_httponly_and_samesite(void **state)
 {
     (void)state;
-    char name[33], fields[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX];
     struct visit v;
-    fresh_name(name);
+    fresh_username(name);
     snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
     assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
     struct str attributes;
@@ -133,7 +91,7 @@ static void the_cookie_is_httponly_and_samesite(void **state)
 static void on_https_the_cookie_is_bound_to_the_host(void **state)
 {
     (void)state;
-    char name[33], cookie[VISIT_TEXT_MAX], fields[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], fields[VISIT_TEXT_MAX];
     struct visit v;
     struct config https = *app->stores.config;
     struct services secure = *app;
@@ -151,13 +109,13 @@ static void on_https_the_cookie_is_bound_to_the_host(void **state)
     assert_int_equal(visit_look_up(&v), ST_OK);
     assert_true(v.x.visitor.user_id != 0);
     visit_end(&v);
-    assert_int_equal(visitor_of(cookie), 0); /* the cookie has another name on http */
+    assert_int_equal(visit_user(app, cookie), 0); /* the cookie has another name on http */
 }
 
 static void a_taken_username_is_refused_in_any_case(void **state)
 {
     (void)state;
-    char name[33], fields[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX];
     struct visit v;
     registered(name, NULL);
     name[0] = 'U';
@@ -172,10 +130,10 @@ static void of_concurrent_registrations_of_one_username_one_succeeds(void **stat
 {
     (void)state;
     enum { RACERS = 8 };
-    char name[33];
+    char name[VISIT_NAME_MAX];
     pid_t racers[RACERS];
     unsigned made = 0, taken = 0;
-    fresh_name(name);
+    fresh_username(name);
     for (int i = 0; i < RACERS; i++) {
         racers[i] = fork();
         assert_true(racers[i] >= 0);
@@ -184,7 +142,7 @@ static void of_concurrent_registrations_of_one_username_one_succeeds(void **stat
         struct db *db = db_new(app->stores.config);
         struct arena *a = arena_new(4096, 1 << 20);
         struct user user = { .username = str_from(name), .nickname = STR("racer") };
-        _exit((int)user_insert(db, a, &user, clock_now_ms()));
+        _exit((int)user_insert(db, a, str_from(app->stores.config->secret), &user, clock_now_ms()));
     }
     for (int i = 0; i < RACERS; i++) {
         int status;
@@ -217,18 +175,18 @@ static void a_refused_registration_shows_the_typed_texts_except_the_password(voi
 static void login_answers_with_the_user(void **state)
 {
     (void)state;
-    char name[33], fields[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
     struct visit v;
     int64_t id = registered(name, NULL);
     snprintf(fields, sizeof fields, "username=+%s+&password=long+enough", name);
     fields[10] = 'U'; /* blanks around it and capitals don't matter */
     assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, NULL), 200);
     assert_int_equal(visit_json_int(&v, "id"), id);
-    assert_true(visit_body_has(&v, "\"nickname\":\"小明\""));
+    assert_true(visit_body_has(&v, "\"nickname\":\"Ming\""));
     assert_false(visit_body_has(&v, "argon2"));
     assert_true(visit_cookie(&v, cookie));
     visit_end(&v);
-    assert_int_equal(visitor_of(cookie), id);
+    assert_int_equal(visit_user(app, cookie), id);
 }
 
 /* Writes the body of a refused login to out. */
@@ -246,9 +204,9 @@ static void refused_login(const char *name, const char *password, char *out, siz
 static void unknown_name_and_wrong_password_get_the_same_answer(void **state)
 {
     (void)state;
-    char name[33], stranger[33], wrong[2048], unknown[2048], impossible[2048];
+    char name[VISIT_NAME_MAX], stranger[VISIT_NAME_MAX], wrong[2048], unknown[2048], impossible[2048];
     registered(name, NULL);
-    fresh_name(stranger);
+    fresh_username(stranger);
     refused_login(name, "long+enougH", wrong, sizeof wrong);
     refused_login(stranger, "long+enough", unknown, sizeof unknown);
     refused_login("No+Name+At+All", "long+enough", impossible, sizeof impossible);
@@ -260,11 +218,12 @@ static void unknown_name_and_wrong_password_get_the_same_answer(void **state)
 static void a_user_without_a_password_cannot_log_in(void **state)
 {
     (void)state;
-    char name[33], body[2048];
+    char name[VISIT_NAME_MAX], body[2048];
     struct arena *a = arena_new(4096, 1 << 20);
-    fresh_name(name);
+    fresh_username(name);
     struct user user = { .username = str_from(name), .nickname = STR("demo") };
-    assert_int_equal(user_insert(app->stores.db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, str_from(app->stores.config->secret), &user, clock_now_ms()),
+                     ST_OK);
     refused_login(name, "long+enough", body, sizeof body);
     arena_free(a);
 }
@@ -272,15 +231,16 @@ static void a_user_without_a_password_cannot_log_in(void **state)
 static void login_replaces_a_hash_of_lower_cost(void **state)
 {
     (void)state;
-    char name[33], cheap[crypto_pwhash_STRBYTES], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cheap[crypto_pwhash_STRBYTES], cookie[VISIT_TEXT_MAX];
     struct arena *a = arena_new(4096, 1 << 20);
     struct user found;
     assert_int_equal(crypto_pwhash_str(cheap, "long enough", 11, 1, 8192 * 1024), 0);
-    fresh_name(name);
+    fresh_username(name);
     struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(cheap) };
-    assert_int_equal(user_insert(app->stores.db, a, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, str_from(app->stores.config->secret), &user, clock_now_ms()),
+                     ST_OK);
     assert_int_equal(logged_in(name, "long+enough", NULL, cookie), 200);
-    assert_int_equal(user_find_by_name(app->stores.db, a, user.username, &found), ST_OK);
+    assert_int_equal(user_find_for_login(app->stores.db, a, user.username, &found), ST_OK);
     assert_false(password_needs_rehash(found.password_hash));
     assert_int_equal(password_verify(found.password_hash, STR("long enough")), ST_OK);
     arena_free(a);
@@ -289,31 +249,31 @@ static void login_replaces_a_hash_of_lower_cost(void **state)
 static void login_rotates_the_session(void **state)
 {
     (void)state;
-    char name[33], first[VISIT_TEXT_MAX], second[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], first[VISIT_TEXT_MAX], second[VISIT_TEXT_MAX];
     uint64_t id = (uint64_t)registered(name, first);
     assert_int_equal(logged_in(name, "long+enough", first, second), 200);
     assert_string_not_equal(first, second);
-    assert_int_equal(visitor_of(first), 0);
-    assert_int_equal(visitor_of(second), id);
+    assert_int_equal(visit_user(app, first), 0);
+    assert_int_equal(visit_user(app, second), id);
 }
 
 static void login_never_adopts_a_presented_token(void **state)
 {
     (void)state;
-    char name[33], chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", cookie[VISIT_TEXT_MAX];
     registered(name, NULL);
     assert_int_equal(logged_in(name, "long+enough", chosen, cookie), 200);
     assert_string_not_equal(cookie, chosen);
-    assert_int_equal(visitor_of(chosen), 0);
+    assert_int_equal(visit_user(app, chosen), 0);
 }
 
 static void a_refused_login_does_not_end_the_presented_session(void **state)
 {
     (void)state;
-    char name[33], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
     uint64_t id = (uint64_t)registered(name, cookie);
     assert_int_equal(logged_in(name, "wrong+password", cookie, NULL), 422);
-    assert_int_equal(visitor_of(cookie), id);
+    assert_int_equal(visit_user(app, cookie), id);
 }
 
 static void next_is_followed_to_local_paths_only(void **state)
@@ -330,7 +290,7 @@ static void next_is_followed_to_local_paths_only(void **state)
         { "%2F%09%2Fevil.example", "/" },
         { "evil", "/" },
     };
-    char name[33], fields[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX];
     struct visit v;
     registered(name, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -349,7 +309,7 @@ static void a_next_that_is_too_long_is_replaced_by_home(void **state)
         size_t len;
         bool followed;
     } cases[] = { { NEXT_BYTES_MAX, true }, { NEXT_BYTES_MAX + 1, false }, { 6 << 10, false } };
-    static char name[33], fields[8192], next[7168];
+    static char name[VISIT_NAME_MAX], fields[8192], next[7168];
     struct visit v;
     registered(name, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -385,7 +345,7 @@ static void the_login_page_passes_next_on_to_register(void **state)
 static void a_logged_in_visitor_is_redirected_from_login_and_register(void **state)
 {
     (void)state;
-    char name[33], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
     struct visit v;
     registered(name, cookie);
     assert_int_equal(visit_get(&v, app, login_show, "/login", cookie), 303);
@@ -398,25 +358,26 @@ static void a_logged_in_visitor_is_redirected_from_login_and_register(void **sta
 static void the_session_cookie_is_found_among_cookies_of_similar_names(void **state)
 {
     (void)state;
-    char name[33], cookie[VISIT_TEXT_MAX], header[2 * VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], header[2 * VISIT_TEXT_MAX];
     uint64_t id = (uint64_t)registered(name, cookie);
     snprintf(header, sizeof header, "sidebar=1; sid2=x; s=y; xsid=z; %s; sid3=w", cookie);
-    assert_int_equal(visitor_of(header), id);
+    assert_int_equal(visit_user(app, header), id);
     snprintf(header, sizeof header, "x%s", cookie);
-    assert_int_equal(visitor_of(header), 0);
+    assert_int_equal(visit_user(app, header), 0);
 }
 
 static void logout_ends_the_session_and_clears_the_cookie(void **state)
 {
     (void)state;
-    char name[33], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
     struct visit v;
     registered(name, cookie);
     assert_int_equal(visit_post(&v, app, logout_submit, "/logout", "", cookie), 204);
     assert_true(str_equal(visit_header(&v, "Set-Cookie"), STR("sid=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")));
+    assert_true(str_equal(visit_header(&v, "Clear-Site-Data"), STR("\"storage\"")));
     assert_int_equal(v.x.body.len, 0);
     visit_end(&v);
-    assert_int_equal(visitor_of(cookie), 0);
+    assert_int_equal(visit_user(app, cookie), 0);
 }
 
 static void logout_without_a_session_succeeds(void **state)
@@ -432,8 +393,8 @@ static void logout_without_a_session_succeeds(void **state)
 static void assert_both_refused(struct services *lacking, const char *known)
 {
     struct visit v;
-    char name[33], fields[VISIT_TEXT_MAX];
-    fresh_name(name);
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX];
+    fresh_username(name);
     snprintf(fields, sizeof fields, "username=%s&nickname=n&password=long+enough", name);
     assert_int_equal(visit_post(&v, lacking, register_submit, "/register", fields, NULL), 503);
     assert_true(visit_header(&v, "Retry-After").len > 0);
@@ -449,7 +410,7 @@ static void assert_both_refused(struct services *lacking, const char *known)
 static void register_and_login_are_503_while_a_store_is_unreachable(void **state)
 {
     (void)state;
-    char name[33];
+    char name[VISIT_NAME_MAX];
     struct config nowhere = *app->stores.config;
     snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
     snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
@@ -488,5 +449,5 @@ int main(void)
         cmocka_unit_test(logout_without_a_session_succeeds),
         cmocka_unit_test(register_and_login_are_503_while_a_store_is_unreachable),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, app_setup, app_teardown);
 }

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "io/redis_reply.h"
-#include "test_user_fixture.h"
+#include "test_user_app.h"
 #include "user/account_page.h"
 #include "user/register.h"
 #include "user/store.h"
@@ -24,52 +24,27 @@
 #include "user/visitor.h"
 #include "web/bearer.h"
 
+#define READER "name=bot&scopes=read&days=1&password=long+enough" /* the form of a token that may read */
+
 enum { HOUR_MS = 3600 * 1000, RACERS = 8 };
 
-static struct services *app;
 static struct services hot; /* without MySQL */
 
 static int setup(void **state)
 {
-    (void)state;
-    app = site_open();
-    if (app == NULL)
+    if (app_setup(state) != 0)
         return 1;
     hot = *app;
     hot.stores.db = NULL;
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    site_close(app);
-    return 0;
-}
-
 /* Registers a new user. cookie: VISIT_TEXT_MAX bytes. Returns the id. */
 static uint64_t registered(char *cookie)
 {
-    struct visit v;
-    char fields[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=t%012" PRIx64 "&nickname=%%E5%%B0%%8F%%E6%%98%%8E&password=long+enough",
-             random_u64() >> 16);
-    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
-    uint64_t id = (uint64_t)visit_json_int(&v, "id");
-    assert_true(visit_cookie(&v, cookie));
-    visit_end(&v);
-    return id;
-}
-
-/* Copies the text behind "name":" in the answer to out (size bytes). */
-static void json_text(const struct visit *v, const char *name, char *out, size_t size)
-{
-    char wanted[64];
-    struct str rest;
-    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
-    struct str text = str_cut(str_after(buf_view(&v->x.body), str_from(wanted)), '"', &rest);
-    assert_true(text.len > 0);
-    snprintf(out, size, "%.*s", STR_ARG(text));
+    char name[VISIT_NAME_MAX];
+    fresh_username(name);
+    return visit_register(app, name, cookie);
 }
 
 struct made {
@@ -82,10 +57,17 @@ static struct made made(const char *cookie, const char *fields)
     struct visit v;
     struct made m;
     assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", fields, cookie), 201);
-    json_text(&v, "token", m.token, sizeof m.token);
-    json_text(&v, "id", m.id, sizeof m.id);
+    visit_json_text(&v, "token", m.token, sizeof m.token);
+    visit_json_text(&v, "id", m.id, sizeof m.id);
     visit_end(&v);
     return m;
+}
+
+/* Begins a request with the token; cookie: NULL, or one beside it. */
+static void bearer_begin(struct visit *v, struct services *process, const char *token, const char *cookie)
+{
+    visit_begin(v, process, "/", NULL, cookie);
+    v->x.bearer = str_from(token);
 }
 
 /* Reads the visitor of a request with the token, as a process with these services and clock does. */
@@ -94,8 +76,7 @@ static enum status look_up_at(struct services *process, const char *token, int64
 {
     struct visit v;
     enum status st = ST_OK;
-    visit_begin(&v, process, "/", NULL, NULL);
-    v.x.bearer = str_from(token);
+    bearer_begin(&v, process, token, NULL);
     v.x.now_ms = now_ms;
     if (visitor_queue(&v.x)) {
         redis_round(process->stores.redis);
@@ -171,7 +152,7 @@ static void a_token_stands_for_its_user_in_every_process(void **state)
     char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
     uint64_t found, id = registered(cookie);
     unsigned scopes;
-    struct made m = made(cookie, "name=bot&scopes=read+open&days=1");
+    struct made m = made(cookie, "name=bot&scopes=read+open&days=1&password=long+enough");
     assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
     assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK);
     assert_int_equal(found, id);
@@ -186,7 +167,7 @@ static void the_stores_have_only_its_hash(void **state)
     (void)state;
     char cookie[VISIT_TEXT_MAX];
     uint64_t id = registered(cookie);
-    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    struct made m = made(cookie, READER);
     uint8_t hash[HASH_BYTES];
     struct arena *a = arena_new(4096, 1 << 20);
     struct db_rows rows;
@@ -203,8 +184,8 @@ static void a_revoked_token_is_refused_at_once(void **state)
     (void)state;
     char cookie[VISIT_TEXT_MAX];
     uint64_t id = registered(cookie);
-    struct made used = made(cookie, "name=used&scopes=read&days=1");
-    struct made fresh = made(cookie, "name=fresh&scopes=read&days=1");
+    struct made used = made(cookie, "name=used&scopes=read&days=1&password=long+enough");
+    struct made fresh = made(cookie, "name=fresh&scopes=read&days=1&password=long+enough");
     assert_int_equal(user_of(app, used.token), id);
     assert_int_equal(token_deleted(&used, cookie), 204);
     assert_int_equal(token_deleted(&fresh, cookie), 204);
@@ -221,12 +202,11 @@ static void a_concurrent_reader_of_the_row_makes_no_copy(void **state)
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
     (void)registered(cookie);
-    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    struct made m = made(cookie, READER);
     uint8_t hash[HASH_BYTES];
     struct visit v;
     hash_sha256(m.token, TOKEN_LEN, hash);
-    visit_begin(&v, app, "/", NULL, NULL);
-    v.x.bearer = str_from(m.token);
+    bearer_begin(&v, app, m.token, NULL);
     assert_true(visitor_queue(&v.x));
     redis_round(app->stores.redis); /* there is no copy yet */
     struct visit other;
@@ -246,7 +226,7 @@ static void a_redis_that_lost_its_data_gets_a_copy_again(void **state)
     (void)state;
     char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
     uint64_t id = registered(cookie);
-    struct made m = made(cookie, "name=bot&scopes=send&days=1");
+    struct made m = made(cookie, "name=bot&scopes=send&days=1&password=long+enough");
     assert_int_equal(user_of(app, m.token), id);
     assert_int_equal(redis_int(STR("DEL"), token_key(m.token, key)), 1);
     assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
@@ -260,13 +240,14 @@ static void an_expired_token_is_refused(void **state)
     char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
     uint64_t found, id = registered(cookie);
     unsigned scopes;
-    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    struct made m = made(cookie, READER);
     int64_t end_ms = number_of("SELECT expires_ms FROM token WHERE user_id = ?", id);
     assert_int_equal(look_up_at(app, m.token, end_ms - 1, &found, &scopes), ST_OK);
     assert_int_equal(found, id);
     assert_true(redis_int(STR("PTTL"), token_key(m.token, key)) <= 1);
     assert_int_equal(look_up_at(app, m.token, end_ms, &found, &scopes), ST_OK);
     assert_int_equal(found, 0);
+    (void)redis_int(STR("DEL"), token_key(m.token, key)); /* the copy of a millisecond may still be there */
     assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK); /* with a long copy */
     assert_int_equal(found, id);
     assert_int_equal(look_up_at(&hot, m.token, end_ms, &found, &scopes), ST_OK);
@@ -279,7 +260,7 @@ static void its_last_use_is_noted_when_a_copy_is_made(void **state)
     char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
     uint64_t found, id = registered(cookie);
     unsigned scopes;
-    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    struct made m = made(cookie, READER);
     int64_t now_ms = clock_now_ms();
     assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), 0);
     assert_int_equal(look_up_at(app, m.token, now_ms, &found, &scopes), ST_OK);
@@ -294,8 +275,7 @@ static void a_forged_token_reaches_no_store(void **state)
 {
     (void)state;
     struct visit v;
-    visit_begin(&v, app, "/", NULL, NULL);
-    v.x.bearer = STR("hbt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    bearer_begin(&v, app, "hbt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", NULL);
     assert_false(visitor_queue(&v.x));
     visit_end(&v);
 }
@@ -307,16 +287,14 @@ static void a_cookie_beside_a_token_is_ignored(void **state)
     struct visit v;
     (void)registered(cookie);
     uint64_t other = registered(other_cookie);
-    struct made m = made(other_cookie, "name=bot&scopes=read&days=1");
-    visit_begin(&v, app, "/", NULL, cookie);
-    v.x.bearer = str_from(m.token);
+    struct made m = made(other_cookie, READER);
+    bearer_begin(&v, app, m.token, cookie);
     assert_true(visitor_queue(&v.x));
     redis_round(app->stores.redis);
     assert_int_equal(visitor_read(&v.x), ST_OK);
     assert_int_equal(v.x.visitor.user_id, other);
     visit_end(&v);
-    visit_begin(&v, app, "/", NULL, cookie);
-    v.x.bearer = STR("nonsense");
+    bearer_begin(&v, app, "nonsense", cookie);
     assert_false(visitor_queue(&v.x));
     visit_end(&v);
 }
@@ -327,7 +305,7 @@ static void another_users_token_is_not_found_and_stays(void **state)
     char cookie[VISIT_TEXT_MAX], stranger[VISIT_TEXT_MAX];
     uint64_t id = registered(cookie);
     (void)registered(stranger);
-    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    struct made m = made(cookie, READER);
     assert_int_equal(token_deleted(&m, stranger), 404);
     assert_int_equal(user_of(app, m.token), id);
 }
@@ -339,14 +317,14 @@ static void a_user_has_at_most_20_tokens_that_are_not_expired(void **state)
     struct visit v;
     uint64_t id = registered(cookie);
     for (int i = 0; i < TOKENS_MAX; i++)
-        (void)made(cookie, "name=bot&scopes=read&days=1");
-    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", "name=bot&scopes=read&days=1", cookie), 422);
+        (void)made(cookie, READER);
+    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", READER, cookie), 422);
     assert_true(visit_body_has(&v, "最多有20个令牌"));
     visit_end(&v);
     assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE token SET expires_ms = 1 WHERE user_id = ? LIMIT 2",
                              DB_PARAMS(DB_U64(id))),
                      ST_OK);
-    (void)made(cookie, "name=bot&scopes=read&days=1");
+    (void)made(cookie, READER);
     assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), TOKENS_MAX - 1);
 }
 
@@ -376,7 +354,7 @@ static void concurrent_forms_keep_the_limit(void **state)
     int counts[3] = { 0 };
     uint64_t id = registered(cookie);
     for (int i = 0; i < TOKENS_MAX - RACERS / 2; i++)
-        (void)made(cookie, "name=bot&scopes=read&days=1");
+        (void)made(cookie, READER);
     for (int i = 0; i < RACERS; i++) {
         racers[i] = fork();
         assert_true(racers[i] >= 0);
@@ -401,7 +379,7 @@ static void the_page_shows_a_token_once(void **state)
     struct visit v;
     (void)registered(cookie);
     assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens",
-                                "name=%3Cbot%3E&scope_read=1&scope_open=1&days=30", cookie),
+                                "name=%3Cbot%3E&scope_read=1&scope_open=1&days=30&password=long+enough", cookie),
                      201);
     assert_true(visit_body_has(&v, "value=\"hbt_"));
     assert_true(visit_body_has(&v, "&lt;bot&gt;"));
@@ -423,7 +401,8 @@ static void a_refused_form_keeps_what_was_typed(void **state)
     char cookie[VISIT_TEXT_MAX];
     struct visit v;
     (void)registered(cookie);
-    assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens", "name=my+bot&scope_send=1&days=400", cookie),
+    assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens",
+                                "name=my+bot&scope_send=1&days=400&password=long+enough", cookie),
                      422);
     assert_true(visit_body_has(&v, "value=\"my bot\""));
     assert_true(visit_body_has(&v, "value=\"400\""));
@@ -442,7 +421,7 @@ static void an_unreachable_store_is_503_and_never_a_guest(void **state)
     struct config nowhere = *app->stores.config;
     struct services without_redis = *app, without_mysql = *app;
     (void)registered(cookie);
-    struct made m = made(cookie, "name=bot&scopes=read&days=1");
+    struct made m = made(cookie, READER);
     snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
     snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
     without_redis.stores.redis = redis_new(&nowhere);
@@ -472,5 +451,5 @@ int main(void)
         cmocka_unit_test(a_refused_form_keeps_what_was_typed),
         cmocka_unit_test(an_unreachable_store_is_503_and_never_a_guest),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, app_teardown);
 }

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "ledger/ledger.h"
 #include "test_user_fixture.h"
+#include "user/store.h"
 
 static struct services *app;
 static struct arena *arena;
@@ -41,7 +42,7 @@ static int teardown(void **state)
 static uint64_t fresh_account(void)
 {
     uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;
-    assert_int_equal(account_create(app->stores.db, id, ACCOUNT_WALLET), ST_OK);
+    account_make(app, id, "wallet");
     assert_true(created_len < ARRAY_LEN(created));
     created[created_len++] = id;
     return id;
@@ -56,7 +57,7 @@ static int64_t balance_of(uint64_t id)
 
 static enum status transfer_body(struct db *db, void *ctx)
 {
-    return ledger_transfer(db, ctx);
+    return transfer_make(db, ctx);
 }
 
 static enum status transfer_fen(struct db *db, uint64_t from, uint64_t to, int64_t fen)
@@ -135,38 +136,27 @@ static void a_transfer_with_a_missing_account_changes_nothing(void **state)
     assert_int_equal(ledger_balance(app->stores.db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
 }
 
-static void an_account_is_created_once(void **state)
+static void a_user_has_one_wallet(void **state)
 {
     (void)state;
-    uint64_t id = funded_account(100);
-    assert_int_equal(account_create(app->stores.db, id, ACCOUNT_ESCROW), ST_EXISTS);
-    assert_int_equal(balance_of(id), 100);
+    struct user user = { .username = arena_printf(arena, "wallet%llx", (unsigned long long)random_u64()),
+                         .nickname = STR("x") };
+    assert_int_equal(user_insert(app->stores.db, arena, str_from(app->stores.config->secret), &user, clock_now_ms()),
+                     ST_OK);
+    assert_int_equal(balance_of(user.id), 0);
+    assert_int_equal(ledger_wallet(app->stores.db, user.id), ST_EXISTS);
+    assert_int_equal(ledger_wallet(app->stores.db, (uint64_t)1 << 49), ST_NOT_FOUND);
 }
 
-static enum status transfer_new_body(struct db *db, void *ctx)
-{
-    return ledger_account_open(db, ctx, ACCOUNT_ESCROW);
-}
-
-static void a_transfer_to_a_new_account_creates_it_or_changes_nothing(void **state)
+static void an_amount_is_above_zero_and_moves_between_two_accounts(void **state)
 {
     (void)state;
-    uint64_t from = funded_account(1000), taken = fresh_account(), to = (uint64_t)1 << 61 | taken;
-    struct transfer t = {
-        .kind = TRANSFER_SEND, .debit_id = from, .credit_id = to, .amount_fen = 1001, .created_ms = clock_now_ms()
-    };
-    int64_t fen;
-    created[created_len++] = to;
-    assert_int_equal(db_transaction(app->stores.db, transfer_new_body, &t), ST_INVALID);
-    assert_int_equal(ledger_balance(app->stores.db, arena, to, &fen), ST_NOT_FOUND);
-    t.amount_fen = 400;
-    assert_int_equal(db_transaction(app->stores.db, transfer_new_body, &t), ST_OK);
-    assert_int_equal(balance_of(from), 600);
-    assert_int_equal(balance_of(to), 400);
-    assert_int_equal(db_transaction(app->stores.db, transfer_new_body, &t), ST_EXISTS);
-    assert_int_equal(balance_of(from), 600);
-    assert_int_equal(balance_of(to), 400);
-    assert_int_equal(transfer_fen(app->stores.db, to, from, 400), ST_OK);
+    uint64_t from = funded_account(100), to = fresh_account();
+    assert_int_equal(transfer_fen(app->stores.db, from, to, 0), ST_INVALID);
+    assert_int_equal(transfer_fen(app->stores.db, from, to, -5), ST_INVALID);
+    assert_int_equal(transfer_fen(app->stores.db, from, from, 5), ST_INVALID);
+    assert_int_equal(balance_of(from), 100);
+    assert_int_equal(balance_of(to), 0);
 }
 
 static void a_transfer_of_a_packet_is_made_once(void **state)
@@ -281,8 +271,8 @@ int main(void)
         cmocka_unit_test(a_transfer_of_more_than_the_balance_is_refused),
         cmocka_unit_test(only_the_bank_may_go_below_zero),
         cmocka_unit_test(a_transfer_with_a_missing_account_changes_nothing),
-        cmocka_unit_test(an_account_is_created_once),
-        cmocka_unit_test(a_transfer_to_a_new_account_creates_it_or_changes_nothing),
+        cmocka_unit_test(a_user_has_one_wallet),
+        cmocka_unit_test(an_amount_is_above_zero_and_moves_between_two_accounts),
         cmocka_unit_test(a_transfer_of_a_packet_is_made_once),
         cmocka_unit_test(concurrent_debits_take_no_more_than_the_balance),
         cmocka_unit_test(opposite_transfers_do_not_deadlock),

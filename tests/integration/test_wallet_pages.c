@@ -66,7 +66,8 @@ static struct person person_new(void)
     struct visit v;
     struct str name = arena_printf(arena, "w%016" PRIx64, random_u64());
     struct user user = { .username = name, .nickname = name };
-    assert_int_equal(user_insert(app->stores.db, arena, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(app->stores.db, arena, str_from(app->stores.config->secret), &user, clock_now_ms()),
+                     ST_OK);
     p.id = user.id;
     assert_true(account_count < ARRAY_LEN(accounts));
     accounts[account_count++] = p.id;
@@ -258,10 +259,15 @@ static void without_a_database_the_wallet_is_busy(void **state)
 
 static enum status transfer_body(struct db *db, void *ctx)
 {
-    return ledger_transfer(db, ctx);
+    return transfer_make(db, ctx);
 }
 
 static const int64_t NOON_MS = 1800000000000;
+
+enum { MANY = 8000 };
+#define NUMBERS                                                                                                        \
+    "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19), "                                  \
+    "numbers (no) AS (SELECT a.i * 400 + b.i * 20 + c.i FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c) "
 
 static void moved_at(int64_t ms, enum transfer_kind kind, uint64_t from, uint64_t to, int64_t fen, uint64_t packet_id)
 {
@@ -315,7 +321,7 @@ static void entries_show_signed_amounts_and_packets(void **state)
     struct person p = person_new();
     struct visit v;
     uint64_t escrow = packet_id_random();
-    assert_int_equal(account_create(app->stores.db, escrow, ACCOUNT_ESCROW), ST_OK);
+    account_make(app, escrow, "escrow");
     accounts[account_count++] = escrow;
     moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
     moved(TRANSFER_SEND, p.id, escrow, 700, escrow);
@@ -380,7 +386,7 @@ static void pages_show_every_entry_once_newest_first(void **state)
         grabbed_at(ms, packet_id_random(), &other, 1);
     }
     do {
-        assert_int_equal(statement_read(app->stores.db, arena, p.id, last, &s), ST_OK);
+        assert_int_equal(statement_read(app->stores.db, arena, p.id, last, STATEMENT_PAGE_ENTRIES, &s), ST_OK);
         for (size_t i = 0; i < s.count; i++) {
             const struct statement_entry *entry = &s.entries[i];
             int64_t fen = entry->amount_fen;
@@ -409,7 +415,8 @@ static void a_full_last_page_has_no_next(void **state)
     struct statement s;
     for (int i = 0; i < STATEMENT_PAGE_ENTRIES; i++)
         moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1, 0);
-    assert_int_equal(statement_read(app->stores.db, arena, p.id, (struct list_key){ 0 }, &s), ST_OK);
+    assert_int_equal(statement_read(app->stores.db, arena, p.id, (struct list_key){ 0 }, STATEMENT_PAGE_ENTRIES, &s),
+                     ST_OK);
     assert_int_equal(s.count, STATEMENT_PAGE_ENTRIES);
     assert_false(s.more);
 }
@@ -434,6 +441,46 @@ static void a_page_links_to_the_next_one(void **state)
     assert_int_equal(visit_json_int(&v, "amount_fen"), 1);
     assert_true(visit_body_has(&v, "\"next\":null"));
     visit_end(&v);
+}
+
+/* Transfers of the person with the bank, as many in each direction as MANY, and as many grabs, a minute apart. */
+static void moved_often(const struct person *p)
+{
+    const char *const kinds[] = { "deposit", "send" };
+    const uint64_t debits[] = { ACCOUNT_BANK_ID, p->id }, credits[] = { p->id, ACCOUNT_BANK_ID };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        assert_int_equal(
+            db_exec(app->stores.db, NULL,
+                    "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) " NUMBERS
+                    "SELECT ?, ?, ?, 1, ? + 60000 * no FROM numbers",
+                    DB_PARAMS(DB_TEXT(str_from(kinds[i])), DB_U64(debits[i]), DB_U64(credits[i]), DB_I64(NOON_MS))),
+            ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0), ST_OK);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL,
+                "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) " NUMBERS
+                "SELECT ? + no, 0, ?, 'x', 1, ? + 60000 * no FROM numbers",
+                DB_PARAMS(DB_U64(packet_id_random()), DB_U64(p->id), DB_I64(NOON_MS))),
+        ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0), ST_OK);
+}
+
+/* A page reads each index at its place: the rows that it shows of it, and one more. */
+static void a_page_deep_in_the_statement_reads_what_it_shows(void **state)
+{
+    (void)state;
+    struct person p = person_new();
+    struct statement s;
+    moved_often(&p);
+    for (int64_t tenth = 0; tenth <= 10; tenth++) {
+        const struct list_key before = { true, NOON_MS + tenth * MANY / 10 * 60000, 1 };
+        int64_t rows = sql_rows_read(app), looked = sql_rows_read(app);
+        assert_int_equal(statement_read(app->stores.db, arena, p.id, before, STATEMENT_PAGE_ENTRIES, &s), ST_OK);
+        rows = sql_rows_read(app) - looked - (looked - rows);
+        assert_int_equal(s.count, tenth == 0 ? 0 : STATEMENT_PAGE_ENTRIES);
+        if (rows > 4 * (STATEMENT_PAGE_ENTRIES + 2))
+            fail_msg("a page after %" PRId64 " tenths reads %" PRId64 " rows", tenth, rows);
+    }
 }
 
 static void a_malformed_key_is_a_bad_request(void **state)
@@ -472,6 +519,7 @@ int main(void)
         cmocka_unit_test(pages_show_every_entry_once_newest_first),
         cmocka_unit_test(a_full_last_page_has_no_next),
         cmocka_unit_test(a_page_links_to_the_next_one),
+        cmocka_unit_test(a_page_deep_in_the_statement_reads_what_it_shows),
         cmocka_unit_test(a_malformed_key_is_a_bad_request),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,5 @@
-// The cost of a visit: bytes over the wire with headers, from Chromium's network log. HB_BUDGETS=FILE writes the table
-// of docs/PAGES.md to that file.
+// The cost of a visit: bytes over the wire with headers, from Chromium's network log. HB_TEST_BUDGETS=FILE writes the
+// table of docs/PAGES.md to that file.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -85,6 +85,6 @@ test('the table', (t) => {
   const names = ['page', 'requests', 'bytes', 'CSS', 'largest script', 'requests again', 'bytes again'];
   const lines = [names, names.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
   lines.forEach((line) => t.diagnostic(line));
-  if (process.env.HB_BUDGETS) writeFileSync(process.env.HB_BUDGETS, `${lines.join('\n')}\n`);
+  if (process.env.HB_TEST_BUDGETS) writeFileSync(process.env.HB_TEST_BUDGETS, `${lines.join('\n')}\n`);
   assert.equal(rows.length, PAGES.length);
 });

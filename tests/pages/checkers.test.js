@@ -1,6 +1,6 @@
 // Every page in every state, in both languages, with and without JavaScript, light and dark, at three widths, combined
 // so that each pair of values occurs (support/pairwise.js). Checks accessibility rules, layout, console and HTML.
-// HB_STATE=WORD: only states with that word in their name.
+// HB_TEST_STATE=WORD: only states with that word in their name.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { audit, launch, pooled } from '../e2e/support/site.js';
@@ -18,7 +18,7 @@ const LOOKS = {
   width: [320, 390, 1280],
 };
 
-const chosen = states.filter(({ name }) => name.includes(process.env.HB_STATE ?? ''));
+const chosen = states.filter(({ name }) => name.includes(process.env.HB_TEST_STATE ?? ''));
 const visits = pairwise({ state: chosen, ...LOOKS });
 const html = new Map(); // 'state, language' → the HTML as sent
 const titles = new Map(); // 'language: title' → the pages with this title
@@ -42,7 +42,7 @@ function pageOf({ status = 200 }, url) {
   const { pathname, searchParams } = new URL(url);
   const form = status === 422 || (status === 429 && pathname.endsWith('/open'));
   if (status >= 400 && !form) return `problem ${status}`;
-  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace(/\/(deposit|tokens|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
+  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace(/\/(deposit|tokens|nickname|sessions\/end|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
 }
 
 async function findings({ state, ...look }) {

@@ -1,5 +1,5 @@
 // Lighthouse audits of the most visited pages, on a simulated phone with a slow network. Results that do not depend on
-// the machine's speed are asserted; the performance score is only printed. HB_LIGHTHOUSE_RUNS: measurements of each
+// the machine's speed are asserted; the performance score is only printed. HB_TEST_LIGHTHOUSE_RUNS: measurements of each
 // page, of which the median counts. docs/PAGES.md has the scores of a quiet machine.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -12,11 +12,11 @@ import lighthouse from 'lighthouse';
 import { newUser, sendPacket, site } from '../e2e/support/site.js';
 import { program } from '../e2e/support/browser.js';
 
-const RUNS = Number(process.env.HB_LIGHTHOUSE_RUNS ?? 1);
+const RUNS = Number(process.env.HB_TEST_LIGHTHOUSE_RUNS ?? 1);
 const TRIES_MAX = 4;
 const BYTES_MAX = 50 * 1024;
 const REQUESTS_MAX = 6;
-const SHIFT_MAX = 0.01; // a script removes a link; up to 0.1 counts as good
+const SHIFT_MAX = 0.05; // a script removes a link, on a slow machine after the first paint; up to 0.1 counts as good
 
 let folder;
 let browser;

@@ -1,5 +1,5 @@
-// Screenshots of the main pages, compared with the pictures in reference/ (docs/PAGES.md). HB_UPDATE_SHOTS=1 renews the
-// references that no longer match. HB_UPDATE_PICTURES=1 makes the pictures of the README (docs/images).
+// Screenshots of the main pages, compared with the pictures in reference/ (docs/PAGES.md). HB_TEST_UPDATE_SHOTS=1 renews
+// the references that no longer match. HB_TEST_UPDATE_PICTURES=1 makes the pictures of the README (docs/images).
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 const REFERENCE = folder('reference');
 const IMAGES = folder('../../docs/images');
 const FONTS = folder('support/fonts.conf');
-const UPDATE = process.env.HB_UPDATE_SHOTS === '1';
+const UPDATE = process.env.HB_TEST_UPDATE_SHOTS === '1';
 
 const at = (name) => (scene) => scene[name];
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
@@ -32,6 +32,12 @@ async function refuse(page) {
   await page.fill('[name=password]', '12');
   await page.click('main button[type=submit]');
   await page.waitForSelector('[role=alert]');
+}
+
+async function unfoldAll(page) {
+  await fillIn(page);
+  await page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
+  await page.waitForFunction(() => [...document.images].every((image) => image.complete && image.naturalWidth > 0));
 }
 
 async function fillIn(page) {
@@ -46,11 +52,14 @@ const PAGES = {
   'logged-out': { path: at('open') },
   home: { as: 'viewer', path: '/' },
   send: { as: 'sender', path: '/send', act: fillIn },
+  options: { as: 'sender', path: '/send', act: unfoldAll },
   exclusive: { as: 'sender', path: '/send', act: kind('exclusive') },
   share: { as: 'sender', path: at('open') },
   envelope: { as: 'viewer', path: at('open') },
   result: { as: 'viewer', path: at('opened') },
   finished: { as: 'sender', path: at('finished') },
+  screen: { path: at('screen') },
+  receipt: { as: 'viewer', path: (scene) => `${scene.finished}/receipt` },
   records: { as: 'viewer', path: '/records/received' },
   wallet: { as: 'sender', path: '/wallet' },
   404: { as: 'viewer', path: '/nothing' },
@@ -61,8 +70,8 @@ const LOOKS = [
   { names: every, language: 'zh-CN', width: 390, scheme: 'light' },
   { names: ['home', 'send', 'envelope', 'result', 'records'], language: 'zh-CN', width: 390, scheme: 'dark' },
   { names: ['welcome', 'send', 'result', 'records', 'wallet'], language: 'en', width: 390, scheme: 'light' },
-  { names: ['home', 'exclusive', 'share', 'envelope', 'finished'], language: 'en', width: 320, scheme: 'light' },
-  { names: ['welcome', 'envelope', 'finished', 'records'], language: 'zh-CN', width: 1280, scheme: 'light' },
+  { names: ['home', 'options', 'exclusive', 'share', 'envelope', 'finished'], language: 'en', width: 320, scheme: 'light' },
+  { names: ['welcome', 'envelope', 'finished', 'screen', 'records'], language: 'zh-CN', width: 1280, scheme: 'light' },
 ];
 const fileOf = (name, { language, width, scheme }) => `${name}-${language}-${width}-${scheme}.png`;
 
@@ -140,7 +149,7 @@ for (const look of LOOKS) {
       }
       keep(file.replace('.png', '.actual.png'), actual);
       if (picture) keep(file.replace('.png', '.diff.png'), picture);
-      assert.fail(`${why}; see ${failures}. If it is meant to look like this: HB_UPDATE_SHOTS=1 (docs/PAGES.md)`);
+      assert.fail(`${why}; see ${failures}. If it is meant to look like this: HB_TEST_UPDATE_SHOTS=1 (docs/PAGES.md)`);
     });
   }
 }
@@ -155,7 +164,7 @@ test('all references are used, and small', () => {
   assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`);
 });
 
-const skip = process.env.HB_UPDATE_PICTURES !== '1' && 'HB_UPDATE_PICTURES is not set';
+const skip = process.env.HB_TEST_UPDATE_PICTURES !== '1' && 'HB_TEST_UPDATE_PICTURES is not set';
 test('the pictures of the README', { skip }, async () => {
   const pages = { ...PAGES, result: { as: 'viewer', path: at('draw') } };
   for (const [language, suffix] of [['zh-CN', ''], ['en', '-en']]) {

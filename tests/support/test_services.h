@@ -7,7 +7,7 @@
 /* Reads the configuration file HB_CONFIG, opens Redis, the scripts and MySQL, and runs the migrations. Templates,
  * assets and the visitor hook are NULL. NULL on an error, with the reason on stderr. Free with test_services_close. */
 struct services *test_services_open(void);
-/* The same with the users and rights of a role ("web", "settle", "audit"), without migrations. */
+/* The same with the users and rights of a role ("page", "settle"), without migrations. */
 struct services *test_services_open_as(const char *role);
 void test_services_close(struct services *app); /* NULL is allowed */
 

@@ -131,6 +131,20 @@ export function lines(root) {
   return problems;
 }
 
+// English text in Markdown is wrapped; tables, code and single long words (addresses) are not.
+export function prose(root) {
+  const problems = [];
+  for (const file of [...files(root, 'docs', /\.md$/), ...files(root, 'app', /\.md$/), 'README.md', 'SECURITY.md']) {
+    let fenced = false;
+    read(root, file).split('\n').forEach((line, i) => {
+      if (/^\s*```/.test(line)) fenced = !fenced;
+      const isText = !fenced && !line.startsWith('|') && !line.startsWith('    ') && /\S \S/.test(line.replace(/^\s*([-*]|\d+\.) /, ''));
+      if (isText && [...line].length > LINE_COLUMNS_MAX) problems.push(`${file}:${i + 1}: longer than ${LINE_COLUMNS_MAX} columns`);
+    });
+  }
+  return problems;
+}
+
 // A function has at most FUNCTION_LINES_MAX lines. Its opening and closing braces are alone in column 1.
 export function functions(root) {
   const problems = [];
@@ -257,6 +271,21 @@ export function codes(root) {
   return problems;
 }
 
+// lua/view-4.lua returns the options of a packet, and its header lists them, in the order of OPTIONS in app/live/options.c.
+export function options(root) {
+  const table = /\} OPTIONS\[\] = \{([\s\S]*?)\n\};/.exec(read(root, 'app/live/options.c'))?.[1] ?? '';
+  const names = [...table.matchAll(/\{ "(\w+)"/g)].map(([, name]) => name).join(', ');
+  if (names === '') return ['app/live/options.c:1: no OPTIONS'];
+  const script = read(root, 'lua/view-4.lua');
+  const places = {
+    header: /it has no options, or \{([^}]*)\}/.exec(script.replace(/\n--\s+/g, ' '))?.[1],
+    'call of HMGET': /local options = [^(]*\('HMGET', KEYS\[1\],([^)]*)\)/.exec(luaCode(script))?.[1].replaceAll("'", ''),
+  };
+  return Object.entries(places).map(([place, list]) => [place, (list ?? 'nothing').trim().replace(/\s+/g, ' ')])
+    .filter(([, list]) => list !== names)
+    .map(([place, list]) => `lua/view-4.lua:1: the ${place} has ${list}; app/live/options.c has ${names}`);
+}
+
 // The text with comments replaced by spaces: line numbers stay the same.
 const templateCode = (text) => text.replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
 
@@ -358,6 +387,23 @@ export function problems(root) {
   return found;
 }
 
+// The description of the API names every problem of the program, but those that no operation of it leads to.
+export function refusals(root) {
+  const found = [];
+  const undescribed = ['405 method-not-allowed', '500 internal'];
+  const described = read(root, 'app/ops/api_operations.c') + read(root, 'app/ops/api.c');
+  for (const file of files(root, 'app', /\.c$/)) {
+    const text = read(root, file);
+    for (const match of text.matchAll(/\bconst struct problem \w+ = \{ (\d{3}), "([a-z-]+)"/g)) {
+      const [, status, type] = match;
+      if (!described.includes(`${status}, "${type}"`) && !undescribed.includes(`${status} ${type}`)) {
+        found.push(`${file}:${lineOf(text, match.index)}: ${status} ${type} is not in app/ops/api_operations.c`);
+      }
+    }
+  }
+  return found;
+}
+
 // nginx passes no request header automatically: every parameter that the program reads must be in the list. And nginx
 // buffers: the program reads requests and writes answers with blocking calls (app/io/fcgi.h), which a slow visitor must
 // not delay.
@@ -430,10 +476,55 @@ export function map(root) {
   return problems;
 }
 
+// The number of requirements of the levels 1 and 2 in each section of OWASP ASVS 5.0.0, where those of level 3 are last.
+const ASVS = {
+  1.1: 2, 1.2: 9, 1.3: 11, 1.4: 3, 1.5: 2, 2.1: 3, 2.2: 3, 2.3: 4, 2.4: 1, 3.2: 2, 3.3: 4, 3.4: 6, 3.5: 5, 3.7: 2, 4.1: 3, 4.2: 1,
+  4.3: 2, 4.4: 4, 5.1: 1, 5.2: 3, 5.3: 2, 5.4: 3, 6.1: 3, 6.2: 12, 6.3: 4, 6.4: 4, 6.5: 5, 6.6: 3, 6.8: 4, 7.1: 3, 7.2: 4, 7.3: 2,
+  7.4: 5, 7.5: 2, 7.6: 2, 8.1: 2, 8.2: 3, 8.3: 1, 8.4: 1, 9.1: 3, 9.2: 4, '10.1': 2, 10.2: 2, 10.3: 4, 10.4: 11, 10.5: 5, 10.6: 2,
+  10.7: 3, 11.1: 2, 11.2: 3, 11.3: 3, 11.4: 4, 11.5: 1, 11.6: 1, 12.1: 3, 12.2: 2, 12.3: 4, 13.1: 1, 13.2: 5, 13.3: 2, 13.4: 5,
+  14.1: 2, 14.2: 4, 14.3: 3, 15.1: 3, 15.2: 3, 15.3: 7, 16.1: 1, 16.2: 5, 16.3: 4, 16.4: 3, 16.5: 3, 17.1: 1, 17.2: 4, 17.3: 2,
+};
+
+// docs/SECURITY.md names each requirement of the standard once, with a state and what shows it. A difference is explained.
+export function asvs(root) {
+  const file = 'docs/SECURITY.md';
+  const problems = [];
+  const text = read(root, file);
+  const missing = new Set(Object.entries(ASVS).flatMap(([section, count]) => Array.from({ length: count }, (_, i) => `${section}.${i + 1}`)));
+  text.split('\n').forEach((line, i) => {
+    const [, numbers, state, shown] = /^\| (\d+\.\d+\.[^|]*?) \| [^|]+ \| ([^|]*?) \| (.*?) ?\|$/.exec(line) ?? [];
+    if (!numbers) return;
+    if (!['yes', 'n/a', 'differs', 'open'].includes(state)) problems.push(`${file}:${i + 1}: the state "${state}"`);
+    if (!shown) problems.push(`${file}:${i + 1}: nothing shows it`);
+    for (const each of numbers.split(', ')) {
+      const [, section, first, last] = /^(\d+\.\d+)\.(\d+)(?:–(\d+))?$/.exec(each) ?? [];
+      for (let n = Number(first); n <= Number(last ?? first); n++) {
+        if (!missing.delete(`${section}.${n}`)) problems.push(`${file}:${i + 1}: ${section}.${n} is named twice, or not of level 1 or 2`);
+        if (state === 'differs' && !new RegExp(`\\*\\*[^*]*\\b${section}\\.${n}\\b[^*]*\\*\\*`).test(text)) {
+          problems.push(`${file}:${i + 1}: ${section}.${n} differs without a reason`);
+        }
+      }
+      if (!section) problems.push(`${file}:${i + 1}: "${each}" is no requirement`);
+    }
+  });
+  for (const each of missing) problems.push(`${file}:1: ${each} is not there`);
+  return problems;
+}
+
+// The first line of a migration says whether an older program works with the tables afterwards (docs/how-to/migrations.md).
+// Files up to LAST_WITHOUT_HEAD are older than this rule, and no applied file changes.
+export function migrations(root) {
+  const LAST_WITHOUT_HEAD = 18;
+  return files(root, 'sql/migrations', /\.sql$/)
+    .filter((file) => Number(basename(file).slice(0, 4)) > LAST_WITHOUT_HEAD)
+    .filter((file) => !/^-- additive: (yes|no, .*\S)\n/.test(read(root, file)))
+    .map((file) => `${file}:1: the first line must be "-- additive: yes" or "-- additive: no, REASON"`);
+}
+
 // The text that a mutant replaces exists exactly once, so the list stays valid between runs of ./dev mutants.
 export const mutants = (root) => mutantsRead(root).problems;
 
 export const checks = {
-  includes, domain, rooms, headers, pairs, lines, functions, forbidden, money, lua, codes, mustache, texts, problems,
-  nginx, references, map, mutants,
+  includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, options, mustache, texts,
+  problems, refusals, nginx, references, map, asvs, migrations, mutants,
 };

@@ -15,6 +15,7 @@ before(() => {
   const filter = (path) => !path.endsWith('node_modules');
   const names = [
     'app', 'lua', 'templates', 'nginx', 'deploy', 'sql', 'docs', 'tests', 'CMakeLists.txt', 'README.md', 'README.zh-CN.md',
+    'SECURITY.md',
   ];
   for (const name of names) cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter });
 });
@@ -44,6 +45,11 @@ function accepts(check, file, change) {
   undo();
   assert.deepEqual(found, []);
 }
+
+test('every check runs as a test of its own', () => {
+  const listed = readFileSync(join(copy, 'tests/tidy/CMakeLists.txt'), 'utf8').match(/IN ITEMS([^)]*)\)/)[1].trim().split(/\s+/);
+  assert.deepEqual(listed, Object.keys(checks));
+});
 
 test('an include that points upward is found', () => {
   const upward = '#include "base/str.h"\n#include "packet/packet.h"\n';
@@ -95,6 +101,12 @@ test('a line that is too long, a tab and trailing white space are found', () => 
   accepts('lines', 'app/base/planted.c', `/* ${'红'.repeat(114)} */\n`);
 });
 
+test('a long line of text in Markdown is found, a long row of a table or line of code is not', () => {
+  const long = 'word '.repeat(25);
+  finds('prose', 'docs/planted.md', `# Planted\n\n${long}\n`, /planted\.md:3: longer/);
+  accepts('prose', 'docs/planted.md', `| ${long} |\n\n\`\`\`\n${long}\n\`\`\`\n`);
+});
+
 test('a function of 71 lines is found, one of 70 is not', () => {
   const body = (lines) => `int f(void)\n{\n${'    g();\n'.repeat(lines)}}\n`;
   finds('functions', 'app/base/planted.c', body(71), /planted\.c:2: a function of 71 lines/);
@@ -144,6 +156,15 @@ test('a code that differs between C and Lua is found', () => {
   finds('codes', 'lua/planted-1.lua', 'return {LIVE_NONSENSE, KEYS[1]}\n', /LIVE_NONSENSE/);
 });
 
+test('an option that C and Lua have in another place is found', () => {
+  const swap = (a, b) => (text) => text.replace(`${a}, ${b}`, `${b}, ${a}`);
+  finds('options', 'lua/view-4.lua', swap("'ended_ms'", "'returned_count'"), /the call of HMGET has opens_ms, .*; app\/live\/options\.c has opens_ms/);
+  finds('options', 'lua/view-4.lua', swap('ended_ms', 'returned_count'), /the header has /);
+  finds('options', 'lua/view-4.lua', (text) => text.replace(/ receivers, receiver_names\}/, ' receivers}'), /the header has /);
+  finds('options', 'app/live/options.c', (text) => text.replace(/^ +\{ "cover".*\n/m, ''), /the call of HMGET has /);
+  finds('options', 'app/live/options.c', (text) => text.replace('OPTIONS[] =', 'PLANTED[] ='), /no OPTIONS/);
+});
+
 test('a form that could be posted twice is found', () => {
   const form = (attributes) => `<p>\n<form method="post" action="/x"${attributes}><button>\n`;
   finds('mustache', 'templates/pages/planted.mustache', form(''), /planted\.mustache:2: .*a second click/);
@@ -182,6 +203,12 @@ test('a message of nginx that is missing or differs from the program\'s is found
   finds('problems', 'templates/text/en.txt', (text) => text.replace(/^(problem_too_large = ).*/m, '$1Planted'), /"Planted"/);
 });
 
+test('a problem that the description of the API lacks is found', () => {
+  const planted = (type) => `static const struct problem P = { 409, "${type}", "text/x", NULL, 0 };\n`;
+  finds('refusals', 'app/pages/planted.c', planted('planted-problem'), /planted\.c:1: 409 planted-problem is not in/);
+  accepts('refusals', 'app/pages/planted.c', planted('sender-gone'));
+});
+
 test('a request header that the program reads but nginx does not pass is found', () => {
   finds('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_X_PLANTED");\n', /HTTP_X_PLANTED/);
   accepts('nginx', 'app/web/planted.c', 'struct str s = exchange_param(x, "HTTP_ORIGIN");\n');
@@ -209,6 +236,27 @@ test('a map in a README that lacks or invents a name is found', () => {
   finds('map', 'README.zh-CN.md', (text) => text.replace(/^tests\/ +/m, '$&nothing '), /no folder of tests\/ "nothing"/);
   finds('map', 'app/main.c', (text) => text.replace('    { "help"', '    { "planted"'), /lacks the command planted/);
   finds('map', 'tests/planted/CMakeLists.txt', '\n', /lacks the folder of tests\/ planted/);
+});
+
+test('a requirement of the standard that is missing, named twice or without a reason is found', () => {
+  const file = 'docs/SECURITY.md';
+  const replaced = (from, to) => (text) => { assert.ok(text.includes(from)); return text.replace(from, to); };
+  finds('asvs', file, replaced('| 1.1.2 |', '| 1.1.1 |'), /1\.1\.1 is named twice/);
+  finds('asvs', file, replaced('| 1.1.2 |', '| 1.2.1 |'), /1\.1\.2 is not there/);
+  finds('asvs', file, replaced('10.4.1–11', '10.4.1–12'), /10\.4\.12 is named twice, or not/);
+  finds('asvs', file, (text) => text.replace(/^(\| 1\.1\.2 \| .* \| )yes/m, '$1maybe'), /the state "maybe"/);
+  finds('asvs', file, (text) => text.replace(/^(\| 1\.1\.2 \| .* \| )yes/m, '$1differs'), /1\.1\.2 differs without a reason/);
+  finds('asvs', file, (text) => text.replace(/^(\| 1\.1\.2 \| .* \| yes \|) .* \|$/m, '$1 |'), /nothing shows it/);
+});
+
+test('a migration that does not say whether it is additive is found', () => {
+  const file = 'sql/migrations/0099_planted.sql';
+  finds('migrations', file, 'DO 1;\n', /0099_planted\.sql:1: the first line/);
+  finds('migrations', file, '-- additive: no\nDO 1;\n', /0099_planted/);
+  finds('migrations', file, '-- additive: no, \nDO 1;\n', /0099_planted/);
+  finds('migrations', file, '-- Words.\n-- additive: yes\n', /0099_planted/);
+  accepts('migrations', file, '-- additive: yes\nDO 1;\n');
+  accepts('migrations', file, '-- additive: no, a column is renamed\nDO 1;\n');
 });
 
 test('a mutant whose text does not exist exactly once is found', () => {

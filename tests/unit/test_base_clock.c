@@ -288,6 +288,7 @@ static void an_instant_is_read_as_programs_and_forms_write_it(void **state)
     assert_int_equal(parsed("2026-11-20T08:00:00.000Z"), 1795161600000);
     assert_int_equal(parsed("2026-11-20t08:00:00z"), 1795161600000);
     assert_int_equal(parsed("2026-11-20T16:00:00+08:00"), 1795161600000);
+    assert_int_equal(parsed("2026-11-20T16:00:00 08:00"), 1795161600000); /* a plus in a form that was not encoded */
     assert_int_equal(parsed("2026-11-19T23:30:00.1239-08:30"), 1795161600123);
     assert_int_equal(parsed("2026-11-20T16:00"), 1795161600000);
     assert_int_equal(parsed("2026-11-20T16:00:05"), 1795161605000);

@@ -7,27 +7,15 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/utf8.h"
-
-/* Runs one log call with stderr on a pipe; what was written, as text. */
-#define CAPTURE(out, call)                                                                                             \
-    do {                                                                                                               \
-        int ends[2], kept = dup(STDERR_FILENO);                                                                        \
-        assert_int_equal(pipe(ends), 0);                                                                               \
-        assert_true(dup2(ends[1], STDERR_FILENO) >= 0);                                                                \
-        call;                                                                                                          \
-        assert_true(dup2(kept, STDERR_FILENO) >= 0);                                                                   \
-        close(kept);                                                                                                   \
-        close(ends[1]);                                                                                                \
-        ssize_t got = read(ends[0], out, sizeof(out) - 1);                                                             \
-        assert_true(got >= 0);                                                                                         \
-        out[got] = '\0';                                                                                               \
-        close(ends[0]);                                                                                                \
-    } while (0)
+#include "support/capture_stderr.h"
 
 static void a_line_is_logfmt_with_time_level_role_and_words(void **state)
 {
@@ -42,6 +30,30 @@ static void a_line_is_logfmt_with_time_level_role_and_words(void **state)
     CAPTURE(line, log_error("bare", NULL));
     assert_non_null(strstr(line, " level=error role=settle "));
     assert_non_null(strstr(line, " msg=\"bare\"\n"));
+}
+
+static void a_line_in_the_journal_begins_with_its_priority(void **state)
+{
+    (void)state;
+    char line[4096], stream[64];
+    struct stat st;
+    int fds[2], stderr_kept = dup(STDERR_FILENO);
+
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(fstat(fds[1], &st), 0);
+    (void)snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+    assert_int_equal(setenv("JOURNAL_STREAM", stream, 1), 0);
+    assert_int_equal(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+    log_init("settle", LOG_INFO);
+    log_warn("cursor moved", NULL);
+    assert_int_equal(dup2(stderr_kept, STDERR_FILENO), STDERR_FILENO);
+    ssize_t len = read(fds[0], line, sizeof line);
+    assert_in_range(len, 20, sizeof line);
+    assert_memory_equal(line, "<4>ts=2", 7);
+    log_init("settle", LOG_INFO); /* stderr is no journal now */
+    CAPTURE(line, log_warn("cursor moved", NULL));
+    assert_memory_equal(line, "ts=2", 4);
+    assert_int_equal(unsetenv("JOURNAL_STREAM") | close(fds[0]) | close(fds[1]) | close(stderr_kept), 0);
 }
 
 static void lines_below_the_minimum_are_not_written(void **state)
@@ -125,10 +137,34 @@ static void a_cut_quote_is_closed_and_whole(void **state)
     }
 }
 
+static void a_line_about_a_request_ends_with_its_id_once(void **state)
+{
+    (void)state;
+    char line[4096];
+
+    log_init("page", LOG_INFO);
+    log_request(STR("00112233445566778899aabbccddeeff"));
+    CAPTURE(line, log_warn("deposit", "user_id=%d", 7));
+    assert_non_null(strstr(line, " user_id=7 request_id=00112233445566778899aabbccddeeff\n"));
+    CAPTURE(line, log_warn("security", "request_id=%s scope=x", "00112233445566778899aabbccddeeff"));
+    assert_non_null(strstr(line, "\" request_id=00112233445566778899aabbccddeeff scope=x\n"));
+    static const struct str none[] = { { "", 0 },
+                                       { "00112233445566778899aabbccddeef", 31 },
+                                       { "00112233445566778899aabbccddeefF", 32 },
+                                       { "00112233445566778899aabbccdde\n=x", 32 } };
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        log_request(none[i]);
+        CAPTURE(line, log_warn("deposit", "user_id=%d", 7));
+        assert_non_null(strstr(line, " user_id=7\n"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_logfmt_with_time_level_role_and_words),
+        cmocka_unit_test(a_line_in_the_journal_begins_with_its_priority),
+        cmocka_unit_test(a_line_about_a_request_ends_with_its_id_once),
         cmocka_unit_test(lines_below_the_minimum_are_not_written),
         cmocka_unit_test(an_endless_line_is_cut_and_still_ends),
         cmocka_unit_test(logging_keeps_errno),

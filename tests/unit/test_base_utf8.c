@@ -184,6 +184,9 @@ static void first_grapheme_is_a_whole_one(void **state)
     assert_true(str_equal(utf8_first_grapheme(STR("x")), STR("x")));
     assert_int_equal(utf8_first_grapheme(STR("")).len, 0);
     assert_int_equal(utf8_first_grapheme(STR_NONE).len, 0);
+    assert_true(str_equal(utf8_first_grapheme(STR("\xff!")), STR("\xff")));
+    assert_true(str_equal(utf8_first_grapheme(STR("张\xe5\xbc")), STR("张")));
+    assert_true(str_equal(utf8_first_grapheme(STR("\xe5\xbc")), STR("\xe5")));
 }
 
 static void decent_text_stays_as_it_is(void **state)
@@ -282,6 +285,19 @@ static void a_pile_of_accents_is_cut(void **state)
     assert_clean("👨🏻‍👩🏻‍👧🏻‍👦🏻", "👨🏻‍👩🏻‍👧🏻‍👦🏻");
 }
 
+static void what_follows_a_cut_cluster_does_not_join_it(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "👨\u200d👩🏻🏻\u200d👧🏻\u200d👦🏻🏻\u200d👍🏻\u200d👧🎍a"; /* cut behind its 16th code point */
+    struct str once, twice;
+    assert_int_equal(utf8_clean(arena, str_from(text), &once), ST_OK);
+    assert_int_equal(utf8_clean(arena, once, &twice), ST_OK);
+    assert_true(str_equal(once, twice));
+    assert_int_equal(utf8_graphemes(once), 2);
+    assert_true(str_ends(once, STR("a")));
+}
+
 static void cleaning_clean_text_changes_nothing(void **state)
 {
     (void)state;
@@ -377,6 +393,7 @@ int main(void)
         cmocka_unit_test(joiners_alone_are_no_text),
         cmocka_unit_test(text_is_composed),
         cmocka_unit_test(a_pile_of_accents_is_cut),
+        cmocka_unit_test(what_follows_a_cut_cluster_does_not_join_it),
         cmocka_unit_test(cleaning_clean_text_changes_nothing),
         cmocka_unit_test(full_width_ascii_is_folded),
         cmocka_unit_test(texts_that_people_read_as_the_same_fold_to_the_same),

@@ -100,16 +100,22 @@ static void server_start(struct server *s, bool in_steps, rlim_t files_max)
     _exit(fcgi_serve(&options, &app) == ST_OK ? 0 : 1);
 }
 
-static void server_end(struct server *s)
+/* Of a process that has ended. */
+static void server_close(struct server *s)
 {
-    (void)kill(s->pid, SIGKILL);
-    assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
     close(s->listen_fd);
     for (int i = 0; i < 2; i++) {
         close(s->reports[i]);
         close(s->resume[i]);
     }
     (void)unlink(s->address.sun_path);
+}
+
+static void server_end(struct server *s)
+{
+    (void)kill(s->pid, SIGKILL);
+    assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
+    server_close(s);
 }
 
 /* ---- the clients ---- */
@@ -302,6 +308,83 @@ static void a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_an
     server_end(&s);
 }
 
+/* ---- a supervisor that keeps connections ---- */
+
+/* Takes the supervisor's place; returns its socket. */
+static int supervisor_begin(struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    (void)snprintf(address->sun_path, sizeof address->sun_path, "/tmp/hb-fcgi-%ld.notify", (long)getpid());
+    (void)unlink(address->sun_path);
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)address, sizeof *address), 0);
+    assert_int_equal(setenv("NOTIFY_SOCKET", address->sun_path, 1), 0);
+    assert_int_equal(setenv("FDSTORE", "1", 1), 0);
+    return fd;
+}
+
+static void supervisor_end(int fd, const struct sockaddr_un *address)
+{
+    (void)unsetenv("NOTIFY_SOCKET");
+    (void)unsetenv("FDSTORE");
+    (void)unlink(address->sun_path);
+    close(fd);
+}
+
+/* Reads messages up to the one with descriptors; fills fds with them and returns their number. */
+static size_t supervisor_keeps(int fd, int fds[2])
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    for (;;) {
+        char text[64];
+        struct iovec part = { .iov_base = text, .iov_len = sizeof text };
+        struct msghdr message = {
+            .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+        };
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        if (poll(&p, 1, PATIENCE_MS) <= 0 || recvmsg(fd, &message, 0) < 0)
+            return 0;
+        const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        if (header == NULL)
+            continue;
+        memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+        return (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    }
+}
+
+/* The first client has asked nothing yet, the second has. */
+static void a_process_that_stops_leaves_all_connections_open(void **state)
+{
+    (void)state;
+    struct server s;
+    struct sockaddr_un address;
+    int supervisor = supervisor_begin(&address), clients[2], kept[2];
+    char byte = 0;
+    server_start(&s, false, 1024);
+    for (int i = 0; i < 2; i++)
+        clients[i] = client_connect(&s);
+    client_ask(clients[1], 1);
+    assert_true(client_answer(clients[1]));
+    assert_int_equal(kill(s.pid, SIGTERM), 0);
+    assert_int_equal(supervisor_keeps(supervisor, kept), 2);
+    for (int i = 0; i < 2; i++)
+        client_ask(clients[i], 2);
+    assert_int_equal(waitpid(s.pid, NULL, 0), s.pid);
+    for (int i = 0; i < 2; i++) {
+        uint8_t request[PART_ALL];
+        assert_int_equal(recv(kept[i], request, sizeof request, MSG_DONTWAIT), PART_ALL);
+        assert_int_equal(send(kept[i], "x", 1, MSG_NOSIGNAL), 1);
+        close(kept[i]);
+        assert_int_equal(recv(clients[i], &byte, 1, 0), 1);
+        close(clients[i]);
+    }
+    supervisor_end(supervisor, &address);
+    server_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_new_connection_is_accepted_when_kept_ones_use_all_descriptors),
         cmocka_unit_test(a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered),
         cmocka_unit_test(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered),
+        cmocka_unit_test(a_process_that_stops_leaves_all_connections_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,13 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/metrics.h"
+#include "io/metrics_processes.h"
 
 static char dir[] = "/tmp/hb-metrics-XXXXXX";
 static char path[64];
@@ -35,6 +38,7 @@ static void without_a_file_counting_still_works(void **state)
 {
     (void)state;
     assert_false(metrics_open("/no/such/folder/metrics"));
+    assert_int_equal(errno, ENOENT);
     metrics_add(METRIC_SENT, 2);
     assert_int_equal(metrics_get(METRIC_SENT), 2);
 }
@@ -43,7 +47,12 @@ static void processes_add_to_the_same_counters(void **state)
 {
     (void)state;
     enum { CHILDREN = 4, TIMES = 10000 };
+    mode_t mask = umask(077);
+    struct stat st;
     assert_true(metrics_open(path));
+    (void)umask(mask);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0660); /* processes of other users are in its group */
     for (int i = 0; i < CHILDREN; i++) {
         pid_t child = fork();
         assert_true(child >= 0);
@@ -75,7 +84,7 @@ static void every_family_is_described_once_before_its_values(void **state)
 {
     (void)state;
     struct buf out = BUF_EMPTY;
-    metrics_print(&out);
+    metrics_print(&out, NULL, 0);
     buf_char(&out, '\0');
     assert_false(out.failed);
     const char *first = strstr(out.ptr, "# HELP hongbao_requests_total Requests answered.\n"
@@ -88,6 +97,133 @@ static void every_family_is_described_once_before_its_values(void **state)
     buf_free(&out);
 }
 
+static void lines_of_a_family_are_together_with_those_of_other_counters(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    const struct metric_sample others[] = { { "hongbao_limited_total{limit=\"elsewhere\"}", 7 },
+                                            { "hongbao_limited_total{limit=\"there\"}", 8 } };
+    metrics_print(&out, others, 2);
+    buf_char(&out, '\0');
+    assert_false(out.failed);
+    assert_non_null(strstr(out.ptr, "hongbao_limited_total{limit=\"phrase\"} 0\n"
+                                    "hongbao_limited_total{limit=\"elsewhere\"} 7\n"
+                                    "hongbao_limited_total{limit=\"there\"} 8\n# HELP "));
+    buf_free(&out);
+}
+
+static bool prints(const char *text)
+{
+    struct buf out = BUF_EMPTY;
+    metrics_print(&out, NULL, 0);
+    assert_false(out.failed);
+    bool found = str_after(buf_view(&out), str_from(text)).ptr != NULL;
+    buf_free(&out);
+    return found;
+}
+
+static void a_histogram_counts_values_up_to_each_bound(void **state)
+{
+    (void)state;
+    assert_int_equal(metrics_observed(HISTOGRAM_HOT_WRITE), 0);
+    metrics_observe(HISTOGRAM_HOT_WRITE, -5);
+    metrics_observe(HISTOGRAM_HOT_WRITE, 250);
+    metrics_observe(HISTOGRAM_HOT_WRITE, 251);
+    metrics_observe(HISTOGRAM_HOT_WRITE, 60000000);
+    assert_int_equal(metrics_observed(HISTOGRAM_HOT_WRITE), 4);
+    assert_true(prints("# TYPE hongbao_request_seconds histogram\n"
+                       "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"0.000250\"} 2\n"
+                       "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"0.000500\"} 3\n"));
+    assert_true(prints("le=\"10.000000\"} 3\n"
+                       "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"+Inf\"} 4\n"
+                       "hongbao_request_seconds_sum{pool=\"hot\",class=\"write\"} 60.000501\n"
+                       "hongbao_request_seconds_count{pool=\"hot\",class=\"write\"} 4\n"));
+}
+
+static void sizes_are_whole_numbers(void **state)
+{
+    (void)state;
+    metrics_observe(HISTOGRAM_CROWD, 64);
+    assert_true(prints("hongbao_crowd_grabs_bucket{le=\"32\"} 0\nhongbao_crowd_grabs_bucket{le=\"64\"} 1\n"));
+    assert_true(prints("hongbao_crowd_grabs_bucket{le=\"+Inf\"} 1\nhongbao_crowd_grabs_sum 64\n"
+                       "hongbao_crowd_grabs_count 1\n"));
+}
+
+static void a_counter_of_seconds_is_printed_in_seconds(void **state)
+{
+    (void)state;
+    metrics_add(METRIC_BUSY_PAGE, 1234567);
+    assert_true(prints("\nhongbao_busy_seconds_total{pool=\"page\"} 1.234567\n"));
+}
+
+static struct metrics_crew crew(enum metrics_role role)
+{
+    struct metrics_crew read;
+    metrics_crew_read(role, &read);
+    return read;
+}
+
+/* A process enters the list, says on a pipe that it has, and ends when it may. */
+static pid_t worker_start(int ready[2], int leave[2], bool ends_well)
+{
+    char byte = 0;
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(leave), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(leave[1]);
+        metrics_process_begin(METRICS_HOT);
+        metrics_process_begin(METRICS_HOT); /* again in place */
+        metrics_process_busy(true);
+        bool ok = write(ready[1], "", 1) == 1 && read(leave[0], &byte, 1) == 0;
+        if (ends_well)
+            metrics_process_end();
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    return child;
+}
+
+static void a_process_is_in_the_list_from_its_beginning_to_its_end(void **state)
+{
+    int ready[2], leave[2], status;
+    (void)state;
+    assert_int_equal(crew(METRICS_HOT).count, 0);
+    assert_int_equal(crew(METRICS_HOT).beat_ms, -1);
+    uint64_t starts = metrics_get(METRIC_STARTS_HOT);
+    pid_t child = worker_start(ready, leave, true);
+    struct metrics_crew one = crew(METRICS_HOT);
+    assert_int_equal(one.count, 1);
+    assert_int_equal(one.busy, 1);
+    assert_true(one.beat_ms >= 0 && one.start_s > 0);
+    assert_int_equal(crew(METRICS_SETTLE).count, 0);
+    assert_int_equal(metrics_get(METRIC_STARTS_HOT), starts + 2);
+    close(leave[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(crew(METRICS_HOT).count, 0);
+}
+
+static void the_list_has_room_for_many_processes_and_the_rest_is_not_counted(void **state)
+{
+    (void)state;
+    enum { MANY = 300, ROOM = 256 };
+    int status;
+    for (int i = 0; i < MANY; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            metrics_process_begin(METRICS_CARD);
+            metrics_process_beat();
+            _exit(0); /* killed, as it were */
+        }
+        assert_true(waitpid(child, &status, 0) == child && status == 0);
+    }
+    assert_in_range(crew(METRICS_CARD).count, ROOM - 1, ROOM);
+    assert_int_equal(crew(METRICS_CARD).busy, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +231,12 @@ int main(void)
         cmocka_unit_test(processes_add_to_the_same_counters),
         cmocka_unit_test(counts_survive_a_restart),
         cmocka_unit_test(every_family_is_described_once_before_its_values),
+        cmocka_unit_test(lines_of_a_family_are_together_with_those_of_other_counters),
+        cmocka_unit_test(a_histogram_counts_values_up_to_each_bound),
+        cmocka_unit_test(sizes_are_whole_numbers),
+        cmocka_unit_test(a_counter_of_seconds_is_printed_in_seconds),
+        cmocka_unit_test(a_process_is_in_the_list_from_its_beginning_to_its_end),
+        cmocka_unit_test(the_list_has_room_for_many_processes_and_the_rest_is_not_counted),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -51,6 +51,9 @@ static void width_case_blanks_and_composition_do_not_matter(void **state)
         { "\u2764\uFE0F", "\u2764" },
         { "a\u200Bb", "ab" },
         { "\u00A0x\u00A0", "x" },
+        { "\uFE0F 恭喜 \uFE0F", "恭喜" },
+        { "a \uFE0F b", "a b" },
+        { "cafe\uFE0F\u0301", "café" },
     };
     for (size_t i = 0; i < ARRAY_LEN(same); i++)
         if (!str_equal(folded(same[i][0]), folded(same[i][1])))

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "packet/record_search.h"
+#include "support/test_arena.h"
 
 static const int64_t NOW_MS = 1000000;
-static struct arena *arena;
 
 static struct record record_of(void)
 {
@@ -91,20 +91,6 @@ static void the_person_of_a_sent_packet_is_a_receiver(void **state)
     assert_true(record_matches(arena, &row, RECORD_SENT, &person, NOW_MS));
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_new(4096, 1 << 20);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,5 +99,5 @@ int main(void)
         cmocka_unit_test(the_state_is_the_one_that_users_see),
         cmocka_unit_test(the_person_of_a_sent_packet_is_a_receiver),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }

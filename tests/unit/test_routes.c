@@ -8,33 +8,22 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "ops/health.h"
-#include "pages/routes.h"
-#include "user/routes.h"
-#include "wallet/routes.h"
+#include "ops/site_routes.h"
 #include "web/bearer.h"
-
-static const struct floor {
-    const struct route *routes;
-    const size_t *count;
-} floors[] = { { user_routes, &user_routes_count },
-               { wallet_routes, &wallet_routes_count },
-               { packet_routes, &packet_routes_count },
-               { ops_routes, &ops_routes_count } };
+#include "web/limits.h"
 
 static void every_post_requires_the_same_origin(void **state)
 {
     (void)state;
     size_t posts = 0;
-    for (size_t f = 0; f < ARRAY_LEN(floors); f++)
-        for (size_t i = 0; i < *floors[f].count; i++) {
-            const struct route *r = &floors[f].routes[i];
-            if (strcmp(r->method, "POST") != 0)
-                continue;
-            posts++;
-            if (!(r->needs & SAME_ORIGIN))
-                fail_msg("POST %s does not require the same origin", r->path);
-        }
+    for (size_t i = 0; i < site_routes_count(); i++) {
+        const struct route *r = site_route(i);
+        if (strcmp(r->method, "POST") != 0)
+            continue;
+        posts++;
+        if (!(r->needs & SAME_ORIGIN))
+            fail_msg("POST %s does not require the same origin", r->path);
+    }
     assert_true(posts >= 7);
 }
 
@@ -44,16 +33,15 @@ static void money_and_records_need_a_user(void **state)
     static const char *const private[] = { "/send",     "/p/:id/open", "/wallet",
                                            "/records/", "/orders/",    "/account/tokens/:id/delete" };
     size_t found = 0;
-    for (size_t f = 0; f < ARRAY_LEN(floors); f++)
-        for (size_t i = 0; i < *floors[f].count; i++)
-            for (size_t k = 0; k < ARRAY_LEN(private); k++) {
-                const struct route *r = &floors[f].routes[i];
-                if (strncmp(r->path, private[k], strlen(private[k])) != 0)
-                    continue;
-                found++;
-                if ((r->needs & NEED_USER) != NEED_USER)
-                    fail_msg("%s %s needs no user", r->method, r->path);
-            }
+    for (size_t i = 0; i < site_routes_count(); i++)
+        for (size_t k = 0; k < ARRAY_LEN(private); k++) {
+            const struct route *r = site_route(i);
+            if (strncmp(r->path, private[k], strlen(private[k])) != 0)
+                continue;
+            found++;
+            if ((r->needs & NEED_USER) != NEED_USER)
+                fail_msg("%s %s needs no user", r->method, r->path);
+        }
     assert_true(found >= 8);
 }
 
@@ -61,30 +49,59 @@ static void money_and_records_need_a_user(void **state)
 static void every_post_of_a_user_says_which_tokens_may_use_it(void **state)
 {
     (void)state;
-    for (size_t f = 0; f < ARRAY_LEN(floors); f++)
-        for (size_t i = 0; i < *floors[f].count; i++) {
-            const struct route *r = &floors[f].routes[i];
-            unsigned tokens = r->needs & (FOR_SEND | FOR_OPEN | NO_TOKEN);
-            if (strcmp(r->method, "POST") == 0 && (r->needs & WANT_VISITOR) != 0 && tokens != FOR_SEND &&
-                tokens != FOR_OPEN && tokens != NO_TOKEN)
-                fail_msg("POST %s needs one of FOR_SEND, FOR_OPEN and NO_TOKEN (web/router.h)", r->path);
-            if (strcmp(r->method, "GET") == 0 && (tokens & ~(unsigned)NO_TOKEN) != 0)
-                fail_msg("GET %s is for the scope read", r->path);
-        }
+    for (size_t i = 0; i < site_routes_count(); i++) {
+        const struct route *r = site_route(i);
+        unsigned tokens = r->needs & (FOR_SEND | FOR_OPEN | NO_TOKEN);
+        if (strcmp(r->method, "POST") == 0 && (r->needs & WANT_VISITOR) != 0 && tokens != FOR_SEND &&
+            tokens != FOR_OPEN && tokens != NO_TOKEN)
+            fail_msg("POST %s needs one of FOR_SEND, FOR_OPEN and NO_TOKEN (web/router.h)", r->path);
+        if (strcmp(r->method, "GET") == 0 && (tokens & ~(unsigned)NO_TOKEN) != 0)
+            fail_msg("GET %s is for the scope read", r->path);
+    }
 }
 
 static void no_token_reaches_the_account(void **state)
 {
     (void)state;
     static const char *const own[] = { "/account", "/login", "/register", "/logout" };
-    for (size_t f = 0; f < ARRAY_LEN(floors); f++)
-        for (size_t i = 0; i < *floors[f].count; i++)
-            for (size_t k = 0; k < ARRAY_LEN(own); k++) {
-                const struct route *r = &floors[f].routes[i];
-                if (strncmp(r->path, own[k], strlen(own[k])) == 0 && (r->needs & WANT_VISITOR) != 0 &&
-                    bearer_scope(r) != 0)
-                    fail_msg("%s %s accepts tokens", r->method, r->path);
-            }
+    for (size_t i = 0; i < site_routes_count(); i++)
+        for (size_t k = 0; k < ARRAY_LEN(own); k++) {
+            const struct route *r = site_route(i);
+            if (strncmp(r->path, own[k], strlen(own[k])) == 0 && (r->needs & WANT_VISITOR) != 0 && bearer_scope(r) != 0)
+                fail_msg("%s %s accepts tokens", r->method, r->path);
+        }
+}
+
+/* Taking a limit is a round of its own, and the hot pool works on many requests at a time: nginx limits its routes. */
+static void routes_of_the_hot_pool_have_no_limits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < site_routes_count(); i++)
+        if ((site_route(i)->pools & POOL_HOT) != 0)
+            assert_int_equal(site_route(i)->needs & LIMITED, 0);
+}
+
+static void what_costs_money_or_time_has_a_limit(void **state)
+{
+    static const struct {
+        const char *method, *path;
+        unsigned limits;
+    } limited[] = { { "POST", "/send", LIMITED_BY(LIMIT_SEND) },
+                    { "POST", "/wallet/deposit", LIMITED_BY(LIMIT_DEPOSIT) },
+                    { "POST", "/register", LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK) },
+                    { "GET", "/records/received.csv", LIMITED_BY(LIMIT_EXPORT) },
+                    { "GET", "/records/sent.csv", LIMITED_BY(LIMIT_EXPORT) },
+                    { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD) } };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(limited); k++) {
+        unsigned found = 0;
+        for (size_t i = 0; i < site_routes_count(); i++) {
+            const struct route *r = site_route(i);
+            if (strcmp(r->method, limited[k].method) == 0 && strcmp(r->path, limited[k].path) == 0)
+                found = r->needs & LIMITED;
+        }
+        assert_int_equal(found, limited[k].limits);
+    }
 }
 
 int main(void)
@@ -94,6 +111,8 @@ int main(void)
         cmocka_unit_test(money_and_records_need_a_user),
         cmocka_unit_test(every_post_of_a_user_says_which_tokens_may_use_it),
         cmocka_unit_test(no_token_reaches_the_account),
+        cmocka_unit_test(routes_of_the_hot_pool_have_no_limits),
+        cmocka_unit_test(what_costs_money_or_time_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

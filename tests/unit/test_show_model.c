@@ -116,8 +116,12 @@ static void a_receiver_can_thank_once_the_money_has_come(void **state)
     view.mine.thanks = view.rows[0].thanks = STR("谢谢\"<b>");
     assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
     assert_true(json_has(&m, "\"thanks\":\"谢谢\\\"\\u003cb\\u003e\""));
-    view.packet.sender_id = GRABBER; /* the own share of an own packet */
     view.mine.thanks = STR_NONE;
+    assert_true(flag(shown(&view, GRABBER, &m), "can_thank"));
+    view.packet.sender_name = STR(""); /* has deleted the account */
+    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    view.packet.sender_id = GRABBER; /* the own share of an own packet */
+    view.packet.sender_name = STR("小明");
     assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
 }
 
@@ -136,6 +140,27 @@ static void only_the_sender_sees_the_amounts(void **state)
     (void)shown(&view, GRABBER, &m);
     assert_false(json_has(&m, "\"amount_fen\":1000"));
     assert_false(json_has(&m, "grabbed_fen"));
+}
+
+static void the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver(void **state)
+{
+    (void)state;
+    struct model m;
+    struct packet_view view = view_open(STRANGER);
+    (void)shown(&view, GUEST, &m);
+    assert_true(json_has(&m, "\"greeting\":\"恭喜\""));
+    view.packet.kind = PACKET_EXCLUSIVE;
+    view.packet.receiver_id = GRABBER;
+    view.packet.receiver_name = STR("小明");
+    static const struct {
+        uint64_t visitor_id;
+        bool reads;
+    } cases[] = { { SENDER, true }, { GRABBER, true }, { STRANGER, false }, { GUEST, false } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        (void)shown(&view, cases[i].visitor_id, &m);
+        assert_int_equal(json_has(&m, "恭喜"), cases[i].reads);
+        assert_int_equal(json_has(&m, "\"greeting\":null"), !cases[i].reads);
+    }
 }
 
 static void the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share(void **state)
@@ -379,6 +404,10 @@ static void a_packet_of_one_share_has_texts_in_the_singular(void **state)
     p.grabbed_count = 0;
     p.amount_fen = 300;
     assert_list_says(&p, SENDER, "红包金额3.00元，等待对方领取", "¥3.00, not opened yet");
+    p.receiver_name = STR(""); /* has deleted the account */
+    assert_list_says(&p, SENDER, "红包金额3.00元，对方已注销账号，没有人能领了。你可以提前结束",
+                     "¥3.00: the receiver has deleted the account, so nobody can open it. You can end it early");
+    p.receiver_name = STR("小明");
     p.state = PACKET_FINISHED;
     p.finished_ms = p.created_ms + 61000;
     assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "The only share, ¥3.00, taken in 1 minute");
@@ -444,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_receiver_can_thank_once_the_money_has_come),
         cmocka_unit_test(only_the_sender_sees_the_amounts),
+        cmocka_unit_test(the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver),
         cmocka_unit_test(the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share),
         cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),
         cmocka_unit_test(an_exclusive_packet_can_be_opened_by_its_receiver_only),

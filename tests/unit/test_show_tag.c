@@ -97,6 +97,14 @@ static void change_visitor(struct facts *s)
 {
     s->x.visitor.user_id = SENDER;
 }
+static void change_receiver(struct facts *s)
+{
+    s->view.packet.receiver_name = STR("小红");
+}
+static void change_receivers(struct facts *s)
+{
+    s->view.packet.receiver_names = STR("小红\n\n小刚");
+}
 static void change_nickname(struct facts *s)
 {
     s->x.visitor.nickname = STR("小月");
@@ -174,10 +182,10 @@ static void every_fact_of_an_answer_changes_its_tag(void **state)
 {
     (void)state;
     static void (*const changes[])(struct facts *) = {
-        change_language, change_format, change_visitor,   change_nickname, change_logged_out,  change_page,
-        change_packet,   change_state,  change_count,     change_refund,   change_busy,        change_over,
-        change_waiting,  change_newest, change_mine,      change_no_rows,  change_newest_time, change_my_share,
-        change_settled,  change_assets, change_templates,
+        change_language,    change_format,   change_visitor, change_nickname, change_receiver,  change_receivers,
+        change_logged_out,  change_page,     change_packet,  change_state,    change_count,     change_refund,
+        change_busy,        change_over,     change_waiting, change_newest,   change_mine,      change_no_rows,
+        change_newest_time, change_my_share, change_settled, change_assets,   change_templates,
     };
     const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];

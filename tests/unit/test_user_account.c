@@ -3,29 +3,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "support/test_arena.h"
 #include "user/account.h"
+#include "user/common_password.h"
 
-static struct arena *arena;
 static struct services services;
-
-static int arena_setup(void **state)
-{
-    (void)state;
-    arena = arena_new(4096, 1 << 20);
-    return arena == NULL;
-}
-
-static int arena_teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 /* Reads the form of /register with these typed texts. */
 static enum status account_read(struct arena *a, struct account_form typed, struct account_form *out,
@@ -136,16 +124,78 @@ static void a_nickname_has_at_most_32_graphemes(void **state)
     assert_message(message_for("nickname", "ab", families, STR("long enough")), "text/nickname_combined");
 }
 
-static void a_password_has_8_to_128_bytes(void **state)
+static void a_password_has_8_to_128_characters(void **state)
 {
     (void)state;
-    char text[130];
+    char text[130], hans[3 * 129];
     memset(text, 'x', sizeof text);
     assert_message(message_for("password", "ab", "", STR("")), "text/password_missing");
     assert_message(message_for("password", "ab", "", (struct str){ text, 7 }), "text/password_short");
     assert_message(message_for("password", "ab", "", (struct str){ text, 8 }), "");
     assert_message(message_for("password", "ab", "", (struct str){ text, 128 }), "");
     assert_message(message_for("password", "ab", "", (struct str){ text, 129 }), "text/password_long");
+    for (size_t i = 0; i < 129; i++)
+        memcpy(hans + 3 * i, "密", 3);
+    assert_message(message_for("password", "ab", "", (struct str){ hans, 3 * 7 }), "text/password_short");
+    assert_message(message_for("password", "ab", "", (struct str){ hans, 3 * 128 }), "");
+    assert_message(message_for("password", "ab", "", (struct str){ hans, 3 * 129 }), "text/password_long");
+}
+
+static void a_common_password_is_refused_in_any_case(void **state)
+{
+    (void)state;
+    static const char *const common[] = { "password", "12345678", "1q2w3e4r", "PassWord1", "!qaz2wsx" };
+    for (size_t i = 0; i < ARRAY_LEN(common); i++)
+        assert_message(message_for("password", "ab", "", str_from(common[i])), "text/password_common");
+    static const char *const rare[] = { "passwordpasswore", "1q2w3e4r5t6y7u8i9o0p-", "correct-horse",
+                                        "        ",         "\n\n\n\n\n\n\n\n",      "password\n12345678" };
+    for (size_t i = 0; i < ARRAY_LEN(rare); i++)
+        assert_message(message_for("password", "ab", "", str_from(rare[i])), "");
+}
+
+/* Every word of the list is found, also the first and the last one of the table, and no word between two of them. */
+static void each_of_the_10000_is_found(void **state)
+{
+    (void)state;
+    char line[256];
+    size_t count = 0;
+    FILE *list = fopen(COMMON_PASSWORDS, "re");
+    assert_non_null(list);
+    while (fgets(line, sizeof line, list) != NULL) {
+        size_t len = strcspn(line, "\n");
+        if (line[0] == '#')
+            continue;
+        assert_true(len >= PASSWORD_CHARACTERS_MIN);
+        assert_true(password_is_common((struct str){ line, len }));
+        line[len] = '\x01'; /* sorts directly behind the word */
+        assert_false(password_is_common((struct str){ line, len + 1 }));
+        count++;
+    }
+    (void)fclose(list);
+    assert_int_equal(count, 10000);
+}
+
+static void a_password_like_the_username_is_refused(void **state)
+{
+    (void)state;
+    static const char *const like[] = {
+        "xiaoming", "XiaoMing", "gnimoaix", "xiaoming2024", "!xiaoming-xiaoming!", "xiaomingxiaoming"
+    };
+    static const char *const unlike[] = { "xiaoming20241", "xiaomin-xiaomin", "my name is xiaoming" };
+    for (size_t i = 0; i < ARRAY_LEN(like); i++)
+        assert_message(message_for("password", " Xiaoming ", "", str_from(like[i])), "text/password_like_name");
+    for (size_t i = 0; i < ARRAY_LEN(unlike); i++)
+        assert_message(message_for("password", "xiaoming", "", str_from(unlike[i])), "");
+    assert_false(password_is_like_username(STR("some words"), STR("")));
+}
+
+static void a_password_like_the_service_is_refused(void **state)
+{
+    (void)state;
+    static const char *const like[] = { "HongBao1", "hongbaohongbao", "redpacket", "!redenvelope", "红包红包2024" };
+    for (size_t i = 0; i < ARRAY_LEN(like); i++)
+        assert_message(message_for("password", "xiaoming", "", str_from(like[i])), "text/password_common");
+    assert_message(message_for("password", "xiaoming", "", STR("hongbao-demo")), "");
 }
 
 static void only_a_local_path_is_taken_as_next(void **state)
@@ -190,7 +240,11 @@ int main(void)
         cmocka_unit_test(an_empty_nickname_becomes_the_username),
         cmocka_unit_test(a_nickname_is_cleaned_and_a_password_is_not),
         cmocka_unit_test(a_nickname_has_at_most_32_graphemes),
-        cmocka_unit_test(a_password_has_8_to_128_bytes),
+        cmocka_unit_test(a_password_has_8_to_128_characters),
+        cmocka_unit_test(a_common_password_is_refused_in_any_case),
+        cmocka_unit_test(each_of_the_10000_is_found),
+        cmocka_unit_test(a_password_like_the_username_is_refused),
+        cmocka_unit_test(a_password_like_the_service_is_refused),
         cmocka_unit_test(only_a_local_path_is_taken_as_next),
         cmocka_unit_test(every_field_gets_its_own_message),
         cmocka_unit_test(without_memory_the_form_is_neither_accepted_nor_refused),

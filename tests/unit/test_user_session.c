@@ -26,7 +26,7 @@ static struct config seven_days(void)
 
 static struct session session_at(int64_t created_ms, int64_t seen_ms)
 {
-    return (struct session){ 10001, created_ms, seen_ms, STR("xiaoming"), STR("小明") };
+    return (struct session){ 10001, created_ms, seen_ms, STR("xiaoming"), STR("小明"), true };
 }
 
 static void tokens_are_well_formed_and_unique(void **state)
@@ -73,13 +73,27 @@ static void a_stored_value_is_read_back(void **state)
     struct session s = session_at(LOGIN_MS, LOGIN_MS + 5), back;
     s.nickname = STR("小,明,🧧");
     struct str value = session_value_text(a, &s);
-    assert_true(str_equal(value, STR("10001,1800000000000,1800000000005,xiaoming,小,明,🧧")));
+    assert_true(str_equal(value, STR("v2,10001,1800000000000,1800000000005,xiaoming,小,明,🧧")));
     assert_true(session_value_read(value, &back));
     assert_int_equal(back.user_id, s.user_id);
     assert_int_equal(back.created_ms, s.created_ms);
     assert_int_equal(back.seen_ms, s.seen_ms);
     assert_true(str_equal(back.username, s.username));
     assert_true(str_equal(back.nickname, s.nickname));
+    assert_true(back.listed);
+    arena_free(a);
+}
+
+static void a_value_of_the_version_before_is_in_no_list(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1024, 1024);
+    struct session s;
+    static const char before[] = "10001,1800000000000,1800000000005,xiaoming,小明";
+    assert_true(session_value_read(str_from(before), &s));
+    assert_false(s.listed);
+    assert_int_equal(s.user_id, 10001);
+    assert_true(str_equal(session_value_text(a, &s), str_from(before)));
     arena_free(a);
 }
 
@@ -88,6 +102,10 @@ static void malformed_values_are_refused(void **state)
     (void)state;
     static const char *const values[] = {
         "",
+        "v2,",
+        "v2",
+        "v3,10001,1800000000000,1800000000000,xiaoming,小明",
+        "v2,v2,10001,1800000000000,1800000000000,xiaoming,小明",
         "10001",
         "10001,1800000000000,1800000000000",
         "10001,1800000000000,1800000000000,xiaoming",
@@ -180,6 +198,7 @@ int main(void)
         cmocka_unit_test(malformed_tokens_are_refused),
         cmocka_unit_test(a_key_is_the_hash_of_its_token),
         cmocka_unit_test(a_stored_value_is_read_back),
+        cmocka_unit_test(a_value_of_the_version_before_is_in_no_list),
         cmocka_unit_test(malformed_values_are_refused),
         cmocka_unit_test(a_session_ends_after_the_idle_time),
         cmocka_unit_test(a_session_ends_after_its_absolute_lifetime_in_spite_of_visits),

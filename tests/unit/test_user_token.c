@@ -8,28 +8,19 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "support/test_arena.h"
 #include "user/account_page.h"
 #include "user/token.h"
 #include "user/token_page.h"
 #include "web/bearer.h"
 
 static struct public_id_key key, other_key;
-static struct arena *arena;
 
 static int setup(void **state)
 {
-    (void)state;
     public_id_key_derive(STR("a secret of at least 32 characters"), &key);
     public_id_key_derive(STR("another secret of 32 characters ..."), &other_key);
-    arena = arena_new(4096, 1 << 20);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
+    return arena_setup(state);
 }
 
 static void tokens_are_valid_and_unique(void **state)
@@ -122,6 +113,7 @@ static const char *form_of(const char *const *pairs, size_t count, struct token_
     config_defaults(&config);
     services.stores.config = &config;
     struct exchange x = { .app = &services, .arena = arena };
+    x.form.fields[x.form.count++] = (struct form_field){ STR("password"), STR("as typed") };
     for (size_t i = 0; i < count; i += 2)
         x.form.fields[x.form.count++] = (struct form_field){ str_from(pairs[i]), str_from(pairs[i + 1]) };
     *out = (struct token_form){ 0 };
@@ -177,5 +169,5 @@ int main(void)
         cmocka_unit_test(scopes_come_from_boxes_from_words_or_from_both),
         cmocka_unit_test(a_token_needs_a_name_a_scope_and_an_end),
     };
-    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
+    return random_init() ? cmocka_run_group_tests(tests, setup, arena_teardown) : 1;
 }

@@ -10,23 +10,8 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/random.h"
+#include "support/test_arena.h"
 #include "web/form.h"
-
-static struct arena *arena;
-
-static int arena_setup(void **state)
-{
-    (void)state;
-    arena = arena_new(4096, 1 << 20);
-    return arena == NULL;
-}
-
-static int arena_teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static enum status parse(const char *text, struct form *form)
 {

@@ -90,6 +90,7 @@ static void a_text_is_in_the_language_of_the_visitor(void **state)
     x.language = LANGUAGE_EN;
     assert_true(str_equal(text_of(&x, "text/sold_out"), STR("Too late: all shares are gone")));
     assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("A share can be at most ¥12.50")));
+    assert_true(str_equal(text_with(&x, "text/share_max", STR("<&>")), STR("A share can be at most ¥<&>")));
     assert_true(str_equal(text_of(&x, "text/nothing"), STR("text/nothing")));
 }
 

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
+#include "web/assets.h"
 #include "web/respond.h"
 #include "web/router.h"
 
@@ -23,6 +25,7 @@ static struct served {
     char *env[ENV_MAX + 1]; /* "NAME=value" */
     struct buf answer;
     unsigned handled;
+    bool answer_is_utf8;
     uint64_t visitor; /* the session's user id; 0: a guest */
 } served;
 
@@ -85,19 +88,23 @@ static int ask(const char *path, const char *body, const char *const *more, size
     config_defaults(&config);
     app = (struct services){ .stores.config = &config, .visitor_queue = visitor_queue, .visitor_read = visitor_read };
     assert_int_equal(templates_load(HB_SOURCE_DIR "/templates", &app.templates, error, sizeof error), ST_OK);
+    assert_int_equal(assets_load(HB_SOURCE_DIR "/static", &app.assets), ST_OK);
     served.request.fcgx.envp = served.env;
     served.request.arena = arena_new(4096, 1 << 20);
     served.request.body = body == NULL ? STR("") : str_from(body);
     served.handled = 0;
+    served.answer_is_utf8 = false;
     served.answer = BUF_EMPTY;
     assert_int_equal(router_serve(&(struct router){ site, ARRAY_LEN(site), POOL_PAGE, &app }), ST_OK);
     assert_true(str_starts(buf_view(&served.answer), STR("Status: ")));
+    served.answer_is_utf8 = utf8_valid(buf_view(&served.answer));
     int status = atoi(served.answer.ptr + sizeof "Status: " - 1);
     for (size_t i = 0; i < env_count; i++)
         free(served.env[i]);
     buf_free(&served.answer);
     arena_free(served.request.arena);
     templates_free(&app.templates);
+    assets_free(app.assets);
     memset(served.env, 0, sizeof served.env);
     memset(&served.request, 0, sizeof served.request);
     return status;
@@ -158,6 +165,18 @@ static void a_forged_packet_id_reaches_no_handler(void **state)
     assert_int_equal(served.handled, 0);
 }
 
+static void a_page_about_a_malformed_address_is_utf8(void **state)
+{
+    (void)state;
+    static const char *const addresses[] = { "/wallet?before\x91", "/p/\xe8", "/nowhere/\xff", "/send?a=%" };
+    for (size_t i = 0; i < ARRAY_LEN(addresses); i++) {
+        assert_in_range(ASK(addresses[i], NULL, "HTTP_ACCEPT=text/html"), 400, 405);
+        assert_true(served.answer_is_utf8);
+        assert_in_range(ASK(addresses[i], NULL, "HTTP_ACCEPT=application/json"), 400, 405);
+        assert_true(served.answer_is_utf8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_body_of_another_media_type_reaches_no_handler),
         cmocka_unit_test(a_field_in_query_and_body_reaches_no_handler),
         cmocka_unit_test(a_forged_packet_id_reaches_no_handler),
+        cmocka_unit_test(a_page_about_a_malformed_address_is_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

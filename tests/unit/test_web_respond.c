@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -122,6 +123,34 @@ static void an_answer_that_lacks_a_cookie_is_replaced(void **state)
     assert_problem("urn:hongbao:problem:busy");
 }
 
+/* On https a cookie of another host of the same domain, which can't have the prefix, is not read. */
+static void on_https_every_cookie_is_of_this_host_alone(void **state)
+{
+    (void)state;
+    static char sent[] = "HTTP_COOKIE=language=zh-CN; __Host-language=en; x__Host-other=1";
+    char *params[] = { sent, NULL };
+    struct fcgi_request with_cookies = { .fcgx.envp = params };
+    x.fcgi = &with_cookies;
+    assert_true(str_equal(exchange_cookie(&x, STR("language")), STR("zh-CN")));
+    (void)snprintf(config.base_url, sizeof config.base_url, "https://hongbao.example");
+    assert_true(str_equal(exchange_cookie(&x, STR("language")), STR("en")));
+    assert_null(exchange_cookie(&x, STR("other")).ptr);
+    respond_cookie(&x, STR("language"), STR("en"), 60);
+    config_defaults(&config);
+    assert_true(has(&x.headers, "Set-Cookie: __Host-language=en; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure"));
+}
+
+/* nginx counts requests by the session, and takes nothing but these for a blank (nginx/limits.conf). */
+static void around_a_cookie_only_blanks_and_tabs_are_skipped(void **state)
+{
+    (void)state;
+    static char sent[] = "HTTP_COOKIE=\vsid=hidden; sid\f=hidden;\t sid=shown \t; sid=second";
+    char *params[] = { sent, NULL };
+    struct fcgi_request with_cookies = { .fcgx.envp = params };
+    x.fcgi = &with_cookies;
+    assert_true(str_equal(exchange_cookie(&x, STR("sid")), STR("shown")));
+}
+
 static void an_answer_that_lacks_a_tag_is_replaced(void **state)
 {
     (void)state;
@@ -202,6 +231,8 @@ int main(void)
         TEST(a_redirect_without_an_address_is_answered_busy),
         TEST(an_incomplete_answer_after_a_change_is_unknown_not_busy),
         TEST(an_answer_that_lacks_a_cookie_is_replaced),
+        TEST(on_https_every_cookie_is_of_this_host_alone),
+        TEST(around_a_cookie_only_blanks_and_tabs_are_skipped),
         TEST(an_answer_that_lacks_a_tag_is_replaced),
         TEST(a_model_that_lacks_a_text_is_replaced_as_page_and_json),
         TEST(an_answer_after_a_failed_allocation_is_replaced),

@@ -144,7 +144,7 @@ int blocking_serve(struct blocking *b, const char *name,
     char error[ERROR_MAX] = "";
     FCGX_Request r;
     config_defaults(&b->config);
-    if (!random_init() || config_load(&b->config, getenv("HB_CONFIG"), "web", error, sizeof error) != ST_OK) {
+    if (!random_init() || config_load(&b->config, getenv("HB_CONFIG"), "hot", error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "%s: %s\n", name, error);
         return 1;
     }

@@ -11,13 +11,13 @@ export function program() {
 }
 
 // Starts a browser that connects to the site only. The tests may run as root, in a container, without a display. extra:
-// environment, e.g. { FONTCONFIG_FILE: '…' }.
-export function launch(extra = {}) {
+// environment, e.g. { FONTCONFIG_FILE: '…' }. more: arguments of Chromium.
+export function launch(extra = {}, more = []) {
   return chromium.launch({
     executablePath: program(),
     env: { ...process.env, ...extra },
     args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
-      '--disable-features=OptimizationHints,MediaRouter,Translate', '--no-proxy-server', '--lang=zh-CN'],
+      '--disable-features=OptimizationHints,MediaRouter,Translate', '--no-proxy-server', '--lang=zh-CN', ...more],
   });
 }

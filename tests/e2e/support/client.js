@@ -17,6 +17,7 @@ export function request(path, { method = 'GET', headers = {}, body } = {}) {
       const chunks = [];
       answer.on('data', (chunk) => chunks.push(chunk));
       answer.on('error', reject);
+      answer.on('close', () => reject(new Error(`${method} ${path}: the answer is cut`))); // after `end` this does nothing
       answer.on('end', () => {
         const found = new Headers();
         const cookies = answer.headers['set-cookie'] ?? []; // Headers of Debian's node 18 would join them

@@ -1,24 +1,39 @@
 // Runs the commands of a page of docs/how-to as written there, as an operator would type them.
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { env } from './instance.js';
+import { blocksOf } from './how_to_blocks.js';
+import { env, url } from './instance.js';
 
 const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
 
-// The ```sh blocks of a page under its headings: { 'Back up': ['cp …', …] }.
-function blocksOf(page) {
-  const blocks = {};
-  let heading = '';
-  const text = readFileSync(join(ROOT, 'docs/how-to', page), 'utf8');
-  for (const [, title, block] of text.matchAll(/^#{1,2} (.*)$|^```sh\n([\s\S]*?)^```$/gm)) {
-    if (title !== undefined) heading = title;
-    else (blocks[heading] ??= []).push(block);
+const operatorPassword = () => /^redis_password = (.*)$/m.exec(readFileSync(join(env.HB_TEST_VAR, 'rights/operator.conf'), 'utf8'))[1];
+
+const namesOf = (text) => [...text.matchAll(/"(\w+)":/g)].map((match) => match[1]);
+
+// Runs all commands of a page as one walk of this user. Every line "# {…}" promises an answer with these members, in the
+// order of the page. Returns the files that the commands wrote.
+export async function walk(page, { username, password }) {
+  const script = Object.values(blocksOf(page)).flat().join('\n');
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-walk-'));
+  try {
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.replace('http://127.0.0.1:8080', url)],
+      { cwd: folder, env: { ...process.env, NAME: username, PASSWORD: password }, timeout: 60_000 });
+    const answers = [...stdout.matchAll(/^\{.*\}$/gm)].map((match) => match[0]);
+    const shown = [...script.matchAll(/^# (\{.*\})$/gm)].map((match) => match[1]);
+    assert.equal(answers.length, shown.length, stdout);
+    shown.forEach((promise, i) => {
+      const names = new Set(namesOf(answers[i]));
+      for (const name of namesOf(promise)) assert.ok(names.has(name), `${name} of ${promise} in ${answers[i]}`);
+    });
+    return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  } finally {
+    rmSync(folder, { recursive: true });
   }
-  return blocks;
 }
 
 // A page whose commands can be run. step('Back up', 0, { BACKUP: … }) runs the first command under that heading and
@@ -53,6 +68,7 @@ export class HowTo {
         SITE: 'site',
         MYSQL_SOCKET: env.HB_TEST_MYSQL_SOCKET,
         REDIS_SOCKET: env.HB_TEST_REDIS_SOCKET,
+        REDISCLI_AUTH: operatorPassword(),
         REDIS_DIR: `${env.HB_TEST_VAR}/data/redis`,
         ...vars,
       },

@@ -21,6 +21,9 @@ export function dev(args, extra = {}) {
   return run(env.HB_TEST_DEV, ['--var', env.HB_TEST_VAR, ...args], { env: { ...process.env, ...extra }, maxBuffer: 64 << 20 });
 }
 
+// Why root's ./dev could not leave root, by what it said; undefined: it could.
+export const staysRoot = (stderr) => /the servers run as root: .*/.exec(stderr)?.[0];
+
 // The program with the configuration of this instance; rejects (with code, stdout and stderr) when it fails.
 export function hongbao(...args) {
   return run(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });

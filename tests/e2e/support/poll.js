@@ -1,5 +1,5 @@
 // Polls until probe returns a truthy value, and returns it. Tests use this instead of fixed pauses.
-export async function poll(what, probe, seconds = 20) {
+export async function poll(what, probe, seconds = 60) {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     const value = await probe();

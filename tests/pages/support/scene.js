@@ -9,7 +9,7 @@ const NAMES = {
   en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!', thanks: 'Thank you, Alice!' },
 };
 
-// Returns { sender, viewer: clients; open, opened, finished, draw: paths }. The viewer has a share of each packet
+// Returns { sender, viewer: clients; open, opened, finished, draw, screen: paths }. The viewer has a share of each packet
 // except the open one. draw (only with withDraw) is a random lucky packet, for pictures that are not compared.
 export async function buildScene(language, { withDraw = false } = {}) {
   const { greeting, thanks, ...names } = NAMES[language];
@@ -32,7 +32,8 @@ export async function buildScene(language, { withDraw = false } = {}) {
     await poll(`${path} is settled`, async () => (await viewer.client.get(path)).json.mine.settled);
   }
   if (draw) await viewer.client.post(`${draw}/thanks`, { text: thanks });
-  return { sender: sender.client, viewer: viewer.client, open, opened, finished, draw };
+  const screen = (await sender.client.get(finished)).json.screen_url;
+  return { sender: sender.client, viewer: viewer.client, open, opened, finished, draw, screen };
 }
 
 // Runs in the page.
@@ -41,7 +42,7 @@ function makeStill() {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const text = walk.currentNode;
-    text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, TIME).replace(/^(\s*)20\d\d(年?\s*)$/, '$12026$2');
+    text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/, TIME).replace(/^(\s*)20\d\d(年?\s*)$/, '$12026$2');
   }
   const all = (selector, each) => document.querySelectorAll(selector).forEach(each);
   all('#grabs', (list) => {
@@ -55,6 +56,9 @@ function makeStill() {
   });
   // People of the same second come in any order.
   all('.chips', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
+  all('.facts dd', (fact) => { if (/\(\S+\)$/.test(fact.textContent)) fact.lastChild.data = ' (username)'; });
+  all('.facts code', (code) => { code.textContent = code.textContent.replace(/\S/g, '0'); });
+  all('.command code', (code) => { code.textContent = code.textContent.replace(/(?<=receipt-)[0-9a-z]{26}/, '059y04m98019223rqxh10bk9nx'); });
   all('.trace code', (code) => { code.textContent = '5f2b9c0d7e1a4b3c8d6e5f2b9c0d7e1a'; });
   all('#share_url', (input) => { input.value = 'https://hongbao.example/p/059y04m98019223rqxh10bk9nx'; });
   // The bar of the current month is moved to February.
@@ -65,7 +69,10 @@ function makeStill() {
   });
   all('.qr', (code) => {
     code.setAttribute('viewBox', '0 0 4 4');
-    code.innerHTML = '<path fill="#555" d="M0 0h2v2h2v2h-2v-2h-2z"/>';
+    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    path.setAttribute('fill', '#555');
+    path.setAttribute('d', 'M0 0h2v2h2v2h-2v-2h-2z');
+    code.replaceChildren(path);
   });
 }
 

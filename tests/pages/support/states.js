@@ -18,8 +18,9 @@
 //   trouble    a fault that is present meanwhile (troubles.js)
 // path and post may be functions of the world.
 import assert from 'node:assert/strict';
-import { Client, pooled, site, unique } from '../../e2e/support/site.js';
-import { LONGEST } from './world.js';
+import { Client, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
+import { LANGUAGES, words } from '../../e2e/support/texts.js';
+import { COVERS, LONGEST } from './world.js';
 
 export { buildWorld } from './world.js';
 export { inTrouble } from './troubles.js';
@@ -49,7 +50,7 @@ async function typeTotal(page) {
   await page.fill('[name=count]', '100');
 }
 
-const token = { name: LONGEST.latin, days: '30', scope_read: '1', scope_send: '1', scope_open: '1' };
+const token = { name: LONGEST.latin, days: '30', scope_read: '1', scope_send: '1', scope_open: '1', password: PASSWORD };
 
 async function noTokens({ latin }) {
   for (const { id } of (await latin.get('/account')).json.tokens) await latin.post(`/account/tokens/${id}/delete`);
@@ -64,27 +65,69 @@ async function evenByTotal(page) {
 // More logins than the limit allows.
 const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client().post('/login'));
 
+const unfold = (selector) => (page) => page.click(`${selector} summary`);
+const wrongPhrase = { phrase: LONGEST.phrase }; // costs one of ten tries
+const choose = (cover) => async (page) => {
+  await unfold('.covers')(page);
+  await page.check(`[name=cover][value=${cover}]`, { force: true });
+};
+
 // More wrong passphrases than a user may try.
 const guess = (w) => pooled(Array.from({ length: 10 }), 1, () => w.wide.post(`${w.secret}/open`, { phrase: 'no' }));
+
+// What the page shows at an address with passkeys, and after one failed.
+const withPasskeys = (key) => (page) => page.evaluate((texts) => {
+  const form = document.querySelector('form[data-passkey]');
+  form.hidden = false;
+  form.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
+}, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, key)])));
 
 const account = [
   { name: 'welcome', path: '/' },
   { name: 'register', path: '/register' },
   { name: 'register refused', path: '/register', post: badAccount, status: 422 },
   { name: 'login', path: '/login' },
+  { name: 'login with passkeys', path: '/login', act: withPasskeys('passkey_refused_detail') },
   { name: 'login with next', path: (w) => `/login?next=${encodeURIComponent(w.open)}` },
   { name: 'login refused', path: '/login', post: { ...wrongLogin, next: '/wallet' }, status: 422 },
+  { name: 'login by recovery code', path: (w) => `/login/recovery?next=${encodeURIComponent(w.open)}` },
+  { name: 'login by recovery code refused', path: '/login/recovery', post: { username: 'nobody', code: '0-0000-0000-0000-0000', new_password: '1', next: '/wallet' }, status: 422 },
+  { name: 'login by a wrong recovery code', path: '/login/recovery', post: { username: 'nobody', code: '0-0000-0000-0000-0000' }, status: 422 },
   { name: 'home empty', as: 'fresh', path: '/' },
   { name: 'home', as: 'grabber', path: '/' },
   { name: 'home of a long name', as: 'latin', path: '/' },
   { name: 'home of a right-to-left name', as: 'rtl', path: '/' },
+  { name: 'home with an inbox', as: 'sender', path: '/' },
+  { name: 'home with packets that wait', as: 'wide', path: '/' },
   { name: 'wallet', as: 'sender', path: '/wallet' },
+  { name: 'wallet and news', as: 'awaited', path: '/wallet' },
   { name: 'wallet rich', as: 'latin', path: '/wallet' },
   { name: 'wallet almost empty', as: 'fresh', path: '/wallet' },
   { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
   { name: 'account', as: 'fresh', path: '/account' },
+  { name: 'account, about to rename', as: 'latin', path: '/account', act: unfold('[aria-labelledby=names_title]') },
+  { name: 'account, renamed', as: 'sender', path: '/account?saved=1' },
+  { name: 'account, password changed', as: 'sender', path: '/account?password=1' },
+  { name: 'account, device logged out', as: 'sender', path: '/account?ended=1' },
+  { name: 'account, nickname refused', as: 'rtl', path: '/account/nickname', post: { nickname: 'n'.repeat(33) }, status: 422 },
+  { name: 'account, no device chosen', as: 'rtl', path: '/account/sessions/end', post: {}, status: 422 },
+  { name: 'password', as: 'sender', path: '/account/password' },
+  { name: 'password refused', as: 'sender', path: '/account/password', post: { old_password: '', new_password: 'password' }, status: 422 },
+  { name: 'recovery codes', as: 'fresh', path: '/account/recovery' },
+  { name: 'recovery codes to replace', as: 'wide', path: '/account/recovery' },
+  { name: 'recovery codes refused', as: 'wide', path: '/account/recovery', post: { password: 'a wrong one' }, status: 422 },
+  { name: 'recovery codes made', as: 'latin', path: '/account/recovery', post: { password: PASSWORD }, status: 201 },
+  { name: 'delete the account', as: 'sender', path: '/account/delete' },
+  { name: 'delete the account, refused', as: 'sender', path: '/account/delete', post: { username: 'x', password: '' }, status: 422 },
+  { name: 'account deleted', path: '/account/deleted' },
   { name: 'account with tokens', as: 'sender', path: '/account' },
   { name: 'account with a new token', as: 'latin', path: '/account/tokens', post: token, before: noTokens, status: 201 },
+  { name: 'account, a token revoked', as: 'sender', path: '/account?revoked=1' },
+  { name: 'account, about to revoke', as: 'sender', path: '/account', act: (page) => page.click('li:has([action^="/account/tokens/"]) summary') },
+  { name: 'account with passkeys', as: 'wide', path: '/account?passkey=added' },
+  { name: 'account, a passkey removed', as: 'fresh', path: '/account?passkey=removed' },
+  { name: 'account, about to remove a passkey', as: 'wide', path: '/account', act: (page) => page.click('li details summary') },
+  { name: 'account, about to add a passkey', as: 'wide', path: '/account', act: withPasskeys('passkey_failed') },
   { name: 'account refused', as: 'rtl', path: '/account/tokens', post: { name: 'n'.repeat(33), days: 'x' }, status: 422 },
 ];
 
@@ -96,9 +139,11 @@ const sending = [
   { name: 'send with a total', as: 'latin', path: '/send', act: typeTotal },
   { name: 'send to somebody', as: 'sender', path: '/send?to=somebody' },
   { name: 'send again', as: 'sender', path: (w) => `/send?again=${w.open.split('/').pop()}` },
+  { name: 'send again with every option', as: 'sender', path: (w) => `/send?again=${w.everything.split('/').pop()}` },
   { name: 'send details', as: 'sender', path: '/send', act: (page) => page.click('.for-lucky summary') },
   { name: 'send more options', as: 'sender', path: '/send', act: (page) => page.click('details:has([name=lifetime]) summary') },
-  { name: 'send with a cover', as: 'sender', path: '/send', act: (page) => page.click('.covers summary') },
+  { name: 'send with covers', as: 'sender', path: '/send', act: unfold('.covers') },
+  ...COVERS.map((cover) => ({ name: `send with the cover ${cover}`, as: 'sender', path: '/send', act: choose(cover) })),
   { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
   { name: 'send smallest share', as: 'sender', path: '/send', post: smallShare, status: 422 },
@@ -116,7 +161,7 @@ const packets = [
   { name: 'own single finished', as: 'sender', path: at('single') },
   { name: 'own expired', as: 'sender', path: at('expired') },
   { name: 'own ended', as: 'sender', path: at('ended') },
-  { name: 'own open, about to end', as: 'sender', path: at('untouched'), act: (page) => page.click('details summary') },
+  { name: 'own open, about to end', as: 'sender', path: at('untouched'), act: unfold('[data-while=end]') },
   { name: 'own exclusive expired', as: 'sender', path: at('missed') },
   { name: 'own hundred', as: 'latin', path: at('hundred') },
   { name: 'envelope logged out', path: at('open') },
@@ -125,6 +170,7 @@ const packets = [
   { name: 'envelope with a cover', as: 'stranger', path: at('covered') },
   { name: 'own with a cover', as: 'sender', path: at('covered') },
   { name: 'result with a cover', as: 'grabber', path: at('covered') },
+  ...COVERS.map((cover) => ({ name: `envelope with the cover ${cover}`, as: 'stranger', path: (w) => w.covers[cover] })),
   { name: 'envelope right to left', as: 'stranger', path: at('arabic') },
   { name: 'envelope exclusive logged out', path: at('exclusive') },
   { name: 'envelope exclusive mine', as: 'wide', path: at('exclusive') },
@@ -134,12 +180,22 @@ const packets = [
   { name: 'own waiting', as: 'sender', path: at('waiting') },
   { name: 'envelope waiting logged out', path: at('waiting') },
   { name: 'envelope waiting', as: 'stranger', path: at('waiting') },
+  { name: 'own ended before its opening', as: 'sender', path: at('endedWaiting') },
+  { name: 'ended before its opening', as: 'stranger', path: at('endedWaiting') },
+  { name: 'own waiting, about to end', as: 'sender', path: at('waiting'), act: unfold('[data-while=end]') },
+  { name: 'own with every option', as: 'sender', path: at('everything') },
+  { name: 'envelope with every option', as: 'wide', path: at('everything') },
+  { name: 'own even by total', as: 'sender', path: at('thirds') },
   { name: 'own for several', as: 'sender', path: at('several') },
   { name: 'envelope for several', as: 'wide', path: at('several') },
+  { name: 'envelope for several logged out', path: at('several') },
   { name: 'envelope for several others', as: 'stranger', path: at('several') },
   { name: 'own with a phrase', as: 'sender', path: at('secret') },
   { name: 'envelope with a phrase', as: 'stranger', path: at('secret') },
   { name: 'phrase missing', as: 'stranger', path: (w) => `${w.secret}/open`, post: {}, status: 422 },
+  { name: 'phrase too long', as: 'rtl', path: (w) => `${w.secret}/open`, post: { phrase: LONGEST.wide }, status: 422 },
+  { name: 'phrase wrong', as: 'rtl', path: (w) => `${w.secret}/open`, post: wrongPhrase, status: 422 },
+  { name: 'own phrase wrong', as: 'sender', path: (w) => `${w.secret}/open`, post: wrongPhrase, status: 422 },
   { name: 'phrase tried out', as: 'wide', path: (w) => `${w.secret}/open`, post: { phrase: '?' }, status: 429, before: guess },
   { name: 'sold out logged out', path: at('finished') },
   { name: 'sold out', as: 'stranger', path: at('finished') },
@@ -153,6 +209,17 @@ const packets = [
   { name: 'result finished', as: 'grabber', path: at('finished') },
   { name: 'result expired', as: 'grabber', path: at('expired') },
   { name: 'result of a hundred', as: 'rtl', path: at('hundred') },
+  { name: 'result, about to give it back', as: 'wide', path: at('open'), act: unfold('[data-while=return]') },
+  { name: 'result, about to give it to the sender', as: 'wide', path: at('oneEach'), act: unfold('[data-while=return]') },
+  { name: 'result given back', as: 'grabber', path: at('returned') },
+  { name: 'result beside a share given back', as: 'wide', path: at('returned') },
+  { name: 'envelope of a share given back', as: 'stranger', path: at('returned') },
+  { name: 'own with a share given back', as: 'sender', path: at('returned') },
+  { name: 'result given back after the end', as: 'grabber', path: at('returnedEnded') },
+  { name: 'result beside a share given back after the end', as: 'wide', path: at('returnedEnded') },
+  { name: 'ended, with a share given back', as: 'stranger', path: at('returnedEnded') },
+  { name: 'own ended, with a share given back', as: 'sender', path: at('returnedEnded') },
+  { name: 'return refused', as: 'stranger', path: (w) => `${w.open}/return`, post: {}, status: 404 },
   { name: 'screen logged out', path: (w) => `${w.covered}/screen` },
   { name: 'screen', path: (w) => w.screens.covered },
   { name: 'screen open', path: (w) => w.screens.open },
@@ -161,6 +228,7 @@ const packets = [
   { name: 'screen right to left', path: (w) => w.screens.arabic },
   { name: 'screen finished', path: (w) => w.screens.finished },
   { name: 'screen of a hundred', path: (w) => w.screens.hundred },
+  { name: 'screen ended', path: (w) => w.screens.ended },
   { name: 'screen expired', as: 'sender', path: (w) => `${w.expired}/screen` },
   { name: 'order', as: 'sender', path: (w) => `/orders/${w.order}` },
   { name: 'order not found', as: 'grabber', path: (w) => `/orders/${w.order}`, status: 404 },
@@ -169,9 +237,12 @@ const packets = [
   { name: 'verify finished', as: 'grabber', path: verify('finished') },
   { name: 'verify expired', as: 'grabber', path: verify('expired') },
   { name: 'verify hundred', as: 'grabber', path: verify('hundred') },
+  { name: 'verify a smallest share', as: 'grabber', path: verify('floored') },
+  { name: 'verify a share given back', as: 'grabber', path: verify('returnedEnded') },
   { name: 'thanks refused', as: 'grabber', path: (w) => `${w.finished}/thanks`, post: { text: '谢'.repeat(26) }, status: 422 },
   { name: 'receipt', as: 'grabber', path: receipt('finished') },
   { name: 'receipt of a long name', as: 'rtl', path: receipt('hundred') },
+  { name: 'receipt given back', as: 'grabber', path: receipt('returned'), status: 404 },
   { name: 'receipt of another', as: 'stranger', path: receipt('finished'), status: 404 },
 ];
 
@@ -194,12 +265,13 @@ const records = ['received', 'sent'].flatMap((list) => {
 const problems = [
   { name: 'not found', path: '/nothing', status: 404 },
   { name: 'packet not found', as: 'sender', path: '/p/00000000000000000000000000', status: 404 },
-  { name: 'bad request', as: 'sender', path: '/records/sent?year=x', status: 400 },
+  { name: 'bad request', as: 'sender', path: '/records/sent?before=x', status: 400 },
   { name: 'cross-origin', as: 'sender', path: '/send', post: { kind: 'even' }, elsewhere: true, status: 403 },
   { name: 'method', as: 'sender', path: '/logout', status: 405 },
   { name: 'media type', as: 'sender', path: '/send', post: 'kind=even', type: 'text/plain', status: 415 },
   { name: 'nginx too large', as: 'sender', path: '/send', post: 'a'.repeat(20_000), status: 413 },
   { name: 'nginx too many', path: '/login', post: {}, status: 429, trouble: 'logins limited', before: knockOften },
+  { name: 'too many', as: 'sender', path: '/send', post: aCent, status: 429, trouble: 'sends limited' },
   { name: 'nginx busy', as: 'sender', path: '/wallet', status: 503, trouble: 'page pool stopped' },
   { name: 'nginx unknown', as: 'sender', path: '/send', post: aCent, status: 503, trouble: 'answers lost' },
   { name: 'busy', as: 'sender', path: '/wallet', status: 503, trouble: 'mariadb stopped' },
@@ -253,7 +325,7 @@ export async function open(browser, world, state, look = {}) {
   });
   if (state.as) await context.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const url = urlOf(state, world);
   const status = state.status ?? 200;
   const seen = [];

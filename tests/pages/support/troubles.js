@@ -41,6 +41,14 @@ async function corrupt({ damaged }, work) {
   await set(20000);
 }
 
+// Users may send once only.
+async function sendsLimited(world, work) {
+  await site.withSetting(['page'], { HB_LIMITS: 'on', HB_LIMIT_SEND: '1 1/d' }, async () => {
+    await poll('a send is refused', async () => (await world.sender.post('/send', {})).status === 429);
+    await work();
+  });
+}
+
 const TROUBLES = {
   'page pool stopped': without('page'),
   'mariadb stopped': without('mariadb'),
@@ -48,7 +56,8 @@ const TROUBLES = {
   unsettled,
   corrupt,
   'answers lost': (world, work) => site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, work),
-  'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LOGIN_LIMIT: 'on' }, work),
+  'sends limited': sendsLimited,
+  'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),
 };
 
 export async function inTrouble(name, world, work) {

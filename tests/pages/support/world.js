@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { Passkey } from '../../e2e/support/authenticator.js';
 import { env, poll } from '../../e2e/support/instance.js';
-import { newUser, pooled, site, unique } from '../../e2e/support/site.js';
+import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 
 const run = promisify(execFile);
 const SHARES_MAX = 100;
@@ -19,7 +20,9 @@ export const LONGEST = {
   wide: '福'.repeat(32),
   latin: 'W'.repeat(32),
   rtl: 'عبد الرحمن بن محمد ١٢٣٤ الأنصاري',
+  phrase: '芝麻开门'.repeat(5), // 20 graphemes
 };
+export const COVERS = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];
 
 // Runs SQL as the administrator, for rows that the site would never write. Tests remove them.
 export async function sql(statements) {
@@ -45,22 +48,31 @@ const settled = (client, path) => poll(`${path} is settled`, async () => (await 
 const over = (client, path) => poll(`${path} is over`, async () => (await client.get(`${path}/verify`)).json.seed);
 
 async function people() {
-  const [sender, grabber, stranger, fresh, ...crowd] = await site.demoUsers(4 + SHARES_MAX - 3);
-  const named = ['wide', 'latin', 'rtl'].map((name) => newUser({ nickname: LONGEST[name] }));
-  const [wide, latin, rtl] = await Promise.all(named);
+  const [sender, grabber, stranger, fresh, ...crowd] = await site.usersWithPassword(4 + SHARES_MAX - 3);
+  const named = ['wide', 'latin', 'rtl', 'arabic'].map((name) => newUser({ nickname: LONGEST[name] }));
+  const [wide, latin, rtl, awaited] = await Promise.all(named);
   for (let i = 0; i < 5; i += 1) {
     const deposit = await latin.client.post('/wallet/deposit', { amount: '200000', request_key: unique('k') });
     assert.equal(deposit.status, 201, deposit.text);
   }
   for (const name of [LONGEST.wide, LONGEST.rtl]) {
-    const made = await sender.post('/account/tokens', { name, scopes: 'read send open', days: '1' });
+    const made = await sender.post('/account/tokens', { name, scopes: 'read send open', days: '1', password: PASSWORD });
     assert.equal(made.status, 201, made.text);
   }
   await sql(`UPDATE token SET expires_ms = 1, used_ms = 1 WHERE name = '${LONGEST.rtl}'`);
-  const long = { wide: wide.client, latin: latin.client, rtl: rtl.client };
-  Object.assign(long, { wideName: wide.username, latinName: latin.username, rtlName: rtl.username });
+  for (const name of [LONGEST.wide, LONGEST.rtl, '']) {
+    const passkey = new Passkey(site.url);
+    const added = await passkey.add(wide.client, { name });
+    assert.equal(added.status, 201, added.text);
+    if (name) assert.equal((await passkey.login(new Client())).status, 200);
+  }
+  assert.equal((await wide.client.post('/account/recovery', { password: wide.password })).status, 201);
+  const long = { wide: wide.client, latin: latin.client, rtl: rtl.client, awaited: awaited.client };
+  Object.assign(long, { wideName: wide.username, latinName: latin.username, rtlName: rtl.username, awaitedName: awaited.username });
   return { sender, grabber, stranger, fresh, crowd, ...long };
 }
+
+const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
 
 async function openPackets({ sender, grabber, wide, wideName, latin, latinName, rtl, rtlName }) {
   const packets = {
@@ -71,8 +83,7 @@ async function openPackets({ sender, grabber, wide, wideName, latin, latinName, 
     settling: await send(sender, { kind: 'even', amount: '1', count: '2' }),
     dear: await send(latin, { kind: 'exclusive', amount: '200', to: wideName, greeting: LONGEST.emoji }),
   };
-  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
-  packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', cover: 'wedding', opens_at: tomorrow });
+  packets.waiting = await send(sender, { kind: 'lucky', amount: '10', count: '5', cover: 'wedding', opens_at: tomorrow() });
   packets.several = await send(sender, { kind: 'lucky', amount: '10', count: '2', to: `${wideName} ${latinName} ${rtlName}` });
   packets.secret = await send(sender, { kind: 'lucky', amount: '10', count: '5', phrase: '芝麻开门' });
   await grab(grabber, packets.open);
@@ -81,6 +92,44 @@ async function openPackets({ sender, grabber, wide, wideName, latin, latinName, 
   await settled(wide, packets.open);
   await rtl.post('/wallet/deposit', { amount: '100', request_key: unique('k') });
   packets.arabic = await send(rtl, { kind: 'lucky', amount: '10', count: '5', greeting: LONGEST.arabic });
+  return packets;
+}
+
+// Packets with options. everything: with all of them.
+async function optionPackets({ sender, wideName, latinName, rtlName, awaitedName, grabber, wide, rtl }) {
+  const all = { cover: 'birthday', to: `${wideName} ${latinName} ${rtlName}`, phrase: LONGEST.phrase, opens_at: tomorrow(), lifetime: '7d', share_min: '0.50' };
+  const packets = {
+    everything: await send(sender, { kind: 'lucky', amount: '10', count: '3', greeting: LONGEST.emoji, ...all }),
+    forAwaited: await send(sender, { kind: 'exclusive', amount: '3', to: awaitedName }),
+    thirds: await send(sender, { kind: 'even', amount: '10', amount_of: 'total', count: '3', lifetime: '3d' }),
+    floored: await send(sender, { kind: 'lucky', amount: '10', count: '3', share_min: '2' }),
+    endedWaiting: await send(sender, { kind: 'lucky', amount: '10', count: '3', opens_at: tomorrow() }),
+  };
+  for (const client of [grabber, wide, rtl]) for (const name of ['thirds', 'floored']) await grab(client, packets[name]);
+  assert.equal((await sender.post(`${packets.endedWaiting}/end`, {})).status, 200);
+  for (const name of ['thirds', 'floored', 'endedWaiting']) await over(sender, packets[name]);
+  const covers = await Promise.all(COVERS.map((cover) => send(sender, { kind: 'lucky', amount: '1', count: '3', cover })));
+  return { ...packets, covers: Object.fromEntries(COVERS.map((cover, i) => [cover, covers[i]])) };
+}
+
+// The grabber gives a share back: into an open packet, and after the sender has ended the packet. wide keeps one.
+async function returnedPackets({ sender, grabber, wide, wideName, rtlName }) {
+  const packets = {
+    returned: await send(sender, { kind: 'lucky', amount: '10', count: '3' }),
+    returnedEnded: await send(sender, { kind: 'lucky', amount: '10', count: '3' }),
+    oneEach: await send(sender, { kind: 'even', amount: '1', count: '2', to: `${wideName} ${rtlName}` }),
+  };
+  const { returned, returnedEnded, oneEach } = packets;
+  for (const path of [returned, returnedEnded]) for (const client of [grabber, wide]) await grab(client, path);
+  await grab(wide, oneEach);
+  assert.equal((await sender.post(`${returnedEnded}/end`, {})).status, 200);
+  for (const path of [returned, returnedEnded]) {
+    await settled(grabber, path);
+    assert.equal((await grabber.post(`${path}/return`, {})).status, 200);
+    await settled(wide, path);
+  }
+  await settled(wide, oneEach);
+  assert.equal((await wide.post(`${returned}/thanks`, { text: LONGEST.emoji })).status, 200);
   return packets;
 }
 
@@ -137,13 +186,14 @@ async function plantTotals(ids) {
 // The addresses of big screens, with their keys.
 async function screensOf({ sender, latin, rtl }, packets) {
   const screen = async (client, name) => [name, (await client.get(packets[name])).json.screen_url];
-  const own = ['covered', 'open', 'finished', 'waiting'].map((name) => screen(sender, name));
+  const own = ['covered', 'open', 'finished', 'waiting', 'ended'].map((name) => screen(sender, name));
   return Object.fromEntries(await Promise.all([...own, screen(latin, 'hundred'), screen(rtl, 'arabic')]));
 }
 
 export async function buildWorld() {
   const who = await people();
-  const packets = { ...await openPackets(who), ...await finishedPackets(who), ...await expiredPackets(who) };
+  const packets = {};
+  for (const made of [openPackets, optionPackets, returnedPackets, finishedPackets, expiredPackets]) Object.assign(packets, await made(who));
   const screens = await screensOf(who, packets);
   const ids = await Promise.all([who.sender, who.grabber].map(async (client) => (await client.get('/')).json.user.id));
   const end = await plantTotals(ids);

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Messages and small helpers that all parts use.
+# Messages and small helpers, for ./dev and for `hongbao setup`. PROGRAM is the name that messages begin with.
 
 say() {
     printf '%s\n' "$*" >&2
 }
 
 die() {
-    say "dev: $*"
+    say "$PROGRAM: $*"
     exit 1
 }
 
@@ -31,15 +31,21 @@ random_hex() {
     od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'
 }
 
-# template_fill TEMPLATE FILE NAME=VALUE...: writes FILE from TEMPLATE with each @NAME@ replaced by VALUE.
-template_fill() {
-    local text pair file=$2
+# template_print TEMPLATE NAME=VALUE...: prints TEMPLATE with each @NAME@ replaced by VALUE.
+template_print() {
+    local text pair
     text=$(<"$1")
-    shift 2
+    shift
     for pair; do
         text=${text//"@${pair%%=*}@"/"${pair#*=}"}
     done
-    printf '%s\n' "$text" >"$file.new"
+    printf '%s\n' "$text"
+}
+
+# template_fill TEMPLATE FILE NAME=VALUE...: writes it to FILE.
+template_fill() {
+    local file=$2
+    template_print "$1" "${@:3}" >"$file.new"
     mv -- "$file.new" "$file"
 }
 

@@ -1,0 +1,103 @@
+#include "io/metrics_processes.h"
+
+#include <assert.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "io/metrics_internal.h"
+
+enum {
+    ALIVE_MS = 10 * 1000,
+    ALIVE_BUSY_MS = 120 * 1000,
+    FORGOTTEN_MS = 600 * 1000,
+    OWNER_ROLE_BITS = 8,
+    MS_PER_S = 1000
+};
+
+_Static_assert(METRIC_STARTS_SETTLE - METRIC_STARTS_HOT == METRICS_SETTLE, "a counter of starts for each role");
+
+/* The entry of this process. entry_none, which nobody reads, before the process begins and when the list is full. */
+static struct metrics_process entry_none;
+static struct metrics_process *own = &entry_none;
+
+static uint64_t owner_of(enum metrics_role role)
+{
+    return (uint64_t)getpid() << OWNER_ROLE_BITS | ((uint64_t)role + 1);
+}
+
+/* The age of the last beat. One may have come since now_ms was read. After a reboot, beats of before may be far in the
+ * future: these are too old. */
+static int64_t beat_age_ms(const struct metrics_process *p, int64_t now_ms)
+{
+    int64_t beat_ms = atomic_load_explicit(&p->beat_ms, memory_order_relaxed);
+    if (beat_ms > now_ms)
+        return beat_ms - now_ms < ALIVE_MS ? 0 : INT64_MAX;
+    return now_ms - beat_ms;
+}
+
+/* Returns the entry that the process uses: the one it had before a restart in place, else a free one, else that of a
+ * process that has not beaten for FORGOTTEN_MS. entry_none when there is none of these. */
+static struct metrics_process *entry_take(uint64_t owner, int64_t now_ms)
+{
+    struct metrics_process *all = metrics_page->processes;
+    for (size_t i = 0; i < METRICS_PROCESSES_MAX; i++)
+        if (atomic_load(&all[i].owner) == owner)
+            return &all[i];
+    for (size_t i = 0; i < METRICS_PROCESSES_MAX; i++) {
+        uint64_t before = atomic_load(&all[i].owner);
+        if ((before == 0 || beat_age_ms(&all[i], now_ms) > FORGOTTEN_MS) &&
+            atomic_compare_exchange_strong(&all[i].owner, &before, owner))
+            return &all[i];
+    }
+    return &entry_none;
+}
+
+void metrics_process_begin(enum metrics_role role)
+{
+    assert(role < METRICS_ROLE_COUNT);
+    own = entry_take(owner_of(role), clock_monotonic_ms());
+    atomic_store_explicit(&own->start_s, clock_now_ms() / MS_PER_S, memory_order_relaxed);
+    metrics_process_busy(false);
+    metrics_process_beat();
+    metrics_add((enum metric)(METRIC_STARTS_HOT + role), 1);
+}
+
+void metrics_process_beat(void)
+{
+    atomic_store_explicit(&own->beat_ms, clock_monotonic_ms(), memory_order_relaxed);
+}
+
+void metrics_process_busy(bool busy)
+{
+    atomic_store_explicit(&own->busy, busy, memory_order_relaxed);
+}
+
+void metrics_process_end(void)
+{
+    atomic_store(&own->owner, 0);
+    own = &entry_none;
+}
+
+void metrics_crew_read(enum metrics_role role, struct metrics_crew *out)
+{
+    *out = (struct metrics_crew){ .beat_ms = -1 };
+    const int64_t now_ms = clock_monotonic_ms();
+    for (size_t i = 0; i < METRICS_PROCESSES_MAX; i++) {
+        const struct metrics_process *p = &metrics_page->processes[i];
+        if ((atomic_load(&p->owner) & ((1U << OWNER_ROLE_BITS) - 1)) != (uint64_t)role + 1)
+            continue;
+        int64_t age_ms = beat_age_ms(p, now_ms);
+        bool busy = atomic_load_explicit(&p->busy, memory_order_relaxed) != 0;
+        if (age_ms > FORGOTTEN_MS)
+            continue;
+        if (out->beat_ms < 0 || age_ms < out->beat_ms)
+            out->beat_ms = age_ms;
+        if (age_ms > (busy ? ALIVE_BUSY_MS : ALIVE_MS))
+            continue;
+        int64_t start_s = atomic_load_explicit(&p->start_s, memory_order_relaxed);
+        out->count++;
+        out->busy += busy;
+        if (start_s > out->start_s)
+            out->start_s = start_s;
+    }
+}

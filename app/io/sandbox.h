@@ -1,0 +1,35 @@
+/* The system calls and rights of a process. After sandbox_init no other process of the same user can read or trace this
+ * one, it leaves no core dump (both would show keys and sessions), and exec gives no privileges. After sandbox_enter
+ * the kernel refuses every system call that the role does not need (seccomp), and a server has no capabilities, also
+ * when root has started it.
+ *
+ * A refused call fails with EPERM, is logged and counted: a call that was forgotten in the table costs one request, not
+ * the pool. Calls that only an intruder makes (CALLS in sandbox.c, KILL) end the process; the kernel logs that, and the
+ * supervisor starts another. A filter can't be taken back. It stays over the exec of a restart in place (io/process.h),
+ * so its table also has what the start of the program needs, and a program with another table refuses that restart. */
+#ifndef HB_IO_SANDBOX_H
+#define HB_IO_SANDBOX_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+enum sandbox_role {
+    SANDBOX_HOT,
+    SANDBOX_PAGE,
+    SANDBOX_AUTH,
+    SANDBOX_CARD,
+    SANDBOX_SETTLE,
+    SANDBOX_COMMAND, /* a command of the operator: may write files, has no restart */
+    SANDBOX_ROLES
+};
+
+/* Call first in main. False: the kernel refused, errno has the reason. */
+bool sandbox_init(void);
+
+/* Call once, after log_init and metrics_open, before requests are read. ST_OK: the role's filter is in force ·
+ * ST_CONFLICT: this process already has the filter of a program with another table · ST_UNAVAILABLE: the kernel
+ * refused the filter. Errors are logged. */
+enum status sandbox_enter(enum sandbox_role role);
+
+#endif

@@ -1,0 +1,255 @@
+#include "ops/check.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "io/metrics.h"
+#include "live/stores.h"
+#include "ops/migrate.h"
+#include "packet/receipt_keys.h"
+#include "web/assets.h"
+#include "web/templates.h"
+
+enum { ERROR_MAX = 1024, ARENA_BYTES = 16 << 10, ARENA_BYTES_MAX = 16 << 20, NAME_MAX_BYTES = 64 };
+
+extern char **environ;
+
+/* ---- the environment ---- */
+
+/* Variables that are no settings: of the program, of ./dev and its tests. */
+static bool variable_is_known(struct str name)
+{
+    static const char *const known[] = { "CONFIG", "CRASH", "BUILD", "BINARY" };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_equal(name, str_from(known[i])))
+            return true;
+    return str_starts(name, STR("TEST_"));
+}
+
+/* Whether name, without HB_, is that of the setting in capitals. */
+static bool variable_sets(struct str name, const char *setting)
+{
+    size_t i = 0;
+    while (i < name.len && setting[i] != '\0' && name.ptr[i] == (char)toupper((unsigned char)setting[i]))
+        i++;
+    return i == name.len && setting[i] == '\0';
+}
+
+static bool is_setting(struct str name)
+{
+    size_t count, i = 0;
+    const struct config_setting *settings = config_settings(&count);
+    while (i < count && !variable_sets(name, settings[i].name))
+        i++;
+    return i < count;
+}
+
+/* name is a variable's, without HB_. */
+static void variable_check(struct str name, struct findings *found)
+{
+    char upper[NAME_MAX_BYTES] = "";
+    const char *like = config_setting_like(name);
+    if (variable_is_known(name) || is_setting(name))
+        return;
+    for (size_t i = 0; like != NULL && like[i] != '\0' && i < sizeof upper - 1; i++)
+        upper[i] = (char)toupper((unsigned char)like[i]);
+    finding_wrong(found, "environment",
+                  like != NULL ? finding_text(found, "did you mean HB_%s?", upper) : "remove the variable",
+                  "HB_%.*s in the environment is no setting", STR_ARG(name));
+}
+
+static void environment_check(const struct config *config, struct findings *found)
+{
+    (void)config;
+    for (char **variable = environ; *variable != NULL; variable++) {
+        struct str rest, name = str_cut(str_from(*variable), '=', &rest);
+        if (str_skip_prefix(&name, STR("HB_")))
+            variable_check(name, found);
+    }
+}
+
+/* ---- settings ---- */
+
+static bool host_is_own(struct str host)
+{
+    static const char *const own[] = { "localhost", "127.0.0.1", "[::1]" };
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        struct str rest = host;
+        if (str_skip_prefix(&rest, str_from(own[i])) && (rest.len == 0 || rest.ptr[0] == ':' || rest.ptr[0] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* Without TLS the session's cookie is not Secure, and whoever is on the way reads it. Demo money is worth nothing. */
+static void base_url_check(const struct config *config, struct findings *found)
+{
+    struct str url = str_from(config->base_url);
+    if (str_skip_prefix(&url, STR("http://")) && !host_is_own(url) && !config->demo)
+        finding_wrong(found, "base-url", "set base_url to the https:// address of the site (docs/how-to/tls.md)",
+                      "base_url is http:// and demo is off: passwords and sessions can be read on the way, and cookies"
+                      " are not Secure");
+}
+
+bool check_is_service(const struct config *config)
+{
+    return strcmp(config->file, CONFIG_FILE) == 0 && access("/run/systemd/system", F_OK) == 0;
+}
+
+/* ---- files ---- */
+
+/* The mend of a folder of this version that is not as it should be. */
+static const char *folder_mend(struct findings *found, const char *setting, const char *path, const char *name)
+{
+    return str_starts(str_from(path), str_from(config_data_dir()))
+               ? "install the package again"
+               : finding_text(found, "set %s to the folder %s of this version", setting, name);
+}
+
+static void scripts_check(const struct config *config, struct findings *found)
+{
+    struct stores stores;
+    char error[ERROR_MAX];
+    if (stores_open(&stores, config, false, error, sizeof error) == ST_OK)
+        stores_close(&stores);
+    else
+        finding_wrong(found, "scripts", folder_mend(found, "lua_dir", config->lua_dir, "lua"), "lua_dir: %s", error);
+}
+
+static void migrations_check(const struct config *config, struct findings *found)
+{
+    char error[ERROR_MAX] = "";
+    FILE *out = fmemopen(error, sizeof error, "w");
+    enum status st = out == NULL ? ST_NO_MEMORY : migrate_folder_check(config->sql_dir, out);
+    if (out != NULL)
+        (void)fclose(out);
+    if (st != ST_OK)
+        finding_wrong(found, "migrations", folder_mend(found, "sql_dir", config->sql_dir, "sql"), "sql_dir: %s",
+                      error[0] != '\0' ? error : status_name(st));
+}
+
+static void templates_check(const struct config *config, struct findings *found)
+{
+    struct templates templates = { 0 };
+    char error[ERROR_MAX] = "";
+    enum status st = templates_load(config->template_dir, &templates, error, sizeof error);
+    if (st != ST_OK)
+        finding_wrong(found, "templates",
+                      finding_text(found, "mend the template, or %s",
+                                   folder_mend(found, "template_dir", config->template_dir, "templates")),
+                      "template_dir: %s: %s", config->template_dir, error[0] != '\0' ? error : status_name(st));
+    templates_free(&templates);
+}
+
+static void static_check(const struct config *config, struct findings *found)
+{
+    static const char *const needed[] = { "app.css", "app.js", "favicon.svg" };
+    const char *mend = folder_mend(found, "static_dir", config->static_dir, "static");
+    struct assets *assets = NULL;
+    enum status st = assets_load(config->static_dir, &assets);
+    if (st != ST_OK) {
+        finding_wrong(found, "static", mend, "static_dir: %s: %s", config->static_dir,
+                      st == ST_UNAVAILABLE ? strerror(errno) : status_name(st));
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+        if (assets_url(assets, str_from(needed[i])).len == 0)
+            finding_wrong(found, "static", mend, "static_dir: %s has no %s", config->static_dir, needed[i]);
+    assets_free(assets);
+}
+
+static void receipt_keys_check(const struct config *config, struct findings *found)
+{
+    struct receipt_keys keys;
+    char error[ERROR_MAX] = "";
+    enum status st = receipt_keys_open(&keys, config, error, sizeof error);
+    if (st == ST_OK)
+        receipt_keys_close(&keys);
+    else
+        finding_wrong(found, "receipt-keys", "mend the file, or empty receipt_keys_file (docs/reference/receipt.md)",
+                      "receipt_keys_file: %s", error[0] != '\0' ? error : status_name(st));
+}
+
+/* ---- this machine ---- */
+
+/* The folder of a path: "/run/redis" for "/run/redis/redis.sock". */
+static const char *folder_of(const char *path, struct findings *found)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? "." : slash == path ? "/" : finding_text(found, "%.*s", (int)(slash - path), path);
+}
+
+static void folder_check(const char *name, const char *setting, const char *path, const char *start,
+                         struct findings *found)
+{
+    struct stat info;
+    const char *folder = folder_of(path, found);
+    if (folder == NULL || (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)))
+        return;
+    finding_wrong(found, name, finding_text(found, "%s, or set %s to its socket", start, setting),
+                  "%s: there is no folder %s", setting, folder);
+}
+
+static void sockets_check(const struct config *config, struct findings *found)
+{
+    bool service = check_is_service(config);
+    folder_check("redis-socket", "redis_socket", config->redis_socket,
+                 service ? "systemctl start redis-server@hongbao" : "start the server", found);
+    folder_check("mysql-socket", "mysql_socket", config->mysql_socket,
+                 service ? "systemctl start mariadb" : "start the server", found);
+}
+
+/* Processes that can't open the file count for themselves, so /metrics would miss what they count. */
+static void metrics_check(const struct config *config, struct findings *found)
+{
+    const char *folder = folder_of(config->metrics_file, found);
+    if (folder == NULL || access(config->metrics_file, R_OK | W_OK) == 0)
+        return;
+    int error = errno;
+    if (error == ENOENT && access(folder, W_OK | X_OK) == 0)
+        return; /* the first process makes it */
+    finding_wrong(found, "metrics-file",
+                  error == ENOENT
+                      ? finding_text(found, "mkdir -p %s, writable for the group of all processes", folder)
+                      : finding_text(found, "chmod 0660 %s, in the group of all processes", config->metrics_file),
+                  "metrics_file: %s can't be written: %s", config->metrics_file, strerror(error));
+}
+
+static const struct check {
+    void (*run)(const struct config *config, struct findings *found);
+    bool of_machine;
+} CHECKS[] = {
+    { environment_check, false },  { base_url_check, false },  { scripts_check, false },
+    { migrations_check, false },   { templates_check, false }, { static_check, false },
+    { receipt_keys_check, false }, { sockets_check, true },    { metrics_check, true },
+};
+
+void check_run(const struct config *config, bool offline, struct findings *found)
+{
+    for (size_t i = 0; i < ARRAY_LEN(CHECKS); i++)
+        if (!offline || !CHECKS[i].of_machine)
+            CHECKS[i].run(config, found);
+}
+
+int check_command(const struct config *config, int argc, char **argv)
+{
+    bool offline = argc == 2 && strcmp(argv[1], "--offline") == 0;
+    if (argc != 1 && !offline) {
+        (void)fputs("usage: hongbao check [--offline]\n", stderr);
+        return 2;
+    }
+    struct findings found = { .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX) };
+    if (found.arena != NULL)
+        check_run(config, offline, &found);
+    bool ok = found.arena != NULL && findings_print(&found, stderr);
+    arena_free(found.arena);
+    if (!ok)
+        (void)fputs("hongbao check: out of memory\n", stderr);
+    else if (found.wrong == 0)
+        (void)puts("hongbao check: configuration, scripts, templates, migrations and static files are fine");
+    return ok && found.wrong == 0 ? 0 : 1;
+}

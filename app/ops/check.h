@@ -1,0 +1,18 @@
+/* `hongbao check`: whether the configuration and the files that it names can serve. It connects to nothing. */
+#ifndef HB_OPS_CHECK_H
+#define HB_OPS_CHECK_H
+
+#include "base/config.h"
+#include "ops/findings.h"
+
+/* Adds all that is wrong with the configuration and its files; unless offline also with what this machine must have
+ * for them: the folders of the sockets, the file of the counters. */
+void check_run(const struct config *config, bool offline, struct findings *found);
+
+/* Whether this is the installed service, whose units systemd runs: mends are then commands for it. */
+bool check_is_service(const struct config *config);
+
+/* `check [--offline]`: prints all that is wrong to stderr: exit 0, 1 (something is wrong) or 2 (usage). */
+int check_command(const struct config *config, int argc, char **argv);
+
+#endif

@@ -1,0 +1,238 @@
+#include "ops/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "ops/check.h"
+#include "ops/doctor_internal.h"
+
+#define NGINX_FILE "/etc/nginx/nginx.conf"
+
+enum { ARENA_BYTES = 256 << 10, ARENA_BYTES_MAX = 64 << 20, FREE_MIB_MIN = 512, FREE_MIB_MAX = 1 << 30 };
+
+static void check_settings(struct doctor *d)
+{
+    check_run(d->config, false, &d->found);
+}
+
+/* In the order in which a person would mend. */
+static const struct area {
+    const char *name;
+    void (*check)(struct doctor *d);
+} AREAS[] = {
+    { "settings", check_settings },
+    { "files", doctor_check_files },
+    { "roles", doctor_check_roles }, /* logs in, for the areas below */
+    { "redis", doctor_check_redis },
+    { "redis-rights", doctor_check_redis_rights },
+    { "mysql", doctor_check_mysql },
+    { "mysql-rights", doctor_check_mysql_rights },
+    { "schema", doctor_check_schema },
+    { "clocks", doctor_check_clocks },
+    { "disks", doctor_check_disks },
+    { "nginx", doctor_check_nginx }, /* reads its files, for the areas below */
+    { "certificates", doctor_check_certificates },
+    { "pools", doctor_check_pools },
+    { "worker", doctor_check_worker },
+};
+
+static const struct {
+    const char *name;
+    bool uses_mysql, uses_redis;
+} ROLES[ROLE_COUNT] = {
+    [ROLE_HOT] = { "hot", false, true },        [ROLE_PAGE] = { "page", true, true },
+    [ROLE_AUTH] = { "auth", true, true },       [ROLE_CARD] = { "card", true, true },
+    [ROLE_SETTLE] = { "settle", true, true },   [ROLE_AUDIT] = { "audit", true, true },
+    [ROLE_MIGRATE] = { "migrate", true, true }, [ROLE_SUPPORT] = { "support", true, true },
+    [ROLE_BACKUP] = { "backup", true, true },   [ROLE_OPERATOR] = { "operator", false, true },
+};
+
+int doctor_connect(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+        int error = errno;
+        (void)close(fd);
+        errno = error;
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- the roles' logins ---- */
+
+static bool socket_answers(struct doctor *d, const char *name, const char *program, const char *setting,
+                           const char *path, const char *unit)
+{
+    int fd = doctor_connect(path);
+    if (fd < 0)
+        finding_wrong(&d->found, name,
+                      finding_text(&d->found, "%s %s, or set %s to its socket",
+                                   d->is_service ? "systemctl start" : "start", d->is_service ? unit : program,
+                                   setting),
+                      "%s does not answer on %s: %s", program, path, strerror(errno));
+    else
+        (void)close(fd);
+    return fd >= 0;
+}
+
+static void redis_login(struct doctor *d, struct doctor_role *role)
+{
+    if (!role->uses_redis || !d->redis_is_up)
+        return;
+    role->redis = redis_new(&role->config);
+    if (role->redis == NULL || redis_ping(role->redis) == ST_OK)
+        return;
+    redis_free(role->redis);
+    role->redis = NULL;
+    finding_wrong(&d->found, "redis-login",
+                  finding_text(&d->found,
+                               "%s; if that does not help, put the earlier password back into %s/%s.conf, or make new"
+                               " ones (docs/how-to/rotate-secrets.md)",
+                               role != &d->roles[ROLE_OPERATOR] ? doctor_redis_cli(d, "ACL LOAD")
+                               : d->is_service                  ? "systemctl restart redis-server@hongbao"
+                                                                : "restart Redis",
+                               d->config->rights_dir, role->name),
+                  "Redis refuses the user %s of the role %s: another password, no such user, or it is switched off",
+                  role->config.redis_user, role->name);
+}
+
+static void mysql_login(struct doctor *d, struct doctor_role *role)
+{
+    if (!role->uses_mysql || !d->mysql_is_up)
+        return;
+    struct db_rows rows;
+    role->db = db_new(&role->config);
+    if (role->db == NULL || db_query(role->db, d->arena, &rows, "SELECT 1", NULL, 0) == ST_OK)
+        return;
+    db_free(role->db);
+    role->db = NULL;
+    finding_wrong(&d->found, "mysql-login",
+                  finding_text(&d->found,
+                               "put the earlier password back into %s/%s.conf, or make new ones"
+                               " (docs/how-to/rotate-secrets.md); if it has no rights: %s",
+                               d->config->rights_dir, role->name, doctor_grants(d, role)),
+                  "MariaDB refuses the user %s of the role %s: another password, no such user, or no right on the"
+                  " database %s",
+                  role->config.mysql_user, role->name, role->config.mysql_database);
+}
+
+/* The role's settings. Without rights_dir every role has the users of the configuration. */
+static void role_read(struct doctor *d, struct doctor_role *role)
+{
+    char error[1024];
+    role->config = *d->config;
+    role->is_read = config_role(&role->config, role->name, error, sizeof error) == ST_OK;
+    if (!role->is_read)
+        finding_wrong(&d->found, "role-file",
+                      geteuid() == 0 ? "write the file (docs/reference/rights.md)"
+                                     : "run the doctor as root, or write the file (docs/reference/rights.md)",
+                      "the role %s can't be used: %s", role->name, error);
+}
+
+void doctor_check_roles(struct doctor *d)
+{
+    d->redis_is_up =
+        socket_answers(d, "redis-down", "Redis", "redis_socket", d->config->redis_socket, "redis-server@hongbao");
+    d->mysql_is_up = socket_answers(d, "mysql-down", "MariaDB", "mysql_socket", d->config->mysql_socket, "mariadb");
+    for (size_t i = 0; i < ROLE_COUNT; i++) /* all of them first: mends name the operator's user */
+        role_read(d, &d->roles[i]);
+    for (size_t i = 0; i < ROLE_COUNT; i++) {
+        if (d->roles[i].is_read) {
+            redis_login(d, &d->roles[i]);
+            mysql_login(d, &d->roles[i]);
+        }
+    }
+}
+
+/* ---- the command ---- */
+
+static int usage(void)
+{
+    (void)fputs("usage: hongbao doctor [--json] [--nginx FILE] [--free MIB] [--skip NAME]...\n\n"
+                "NAME is a finding, or an area:",
+                stderr);
+    for (size_t i = 0; i < ARRAY_LEN(AREAS); i++)
+        (void)fprintf(stderr, " %s", AREAS[i].name);
+    (void)fputc('\n', stderr);
+    return 2;
+}
+
+static bool arguments_read(struct doctor *d, int argc, char **argv, bool *json, const char **nginx_file)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--json") == 0) {
+            *json = true;
+            continue;
+        }
+        if (value == NULL)
+            return false;
+        if (strcmp(argv[i], "--nginx") == 0)
+            *nginx_file = value;
+        else if (strcmp(argv[i], "--skip") == 0 && d->found.skip_count < FINDINGS_SKIP_MAX)
+            d->found.skip[d->found.skip_count++] = value;
+        else if (strcmp(argv[i], "--free") != 0 || !str_to_i64(str_from(value), &d->free_mib_min) ||
+                 d->free_mib_min < 0 || d->free_mib_min > FREE_MIB_MAX)
+            return false;
+        i++;
+    }
+    return true;
+}
+
+/* The installed service has Debian's nginx before it; others are named. */
+static const char *nginx_default(const struct config *config)
+{
+    return strcmp(config->file, CONFIG_FILE) == 0 && access(NGINX_FILE, F_OK) == 0 ? NGINX_FILE : NULL;
+}
+
+static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
+{
+    nginx_conf_init(&d->nginx, d->arena, nginx_file);
+    for (size_t i = 0; i < ROLE_COUNT; i++)
+        d->roles[i] = (struct doctor_role){ .name = ROLES[i].name,
+                                            .uses_mysql = ROLES[i].uses_mysql,
+                                            .uses_redis = ROLES[i].uses_redis };
+    for (size_t i = 0; i < ARRAY_LEN(AREAS); i++)
+        if (!findings_skip(&d->found, AREAS[i].name))
+            AREAS[i].check(d);
+    for (size_t i = 0; i < ROLE_COUNT; i++) {
+        redis_free(d->roles[i].redis);
+        db_free(d->roles[i].db);
+    }
+    if (json ? !findings_print_json(&d->found, stdout) : !findings_print(&d->found, stdout))
+        return 2;
+    if (!json)
+        (void)printf("%zu wrong, %zu not checked\n", d->found.wrong, d->found.unchecked);
+    return d->found.wrong == 0 ? 0 : 1;
+}
+
+int doctor_command(const struct config *config, int argc, char **argv)
+{
+    static struct doctor d; /* the settings of all roles are large */
+    const char *nginx_file = nginx_default(config);
+    bool json = false;
+    d = (struct doctor){ .config = config, .free_mib_min = FREE_MIB_MIN, .is_service = check_is_service(config) };
+    if (!arguments_read(&d, argc, argv, &json, &nginx_file))
+        return usage();
+    log_init("doctor", LOG_SILENT); /* what a log line would say is a finding */
+    d.arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
+    d.found.arena = d.arena;
+    int code = d.arena == NULL ? 2 : doctor_run(&d, nginx_file, json);
+    arena_free(d.arena);
+    if (code == 2)
+        (void)fputs("hongbao doctor: out of memory, or the output can't be written\n", stderr);
+    return code;
+}

@@ -1,0 +1,134 @@
+/* Files that others should not read or change. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ops/doctor_internal.h"
+
+enum { PATH_BYTES_MAX = 4096, FOLDERS_DEEP_MAX = 8, SECRET_LETTERS_MIN = 10, SHOWN_MAX = 5 };
+
+/* Secrets are for their owner and a group alone. */
+static void secret_file_check(struct doctor *d, const char *path, const char *what)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || (info.st_mode & S_IRWXO) == 0)
+        return;
+    finding_wrong(&d->found, "secret-file", finding_text(&d->found, "chmod o= %s", path),
+                  "everybody on this machine may read %s, which has %s", path, what);
+}
+
+static void role_files_check(struct doctor *d)
+{
+    char path[PATH_BYTES_MAX];
+    for (size_t i = 0; i < ROLE_COUNT && d->config->rights_dir[0] != '\0'; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s.conf", d->config->rights_dir, d->roles[i].name);
+        secret_file_check(d, path, "the passwords of a role");
+    }
+}
+
+/* A secret of few different letters was typed, not drawn. */
+static void secret_check(struct doctor *d)
+{
+    bool seen[256] = { false };
+    size_t different = 0;
+    for (const char *c = d->config->secret; *c != '\0'; c++) {
+        different += !seen[(unsigned char)*c];
+        seen[(unsigned char)*c] = true;
+    }
+    if (different < SECRET_LETTERS_MIN)
+        finding_wrong(&d->found, "secret-weak",
+                      "before the first packet: secret = what `openssl rand -hex 32` prints (it changes every link)",
+                      "the secret has only %zu different characters: it can be guessed", different);
+}
+
+/* A walk over what the program reads and executes. */
+struct walk {
+    struct doctor *d;
+    const char *setting;
+    size_t found;
+};
+
+static void writable_check(struct walk *w, const char *path, const struct stat *info)
+{
+    if ((info->st_mode & S_IWOTH) == 0 || w->found++ >= SHOWN_MAX)
+        return;
+    finding_wrong(&w->d->found, "writable-file", finding_text(&w->d->found, "chmod o-w %s", path),
+                  "everybody on this machine may change %s, which the program trusts (%s)", path, w->setting);
+}
+
+static void folder_walk(struct walk *w, const char *path, unsigned depth)
+{
+    char below[PATH_BYTES_MAX];
+    struct stat info;
+    DIR *folder = depth < FOLDERS_DEEP_MAX ? opendir(path) : NULL;
+    if (folder == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        int len = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' || len < 0 || (size_t)len >= sizeof below || lstat(below, &info) != 0)
+            continue;
+        if (!S_ISLNK(info.st_mode))
+            writable_check(w, below, &info);
+        if (S_ISDIR(info.st_mode))
+            folder_walk(w, below, depth + 1);
+    }
+    (void)closedir(folder);
+}
+
+static void trusted_folder_check(struct doctor *d, const char *setting, const char *path)
+{
+    struct walk w = { .d = d, .setting = setting };
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return; /* told by the settings' checks */
+    writable_check(&w, path, &info);
+    folder_walk(&w, path, 0);
+}
+
+static void counters_check(struct doctor *d)
+{
+    struct stat info;
+    const char *path = d->config->metrics_file;
+    if (stat(path, &info) != 0) {
+        if (errno == ENOENT)
+            finding_wrong(&d->found, "metrics-missing",
+                          d->is_service ? "systemctl start hongbao.target"
+                                        : "start the pools and the worker: the first one makes it",
+                          "there is no file of counters %s", path);
+        return;
+    }
+    if (!S_ISREG(info.st_mode))
+        finding_wrong(&d->found, "metrics-missing", finding_text(&d->found, "remove %s, and restart the pools", path),
+                      "%s is no file, so every process counts for itself", path);
+    else if ((info.st_mode & S_IRWXO) != 0)
+        finding_wrong(&d->found, "metrics-mode", finding_text(&d->found, "chmod 0660 %s", path),
+                      "everybody on this machine may read or change the counters %s", path);
+}
+
+static void nginx_counts_check(struct doctor *d)
+{
+    struct stat info;
+    if (stat(d->config->nginx_counts_dir, &info) != 0 || !S_ISDIR(info.st_mode))
+        finding_wrong(&d->found, "nginx-counts", "set nginx_counts_dir to the folder of nginx's counting logs",
+                      "nginx_counts_dir: there is no folder %s, so /metrics lacks what nginx's limits refused",
+                      d->config->nginx_counts_dir);
+}
+
+void doctor_check_files(struct doctor *d)
+{
+    const struct config *c = d->config;
+    if (c->file[0] != '\0' && (c->secret_file[0] == '\0' || c->rights_dir[0] == '\0'))
+        secret_file_check(d, c->file, "the secret of the site or passwords");
+    if (c->secret_file[0] != '\0')
+        secret_file_check(d, c->secret_file, "the secret of the site");
+    role_files_check(d);
+    secret_check(d);
+    trusted_folder_check(d, "template_dir", c->template_dir);
+    trusted_folder_check(d, "lua_dir", c->lua_dir);
+    trusted_folder_check(d, "sql_dir", c->sql_dir);
+    trusted_folder_check(d, "static_dir", c->static_dir);
+    counters_check(d);
+    nginx_counts_check(d);
+}

@@ -1,0 +1,74 @@
+/* The parts of `hongbao doctor`: what they share, and the checks of each area. */
+#ifndef HB_OPS_DOCTOR_INTERNAL_H
+#define HB_OPS_DOCTOR_INTERNAL_H
+
+#include "base/config.h"
+#include "io/db.h"
+#include "io/redis.h"
+#include "ops/findings.h"
+#include "ops/nginx_conf.h"
+
+/* The roles of docs/reference/rights.md, in the order of their table. */
+enum doctor_role_id {
+    ROLE_HOT,
+    ROLE_PAGE,
+    ROLE_AUTH,
+    ROLE_CARD,
+    ROLE_SETTLE,
+    ROLE_AUDIT,
+    ROLE_MIGRATE,
+    ROLE_SUPPORT,
+    ROLE_BACKUP,
+    ROLE_OPERATOR,
+    ROLE_COUNT
+};
+
+/* A role, with its own users in both stores. */
+struct doctor_role {
+    const char *name;
+    bool uses_mysql, uses_redis;
+    bool is_read; /* its file was read */
+    struct config config;
+    struct redis *redis; /* NULL: not logged in, which is told */
+    struct db *db;       /* the same */
+};
+
+struct doctor {
+    const struct config *config; /* without a role */
+    struct findings found;
+    struct arena *arena; /* of found, too */
+    int64_t free_mib_min;
+    struct doctor_role roles[ROLE_COUNT];
+    bool redis_is_up, mysql_is_up; /* their sockets accept connections */
+    bool is_service;               /* check_is_service */
+    struct nginx_conf nginx;       /* empty: no file was named */
+    bool nginx_is_read;
+};
+
+/* The checks of each area. Each adds to d->found what is wrong, or why it could not look. */
+void doctor_check_roles(struct doctor *d);
+void doctor_check_redis(struct doctor *d);
+void doctor_check_redis_rights(struct doctor *d);
+void doctor_check_mysql(struct doctor *d);
+void doctor_check_mysql_rights(struct doctor *d);
+void doctor_check_schema(struct doctor *d);
+void doctor_check_files(struct doctor *d);
+void doctor_check_clocks(struct doctor *d);
+void doctor_check_disks(struct doctor *d);
+void doctor_check_nginx(struct doctor *d);
+void doctor_check_certificates(struct doctor *d);
+void doctor_check_pools(struct doctor *d);
+void doctor_check_worker(struct doctor *d);
+
+/* The command of the operator in Redis, as a person types it. */
+const char *doctor_redis_cli(struct doctor *d, const char *command);
+/* The command of the administrator of MariaDB that grants the roles their rights. */
+const char *doctor_grants(struct doctor *d, const struct doctor_role *role);
+/* The value of a setting of Redis (CONFIG GET) in the arena; NULL: it can't be read. */
+const char *doctor_redis_setting(struct doctor *d, const char *name);
+/* "start the settle worker", as a command where there is one. */
+const char *doctor_worker_start(const struct doctor *d);
+/* Connects to a Unix socket: a descriptor for the caller to close; -1, and errno says why. */
+int doctor_connect(const char *path);
+
+#endif

@@ -1,0 +1,163 @@
+/* MariaDB or MySQL: what it promises to keep, the tables, and what waits in them for an operator. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ops/doctor_internal.h"
+#include "ops/migrate.h"
+
+/* Settings that must have one value, as SHOW GLOBAL VARIABLES shows it. A server that lacks one has no such choice. */
+static const struct wanted {
+    const char *finding, *setting, *value, *why;
+} WANTED[] = {
+    { "mysql-flush", "innodb_flush_log_at_trx_commit", "1", "a power cut loses money that was moved" },
+    { "mysql-doublewrite", "innodb_doublewrite", "ON", "a power cut can tear a page of the tables" },
+    { "mysql-read-only", "read_only", "OFF", "nothing can be sent, settled or refunded: is this a replica?" },
+    { "mysql-checks", "check_constraint_checks", "ON", "the tables' own rules for balances do not hold" },
+    { "mysql-foreign-keys", "foreign_key_checks", "ON", "rows may name what does not exist" },
+};
+
+static const char *variable(struct doctor *d, struct db *db, const char *name)
+{
+    struct db_rows rows;
+    if (db_query(db, d->arena, &rows, "SHOW GLOBAL VARIABLES LIKE ?", DB_PARAMS(DB_TEXT(str_from(name)))) != ST_OK ||
+        rows.count == 0)
+        return NULL;
+    return arena_cstr(d->arena, db_cell(&rows, 0, 1));
+}
+
+static bool variable_is(const char *value, const char *wanted)
+{
+    static const char *const on[] = { "ON", "1", "YES" }, *const off[] = { "OFF", "0", "NO" };
+    if (strcmp(value, wanted) == 0)
+        return true;
+    const char *const *same = strcmp(wanted, "ON") == 0 ? on : strcmp(wanted, "OFF") == 0 ? off : NULL;
+    for (size_t i = 0; same != NULL && i < ARRAY_LEN(on); i++)
+        if (strcmp(value, same[i]) == 0)
+            return true;
+    return false;
+}
+
+static void variable_wrong(struct doctor *d, const struct wanted *w, const char *value)
+{
+    finding_wrong(&d->found, w->finding,
+                  finding_text(&d->found,
+                               "SET GLOBAL %s = %s, as administrator, and the same in the configuration of"
+                               " MariaDB",
+                               w->setting, w->value),
+                  "%s is %s, not %s: %s", w->setting, value, w->value, w->why);
+}
+
+/* A log of changes that is not synced can end before the tables do. */
+static void binlog_check(struct doctor *d, struct db *db)
+{
+    static const struct wanted sync = { "mysql-binlog", "sync_binlog", "1",
+                                        "after a power cut replicas and backups lack the last changes" };
+    const char *log = variable(d, db, "log_bin"), *value = variable(d, db, sync.setting);
+    if (log != NULL && variable_is(log, "ON") && value != NULL && strcmp(value, sync.value) != 0)
+        variable_wrong(d, &sync, value);
+}
+
+static void charset_check(struct doctor *d, struct db *db)
+{
+    struct db_rows rows;
+    if (db_query(db, d->arena, &rows,
+                 "SELECT default_character_set_name, default_collation_name FROM information_schema.schemata"
+                 " WHERE schema_name = DATABASE()",
+                 NULL, 0) != ST_OK ||
+        rows.count == 0)
+        return;
+    if (!str_equal(db_cell(&rows, 0, 0), STR("utf8mb4")) || !str_equal(db_cell(&rows, 0, 1), STR("utf8mb4_bin")))
+        finding_wrong(&d->found, "mysql-charset",
+                      finding_text(&d->found, "ALTER DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+                                   d->config->mysql_database),
+                      "the database has the collation %.*s, not utf8mb4_bin: the next migration makes tables that lose"
+                      " characters or take different names for the same",
+                      STR_ARG(db_cell(&rows, 0, 1)));
+}
+
+void doctor_check_mysql(struct doctor *d)
+{
+    struct db *db = d->roles[ROLE_MIGRATE].db;
+    if (!d->mysql_is_up || db == NULL) {
+        finding_unchecked(&d->found, "mysql-settings", "the role migrate is not logged in");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(WANTED); i++) {
+        const char *value = variable(d, db, WANTED[i].setting);
+        if (value != NULL && !variable_is(value, WANTED[i].value))
+            variable_wrong(d, &WANTED[i], value);
+    }
+    binlog_check(d, db);
+    charset_check(d, db);
+}
+
+/* ---- the tables ---- */
+
+static void version_check(struct doctor *d, struct db *db)
+{
+    char reason[512] = "";
+    FILE *out = fmemopen(reason, sizeof reason, "w");
+    enum status st = out == NULL ? ST_NO_MEMORY : migrate_check(db, d->config->sql_dir, out);
+    if (out != NULL)
+        (void)fclose(out);
+    if (st != ST_OK)
+        finding_wrong(&d->found, "schema",
+                      st == ST_CONFLICT ? "hongbao migrate, then grants.sql (docs/how-to/migrations.md)"
+                                        : "install the program that made the tables (docs/how-to/migrations.md)",
+                      "%s", reason[0] != '\0' ? reason : status_name(st));
+}
+
+/* Queries whose rows are each a fault. Their first column says which. */
+static const struct fault {
+    const char *finding, *sql, *text, *mend;
+} FAULTS[] = {
+    { "schema-interrupted", "SELECT LPAD(version, 4, '0') FROM schema_progress", "a migration was interrupted",
+      "hongbao migrate: it continues there" },
+    { "schema-engine",
+      "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
+      " AND engine <> 'InnoDB'",
+      "a table is not InnoDB, so its changes are not part of transactions",
+      "ALTER TABLE NAME ENGINE = InnoDB, then hongbao audit" },
+    { "schema-definer",
+      "SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()"
+      " AND (definer <> CURRENT_USER() OR security_type <> 'DEFINER')",
+      "a routine does not run with the rights of the role migrate, so it can move no money",
+      "restore the routines as hongbao_migrate (docs/how-to/backup.md)" },
+    { "dead-letters", "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL HAVING COUNT(*) > 0",
+      "events that can't be settled wait for an operator", "hongbao replay (docs/how-to/dead-letters.md)" },
+};
+
+static void partitions_check(struct doctor *d, struct db *db)
+{
+    struct db_rows rows;
+    if (db_query(db, d->arena, &rows, "SELECT COUNT(*) FROM stream_cursor", NULL, 0) != ST_OK || rows.count == 0)
+        return;
+    int64_t there = db_cell_i64(&rows, 0, 0);
+    if (there != 0 && there != d->config->partitions)
+        finding_wrong(&d->found, "partitions", finding_text(&d->found, "partitions = %" PRId64, there),
+                      "partitions is %" PRId64 ", but the tables were made for %" PRId64
+                      ": nothing is settled, and no grab is let in",
+                      d->config->partitions, there);
+}
+
+void doctor_check_schema(struct doctor *d)
+{
+    struct db *db = d->roles[ROLE_MIGRATE].db;
+    if (db == NULL) {
+        finding_unchecked(&d->found, "schema", "the role migrate is not logged in");
+        return;
+    }
+    version_check(d, db);
+    for (size_t i = 0; i < ARRAY_LEN(FAULTS); i++) {
+        struct db_rows rows;
+        if (db_query(db, d->arena, &rows, FAULTS[i].sql, NULL, 0) != ST_OK)
+            continue; /* version_check has told why: the table is not there */
+        for (size_t row = 0; row < rows.count; row++) {
+            struct str which = db_cell(&rows, row, 0);
+            finding_wrong(&d->found, FAULTS[i].finding, FAULTS[i].mend, "%s: %.*s", FAULTS[i].text, STR_ARG(which));
+        }
+    }
+    partitions_check(d, db);
+}

@@ -1,0 +1,181 @@
+/* Redis: what it promises to keep, its memory, its fence. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "io/redis_reply.h"
+#include "live/fence.h"
+#include "live/keys.h"
+#include "ops/doctor_internal.h"
+#include "ops/redis_memory.h"
+
+enum { VERSION_MIN = 7, PERCENT = 100 };
+
+/* Settings that must have one value. */
+static const struct wanted {
+    const char *finding, *setting, *value, *why;
+} WANTED[] = {
+    { "redis-appendonly", "appendonly", "yes",
+      "a restart of Redis loses every grab that is not settled, and all sessions" },
+    { "redis-appendfsync", "appendfsync", "always", "a power cut loses grabs that users were told of" },
+    { "redis-rewrite", "no-appendfsync-on-rewrite", "no",
+      "a power cut during a rewrite loses grabs that users were told of" },
+    { "redis-eviction", "maxmemory-policy", "noeviction", "when memory is full, Redis forgets packets and sessions" },
+    { "redis-timeout", "timeout", "0", "Redis ends the connections of processes that wait" },
+};
+
+const char *doctor_redis_cli(struct doctor *d, const char *command)
+{
+    const struct config *c = &d->roles[ROLE_OPERATOR].config;
+    return c->redis_user[0] == '\0' ? finding_text(&d->found, "redis-cli -s %s %s", d->config->redis_socket, command)
+                                    : finding_text(&d->found, "redis-cli -s %s --user %s --askpass %s",
+                                                   d->config->redis_socket, c->redis_user, command);
+}
+
+/* The reply of the operator's command as one text in the arena; NULL: none. element: of a list, from 0. */
+static const char *reply_text(struct doctor *d, const struct str *args, size_t count, size_t element, bool is_list)
+{
+    struct redis_call call;
+    struct redis *r = d->roles[ROLE_OPERATOR].redis;
+    if (r == NULL)
+        return NULL;
+    enum status st = redis_do(r, &call, args, count);
+    struct str text = st != ST_OK ? STR_NONE
+                      : is_list   ? redis_reply_str(redis_reply_at(call.reply, element))
+                                  : redis_reply_str(call.reply);
+    const char *copy = text.ptr == NULL ? NULL : arena_cstr(d->arena, text);
+    redis_call_free(&call);
+    return copy;
+}
+
+const char *doctor_redis_setting(struct doctor *d, const char *name)
+{
+    const struct str args[] = { STR("CONFIG"), STR("GET"), str_from(name) };
+    return reply_text(d, args, ARRAY_LEN(args), 1, true);
+}
+
+/* A value of INFO; empty: there is none. */
+static struct str info_value(const char *info, const char *name)
+{
+    struct str rest, text = str_from(info);
+    while (text.ptr != NULL) {
+        struct str line = str_trim(str_cut(text, '\n', &text));
+        if (str_equal(str_cut(line, ':', &rest), str_from(name)))
+            return rest;
+    }
+    return STR("");
+}
+
+static const char *redis_file(const struct doctor *d)
+{
+    return d->is_service ? "/etc/redis/redis-hongbao.conf" : "redis.conf";
+}
+
+static void settings_check(struct doctor *d)
+{
+    for (size_t i = 0; i < ARRAY_LEN(WANTED); i++) {
+        const struct wanted *w = &WANTED[i];
+        const char *value = doctor_redis_setting(d, w->setting);
+        const char *set = finding_text(&d->found, "CONFIG SET %s %s", w->setting, w->value);
+        if (value == NULL)
+            finding_unchecked(&d->found, w->finding, "the operator may not read the setting %s", w->setting);
+        else if (strcmp(value, w->value) != 0)
+            finding_wrong(&d->found, w->finding,
+                          finding_text(&d->found, "%s, and the same in %s", doctor_redis_cli(d, set == NULL ? "" : set),
+                                       redis_file(d)),
+                          "%s is %s, not %s: %s", w->setting, value, w->value, w->why);
+    }
+}
+
+static void memory_check(struct doctor *d)
+{
+    struct redis_memory m;
+    if (redis_memory_read(d->roles[ROLE_OPERATOR].redis, &m) != ST_OK)
+        return;
+    const char *mend = finding_text(&d->found, "%s, and the same in %s",
+                                    doctor_redis_cli(d, "CONFIG SET maxmemory 2gb"), redis_file(d));
+    switch (redis_memory_state(&m)) {
+    case REDIS_MEMORY_FINE: break;
+    case REDIS_MEMORY_NO_LIMIT:
+        finding_wrong(&d->found, "redis-maxmemory", mend,
+                      "maxmemory is 0: Redis grows until the kernel kills it, or another process");
+        break;
+    case REDIS_MEMORY_HIGH:
+    case REDIS_MEMORY_FULL:
+        finding_wrong(&d->found, "redis-memory",
+                      finding_text(&d->found, "more memory for Redis: CONFIG SET maxmemory, and in %s", redis_file(d)),
+                      "Redis uses %" PRId64 " of the %" PRId64 " bytes of maxmemory; full, it refuses grabs and logins",
+                      m.used_bytes, m.max_bytes);
+    }
+}
+
+static void state_check(struct doctor *d)
+{
+    const struct str all[] = { STR("INFO") };
+    const char *info = reply_text(d, all, 1, 0, false);
+    uint64_t version;
+    struct str rest;
+    if (info == NULL) {
+        finding_unchecked(&d->found, "redis-state", "the operator may not read INFO");
+        return;
+    }
+    struct str number = info_value(info, "redis_version"), written = info_value(info, "aof_last_write_status");
+    if (!str_to_u64(str_cut(number, '.', &rest), &version) || version < VERSION_MIN)
+        finding_wrong(&d->found, "redis-version", "install Redis 7.0 or later", "Redis is version %.*s",
+                      STR_ARG(number));
+    if (!str_equal(info_value(info, "role"), STR("master")))
+        finding_wrong(&d->found, "redis-replica", doctor_redis_cli(d, "REPLICAOF NO ONE"),
+                      "this Redis is a replica: it accepts no writes, so no grabs");
+    if (written.len > 0 && !str_equal(written, STR("ok")))
+        finding_wrong(&d->found, "redis-disk", "make room on the disk of Redis, and look into its log",
+                      "Redis could not write its append-only file the last time (%.*s)", STR_ARG(written));
+}
+
+/* The default user serves everybody who may connect. A socket that is its owner's alone is fine. */
+static void default_user_check(struct doctor *d)
+{
+    struct config nobody = *d->config;
+    struct stat info;
+    nobody.redis_user[0] = '\0';
+    struct redis *r = redis_new(&nobody);
+    bool is_open = r != NULL && redis_ping(r) == ST_OK;
+    const char *port = doctor_redis_setting(d, "port");
+    bool is_reachable = (port != NULL && strcmp(port, "0") != 0) ||
+                        (stat(d->config->redis_socket, &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+    redis_free(r);
+    if (is_open && is_reachable && d->config->rights_dir[0] != '\0')
+        finding_wrong(
+            &d->found, "redis-default",
+            finding_text(&d->found, "user default off in the aclfile, then: %s", doctor_redis_cli(d, "ACL LOAD")),
+            "Redis asks for no password: everybody who can connect may do everything");
+}
+
+static void fence_check(struct doctor *d)
+{
+    struct redis *r = d->roles[ROLE_HOT].redis;
+    if (r == NULL)
+        return;
+    live_fence_set(r, d->config);
+    (void)redis_ping(r);
+    if (!redis_fence_is_open(r))
+        finding_wrong(&d->found, "redis-fence",
+                      d->is_service ? doctor_worker_start(d)
+                                    : "start the settle worker, with the same number of partitions",
+                      "the settle worker has not compared this Redis with the tables: grabs are refused");
+}
+
+void doctor_check_redis(struct doctor *d)
+{
+    if (!d->redis_is_up)
+        return;
+    fence_check(d);
+    default_user_check(d);
+    if (d->roles[ROLE_OPERATOR].redis == NULL) {
+        finding_unchecked(&d->found, "redis-settings", "the operator is not logged in");
+        return;
+    }
+    settings_check(d);
+    memory_check(d);
+    state_check(d);
+}

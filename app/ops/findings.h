@@ -1,0 +1,45 @@
+/* A list of findings: `hongbao check` and `hongbao doctor` fill it. A finding is a sentence about what is wrong, with
+ * the command that mends it.
+ *
+ * All memory is of one arena. A text for which it has no memory is missing, so nothing is printed then. */
+#ifndef HB_OPS_FINDINGS_H
+#define HB_OPS_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum { FINDINGS_SKIP_MAX = 16 };
+
+struct finding;
+
+struct findings {
+    struct arena *arena; /* the caller's */
+    struct finding *first, *last;
+    size_t wrong, unchecked;             /* numbers of findings of each kind */
+    const char *skip[FINDINGS_SKIP_MAX]; /* findings of these names are left out */
+    size_t skip_count;
+};
+
+/* Something is wrong. name: a few words with hyphens, the same for each run ("redis-appendonly"). mend: the command, or
+ * what to do, that mends it (finding_text; NULL: memory was lacking). Text and mend are lines without their ends. */
+void finding_wrong(struct findings *f, const char *name, const char *mend, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Something can't be looked at, and the reason why. */
+void finding_unchecked(struct findings *f, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A formatted text in the arena, for mend. */
+const char *finding_text(struct findings *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether findings of this name are left out. */
+bool findings_skip(const struct findings *f, const char *name);
+
+/* Writes the findings in the order in which they were found, what is wrong first. False: out can't be written, or
+ * memory was lacking. */
+bool findings_print(const struct findings *f, FILE *out);
+/* The same as one JSON object in a line: ok, and wrong and unchecked, each a list of {name, text, mend}. */
+bool findings_print_json(const struct findings *f, FILE *out);
+
+#endif

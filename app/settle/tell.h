@@ -1,0 +1,33 @@
+/* Tells Redis what it does not know: returns and thanks whose process died between the two stores, or whose packet was
+ * not there yet. They are the rows without applied_ms.
+ *
+ * A row that can't be told now, because its packet is not in Redis, stays behind the walk, which comes back to it after
+ * all others: however many of them there are, no other row waits for them. No clock says which rows are due: those of
+ * other machines may be wrong. So a row may be told twice, when its own process is just doing it: that changes
+ * nothing. */
+#ifndef HB_SETTLE_TELL_H
+#define HB_SETTLE_TELL_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "live/stores.h"
+
+enum { TELL_ROWS_MAX = 500 }; /* of each table in one pass */
+
+/* Position of a walk over the pending rows of a table, oldest first. All zero: from the start. */
+struct tell_walk {
+    int64_t ms;
+    uint64_t packet_id;
+    uint32_t share_no;
+};
+
+struct tell {
+    struct tell_walk returns, thanks;
+};
+
+/* Tells at most TELL_ROWS_MAX pending rows of each table; the next call continues after them. Call it once a second.
+ * ST_OK: also when packets can't take them yet, or are damaged, which is logged · ST_UNAVAILABLE · ST_NO_MEMORY. */
+enum status tell_pass(struct tell *t, struct stores *stores, int64_t now_ms);
+
+#endif

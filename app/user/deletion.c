@@ -1,0 +1,215 @@
+#include "user/deletion.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/log.h"
+#include "io/db_repeat.h"
+#include "user/session_list.h"
+#include "user/store.h"
+#include "user/token.h"
+
+enum { RETIRED_BYTES = 32, ARENA_CHUNK_BYTES = 65536 };
+static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
+
+/* ---- usernames ---- */
+
+/* A keyed hash, so that names can be tried only with the secret. */
+static void retired_hash(struct str secret, struct str username, uint8_t out[RETIRED_BYTES])
+{
+    static const char purpose[] = "hongbao username v1";
+    uint8_t key[crypto_generichash_BYTES];
+    crypto_generichash_state state;
+    crypto_generichash(key, sizeof key, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
+    crypto_generichash_init(&state, key, sizeof key, RETIRED_BYTES);
+    crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);
+    crypto_generichash_update(&state, (const unsigned char *)username.ptr, username.len);
+    crypto_generichash_final(&state, out, RETIRED_BYTES);
+    sodium_memzero(key, sizeof key);
+}
+
+static struct db_param hash_param(const uint8_t hash[RETIRED_BYTES])
+{
+    return DB_BYTES(((struct str){ (const char *)hash, RETIRED_BYTES }));
+}
+
+enum status username_is_retired(struct db *db, struct arena *a, struct str secret, struct str username, bool *retired)
+{
+    uint8_t hash[RETIRED_BYTES];
+    struct db_rows rows;
+    retired_hash(secret, username, hash);
+    enum status st = db_query(db, a, &rows, "SELECT 1 FROM username_retired WHERE hash = ? LOCK IN SHARE MODE",
+                              DB_PARAMS(hash_param(hash)));
+    *retired = st == ST_OK && rows.count > 0;
+    return st;
+}
+
+/* ---- the first step ---- */
+
+enum status deletion_money_find(struct db *db, struct arena *a, uint64_t user_id, struct deletion_money *out)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT (SELECT balance_fen FROM account WHERE id = ?), COUNT(*),"
+                              " COALESCE(SUM(amount_fen + returned_fen - grabbed_fen), 0) FROM packet"
+                              " WHERE sender_id = ? AND state <> 'closed' AND grabbed_fen < amount_fen + returned_fen",
+                              DB_PARAMS(DB_U64(user_id), DB_U64(user_id)));
+    if (st != ST_OK)
+        return st;
+    if (db_cell(&rows, 0, 0).ptr == NULL)
+        return ST_CORRUPT; /* every user has a wallet */
+    *out = (struct deletion_money){ .balance_fen = db_cell_i64(&rows, 0, 0),
+                                    .packets_fen = db_cell_i64(&rows, 0, 2),
+                                    .packet_count = db_cell_u64(&rows, 0, 1) };
+    return ST_OK;
+}
+
+struct begin {
+    uint64_t user_id;
+    struct str hash;
+    uint8_t retired[RETIRED_BYTES];
+    bool give_up;
+};
+
+static enum status begin_body(struct db *db, void *ctx)
+{
+    const struct begin *b = ctx;
+    enum status st =
+        db_exec(db, NULL, "CALL user_delete(?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(b->user_id), DB_TEXT(b->hash), hash_param(b->retired), DB_U64(b->give_up)));
+    crash_point("delete-before-commit");
+    return st;
+}
+
+enum status deletion_is_begun(struct db *db, struct arena *a, uint64_t user_id, bool *begun)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT 1 FROM user WHERE id = ? AND deleting_ms IS NOT NULL",
+                              DB_PARAMS(DB_U64(user_id)));
+    *begun = st == ST_OK && rows.count > 0;
+    return st;
+}
+
+enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user_id, struct str username,
+                           struct str hash, bool give_up, enum deletion_result *result)
+{
+    struct begin b = { .user_id = user_id, .hash = hash, .give_up = give_up };
+    bool begun;
+    *result = DELETION_BEGUN;
+    enum status st = deletion_is_begun(stores->db, a, user_id, &begun);
+    if (st == ST_OK && !begun) {
+        retired_hash(str_from(stores->config->secret), username, b.retired);
+        st = db_transaction(stores->db, begin_body, &b);
+        if (st == ST_INVALID) {
+            *result = DELETION_MONEY_LEFT;
+            return ST_OK;
+        }
+        if (st == ST_NOT_FOUND) {
+            *result = DELETION_OTHER_PASSWORD;
+            return ST_OK;
+        }
+    }
+    if (st != ST_OK)
+        return st;
+    crash_point("delete-after-commit");
+    /* The settle worker does it again. */
+    if (session_list_end_others(stores, a, user_id, STR(""), clock_now_ms()) != ST_OK)
+        log_warn("sessions not ended, the settle worker will end them", "user_id=%" PRIu64, user_id);
+    return ST_OK;
+}
+
+/* ---- the second step ---- */
+
+/* Sessions and tokens. The rows of tokens stay until the end: no copy is made of them any more. */
+static enum status access_end(struct stores *stores, struct arena *a, uint64_t user_id)
+{
+    enum status st = session_list_end_others(stores, a, user_id, STR(""), clock_now_ms());
+    return st == ST_OK ? token_copies_remove(stores->redis, stores->db, a, user_id) : st;
+}
+
+struct finish {
+    uint64_t user_id;
+    int64_t now_ms;
+};
+
+static enum status finish_body(struct db *db, void *ctx)
+{
+    const struct finish *f = ctx;
+    enum status st = db_exec(db, NULL, "CALL user_deleted(?, ?)", DB_PARAMS(DB_U64(f->user_id), DB_I64(f->now_ms)));
+    crash_point("erase-before-deleted");
+    return st;
+}
+
+/* asked_ms: when the user asked for the deletion. */
+static enum status walk_begin(struct stores *stores, struct arena *a, uint64_t user_id, int64_t asked_ms,
+                              int64_t now_ms, struct deletion_walk *walk)
+{
+    *walk = (struct deletion_walk){ .user_id = user_id };
+    if (now_ms - asked_ms <= DELETION_WAIT_MS)
+        return ST_OK;
+    return erase_settled(stores, a, user_id, asked_ms + DELETION_WAIT_MS, &walk->settled);
+}
+
+/* kept: the walk that the worker keeps between passes; its user_id is 0 when no walk is kept. */
+static enum status user_continue(struct deletion_walk *kept, struct stores *stores, struct arena *a, uint64_t user_id,
+                                 int64_t asked_ms, int64_t now_ms)
+{
+    struct deletion_walk walk = *kept;
+    bool ended = false;
+    if (kept->user_id == user_id) /* after an error from the beginning: others wait for their turn */
+        *kept = (struct deletion_walk){ 0 };
+    enum status st = access_end(stores, a, user_id);
+    if (st == ST_OK && walk.user_id != user_id)
+        st = walk_begin(stores, a, user_id, asked_ms, now_ms, &walk);
+    if (st == ST_OK)
+        st = erase_names(stores, a, user_id, now_ms, &walk.names, &ended); /* after the look at what is settled */
+    if (st == ST_OK && !ended && kept->user_id == 0)
+        *kept = walk;
+    if (st != ST_OK || !ended || !walk.settled || walk.names.left)
+        return st;
+    st = db_transaction(stores->db, finish_body, &(struct finish){ user_id, now_ms });
+    if (st == ST_OK)
+        log_info("account deleted", "user_id=%" PRIu64, user_id);
+    return st;
+}
+
+/* The users of a pass, first the one whose walk is kept. */
+static enum status users_find(struct stores *stores, struct arena *a, uint64_t first_id, int64_t now_ms,
+                              struct db_rows *rows)
+{
+    return db_query(stores->db, a, rows,
+                    "(SELECT id, deleting_ms FROM user WHERE deleted_ms IS NULL AND deleting_ms > 0"
+                    " ORDER BY id <> ?, RAND() LIMIT ?) UNION ALL "
+                    "(SELECT user.id, user.deleting_ms FROM user JOIN account ON account.id = user.id"
+                    " WHERE user.deleted_ms > ? AND account.balance_fen > 0 ORDER BY user.id <> ?, RAND() LIMIT ?)",
+                    DB_PARAMS(DB_U64(first_id), DB_I64(DELETION_USERS_MAX), DB_I64(now_ms - DELETION_WATCH_MS),
+                              DB_U64(first_id), DB_I64(DELETION_USERS_MAX)));
+}
+
+enum status deletion_pass(struct deletion_walk *walk, struct stores *stores, int64_t now_ms)
+{
+    struct db_rows rows;
+    bool there = false;
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    enum status st = users_find(stores, a, walk->user_id, now_ms, &rows);
+    size_t count = st == ST_OK ? rows.count : 0;
+    for (size_t i = 0; i < count; i++)
+        there = there || db_cell_u64(&rows, i, 0) == walk->user_id;
+    if (!there) /* another worker has deleted the user */
+        *walk = (struct deletion_walk){ 0 };
+    for (size_t i = 0; i < count; i++) {
+        uint64_t user_id = db_cell_u64(&rows, i, 0);
+        enum status one = user_continue(walk, stores, a, user_id, db_cell_i64(&rows, i, 1), now_ms);
+        if (one == ST_CORRUPT || one == ST_INVALID || one == ST_NOT_FOUND)
+            log_error("deletion of an account failed, the next pass tries again", "user_id=%" PRIu64 " status=%s",
+                      user_id, status_name(one));
+        else if (st == ST_OK)
+            st = one;
+    }
+    arena_free(a);
+    return status_retry(st);
+}

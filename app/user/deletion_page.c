@@ -1,0 +1,174 @@
+#include "user/deletion_page.h"
+
+#include "user/account.h"
+#include "user/deletion.h"
+#include "user/password_confirm.h"
+#include "user/session.h"
+#include "web/field_types.h"
+#include "web/respond.h"
+#include "web/security_log.h"
+#include "web/view.h"
+
+struct deletion_form {
+    struct str username; /* folded, perhaps not valid */
+    struct str password; /* as typed */
+    struct str give_up;  /* empty: the box is not ticked */
+};
+
+const struct field deletion_fields[] = {
+    { .name = "username",
+      .type = &FIELD_LOGIN_NAME,
+      .member = offsetof(struct deletion_form, username),
+      .required = true,
+      .missing = "text/username_missing" },
+    { .name = "password",
+      .type = &FIELD_PASSWORD,
+      .member = offsetof(struct deletion_form, password),
+      .required = true,
+      .no_echo = true,
+      .missing = "text/password_missing" },
+    { .name = "give_up", .type = &FIELD_TEXT, .member = offsetof(struct deletion_form, give_up) },
+    { .name = NULL },
+};
+
+static const struct problem DELETION_UNKNOWN = { 503, "unknown", "text/delete_unknown", "text/delete_unknown_detail",
+                                                 1 };
+
+static void money_model(struct model *m, const struct deletion_money *money)
+{
+    view_money_model(m, &m->root, "balance_fen", "balance_text", money->balance_fen);
+    value_int(m, &m->root, "packets_fen", money->packets_fen);
+    value_int(m, &m->root, "packet_count", (int64_t)money->packet_count);
+    value_page_bool(m, &m->root, "has_money", money->balance_fen > 0 || money->packet_count > 0);
+    if (money->packet_count == 0)
+        return;
+    struct value *packets = value_page_object(m, &m->root, "packets");
+    view_money_model(m, packets, "fen", "text", money->packets_fen);
+    view_count_model(m, packets, "packet_count", "packet_one", (int64_t)money->packet_count);
+}
+
+static enum status deletion_model(struct exchange *x, struct model *m, const struct form *typed)
+{
+    struct deletion_money money;
+    enum status st = deletion_money_find(x->app->stores.db, x->arena, x->visitor.user_id, &money);
+    if (st != ST_OK)
+        return st;
+    model_init(m, x->arena);
+    value_page_text(m, &m->root, "username", x->visitor.username);
+    money_model(m, &money);
+    struct value *form = value_page_object(m, &m->root, "form");
+    form_typed_model(m, form, deletion_fields, typed);
+    return ST_OK;
+}
+
+enum step deletion_show(struct exchange *x)
+{
+    struct model m;
+    enum status st = deletion_model(x, &m, &x->query);
+    if (st == ST_OK)
+        respond_model(x, 200, "pages/delete", &m);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+static enum step deletion_refuse(struct exchange *x, const struct form_errors *e)
+{
+    struct model m;
+    enum status st = deletion_model(x, &m, &x->form);
+    if (st == ST_OK)
+        respond_form_errors(x, "pages/delete", &m, e);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+static enum step deletion_begun(struct exchange *x)
+{
+    x->fallback_problem = &DELETION_UNKNOWN;
+    security_log(x, SECURITY_ACCOUNT_DELETED, x->visitor.user_id, NULL);
+    (void)session_end(x); /* it has ended already; this removes the cookie */
+    respond_header(x, "Clear-Site-Data", STR("\"storage\""));
+    if (x->wants_json)
+        respond_empty(x, 204);
+    else
+        respond_see_other(x, STR("/account/deleted"));
+    return STEP_DONE;
+}
+
+/* ST_NOT_FOUND: the password is wrong. */
+static enum status password_begin(struct exchange *x, const struct deletion_form *form, enum deletion_result *result)
+{
+    struct str hash;
+    enum status st = password_confirm(x, form->password, &hash);
+    if (st == ST_OK)
+        st = deletion_begin(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.username, hash,
+                            form->give_up.len > 0, result);
+    return st == ST_OK && *result == DELETION_OTHER_PASSWORD ? ST_NOT_FOUND : st;
+}
+
+/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refuse a
+ * try. A form that was sent twice has one answer, so a wrong password is looked at again: none is left once the other
+ * request has begun the deletion. */
+static enum status deletion_try(struct exchange *x, const struct deletion_form *form, enum deletion_result *result,
+                                bool *answered)
+{
+    struct db *db = x->app->stores.db;
+    bool begun = false;
+    enum status st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
+    if (st != ST_OK || begun)
+        return st;
+    *answered = !password_confirm_take(x);
+    if (*answered)
+        return ST_OK;
+    enum status wrong = password_begin(x, form, result);
+    if (wrong != ST_NOT_FOUND)
+        return wrong;
+    *result = DELETION_BEGUN;
+    st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
+    return st == ST_OK && !begun ? wrong : st;
+}
+
+enum step deletion_submit(struct exchange *x)
+{
+    struct deletion_form form = { STR(""), STR(""), STR("") };
+    struct form_errors e;
+    enum deletion_result result = DELETION_BEGUN;
+    bool answered = false;
+    enum status st = form_read(x, deletion_fields, &form, &e);
+    if (st == ST_OK && !str_equal(form.username, x->visitor.username)) {
+        form_fail(&e, "username", "text/delete_wrong_name");
+        st = ST_INVALID;
+    }
+    if (st == ST_INVALID)
+        return deletion_refuse(x, &e);
+    if (st == ST_OK)
+        st = session_store_check(x);
+    if (st == ST_OK)
+        st = deletion_try(x, &form, &result, &answered);
+    if (answered)
+        return STEP_DONE;
+    if (st == ST_NOT_FOUND) {
+        form_fail(&e, "password", "text/confirm_wrong");
+        return deletion_refuse(x, &e);
+    }
+    if (st == ST_OK && result == DELETION_MONEY_LEFT) {
+        form_fail(&e, "give_up", "text/delete_money_left");
+        return deletion_refuse(x, &e);
+    }
+    if (st == ST_OK)
+        return deletion_begun(x);
+    if (st == ST_UNKNOWN)
+        respond_problem(x, &DELETION_UNKNOWN);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+enum step deletion_done_show(struct exchange *x)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    respond_model(x, 200, "pages/deleted", &m);
+    return STEP_DONE;
+}

@@ -1,0 +1,30 @@
+/* Known devices: a browser in which a user has logged in keeps a cookie that says so. Its logins have a limit of their
+ * own (user/login_limits.h), so wrong guesses from elsewhere don't keep the user out. The cookie gives no other right.
+ *
+ * Cookie `device` (`__Host-device` with Secure on https), for a year: a number in 16 hex digits, a dot and the key of
+ * that number and the username (base/link_key.h). The number has 42 bits of milliseconds, when it was made, and 22
+ * random bits. Another secret or username makes it unknown. One browser has one such cookie, of the user who logged in
+ * last.
+ *
+ * Somebody who has learned a password may have made a device known with it. So a new password, and the end of all other
+ * sessions, make all devices unknown: Redis keeps that time in `hb:{limit}:devices:USERNAME` for a year. */
+#ifndef HB_USER_KNOWN_DEVICE_H
+#define HB_USER_KNOWN_DEVICE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "io/redis.h"
+#include "web/exchange.h"
+
+/* The number of the device when its cookie is right for this user, in hex: a slice of the request. STR_NONE: a new
+ * device, also when Redis does not answer. Blocks when the cookie is right. */
+struct str known_device_number(struct exchange *x, struct str username);
+/* Adds the cookie to the answer of a good login. A known device keeps its number. */
+void known_device_remember(struct exchange *x, struct str username);
+/* Makes all devices of the user unknown that are known by now. ST_OK · ST_UNAVAILABLE, ST_UNKNOWN, ST_NO_MEMORY: it may
+ * be repeated. */
+enum status known_device_forget_all(struct redis *redis, struct arena *a, struct str username, int64_t now_ms);
+/* The same, except for this device: the answer adds a new cookie. */
+enum status known_device_forget_others(struct exchange *x, struct str username);
+
+#endif

@@ -1,0 +1,97 @@
+#include "user/passkey_ceremony.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "io/redis.h"
+#include "io/redis_reply.h"
+
+#define KEY_PREFIX "hb:challenge:"
+#define COOKIE     "passkey"
+
+const struct problem PASSKEY_EXPIRED = { 422, "passkey-expired", "text/passkey_expired", "text/passkey_expired_detail",
+                                         0 };
+static const struct problem NO_PASSKEYS = { 404, "no-passkeys", "text/passkey_nowhere", "text/passkey_nowhere_detail",
+                                            0 };
+
+/* ---- form ---- */
+
+static enum status base64url_read(struct field_input *in)
+{
+    size_t len, max = in->typed.len;
+    if (max == 0)
+        return field_absent(in);
+    if (in->field->max > 0 && (int64_t)max > in->field->max)
+        return field_fail(in, NULL);
+    char *bytes = arena_alloc(in->x->arena, max);
+    if (bytes == NULL)
+        return ST_NO_MEMORY;
+    if (sodium_base642bin((unsigned char *)bytes, max, in->typed.ptr, max, NULL, &len, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0)
+        return field_fail(in, NULL);
+    *(struct str *)in->out = (struct str){ bytes, len };
+    return ST_OK;
+}
+
+const struct field_type FIELD_BASE64URL = { base64url_read };
+
+bool passkey_begin(struct exchange *x, struct passkey_site *site)
+{
+    x->wants_json = true;
+    if (passkey_site_read(x->arena, str_from(x->app->stores.config->base_url), site))
+        return true;
+    respond_problem(x, &NO_PASSKEYS);
+    return false;
+}
+
+/* ---- challenges ---- */
+
+static struct str secret_of(const struct exchange *x)
+{
+    return str_from(x->app->stores.config->secret);
+}
+
+struct str passkey_challenge_give(struct exchange *x, enum passkey_ceremony ceremony)
+{
+    struct str challenge =
+        passkey_challenge_new(x->arena, secret_of(x), ceremony, str_or_empty(x->visitor.session_key), x->now_ms);
+    if (challenge.ptr != NULL)
+        respond_cookie(x, STR(COOKIE), challenge, PASSKEY_CHALLENGE_S);
+    return challenge;
+}
+
+static int64_t until_ms(const struct exchange *x, enum passkey_ceremony ceremony, struct str challenge)
+{
+    return passkey_challenge_until_ms(secret_of(x), ceremony, str_or_empty(x->visitor.session_key), challenge,
+                                      x->now_ms);
+}
+
+enum status passkey_challenge_take(struct exchange *x, enum passkey_ceremony ceremony, struct str *challenge)
+{
+    *challenge = exchange_cookie(x, STR(COOKIE));
+    if (challenge->ptr == NULL || until_ms(x, ceremony, *challenge) == 0)
+        return ST_INVALID;
+    respond_cookie(x, STR(COOKIE), STR(""), 0);
+    return ST_OK;
+}
+
+enum status passkey_challenge_use(struct exchange *x, enum passkey_ceremony ceremony, struct str challenge)
+{
+    uint8_t hash[HASH_BYTES];
+    char hex[2 * HASH_BYTES + 1];
+    struct redis_call call = { 0 };
+
+    hash_sha256(challenge.ptr, challenge.len, hash);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    struct str key = arena_printf(x->arena, KEY_PREFIX "%s", hex);
+    struct str ttl = arena_printf(x->arena, "%" PRId64, until_ms(x, ceremony, challenge) - x->now_ms);
+    if (key.ptr == NULL || ttl.ptr == NULL)
+        return ST_NO_MEMORY;
+    const struct str args[] = { STR("SET"), key, STR("1"), STR("NX"), STR("PX"), ttl };
+    enum status st = redis_do(x->app->stores.redis, &call, args, ARRAY_LEN(args));
+    bool used = st == ST_OK && redis_reply_is_nil(call.reply);
+    redis_call_free(&call);
+    return st != ST_OK ? ST_UNAVAILABLE : used ? ST_EXISTS : ST_OK;
+}

@@ -1,0 +1,31 @@
+/* The common parts of the registration of a passkey and the login with one: the challenge in cookie and answer, its
+ * single use, and the form types. Both are for a script: they answer with JSON only. */
+#ifndef HB_USER_PASSKEY_CEREMONY_H
+#define HB_USER_PASSKEY_CEREMONY_H
+
+#include "user/passkey.h"
+#include "web/exchange.h"
+#include "web/fields.h"
+#include "web/respond.h"
+
+/* struct str: bytes in base64url without padding. Limits are in bytes, before decoding. Errors have no message: a
+ * browser sends such a field, nobody types it. */
+extern const struct field_type FIELD_BASE64URL;
+/* The limit of a field for n bytes. */
+#define BASE64URL_CHARS(n) (((n)*4 + 2) / 3)
+
+/* Makes the request one for JSON and reads the site. False: this site has no passkeys; the request is answered. */
+bool passkey_begin(struct exchange *x, struct passkey_site *site);
+/* Makes a challenge and sets its cookie. STR_NONE without memory. */
+struct str passkey_challenge_give(struct exchange *x, enum passkey_ceremony ceremony);
+/* Takes the challenge from the cookie, which is deleted. ST_OK · ST_INVALID: there is none, or it is not valid (any
+ * more) for this ceremony and session. */
+enum status passkey_challenge_take(struct exchange *x, enum passkey_ceremony ceremony, struct str *challenge);
+/* Marks the challenge as used until it expires. ST_EXISTS: it was used before · ST_UNAVAILABLE: Redis did not answer ·
+ * ST_NO_MEMORY. */
+enum status passkey_challenge_use(struct exchange *x, enum passkey_ceremony ceremony, struct str challenge);
+
+/* 422: the ceremony took too long, or its challenge was used before. */
+extern const struct problem PASSKEY_EXPIRED;
+
+#endif

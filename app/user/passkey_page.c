@@ -1,0 +1,287 @@
+#include "user/passkey_page.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "user/passkey.h"
+#include "user/passkey_ceremony.h"
+#include "user/passkey_store.h"
+#include "user/password_confirm.h"
+#include "web/field_types.h"
+#include "web/respond.h"
+#include "web/security_log.h"
+#include "web/view.h"
+
+enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64 };
+
+static const struct problem REFUSED = { 422, "passkey-refused", "text/passkey_not_added",
+                                        "text/passkey_not_added_detail", 0 };
+static const struct problem TAKEN = { 409, "passkey-exists", "text/passkey_exists", NULL, 0 };
+static const struct problem UNKNOWN = { 503, "unknown", "text/passkey_unknown", "text/passkey_unknown_detail", 1 };
+
+/* ---- the list ---- */
+
+enum passkey_news { NEWS_NONE, NEWS_ADDED, NEWS_REMOVED };
+
+static struct str news_word(unsigned i)
+{
+    static const struct str words[] = {
+        [NEWS_NONE] = { "none", 4 }, [NEWS_ADDED] = { "added", 5 }, [NEWS_REMOVED] = { "removed", 7 }
+    };
+    return i < sizeof words / sizeof words[0] ? words[i] : STR_NONE;
+}
+
+static const struct field news_fields[] = { { .name = "passkey", .type = &FIELD_WORD, .word = news_word },
+                                            { .name = NULL } };
+
+void passkey_site_model(struct exchange *x, struct model *m)
+{
+    struct passkey_site site;
+    if (passkey_site_read(x->arena, str_from(x->app->stores.config->base_url), &site))
+        value_page_text(m, &m->root, "passkey_site", site.id);
+}
+
+static void passkey_model(struct exchange *x, struct model *m, struct value *item, const struct passkey *p)
+{
+    value_text(m, item, "id", public_id_text(x->arena, &x->app->id_key, p->id));
+    value_text(m, item, "name", p->name);
+    view_time_model(m, item, "created_at", "created_at_text", p->created_ms);
+    value_page_bool(m, item, "is_used", p->used_ms > 0);
+    if (p->used_ms > 0)
+        view_time_model(m, item, "used_at", "used_at_text", p->used_ms);
+    else
+        value_null(m, item, "used_at");
+}
+
+enum status passkeys_model(struct exchange *x, struct model *m)
+{
+    struct passkey *passkeys;
+    size_t count;
+    enum passkey_news news = NEWS_NONE;
+    enum status st = passkey_list(x->app->stores.db, x->arena, x->visitor.user_id, &passkeys, &count);
+
+    if (st != ST_OK)
+        return st;
+    struct value *list = value_list(m, &m->root, "passkeys");
+    for (size_t i = 0; i < count; i++)
+        passkey_model(x, m, value_add_object(m, list), &passkeys[i]);
+    passkey_site_model(x, m);
+    (void)query_read(x, news_fields, &news); /* a malformed query counts as none */
+    value_page_bool(m, &m->root, "passkey_added", news == NEWS_ADDED);
+    value_page_bool(m, &m->root, "passkey_removed", news == NEWS_REMOVED);
+    return ST_OK;
+}
+
+/* ---- adding ---- */
+
+struct passkey_form {
+    struct str name;
+    struct passkey_answer answer;
+};
+
+const struct field passkey_fields[] = {
+    { .name = "name",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct passkey_form, name),
+      .max = NAME_GRAPHEMES_MAX,
+      .code_points_max = NAME_CODE_POINTS_MAX,
+      .malformed = "text/token_name_invalid",
+      .high = "text/token_name_long",
+      .wide = "text/token_name_long" },
+    { .name = "client_data",
+      .type = &FIELD_BASE64URL,
+      .member = offsetof(struct passkey_form, answer.client_data),
+      .required = true,
+      .no_echo = true,
+      .max = BASE64URL_CHARS(PASSKEY_CLIENT_MAX) },
+    { .name = "authenticator_data",
+      .type = &FIELD_BASE64URL,
+      .member = offsetof(struct passkey_form, answer.data),
+      .required = true,
+      .no_echo = true,
+      .max = BASE64URL_CHARS(PASSKEY_DATA_MAX) },
+    { .name = NULL },
+};
+
+/* The bytes in base64url, in the arena. STR_NONE without memory. */
+static struct str base64_text(struct arena *a, struct str bytes)
+{
+    size_t size = sodium_base64_encoded_len(bytes.len, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    char *text = arena_alloc(a, size);
+    if (text == NULL)
+        return STR_NONE;
+    sodium_bin2base64(text, size, (const unsigned char *)bytes.ptr, bytes.len,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return str_from(text);
+}
+
+/* The user handle of the visitor, in the arena. STR_NONE without memory. */
+static struct str handle_of(struct exchange *x)
+{
+    uint8_t handle[PASSKEY_HANDLE_BYTES];
+    passkey_handle_write(str_from(x->app->stores.config->secret), x->visitor.user_id, handle);
+    return arena_str(x->arena, (struct str){ (const char *)handle, sizeof handle });
+}
+
+static void refuse_form(struct exchange *x, const struct form_errors *e)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    respond_form_errors(x, NULL, &m, e);
+}
+
+/* Answers with a challenge: a passkey is added only with it, in this session. */
+static enum step challenge_answer(struct exchange *x, const struct passkey_site *site)
+{
+    struct passkey *passkeys;
+    size_t count;
+    struct model m;
+
+    enum status st = passkey_list(x->app->stores.db, x->arena, x->visitor.user_id, &passkeys, &count);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    model_init(&m, x->arena);
+    value_text(&m, &m.root, "challenge", passkey_challenge_give(x, PASSKEY_REGISTER));
+    value_text(&m, &m.root, "site", site->id);
+    struct value *user = value_object(&m, &m.root, "user");
+    struct str handle = handle_of(x);
+    value_text(&m, user, "id", handle.ptr == NULL ? STR_NONE : base64_text(x->arena, handle));
+    value_text(&m, user, "name", x->visitor.username);
+    value_text(&m, user, "nickname", x->visitor.nickname);
+    struct value *algorithms = value_list(&m, &m.root, "algorithms");
+    for (size_t i = 0; i < PASSKEY_ALGORITHMS; i++)
+        value_int(&m, value_add_object(&m, algorithms), "id", passkey_algorithms[i]);
+    struct value *exclude = value_list(&m, &m.root, "exclude");
+    for (size_t i = 0; i < count; i++)
+        value_text(&m, value_add_object(&m, exclude), "id", base64_text(x->arena, passkeys[i].key.credential_id));
+    value_int(&m, &m.root, "seconds", PASSKEY_CHALLENGE_S);
+    respond_model(x, 200, NULL, &m);
+    return STEP_DONE;
+}
+
+enum step passkey_challenge_submit(struct exchange *x)
+{
+    struct form_errors e;
+    struct passkey_site site;
+    enum status st;
+
+    if (!passkey_begin(x, &site))
+        return STEP_DONE;
+    if (!password_confirm_form(x, &e, &st))
+        return STEP_DONE;
+    if (st == ST_OK)
+        return challenge_answer(x, &site);
+    if (st == ST_INVALID)
+        refuse_form(x, &e);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+/* Checks the answer to the challenge of the cookie. ST_OK · ST_INVALID: refused, and logged · ST_EXISTS: the challenge
+ * has expired or was used before · ST_UNAVAILABLE · ST_NO_MEMORY. */
+static enum status answer_check(struct exchange *x, const struct passkey_site *site,
+                                const struct passkey_answer *answer, struct passkey_key *key)
+{
+    struct str challenge;
+    if (passkey_challenge_take(x, PASSKEY_REGISTER, &challenge) != ST_OK)
+        return ST_EXISTS;
+    enum passkey_fault fault = passkey_register_check(x->arena, site, challenge, answer, key);
+    if (fault == PASSKEY_NO_MEMORY)
+        return ST_NO_MEMORY;
+    if (fault != PASSKEY_OK) {
+        security_log(x, SECURITY_PASSKEY_REFUSED, x->visitor.user_id, "reason=%s", passkey_fault_name(fault));
+        return ST_INVALID;
+    }
+    return passkey_challenge_use(x, PASSKEY_REGISTER, challenge);
+}
+
+static enum step passkey_answer(struct exchange *x, const struct passkey *p)
+{
+    struct model m;
+
+    x->fallback_problem = &UNKNOWN;
+    security_log(x, SECURITY_PASSKEY_ADDED, p->user_id, "passkey_id=%" PRIu64, p->id);
+    model_init(&m, x->arena);
+    value_text(&m, &m.root, "id", public_id_text(x->arena, &x->app->id_key, p->id));
+    value_text(&m, &m.root, "name", p->name);
+    value_text(&m, &m.root, "created_at", clock_rfc3339(x->arena, p->created_ms));
+    respond_model(x, 201, NULL, &m);
+    return STEP_DONE;
+}
+
+/* Inserts the passkey and answers. */
+static enum step passkey_add(struct exchange *x, struct passkey *p)
+{
+    struct form_errors e = { .count = 0 };
+    bool full;
+    int64_t max = x->app->stores.config->passkeys_max;
+    enum status st =
+        p->user_handle.ptr == NULL ? ST_NO_MEMORY : passkey_insert(x->app->stores.db, x->arena, p, max, &full);
+    if (st == ST_OK)
+        return passkey_answer(x, p);
+    if (st == ST_EXISTS) {
+        respond_problem(x, &TAKEN);
+    } else if (st == ST_INVALID && full) {
+        form_fail_with(&e, "passkeys", "text/passkey_full", arena_printf(x->arena, "%" PRId64, max));
+        refuse_form(x, &e);
+    } else if (st == ST_UNKNOWN) {
+        respond_problem(x, &UNKNOWN);
+    } else {
+        respond_status(x, st);
+    }
+    return STEP_DONE;
+}
+
+enum step passkey_submit(struct exchange *x)
+{
+    struct passkey_form form = { .name = STR("") };
+    struct form_errors e;
+    struct passkey_site site;
+
+    if (!passkey_begin(x, &site))
+        return STEP_DONE;
+    struct passkey passkey = { .user_id = x->visitor.user_id, .created_ms = x->now_ms };
+    enum status st = form_read(x, passkey_fields, &form, &e);
+    if (st == ST_INVALID && e.count > 0) {
+        refuse_form(x, &e);
+        return STEP_DONE;
+    }
+    if (st == ST_OK)
+        st = answer_check(x, &site, &form.answer, &passkey.key);
+    if (st == ST_OK) {
+        passkey.name = form.name;
+        passkey.user_handle = handle_of(x);
+        return passkey_add(x, &passkey);
+    }
+    if (st == ST_INVALID)
+        respond_problem(x, &REFUSED);
+    else if (st == ST_EXISTS)
+        respond_problem(x, &PASSKEY_EXPIRED);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+/* ---- removing ---- */
+
+enum step passkey_delete_submit(struct exchange *x)
+{
+    enum status st = passkey_delete(x->app->stores.db, x->visitor.user_id, x->id);
+
+    if (st == ST_NOT_FOUND)
+        security_log(x, SECURITY_ACCESS_REFUSED, x->visitor.user_id, NULL);
+    if (st != ST_OK) {
+        respond_status(x, status_idempotent(st));
+        return STEP_DONE;
+    }
+    security_log(x, SECURITY_PASSKEY_REMOVED, x->visitor.user_id, "passkey_id=%" PRIu64, x->id);
+    if (x->wants_json)
+        respond_empty(x, 204);
+    else
+        respond_see_other(x, STR("/account?passkey=removed#passkeys"));
+    return STEP_DONE;
+}

@@ -1,0 +1,106 @@
+#include "user/recovery_code.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base32.h"
+#include "base/link_key.h"
+#include "base/random.h"
+#include "base/utf8.h"
+
+enum {
+    SLOT_CHARS = 1,
+    RANDOM_CHARS = 12,
+    CHECK_CHARS = 4,
+    RANDOM_BITS = RANDOM_CHARS * BASE32_BITS,
+    CHECK_HEX = CHECK_CHARS * BASE32_BITS / 4,
+    GROUP = 4
+};
+
+static_assert(SLOT_CHARS + RANDOM_CHARS + CHECK_CHARS == RECOVERY_CODE_CHARS, "the parts of a code");
+static_assert(RECOVERY_CODES <= 10 && RANDOM_BITS + 4 <= 64, "slot and random bits fit into one number");
+
+static char capital(unsigned value)
+{
+    char c = BASE32_DIGITS[value];
+    return c >= 'a' ? (char)(c - 'a' + 'A') : c;
+}
+
+/* Writes the characters for the lowest bits of number. */
+static void chars_write(char *out, size_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = capital((unsigned)(number >> ((count - 1 - i) * BASE32_BITS)) % BASE32_COUNT);
+}
+
+/* Completes a code whose slot is set: characters, text and subject. */
+static bool code_complete(struct arena *a, struct str secret, struct str username, uint64_t bits,
+                          struct recovery_code *out)
+{
+    const char *purpose = arena_printf(a, "hongbao recovery code v1 %.*s", STR_ARG(username)).ptr;
+    uint64_t number = (uint64_t)out->slot << RANDOM_BITS | bits, check = 0;
+    if (purpose == NULL) /* else it is NUL-terminated */
+        return false;
+    out->subject = link_key(a, secret, purpose, number);
+    if (out->subject.ptr == NULL)
+        return false;
+    for (size_t i = 0; i < CHECK_HEX; i++)
+        check = check << 4 | (uint64_t)base32_value(out->subject.ptr[i]); /* of 0-9 and a-f the same as in hex */
+    out->chars[0] = (char)('0' + out->slot);
+    chars_write(out->chars + SLOT_CHARS, RANDOM_CHARS, bits);
+    chars_write(out->chars + SLOT_CHARS + RANDOM_CHARS, CHECK_CHARS, check);
+    out->chars[RECOVERY_CODE_CHARS] = '\0';
+    char *to = out->text;
+    for (size_t i = 0; i < RECOVERY_CODE_CHARS; i++) {
+        if (i % GROUP == SLOT_CHARS)
+            *to++ = '-';
+        *to++ = out->chars[i];
+    }
+    *to = '\0';
+    return true;
+}
+
+bool recovery_code_make(struct arena *a, struct str secret, struct str username, unsigned slot,
+                        struct recovery_code *out)
+{
+    assert(slot < RECOVERY_CODES);
+    *out = (struct recovery_code){ .slot = slot };
+    return code_complete(a, secret, username, random_u64() >> (64 - RANDOM_BITS), out);
+}
+
+/* The values of the characters, without hyphens and blanks. False: not RECOVERY_CODE_CHARS of base32. */
+static bool values_read(struct str text, uint8_t values[RECOVERY_CODE_CHARS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '-' || c == ' ')
+            continue;
+        int value = base32_value(c);
+        if (value < 0 || count == RECOVERY_CODE_CHARS)
+            return false;
+        values[count++] = (uint8_t)value;
+    }
+    return count == RECOVERY_CODE_CHARS && values[0] < RECOVERY_CODES;
+}
+
+bool recovery_code_read(struct arena *a, struct str secret, struct str username, struct str typed,
+                        struct recovery_code *out)
+{
+    struct str narrow;
+    uint8_t values[RECOVERY_CODE_CHARS];
+    char check[CHECK_CHARS];
+    uint64_t bits = 0;
+
+    if (utf8_fold_width(a, typed, &narrow) != ST_OK || !values_read(narrow, values))
+        return false;
+    for (size_t i = 0; i < RANDOM_CHARS; i++)
+        bits = bits << BASE32_BITS | values[SLOT_CHARS + i];
+    for (size_t i = 0; i < CHECK_CHARS; i++)
+        check[i] = capital(values[SLOT_CHARS + RANDOM_CHARS + i]);
+    *out = (struct recovery_code){ .slot = values[0] };
+    return code_complete(a, secret, username, bits, out) &&
+           sodium_memcmp(check, out->chars + SLOT_CHARS + RANDOM_CHARS, CHECK_CHARS) == 0;
+}

@@ -1,0 +1,116 @@
+#include "user/recovery_page.h"
+
+#include "user/password.h"
+#include "user/password_confirm.h"
+#include "user/recovery_store.h"
+#include "web/limits.h"
+#include "web/respond.h"
+#include "web/security_log.h"
+
+static const struct problem RECOVERY_UNKNOWN = { 503, "unknown", "text/recovery_unknown",
+                                                 "text/recovery_unknown_detail", 1 };
+
+enum status recovery_model(struct exchange *x, struct model *m)
+{
+    uint64_t left;
+    enum status st = recovery_codes_count(x->app->stores.db, x->arena, x->visitor.user_id, &left);
+
+    if (st != ST_OK)
+        return st;
+    value_int(m, &m->root, "recovery_codes", (int64_t)left);
+    value_page_bool(m, &m->root, "has_recovery_codes", left > 0);
+    return ST_OK;
+}
+
+static enum status page_model(struct exchange *x, struct model *m)
+{
+    model_init(m, x->arena);
+    value_page_text(m, &m->root, "username", x->visitor.username);
+    return recovery_model(x, m);
+}
+
+enum step recovery_show(struct exchange *x)
+{
+    struct model m;
+    enum status st = page_model(x, &m);
+
+    if (st == ST_OK)
+        respond_model(x, 200, "pages/recovery", &m);
+    else
+        respond_status(x, status_idempotent(st));
+    return STEP_DONE;
+}
+
+static enum step recovery_refuse(struct exchange *x, const struct form_errors *e)
+{
+    struct model m;
+    enum status st = page_model(x, &m);
+
+    if (st == ST_OK)
+        respond_form_errors(x, "pages/recovery", &m, e);
+    else
+        respond_status(x, status_idempotent(st));
+    return STEP_DONE;
+}
+
+/* Makes the codes and stores their hashes. codes: RECOVERY_CODES. ST_UNKNOWN: perhaps they are stored. */
+static enum status codes_make(struct exchange *x, struct recovery_code *codes)
+{
+    struct str secret = str_from(x->app->stores.config->secret), hashes[RECOVERY_CODES];
+    char hash[PASSWORD_HASH_MAX];
+
+    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
+        if (!recovery_code_make(x->arena, secret, x->visitor.username, slot, &codes[slot]))
+            return ST_NO_MEMORY;
+        enum status st = password_hash(str_from(codes[slot].chars), hash);
+        if (st != ST_OK)
+            return st;
+        hashes[slot] = arena_str(x->arena, str_from(hash));
+        if (hashes[slot].ptr == NULL)
+            return ST_NO_MEMORY;
+    }
+    return recovery_codes_replace(x->app->stores.db, x->arena, x->visitor.user_id, hashes, x->now_ms);
+}
+
+static enum step codes_answer(struct exchange *x, const struct recovery_code *codes)
+{
+    struct model m;
+    struct str lines = STR("");
+
+    x->fallback_problem = &RECOVERY_UNKNOWN;
+    security_log(x, SECURITY_RECOVERY_CODES_MADE, x->visitor.user_id, NULL);
+    model_init(&m, x->arena);
+    value_page_text(&m, &m.root, "username", x->visitor.username);
+    struct value *list = value_list(&m, &m.root, "codes");
+    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
+        struct str text = arena_str(x->arena, str_from(codes[slot].text));
+        value_text(&m, value_add_object(&m, list), "code", text);
+        lines = arena_printf(x->arena, "%.*s%s%s", STR_ARG(lines), slot > 0 ? "\n" : "", codes[slot].text);
+    }
+    value_page_text(&m, &m.root, "new_codes", lines);
+    respond_model(x, 201, "pages/recovery", &m);
+    return STEP_DONE;
+}
+
+enum step recovery_submit(struct exchange *x)
+{
+    struct recovery_code codes[RECOVERY_CODES];
+    struct form_errors e;
+    enum status st;
+
+    if (!password_confirm_form(x, &e, &st))
+        return STEP_DONE;
+    if (st == ST_INVALID)
+        return recovery_refuse(x, &e);
+    if (st == ST_OK && !limits_take(x, &(struct limit_use){ .limit = LIMIT_RECOVERY_MAKE }, 1))
+        return STEP_DONE;
+    if (st == ST_OK)
+        st = codes_make(x, codes);
+    if (st == ST_OK)
+        return codes_answer(x, codes);
+    if (st == ST_UNKNOWN)
+        respond_problem(x, &RECOVERY_UNKNOWN);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}

@@ -1,0 +1,69 @@
+/* Limits: how often a user, an address or a device may do something. Each limit is a row of a table in limits.c: its
+ * name, its subject, and the setting with its rate; Redis counts (lua/limit-5.lua), so all processes count together. A
+ * request beyond a limit is answered 429 with Retry-After, as page or JSON, logged, and counted in /metrics.
+ *
+ * Most limits are requirements of a route: LIMITED_BY(LIMIT_…) in its row, which the router checks before the handler.
+ * Others depend on the form, so handlers take them (user/login_limits.h, user/password_confirm.h,
+ * user/recovery_login.h). With `limits = off` nothing is counted.
+ *
+ * All functions may block: not for routes of the hot pool (nginx limits those, nginx/site.conf). */
+#ifndef HB_WEB_LIMITS_H
+#define HB_WEB_LIMITS_H
+
+#include "web/exchange.h"
+
+enum limit {
+    LIMIT_SEND,
+    LIMIT_DEPOSIT,
+    LIMIT_EXPORT,
+    LIMIT_CARD,
+    LIMIT_REGISTER_ADDRESS,
+    LIMIT_REGISTER_NETWORK,
+    LIMIT_PASSKEY_ADDRESS,
+    LIMIT_PASSKEY_NETWORK,
+    LIMIT_ROUTES_COUNT,                  /* the limits above can be requirements of a route */
+    LIMIT_PASSWORD = LIMIT_ROUTES_COUNT, /* of the others, handlers take care */
+    LIMIT_CONFIRM,
+    LIMIT_RECOVERY_MAKE,
+    LIMIT_RECOVERY_CODE,
+    LIMIT_RECOVERY_ADDRESS,
+    LIMIT_RECOVERY_NETWORK,
+    LIMIT_LOGIN_DEVICE,
+    LIMIT_LOGIN_ACCOUNT,
+    LIMIT_LOGIN_NEW,
+    LIMIT_LOGIN_ADDRESS,
+    LIMIT_LOGIN_NETWORK,
+    LIMIT_LOGIN_SITE,
+    LIMIT_COUNT
+};
+
+/* The bit of a limit, one of a route, in struct route's needs. */
+enum { LIMITED_SHIFT = 16 };
+#define LIMITED_BY(limit) (1U << (LIMITED_SHIFT + (unsigned)(limit)))
+/* All of these bits. */
+#define LIMITED ((1U << (LIMITED_SHIFT + (unsigned)LIMIT_ROUTES_COUNT)) - (1U << LIMITED_SHIFT))
+
+/* A limit, and for what it counts. */
+struct limit_use {
+    enum limit limit;
+    struct str subject; /* of a limit by user, address or network: left out, the request's own */
+};
+enum { LIMIT_USES_MAX = 5 };
+
+/* Takes one from each, or from none when one of them has nothing left. True: taken. False: answered, 429 or, when Redis
+ * does not answer, 503. count: at most LIMIT_USES_MAX. */
+bool limits_take(struct exchange *x, const struct limit_use *uses, size_t count);
+/* Takes one from each limit of the set of bits. */
+bool limits_take_set(struct exchange *x, unsigned set);
+/* Gives back what limits_take has taken. When Redis does not answer, it stays taken. */
+void limits_give_back(struct exchange *x, const struct limit_use *uses, size_t count);
+
+/* ---- parts without I/O ---- */
+
+/* The subject of an address: an IPv4 address, or the /64 of an IPv6 address, because one household has a whole /64; a
+ * text that is no address is its own subject. STR_NONE without memory. */
+struct str limit_address(struct arena *a, struct str address);
+/* The network of an address: the /24 of IPv4, the /48 of IPv6. */
+struct str limit_network(struct arena *a, struct str address);
+
+#endif

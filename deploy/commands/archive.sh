@@ -1,0 +1,75 @@
+# shellcheck shell=bash disable=SC2154
+# A backup is a folder with these files. It has its name once it is complete: until then the name ends in .partial.
+#   manifest        name = value: format, program, schema, partitions, times, versions, secret_id, letters
+#   redis.rdb       Redis at one moment
+#   tables.sql.gz   the tables at one moment, later than that of Redis, with the routines
+#   SHA256SUMS      of all of these, for sha256sum -c; written last
+
+ARCHIVE_FORMAT=1
+ARCHIVE_SETTLE_SECONDS=600
+ARCHIVE_PARTS=(manifest redis.rdb tables.sql.gz)
+
+# archive_value FOLDER NAME: prints the value in the manifest.
+archive_value() {
+    sed -n "s/^$2 = //p" "$1/manifest"
+}
+
+# secret_id: tells whether two secrets are the same, and nothing else about them.
+secret_id() {
+    printf 'hongbao backup %s' "${SETTING[secret]}" | sha256sum | cut -c 1-16
+}
+
+# archive_check FOLDER: dies unless it is a backup that is complete and as it was made.
+archive_check() {
+    local problem
+    [ -d "$1" ] || die "there is no folder $1"
+    [ -f "$1/SHA256SUMS" ] || die "$1 is not a complete backup: it has no file SHA256SUMS"
+    problem=$(cd -- "$1" && sha256sum --strict --quiet -c SHA256SUMS 2>&1) ||
+        die "$1 is damaged, use another backup: $(head -n 3 <<<"$problem")"
+    problem=$(cd -- "$1" && cut -d ' ' -f 3 SHA256SUMS | tr '\n' ' ')
+    [ "$problem" = "${ARCHIVE_PARTS[*]} " ] || die "$1 is damaged, use another backup: SHA256SUMS names $problem"
+    [ "$(archive_value "$1" format)" = "$ARCHIVE_FORMAT" ] ||
+        die "$1 has the format $(archive_value "$1" format); this program knows $ARCHIVE_FORMAT"
+}
+
+# archive_fits FOLDER: dies unless this program, with these settings, can run a site from it.
+archive_fits() {
+    local schema newest
+    schema=$(archive_value "$1" schema)
+    newest=$(find "${SETTING[sql_dir]}/migrations" -name '[0-9]*.sql' -printf '%f\n' | sort | tail -n 1)
+    [ "$schema" -le "$((10#${newest%%_*}))" ] ||
+        die "the backup has schema $schema, this program knows $((10#${newest%%_*})): install $(archive_value "$1" program) or a later one"
+    [ "$(archive_value "$1" partitions)" = "${SETTING[partitions]}" ] ||
+        die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: change the configuration"
+    [ "$(archive_value "$1" secret_id)" = "$(secret_id)" ] ||
+        die "the configuration has another secret than the site of the backup, so no link would work: set that one"
+}
+
+# archive_load_tables FOLDER
+archive_load_tables() {
+    local problem
+    problem=$({ gzip -dc -- "$1/tables.sql.gz" | sql "$DATABASE"; } 2>&1) || die "the tables can't be restored: $problem"
+}
+
+# archive_settle FOLDER: lets a settle worker make both stores consistent, and waits until the audit is clean. A site with
+# dead letters keeps them, and its packets that wait for them.
+archive_settle() {
+    local letters worker
+    letters=$(archive_value "$1" letters)
+    "${PROGRAM[@]}" settle >"$WORK/settle.log" 2>&1 &
+    worker=$!
+    private_pids+=("$worker")
+    wait_until "$ARCHIVE_SETTLE_SECONDS" audit_done "$letters" "$worker" ||
+        die "the audit is not clean after $ARCHIVE_SETTLE_SECONDS s:
+$(grep -v ' ok ' -- "$WORK/audit.log")"
+    kill -TERM "$worker" 2>/dev/null || die "the settle worker has ended: $(tail -n 5 -- "$WORK/settle.log")"
+    wait "$worker" || true
+    [ "$letters" -eq 0 ] || say "the backup has $letters dead letters (docs/how-to/dead-letters.md)"
+}
+
+# audit_done LETTERS WORKER: the audit is clean, but for dead letters when there are some; or the worker has ended.
+audit_done() {
+    kill -0 "$2" 2>/dev/null || return 0
+    "${PROGRAM[@]}" audit >"$WORK/audit.log" 2>&1 && return 0
+    [ "$1" -gt 0 ] && grep -q ' ok ' -- "$WORK/audit.log" && ! grep ' FAIL ' -- "$WORK/audit.log" | grep -qv '^\(letters\|I8\) '
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# hongbao restore [--replace] [--without-redis] DIR: brings a backup back into both stores (docs/how-to/backup.md), while
+# no process of the site runs. At the end the audit is clean.
+set -euo pipefail
+
+FOLDER=$(dirname -- "$(readlink -f -- "$0")")
+for part in common stores archive; do
+    # shellcheck source=/dev/null
+    source "$FOLDER/$part.sh"
+done
+
+REPLACE='' WITH_REDIS=yes ARCHIVE=''
+
+arguments_read() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --replace) REPLACE=yes ;;
+        --without-redis) WITH_REDIS= ;;
+        -*) usage ;;
+        *)
+            [ -z "$ARCHIVE" ] || usage
+            ARCHIVE=${1%/}
+            ;;
+        esac
+        shift
+    done
+    [ -n "$ARCHIVE" ] || usage
+}
+
+usage() {
+    echo "usage: hongbao restore [--replace] [--without-redis] DIR" >&2
+    exit 2
+}
+
+# Every process of the site that has worked is connected with Redis.
+site_is_stopped() {
+    local clients users
+    clients=$(redis CLIENT LIST) || die "Redis does not answer: $clients"
+    users=$(grep -v ' cmd=client|list ' <<<"$clients" | sed -n 's/.* user=\([^ ]*\).*/\1/p' | sort -u |
+        grep -xE "hongbao_(hot|page|auth|card|settle)|${SETTING[redis_user]:-default}" | tr '\n' ' ') || true
+    [ -z "$users" ] || die "the site runs: stop all pools and the settle worker first (connected with Redis: ${users% })"
+}
+
+stores_are_empty() {
+    local rows keys
+    rows=$(sql -e "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '$DATABASE' AND table_name = 'user'") ||
+        die "the database does not answer"
+    [ "$rows" -eq 0 ] || rows=$(sql "$DATABASE" -e 'SELECT (SELECT COUNT(*) FROM user) + (SELECT COUNT(*) FROM packet)')
+    keys=$(($(redis DBSIZE) - $(redis EXISTS hb:fence)))
+    [ "$rows" -eq 0 ] || die "the database has users or packets; --replace deletes them"
+    [ "$keys" -eq 0 ] || die "Redis has $keys keys; --replace deletes them"
+}
+
+# Redis can't read an RDB file while it runs. So a private Redis turns the copy into commands, in the file COMMANDS.
+redis_commands() {
+    private_redis "$ARCHIVE/redis.rdb"
+    private_redis_cli CONFIG SET appendonly yes >"$WORK/rewrite"
+    wait_until 3600 redis_rewritten || die "the copy of Redis can't be read; $(space_left "$WORK")"
+    COMMANDS=$(find "$WORK/redis/appendonlydir" -name '*.base.aof')
+    private_stop
+}
+
+# shellcheck disable=SC2317
+redis_rewritten() {
+    local info
+    info=$(private_redis_cli INFO persistence)
+    ! grep -q '^aof_rewrite_\(in_progress\|scheduled\):1' <<<"$info" &&
+        grep -q '^aof_last_bgrewrite_status:ok' <<<"$info" &&
+        [ -n "$(find "$WORK/redis/appendonlydir" -name '*.base.aof' 2>/dev/null)" ]
+}
+
+redis_restore() {
+    redis FLUSHALL >"$WORK/flushed" 2>&1 || die "Redis can't be emptied: $(<"$WORK/flushed")"
+    [ -z "$WITH_REDIS" ] || redis --pipe <"$COMMANDS" >"$WORK/pipe.log" 2>&1 ||
+        die "Redis can't be restored: $(tail -n 3 -- "$WORK/pipe.log")"
+}
+
+tables_restore() {
+    sql -e "DROP DATABASE IF EXISTS \`$DATABASE\`; CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+    archive_load_tables "$ARCHIVE"
+    "${PROGRAM[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+}
+
+main() {
+    arguments_read "$@"
+    settings_read
+    trap work_end EXIT
+    trap 'exit 130' INT TERM HUP
+    work_start
+    umask 077
+    stores_use_site
+    archive_check "$ARCHIVE"
+    archive_fits "$ARCHIVE"
+    site_is_stopped
+    [ -n "$REPLACE" ] || stores_are_empty
+    [ -z "$WITH_REDIS" ] || redis_commands
+    trap 'say "the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
+    redis_restore
+    tables_restore
+    archive_settle "$ARCHIVE"
+    trap work_end EXIT
+    printf '%s of %s: restored, the audit is clean\n' "$ARCHIVE" "$(archive_value "$ARCHIVE" tables_at)"
+}
+
+main "$@"
+exit

@@ -1,0 +1,106 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# The two stores, as the programs of MariaDB (or MySQL) and Redis reach them: those of the site, or private ones in WORK
+# that end with the command.
+
+DATABASE=
+SQL_OPTIONS= # an option file for the clients of MariaDB
+REDIS=()     # redis-cli with its options
+PROGRAM=()   # hongbao, connected with these stores
+
+private_pids=()
+
+stores_use_site() {
+    DATABASE=${SETTING[mysql_database]}
+    SQL_OPTIONS="[client]
+socket=\"${SETTING[mysql_socket]}\"
+user=\"${SETTING[mysql_user]}\"
+password=\"${SETTING[mysql_password]//\\/\\\\}\""
+    REDIS=(redis-cli -e --no-auth-warning -s "${SETTING[redis_socket]}")
+    [ -z "${SETTING[redis_user]}" ] || REDIS+=(--user "${SETTING[redis_user]}")
+    unset REDISCLI_AUTH
+    [ -z "${SETTING[redis_password]}" ] || export REDISCLI_AUTH=${SETTING[redis_password]}
+    # The counters of the site belong to its own processes. Without a sandbox the worker of root keeps the capability
+    # that opens sockets of other users.
+    PROGRAM=(env "HB_METRICS_FILE=$WORK/metrics" HB_SANDBOX=off "$HONGBAO")
+}
+
+stores_use_private() {
+    DATABASE=${SETTING[mysql_database]}
+    SQL_OPTIONS="[client]
+socket=\"$WORK/mariadb.sock\"
+user=root"
+    REDIS=(redis-cli -e -s "$WORK/redis.sock")
+    unset REDISCLI_AUTH
+    PROGRAM=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL_SOCKET=$WORK/mariadb.sock" HB_MYSQL_USER=root
+        HB_MYSQL_PASSWORD= "HB_REDIS_SOCKET=$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD= HB_REDIS_TIMEOUT_MS=10000
+        HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
+}
+
+# sql_program mariadb|mariadb-dump ARGS...: the client, or that of MySQL where there is no MariaDB.
+sql_program() {
+    local name=$1
+    shift
+    command -v "$name" >/dev/null || name=${name/mariadb/mysql}
+    "$name" --defaults-file=<(printf '%s\n' "$SQL_OPTIONS") "$@"
+}
+
+sql() {
+    sql_program mariadb --batch --skip-column-names --default-character-set=utf8mb4 "$@"
+}
+
+redis() {
+    "${REDIS[@]}" "$@"
+}
+
+private_redis_cli() {
+    env -u REDISCLI_AUTH redis-cli -e -s "$WORK/redis.sock" "$@"
+}
+
+# private_redis FILE: a Redis with the data of an RDB file.
+private_redis() {
+    mkdir -- "$WORK/redis"
+    cp -- "$1" "$WORK/redis/dump.rdb"
+    redis-server --port 0 --unixsocket "$WORK/redis.sock" --unixsocketperm 700 --dir "$WORK/redis" --save '' \
+        --aof-use-rdb-preamble no >"$WORK/redis.log" 2>&1 &
+    private_pids+=($!)
+    wait_until 600 private_redis_answers $! || die "redis-server can't read the copy of Redis:
+$(tail -n 5 -- "$WORK/redis.log")"
+    kill -0 $! 2>/dev/null || die "redis-server can't read the copy of Redis:
+$(tail -n 5 -- "$WORK/redis.log")"
+}
+
+# private_redis_answers PID: also true when it has ended.
+private_redis_answers() {
+    ! kill -0 "$1" 2>/dev/null || [ "$(private_redis_cli PING 2>&1)" = PONG ]
+}
+
+# A MariaDB with the empty database, in which everything runs as root. Its data may be lost, so it need not be synced.
+private_mariadb() {
+    local server
+    local -a user=()
+    server=$(command -v mariadbd || echo /usr/sbin/mariadbd)
+    [ -x "$server" ] || die "there is no mariadbd; --verify needs the package mariadb-server-core"
+    [ "$(id -u)" -ne 0 ] || user=(--user=root)
+    mkdir -- "$WORK/mariadb" "$WORK/tmp"
+    TMPDIR=$WORK/tmp mariadb-install-db --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --skip-test-db \
+        --auth-root-authentication-method=normal --skip-name-resolve --innodb-use-native-aio=0 \
+        >"$WORK/install.log" 2>&1 || die "no private MariaDB: $(tail -n 5 -- "$WORK/install.log")"
+    "$server" --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --socket="$WORK/mariadb.sock" \
+        --pid-file="$WORK/mariadb.pid" --tmpdir="$WORK/tmp" --skip-networking --skip-name-resolve --skip-log-bin \
+        --character-set-server=utf8mb4 --collation-server=utf8mb4_bin --innodb-use-native-aio=0 \
+        --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 >"$WORK/mariadb.log" 2>&1 &
+    private_pids+=($!)
+    wait_until 60 sql -e 'SELECT 1' >"$WORK/answer" 2>&1 || die "no private MariaDB: $(tail -n 5 -- "$WORK/mariadb.log")"
+    # The routines of the tables run with the rights of this user.
+    sql -e "CREATE USER 'hongbao_migrate'@'localhost'; GRANT ALL ON *.* TO 'hongbao_migrate'@'localhost';
+        CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+}
+
+private_stop() {
+    local pid
+    for pid in "${private_pids[@]}"; do
+        kill -KILL "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    private_pids=()
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# hongbao trace REQUEST_ID [FOLDER...]: prints every line about a request, in the order of time: those of the processes,
+# and nginx's of its access log (docs/reference/log.md). It looks in the files *.log* of the folders, rotated and
+# compressed ones too, by default in /var/log/nginx, and in the journal where systemd runs.
+set -euo pipefail
+exec 3<&- # the settings
+
+usage() {
+    echo "usage: hongbao trace REQUEST_ID [FOLDER...]     (REQUEST_ID: 32 hex digits, as an error page shows it)" >&2
+    exit 2
+}
+
+# lines_find ID FOLDER...
+lines_find() {
+    local id=$1
+    shift
+    find "$@" -maxdepth 1 -type f -name '*.log*' -exec zgrep -hF -- "$id" {} + || true
+    [ ! -d /run/systemd/system ] || journalctl -q --no-pager -o cat -u 'hongbao*' --grep "$id" || true
+}
+
+# line_time LINE: prints its time in milliseconds. nginx has whole seconds, and writes its line at the end of the request.
+line_time() {
+    local time fraction=999
+    case $1 in
+    *'"time":"'*) time=${1#*'"time":"'} && time=${time%%\"*} ;;
+    *ts=*)
+        time=${1#*ts=} && time=${time%% *}
+        fraction=${time#*.} && fraction=${fraction%Z}
+        ;;
+    *) return ;;
+    esac
+    printf '%s%03d\n' "$(date -d "$time" +%s)" "$((10#$fraction))"
+}
+
+main() {
+    local line lines
+    [[ ${1-} =~ ^[0-9a-f]{32}$ ]] || usage
+    [ $# -gt 1 ] || set -- "$1" /var/log/nginx
+    lines=$(lines_find "$@")
+    if [ -z "$lines" ]; then
+        echo "hongbao trace: no line has this id in ${*:2}$([ ! -d /run/systemd/system ] || echo ' or the journal')" >&2
+        exit 1
+    fi
+    while IFS= read -r line; do
+        printf '%s %s\n' "$(line_time "$line")" "$line"
+    done <<<"$lines" | sort -s -n -k 1,1 | cut -d ' ' -f 2-
+}
+
+main "$@"
+exit

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# The Debian package, built from deploy/debian in a folder of its own: dpkg wants a folder debian/ beside the sources.
+
+# ./dev package: leaves build/package/hongbao_VERSION_ARCHITECTURE.deb, and prints its path. The same sources give the
+# same bytes.
+package_build() {
+    [ $# -eq 0 ] || die "package takes no arguments"
+    packages_install run package
+    mkdir -p -- "$ROOT/build/package"
+    exec 8>"$ROOT/build/package/lock"
+    flock -n 8 || die "another ./dev package is running"
+    local work log=$ROOT/build/package.log
+    say "dev: building the package"
+    rm -rf -- "$ROOT"/build/package/work.*
+    # A new path each time: it must leave no trace in the package.
+    work=$(mktemp -d "$ROOT/build/package/work.XXXXXX")
+    mkdir -- "$work/hongbao"
+    (cd -- "$ROOT" && package_sources | tar -cf - --null -T -) | tar -C "$work/hongbao" -xf - 8>&-
+    cp -r -- "$work/hongbao/deploy/debian" "$work/hongbao/debian"
+    # Files of the package have the modes of the sources, which must not depend on the umask of a checkout.
+    chmod -R u=rwX,go=rX -- "$work/hongbao"
+    if ! (cd -- "$work/hongbao" && DEB_BUILD_OPTIONS="noautodbgsym nocheck parallel=$(cpu_count)" LC_ALL=C.UTF-8 \
+        dpkg-buildpackage --build=binary --no-sign) >"$log" 2>&1 8>&-; then
+        tail -n 40 -- "$log" >&2
+        die "the package could not be built; the log is $log"
+    fi
+    rm -f -- "$ROOT"/build/package/hongbao_*.deb
+    mv -- "$work"/hongbao_*.deb "$ROOT/build/package/"
+    rm -rf -- "$work"
+    printf '%s\n' "$ROOT"/build/package/hongbao_*.deb
+}
+
+# Prints the sources, NUL-separated: what git lists, or in an unpacked archive everything but build and data folders.
+package_sources() {
+    if git rev-parse --git-dir >/dev/null 2>&1; then
+        git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+            [ ! -e "$file" ] || printf '%s\0' "$file"
+        done
+    else
+        find . -mindepth 1 -maxdepth 1 ! -name build ! -name var ! -name '.git*' -print0
+    fi
+}

@@ -1,0 +1,84 @@
+/* Passkeys: adds one on the account page, logs in with one on the login page. Without this file, in a browser without
+ * passkeys and at another address than that of the site, its forms stay hidden. */
+(function () {
+  'use strict';
+  const form = document.querySelector('form[data-passkey]');
+  if (!form || !window.PublicKeyCredential || location.hostname !== form.dataset.site) return;
+  const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
+  const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
+    .replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+  const post = async (path, fields) => {
+    const answer = await fetch(path, {
+      method: 'POST', headers: { Accept: 'application/json' }, body: new URLSearchParams(fields),
+    });
+    const json = await answer.json();
+    if (!answer.ok) throw json;
+    return json;
+  };
+  const credential = (id) => ({ type: 'public-key', id: bytes(id) });
+
+  const add = async () => {
+    const { challenge, site, user, algorithms, exclude, seconds } = await post('/account/passkeys/challenge', {
+      password: form.elements.password.value,
+    });
+    const { response } = await navigator.credentials.create({
+      publicKey: {
+        challenge: bytes(challenge),
+        rp: { id: site, name: form.dataset.name },
+        user: { id: bytes(user.id), name: user.name, displayName: user.nickname },
+        pubKeyCredParams: algorithms.map(({ id }) => ({ type: 'public-key', alg: id })),
+        excludeCredentials: exclude.map(({ id }) => credential(id)),
+        authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+        attestation: 'none',
+        timeout: seconds * 1000,
+      },
+    });
+    await post('/account/passkeys', {
+      name: form.elements.name.value,
+      client_data: text(response.clientDataJSON),
+      authenticator_data: text(response.getAuthenticatorData()),
+    });
+    location.assign('/account?passkey=added#passkeys');
+  };
+
+  const login = async () => {
+    const { challenge, site, seconds } = await post('/login/passkey/challenge');
+    const { rawId, response } = await navigator.credentials.get({
+      publicKey: { challenge: bytes(challenge), rpId: site, userVerification: 'required', timeout: seconds * 1000 },
+    });
+    await post('/login/passkey', {
+      id: text(rawId),
+      user_handle: text(response.userHandle || new ArrayBuffer(0)),
+      client_data: text(response.clientDataJSON),
+      authenticator_data: text(response.authenticatorData),
+      signature: text(response.signature),
+    });
+    location.assign(form.dataset.next);
+  };
+
+  /* error: a problem of the service, or what the browser threw. */
+  const words = (error) => {
+    if (error.errors) return error.errors[0].message;
+    if (error.status) return error.detail || error.title;
+    if (error.name === 'NotAllowedError') return form.dataset.cancelled;
+    return error.name === 'InvalidStateError' ? form.dataset.taken : form.dataset.failed;
+  };
+  const message = form.querySelector('[role=alert]'), button = form.querySelector('button');
+  let running = false;
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (running) return;
+    running = true;
+    button.setAttribute('aria-disabled', 'true');
+    message.textContent = '';
+    try {
+      await (form.dataset.passkey === 'add' ? add : login)();
+    } catch (error) {
+      message.textContent = words(error);
+    }
+    button.removeAttribute('aria-disabled');
+    running = false;
+  });
+  form.hidden = false;
+  document.querySelectorAll('[data-passkey-off]').forEach((hint) => { hint.hidden = true; });
+}());

@@ -1,0 +1,142 @@
+// The account page through nginx and the pools with their own rights: nickname, password, sessions.
+import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { env } from './support/instance.js';
+import { Client, clientPage, launch, newUser, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const PHONE = { 'user-agent': 'Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36' };
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+async function login({ username, password }, headers = {}) {
+  const client = new Client();
+  const answer = await client.post('/login', { username, password }, headers);
+  assert.equal(answer.status, 200, answer.text);
+  return client;
+}
+
+const loggedIn = async (client) => (await client.get('/wallet')).status === 200;
+
+test('a device that is logged out is a guest in every pool', async () => {
+  const user = await newUser();
+  const phone = await login(user, PHONE);
+  const { sessions } = (await user.client.get('/account')).json;
+  const { id } = sessions.find(({ device }) => device === 'Chrome · Android');
+  assert.deepEqual(sessions.map(({ current }) => current), [true, false]);
+  assert.equal((await user.client.post('/account/sessions/end', { session: id })).status, 204);
+  assert.equal(await loggedIn(phone), false);
+  assert.equal((await phone.getHtml('/login')).status, 200);
+  assert.equal(await loggedIn(user.client), true);
+  assert.equal((await user.client.get('/account')).json.sessions.length, 1);
+});
+
+test('a new password ends all other sessions and is never in a log', async () => {
+  const user = await newUser();
+  const phone = await login(user, PHONE);
+  const fresh = 'a brand new password';
+  const wrong = await user.client.post('/account/password', { old_password: 'not my password', new_password: fresh });
+  assert.deepEqual([wrong.status, wrong.json.errors[0].field], [422, 'old_password']);
+  const common = await user.client.post('/account/password', { old_password: user.password, new_password: 'Password1' });
+  assert.deepEqual([common.status, common.json.errors[0].field], [422, 'new_password']);
+  assert.equal((await user.client.post('/account/password', { old_password: user.password, new_password: fresh })).status, 204);
+  assert.equal(await loggedIn(phone), false);
+  assert.equal(await loggedIn(user.client), true);
+  assert.equal((await new Client().post('/login', user)).status, 422);
+  await login({ ...user, password: fresh });
+  const folder = join(env.HB_TEST_VAR, 'log');
+  const logs = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+  for (const log of logs) assert.ok(!/brand.new.password|not.my.password/.test(log));
+  assert.match(logs.join(''), new RegExp(`event=password-changed user_id=${user.id} `));
+  assert.match(logs.join(''), new RegExp(`event=password-refused user_id=${user.id} `));
+});
+
+test('the forms of other websites change nothing', async () => {
+  const user = await newUser();
+  const foreign = { origin: 'http://elsewhere.example', 'sec-fetch-site': 'cross-site' };
+  for (const [path, fields] of [['nickname', { nickname: 'x' }], ['sessions/end', { others: '1' }],
+    ['password', { old_password: user.password, new_password: 'a brand new password' }]]) {
+    assert.equal((await user.client.post(`/account/${path}`, fields, foreign)).status, 403, path);
+    assert.equal((await new Client().post(`/account/${path}`, fields)).status, 401, path);
+  }
+});
+
+test('a new nickname is in the records of what is sent from then on', async () => {
+  const user = await newUser({ yuan: '2', nickname: 'Old' });
+  const send = async () => (await user.client.post('/send', { kind: 'even', amount: '1', count: '1' })).json.id;
+  const before = await send();
+  const renamed = await user.client.post('/account/nickname', { nickname: 'New <b>' });
+  assert.deepEqual([renamed.status, renamed.json.nickname], [200, 'New <b>']);
+  const names = await Promise.all([before, await send()].map(async (id) => (await user.client.get(`/p/${id}`)).json.sender.nickname));
+  assert.deepEqual(names, ['Old', 'New <b>']);
+});
+
+test('an operator shuts a user out, lets the user in again, and sets a password', async () => {
+  const user = await newUser();
+  const operate = (action) => site.hongbao('user', action, user.username);
+  assert.match((await operate('show')).stdout, new RegExp(`^id ${user.id}\\nusername ${user.username}\\n`));
+  assert.match((await site.hongbao('user', 'show', '--help')).stdout, /^usage: hongbao .*user show\|disable/);
+  assert.match((await operate('disable')).stderr, new RegExp(`event=operator user_id=${user.id} action=disable result=ok`));
+  assert.equal(await loggedIn(user.client), false);
+  const refused = await new Client().post('/login', { username: user.username, password: user.password });
+  assert.deepEqual([refused.status, refused.json.errors[0].message], [422, words('zh-CN', 'account_disabled')]);
+  await operate('enable');
+  const client = await login(user);
+  const reset = await operate('reset');
+  const [, password] = /^new password (\S+)$/m.exec(reset.stdout);
+  assert.ok(!reset.stderr.includes(password));
+  assert.equal(await loggedIn(client), false);
+  await login({ ...user, password });
+  assert.equal((await site.hongbao('user', 'show', 'nobody-here').catch((error) => error)).code, 1);
+  assert.equal((await site.hongbao('user', 'delete', user.username).catch((error) => error)).code, 2);
+});
+
+for (const language of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`nickname, devices and password on the page, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const user = await newUser();
+      const phone = await login(user, PHONE);
+      const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
+      const text = (key) => words(language, key);
+      const press = (key) => page.getByRole('button', { name: text(key), exact: true }).click();
+      await page.goto(`${site.url}/account`);
+
+      await page.locator('summary', { hasText: text('nickname_change') }).click();
+      await page.fill('[name=nickname]', '');
+      await press('nickname_save');
+      await page.getByRole('alert').getByText(text('nickname_missing')).waitFor();
+      await page.fill('[name=nickname]', '新名字');
+      await press('nickname_save');
+      await page.waitForURL(`${site.url}/account?saved=1`);
+      await page.getByRole('status').getByText(text('nickname_saved')).waitFor();
+      await page.locator('.who', { hasText: '新名字' }).waitFor();
+
+      await page.getByText('Chrome · Android').waitFor();
+      await press('session_end');
+      await page.waitForURL(`${site.url}/account?ended=1#sessions`);
+      assert.equal(await loggedIn(phone), false);
+      const other = await login(user, PHONE);
+      await page.reload();
+      await press('sessions_end_others');
+      await page.getByRole('status').getByText(text('session_ended')).waitFor();
+      assert.equal(await loggedIn(other), false);
+
+      await page.getByRole('link', { name: text('password_change') }).click();
+      await page.fill('[name=old_password]', user.password);
+      await page.fill('[name=new_password]', user.username);
+      await press('password_change');
+      await page.getByRole('alert').getByText(text('password_like_name')).waitFor();
+      assert.equal(await page.inputValue('[name=old_password]'), '');
+      await page.fill('[name=old_password]', user.password);
+      await page.fill('[name=new_password]', 'a brand new password');
+      await press('password_change');
+      await page.waitForURL(`${site.url}/account?password=1`);
+      await page.getByRole('status').getByText(text('password_changed')).waitFor();
+      await page.context().close();
+    });
+  }
+}

@@ -1,0 +1,130 @@
+// `hongbao check`: tells all that is wrong, and needs no server.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { env } from './support/instance.js';
+
+const ROOT = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
+let folder;
+
+// The program with these arguments and settings (environment), and no others: { code, stdout, stderr }.
+const hongbao = (args, settings = {}) => promisify(execFile)(env.HB_TEST_BINARY, args, { env: settings })
+  .then((done) => ({ code: 0, ...done }), (error) => error);
+
+const config = () => join(folder, 'hongbao.conf');
+const check = (settings, ...args) => hongbao(['--config', config(), 'check', ...args], settings);
+
+// Writes a configuration that is fine, with these lines more.
+function configure(...lines) {
+  writeFileSync(config(), ['secret = 0123456789abcdef0123456789abcdef', `template_dir = ${ROOT}/templates`, `lua_dir = ${ROOT}/lua`,
+    `sql_dir = ${ROOT}/sql`, `static_dir = ${ROOT}/static`, `redis_socket = ${folder}/redis.sock`,
+    `mysql_socket = ${folder}/mysql.sock`, `metrics_file = ${folder}/metrics`]
+    .filter((line) => !lines.some((other) => other.startsWith(`${line.split(' ')[0]} `))).concat(lines, '').join('\n'));
+}
+
+before(() => { folder = mkdtempSync(join(tmpdir(), 'hongbao-check-')); });
+after(() => rmSync(folder, { recursive: true }));
+
+test('a configuration whose files are there is fine, without any server', async () => {
+  configure();
+  const done = await check({});
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /are fine/);
+  assert.equal(done.stderr, '');
+});
+
+test('every mistake is told at once', async () => {
+  configure('template_dir = /nowhere/templates', 'lua_dir = /nowhere/lua', 'sql_dir = /nowhere/sql', 'static_dir = /nowhere/static',
+    'redis_socket = /nowhere/redis.sock', 'mysql_socket = /nowhere/mysql.sock', 'metrics_file = /nowhere/metrics',
+    'base_url = http://hongbao.example', 'receipt_keys_file = /nowhere/keys');
+  const { code, stdout, stderr } = await check({ HB_REDIS_SOKET: 'x', HB_demo: 'on', HB_LUCKY_NUMBER: '7', HB_TEST_ENV: 'x', HB_CONFIG: 'x' });
+  assert.equal(code, 1);
+  assert.equal(stdout, '');
+  const found = [...stderr.matchAll(/^wrong: ([a-z-]+): /gm)].map((match) => match[1]);
+  assert.deepEqual(found.sort(), ['base-url', 'environment', 'environment', 'environment', 'metrics-file', 'migrations', 'mysql-socket',
+    'receipt-keys', 'redis-socket', 'scripts', 'static', 'templates']);
+  assert.equal(stderr.match(/^ {4}mend: \S/gm).length, found.length, 'each says what to do');
+  assert.match(stderr, /HB_REDIS_SOKET .*\n.*did you mean HB_REDIS_SOCKET\?/);
+  assert.match(stderr, /HB_demo .*\n.*did you mean HB_DEMO\?/);
+  assert.match(stderr, /HB_LUCKY_NUMBER .*\n.*remove/);
+});
+
+test('folders that exist, but are the wrong ones, are found', async () => {
+  configure(`template_dir = ${ROOT}/lua`, `lua_dir = ${ROOT}/static`, `sql_dir = ${ROOT}/templates`, `static_dir = ${ROOT}/sql`);
+  const { stderr } = await check({});
+  for (const name of ['templates', 'scripts', 'migrations', 'static']) assert.match(stderr, new RegExp(`^wrong: ${name}: `, 'm'));
+  const empty = join(folder, 'empty');
+  mkdirSync(join(empty, 'migrations'), { recursive: true });
+  configure(`sql_dir = ${empty}`);
+  assert.match((await check({})).stderr, /wrong: migrations: .*no migrations in/);
+});
+
+test('a broken template and a gap in the migrations are named', async () => {
+  cpSync(`${ROOT}/templates`, join(folder, 'templates'), { recursive: true });
+  cpSync(`${ROOT}/sql`, join(folder, 'sql'), { recursive: true });
+  writeFileSync(join(folder, 'templates/pages/login.mustache'), '{{#open}}');
+  rmSync(join(folder, 'sql/migrations/0007_transfer.sql'));
+  configure(`template_dir = ${folder}/templates`, `sql_dir = ${folder}/sql`);
+  const { stderr } = await check({});
+  assert.match(stderr, /wrong: templates: .*login/);
+  assert.match(stderr, /wrong: migrations: .*0007 is missing/);
+});
+
+test('a file of counters that can not be written is found', async () => {
+  const metrics = join(folder, 'a-folder');
+  mkdirSync(metrics);
+  configure(`metrics_file = ${metrics}/metrics/x`);
+  assert.match((await check({})).stderr, /wrong: metrics-file: /);
+  configure(`metrics_file = ${metrics}/metrics`);
+  assert.equal((await check({})).code, 0, 'the first process makes it');
+  if (process.getuid() === 0) return; // root may write to any file
+  writeFileSync(join(metrics, 'metrics'), '');
+  chmodSync(join(metrics, 'metrics'), 0o400);
+  assert.match((await check({})).stderr, /wrong: metrics-file: .*Permission denied/);
+});
+
+test('--offline leaves out what only the machine of the service has', async () => {
+  configure('redis_socket = /nowhere/redis.sock', 'mysql_socket = /nowhere/mysql.sock', 'metrics_file = /nowhere/metrics');
+  assert.equal((await check({})).code, 1);
+  const done = await check({}, '--offline');
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal((await check({}, '--online')).code, 2);
+});
+
+test('http is accepted for demo money and for this machine alone', async () => {
+  for (const line of ['base_url = http://localhost:8080', 'base_url = http://127.0.0.1', 'base_url = http://[::1]:1', 'base_url = https://hongbao.example']) {
+    configure(line);
+    assert.equal((await check({})).code, 0, line);
+  }
+  for (const line of ['base_url = http://localhost.example', 'base_url = http://127.0.0.1.example']) {
+    configure(line);
+    assert.match((await check({})).stderr, /^wrong: base-url: /m, line);
+    assert.equal((await check({ HB_DEMO: 'on' })).code, 0, line);
+  }
+});
+
+test('all mistakes of the configuration itself are told, with their lines', async () => {
+  configure('partitions = 0', 'partitons = 16', 'demo = yes');
+  const { code, stderr } = await check({ HB_SETTLE_BATCH: 'many' });
+  assert.equal(code, 2);
+  assert.equal(stderr.trim().split('\n').length, 4, stderr);
+  for (const line of stderr.trim().split('\n')) assert.match(line, /^hongbao: (\/.*hongbao\.conf:\d+|HB_SETTLE_BATCH): /);
+  assert.match(stderr, /no such setting: partitons; did you mean partitions\?/);
+});
+
+test('--help of every command needs neither configuration nor secret', async () => {
+  const main = readFileSync(join(ROOT, 'app/main.c'), 'utf8').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '');
+  const commands = [...main.matchAll(/^ {4}\{ "([a-z-]+)"/gm)].map((match) => match[1]);
+  assert.ok(commands.length > 10);
+  for (const command of commands) {
+    for (const option of ['--help', '-h']) {
+      const { code, stdout, stderr } = await hongbao([command, option]);
+      assert.deepEqual([code, stderr], [0, ''], command);
+      assert.match(stdout, new RegExp(`^usage: hongbao \\[--config FILE\\] ${command}`));
+    }
+  }
+});

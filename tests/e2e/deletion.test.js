@@ -1,0 +1,101 @@
+// A user deletes the account: refused without a word about the money, then the name goes from every page, open packets end,
+// and nothing logs in or pays in that name any more.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { request } from './support/client.js';
+import { Client, clientPage, launch, newUser, poll, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const DELETION_S = 60; // the worker waits ten seconds for requests that are under way
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+const shown = async (id) => (await site.hongbao('user', 'show', `~${id}`)).stdout;
+const isDeleted = async (id) => /^deleted 2/m.test(await shown(id));
+
+test('the name goes from every page, and the account is closed', async () => {
+  const friend = await newUser({ yuan: '10' });
+  const user = await newUser({ yuan: '5', nickname: '要走的人' });
+  const { json: token } = await user.client.post('/account/tokens', { name: 'bot', scopes: 'read', days: '1', password: user.password });
+  const { id: own } = (await user.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
+  const { id: joined } = (await friend.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
+  assert.equal((await friend.client.post(`/p/${own}/open`)).status, 200);
+  assert.equal((await user.client.post(`/p/${joined}/open`)).status, 200);
+  assert.match((await friend.client.getHtml(`/p/${joined}`)).text, /要走的人/);
+
+  const form = (await user.client.get('/account/delete')).json;
+  assert.deepEqual(Object.keys(form), ['balance_fen', 'packets_fen', 'packet_count']);
+  const fields = { username: user.username, password: user.password, give_up: '1' };
+  for (const [field, wrong] of Object.entries({ username: friend.username, password: 'not my password', give_up: '' })) {
+    const refused = await user.client.post('/account/delete', { ...fields, [field]: wrong });
+    assert.deepEqual([refused.status, refused.json.errors?.[0].field], [422, field], refused.text);
+  }
+  assert.equal((await user.client.post('/account/delete', fields, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  assert.equal((await user.client.get('/wallet')).status, 200);
+  assert.equal((await user.client.post('/account/delete', fields)).status, 204);
+
+  assert.equal((await user.client.get('/wallet')).status, 401);
+  assert.equal((await request('/wallet', { headers: { authorization: `Bearer ${token.token}` } })).status, 401);
+  assert.equal((await new Client().post('/login', user)).status, 422);
+  const again = await new Client().post('/register', { username: user.username, nickname: 'x', password: user.password });
+  assert.deepEqual([again.status, again.json.errors[0].field], [422, 'username']);
+  const sent = await friend.client.post('/send', { kind: 'exclusive', amount: '1', to: user.username });
+  assert.deepEqual([sent.status, sent.json.errors[0].field], [422, 'to']);
+
+  await poll('the account is deleted', () => isDeleted(user.id), DELETION_S);
+  for (const id of [own, joined]) {
+    for (const language of LANGUAGES) {
+      const { text } = await friend.client.getHtml(`/p/${id}`, { 'accept-language': language });
+      assert.ok(!text.includes('要走的人') && text.includes(words(language, 'deleted_user')), text);
+    }
+  }
+  assert.equal((await friend.client.get(`/p/${own}`)).json.state, 'expired');
+  assert.deepEqual((await friend.client.get(`/p/${own}`)).json.sender, { id: user.id, nickname: '' });
+  const csv = await friend.client.get('/records/received.csv');
+  assert.ok(!csv.text.includes('要走的人') && csv.text.includes(words('zh-CN', 'deleted_user')), csv.text);
+  const page = (await friend.client.getHtml(`/p/${own}`)).text;
+  for (const action of ['return', 'thanks']) assert.ok(!page.includes(`/p/${own}/${action}`), page);
+  const gone = await friend.client.post(`/p/${own}/return`);
+  assert.deepEqual([gone.status, gone.json.type], [409, 'urn:hongbao:problem:sender-gone']);
+  assert.equal((await friend.client.get(`/p/${own}/receipt`)).json.receipt.sender, '');
+  assert.doesNotMatch(await shown(user.id), new RegExp(user.username));
+});
+
+test('a form that is sent twice at once has one answer', async () => {
+  for (let i = 0; i < 4; i++) {
+    const user = await newUser({ yuan: '1' });
+    const fields = { username: user.username, password: user.password, give_up: '1' };
+    const answers = await Promise.all([1, 2].map(() => user.client.post('/account/delete', fields)));
+    const statuses = answers.map(({ status }) => status);
+    // 401: the other request has ended the session before this one was looked at.
+    assert.ok(statuses.includes(204) && statuses.every((status) => status === 204 || status === 401), statuses.join(' '));
+  }
+});
+
+for (const language of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`the form, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const user = await newUser({ yuan: '5' });
+      const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
+      const text = (key) => words(language, key);
+      const press = () => page.getByRole('button', { name: text('delete_now'), exact: true }).click();
+      await page.goto(`${site.url}/account`);
+      await page.getByRole('link', { name: text('delete_title') }).click();
+      await page.fill('[name=username]', user.username);
+      await page.fill('[name=password]', user.password);
+      await press();
+      await page.getByRole('alert').getByText(text('delete_money_left')).waitFor();
+      assert.equal(await page.inputValue('[name=username]'), user.username);
+      assert.equal(await page.inputValue('[name=password]'), '');
+      await page.check('[name=give_up]');
+      await page.fill('[name=password]', user.password);
+      await press();
+      await page.waitForURL(`${site.url}/account/deleted`);
+      await page.getByRole('status').waitFor();
+      assert.equal((await user.client.get('/wallet')).status, 401);
+      await page.context().close();
+    });
+  }
+}

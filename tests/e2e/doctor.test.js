@@ -1,0 +1,304 @@
+// `hongbao doctor`: nothing is wrong with a site that runs; then faults are planted, one after the other. Each must be
+// found by its name, with a command that mends it, and be gone when it is mended.
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { dev, env, processes } from './support/instance.js';
+import { poll, site } from './support/site.js';
+
+const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
+const VAR = env.HB_TEST_VAR;
+const NGINX = join(VAR, 'nginx.conf');
+let folder;
+
+// ---- the doctor ----
+
+// What the doctor says: { code, wrong: [{name, text, mend}], unchecked: [{name, text}] }.
+async function doctor(settings = {}, args = ['--nginx', NGINX]) {
+  const run = promisify(execFile)(env.HB_TEST_BINARY, ['doctor', '--json', ...args],
+    { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings }, maxBuffer: 64 << 20 });
+  const { code, stdout, stderr } = await run.then((done) => ({ code: 0, ...done }), (error) => error);
+  assert.ok(code === 0 || code === 1, `${code}: ${stderr}`);
+  assert.equal(stderr, '');
+  return { code, ...JSON.parse(stdout) };
+}
+
+const names = (list) => list.map((one) => one.name);
+const planted = new Set();
+const shown = (list) => JSON.stringify(list, null, 1);
+
+// The fault is found as the finding, whose text matches says; after mend() it is gone.
+async function finds(finding, says, { plant = () => {}, mend = () => {}, settings, args, mends = /./, without = [] }) {
+  planted.add(finding);
+  await plant();
+  let seen;
+  try {
+    seen = await doctor(settings, args);
+  } finally {
+    await mend();
+  }
+  const found = seen.wrong.filter((one) => one.name === finding);
+  assert.ok(found.length > 0, `${finding} is not among ${shown(seen.wrong)}`);
+  assert.ok(found.some((one) => says.test(one.text)), `${finding} says ${shown(found)}`);
+  for (const one of found) assert.match(one.mend, mends);
+  for (const name of without) assert.ok(!names(seen.wrong).includes(name), `${name} is among ${shown(seen.wrong)}`);
+  assert.equal(seen.code, 1);
+  assert.equal(seen.ok, false);
+  await poll(`${finding} is gone`, async () => !names((await doctor()).wrong).includes(finding));
+}
+
+// ---- ways to plant ----
+
+// Runs SQL, or a command of Redis, as the administrator, which every user is who may open the sockets of an instance.
+const sql = (text) => promisify(execFile)('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', 'hongbao', '-e', text]);
+const redis = async (...args) => {
+  const { stdout } = await promisify(execFile)('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, ...args]);
+  assert.doesNotMatch(stdout, /^(ERR|WRONG|NO)/, args.join(' '));
+  return stdout.trim();
+};
+
+const config = (name, bad, good) => ({ plant: () => redis('CONFIG', 'SET', name, bad), mend: () => redis('CONFIG', 'SET', name, good) });
+const user = (...rules) => ({ plant: () => redis('ACL', 'SETUSER', ...rules), mend: () => redis('ACL', 'LOAD') });
+const statements = (bad, good) => ({ plant: () => sql(bad), mend: () => sql(good) });
+const stopped = (name) => ({ plant: () => site.dev('stop', name), mend: () => site.dev('start', name) });
+
+function mode(path, bad) {
+  let good;
+  return {
+    plant: () => { good = statSync(path).mode & 0o7777; chmodSync(path, bad); },
+    mend: () => chmodSync(path, good),
+  };
+}
+
+const password = (role) => /^mysql_password = (.*)$/m.exec(readFileSync(join(VAR, `rights/${role}.conf`), 'utf8'))[1];
+
+// A configuration of nginx that has the instance's, and this besides.
+function nginx(text) {
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(file, `include "${NGINX}"; # of the instance\n${text}\n`);
+  return ['--nginx', file];
+}
+
+// A certificate for the name, valid between two days (YYYYMMDD): its files, FILE.pem and FILE.key.
+function certificate(file, name, from, to) {
+  const path = (end) => join(folder, file + end);
+  const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  writeFileSync(path('.cnf'), `[ca]\ndefault_ca = own\n[own]\nnew_certs_dir = ${folder}\ndatabase = ${path('.index')}\nrand_serial = yes\n`
+    + `default_md = sha256\npolicy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = DNS:${name}\n`);
+  writeFileSync(path('.index'), '');
+  openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', `/CN=${name}`);
+  openssl('ca', '-batch', '-selfsign', '-config', path('.cnf'), '-keyfile', path('.key'), '-in', path('.csr'), '-out', path('.pem'),
+    '-notext', '-startdate', `${from}000000Z`, '-enddate', `${to}000000Z`);
+  chmodSync(path('.key'), 0o600);
+  return { pem: path('.pem'), key: path('.key') };
+}
+
+const tls = ({ pem, key }) => nginx(`server { listen 443 ssl; ssl_certificate ${pem}; ssl_certificate_key "${key}"; }`);
+const day = (days) => new Date(Date.now() + days * 86400000).toISOString().slice(0, 10).replaceAll('-', '');
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hongbao-doctor-'));
+  symlinkSync(join(VAR, 'hongbao'), join(folder, 'hongbao')); // nginx.conf includes files of this folder
+});
+after(async () => {
+  rmSync(folder, { recursive: true });
+  await site.allUp();
+});
+
+// ---- ----
+
+test('nothing is wrong with a site that runs, and everything was looked at', async () => {
+  const seen = await doctor();
+  assert.deepEqual([seen.wrong, seen.unchecked], [[], []]);
+  assert.deepEqual([seen.code, seen.ok], [0, true]);
+  const { stdout } = await site.hongbao('doctor', '--nginx', NGINX);
+  assert.equal(stdout, '0 wrong, 0 not checked\n');
+});
+
+test('what could not be looked at is told, and why', async () => {
+  const seen = await doctor({}, []);
+  assert.deepEqual(names(seen.unchecked), ['nginx', 'pools']);
+  assert.equal(seen.code, 0);
+});
+
+test('faults of Redis', async () => {
+  const used = Number(/used_memory:(\d+)/.exec(await redis('INFO', 'memory'))[1]);
+  await finds('redis-appendonly', /loses every grab/, config('appendonly', 'no', 'yes'));
+  await finds('redis-appendfsync', /everysec, not always/, config('appendfsync', 'everysec', 'always'));
+  await finds('redis-rewrite', /rewrite/, config('no-appendfsync-on-rewrite', 'yes', 'no'));
+  await finds('redis-eviction', /allkeys-lru/, config('maxmemory-policy', 'allkeys-lru', 'noeviction'));
+  await finds('redis-maxmemory', /maxmemory is 0/, config('maxmemory', '0', '2gb'));
+  await finds('redis-memory', /of the \d+ bytes/, config('maxmemory', String(Math.round(used / 0.85)), '2gb'));
+  await finds('redis-timeout', /timeout is 300/, config('timeout', '300', '0'));
+  await finds('redis-replica', /replica/, { plant: () => redis('REPLICAOF', '127.0.0.1', '1'), mend: () => redis('REPLICAOF', 'NO', 'ONE') });
+  await finds('redis-fence', /not compared/, {
+    plant: async () => { await site.dev('stop', 'settle'); await redis('SET', 'hb:fence', 'another 16'); },
+    mend: () => site.dev('start', 'settle'),
+  });
+  await finds('redis-default', /no password/, mode(env.HB_TEST_REDIS_SOCKET, 0o777));
+});
+
+test('faults of the rights in Redis', async () => {
+  await finds('redis-right-missing', /hongbao_page lacks \+xadd/, user('hongbao_page', '-xadd'));
+  await finds('redis-right-missing', /hongbao_settle lacks 1:~hb:sessions:\*/, user('hongbao_settle', 'clearselectors'));
+  await finds('redis-right-excess', /hongbao_hot .*: \+flushall/, user('hongbao_hot', '+flushall'));
+  await finds('redis-right-excess', /hongbao_card .*~\*/, user('hongbao_card', '~*'));
+  await finds('redis-nopass', /hongbao_support/, user('hongbao_support', 'nopass'));
+  await finds('redis-passwords', /hongbao_audit/, user('hongbao_audit', '>another'));
+  await finds('redis-login', /hongbao_support/, { ...user('hongbao_support', 'off'), mends: /^redis-cli -s \S+ --user hongbao_operator --askpass ACL LOAD; / });
+  await finds('redis-login', /hongbao_operator/, user('hongbao_operator', 'resetpass', '>another'));
+  await finds('redis-login', /hongbao_audit/, { plant: () => redis('ACL', 'DELUSER', 'hongbao_audit'), mend: () => redis('ACL', 'LOAD') });
+});
+
+test('faults of MariaDB', async () => {
+  const global = (name, bad, good) => statements(`SET GLOBAL ${name} = ${bad}`, `SET GLOBAL ${name} = ${good}`);
+  await finds('mysql-flush', /is 2, not 1/, global('innodb_flush_log_at_trx_commit', 2, 1));
+  await finds('mysql-read-only', /read_only is ON/, global('read_only', 1, 0));
+  await finds('mysql-checks', /rules for balances/, global('check_constraint_checks', 0, 1));
+  await finds('mysql-foreign-keys', /foreign_key_checks/, global('foreign_key_checks', 0, 1));
+  await finds('mysql-charset', /latin1_swedish_ci/, statements('ALTER DATABASE hongbao CHARACTER SET latin1', 'ALTER DATABASE hongbao CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'));
+});
+
+test('faults of the rights in MariaDB', async () => {
+  const at = (role) => `'hongbao_${role}'@'localhost'`;
+  await finds('mysql-login', /hongbao_audit/, statements(`ALTER USER ${at('audit')} IDENTIFIED BY 'another'`, `ALTER USER ${at('audit')} IDENTIFIED BY '${password('audit')}'`));
+  await finds('mysql-right-missing', /hongbao_audit lacks SELECT on packet/, {
+    ...statements(`REVOKE SELECT ON packet FROM ${at('audit')}`, `GRANT SELECT ON packet TO ${at('audit')}`),
+    mends: /^cat (\S+\/rights)\/grants\.sql \1\/grants-demo\.sql \| mariadb --socket=\/\S+ --user=root hongbao$/,
+  });
+  await finds('mysql-right-missing', /hongbao_page lacks UPDATE\(nickname\) on user/, statements(`REVOKE UPDATE (nickname) ON user FROM ${at('page')}`, `GRANT UPDATE (nickname) ON user TO ${at('page')}`));
+  await finds('mysql-right-missing', /EXECUTE on PROCEDURE ledger_settle/, statements(`REVOKE EXECUTE ON PROCEDURE ledger_settle FROM ${at('settle')}`, `GRANT EXECUTE ON PROCEDURE ledger_settle TO ${at('settle')}`));
+  await finds('mysql-right-excess', /hongbao_page .*EXECUTE on PROCEDURE ledger_move/, statements(`GRANT EXECUTE ON PROCEDURE ledger_move TO ${at('page')}`, `REVOKE EXECUTE ON PROCEDURE ledger_move FROM ${at('page')}`));
+  await finds('mysql-right-excess', /hongbao_support .*SELECT on \*/, statements(`GRANT SELECT ON hongbao.* TO ${at('support')}`, `REVOKE SELECT ON hongbao.* FROM ${at('support')}`));
+  await finds('mysql-right-excess', /hongbao_card .*PROCESS on \*\.\*/, statements(`GRANT PROCESS ON *.* TO ${at('card')}`, `REVOKE PROCESS ON *.* FROM ${at('card')}`));
+  await finds('mysql-right-excess', /ledger_deposit/, { settings: { HB_DEMO: 'off' } });
+});
+
+test('faults of the tables', async () => {
+  const newer = join(folder, 'sql');
+  cpSync(join(ROOT, 'sql'), newer, { recursive: true });
+  const next = String(readdirSync(join(newer, 'migrations')).length + 1).padStart(4, '0');
+  writeFileSync(join(newer, `migrations/${next}_later.sql`), '-- additive: yes\nDO 1;\n');
+  await finds('schema', /migrations are applied/, { settings: { HB_SQL_DIR: newer } });
+  const unknown = statements(`INSERT INTO schema_migration VALUES (${Number(next)}, 'later', REPEAT('x', 32), 1, FALSE)`, `DELETE FROM schema_migration WHERE version = ${Number(next)}`);
+  await finds('schema', /does not know/, unknown);
+  await finds('pool-not-ready', /schema does not fit/, unknown);
+  await finds('schema-interrupted', /interrupted: 0099/, statements("INSERT INTO schema_progress VALUES (99, REPEAT('x', 32), 2)", 'DELETE FROM schema_progress'));
+  await finds('schema-engine', /not InnoDB.*: odd/, statements('CREATE TABLE odd (id INT) ENGINE = Aria', 'DROP TABLE odd'));
+  await finds('schema-definer', /: odd/, statements('CREATE DEFINER = root@localhost PROCEDURE odd() DO 1', 'DROP PROCEDURE odd'));
+  await finds('dead-letters', /operator: 1/, statements("INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES (0, '1-1', 'x', 'planted', 1)", "DELETE FROM dead_letter WHERE reason = 'planted'"));
+  await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
+});
+
+test('faults of settings and files', async () => {
+  const templates = join(folder, 'templates');
+  const card = join(VAR, 'rights/card.conf');
+  const lua = join(folder, 'lua');
+  cpSync(join(ROOT, 'templates'), templates, { recursive: true });
+  chmodSync(join(templates, 'pages/login.mustache'), 0o666);
+  await finds('secret-file', /hongbao\.conf/, mode(env.HB_TEST_CONFIG, 0o644));
+  await finds('secret-file', /page\.conf/, mode(join(VAR, 'rights/page.conf'), 0o604));
+  await finds('role-file', /card\.conf: No such file/, { plant: () => renameSync(card, `${card}.away`), mend: () => renameSync(`${card}.away`, card) });
+  await finds('secret-weak', /only 1 different/, { settings: { HB_SECRET: 'a'.repeat(40) } });
+  await finds('writable-file', /login\.mustache/, { settings: { HB_TEMPLATE_DIR: templates } });
+  await finds('metrics-mode', /metrics/, mode(join(VAR, 'run/metrics'), 0o666));
+  await finds('metrics-missing', /no file of counters/, { settings: { HB_METRICS_FILE: join(VAR, 'run/none') } });
+  await finds('nginx-counts', /\/nowhere/, { settings: { HB_NGINX_COUNTS_DIR: '/nowhere' } });
+  await finds('environment', /HB_REDIS_SOKET/, { settings: { HB_REDIS_SOKET: '/x' } });
+  await finds('base-url', /not Secure/, { settings: { HB_BASE_URL: 'http://hongbao.example', HB_DEMO: 'off' } });
+  await finds('static', /\/nowhere/, { settings: { HB_STATIC_DIR: '/nowhere' } });
+  await finds('scripts', /./, { settings: { HB_LUA_DIR: templates } });
+  cpSync(join(ROOT, 'lua'), lua, { recursive: true });
+  rmSync(join(lua, 'grab-5.lua'));
+  await finds('scripts', /\/lua\/grab-5\.lua: No such file/, { settings: { HB_LUA_DIR: lua } });
+});
+
+test('a clock that differs from those of the stores', async () => {
+  const clock = join(folder, 'clock');
+  const ahead = Buffer.alloc(8);
+  ahead.writeBigInt64LE(5000n);
+  writeFileSync(clock, ahead);
+  // The sanitizer's library, if there is one, has to be the first.
+  const sanitizer = /=> (\S*libasan\S*)/.exec(execFileSync('ldd', [env.HB_TEST_BINARY], { encoding: 'utf8' }))?.[1] ?? '';
+  const library = join(dirname(env.HB_TEST_BINARY), 'chaos/libclock_shift.so'); // tests/chaos/clock_shift.c
+  const settings = { LD_PRELOAD: `${sanitizer} ${library}`.trim(), HB_TEST_CLOCK_FILE: clock };
+  await finds('clock-redis', /differs .* by -(49|50|51)\d\d ms/, { settings });
+  await finds('clock-mysql', /differs .* by -(49|50|51)\d\d ms/, { settings });
+});
+
+test('full disks', async () => {
+  const args = ['--nginx', NGINX, '--free', '1000000000'];
+  for (const name of ['disk-redis', 'disk-mysql', 'disk-logs']) await finds(name, /MiB are free/, { args });
+});
+
+test('faults of nginx', async () => {
+  const port = env.HB_TEST_PORT;
+  await finds('nginx-port', new RegExp(`port ${port}`), stopped('nginx'));
+  await finds('nginx-conf', /\/nowhere/, { args: ['--nginx', '/nowhere/nginx.conf'] });
+  await finds('nginx-address', /with TLS/, { settings: { HB_BASE_URL: `https://127.0.0.1:${port}` } });
+  await finds('nginx-body', /16384 bytes, but body_bytes_max is 65536/, { settings: { HB_BODY_BYTES_MAX: '65536' } });
+});
+
+test('faults of certificates', async () => {
+  const fine = certificate('fine', 'hongbao.example', '20200101', day(300));
+  const settings = { HB_BASE_URL: 'https://hongbao.example' };
+  const wrong = names((await doctor(settings, tls(fine))).wrong);
+  assert.deepEqual(wrong, ['nginx-port'], 'nothing listens on port 443; the certificate is fine');
+  const expired = certificate('expired', 'hongbao.example', '20200101', '20200201');
+  await finds('certificate-expired', /expired \d+ days ago/, { settings, args: tls(expired) });
+  await finds('certificate-expires', /in \d days/, { settings, args: tls(certificate('soon', 'hongbao.example', '20200101', day(5))) });
+  await finds('certificate-early', /not valid/, { settings, args: tls(certificate('early', 'hongbao.example', day(5), day(50))) });
+  await finds('certificate-host', /other\.example/, { settings: { HB_BASE_URL: 'https://other.example' }, args: tls(fine) });
+  await finds('certificate-key', /not that of/, { settings, args: tls({ pem: fine.pem, key: expired.key }) });
+  await finds('certificate-key', /can't be read/, { settings, args: tls({ pem: fine.pem, key: '/nowhere/key' }) });
+  await finds('certificate-missing', /\/nowhere/, { settings, args: tls({ pem: '/nowhere/pem', key: fine.key }) });
+  await finds('certificate-key-mode', /fine\.key/, { settings, args: tls(fine), ...mode(fine.key, 0o644) });
+});
+
+test('faults of processes', async () => {
+  const socket = /unix:([^"]*)\/page\.sock/.exec(readFileSync(NGINX, 'utf8'))[1];
+  const paused = (signal) => processes('card').forEach((pid) => process.kill(pid, signal));
+  await finds('pool-down', /hot\.sock/, stopped('hot'));
+  await finds('pool-socket-mode', /page\.sock/, mode(join(socket, 'page.sock'), 0o666));
+  await finds('pool-silent', /card\.sock/, { plant: () => paused('SIGSTOP'), mend: () => paused('SIGCONT') });
+  await finds('pool-missing', /pool card/, { args: ['--nginx', NGINX.replace('nginx.conf', 'nginx-3.conf')],
+    plant: () => writeFileSync(NGINX.replace('nginx.conf', 'nginx-3.conf'), readFileSync(NGINX, 'utf8').replace(/server "unix:[^;]*card\.sock"/, 'server 127.0.0.1:1')),
+    mend: () => rmSync(NGINX.replace('nginx.conf', 'nginx-3.conf')) });
+  await finds('worker-down', /no settle worker/, stopped('settle'));
+  await finds('mysql-down', /does not answer/, stopped('mariadb'));
+  await finds('redis-down', /does not answer/, { ...stopped('redis'), without: ['pool-not-ready'] });
+});
+
+test('several faults are told together, and --skip leaves out what one knows', async () => {
+  const settings = { HB_REDIS_SOKET: '/x', HB_STATIC_DIR: '/nowhere', HB_SECRET: 'a'.repeat(40) };
+  assert.deepEqual(names((await doctor(settings)).wrong).sort(), ['environment', 'secret-weak', 'static']);
+  const skip = (...list) => ['--nginx', NGINX, ...list.flatMap((name) => ['--skip', name])];
+  assert.deepEqual(names((await doctor(settings, skip('environment', 'static'))).wrong), ['secret-weak']);
+  assert.deepEqual(names((await doctor(settings, skip('settings', 'files'))).wrong), [], 'areas, too');
+  const { code, stdout } = await promisify(execFile)(env.HB_TEST_BINARY, ['doctor', ...skip()],
+    { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } }).catch((error) => error);
+  assert.equal(code, 1);
+  assert.equal(stdout.match(/^wrong: [a-z-]+: .*\n {4}mend: .+$/gm).length, 3);
+  assert.match(stdout, /\n3 wrong, 0 not checked\n$/);
+});
+
+// Faults that can't be planted in servers that run.
+const UNPLANTED = ['disk-run', 'mysql-binlog', 'mysql-doublewrite', 'redis-disk', 'redis-version'];
+// Those of `hongbao check`, which check.test.js plants.
+const OF_CHECK = ['metrics-file', 'migrations', 'mysql-socket', 'receipt-keys', 'redis-socket', 'templates'];
+
+test('the reference has a row for each finding, and each was planted', () => {
+  const rows = [...readFileSync(join(ROOT, 'docs/reference/doctor.md'), 'utf8').matchAll(/^\| `([a-z][a-z-]*)` \|/gm)].map((match) => match[1]);
+  assert.deepEqual(rows.toSorted(), [...planted, ...UNPLANTED, ...OF_CHECK].sort());
+  assert.ok(planted.size >= 30);
+});
+
+test('wrong arguments are refused with the names of all areas', async () => {
+  for (const args of [['--nonsense'], ['--nginx'], ['--free', 'x'], ['--skip']]) {
+    await assert.rejects(dev(['hongbao', 'doctor', ...args]), ({ code, stderr }) => code === 2 && /usage: .*\n.*\n*.*certificates/.test(stderr));
+  }
+});

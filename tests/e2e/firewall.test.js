@@ -1,0 +1,52 @@
+// deploy/nftables with Linux's nftables, in a network namespace of its own: an address with many connections gets no more,
+// and nobody else notices. Only root may make a namespace.
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const RULES = fileURLToPath(new URL('../../deploy/nftables/hongbao.nft', import.meta.url));
+const CONNECT = fileURLToPath(new URL('support/connections.js', import.meta.url));
+const ADDRESSES = ['fd00::1/64', 'fd00::2/64', 'fd00::3/64', 'fd00:0:0:1::3/64'];
+const MOST = 1000; // of the rules
+const MANY = 1500;
+const FILES = 2 * (2 * MANY + 200); // both ends are in one process
+
+// Why the kernel lets us make no namespace with rules; false: it does.
+function reason() {
+  const files = Number(/^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))[1]);
+  if (files < FILES) return `only ${files} files may be open`;
+  try {
+    execFileSync('unshare', ['-n', 'nft', '-f', RULES], { stdio: 'pipe' });
+    return false;
+  } catch (error) {
+    return `no namespace or no nftables: ${error.stderr || error.message}`;
+  }
+}
+
+// How many connections of each address are accepted: [[host, from, number]].
+async function accepted(port, wanted) {
+  const script = `set -e; ulimit -n ${FILES}; ip link set lo up
+    for address in ${ADDRESSES.join(' ')}; do ip -6 address add $address dev lo nodad; done
+    nft -f "$1"; nft -f "$1"; shift; exec "$@"`;
+  const { stdout } = await run('unshare', ['-n', 'sh', '-c', script, 'sh', RULES, process.execPath, CONNECT, String(port), ...wanted.flat().map(String)]);
+  return JSON.parse(stdout);
+}
+
+const skip = reason();
+
+test('an address of 1,500 connections gets 1,000, and others connect', { skip }, async () => {
+  assert.deepEqual(await accepted(443, [['127.0.0.1', '127.0.0.2', MANY], ['127.0.0.1', '127.0.0.3', 10]]), { '127.0.0.2': MOST, '127.0.0.3': 10 });
+});
+
+test('a /64 of IPv6 counts as one address', { skip }, async () => {
+  assert.deepEqual(await accepted(80, [['fd00::1', 'fd00::2', MANY], ['fd00::1', 'fd00::3', 10], ['fd00::1', 'fd00:0:0:1::3', 10]]),
+    { 'fd00::2': MOST, 'fd00::3': 0, 'fd00:0:0:1::3': 10 });
+});
+
+test('other ports have no such limit', { skip }, async () => {
+  assert.deepEqual(await accepted(8080, [['127.0.0.1', '127.0.0.2', MOST + 10]]), { '127.0.0.2': MOST + 10 });
+});

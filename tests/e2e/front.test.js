@@ -1,0 +1,230 @@
+// What nginx decides by itself, tested on a real nginx with the site's files, without pools: static names, who may read
+// the counters, who may embed what, and TLS as in docs/how-to/tls.md.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { poll } from './support/poll.js';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const HOST = 'hongbao.example';
+const HASHED = /^app\.[0-9a-f]{10}\.css$/;
+let folder;
+let nginx;
+
+// The two servers of the how-to, on Unix sockets instead of ports.
+function howTo() {
+  const [, block] = /^```nginx\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'docs/how-to/tls.md'), 'utf8'));
+  const replaced = (text, from, to) => {
+    assert.ok(text.includes(from), from);
+    return text.replace(from, to);
+  };
+  return [['listen 80 ', `listen unix:${folder}/plain `], ['listen 443 ssl http2 ', `listen unix:${folder}/tls ssl http2 `],
+    ['root /srv/hongbao/static;', `root ${folder}/static;`]].reduce((text, [from, to]) => replaced(text, from, to), block);
+}
+
+// The lines of the reference that count what nginx's limits refuse, for another folder.
+function countLines(to) {
+  const [, block] = /^```nginx\n(access_log [\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'docs/reference/config.md'), 'utf8'));
+  return block.trim().split('\n').map((line) => line.replace(/ (\S+) /, (_, path) => ` "${to}/${basename(path)}" `));
+}
+
+const copyStatic = (from) => run(join(ROOT, 'deploy/static-copy.sh'), [from, join(folder, 'static')]);
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hongbao-front-'));
+  await copyStatic(join(ROOT, 'static'));
+  await symlink(join(ROOT, 'nginx'), join(folder, 'hongbao'));
+  await mkdir(join(folder, 'hongbao-tls'));
+  await run('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+    '-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`, '-keyout', join(folder, 'hongbao-tls/privkey.pem'),
+    '-out', join(folder, 'hongbao-tls/fullchain.pem')]);
+  await writeFile(join(folder, 'hongbao-metrics.conf'), 'allow 192.0.2.10;\n');
+  const temporary = ['client_body', 'fastcgi', 'proxy', 'scgi', 'uwsgi'].map((name) => `${name}_temp_path ${folder}/${name};`);
+  const pools = ['hot', 'page', 'auth', 'card'].map((name) => `upstream hongbao_${name} { server unix:${folder}/${name}; }`);
+  await writeFile(join(folder, 'nginx.conf'), `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log;
+    events {}
+    http {
+      ${temporary.join(' ')}
+      fastcgi_cache_path ${folder}/cards keys_zone=hongbao_cards:1m;
+      include hongbao/http.conf;
+      ${countLines(folder).join('\n')}
+      include hongbao/limits-off.conf;
+      set_real_ip_from unix:;
+      real_ip_header X-Real-IP;
+      ${pools.join(' ')}
+      server { listen unix:${folder}/site; root ${folder}/static; include hongbao/site.conf; }
+      ${howTo()}
+    }`);
+  nginx = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
+  await poll('nginx listens', () => existsSync(join(folder, 'tls')));
+});
+
+after(async () => {
+  if (nginx?.exitCode === null && nginx.kill()) await once(nginx, 'exit');
+  if (folder) await rm(folder, { recursive: true });
+});
+
+// { status, headers, text }; options are those of curl.
+async function get(address, ...options) {
+  const socket = { 'http:': 'site', 'https:': 'tls' }[new URL(address).protocol];
+  const { stdout } = await run('curl', ['-sSi', '--unix-socket', join(folder, socket), '--cacert', join(folder, 'hongbao-tls/fullchain.pem'),
+    ...options, address]);
+  const [head, ...body] = stdout.split('\r\n\r\n');
+  const lines = head.split('\r\n');
+  const headers = new Map(lines.slice(1).map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
+  return { status: Number(lines[0].split(' ')[1]), headers, text: body.join('\r\n\r\n') };
+}
+
+const site = (path, ...options) => get(`http://${HOST}${path}`, ...options);
+
+// ---- static files ----
+
+const cacheOf = ({ headers }) => headers.get('cache-control');
+const YEAR = 'public, max-age=31536000, immutable';
+
+test('a static name is kept for a year only with the hash of the file behind it', async () => {
+  const css = readFileSync(join(ROOT, 'static/app.css'), 'utf8');
+  const [name] = (await readdir(join(folder, 'static'))).filter((entry) => HASHED.test(entry));
+  for (const [path, cache] of [[name, YEAR], ['app.0123456789.css', 'no-cache'], ['app.css', 'no-cache']]) {
+    for (const encoding of ['identity', 'gzip']) {
+      const answer = await site(`/static/${path}`, '--compressed', '-H', `Accept-Encoding: ${encoding}`);
+      assert.deepEqual([answer.status, cacheOf(answer), answer.text], [200, cache, css], `${path} ${encoding}`);
+      assert.equal(answer.headers.get('content-encoding'), encoding === 'gzip' ? 'gzip' : undefined);
+    }
+  }
+  for (const path of ['nothing.0123456789.css', 'nothing.css']) {
+    const answer = await site(`/static/${path}`);
+    assert.deepEqual([answer.status, cacheOf(answer)], [503, 'no-store'], 'the page pool would answer 404');
+  }
+});
+
+test('after a change both hashes have their own file, and the bare name the new one', async () => {
+  const changed = join(folder, 'changed');
+  await run('cp', ['-r', join(ROOT, 'static'), changed]);
+  const earlier = (await readdir(join(folder, 'static'))).find((entry) => HASHED.test(entry));
+  await appendFile(join(changed, 'app.css'), '/* changed */\n');
+  await copyStatic(changed);
+  const names = (await readdir(join(folder, 'static'))).filter((entry) => HASHED.test(entry));
+  assert.equal(names.length, 2);
+  for (const name of [...names, 'app.css']) {
+    for (const encoding of ['identity', 'gzip']) {
+      const { text } = await site(`/static/${name}`, '--compressed', '-H', `Accept-Encoding: ${encoding}`);
+      assert.equal(text.endsWith('/* changed */\n'), name !== earlier, `${name} ${encoding}`);
+    }
+  }
+});
+
+// ---- the counters ----
+
+test('the counters are for this machine, and for the addresses that hongbao-metrics.conf names', async () => {
+  const from = async (address) => (await site('/metrics', '-H', `X-Real-IP: ${address}`)).status;
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '192.0.2.10']) assert.equal(await from(address), 503, address); // no pool
+  for (const address of ['10.0.0.1', '172.16.0.1', '192.168.1.1', 'fd00::1', '192.0.2.11', '2001:db8::1']) {
+    assert.equal(await from(address), 403, address);
+  }
+});
+
+test('the lines that count refused requests are those of ./dev, and count nothing else', async () => {
+  const ours = readFileSync(join(ROOT, 'nginx/nginx.conf.in'), 'utf8').split('\n').filter((line) => line.includes('hongbao_count'));
+  assert.deepEqual(ours.map((line) => line.trim()), countLines('@VAR@/run'));
+  for (const path of ['/static/app.css', '/login', '/nothing', '/-/too-many.json']) await site(path);
+  const sizes = ours.map((line) => statSync(join(folder, basename(line.split('"')[1]))).size);
+  assert.deepEqual(sizes, [0, 0, 0, 0]);
+});
+
+// ---- embedding ----
+
+test('other sites may embed only the pictures of a shared link', async () => {
+  const id = '0'.repeat(26);
+  const policy = async (path) => (await site(path)).headers.get('cross-origin-resource-policy');
+  for (const path of [`/p/${id}/card.png`, `/p/${id}/card.png?shape=tall`, '/static/cover.png', '/static/cover.0123456789.png']) {
+    assert.equal(await policy(path), 'cross-origin', path);
+  }
+  for (const path of ['/', `/p/${id}`, `/p/${id}/card.pngx`, `/p/${id}?/card.png`, '/static/app.css', '/static/cover-plain.svg', '/wallet',
+    '/metrics', '/nothing', '/favicon.ico']) {
+    assert.equal(await policy(path), 'same-origin', path);
+  }
+});
+
+// ---- connections ----
+
+const WAITING = 1500; // nginx has 512 (worker_connections)
+
+const waiting = () => new Promise((resolve, reject) => {
+  const socket = connect(join(folder, 'site'), () => resolve(socket));
+  socket.on('error', (error) => (socket.connecting ? reject(error) : undefined));
+});
+
+test('connections that send nothing give way when nginx runs short of connections', async () => {
+  const sockets = [];
+  try {
+    for (let i = 0; i < WAITING; i++) sockets.push(await waiting());
+    assert.equal((await site('/static/app.css')).status, 200);
+    await poll('nginx has closed the oldest', () => sockets[0].destroyed);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+// ---- TLS ----
+
+test('over TLS every answer tells the browser to stay with TLS; without TLS none does', async () => {
+  for (const path of ['/', '/static/app.css', '/metrics', '/nothing', '/-/']) {
+    const secure = await get(`https://${HOST}${path}`);
+    assert.equal(secure.headers.get('strict-transport-security'), 'max-age=63072000; includeSubDomains', path);
+    assert.ok(secure.headers.has('content-security-policy'), path);
+    assert.equal((await site(path)).headers.get('strict-transport-security'), undefined, path);
+  }
+});
+
+test('a plain request is sent to the same address over TLS, of our host', async () => {
+  const { stdout } = await run('curl', ['-sSi', '--unix-socket', join(folder, 'plain'), 'http://evil.example/p/x?y=1']);
+  assert.match(stdout, /^HTTP\/1\.1 308 /);
+  assert.match(stdout, /^Location: https:\/\/hongbao\.example\/p\/x\?y=1\r$/m);
+  assert.match(stdout, /^Content-Security-Policy: /m);
+});
+
+test('only TLS 1.2 and 1.3 with forward secrecy are spoken', async () => {
+  const speaks = (...options) => get(`https://${HOST}/static/app.css`, ...options).then(({ status }) => status, () => 'refused');
+  assert.equal(await speaks('--tlsv1.3'), 200);
+  assert.equal(await speaks('--tlsv1.2', '--tls-max', '1.2'), 200);
+  assert.equal(await speaks('--tlsv1.0', '--tls-max', '1.1', '--ciphers', 'DEFAULT:@SECLEVEL=0'), 'refused');
+  assert.equal(await speaks('--tlsv1.2', '--tls-max', '1.2', '--ciphers', 'AES128-GCM-SHA256'), 'refused');
+  assert.equal(await speaks('--tlsv1.2', '--tls-max', '1.2', '--ciphers', 'ECDHE-ECDSA-AES128-SHA'), 'refused');
+});
+
+// ---- Debian's nginx ----
+
+// Writes the file of nginx/debian with its paths in the folder, and returns the new path.
+async function debianFile(name, changes) {
+  let text = readFileSync(join(ROOT, 'nginx/debian', name), 'utf8');
+  for (const [from, to] of changes) text = text.replaceAll(from, to);
+  const path = join(folder, `debian-${name}`);
+  await writeFile(path, text);
+  return path;
+}
+
+test('the site of the package fits into nginx.conf of Debian, which has settings of its own', async () => {
+  const paths = [['/var/log/nginx', folder], ['/var/cache/hongbao', folder], ['/var/lib/hongbao', folder]];
+  const logs = await debianFile('logs.conf', paths);
+  const site = await debianFile('site.in', [...paths, ['hongbao/debian/logs.conf', logs], ['@HOST@', HOST], ['@IPV6@', '# '],
+    ['@CERTIFICATE@', 'hongbao-tls/fullchain.pem'], ['@KEY@', 'hongbao-tls/privkey.pem'],
+    ['listen 80;', `listen unix:${folder}/debian-plain;`], ['listen 443 ', `listen unix:${folder}/debian-tls `]]);
+  const http = await debianFile('http.conf', paths);
+  const debian = `pid ${folder}/debian-pid; error_log ${folder}/error.log; events { worker_connections 768; }
+    http { sendfile on; tcp_nopush on; types_hash_max_size 2048; include /etc/nginx/mime.types; default_type application/octet-stream;
+      ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; ssl_prefer_server_ciphers on; access_log ${folder}/access.log; gzip on;
+      include ${http}; include ${site};
+      server { listen unix:${folder}/other default_server; root /var/www/html; location / { try_files $uri =404; } } }`;
+  await writeFile(join(folder, 'debian.conf'), debian);
+  await run('nginx', ['-t', '-q', '-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'debian.conf')]);
+});

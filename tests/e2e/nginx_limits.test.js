@@ -1,0 +1,190 @@
+// What nginx's limits refuse is counted in /metrics, exactly, under the name of the limit, whatever a client sends; the
+// counts outlive restarts.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { rename, rm, truncate } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { env, processes } from './support/instance.js';
+import { Client, newUser, poll, sendPacket, site } from './support/site.js';
+
+const LIMITS = ['visitor', 'guest', 'login', 'connections'];
+const ON = { HB_LIMITS: 'on' };
+const BURST = 700; // far above 300 and what nginx lets through meanwhile
+const PIPELINED = 6000;
+const HALF_OPEN = 800;
+const MOST_CONNECTIONS = 500; // nginx/site.conf
+const TOO_MANY = 429;
+const { hostname, port, host } = new URL(site.url);
+const PORT = Number(port);
+const PATH = '/favicon.ico'; // nginx answers it without a pool
+
+async function restart(settings) {
+  await site.dev('stop', 'nginx');
+  await site.start('nginx', settings);
+}
+
+before(() => restart(ON));
+after(() => restart({}));
+
+const fileOf = (limit) => join(env.HB_TEST_VAR, `run/hongbao-limited-${limit}`);
+
+// { visitor, guest, login, connections }, as /metrics has them.
+async function counts() {
+  const { text } = await new Client().get('/metrics');
+  return Object.fromEntries(LIMITS.map((limit) => [limit, Number(new RegExp(`^hongbao_limited_total\\{limit="nginx_${limit}"\\} (\\d+)$`, 'm').exec(text)[1])]));
+}
+
+// The refused requests are counted for this limit, and no other count has changed since `earlier`.
+async function assertCounted(limit, refused, earlier) {
+  assert.ok(refused > 0, `${limit} refuses`);
+  const wanted = { ...earlier, [limit]: earlier[limit] + refused };
+  await poll(`${refused} refused by ${limit} are counted`, async () => (await counts())[limit] >= wanted[limit]);
+  assert.deepEqual(await counts(), wanted);
+}
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
+
+// The status of a request from another address of this machine.
+function statusOf(address, method, path, headers) {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ hostname, port, path, method, headers, localAddress: address, agent }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode));
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+// How many of so many requests at once are refused.
+async function refusedOf(amount, ask) {
+  const statuses = await Promise.all(Array.from({ length: amount }, (_, i) => ask(i)));
+  return statuses.filter((status) => status === TOO_MANY).length;
+}
+
+const madeUpSession = () => randomBytes(32).toString('base64url');
+
+async function visit(headers = {}) {
+  const cookie = `sid=${madeUpSession()}`;
+  return refusedOf(BURST, () => statusOf('127.0.0.1', 'GET', PATH, { cookie, ...headers }));
+}
+
+// One connection with many requests in one write: how many of them are refused.
+function pipelined(address) {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    let [answers, refused] = [0, 0];
+    const socket = connect({ host: hostname, port: PORT, localAddress: address }, () => {
+      socket.write(`HEAD ${PATH} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(PIPELINED));
+    });
+    socket.on('data', (data) => {
+      text += data;
+      const lines = text.split('\n');
+      text = lines.pop();
+      answers += lines.filter((line) => line.startsWith('HTTP/1.1 ')).length;
+      refused += lines.filter((line) => line.startsWith(`HTTP/1.1 ${TOO_MANY} `)).length;
+      if (answers === PIPELINED) socket.destroy();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => (answers === PIPELINED ? resolve(refused) : reject(new Error(`${answers} answers`))));
+  });
+}
+
+// Connections whose request lacks its body: [{ socket, text }].
+const halfOpen = (address, amount) => Promise.all(Array.from({ length: amount }, () => new Promise((resolve, reject) => {
+  const one = { text: '' };
+  one.socket = connect({ host: hostname, port: PORT, localAddress: address }, () => {
+    one.socket.write(`POST /send HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\nx`);
+    resolve(one);
+  });
+  one.socket.on('data', (data) => { one.text += data; });
+  one.socket.on('error', (error) => (one.socket.connecting ? reject(error) : undefined));
+})));
+
+test('a visitor’s refused requests are counted as those of a visitor', async () => {
+  const earlier = await counts();
+  await assertCounted('visitor', await visit(), earlier);
+});
+
+test('refused logins are counted as logins, with a session, too', async () => {
+  const earlier = await counts();
+  const foreign = { 'sec-fetch-site': 'cross-site', 'content-length': 0 }; // the program refuses it before it hashes
+  const cookie = `sid=${madeUpSession()}`;
+  const login = (i) => statusOf('127.80.0.1', 'POST', i % 2 ? '/login' : '/account/recovery', { ...foreign, ...(i % 3 && { cookie }) });
+  await assertCounted('login', await refusedOf(100, login), earlier);
+});
+
+test('refused requests without a session are counted as those of guests', async () => {
+  const earlier = await counts();
+  let refused = 0;
+  await poll('some are refused', async () => {
+    refused += (await Promise.all([pipelined('127.81.0.1'), pipelined('127.81.0.1')])).reduce((sum, one) => sum + one);
+    return refused > 0;
+  }, 60);
+  await assertCounted('guest', refused, earlier);
+});
+
+test('refused connections are counted as connections', async () => {
+  const earlier = await counts();
+  const all = await halfOpen('127.82.0.1', HALF_OPEN);
+  const refused = () => all.filter(({ text }) => text.includes(` ${TOO_MANY} `)).length;
+  await poll('300 are refused', () => refused() >= HALF_OPEN - MOST_CONNECTIONS);
+  await assertCounted('connections', refused(), earlier);
+  for (const { socket } of all) socket.destroy();
+});
+
+test('nothing that a client sends is counted for another limit, and no answer of the program', async () => {
+  const earlier = await counts();
+  const name = 'login REJECTED\thongbao-limited-login "} 99';
+  const cookie = `sid=${madeUpSession()}; hongbao_limited_login=1; limit="${name}"`;
+  const refused = await refusedOf(BURST, (i) => statusOf('127.0.0.1', ['GET', 'HEAD', 'POST', 'REJECTED'][i % 4],
+    [PATH, `${PATH}?limit=login%0a%0d%0a%00`, '/p/login:REJECTED%0alogin', '/%0a/login'][i % 4],
+    { cookie, 'user-agent': name, referer: `\u00ff\u0080${name}`, 'x-limit': name, 'content-length': 0 }));
+  await assertCounted('visitor', refused, earlier);
+
+  const later = await counts();
+  for (const path of ['/-/too-many.json', '/-/too-many.html', '/-/login']) assert.equal((await new Client().get(path)).status, 404);
+  const [sender, guesser] = [await newUser({ yuan: '1' }), await newUser()];
+  const { id } = (await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1', phrase: 'right' })).json;
+  const statuses = [];
+  for (let i = 0; i < 11; i++) statuses.push((await guesser.client.post(`/p/${id}/open`, { phrase: `wrong ${i}` })).status);
+  assert.equal(statuses.at(-1), TOO_MANY);
+  assert.deepEqual(await counts(), later);
+});
+
+test('the counts outlive restarts of nginx and of the pool, and a worker that is killed', async () => {
+  const earlier = await counts();
+  const before = await visit();
+  await assertCounted('visitor', before, earlier);
+  await site.dev('stop', 'page');
+  const meanwhile = await visit();
+  await site.start('page');
+  await assertCounted('visitor', before + meanwhile, earlier);
+  for (const pid of processes('nginx')) process.kill(pid, 'SIGKILL');
+  await poll('nginx has new workers', () => new Client().get(PATH).then(({ status }) => status === 200, () => false));
+  await restart(ON);
+  await site.dev('restart', 'page');
+  await assertCounted('visitor', before + meanwhile + await visit(), earlier);
+});
+
+test('a file that was emptied or put aside counts anew', async () => {
+  await visit();
+  const earlier = await counts();
+  await truncate(fileOf('visitor'));
+  assert.deepEqual(await counts(), { ...earlier, visitor: 0 });
+  await assertCounted('visitor', await visit(), { ...earlier, visitor: 0 });
+
+  const aside = `${fileOf('visitor')}.1`;
+  await rename(fileOf('visitor'), aside);
+  try {
+    process.kill(Number(readFileSync(join(env.HB_TEST_VAR, 'run/nginx.pid'), 'utf8')), 'SIGUSR1');
+    await poll('nginx has a new file', () => counts().then(({ visitor }) => visitor === 0));
+    await assertCounted('visitor', await visit(), { ...earlier, visitor: 0 });
+  } finally {
+    await rm(aside);
+  }
+});

@@ -1,0 +1,115 @@
+// Recovery codes through nginx and the pools with their own rights: made with the password, shown once, used once.
+import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { env } from './support/instance.js';
+import { Client, clientPage, launch, newUser, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const CODE = /^[0-9](-[0-9A-HJKMNP-TV-Z]{4}){4}$/;
+const CODES = 10;
+
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+async function codesOf({ client, password }) {
+  const made = await client.post('/account/recovery', { password });
+  assert.equal(made.status, 201, made.text);
+  return made.json.codes.map(({ code }) => code);
+}
+
+const recover = ({ username }, code, more = {}) => new Client().post('/login/recovery', { username, code, ...more });
+const loggedIn = async (client) => (await client.get('/wallet')).status === 200;
+
+test('a user without the password logs in with a code, once, and sets a new password', async () => {
+  const user = await newUser();
+  const codes = await codesOf(user);
+  assert.equal(new Set(codes).size, CODES);
+  for (const code of codes) assert.match(code, CODE);
+  const client = new Client();
+  const answer = await client.post('/login/recovery', { username: user.username, code: codes[3].toLowerCase(), new_password: 'a brand new password' });
+  assert.deepEqual([answer.status, answer.json?.id], [200, user.id], answer.text);
+  assert.ok(client.cookie('device'), 'the device is known from now on');
+  assert.equal(await loggedIn(client), true);
+  assert.equal(await loggedIn(user.client), false);
+  assert.equal((await client.get('/account')).json.recovery_codes, CODES - 1);
+  const again = await recover(user, codes[3]);
+  assert.deepEqual([again.status, again.json.errors], [422, [{ field: 'code', message: words('zh-CN', 'recovery_wrong') }]]);
+  assert.equal((await new Client().post('/login', { username: user.username, password: 'a brand new password' })).status, 200);
+});
+
+test('of two logins with one code at once one gets in', async () => {
+  const user = await newUser();
+  const [code] = await codesOf(user);
+  const both = await Promise.all([0, 1].map(() => recover(user, code)));
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 422]);
+});
+
+test('a guess is logged without what was typed, and no log has a code', async () => {
+  const user = await newUser();
+  const codes = await codesOf(user);
+  const typed = `0-${'WXYZ-'.repeat(4)}`.slice(0, -1);
+  assert.equal((await recover(user, typed)).status, 422);
+  assert.equal((await recover(user, codes[0])).status, 200);
+  assert.equal((await recover(user, codes[0])).status, 422);
+  const folder = join(env.HB_TEST_VAR, 'log');
+  const logs = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+  for (const log of logs) for (const code of [typed, ...codes]) assert.ok(!log.includes(code) && !log.includes(code.replaceAll('-', '')));
+  const lines = logs.join('');
+  assert.match(lines, new RegExp(`event=recovery-codes-made user_id=${user.id} `));
+  assert.match(lines, new RegExp(`event=login user_id=${user.id} .* recovery_slot=0\\n`));
+  assert.match(lines, new RegExp(`event=login-refused user_id=${user.id} .* reason=recovery\\n`));
+  assert.match(lines, /event=login-refused user_id=0 .* reason=recovery\n/);
+});
+
+test('an operator’s disable and reset count here, too', async () => {
+  const user = await newUser();
+  const codes = await codesOf(user);
+  await site.hongbao('user', 'disable', user.username);
+  const refused = await recover(user, codes[0]);
+  assert.deepEqual([refused.status, refused.json.errors[0].message], [422, words('zh-CN', 'account_disabled')]);
+  await site.hongbao('user', 'enable', user.username);
+  assert.equal((await recover(user, codes[0])).status, 200);
+  await site.hongbao('user', 'reset', user.username);
+  assert.equal((await recover(user, codes[1])).status, 422);
+});
+
+for (const language of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`codes are made and used on the pages, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const user = await newUser();
+      const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
+      const text = (key) => words(language, key);
+      const press = (key) => page.getByRole('button', { name: text(key), exact: true }).click();
+      await page.goto(`${site.url}/account`);
+      await page.getByText(text('recovery_none')).waitFor();
+      await page.getByRole('link', { name: text('recovery_make') }).click();
+      await page.fill('[name=password]', 'not my password');
+      await press('recovery_make');
+      await page.getByRole('alert').getByText(text('confirm_wrong')).waitFor();
+      await page.fill('[name=password]', user.password);
+      await press('recovery_make');
+      const codes = (await page.inputValue('#new_codes')).split('\n');
+      assert.equal(codes.length, CODES);
+      assert.equal(await page.getByRole('button', { name: text('recovery_copy') }).isVisible(), javaScriptEnabled);
+      await page.goto(`${site.url}/account/recovery`);
+      assert.ok(!(await page.content()).includes(codes[0]));
+      await page.getByText(text('recovery_replace')).waitFor();
+
+      await page.context().clearCookies();
+      await page.goto(`${site.url}/login?next=/wallet`);
+      await page.getByRole('link', { name: text('recovery_use') }).click();
+      await page.fill('[name=username]', user.username);
+      await page.fill('[name=code]', 'no code');
+      await press('login');
+      await page.getByRole('alert').getByText(text('recovery_wrong')).waitFor();
+      assert.equal(await page.inputValue('[name=username]'), user.username);
+      await page.fill('[name=code]', codes[9]);
+      await press('login');
+      await page.waitForURL(`${site.url}/wallet`);
+      await page.context().close();
+    });
+  }
+}

@@ -1,0 +1,76 @@
+// hongbao trace: from the id on the page of an error to the lines of nginx and of the pools.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { env } from './support/instance.js';
+import { Client, newUser, poll, site, unique } from './support/site.js';
+
+const LOGS = join(env.HB_TEST_VAR, 'log');
+const ID = /^[0-9a-f]{32}$/;
+
+const trace = async (...args) => {
+  const { stdout } = await site.hongbao('trace', ...args);
+  return stdout.trim().split('\n');
+};
+
+// The lines of a request, once nginx has written its own.
+const complete = (id) => poll('the access log has the request', async () => {
+  const lines = await trace(id, LOGS).catch(() => []);
+  return lines.some((line) => line.startsWith('{')) && lines;
+});
+
+test('the id of an answer leads to the line of the pool and to that of nginx, in this order', async () => {
+  const client = new Client();
+  const refused = await client.post('/login', { username: unique('u'), password: 'a wrong password' });
+  const id = refused.headers.get('x-request-id');
+  assert.match(id, ID);
+  assert.equal(refused.json.request_id, id);
+  const lines = await complete(id);
+  assert.equal(lines.length, 2, lines.join('\n'));
+  assert.match(lines[0], new RegExp(`role=auth .*event=login-refused .* request_id=${id}$`));
+  assert.equal(JSON.parse(lines[1]).uri, '/login');
+});
+
+test('a line that is not of the security log has the id, too, and only those of its request', async () => {
+  const user = await newUser();
+  const deposit = () => user.client.post('/wallet/deposit', { amount: '1', request_key: unique('k') });
+  const [first, second] = [await deposit(), await deposit()];
+  const id = first.headers.get('x-request-id');
+  const lines = await complete(id);
+  assert.match(lines[0], new RegExp(`role=page .*msg="deposit" user_id=${user.id} .* request_id=${id}$`));
+  assert.ok(lines.every((line) => !line.includes(second.headers.get('x-request-id'))));
+});
+
+test('the page of an error shows the id', async () => {
+  const page = await new Client().getHtml('/nowhere');
+  assert.equal(page.status, 404);
+  assert.ok(page.text.includes(`<code>${page.headers.get('x-request-id')}</code>`), page.text);
+});
+
+test('lines come from all folders, rotated and compressed files too, in the order of time', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-trace-'));
+  const id = 'ab'.repeat(16);
+  const line = (time, msg) => `ts=${time} level=info role=page pid=1 msg="${msg}" request_id=${id}\n`;
+  try {
+    writeFileSync(join(folder, 'page.log'), line('2026-11-22T08:00:02.001Z', 'third') + line('2026-11-22T08:00:00.900Z', 'first'));
+    writeFileSync(join(folder, 'hot.log.1'), line('2026-11-22T08:00:04.000Z', 'last'));
+    writeFileSync(join(folder, 'access.log.2.gz'), gzipSync(`{"time":"2026-11-22T16:00:01+08:00","id":"${id}"}\n`));
+    writeFileSync(join(folder, 'secret.txt'), line('2026-11-22T08:00:04.000Z', 'no log'));
+    const lines = await trace(id, LOGS, folder);
+    assert.deepEqual(lines.map((each) => /msg="(\w+)"|access|time/.exec(each)?.[1] ?? 'nginx'), ['first', 'nginx', 'third', 'last']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('an id that is nowhere, or is none, is said so', async () => {
+  const fails = (...args) => trace(...args).then(() => assert.fail('found'), (error) => error);
+  const nowhere = await fails('cd'.repeat(16), LOGS);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /no line has this id in /);
+  assert.equal((await fails('x; rm', LOGS)).code, 2);
+  assert.equal((await fails()).code, 2);
+});

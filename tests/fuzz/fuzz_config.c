@@ -1,0 +1,59 @@
+/* A configuration file: it is refused with a message, or every setting is within its limits. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/utf8.h"
+#include "fuzz.h"
+
+#define HEAD "secret = 0123456789abcdef0123456789abcdef\n"
+enum { ERROR_BYTES = 512, PATH_BYTES = 64 };
+
+static void settings_check(const struct config *c)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *place = (const char *)c + settings[i].offset;
+        int64_t n;
+        if (settings[i].type == CONFIG_INT) {
+            memcpy(&n, place, sizeof n);
+            assert(n >= settings[i].min && n <= settings[i].max);
+        } else if (settings[i].type == CONFIG_TEXT) {
+            size_t len = strnlen(place, CONFIG_TEXT_MAX);
+            assert(len >= (size_t)settings[i].min && len <= (size_t)settings[i].max && utf8_valid(str_from(place)));
+        }
+    }
+    assert(c->share_fen_max <= c->packet_fen_max && c->session_idle_s <= c->session_absolute_s);
+}
+
+/* Messages are lines of our own words. */
+static void message_check(const char *message)
+{
+    assert(message[0] != '\0');
+    for (const char *p = message; *p != '\0'; p++)
+        assert(*p == '\n' || ((unsigned char)*p >= ' ' && (unsigned char)*p < 0x7f));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct config config;
+    static int file = -1;
+    char path[PATH_BYTES], error[ERROR_BYTES] = "";
+    if (file < 0)
+        file = memfd_create("config", MFD_CLOEXEC);
+    assert(file >= 0 && ftruncate(file, 0) == 0);
+    assert(pwrite(file, HEAD, sizeof HEAD - 1, 0) == (ssize_t)(sizeof HEAD - 1));
+    assert(pwrite(file, data, size, (off_t)(sizeof HEAD - 1)) == (ssize_t)size);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    config_defaults(&config);
+    enum status st = config_load(&config, path, NULL, error, sizeof error);
+    assert(st == ST_OK || st == ST_INVALID);
+    if (st == ST_OK)
+        settings_check(&config);
+    else
+        message_check(error);
+    return 0;
+}

@@ -1,0 +1,127 @@
+/* What comes in headers, cookies and addresses, and the values of sessions and access tokens in Redis. The input is cut
+ * at its line feeds into three texts. */
+#include <string.h>
+
+#include "base/public_id.h"
+#include "fuzz.h"
+#include "user/recovery_code.h"
+#include "user/session.h"
+#include "user/token.h"
+#include "web/bearer.h"
+#include "web/etag.h"
+#include "web/language.h"
+#include "web/origin.h"
+
+static void cookie_check(struct str header)
+{
+    struct fcgi_request request = { .arena = fuzz_arena };
+    struct str line = arena_printf(fuzz_arena, "HTTP_COOKIE=%.*s", STR_ARG(header));
+    char *env[] = { arena_cstr(fuzz_arena, line), NULL };
+    static struct config config;
+    config_defaults(&config);
+    struct services app = { .stores.config = &config };
+    struct exchange x = { .app = &app, .fcgi = &request, .arena = fuzz_arena };
+    request.fcgx.envp = env;
+    struct str value = exchange_cookie(&x, STR("sid"));
+    assert(value.len < line.len);
+    if (session_token_valid(value)) {
+        char key[SESSION_KEY_MAX];
+        session_key_write(value, key);
+        assert(strlen(key) == SESSION_KEY_LEN);
+    }
+}
+
+static void session_check(struct str value)
+{
+    struct session s, again;
+    if (!session_value_read(value, &s))
+        return;
+    assert(s.user_id > 0 && s.seen_ms >= s.created_ms);
+    struct str text = session_value_text(fuzz_arena, &s);
+    assert(session_value_read(text, &again) && again.user_id == s.user_id && again.seen_ms == s.seen_ms);
+    assert(str_equal(again.username, s.username) && str_equal(again.nickname, s.nickname));
+    struct config config;
+    config_defaults(&config);
+    int64_t ttl_ms = session_ttl_ms(&config, &s, s.seen_ms + 1);
+    assert(ttl_ms >= 0 && ttl_ms <= config.session_idle_s * 1000);
+    (void)session_refresh_due(&config, &s, s.created_ms);
+}
+
+static void token_check(struct str value, const struct public_id_key *key)
+{
+    struct token_copy copy, again;
+    char token[TOKEN_MAX];
+    token_new(key, token);
+    assert(token_valid(key, str_from(token)) && !token_valid(key, value));
+    struct str bearer = bearer_token(value);
+    assert(bearer.len <= value.len);
+    if (!token_copy_read(value, &copy))
+        return;
+    struct str text = token_copy_text(fuzz_arena, &copy);
+    assert(token_copy_read(text, &again) && again.scopes == copy.scopes && again.expires_ms == copy.expires_ms);
+    assert(str_equal(again.username, copy.username) && str_equal(again.nickname, copy.nickname));
+}
+
+/* An id that is written is read again; with one character changed it is another id, or none. */
+static void id_check(struct str text, const struct public_id_key *key)
+{
+    char written[PUBLIC_ID_TEXT_MAX];
+    uint64_t id = 0, again;
+    assert(!public_id_decode(key, text, &id)); /* a guess of 64 bits */
+    memcpy(&id, text.ptr, text.len < sizeof id ? text.len : sizeof id);
+    public_id_encode(key, id, written);
+    assert(public_id_decode(key, str_from(written), &again) && again == id);
+    if (text.len <= sizeof id)
+        return;
+    size_t place = (size_t)(unsigned char)text.ptr[sizeof id] % PUBLIC_ID_LEN;
+    written[place] = written[place] == '0' ? '2' : '0';
+    assert(!public_id_decode(key, str_from(written), &again));
+}
+
+/* The check of a code has 20 bits, so a text may pass by chance: it is read the same again then. */
+static void recovery_code_check(struct str username, struct str typed)
+{
+    static const struct str secret = STR("a secret of at least 32 characters");
+    struct recovery_code code, again;
+    assert(recovery_code_make(fuzz_arena, secret, username, RECOVERY_CODES - 1, &code));
+    assert(recovery_code_read(fuzz_arena, secret, username, str_from(code.text), &again));
+    assert(strcmp(code.chars, again.chars) == 0 && again.slot == RECOVERY_CODES - 1);
+    if (recovery_code_read(fuzz_arena, secret, username, typed, &code))
+        assert(recovery_code_read(fuzz_arena, secret, username, str_from(code.text), &again) &&
+               strcmp(code.chars, again.chars) == 0);
+}
+
+static void scopes_check(struct str text)
+{
+    unsigned scopes = scopes_read(text);
+    assert(scopes < 1U << SCOPES);
+    if (scopes != 0)
+        assert(scopes_read(scopes_text(fuzz_arena, scopes)) == scopes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct public_id_key key;
+    struct str second, third = STR_NONE;
+    struct str first = str_cut(fuzz_text(data, size), '\n', &second);
+    second = str_cut(second, '\n', &third);
+    fuzz_begin();
+    public_id_key_derive(STR("a secret of at least 32 characters"), &key);
+    cookie_check(first);
+    session_check(first);
+    token_check(first, &key);
+    if (first.len > 0)
+        id_check(first, &key);
+    scopes_check(first);
+    recovery_code_check(second, first);
+    assert(language_choose(first, second) < LANGUAGES);
+    assert(language_choose(second, first) < LANGUAGES);
+    bool matches = etag_matches(first, second);
+    (void)etag_matches(second, first);
+    (void)matches;
+    /* Another site's page is never allowed by a header that names another host. */
+    if (origin_allows(first, second, third) && first.ptr != NULL && first.len > 0)
+        assert(str_equal(first, STR("same-origin")) || str_equal(first, STR("none")));
+    (void)origin_allows(STR_NONE, first, second);
+    return 0;
+}

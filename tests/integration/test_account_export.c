@@ -1,0 +1,125 @@
+/* The export of an account: all of one's own data and no secret, in constant memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/random.h"
+#include "pages/account_export.h"
+#include "test_packet_two.h"
+#include "test_stream_fixture.h"
+
+enum { MANY = 30000, TIMES = 2, PART_BYTES_MAX = 512 << 10 };
+
+static void exported(const struct person *p, struct stream_written *w)
+{
+    struct visit v;
+    w->mark = "\"amount_fen\":";
+    assert_int_equal(person_request(&v, app, p, account_export, "/account/export", NULL, 0, true), 200);
+    assert_true(str_equal(visit_header(&v, "Content-Type"), STR("application/json")));
+    assert_true(str_starts(visit_header(&v, "Content-Disposition"), STR("attachment; filename=\"hongbao-")));
+    stream_run(&v.x, w, PART_BYTES_MAX);
+    visit_end(&v);
+}
+
+static json_t *exported_json(const struct person *p)
+{
+    struct stream_written w = { .keep = true };
+    exported(p, &w);
+    json_t *json = json_loadb(w.all.ptr, w.all.len, JSON_REJECT_DUPLICATES, NULL);
+    if (json == NULL)
+        fail_msg("no JSON: %.*s", STR_ARG(buf_view(&w.all)));
+    buf_free(&w.all);
+    return json;
+}
+
+static int64_t number(json_t *json, const char *list, size_t i, const char *name)
+{
+    return json_integer_value(json_object_get(json_array_get(json_object_get(json, list), i), name));
+}
+
+static size_t length(json_t *json, const char *list)
+{
+    assert_true(json_is_array(json_object_get(json, list)));
+    return json_array_size(json_object_get(json, list));
+}
+
+static void a_new_user_has_names_and_empty_lists(void **state)
+{
+    (void)state;
+    json_t *json = exported_json(&hong);
+    assert_int_equal(json_integer_value(json_object_get(json, "id")), hong.id);
+    assert_string_equal(json_string_value(json_object_get(json, "username")), hong.username);
+    assert_string_equal(json_string_value(json_object_get(json, "nickname")), hong.nickname);
+    assert_true(json_is_string(json_object_get(json, "created_at")));
+    assert_true(json_is_string(json_object_get(json, "exported_at")));
+    static const char *const lists[] = { "sessions", "tokens", "sent", "received", "statement" };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        assert_int_equal(length(json, lists[i]), 0);
+    json_decref(json);
+}
+
+static void thanks_add(uint64_t packet_id, uint64_t user_id, const char *text)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
+                             " VALUES (?, 0, ?, 'h', 234, 1)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(user_id))),
+                     ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms, applied_ms)"
+                             " VALUES (?, 0, ?, ?, 1, 1)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(user_id), DB_TEXT(str_from(text)))),
+                     ST_OK);
+}
+
+static void sender_and_receiver_each_export_their_own_side_of_a_packet(void **state)
+{
+    (void)state;
+    uint64_t packet = person_send(app, &ming, "kind=lucky&amount=10&count=2&greeting=%3Cb%3E");
+    thanks_add(packet, hong.id, "\"谢谢\"");
+    json_t *sender = exported_json(&ming), *receiver = exported_json(&hong);
+    assert_int_equal(length(sender, "sent"), 1);
+    assert_int_equal(length(sender, "received"), 0);
+    assert_int_equal(length(sender, "statement"), 2); /* the deposit, and the packet */
+    assert_int_equal(number(sender, "sent", 0, "amount_fen"), 1000);
+    assert_int_equal(number(sender, "statement", 0, "amount_fen"), -1000);
+    assert_int_equal(json_integer_value(json_object_get(sender, "balance_fen")), 4000);
+    assert_int_equal(length(receiver, "sent"), 0);
+    assert_int_equal(length(receiver, "received"), 1);
+    assert_int_equal(number(receiver, "received", 0, "amount_fen"), 234);
+    json_t *share = json_array_get(json_object_get(receiver, "received"), 0);
+    assert_string_equal(json_string_value(json_object_get(share, "thanks")), "\"谢谢\"");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(share, "packet"), "greeting")), "<b>");
+    json_decref(sender);
+    json_decref(receiver);
+}
+
+static void a_large_export_takes_the_memory_of_a_small_one(void **state)
+{
+    (void)state;
+    struct person sender, taker;
+    two_with_records(&sender, &taker, TIMES, MANY);
+    struct stream_written sent = { .parts = 0 }, received = { .parts = 0 };
+    exported(&sender, &sent);
+    exported(&taker, &received);
+    assert_int_equal(sent.marks, TIMES * MANY);
+    assert_int_equal(received.marks, 2 * TIMES * MANY); /* shares, and entries of the statement */
+    assert_true(sent.parts >= TIMES * MANY / ACCOUNT_EXPORT_PART_ROWS);
+    assert_true(sent.grown_kb < STREAM_GROWTH_KB_MAX);
+    assert_true(received.grown_kb < STREAM_GROWTH_KB_MAX);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_user_has_names_and_empty_lists),
+        cmocka_unit_test(sender_and_receiver_each_export_their_own_side_of_a_packet),
+        cmocka_unit_test(a_large_export_takes_the_memory_of_a_small_one),
+    };
+    return random_init() ? cmocka_run_group_tests(tests, two_setup, two_teardown) : 1;
+}

@@ -1,0 +1,162 @@
+/* The audit of where money comes from, and of sessions: it names each planted contradiction. A pool that is taken over
+ * can't plant most of them (test_rights.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ops/audit.h"
+#include "test_settle_fixture.h"
+
+enum { HOUR_MS = 3600000, USERS = 4 };
+
+/* A packet of three shares, of which one is taken, and a refund. */
+static uint64_t scene_begin(struct world *w)
+{
+    world_begin(w, USERS);
+    uint64_t id = world_send(w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_grab(w, id, 1);
+    (void)world_send(w, 2, PACKET_EVEN, 100, 1, 0, -1);
+    world_drain(w);
+    world_audit_clean(w);
+    return id;
+}
+
+/* True when the audit names the subject in the check. */
+static bool is_named(struct world *w, enum audit_check check, const char *kind, uint64_t id)
+{
+    static struct audit audit;
+    char subject[AUDIT_SUBJECT_MAX];
+    audit = (struct audit){ 0 };
+    (void)snprintf(subject, sizeof subject, "%s %llu", kind, (unsigned long long)id);
+    assert_int_equal(audit_run(&w->auditor->stores, &audit), ST_OK);
+    for (uint64_t i = 0; i < audit.checks[check].violations && i < AUDIT_ROWS_MAX; i++)
+        if (strcmp(audit.checks[check].rows[i].subject, subject) == 0)
+            return true;
+    return false;
+}
+
+static void money_that_was_never_asked_for_is_found(void **state)
+{
+    /* The account named is that of users[3]. Both balances change as the transfer says: the sums are right. */
+    static const struct {
+        const char *transfer; /* kind, debit, packet, seq, key; the first ? is the wallet of users[3] */
+        const char *debit;
+    } planted[] = {
+        { "SELECT 'deposit', 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "1" },
+        { "SELECT 'deposit', 1, id, 500, NULL, NULL, 'x', 1 FROM account WHERE id = ?", "1" },
+        { "SELECT 'deposit', 1, id, 500, NULL, NULL, CONCAT(id - 1, ':x'), 1 FROM account WHERE id = ?", "1" },
+        { "SELECT 'refund', 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "1" },
+        { "SELECT 'send', id - 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "id - 1" },
+        { "SELECT 'forfeit', id - 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "id - 1" },
+        { "SELECT 'return', id - 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "id - 1" },
+        { "SELECT 'deposit', id - 1, id, 500, NULL, NULL, CONCAT(id, ':x'), 1 FROM account WHERE id = ?", "id - 1" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        (void)scene_begin(&w);
+        const struct db_param wallet = DB_U64(w.users[3]);
+        struct str insert = arena_printf(w.arena,
+                                         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq,"
+                                         " request_key, created_ms) %s",
+                                         planted[i].transfer);
+        bool of_bank = strcmp(planted[i].debit, "1") == 0;
+        assert_int_equal(db_exec(w.app->stores.db, NULL, insert.ptr, DB_PARAMS(wallet)), ST_OK);
+        assert_int_equal(
+            db_exec(w.app->stores.db, NULL,
+                    "UPDATE account SET balance_fen = balance_fen + IF(id = ?, 500, -500) WHERE id IN (?, ?)",
+                    DB_PARAMS(wallet, wallet, DB_U64(of_bank ? 1 : w.users[2]))),
+            ST_OK);
+        assert_int_equal(world_audit_violations(&w, "I5"), 0);
+        if (!is_named(&w, AUDIT_ORIGIN, "account", w.users[3]))
+            fail_msg("not found: %s", planted[i].transfer);
+        world_end(&w);
+    }
+}
+
+static void what_is_left_of_a_deleted_user_is_found(void **state)
+{
+    /* Of users[3], whose account is empty but for what is planted. */
+    static const char *const planted[] = {
+        "UPDATE packet SET sender_id = ?, state = 'open'",
+        "UPDATE packet SET sender_id = ?",
+        "UPDATE packet SET receiver_id = ?, receiver_name = 'x'",
+        "INSERT INTO packet_receiver SELECT id, ?, 'x', expires_ms FROM packet LIMIT 1",
+        "UPDATE `grab` SET user_id = ?",
+        "UPDATE account SET balance_fen = 5 WHERE id = ?",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        (void)scene_begin(&w);
+        const struct db_param user = DB_U64(w.users[3]);
+        struct db *db = w.app->stores.db;
+        assert_int_equal(
+            db_exec(db, NULL, "UPDATE user SET deleting_ms = 1, deleted_ms = 2 WHERE id = ?", DB_PARAMS(user)), ST_OK);
+        assert_int_equal(db_exec(db, NULL, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(user)), ST_OK);
+        assert_false(is_named(&w, AUDIT_DELETED, "user", w.users[3]));
+        assert_int_equal(db_exec(db, NULL, planted[i], DB_PARAMS(user)), ST_OK);
+        if (!is_named(&w, AUDIT_DELETED, "user", w.users[3]))
+            fail_msg("not found: %s", planted[i]);
+        world_end(&w);
+    }
+}
+
+static void a_second_bank_and_accounts_of_nobody_are_found(void **state)
+{
+    struct world w;
+    (void)state;
+    (void)scene_begin(&w);
+    assert_int_equal(db_exec(w.app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (2, 'bank')", NULL, 0),
+                     ST_INVALID); /* the table refuses it */
+    world_sql(&w, "SET check_constraint_checks = 0");
+    world_sql(&w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
+    world_sql(&w, "SET check_constraint_checks = 1");
+    assert_true(is_named(&w, AUDIT_ORIGIN, "account", 2));
+    assert_true(is_named(&w, AUDIT_ORIGIN, "account", 3));
+    assert_true(is_named(&w, AUDIT_ORIGIN, "account", 1125899906842699));
+    world_end(&w);
+}
+
+static void deposits_while_demo_is_off_are_found(void **state)
+{
+    struct world w;
+    (void)state;
+    (void)scene_begin(&w);
+    w.config->demo = false;
+    assert_int_equal(world_audit_violations(&w, "origin"), USERS);
+    assert_true(is_named(&w, AUDIT_ORIGIN, "account", w.users[0]));
+    world_end(&w);
+}
+
+static void a_session_of_nobody_is_found(void **state)
+{
+    struct world w;
+    (void)state;
+    uint64_t id = scene_begin(&w);
+    struct str known = arena_printf(w.arena, "SET hb:session:known %llu,1,1,x,x", (unsigned long long)w.users[0]);
+    (void)world_redis(&w, id, known.ptr);
+    assert_int_equal(world_audit_violations(&w, "sessions"), 0);
+    (void)world_redis(&w, id, "SET hb:session:nobody 999999999,1,1,x,x");
+    assert_int_equal(world_audit_violations(&w, "sessions"), 1);
+    assert_true(is_named(&w, AUDIT_SESSIONS, "user", 999999999));
+    (void)world_redis(&w, id, "SET hb:session:malformed x");
+    assert_int_equal(world_audit_violations(&w, "sessions"), 2);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(money_that_was_never_asked_for_is_found),
+        cmocka_unit_test(what_is_left_of_a_deleted_user_is_found),
+        cmocka_unit_test(a_second_bank_and_accounts_of_nobody_are_found),
+        cmocka_unit_test(deposits_while_demo_is_off_are_found),
+        cmocka_unit_test(a_session_of_nobody_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+/* web/limits and user/login_limits: Redis counts, and what is beyond a limit is refused before any work is done. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "io/metrics.h"
+#include "io/redis_reply.h"
+#include "test_user_app.h"
+#include "user/known_device.h"
+#include "user/login.h"
+#include "user/password_page.h"
+#include "user/register.h"
+#include "web/limits.h"
+#include "web/respond.h"
+
+static unsigned name_count;
+
+static struct str fresh(struct arena *a)
+{
+    return arena_printf(a, "t%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
+}
+
+/* A request from an address, for limits_take. */
+static void visit_from(struct visit *v, const char *address)
+{
+    visit_begin(v, app, "/", NULL, NULL);
+    snprintf(v->cookie, sizeof v->cookie, "REMOTE_ADDR=%s", address);
+    v->envp[0] = v->cookie;
+}
+
+/* Takes once; a refusal is answered in v. */
+static bool taken(struct visit *v, enum limit limit, struct str subject)
+{
+    return limits_take(&v->x, &(struct limit_use){ limit, subject }, 1);
+}
+
+static void what_is_beyond_a_limit_is_429_with_retry_after(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_login_account, "3 1/d");
+    visit_from(&v, "192.0.2.1");
+    struct str name = fresh(v.x.arena);
+    uint64_t before = metrics_get(METRIC_LIMITED_LOGIN_ACCOUNT);
+    for (int i = 0; i < 3; i++)
+        assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
+    assert_false(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
+    assert_int_equal(v.x.status, 429);
+    assert_true(visit_body_has(&v, "\"type\":\"urn:hongbao:problem:too-many\""));
+    int64_t wait_s = visit_json_int(&v, "retry_after");
+    assert_true(wait_s > 86000 && wait_s <= 86400);
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, wait_s);
+    assert_true(str_equal(visit_header(&v, "Retry-After"), str_from(text)));
+    assert_int_equal(metrics_get(METRIC_LIMITED_LOGIN_ACCOUNT) - before, 1);
+    assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, fresh(v.x.arena)));
+    visit_end(&v);
+}
+
+static void a_limit_refills_with_time(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_login_account, "2 1000000/s");
+    visit_from(&v, "192.0.2.1");
+    struct str name = fresh(v.x.arena);
+    for (int i = 0; i < 50; i++) /* a call takes longer than a microsecond */
+        assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
+    visit_end(&v);
+}
+
+static void pauses_grow_with_the_tiers(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_login_account, "1 1/h 3 1/d");
+    visit_from(&v, "192.0.2.1");
+    struct str name = fresh(v.x.arena);
+    assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
+    assert_false(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
+    assert_true(visit_json_int(&v, "retry_after") <= 3600);
+    strcpy(config->limit_login_account, "1 1000000/s 3 1/d");
+    struct str other = fresh(v.x.arena);
+    for (int i = 0; i < 3; i++)
+        assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, other));
+    assert_false(taken(&v, LIMIT_LOGIN_ACCOUNT, other));
+    assert_true(visit_json_int(&v, "retry_after") > 3600);
+    visit_end(&v);
+}
+
+static void of_several_limits_all_are_taken_or_none(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_login_account, "1 1/d");
+    strcpy(config->limit_login_site, "3 1/d");
+    visit_from(&v, "192.0.2.1");
+    struct str site = fresh(v.x.arena), name = fresh(v.x.arena);
+    struct limit_use uses[] = { { LIMIT_LOGIN_SITE, site }, { LIMIT_LOGIN_ACCOUNT, name } };
+    assert_true(limits_take(&v.x, uses, 2));
+    for (int i = 0; i < 5; i++)
+        assert_false(limits_take(&v.x, uses, 2));
+    for (int i = 0; i < 2; i++) {
+        uses[1].subject = fresh(v.x.arena);
+        assert_true(limits_take(&v.x, uses, 2));
+    }
+    uses[1].subject = fresh(v.x.arena);
+    assert_false(limits_take(&v.x, uses, 2));
+    visit_end(&v);
+}
+
+static void what_is_given_back_can_be_taken_again_but_never_more(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_login_account, "2 1/d");
+    visit_from(&v, "192.0.2.1");
+    const struct limit_use use = { LIMIT_LOGIN_ACCOUNT, fresh(v.x.arena) };
+    assert_true(limits_take(&v.x, &use, 1) && limits_take(&v.x, &use, 1));
+    limits_give_back(&v.x, &use, 1);
+    assert_true(limits_take(&v.x, &use, 1));
+    assert_false(limits_take(&v.x, &use, 1));
+    for (int i = 0; i < 5; i++)
+        limits_give_back(&v.x, &use, 1);
+    assert_true(limits_take(&v.x, &use, 1) && limits_take(&v.x, &use, 1));
+    assert_false(limits_take(&v.x, &use, 1));
+    visit_end(&v);
+}
+
+static void an_address_and_its_network_have_limits_of_their_own(void **state)
+{
+    struct visit v;
+    char address[32];
+    unsigned net = (unsigned)(random_u64() & 0xffff);
+    (void)state;
+    strcpy(config->limit_register_address, "1 1/d");
+    strcpy(config->limit_register_network, "2 1/d");
+    const unsigned set = LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK);
+    for (unsigned host = 1; host <= 3; host++) {
+        snprintf(address, sizeof address, "10.%u.%u.%u", net >> 8, net & 0xff, host);
+        visit_from(&v, address);
+        assert_int_equal(limits_take_set(&v.x, set), host <= 2);
+        assert_false(limits_take_set(&v.x, set));
+        visit_end(&v);
+    }
+}
+
+static void keys_expire(void **state)
+{
+    struct visit v;
+    struct redis_call call;
+    int64_t ms;
+    (void)state;
+    strcpy(config->limit_login_account, "5 1/h");
+    visit_from(&v, "192.0.2.1");
+    struct str name = fresh(v.x.arena);
+    assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
+    const struct str pttl[] = { STR("PTTL"), arena_printf(v.x.arena, "hb:{limit}:login_account:%.*s", STR_ARG(name)) };
+    assert_int_equal(redis_do(app->stores.redis, &call, pttl, 2), ST_OK);
+    assert_true(redis_reply_i64(call.reply, &ms) && ms > 0 && ms <= 3600000);
+    redis_call_free(&call);
+    visit_end(&v);
+}
+
+static void while_redis_is_away_nothing_passes(void **state)
+{
+    struct visit v;
+    struct config away = *config;
+    struct services other = *app;
+    (void)state;
+    strcpy(away.redis_socket, "/nonexistent/redis.sock");
+    strcpy(away.limit_send, "5 1/h");
+    other.stores.config = &away;
+    other.stores.redis = redis_new(&away);
+    visit_begin(&v, &other, "/send", NULL, NULL);
+    assert_false(limits_take_set(&v.x, LIMITED_BY(LIMIT_SEND)));
+    assert_int_equal(v.x.status, 503);
+    assert_true(visit_header(&v, "Retry-After").ptr != NULL);
+    redis_free(other.stores.redis);
+    visit_end(&v);
+}
+
+static void switched_off_nothing_is_counted(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_send, "1 1/d");
+    config->limits = false;
+    visit_from(&v, "192.0.2.1");
+    v.x.visitor.user_id = 7;
+    for (int i = 0; i < 3; i++)
+        assert_true(limits_take_set(&v.x, LIMITED_BY(LIMIT_SEND)));
+    visit_end(&v);
+}
+
+/* ---- logins ---- */
+
+struct person {
+    char name[33];
+    char device[VISIT_TEXT_MAX]; /* "device=…" */
+};
+
+/* The value of a Cookie header with the device cookie that the answer sets. */
+static void device_cookie(const struct visit *v, char *out)
+{
+    struct str rest;
+    struct str value = str_cut(str_after(buf_view(&v->x.headers), STR("Set-Cookie: device=")), ';', &rest);
+    assert_true(value.len > 0);
+    snprintf(out, VISIT_TEXT_MAX, "device=%.*s", STR_ARG(value));
+}
+
+static struct person registered(void)
+{
+    struct person p;
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(p.name, sizeof p.name, "u%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
+    snprintf(fields, sizeof fields, "username=%s&nickname=x&password=long+enough", p.name);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    device_cookie(&v, p.device);
+    visit_end(&v);
+    return p;
+}
+
+static int logged_in(const char *name, const char *password, const char *cookie)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=%s", name, password);
+    int status = visit_post(&v, app, login_submit, "/login", fields, cookie);
+    visit_end(&v);
+    return status;
+}
+
+static void a_guess_beyond_the_limit_is_refused_without_a_hash(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    strcpy(config->limit_login_account, "2 1/d");
+    assert_int_equal(logged_in(p.name, "wrong-one", NULL), 422);
+    assert_int_equal(logged_in(p.name, "wrong-two", NULL), 422);
+    uint64_t hashes = metrics_get(METRIC_HASHES);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(logged_in(p.name, "wrong-more", NULL), 429);
+    assert_int_equal(logged_in(p.name, "long+enough", NULL), 429);
+    assert_int_equal(metrics_get(METRIC_HASHES), hashes);
+}
+
+static void the_owner_gets_in_from_a_known_device_while_others_guess(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    strcpy(config->limit_login_account, "1 1/d");
+    strcpy(config->limit_login_site, "1 1/d");
+    strcpy(config->limit_login_device, "3 1/d");
+    while (logged_in(p.name, "wrong", NULL) != 429)
+        continue;
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
+    assert_int_equal(logged_in(p.name, "wrong", p.device), 422);
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 429); /* its own limit */
+}
+
+static void a_device_is_known_for_its_user_only_and_can_not_be_made_up(void **state)
+{
+    (void)state;
+    struct person p = registered(), other = registered();
+    char forged[VISIT_TEXT_MAX];
+    strcpy(config->limit_login_account, "1 1/d");
+    assert_int_equal(logged_in(p.name, "wrong", NULL), 422);
+    assert_int_equal(logged_in(p.name, "long+enough", other.device), 429);
+    strcpy(forged, p.device);
+    forged[strlen(forged) - 1] ^= 1;
+    assert_int_equal(logged_in(p.name, "long+enough", forged), 429);
+    strcpy(forged, p.device);
+    forged[strlen("device=")] = forged[strlen("device=")] == '0' ? '1' : '0';
+    assert_int_equal(logged_in(p.name, "long+enough", forged), 429);
+    assert_int_equal(logged_in(p.name, "long+enough", "device=."), 429);
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
+}
+
+static void right_passwords_do_not_count_as_wrong_ones(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    strcpy(config->limit_login_account, "1 1/d");
+    strcpy(config->limit_login_new, "3 1/d");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(logged_in(p.name, "long+enough", NULL), 200);
+    assert_int_equal(logged_in(p.name, "long+enough", NULL), 429); /* each was from a new device */
+}
+
+static void a_name_that_does_not_exist_is_limited_in_the_same_way(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    char missing[33];
+    snprintf(missing, sizeof missing, "m%012" PRIx64, random_u64() >> 16);
+    strcpy(config->limit_login_account, "2 1/d");
+    const char *const names[] = { p.name, missing };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        assert_int_equal(logged_in(names[i], "wrong", NULL), 422);
+        assert_int_equal(logged_in(names[i], "wrong", NULL), 422);
+        assert_int_equal(logged_in(names[i], "wrong", NULL), 429);
+    }
+}
+
+static void a_known_device_keeps_its_number(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    struct visit v;
+    char fields[VISIT_TEXT_MAX], again[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
+    device_cookie(&v, again);
+    assert_string_equal(again, p.device);
+    visit_end(&v);
+}
+
+/* A wrong password for a name of its own, from 10.0.NETWORK.HOST. */
+static int guessed_from(unsigned network, unsigned host)
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX], address[64];
+    snprintf(fields, sizeof fields, "username=g%012" PRIx64 "-%u&password=wrong", random_u64() >> 16, name_count++);
+    snprintf(address, sizeof address, "REMOTE_ADDR=10.%u.%u.%u", network >> 8, network & 0xff, host);
+    visit_begin(&v, app, "/login", fields, NULL);
+    v.envp[0] = address;
+    assert_int_equal(login_submit(&v.x), STEP_DONE);
+    int status = v.x.status;
+    visit_end(&v);
+    return status;
+}
+
+/* Each of these alone refuses a guess before its hash, whatever name is guessed. */
+static void guesses_count_for_the_address_the_network_and_the_site(void **state)
+{
+    static const struct {
+        size_t limit;                   /* offset in struct config */
+        bool other_host, other_network; /* refused, too */
+    } cases[] = {
+        { offsetof(struct config, limit_login_address), false, false },
+        { offsetof(struct config, limit_login_network), true, false },
+        { offsetof(struct config, limit_login_site), true, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        char *rate = (char *)config + cases[i].limit;
+        strcpy(rate, "1 1/d");
+        (void)guessed_from(network, 1); /* a test before may have used up that of the site */
+        uint64_t hashes = metrics_get(METRIC_HASHES);
+        assert_int_equal(guessed_from(network, 1), 429);
+        assert_int_equal(metrics_get(METRIC_HASHES), hashes);
+        assert_int_equal(guessed_from(network, 2), cases[i].other_host ? 429 : 422);
+        assert_int_equal(guessed_from(network ^ 1, 3), cases[i].other_network ? 429 : 422);
+        strcpy(rate, "off");
+    }
+}
+
+/* device: the cookie of the answer. */
+static int password_changed(const char *cookie, char *device)
+{
+    struct visit v;
+    visit_begin(&v, app, "/account/password", "old_password=long+enough&new_password=longer+than+that", cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_int_equal(password_submit(&v.x), STEP_DONE);
+    device_cookie(&v, device);
+    int status = v.x.status;
+    visit_end(&v);
+    return status;
+}
+
+/* Who has learned the password may have made a device known. */
+static void a_new_password_makes_all_other_devices_unknown(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    struct visit v;
+    char fields[VISIT_TEXT_MAX], session[VISIT_TEXT_MAX], renewed[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
+    assert_true(visit_cookie(&v, session));
+    visit_end(&v);
+    assert_int_equal(password_changed(session, renewed), 204);
+    assert_string_not_equal(renewed, p.device);
+    strcpy(config->limit_login_account, "1 1/d");
+    assert_int_equal(logged_in(p.name, "wrong", p.device), 422);
+    assert_int_equal(logged_in(p.name, "longer+than+that", p.device), 429); /* as from elsewhere */
+    assert_int_equal(logged_in(p.name, "longer+than+that", renewed), 200);
+}
+
+static void the_end_of_all_sessions_makes_devices_unknown(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    struct visit v;
+    visit_begin(&v, app, "/", NULL, NULL);
+    assert_int_equal(known_device_forget_all(app->stores.redis, v.x.arena, str_from(p.name), clock_now_ms() + 1),
+                     ST_OK);
+    visit_end(&v);
+    strcpy(config->limit_login_account, "1 1/d");
+    assert_int_equal(logged_in(p.name, "wrong", p.device), 422);
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 429);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_is_beyond_a_limit_is_429_with_retry_after, no_limits),
+        cmocka_unit_test_setup(a_limit_refills_with_time, no_limits),
+        cmocka_unit_test_setup(pauses_grow_with_the_tiers, no_limits),
+        cmocka_unit_test_setup(of_several_limits_all_are_taken_or_none, no_limits),
+        cmocka_unit_test_setup(what_is_given_back_can_be_taken_again_but_never_more, no_limits),
+        cmocka_unit_test_setup(an_address_and_its_network_have_limits_of_their_own, no_limits),
+        cmocka_unit_test_setup(keys_expire, no_limits),
+        cmocka_unit_test_setup(while_redis_is_away_nothing_passes, no_limits),
+        cmocka_unit_test_setup(switched_off_nothing_is_counted, no_limits),
+        cmocka_unit_test_setup(a_guess_beyond_the_limit_is_refused_without_a_hash, no_limits),
+        cmocka_unit_test_setup(the_owner_gets_in_from_a_known_device_while_others_guess, no_limits),
+        cmocka_unit_test_setup(a_device_is_known_for_its_user_only_and_can_not_be_made_up, no_limits),
+        cmocka_unit_test_setup(right_passwords_do_not_count_as_wrong_ones, no_limits),
+        cmocka_unit_test_setup(a_name_that_does_not_exist_is_limited_in_the_same_way, no_limits),
+        cmocka_unit_test_setup(a_known_device_keeps_its_number, no_limits),
+        cmocka_unit_test_setup(guesses_count_for_the_address_the_network_and_the_site, no_limits),
+        cmocka_unit_test_setup(a_new_password_makes_all_other_devices_unknown, no_limits),
+        cmocka_unit_test_setup(the_end_of_all_sessions_makes_devices_unknown, no_limits),
+    };
+    return cmocka_run_group_tests(tests, app_setup, app_teardown);
+}

@@ -1,0 +1,142 @@
+/* ops/redis_memory: an operator is told long before Redis is full. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "ops/redis_memory.h"
+#include "ops/redis_state.h"
+#include "support/test_services.h"
+
+static char logged[512];
+
+void __wrap_log_write(enum log_level level, const char *message, const char *format, ...);
+void __wrap_log_write(enum log_level level, const char *message, const char *format, ...)
+{
+    (void)level;
+    (void)format;
+    snprintf(logged, sizeof logged, "%s", message);
+}
+
+static struct services *app;
+
+static int setup(void **state)
+{
+    (void)state;
+    app = test_services_open();
+    return app == NULL;
+}
+
+static void maxmemory_set(int64_t bytes)
+{
+    char text[32];
+    struct redis_call call;
+    snprintf(text, sizeof text, "%lld", (long long)bytes);
+    const struct str args[] = { STR("CONFIG"), STR("SET"), STR("maxmemory"), str_from(text) };
+    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
+    redis_call_free(&call);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    test_services_close(app);
+    return 0;
+}
+
+static struct redis_memory memory(void)
+{
+    struct redis_memory m;
+    assert_int_equal(redis_memory_read(app->stores.redis, &m), ST_OK);
+    return m;
+}
+
+static void an_instance_has_a_memory_limit_far_above_its_use(void **state)
+{
+    (void)state;
+    struct redis_memory m = memory();
+    assert_true(m.used_bytes > 0 && m.max_bytes > m.used_bytes);
+    assert_int_equal(redis_memory_state(&m), REDIS_MEMORY_FINE);
+}
+
+static void the_state_follows_from_the_share_in_use(void **state)
+{
+    static const struct {
+        int64_t used, max;
+        enum redis_memory_state state;
+    } cases[] = { { 5, 0, REDIS_MEMORY_NO_LIMIT },           { 74000, 100000, REDIS_MEMORY_FINE },
+                  { 76000, 100000, REDIS_MEMORY_HIGH },      { 94000, 100000, REDIS_MEMORY_HIGH },
+                  { 97000, 100000, REDIS_MEMORY_FULL },      { 300000, 100000, REDIS_MEMORY_FULL },
+                  { INT64_C(1) << 40, 1, REDIS_MEMORY_FULL } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(redis_memory_state(&(struct redis_memory){ cases[i].used, cases[i].max }), cases[i].state);
+}
+
+static void a_reply_without_the_numbers_is_refused(void **state)
+{
+    struct redis_memory m;
+    (void)state;
+    assert_true(redis_memory_parse(STR("# Memory\r\nused_memory:12\r\nmaxmemory:30\r\n"), &m));
+    assert_int_equal(m.used_bytes, 12);
+    assert_int_equal(m.max_bytes, 30);
+    assert_false(redis_memory_parse(STR("# Memory\r\nused_memory:12\r\n"), &m));
+    assert_false(redis_memory_parse(STR("# Memory\r\nused_memory:x\r\nmaxmemory:30\r\n"), &m));
+    assert_false(redis_memory_parse(STR_NONE, &m));
+}
+
+/* Looks once more, at this time; what it logged. */
+static const char *watched(struct redis_memory_watch *w, int64_t ms)
+{
+    logged[0] = '\0';
+    redis_memory_watch(w, app->stores.redis, ms);
+    return logged;
+}
+
+static void the_worker_says_so_long_before_redis_is_full(void **state)
+{
+    struct redis_memory_watch w = { 0 };
+    struct redis_memory before = memory();
+    (void)state;
+    assert_string_equal(watched(&w, 1000), "");
+    maxmemory_set(before.used_bytes * 100 / 85);
+    assert_string_equal(watched(&w, 5000), ""); /* not due */
+    assert_string_equal(watched(&w, 20000), "redis memory is filling up");
+    assert_string_equal(watched(&w, 40000), ""); /* told */
+    assert_string_equal(watched(&w, 90000), "redis memory is filling up");
+    maxmemory_set(before.used_bytes / 2);
+    assert_string_equal(watched(&w, 110000), "redis memory is full");
+    maxmemory_set(0);
+    assert_string_equal(watched(&w, 130000), "redis has no maxmemory");
+    maxmemory_set(before.max_bytes);
+    assert_string_equal(watched(&w, 150000), "redis memory is fine");
+}
+
+static void the_metrics_have_both_numbers(void **state)
+{
+    struct buf out = BUF_EMPTY;
+    struct redis_state redis;
+    (void)state;
+    assert_int_equal(redis_state_read(app->stores.redis, &redis), ST_OK);
+    redis_state_print(&redis, &out);
+    assert_non_null(str_after(buf_view(&out), STR("\nhongbao_redis_memory_used_bytes ")).ptr);
+    assert_non_null(str_after(buf_view(&out), STR("\nhongbao_redis_memory_max_bytes ")).ptr);
+    buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_instance_has_a_memory_limit_far_above_its_use),
+        cmocka_unit_test(the_state_follows_from_the_share_in_use),
+        cmocka_unit_test(a_reply_without_the_numbers_is_refused),
+        cmocka_unit_test(the_worker_says_so_long_before_redis_is_full),
+        cmocka_unit_test(the_metrics_have_both_numbers),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,136 @@
+/* user/passkey_store on a real server: whose passkey it is, how many, and its counter. The ceremonies need
+ * signatures and are in e2e.passkeys. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "test_user_app.h"
+#include "user/passkey_store.h"
+#include "user/register.h"
+
+enum { ID_BYTES = 32, MAX = 3 };
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+    arena = arena_new(4096, 1 << 20);
+    return app_setup(state) != 0 || arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    arena_free(arena);
+    return app_teardown(state);
+}
+
+static uint64_t user_new(void)
+{
+    char name[VISIT_NAME_MAX];
+    fresh_username(name);
+    return visit_register(app, name, NULL);
+}
+
+static struct passkey passkey_of(uint64_t user_id, int64_t created_ms)
+{
+    char *id = arena_alloc(arena, ID_BYTES);
+    assert_non_null(id);
+    random_bytes(id, ID_BYTES);
+    return (struct passkey){ .user_id = user_id,
+                             .key = { -7, { id, ID_BYTES }, STR("a key\0of bytes"), 5 },
+                             .user_handle = { id, ID_BYTES },
+                             .name = STR("小明 'phone'"),
+                             .created_ms = created_ms };
+}
+
+static enum status added(struct passkey *p, bool *full)
+{
+    return passkey_insert(app->stores.db, arena, p, MAX, full);
+}
+
+static void a_passkey_is_read_back_and_is_of_one_user(void **state)
+{
+    (void)state;
+    bool full;
+    uint64_t owner = user_new(), other = user_new();
+    struct passkey p = passkey_of(owner, 1000), found, *list;
+    size_t count;
+    assert_int_equal(added(&p, &full), ST_OK);
+    assert_int_equal(passkey_find(app->stores.db, arena, p.key.credential_id, &found), ST_OK);
+    assert_int_equal(found.id, p.id);
+    assert_int_equal(found.user_id, owner);
+    assert_int_equal(found.key.algorithm, -7);
+    assert_int_equal(found.key.sign_count, 5);
+    assert_true(str_equal(found.key.public_key, p.key.public_key));
+    assert_true(str_equal(found.user_handle, p.user_handle));
+
+    struct passkey stolen = p;
+    stolen.user_id = other;
+    assert_int_equal(added(&stolen, &full), ST_EXISTS);
+    stolen = p;
+    stolen.created_ms++;
+    assert_int_equal(added(&stolen, &full), ST_EXISTS);
+    p.id = 0;
+    assert_int_equal(added(&p, &full), ST_OK); /* the same insert again, as after a lost COMMIT */
+    assert_int_equal(p.id, found.id);
+
+    assert_int_equal(passkey_delete(app->stores.db, other, p.id), ST_NOT_FOUND);
+    assert_int_equal(passkey_list(app->stores.db, arena, owner, &list, &count), ST_OK);
+    assert_int_equal(count, 1);
+    assert_true(str_equal(list[0].name, p.name));
+    assert_int_equal(list[0].used_ms, 0);
+    assert_int_equal(passkey_delete(app->stores.db, owner, p.id), ST_OK);
+    assert_int_equal(passkey_delete(app->stores.db, owner, p.id), ST_NOT_FOUND);
+    assert_int_equal(passkey_find(app->stores.db, arena, p.key.credential_id, &found), ST_NOT_FOUND);
+}
+
+static void a_user_has_at_most_the_configured_number(void **state)
+{
+    (void)state;
+    bool full;
+    uint64_t owner = user_new();
+    for (int i = 0; i < MAX; i++) {
+        struct passkey p = passkey_of(owner, 1000 + i);
+        assert_int_equal(added(&p, &full), ST_OK);
+        assert_false(full);
+    }
+    struct passkey more = passkey_of(owner, 2000);
+    assert_int_equal(added(&more, &full), ST_INVALID);
+    assert_true(full);
+}
+
+static void a_counter_is_raised_once(void **state)
+{
+    (void)state;
+    bool full;
+    struct passkey p = passkey_of(user_new(), 1000), found;
+    assert_int_equal(added(&p, &full), ST_OK);
+    assert_int_equal(passkey_used(app->stores.db, p.id, 6, 3000), ST_OK);
+    assert_int_equal(passkey_used(app->stores.db, p.id, 6, 3000), ST_CONFLICT);
+    assert_int_equal(passkey_used(app->stores.db, p.id, 5, 4000), ST_CONFLICT);
+    assert_int_equal(passkey_find(app->stores.db, arena, p.key.credential_id, &found), ST_OK);
+    assert_int_equal(found.key.sign_count, 6);
+
+    p = passkey_of(p.user_id, 1000);
+    p.key.sign_count = 0;
+    assert_int_equal(added(&p, &full), ST_OK);
+    assert_int_equal(passkey_used(app->stores.db, p.id, 0, 3000), ST_OK); /* an authenticator that counts nothing */
+    assert_int_equal(passkey_used(app->stores.db, p.id, 0, 3000), ST_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_passkey_is_read_back_and_is_of_one_user),
+        cmocka_unit_test(a_user_has_at_most_the_configured_number),
+        cmocka_unit_test(a_counter_is_raised_once),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

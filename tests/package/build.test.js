@@ -1,0 +1,30 @@
+// The package: lintian has nothing against it, and the same sources give the same bytes.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { packageBuild } from './machine.js';
+
+const run = promisify(execFile);
+let deb;
+const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+test('the package is built twice from the same sources, with the same bytes, and lintian accepts it', async () => {
+  const first = digest(await packageBuild());
+  deb = await packageBuild();
+  assert.equal(digest(deb), first);
+  const { stdout } = await run('lintian', ['--allow-root', '--fail-on', 'error,warning', '--info', deb]);
+  assert.doesNotMatch(stdout, /^[EW]: /m);
+});
+
+test('the package has what the site needs, and nothing of the tests', async () => {
+  const { stdout } = await run('dpkg-deb', ['-c', deb], { maxBuffer: 16 << 20 });
+  for (const path of ['usr/bin/hongbao', 'usr/lib/hongbao/setup', 'usr/lib/hongbao/reload', 'lib/systemd/system/hongbao-hot@.service',
+    'lib/systemd/system/hongbao-hot.socket', 'usr/share/hongbao/nginx/debian/site.in', 'usr/share/hongbao/rights/grants.sql',
+    'usr/share/man/man1/hongbao.1.gz', 'usr/share/man/man5/hongbao.conf.5.gz', 'usr/share/bash-completion/completions/hongbao']) {
+    assert.ok(stdout.includes(` ./${path}\n`), path);
+  }
+  assert.doesNotMatch(stdout, /templates\/examples|tests\//);
+});

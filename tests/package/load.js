@@ -1,0 +1,50 @@
+// load.js HOST PACKET COOKIES: visitors of the machine in whose network it runs (machine.js). Each reads the packet,
+// opens it once more, and looks at the wallet and the login, until it gets SIGTERM and 10,000 requests are done. Prints
+// { requests, errors: {"METHOD PATH STATUS": count} } as JSON. COOKIES is a file of `hongbao demo`.
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+
+const [host, packet, cookies] = process.argv.slice(2, 5);
+const VISITORS = 16;
+const REQUESTS_MIN = 10000;
+const users = readFileSync(cookies, 'utf8').trim().split('\n').map((line) => line.split('\t')[2]);
+const agent = new Agent({ keepAlive: true, maxSockets: VISITORS, rejectUnauthorized: false });
+const KINDS = [['GET', packet], ['POST', `${packet}/open`], ['GET', '/wallet'], ['GET', packet], ['GET', '/login'], ['POST', `${packet}/open`]];
+const errors = {};
+let requests = 0;
+let ended = false;
+
+// The status of the answer; 0 without a whole one.
+function ask(method, path, cookie) {
+  return new Promise((resolve) => {
+    const headers = { Host: host, Accept: 'application/json', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
+    const asked = request({ host: '127.0.0.1', servername: host, port: 443, agent, method, path, headers }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.complete ? answer.statusCode : 0));
+      answer.on('error', () => resolve(0));
+    });
+    asked.on('error', (error) => resolve(error.code));
+    asked.end();
+  });
+}
+
+// 410: the packet is empty; a page that is only for people who are not logged in redirects.
+const FINE = new Set([200, 303, 410]);
+
+async function visit(number) {
+  for (let turn = number; !ended || requests < REQUESTS_MIN; turn += VISITORS) {
+    const [method, path] = KINDS[Math.floor(turn / VISITORS) % KINDS.length];
+    const status = await ask(method, path, users[turn % users.length]);
+    requests++;
+    if (!FINE.has(status)) {
+      const name = `${method} ${path.replace(packet, 'PACKET')} ${status}`;
+      errors[name] = (errors[name] ?? 0) + 1;
+    }
+  }
+}
+
+process.on('SIGTERM', () => { ended = true; });
+process.stdout.write('begun\n');
+await Promise.all(Array.from({ length: VISITORS }, (_, number) => visit(number)));
+process.stdout.write(`${JSON.stringify({ requests, errors })}\n`);
+process.exit(0);

@@ -1,0 +1,116 @@
+// A Debian 12 of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with
+// a network that has nothing but itself.
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { poll } from '../e2e/support/poll.js';
+
+const run = promisify(execFile);
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FOLDER = join(ROOT, 'build/package');
+const BASE = join(FOLDER, 'debian-12');
+// What a machine has before the package, besides the packages that it depends on.
+const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
+const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
+const OUTPUT_MAX = 64 << 20;
+
+// Builds the package and returns its path.
+export async function packageBuild() {
+  const { stdout } = await run(join(ROOT, 'dev'), ['package'], { maxBuffer: OUTPUT_MAX });
+  return stdout.trim().split('\n').pop();
+}
+
+// The mirror from which this machine has its packages.
+function mirror() {
+  const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', 'Codename: bookworm'],
+    { encoding: 'utf8' });
+  return targets.split('\n')[0];
+}
+
+// The packages that the package depends on: of alternatives the first.
+function dependencies(deb) {
+  const field = execFileSync('dpkg-deb', ['-f', deb, 'Depends'], { encoding: 'utf8' });
+  return field.split(',').map((entry) => entry.trim().split(/[ |(:]/)[0]);
+}
+
+// Makes the folder with a bare Debian, once: it takes minutes. A later package may depend on more.
+function baseMake(deb) {
+  const wanted = [...SYSTEM, ...dependencies(deb)];
+  const has = (name) => existsSync(join(BASE, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(BASE, `var/lib/dpkg/info/${name}:amd64.list`));
+  if (existsSync(BASE) && wanted.every(has)) return;
+  rmSync(BASE, { recursive: true, force: true });
+  rmSync(`${BASE}.new`, { recursive: true, force: true });
+  execFileSync('debootstrap', ['--variant=minbase', `--include=${wanted.join(',')}`, 'bookworm', `${BASE}.new`, mirror()],
+    { stdio: ['ignore', 'ignore', 'inherit'] });
+  renameSync(`${BASE}.new`, BASE);
+}
+
+export class Machine {
+  #nspawn;
+
+  #leader;
+
+  constructor(name) {
+    this.folder = join(FOLDER, name);
+  }
+
+  async boot(deb) {
+    mkdirSync(FOLDER, { recursive: true });
+    baseMake(deb);
+    rmSync(this.folder, { recursive: true, force: true });
+    execFileSync('cp', ['-a', '--reflink=auto', BASE, this.folder]);
+    writeFileSync(join(this.folder, 'etc/hosts'), '127.0.0.1 localhost\n');
+    const log = openSync(`${this.folder}.log`, 'w');
+    this.#nspawn = spawn('systemd-nspawn', ['-D', this.folder, '--register=no', '--keep-unit', '--private-network', '-b',
+      '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
+    const { pid } = this.#nspawn;
+    this.#leader = await poll('the machine has a first process', () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+    await poll('the machine has booted', async () => /running|degraded/.test(await this.try('systemctl', 'is-system-running')));
+  }
+
+  // Ends the machine, if it was booted.
+  async end() {
+    if (this.#nspawn?.exitCode === null) {
+      this.#nspawn.kill('SIGTERM');
+      await once(this.#nspawn, 'exit');
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #enter(command) {
+    return ['-t', this.#leader, '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', ...ENVIRONMENT, ...command];
+  }
+
+  // Runs the command in the machine and returns its output, without the last line break. Throws when it fails.
+  async run(...command) {
+    const { stdout } = await run('nsenter', this.#enter(command), { maxBuffer: OUTPUT_MAX });
+    return stdout.trimEnd();
+  }
+
+  // The same; a command that fails returns its output, too.
+  try(...command) {
+    return this.run(...command).catch((error) => `${error.stdout}${error.stderr}`.trimEnd());
+  }
+
+  shell(script) {
+    return this.run('bash', '-ec', script);
+  }
+
+  // Copies a file into /root of the machine; returns its path there.
+  give(file, name) {
+    execFileSync('cp', ['--', file, join(this.folder, 'root', name)]);
+    return `/root/${name}`;
+  }
+
+  read(file) {
+    return readFileSync(join(this.folder, file), 'utf8');
+  }
+
+  // Starts a program of this machine in the network of the other one.
+  spawn(...command) {
+    return spawn('nsenter', ['-t', this.#leader, '-n', ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+}

@@ -1,0 +1,255 @@
+// The package on a Debian 12 of its own, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
+// remove, purge. Needs root, for debootstrap and systemd-nspawn.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { blocksOf } from '../e2e/support/how_to_blocks.js';
+import { poll } from '../e2e/support/poll.js';
+import { Machine, ROOT, packageBuild } from './machine.js';
+
+if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
+
+const HOST = 'hongbao.example';
+const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo'];
+const REQUESTS_MIN = 10000;
+const EXPOSURE_MAX = 1.5;
+const machine = new Machine('machine');
+let deb;
+let packet;
+
+before(async () => {
+  deb = await packageBuild();
+  await machine.boot(deb);
+});
+after(() => machine.end());
+
+// curl in the machine; options and a path of the site.
+const curl = (path, ...options) => machine.run('curl', '-sSk', '--resolve', `${HOST}:443:127.0.0.1`, '--resolve', `${HOST}:80:127.0.0.1`,
+  ...options, `https://${HOST}${path}`);
+const status = (path, ...options) => curl(path, '-o', '/dev/null', '-w', '%{http_code}', ...options);
+
+async function units() {
+  const lines = (await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao-*.service')).split('\n').filter(Boolean);
+  return lines.map((line) => line.split(/\s+/)).map(([name, , state]) => ({ name, state }));
+}
+
+const allRun = async () => {
+  const all = await units();
+  return all.length >= 6 && all.every(({ state }) => state === 'active');
+};
+
+// Calls the function under load, again until there were REQUESTS_MIN requests; returns the errors, { what: count }.
+async function underLoad(work) {
+  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, packet, join(machine.folder, 'root/users.tsv'));
+  const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
+  await lines.next(); // "begun N": the load asks for no end before REQUESTS_MIN
+  await work();
+  load.kill('SIGTERM');
+  const { value } = await lines.next();
+  await once(load, 'exit');
+  const { requests, errors } = JSON.parse(value);
+  assert.ok(requests >= REQUESTS_MIN, `${requests} requests`);
+  return errors;
+}
+
+test('one command installs the package, nothing runs before the setup, and a second command makes a site of it', async () => {
+  await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
+  assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
+  assert.match(await machine.try('hongbao', 'check'), /secret must be set/);
+  const said = await machine.run(...SETUP);
+  assert.equal(said.split('\n').pop(), `https://${HOST}/`);
+  await poll('all units run', allRun);
+  assert.equal(await status('/readyz'), '200');
+  await machine.run('hongbao', 'doctor'); // finds nothing
+});
+
+test('the whole flow works over TLS: register, deposit, send, open', async () => {
+  const post = (path, jar, ...fields) => curl(path, '-b', jar, '-c', jar, '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}',
+    ...fields.flatMap((field) => ['--data-urlencode', field]));
+  for (const [jar, name] of [['/root/a', 'ming'], ['/root/b', 'hong']]) {
+    assert.match(await post('/register', jar, `username=${name}`, `nickname=${name}`, 'password=correct-horse-9'), /^303 /);
+  }
+  assert.match(await post('/wallet/deposit', '/root/a', 'amount=100', 'request_key=first-deposit'), /^303 /);
+  const sent = await post('/send', '/root/a', 'kind=lucky', 'amount=50', 'count=100', 'greeting=x', 'request_key=first-packet');
+  packet = new URL(sent.split(' ')[1]).pathname;
+  assert.match(await post(`${packet}/open`, '/root/b', 'x='), /^303 /);
+  assert.match(await curl(packet, '-b', '/root/b', '-H', 'Accept: application/json'), /"mine":\{/);
+  await machine.run('hongbao', 'demo', '--users', '300', '--out', '/root/users.tsv');
+  await machine.run('hongbao', 'audit');
+});
+
+test('the whole flow works in a browser', async () => {
+  const browser = machine.spawn(process.execPath, join(ROOT, 'tests/package/browser.js'), HOST);
+  const [code] = await once(browser, 'exit');
+  assert.equal(code, 0);
+});
+
+test('nginx redirects to TLS, speaks HTTP/2, tells browsers to stay with TLS on every answer, and serves what is compressed', async () => {
+  const plain = await machine.run('curl', '-sSi', '-H', `Host: ${HOST}`, 'http://127.0.0.1/x?y=1');
+  assert.match(plain, /^HTTP\/1\.1 308 /);
+  assert.match(plain, new RegExp(`^Location: https://${HOST}/x\\?y=1\\r$`, 'm'));
+  for (const path of ['/', '/login', '/nothing', '/static/app.css', '/static/nothing.css', '/metrics']) {
+    assert.match(await curl(path, '-i', '--http2'), /^HTTP\/2 [\s\S]*^strict-transport-security: max-age=63072000/m, path);
+  }
+  assert.match(await curl('/static/app.css', '-I', '-H', 'Accept-Encoding: gzip'), /^content-encoding: gzip/m);
+  assert.equal(await machine.run('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1/'), '200', "Debian's own site");
+});
+
+test('each unit is confined', async () => {
+  const files = (await units()).map(({ name }) => name);
+  assert.equal(await machine.try('systemd-analyze', 'verify', ...files, 'hongbao.target'), '');
+  for (const { name } of await units()) {
+    const last = (await machine.run('systemd-analyze', 'security', '--no-pager', name)).split('\n').pop();
+    assert.ok(Number(/ ([0-9.]+) /.exec(last)[1]) <= EXPOSURE_MAX, last);
+  }
+  const owners = await machine.shell("stat -c '%U:%G %a' /run/hongbao/*.sock /run/hongbao/metrics | sort | uniq -c | sed 's/^ *//'");
+  assert.deepEqual(owners.split('\n'), ['1 root:hongbao 660', '4 www-data:hongbao 660']);
+  const environment = await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/environ | tr "\\0" "\\n"');
+  const secret = machine.read('etc/hongbao/secret').trim();
+  assert.ok(secret.length >= 32 && !environment.includes(secret));
+  assert.match(await machine.run('journalctl', '-u', 'hongbao-settle', '-o', 'json', '--no-pager'), /"PRIORITY":"6".*settle worker started|settle worker started.*"PRIORITY":"6"/);
+});
+
+test('a reload of all units loses no request', async () => {
+  const errors = await underLoad(async () => {
+    for (let i = 0; i < 3; i++) for (const { name } of await units()) await machine.run('systemctl', 'reload', name);
+  });
+  assert.deepEqual(errors, {});
+  assert.match(await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/comm'), /^hongbao 3$/);
+});
+
+test('a restart of each unit loses no request', async () => {
+  const errors = await underLoad(async () => {
+    for (let i = 0; i < 3; i++) for (const { name } of await units()) await machine.run('systemctl', 'restart', name);
+  });
+  assert.deepEqual(errors, {});
+  await machine.run('hongbao', 'audit');
+});
+
+test('each unit comes back after it was killed, and the money is right', async () => {
+  for (const { name } of await units()) {
+    const pid = () => machine.run('systemctl', 'show', '-P', 'MainPID', name);
+    const killed = await pid();
+    await machine.run('systemctl', 'kill', '-s', 'KILL', name);
+    await poll(`${name} runs again`, async () => ![killed, '0'].includes(await pid()) && allRun());
+  }
+  assert.equal(await status('/readyz'), '200');
+  await machine.run('hongbao', 'audit');
+});
+
+// The package with another version, otherwise the same.
+function packageVersion(version) {
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-deb-'));
+  execFileSync('dpkg-deb', ['-R', deb, join(folder, 'x')]);
+  execFileSync('sed', ['-i', `s/^Version: .*/Version: ${version}/`, join(folder, 'x/DEBIAN/control')]);
+  execFileSync('dpkg-deb', ['--root-owner-group', '-b', join(folder, 'x'), join(folder, 'x.deb')], { stdio: 'ignore' });
+  const path = machine.give(join(folder, 'x.deb'), `hongbao-${version}.deb`);
+  rmSync(folder, { recursive: true });
+  return path;
+}
+
+test('the next version, and the last one again, are installed without losing a request', async () => {
+  const versions = [packageVersion('99.0.0'), '/root/hongbao.deb'];
+  const errors = await underLoad(async () => {
+    for (const file of versions) await machine.run('dpkg', '-i', file);
+  });
+  assert.deepEqual(errors, {});
+  assert.ok(await allRun());
+});
+
+test('a second setup changes nothing, and keeps what the operator has changed', async () => {
+  const made = ['etc/hongbao/secret', 'etc/hongbao/rights/page.conf', 'etc/hongbao/tls/privkey.pem', 'etc/redis/redis-hongbao.conf'];
+  const contents = made.map((file) => machine.read(file));
+  const site = '/etc/nginx/sites-available/hongbao';
+  const errors = await underLoad(() => machine.run(...SETUP));
+  assert.deepEqual(errors, {});
+  await machine.shell(`echo '# mine' >>${site}; echo 'packet_shares_max = 50' >>/etc/hongbao/hongbao.conf`);
+  await machine.run(...SETUP);
+  assert.deepEqual(made.map((file) => machine.read(file)), contents);
+  assert.match(machine.read(site), /# mine\n$/);
+  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^packet_shares_max = 50$/m);
+});
+
+const WITHOUT_SITE = `systemctl list-units --plain --no-legend 'hongbao*' 'redis-server@hongbao*';
+  pgrep -u hongbao-hot,hongbao-page,hongbao-auth,hongbao-card,hongbao-settle; ls /etc/nginx/*/hongbao* /etc/nginx/hongbao /run/hongbao/*.sock; true`;
+
+test('another certificate takes the place of the self-signed one', async () => {
+  await machine.shell(`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=${HOST} \\
+    -addext subjectAltName=DNS:${HOST} -keyout /etc/ssl/private/site.key -out /etc/ssl/site.pem 2>/dev/null`);
+  await machine.run('rm', '/etc/nginx/sites-available/hongbao');
+  await machine.run('hongbao', 'setup', '--non-interactive', '--certificate', '/etc/ssl/site.pem', '--key', '/etc/ssl/private/site.key');
+  const answer = () => machine.try('curl', '-sS', '--cacert', '/etc/ssl/site.pem', '--resolve', `${HOST}:443:127.0.0.1`, '-o', '/dev/null',
+    '-w', '%{http_code}', `https://${HOST}/login`);
+  await poll('nginx has reloaded', async () => (await answer()) === '200');
+});
+
+const commandsOf = (page) => Object.values(blocksOf(page)).flat();
+
+test('the pages of how-to about passwords and processes are right', async () => {
+  const [more] = commandsOf('scale.md');
+  await machine.shell(more);
+  assert.equal(await machine.run('systemctl', 'is-active', 'hongbao-page@3'), 'active');
+  const before = machine.read('etc/hongbao/rights/page.conf');
+  const [passwords, certificate] = commandsOf('rotate-secrets.md');
+  await machine.shell(passwords);
+  assert.notEqual(machine.read('etc/hongbao/rights/page.conf'), before);
+  assert.equal(await status('/readyz'), '200');
+  await machine.shell(certificate);
+  await machine.run('hongbao', 'doctor');
+});
+
+test('setup grants what is missing again, and refuses to make another secret for packets that exist', async () => {
+  const setup = ['hongbao', 'setup', '--non-interactive'];
+  await machine.run('mariadb', '-e', "REVOKE EXECUTE ON PROCEDURE hongbao.ledger_settle FROM hongbao_settle@localhost");
+  await machine.run(...setup);
+  await machine.run('hongbao', 'doctor');
+  await machine.run('mv', '/etc/hongbao/secret', '/root/secret');
+  assert.match(await machine.try(...setup), /secret is missing/);
+  await machine.run('mv', '/root/secret', '/etc/hongbao/secret');
+  assert.match(await machine.try(...setup, '--host', 'other.example'), /is yours: set base_url/);
+});
+
+test('a backup by its unit, the loss of both stores, and a restore bring the money back', async () => {
+  await machine.run('systemctl', 'start', 'hongbao-backup.service');
+  const [backup] = (await machine.shell('ls -d /var/backups/hongbao/*')).split('\n');
+  await machine.shell('systemctl stop hongbao.target; mariadb -e "DROP DATABASE hongbao; CREATE DATABASE hongbao CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"');
+  await machine.run('hongbao', 'restore', '--replace', backup);
+  await machine.run('systemctl', 'start', 'hongbao.target');
+  await poll('the site answers', async () => (await status('/readyz')) === '200');
+  assert.match(await curl(packet, '-b', '/root/b', '-H', 'Accept: application/json'), /"mine":\{/);
+  await machine.run('hongbao', 'doctor');
+});
+
+test('after a removal nothing runs and nginx goes on; an installation brings the same money back', async () => {
+  await machine.run('apt-get', 'remove', '-y', 'hongbao');
+  assert.equal((await machine.try('bash', '-c', `${WITHOUT_SITE} 2>/dev/null`)).replace('/etc/nginx/sites-available/hongbao', '').trim(), '');
+  await machine.run('nginx', '-t', '-q');
+  assert.equal(await machine.run('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1/'), '200');
+  assert.ok(existsSync(join(machine.folder, 'etc/hongbao/secret')));
+  await machine.run('apt-get', 'install', '-y', '/root/hongbao.deb');
+  await machine.run(...SETUP);
+  assert.match(await curl(packet, '-b', '/root/b', '-H', 'Accept: application/json'), /"mine":\{/);
+  await machine.run('hongbao', 'audit');
+});
+
+test('a purge keeps the money unless the operator says otherwise, and then leaves no user, file or process', async () => {
+  await machine.run('apt-get', 'purge', '-y', 'hongbao');
+  assert.match(await machine.run('mariadb', '-N', '-e', 'SHOW DATABASES'), /^hongbao$/m);
+  assert.ok(existsSync(join(machine.folder, 'etc/hongbao/secret')));
+  await machine.run('apt-get', 'install', '-y', '/root/hongbao.deb');
+  await machine.run(...SETUP);
+  assert.match(await curl(packet, '-b', '/root/b', '-H', 'Accept: application/json'), /"mine":\{/);
+  await machine.shell("rm -f /etc/nginx/sites-available/hongbao; echo 'hongbao hongbao/drop-money boolean true' | debconf-set-selections");
+  await machine.run('apt-get', 'purge', '-y', 'hongbao');
+  assert.doesNotMatch(await machine.run('mariadb', '-N', '-e', 'SHOW DATABASES; SELECT user FROM mysql.user'), /hongbao/);
+  assert.doesNotMatch(await machine.run('cat', '/etc/passwd', '/etc/group'), /hongbao/);
+  const others = ['/proc', '/root', '/var/log/journal', '/var/cache/man', '/var/backups'].map((path) => `-not -path '${path}/*'`);
+  const left = await machine.shell(`find / -xdev -name '*hongbao*' ${others.join(' ')}`);
+  assert.equal(left, '');
+  assert.equal(statSync(join(machine.folder, 'etc/nginx/nginx.conf')).isFile(), true);
+});

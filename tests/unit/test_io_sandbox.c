@@ -1,0 +1,320 @@
+/* io/sandbox: the filter of each role, tried in a child process, because a filter can't be taken back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "io/metrics.h"
+#include "io/sandbox.h"
+
+enum { OUTPUT_MAX = 16 << 10, FAILED = 99 };
+
+/* What one child did: its wait status and its log. */
+struct outcome {
+    int status;
+    char log[OUTPUT_MAX];
+};
+
+/* Runs work in a child within the sandbox of the role. */
+static struct outcome child_run(enum sandbox_role role, int (*work)(enum sandbox_role role))
+{
+    struct outcome out = { 0 };
+    int log[2];
+    size_t len = 0;
+    assert_int_equal(pipe(log), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (dup2(log[1], STDERR_FILENO) < 0 || close(log[0]) != 0 || close(log[1]) != 0 || !sandbox_init() ||
+            sandbox_enter(role) != ST_OK)
+            _exit(FAILED);
+        _exit(work(role));
+    }
+    (void)close(log[1]);
+    for (ssize_t n; len < sizeof out.log - 1 && (n = read(log[0], out.log + len, sizeof out.log - 1 - len)) > 0;)
+        len += (size_t)n;
+    (void)close(log[0]);
+    assert_int_equal(waitpid(pid, &out.status, 0), pid);
+    return out;
+}
+
+static size_t lines_with(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        count++;
+    return count;
+}
+
+static bool refused(long result)
+{
+    return result == -1 && errno == EPERM;
+}
+
+/* ---- what is refused ---- */
+
+enum { FORBIDDEN_CALLS = 6 };
+
+static int forbidden_calls(enum sandbox_role role)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return 1;
+    if (!refused(socket(AF_INET, SOCK_STREAM, 0)) || !refused(listen(STDIN_FILENO, 1)) ||
+        !refused(chmod("/nowhere", 0600)) || !refused(setsid()) ||
+        !refused(mprotect(page, 4096, PROT_READ | PROT_EXEC)))
+        return 2;
+    errno = 0;
+    if (mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ||
+        errno != EPERM)
+        return 3;
+    (void)role;
+    return metrics_get(METRIC_CALLS_REFUSED) == FORBIDDEN_CALLS ? 0 : 4;
+}
+
+static void each_role_refuses_and_logs_forbidden_calls(void **state)
+{
+    (void)state;
+    for (int role = 0; role < SANDBOX_ROLES; role++) {
+        struct outcome out = child_run((enum sandbox_role)role, forbidden_calls);
+        assert_int_equal(out.status, 0);
+        assert_int_equal(lines_with(out.log, "level=error"), FORBIDDEN_CALLS);
+        assert_int_equal(lines_with(out.log, "msg=\"system call refused\" call="), FORBIDDEN_CALLS);
+    }
+}
+
+static int intrusion(enum sandbox_role role)
+{
+    (void)role;
+    (void)unshare(CLONE_NEWUSER);
+    return 0;
+}
+
+static void a_call_that_only_an_intruder_makes_ends_the_process(void **state)
+{
+    (void)state;
+    for (int role = 0; role < SANDBOX_ROLES; role++) {
+        struct outcome out = child_run((enum sandbox_role)role, intrusion);
+        assert_true(WIFSIGNALED(out.status));
+        assert_int_equal(WTERMSIG(out.status), SIGSYS);
+    }
+}
+
+/* ---- what only some roles may do ---- */
+
+enum {
+    POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD,
+    SERVERS = POOLS | 1 << SANDBOX_SETTLE,
+    COMMAND = 1 << SANDBOX_COMMAND
+};
+
+static long nothing_accepted(void)
+{
+    return accept(-1, NULL, NULL);
+}
+
+static long nothing_synced(void)
+{
+    return fsync(-1);
+}
+
+static long nothing_renamed(void)
+{
+    return rename("/nowhere/a", "/nowhere/b");
+}
+
+static long nothing_unlinked(void)
+{
+    return unlink("/nowhere/a");
+}
+
+static long nobody_made_nicer(void)
+{
+    return setpriority(PRIO_PROCESS, INT_MAX, 5);
+}
+
+static long nobodys_statistics(void)
+{
+    struct rlimit limit;
+    return prlimit(INT_MAX, RLIMIT_NOFILE, NULL, &limit);
+}
+
+#ifndef __SANITIZE_ADDRESS__ /* which needs these calls */
+static long nothing_written(void)
+{
+    return open("/nowhere/a", O_WRONLY);
+}
+
+static long nothing_truncated(void)
+{
+    return open("/nowhere/a", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+static long nobody_stopped(void)
+{
+    return kill(INT_MAX, SIGTERM);
+}
+
+static long nothing_executed(void)
+{
+    char *const none[] = { NULL };
+    return execve("/nowhere/a", none, none);
+}
+#endif
+
+/* Calls with arguments for which the kernel has an error of its own; the filter has EPERM. */
+static const struct {
+    long (*call)(void);
+    int allowed; /* roles */
+    int error;   /* of the kernel */
+} PROBES[] = {
+    { nothing_accepted, POOLS, EBADF },    { nothing_synced, COMMAND, EBADF },     { nothing_renamed, COMMAND, ENOENT },
+    { nothing_unlinked, COMMAND, ENOENT }, { nobody_made_nicer, 0, ESRCH },        { nobodys_statistics, 0, ESRCH },
+#ifndef __SANITIZE_ADDRESS__
+    { nothing_written, COMMAND, ENOENT },  { nothing_truncated, COMMAND, ENOENT }, { nobody_stopped, 0, ESRCH },
+    { nothing_executed, SERVERS, ENOENT },
+#endif
+};
+
+/* Returns 0, or 1 and the number of the first probe with another result. */
+static int calls_of_roles(enum sandbox_role role)
+{
+    for (size_t i = 0; i < ARRAY_LEN(PROBES); i++) {
+        bool allowed = (PROBES[i].allowed & 1 << role) != 0;
+        errno = 0;
+        if (PROBES[i].call() != -1 || errno != (allowed ? PROBES[i].error : EPERM))
+            return 1 + (int)i;
+    }
+    return 0;
+}
+
+static void each_role_may_do_its_own_work_only(void **state)
+{
+    (void)state;
+    for (int role = 0; role < SANDBOX_ROLES; role++)
+        assert_int_equal(child_run((enum sandbox_role)role, calls_of_roles).status, 0);
+}
+
+/* ---- what is not refused ---- */
+
+static int usual_calls(enum sandbox_role role)
+{
+    char byte;
+    int pair = socket(AF_UNIX, SOCK_STREAM, 0), file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (pair < 0 || file < 0 || read(file, &byte, 1) != 1 || close(file) != 0 || close(pair) != 0)
+        return 1;
+    void *memory = malloc(4 << 20);
+    if (memory == NULL)
+        return 2;
+    memset(memory, 1, 4 << 20);
+    free(memory);
+    (void)role;
+    log_info("still here", NULL);
+    return 0;
+}
+
+static void each_role_may_connect_read_and_allocate(void **state)
+{
+    (void)state;
+    for (int role = 0; role < SANDBOX_ROLES; role++) {
+        struct outcome out = child_run((enum sandbox_role)role, usual_calls);
+        assert_int_equal(out.status, 0);
+        assert_int_equal(lines_with(out.log, "msg="), 1);
+    }
+}
+
+/* ---- the process ---- */
+
+/* The number in a line of /proc/self/status; -1: no such line. */
+static long status_number(const char *name)
+{
+    char line[256];
+    long number = -1;
+    const int base = strncmp(name, "Cap", 3) == 0 ? 16 : 10;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
+            number = strtol(line + strlen(name) + 1, NULL, base);
+    if (file != NULL)
+        (void)fclose(file);
+    return number;
+}
+
+static void before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privileges(void **state)
+{
+    (void)state;
+    int status = 0;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        bool before = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
+        _exit(before && sandbox_init() && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 && status_number("NoNewPrivs") == 1
+                  ? 0
+                  : FAILED);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* Root's capabilities; a command keeps them, because it reads files and sockets of other users. */
+static bool capabilities_fit(enum sandbox_role role)
+{
+    return role == SANDBOX_COMMAND || status_number("CapEff") == 0;
+}
+
+static int entered_again(enum sandbox_role role)
+{
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_cur != 0 || core.rlim_max != 0)
+        return 1;
+    if (!capabilities_fit(role) || status_number("NoNewPrivs") != 1 || status_number("Seccomp") != 2 ||
+        status_number("Seccomp_filters") != 1)
+        return 2;
+    if (sandbox_enter(role) != ST_OK || status_number("Seccomp_filters") != 1)
+        return 3;
+    return sandbox_enter((enum sandbox_role)((role + 1) % SANDBOX_ROLES)) == ST_CONFLICT ? 0 : 4;
+}
+
+static void a_restarted_program_keeps_its_filter_and_another_table_is_refused(void **state)
+{
+    (void)state;
+    for (int role = 0; role < SANDBOX_ROLES; role++) {
+        struct outcome out = child_run((enum sandbox_role)role, entered_again);
+        assert_int_equal(out.status, 0);
+        assert_int_equal(lines_with(out.log, "stop it and start it"), 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_role_refuses_and_logs_forbidden_calls),
+        cmocka_unit_test(a_call_that_only_an_intruder_makes_ends_the_process),
+        cmocka_unit_test(each_role_may_do_its_own_work_only),
+        cmocka_unit_test(each_role_may_connect_read_and_allocate),
+        cmocka_unit_test(before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privileges),
+        cmocka_unit_test(a_restarted_program_keeps_its_filter_and_another_table_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* packet/order: which packet of a request key is the one that an order made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "packet/order.h"
+#include "support/test_arena.h"
+
+#define SECRET STR("a secret of more than thirty-two characters")
+
+enum { PACKET_ID = 77, CREATED_MS = 1000, OPENS_MS = 5000, LIFETIME_MS = 3600000 };
+
+/* The packet of an order with every option. */
+static struct packet packet_made(void)
+{
+    return (struct packet){ .id = PACKET_ID,
+                            .kind = PACKET_LUCKY,
+                            .split = SPLIT_UNIFORM,
+                            .amount_fen = 1000,
+                            .count = 4,
+                            .share_min_fen = 20,
+                            .receiver_count = 2,
+                            .receivers = STR(",10001,10002,"),
+                            .cover = STR("birthday"),
+                            .greeting = STR("good luck"),
+                            .created_ms = CREATED_MS,
+                            .opens_ms = OPENS_MS,
+                            .expires_ms = OPENS_MS + LIFETIME_MS,
+                            .phrase_hash = phrase_hash(arena, SECRET, PACKET_ID, STR("sesame")) };
+}
+
+/* Those values of the order that matching reads: the others are in the packet that it would make. */
+static const struct send_order ORDER = { .phrase = { .shown = STR("Sesame"), .folded = STR("sesame") } };
+
+static bool matches(const struct send_order *order, const struct packet *p)
+{
+    struct packet wanted = packet_made();
+    wanted.id = PACKET_ID + 1;
+    wanted.created_ms = CREATED_MS + 1;
+    wanted.phrase_hash = phrase_hash(arena, SECRET, wanted.id, order->phrase.folded);
+    return order_matches(arena, SECRET, order, &wanted, p);
+}
+
+static void a_repeated_order_matches_the_packet_that_it_made(void **state)
+{
+    (void)state;
+    struct packet p = packet_made();
+    assert_true(matches(&ORDER, &p));
+    p.state = PACKET_CLOSED; /* what happens to the packet later */
+    p.grabbed_count = p.returned_count = 1;
+    p.grabbed_fen = p.returned_fen = 250;
+    assert_true(matches(&ORDER, &p));
+}
+
+/* Each value that differs alone is another order. */
+#define MUST_DIFFER(member, value)                                                                                     \
+    do {                                                                                                               \
+        struct packet differs = packet_made();                                                                         \
+        differs.member = (value);                                                                                      \
+        assert_false(matches(&ORDER, &differs));                                                                       \
+    } while (0)
+
+static void each_other_value_is_another_order(void **state)
+{
+    (void)state;
+    MUST_DIFFER(kind, PACKET_EVEN);
+    MUST_DIFFER(split, SPLIT_GAUSSIAN);
+    MUST_DIFFER(amount_fen, 1001);
+    MUST_DIFFER(count, 5);
+    MUST_DIFFER(share_min_fen, 21);
+    MUST_DIFFER(receiver_id, 10001);
+    MUST_DIFFER(receiver_count, 3);
+    MUST_DIFFER(receivers, STR(",10001,10003,"));
+    MUST_DIFFER(cover, STR("wedding"));
+    MUST_DIFFER(cover, STR(""));
+    MUST_DIFFER(greeting, STR("good luck!"));
+    MUST_DIFFER(opens_ms, 0);
+    MUST_DIFFER(expires_ms, OPENS_MS + LIFETIME_MS + 1);
+}
+
+static void another_opening_with_the_same_lifetime_is_another_order(void **state)
+{
+    (void)state;
+    struct packet p = packet_made();
+    p.opens_ms += 1;
+    p.expires_ms += 1;
+    assert_false(matches(&ORDER, &p));
+}
+
+static void another_phrase_one_more_and_one_less_are_other_orders(void **state)
+{
+    (void)state;
+    struct packet p = packet_made();
+    const struct send_order none = { .opens_ms = OPENS_MS };
+    assert_false(matches(&none, &p));
+    p.phrase_hash = phrase_hash(arena, SECRET, PACKET_ID, STR("simsim"));
+    assert_false(matches(&ORDER, &p));
+    p.phrase_hash = STR("");
+    assert_false(matches(&ORDER, &p));
+    assert_true(matches(&none, &p));
+}
+
+static void what_was_left_to_a_default_is_not_compared(void **state)
+{
+    (void)state;
+    struct packet p = packet_made();
+    struct send_order order = ORDER;
+    p.greeting = STR("恭喜发财");
+    order.greeting_by_default = true;
+    assert_true(matches(&order, &p));
+    p.expires_ms += 1;
+    assert_false(matches(&order, &p));
+    order.lifetime_by_default = true;
+    assert_true(matches(&order, &p));
+    order.greeting_by_default = false;
+    assert_false(matches(&order, &p));
+}
+
+static void an_end_may_have_changed_the_lifetime(void **state)
+{
+    (void)state;
+    struct packet p = packet_made();
+    p.expires_ms = p.ended_ms = OPENS_MS + 1;
+    assert_true(matches(&ORDER, &p));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_repeated_order_matches_the_packet_that_it_made),
+        cmocka_unit_test(each_other_value_is_another_order),
+        cmocka_unit_test(another_opening_with_the_same_lifetime_is_another_order),
+        cmocka_unit_test(another_phrase_one_more_and_one_less_are_other_orders),
+        cmocka_unit_test(what_was_left_to_a_default_is_not_compared),
+        cmocka_unit_test(an_end_may_have_changed_the_lifetime),
+    };
+    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+}

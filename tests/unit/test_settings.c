@@ -1,0 +1,80 @@
+/* The reference of the settings is made from their table: docs/reference/config.md has what the program prints. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "ops/settings.h"
+
+static char *printed(bool (*print)(FILE *out))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_true(print(out));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static char *reference_read(void)
+{
+    FILE *file = fopen(HB_SOURCE_DIR "/docs/reference/config.md", "r");
+    char *text = NULL;
+    size_t size = 0;
+    assert_non_null(file);
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    (void)fclose(file);
+    return text;
+}
+
+static void the_table_of_the_reference_is_what_the_program_prints(void **state)
+{
+    char *table = printed(settings_markdown), *reference = reference_read();
+    (void)state;
+    if (strstr(reference, table) == NULL)
+        fail_msg("docs/reference/config.md: replace its table by the output of hongbao settings --markdown");
+    free(table);
+    free(reference);
+}
+
+static void the_manual_page_has_every_setting(void **state)
+{
+    char *page = printed(settings_man);
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        char entry[128];
+        (void)snprintf(entry, sizeof entry, "\n.TP\n.B %s\n", settings[i].name);
+        if (strstr(page, entry) == NULL)
+            fail_msg("no entry of %s", settings[i].name);
+    }
+    assert_non_null(strstr(page, "\nDefault: DATADIR/sql. Allowed: 1 – 255 bytes.\n"));
+    assert_non_null(strstr(page, "\nDefault: /run/redis/redis\\-server.sock. "));
+    free(page);
+}
+
+static void other_arguments_are_refused(void **state)
+{
+    char name[] = "settings", html[] = "--html";
+    char *none[] = { name, NULL }, *other[] = { name, html, NULL };
+    (void)state;
+    assert_int_equal(settings_command(NULL, 1, none), 2);
+    assert_int_equal(settings_command(NULL, 2, other), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_the_reference_is_what_the_program_prints),
+        cmocka_unit_test(the_manual_page_has_every_setting),
+        cmocka_unit_test(other_arguments_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

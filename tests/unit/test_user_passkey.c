@@ -1,0 +1,389 @@
+/* user/passkey: the site of a base_url, challenges, and the checks of what authenticators send. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+#include <sodium.h>
+
+#include "base/array.h"
+#include "passkey_vectors.h"
+#include "support/test_arena.h"
+#include "user/passkey.h"
+
+#define SECRET  STR("a secret of at least 32 characters")
+#define SESSION STR("hb:session:1")
+
+enum { NOW_MS = 1700000000, HEAD_BYTES = 37, ID_BYTES = 32, MAX_RSS_KB = 200 * 1024 };
+
+static const struct passkey_site SITE = { { "hongbao.example", 15 }, { "https://hongbao.example", 23 } };
+
+static struct str bytes_of(const char *base64)
+{
+    size_t len, max = strlen(base64);
+    char *bytes = arena_alloc(arena, max + 1);
+    assert_non_null(bytes);
+    assert_int_equal(sodium_base642bin((unsigned char *)bytes, max, base64, max, NULL, &len, NULL,
+                                       sodium_base64_VARIANT_URLSAFE_NO_PADDING),
+                     0);
+    return (struct str){ bytes, len };
+}
+
+/* ---- sites ---- */
+
+static void a_passkey_is_for_the_domain_of_the_base_url(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *id, *origin;
+    } sites[] = {
+        { "https://hongbao.example", "hongbao.example", "https://hongbao.example" },
+        { "https://HongBao.Example:443", "hongbao.example", "https://hongbao.example" },
+        { "https://a.example:8443/path", "a.example", "https://a.example:8443" },
+        { "http://localhost:8080", "localhost", "http://localhost:8080" },
+        { "http://localhost:80", "localhost", "http://localhost" },
+        { "http://127.0.0.1:8080", "localhost", "http://localhost:8080" },
+        { "http://[::1]:8080", "localhost", "http://localhost:8080" },
+        { "https://127.0.0.1", "localhost", "https://localhost" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(sites); i++) {
+        struct passkey_site site;
+        assert_true(passkey_site_read(arena, str_from(sites[i].url), &site));
+        assert_true(str_equal(site.id, str_from(sites[i].id)));
+        assert_true(str_equal(site.origin, str_from(sites[i].origin)));
+    }
+}
+
+static void there_are_no_passkeys_where_browsers_allow_none(void **state)
+{
+    (void)state;
+    static const char *const urls[] = { "http://hongbao.example", "http://192.0.2.1:8080",
+                                        "https://192.0.2.1",      "https://[2001:db8::1]",
+                                        "https://[2001:db8::1",   "https:/hongbao.example",
+                                        "https://:8080",          "http://localhost.evil.example" };
+    for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+        struct passkey_site site;
+        assert_false(passkey_site_read(arena, str_from(urls[i]), &site));
+    }
+}
+
+/* ---- challenges ---- */
+
+static void a_challenge_is_valid_for_its_ceremony_and_session_until_it_expires(void **state)
+{
+    (void)state;
+    struct str first = passkey_challenge_new(arena, SECRET, PASSKEY_LOGIN, SESSION, NOW_MS);
+    struct str second = passkey_challenge_new(arena, SECRET, PASSKEY_LOGIN, SESSION, NOW_MS);
+    int64_t end_ms = NOW_MS + PASSKEY_CHALLENGE_S * 1000;
+    assert_int_equal(first.len, PASSKEY_CHALLENGE_LEN);
+    assert_false(str_equal(first, second));
+    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, SESSION, first, NOW_MS), end_ms);
+    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, SESSION, first, end_ms - 1), end_ms);
+    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, SESSION, first, end_ms), 0);
+    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_REGISTER, SESSION, first, NOW_MS), 0);
+    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, STR("hb:session:2"), first, NOW_MS), 0);
+    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, STR(""), first, NOW_MS), 0);
+    assert_int_equal(passkey_challenge_until_ms(STR("another secret"), PASSKEY_LOGIN, SESSION, first, NOW_MS), 0);
+}
+
+static void a_changed_challenge_is_refused(void **state)
+{
+    (void)state;
+    char text[PASSKEY_CHALLENGE_LEN];
+    struct str made = passkey_challenge_new(arena, SECRET, PASSKEY_REGISTER, STR(""), NOW_MS);
+    for (size_t i = 0; i < PASSKEY_CHALLENGE_LEN; i++) {
+        memcpy(text, made.ptr, sizeof text);
+        text[i] = text[i] == 'A' ? 'B' : 'A';
+        struct str changed = { text, sizeof text };
+        assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_REGISTER, STR(""), changed, NOW_MS), 0);
+    }
+    static const struct str wrong[] = { { "", 0 }, { NULL, 0 }, { VECTOR_CHALLENGE, 64 }, { VECTOR_CHALLENGE, 63 } };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_REGISTER, STR(""), wrong[i], NOW_MS), 0);
+}
+
+static void a_user_handle_is_the_same_each_time_and_differs_between_users(void **state)
+{
+    (void)state;
+    uint8_t first[PASSKEY_HANDLE_BYTES], again[PASSKEY_HANDLE_BYTES], other[PASSKEY_HANDLE_BYTES];
+    passkey_handle_write(SECRET, 10001, first);
+    passkey_handle_write(SECRET, 10001, again);
+    passkey_handle_write(SECRET, 10002, other);
+    assert_memory_equal(first, again, sizeof first);
+    assert_memory_not_equal(first, other, sizeof first);
+    passkey_handle_write(STR("another secret"), 10001, other);
+    assert_memory_not_equal(first, other, sizeof first);
+}
+
+/* ---- registrations and logins ---- */
+
+struct vector {
+    int algorithm;
+    const char *create_client, *create_data, *get_client, *get_data, *get_signature;
+    uint32_t created, got; /* counters */
+};
+static const struct vector VECTORS[] = {
+    { -7, CHROMIUM_CREATE_CLIENT, CHROMIUM_CREATE_DATA, CHROMIUM_GET_CLIENT, CHROMIUM_GET_DATA, CHROMIUM_GET_SIGNATURE,
+      1, 2 },
+    { -7, ES256_CREATE_CLIENT, ES256_CREATE_DATA, ES256_GET_CLIENT, ES256_GET_DATA, ES256_GET_SIGNATURE, 0, 7 },
+    { -8, EDDSA_CREATE_CLIENT, EDDSA_CREATE_DATA, EDDSA_GET_CLIENT, EDDSA_GET_DATA, EDDSA_GET_SIGNATURE, 0, 7 },
+    { -257, RS256_CREATE_CLIENT, RS256_CREATE_DATA, RS256_GET_CLIENT, RS256_GET_DATA, RS256_GET_SIGNATURE, 0, 7 },
+};
+
+static enum passkey_fault registered(const struct passkey_site *site, const char *challenge, struct str client,
+                                     struct str data, struct passkey_key *key)
+{
+    const struct passkey_answer answer = { client, data, STR("") };
+    return passkey_register_check(arena, site, str_from(challenge), &answer, key);
+}
+
+static struct passkey_key key_of(const struct vector *v)
+{
+    struct passkey_key key;
+    assert_int_equal(registered(&SITE, VECTOR_CHALLENGE, bytes_of(v->create_client), bytes_of(v->create_data), &key),
+                     PASSKEY_OK);
+    return key;
+}
+
+static struct passkey_answer login_of(const struct vector *v)
+{
+    return (struct passkey_answer){ bytes_of(v->get_client), bytes_of(v->get_data), bytes_of(v->get_signature) };
+}
+
+static enum passkey_fault logged_in(const struct passkey_answer *answer, const struct passkey_key *key)
+{
+    uint32_t count;
+    return passkey_login_check(&SITE, STR(VECTOR_CHALLENGE), answer, key, &count);
+}
+
+static void passkeys_of_each_kind_are_registered_and_log_in(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(VECTORS); i++) {
+        struct passkey_key key = key_of(&VECTORS[i]);
+        struct passkey_answer answer = login_of(&VECTORS[i]);
+        uint32_t count = 99;
+        assert_int_equal(key.algorithm, VECTORS[i].algorithm);
+        assert_int_equal(key.credential_id.len, ID_BYTES);
+        assert_int_equal(key.sign_count, VECTORS[i].created);
+        assert_int_equal(passkey_login_check(&SITE, STR(VECTOR_CHALLENGE), &answer, &key, &count), PASSKEY_OK);
+        assert_int_equal(count, VECTORS[i].got);
+    }
+}
+
+static void a_signature_counts_for_its_key_and_bytes_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(VECTORS); i++) {
+        struct passkey_key key = key_of(&VECTORS[i]), other = key_of(&VECTORS[i == 0 ? 1 : 0]);
+        struct passkey_answer answer = login_of(&VECTORS[i]), changed = answer;
+        assert_int_equal(logged_in(&answer, &other), PASSKEY_SIGNATURE);
+        other = key;
+        other.algorithm = key.algorithm == -7 ? -8 : -7;
+        assert_int_equal(logged_in(&answer, &other), PASSKEY_SIGNATURE);
+        char *bytes = arena_cstr(arena, answer.signature);
+        bytes[answer.signature.len - 1] ^= 1;
+        changed.signature.ptr = bytes;
+        assert_int_equal(logged_in(&changed, &key), PASSKEY_SIGNATURE);
+        changed.signature = STR("");
+        assert_int_equal(logged_in(&changed, &key), PASSKEY_SIGNATURE);
+        changed = answer;
+        bytes = arena_alloc(arena, HEAD_BYTES);
+        memcpy(bytes, answer.data.ptr, HEAD_BYTES);
+        bytes[HEAD_BYTES - 1] ^= 1; /* the counter */
+        changed.data = (struct str){ bytes, HEAD_BYTES };
+        assert_int_equal(logged_in(&changed, &key), PASSKEY_SIGNATURE);
+    }
+}
+
+static void what_is_signed_but_not_for_this_login_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data, *signature;
+        enum passkey_fault fault;
+    } refused[] = {
+        { ES256_DOMAIN_DATA, ES256_DOMAIN_SIGNATURE, PASSKEY_DOMAIN },
+        { ES256_PRESENT_DATA, ES256_PRESENT_SIGNATURE, PASSKEY_UNVERIFIED },
+        { ES256_ABSENT_DATA, ES256_ABSENT_SIGNATURE, PASSKEY_UNVERIFIED },
+        { ES256_EXTENSIONS_DATA, ES256_EXTENSIONS_SIGNATURE, PASSKEY_MALFORMED },
+    };
+    struct passkey_key key = key_of(&VECTORS[1]);
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        struct passkey_answer answer = login_of(&VECTORS[1]);
+        answer.data = bytes_of(refused[i].data);
+        answer.signature = bytes_of(refused[i].signature);
+        assert_int_equal(logged_in(&answer, &key), refused[i].fault);
+    }
+}
+
+static void client_data_of_another_page_or_ceremony_is_refused(void **state)
+{
+    (void)state;
+#define HEAD "{\"type\":\"webauthn.create\",\"challenge\":\"" VECTOR_CHALLENGE "\""
+#define HERE "\"origin\":\"https://hongbao.example\""
+    static const struct {
+        const char *json;
+        enum passkey_fault fault;
+    } cases[] = {
+        { HEAD "," HERE "}", PASSKEY_OK },
+        { HEAD "," HERE ",\"crossOrigin\":false,\"other\":[{}]}", PASSKEY_OK },
+        { HEAD "," HERE ",\"crossOrigin\":true}", PASSKEY_ORIGIN },
+        { HEAD "," HERE ",\"crossOrigin\":\"no\"}", PASSKEY_ORIGIN },
+        { HEAD "," HERE ",\"topOrigin\":\"https://hongbao.example\"}", PASSKEY_ORIGIN },
+        { HEAD ",\"origin\":\"http://hongbao.example\"}", PASSKEY_ORIGIN },
+        { HEAD ",\"origin\":\"https://hongbao.example:8443\"}", PASSKEY_ORIGIN },
+        { HEAD ",\"origin\":\"https://a.hongbao.example\"}", PASSKEY_ORIGIN },
+        { HEAD ",\"origin\":[\"https://hongbao.example\"]}", PASSKEY_ORIGIN },
+        { HEAD "}", PASSKEY_ORIGIN },
+        { HEAD "," HERE "," HERE "}", PASSKEY_MALFORMED },
+        { HEAD "," HERE, PASSKEY_MALFORMED },
+        { "{\"type\":\"webauthn.get\",\"challenge\":\"" VECTOR_CHALLENGE "\"," HERE "}", PASSKEY_MALFORMED },
+        { "{\"type\":\"webauthn.create\",\"challenge\":\"UUUU\"," HERE "}", PASSKEY_CHALLENGE },
+        { "{\"type\":\"webauthn.create\",\"challenge\":1," HERE "}", PASSKEY_CHALLENGE },
+        { "[]", PASSKEY_MALFORMED },
+        { "1", PASSKEY_MALFORMED },
+        { "", PASSKEY_MALFORMED },
+    };
+    struct passkey_key key;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(
+            registered(&SITE, VECTOR_CHALLENGE, str_from(cases[i].json), bytes_of(ES256_CREATE_DATA), &key),
+            cases[i].fault);
+    struct str login = bytes_of(ES256_GET_CLIENT);
+    assert_int_equal(registered(&SITE, VECTOR_CHALLENGE, login, bytes_of(ES256_CREATE_DATA), &key), PASSKEY_MALFORMED);
+    char long_json[PASSKEY_CLIENT_MAX + 2];
+    int len = snprintf(long_json, sizeof long_json, "%s", HEAD "," HERE "}");
+    memset(long_json + len, ' ', sizeof long_json - (size_t)len);
+    struct str padded = { long_json, PASSKEY_CLIENT_MAX };
+    assert_int_equal(registered(&SITE, VECTOR_CHALLENGE, padded, bytes_of(ES256_CREATE_DATA), &key), PASSKEY_OK);
+    padded.len++;
+    assert_int_equal(registered(&SITE, VECTOR_CHALLENGE, padded, bytes_of(ES256_CREATE_DATA), &key), PASSKEY_MALFORMED);
+}
+
+/* Each cut is in memory of its own, so that the sanitizers see a read behind its end. */
+static void a_registration_that_is_cut_off_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(VECTORS); i++) {
+        struct str client = bytes_of(VECTORS[i].create_client), data = bytes_of(VECTORS[i].create_data);
+        for (size_t len = 0; len < data.len; len++) {
+            struct passkey_key key;
+            char *cut = test_malloc(len + 1);
+            memcpy(cut, data.ptr, len);
+            assert_int_not_equal(registered(&SITE, VECTOR_CHALLENGE, client, (struct str){ cut, len }, &key),
+                                 PASSKEY_OK);
+            test_free(cut);
+        }
+    }
+}
+
+/* The data of a registration, with these flags and this CBOR in place of the key. */
+static struct str data_with(unsigned char flags, const char *cbor, size_t len)
+{
+    struct str whole = bytes_of(ES256_CREATE_DATA);
+    size_t head = HEAD_BYTES + 16 + 2 + ID_BYTES;
+    char *bytes = arena_alloc(arena, head + len);
+    assert_non_null(bytes);
+    memcpy(bytes, whole.ptr, head);
+    bytes[HEAD_BYTES - 5] = (char)flags;
+    memcpy(bytes + head, cbor, len);
+    return (struct str){ bytes, head + len };
+}
+
+#define NO_KEY(flags, cbor, fault)                                                                                     \
+    {                                                                                                                  \
+        flags, cbor, sizeof(cbor) - 1, fault                                                                           \
+    }
+
+static void what_is_no_key_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char flags;
+        const char *cbor;
+        size_t len;
+        enum passkey_fault fault;
+    } cases[] = {
+        NO_KEY(0x45, "\x80", PASSKEY_ALGORITHM), NO_KEY(0x45, "\xa0", PASSKEY_ALGORITHM),
+        NO_KEY(0x45, "\xff", PASSKEY_ALGORITHM), NO_KEY(0x45, "\x1c", PASSKEY_MALFORMED),
+        NO_KEY(0x05, "\xa0", PASSKEY_MALFORMED), NO_KEY(0x45, "\xa1\x03\x38\x22", PASSKEY_ALGORITHM), /* ES384 */
+        NO_KEY(0xc5, "\xa0", PASSKEY_ALGORITHM),
+    };
+    struct passkey_key key;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(registered(&SITE, VECTOR_CHALLENGE, bytes_of(ES256_CREATE_CLIENT),
+                                    data_with(cases[i].flags, cases[i].cbor, cases[i].len), &key),
+                         cases[i].fault);
+    /* a point that is not on the curve */
+    char point[77];
+    struct str whole = bytes_of(ES256_CREATE_DATA);
+    memcpy(point, whole.ptr + whole.len - sizeof point, sizeof point);
+    point[sizeof point - 1] ^= 1;
+    assert_int_equal(
+        registered(&SITE, VECTOR_CHALLENGE, bytes_of(ES256_CREATE_CLIENT), data_with(0x45, point, sizeof point), &key),
+        PASSKEY_ALGORITHM);
+}
+
+/* libcbor clears memory for the claimed number of items: here a gigabyte. */
+static void a_few_bytes_do_not_take_much_memory(void **state)
+{
+    (void)state;
+    static const char claims[][10] = { "\x9b\0\0\0\0\x08\0\0\0", "\xbb\0\0\0\0\x08\0\0\0", "\x5b\0\0\0\0\x40\0\0\0" };
+    struct rusage usage;
+    struct passkey_key key;
+    for (size_t i = 0; i < ARRAY_LEN(claims); i++)
+        assert_int_equal(registered(&SITE, VECTOR_CHALLENGE, bytes_of(ES256_CREATE_CLIENT),
+                                    data_with(0x45, claims[i], sizeof claims[i] - 1), &key),
+                         PASSKEY_MALFORMED);
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    assert_true(usage.ru_maxrss < MAX_RSS_KB);
+}
+
+static void another_site_takes_no_passkey_of_this_one(void **state)
+{
+    (void)state;
+    static const struct passkey_site other = { { "example", 7 }, { "https://hongbao.example", 23 } };
+    struct passkey_key key;
+    assert_int_equal(
+        registered(&other, VECTOR_CHALLENGE, bytes_of(ES256_CREATE_CLIENT), bytes_of(ES256_CREATE_DATA), &key),
+        PASSKEY_DOMAIN);
+}
+
+static void a_counter_may_only_grow_or_stay_absent(void **state)
+{
+    (void)state;
+    assert_true(passkey_count_grows(0, 0));
+    assert_true(passkey_count_grows(0, 1));
+    assert_true(passkey_count_grows(7, 8));
+    assert_true(passkey_count_grows(7, UINT32_MAX));
+    assert_false(passkey_count_grows(7, 7));
+    assert_false(passkey_count_grows(7, 6));
+    assert_false(passkey_count_grows(7, 0));
+    assert_string_equal(passkey_fault_name(PASSKEY_DOMAIN), "domain");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_passkey_is_for_the_domain_of_the_base_url),
+        cmocka_unit_test(there_are_no_passkeys_where_browsers_allow_none),
+        cmocka_unit_test(a_challenge_is_valid_for_its_ceremony_and_session_until_it_expires),
+        cmocka_unit_test(a_changed_challenge_is_refused),
+        cmocka_unit_test(a_user_handle_is_the_same_each_time_and_differs_between_users),
+        cmocka_unit_test(passkeys_of_each_kind_are_registered_and_log_in),
+        cmocka_unit_test(a_signature_counts_for_its_key_and_bytes_alone),
+        cmocka_unit_test(what_is_signed_but_not_for_this_login_is_refused),
+        cmocka_unit_test(client_data_of_another_page_or_ceremony_is_refused),
+        cmocka_unit_test(a_registration_that_is_cut_off_is_refused),
+        cmocka_unit_test(what_is_no_key_is_refused),
+        cmocka_unit_test(a_few_bytes_do_not_take_much_memory),
+        cmocka_unit_test(another_site_takes_no_passkey_of_this_one),
+        cmocka_unit_test(a_counter_may_only_grow_or_stay_absent),
+    };
+    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+}

@@ -1,0 +1,111 @@
+// A real Prometheus watches the site: each query of the dashboard has an answer, and when a part of the site stops, the
+// right alert fires and /readyz names the part.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { dev, poll, url } from '../e2e/support/instance.js';
+import { Client } from '../e2e/support/client.js';
+import { redis } from '../e2e/support/redis.js';
+import { newUser, sendPacket, unique } from '../e2e/support/site.js';
+
+const DEPLOY = fileURLToPath(new URL('../../deploy/watch', import.meta.url));
+
+let folder;
+let prometheus;
+let address;
+
+const freePort = () => new Promise((resolve, reject) => {
+  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
+    const { port } = server.address();
+    server.close(() => resolve(port));
+  });
+});
+
+// Prometheus's API; undefined as long as it starts.
+async function api(path) {
+  const answer = await fetch(`http://${address}/api/v1/${path}`).catch(() => undefined);
+  return answer?.status === 503 ? undefined : answer?.json();
+}
+
+const query = (expr) => api(`query?query=${encodeURIComponent(expr)}`);
+const firing = async () => (await api('alerts')).data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
+const readyz = () => new Client().get('/readyz', { accept: 'text/plain' });
+const wellAgain = () => poll('the site is ready', async () => (await readyz()).status === 200);
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hongbao-prometheus-'));
+  address = `127.0.0.1:${await freePort()}`;
+  await writeFile(join(folder, 'prometheus.yml'), `
+global: { scrape_interval: 1s, evaluation_interval: 1s }
+rule_files: ['${DEPLOY}/alerts.yml']
+scrape_configs:
+  - { job_name: hongbao, static_configs: [{ targets: ['${new URL(url).host}'] }] }
+`);
+  prometheus = spawn('prometheus', [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`,
+    `--web.listen-address=${address}`, '--log.level=error'], { stdio: ['ignore', 'inherit', 'inherit'] });
+  await poll('Prometheus has looked twice', async () => (await query('count_over_time(up{job="hongbao"}[1m]) > 1'))?.data?.result.length === 1);
+});
+
+after(async () => {
+  prometheus.kill();
+  await once(prometheus, 'exit');
+  await rm(folder, { recursive: true });
+});
+
+test('promtool finds nothing wrong with /metrics', async () => {
+  const { text } = await new Client().get('/metrics');
+  const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [promtool.stdout, promtool.stderr]) stream.on('data', (chunk) => { said += chunk; });
+  promtool.stdin.end(text);
+  await once(promtool, 'close');
+  assert.equal(said, '');
+});
+
+test('each query of the dashboard has an answer', async () => {
+  const { client } = await newUser({ yuan: '10' });
+  const { panels } = JSON.parse(readFileSync(join(DEPLOY, 'dashboard.json'), 'utf8'));
+  const queries = panels.flatMap(({ targets }) => targets ?? []).map(({ expr }) => expr.replaceAll('$__rate_interval', '1m'));
+  assert.ok(queries.length > 20);
+  for (const expr of queries) {
+    await poll(`an answer to ${expr}`, async () => {
+      const sent = await sendPacket({ client }, { kind: 'even', amount: '0.01', count: 1, request_key: unique('q') });
+      await client.post(`${new URL(sent.json.url).pathname}/open`, {});
+      const { status, error, data } = await query(expr);
+      assert.equal(status, 'success', `${expr}: ${error}`);
+      return data.result.length > 0;
+    });
+  }
+});
+
+for (const { what, alert, part, stop, start } of [
+  { what: 'the settle worker stops', alert: 'HongbaoSettleStopped', part: 'settle' },
+  { what: 'the hot pool stops', alert: 'HongbaoPoolStopped', part: 'hot' },
+  { what: 'MariaDB stops', alert: 'HongbaoMysqlDown', part: 'mysql', stop: () => dev(['stop', 'mariadb']), start: () => dev(['start', 'mariadb']) },
+  { what: 'Redis stops', alert: 'HongbaoRedisDown', part: 'redis' },
+  { what: 'the append-only file is switched off', alert: 'HongbaoAofOff', part: 'durability',
+    stop: () => redis('CONFIG', 'SET', 'appendonly', 'no'), start: () => redis('CONFIG', 'SET', 'appendonly', 'yes') },
+]) {
+  test(`when ${what}, ${alert} fires and /readyz names ${part}`, async () => {
+    await wellAgain();
+    await poll('no alert of before', async () => !(await firing()).includes(alert));
+    await (stop ?? (() => dev(['stop', part])))();
+    try {
+      await poll('/readyz tells', async () => {
+        const { status, text } = await readyz();
+        return status === 503 && text.includes(`\n${part}: failed`);
+      });
+      await poll(`${alert} fires`, async () => (await firing()).includes(alert));
+    } finally {
+      await (start ?? (() => dev(['start', part])))();
+    }
+    await wellAgain();
+  });
+}
