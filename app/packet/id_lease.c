@@ -1,6 +1,7 @@
 #include "packet/id_lease.h"
 
 #include <assert.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/random.h"
@@ -104,7 +105,10 @@ enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uin
 enum status packet_id_next(struct db *db, int64_t now_ms, uint64_t *out_id)
 {
     static struct id_lease lease;
-    if (lease.holder == 0)
+    static pid_t owner;
+    if (owner != getpid()) { /* the first call, or the first one of a child, which must not use its parent's lease */
         id_lease_init(&lease, random_u64() | 1);
+        owner = getpid();
+    }
     return id_lease_next(&lease, db, now_ms, out_id);
 }

@@ -31,7 +31,8 @@ void id_lease_init(struct id_lease *l, uint64_t holder);
  * ST_NO_MEMORY · ST_CORRUPT. */
 enum status id_lease_next(struct id_lease *l, struct db *db, int64_t now_ms, uint64_t *out_id);
 
-/* id_lease_next with the lease of the process, a global that is initialised at the first call. Not thread-safe. */
+/* id_lease_next with the lease of the process, a global that is initialised at the first call; a forked child takes
+ * one of its own. Not thread-safe. */
 enum status packet_id_next(struct db *db, int64_t now_ms, uint64_t *out_id);
 
 #endif

@@ -177,13 +177,14 @@ static void without_mysql_ids_are_made_until_the_lease_ends(void **state)
     assert_int_equal(id_lease_next(&l, app->stores.db, now + ID_LEASE_MS, &id), ST_OK);
 }
 
-static void twenty_processes_lease_twenty_different_numbers(void **state)
+static void twenty_processes_lease_different_numbers_than_their_parent(void **state)
 {
     (void)state;
     enum { PROCESSES = 20 };
     int results[2];
-    uint64_t ids[PROCESSES];
+    uint64_t ids[PROCESSES], parent_id;
     assert_int_equal(pipe(results), 0);
+    assert_int_equal(packet_id_next(app->stores.db, now, &parent_id), ST_OK);
     for (int i = 0; i < PROCESSES; i++) {
         pid_t pid = fork();
         assert_true(pid >= 0);
@@ -200,6 +201,7 @@ static void twenty_processes_lease_twenty_different_numbers(void **state)
         assert_true(wait(&status) > 0);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
         assert_int_equal(read(results[0], &ids[i], sizeof ids[i]), sizeof ids[i]);
+        assert_int_not_equal(id_instance(ids[i]), id_instance(parent_id));
         for (int j = 0; j < i; j++)
             assert_int_not_equal(id_instance(ids[i]), id_instance(ids[j]));
     }
@@ -220,7 +222,7 @@ int main(void)
         LEASE_TEST(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease),
         LEASE_TEST(after_the_clock_was_set_back_far_another_number_is_leased),
         LEASE_TEST(without_mysql_ids_are_made_until_the_lease_ends),
-        LEASE_TEST(twenty_processes_lease_twenty_different_numbers),
+        LEASE_TEST(twenty_processes_lease_different_numbers_than_their_parent),
     };
     return cmocka_run_group_tests_name("id_lease", tests, NULL, NULL);
 }
