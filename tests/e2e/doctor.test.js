@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { certificate, day } from './support/certificate.js';
 import { dev, env, processes } from './support/instance.js';
 import { poll, site } from './support/site.js';
 
@@ -83,22 +84,8 @@ function nginx(text) {
   return ['--nginx', file];
 }
 
-// A certificate for the name, valid between two days (YYYYMMDD): its files, FILE.pem and FILE.key.
-function certificate(file, name, from, to) {
-  const path = (end) => join(folder, file + end);
-  const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  writeFileSync(path('.cnf'), `[ca]\ndefault_ca = own\n[own]\nnew_certs_dir = ${folder}\ndatabase = ${path('.index')}\nrand_serial = yes\n`
-    + `default_md = sha256\npolicy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = DNS:${name}\n`);
-  writeFileSync(path('.index'), '');
-  openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', `/CN=${name}`);
-  openssl('ca', '-batch', '-selfsign', '-config', path('.cnf'), '-keyfile', path('.key'), '-in', path('.csr'), '-out', path('.pem'),
-    '-notext', '-startdate', `${from}000000Z`, '-enddate', `${to}000000Z`);
-  chmodSync(path('.key'), 0o600);
-  return { pem: path('.pem'), key: path('.key') };
-}
-
+const certificateOf = (file, from, to) => certificate(folder, file, 'DNS:hongbao.example', from, to);
 const tls = ({ pem, key }) => nginx(`server { listen 443 ssl; ssl_certificate ${pem}; ssl_certificate_key "${key}"; }`);
-const day = (days) => new Date(Date.now() + days * 86400000).toISOString().slice(0, 10).replaceAll('-', '');
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'hongbao-doctor-'));
@@ -244,14 +231,14 @@ test('faults of nginx', async () => {
 });
 
 test('faults of certificates', async () => {
-  const fine = certificate('fine', 'hongbao.example', '20200101', day(300));
+  const fine = certificateOf('fine', '20200101', day(300));
   const settings = { HB_BASE_URL: 'https://hongbao.example' };
   const wrong = names((await doctor(settings, tls(fine))).wrong);
   assert.deepEqual(wrong, ['nginx-port'], 'nothing listens on port 443; the certificate is fine');
-  const expired = certificate('expired', 'hongbao.example', '20200101', '20200201');
+  const expired = certificateOf('expired', '20200101', '20200201');
   await finds('certificate-expired', /expired \d+ days ago/, { settings, args: tls(expired) });
-  await finds('certificate-expires', /in \d days/, { settings, args: tls(certificate('soon', 'hongbao.example', '20200101', day(5))) });
-  await finds('certificate-early', /not valid/, { settings, args: tls(certificate('early', 'hongbao.example', day(5), day(50))) });
+  await finds('certificate-expires', /in \d days/, { settings, args: tls(certificateOf('soon', '20200101', day(5))) });
+  await finds('certificate-early', /not valid/, { settings, args: tls(certificateOf('early', day(5), day(50))) });
   await finds('certificate-host', /other\.example/, { settings: { HB_BASE_URL: 'https://other.example' }, args: tls(fine) });
   await finds('certificate-key', /not that of/, { settings, args: tls({ pem: fine.pem, key: expired.key }) });
   await finds('certificate-key', /can't be read/, { settings, args: tls({ pem: fine.pem, key: '/nowhere/key' }) });

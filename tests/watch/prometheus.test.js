@@ -5,7 +5,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -14,48 +13,34 @@ import { dev, poll, url } from '../e2e/support/instance.js';
 import { Client } from '../e2e/support/client.js';
 import { redis } from '../e2e/support/redis.js';
 import { newUser, sendPacket, unique } from '../e2e/support/site.js';
+import { Prometheus } from './support/prometheus.js';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/watch', import.meta.url));
 
 let folder;
 let prometheus;
-let address;
 
-const freePort = () => new Promise((resolve, reject) => {
-  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
-
-// Prometheus's API; undefined as long as it starts.
-async function api(path) {
-  const answer = await fetch(`http://${address}/api/v1/${path}`).catch(() => undefined);
-  return answer?.status === 503 ? undefined : answer?.json();
-}
-
-const query = (expr) => api(`query?query=${encodeURIComponent(expr)}`);
-const firing = async () => (await api('alerts')).data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
+const fires = async (alert) => (await prometheus.firing()).some(({ alertname }) => alertname === alert);
 const readyz = () => new Client().get('/readyz', { accept: 'text/plain' });
 const wellAgain = () => poll('the site is ready', async () => (await readyz()).status === 200);
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hongbao-prometheus-'));
-  address = `127.0.0.1:${await freePort()}`;
   await writeFile(join(folder, 'prometheus.yml'), `
 global: { scrape_interval: 1s, evaluation_interval: 1s }
 rule_files: ['${DEPLOY}/alerts.yml']
 scrape_configs:
   - { job_name: hongbao, static_configs: [{ targets: ['${new URL(url).host}'] }] }
 `);
-  prometheus = spawn('prometheus', [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`,
-    `--web.listen-address=${address}`, '--log.level=error'], { stdio: ['ignore', 'inherit', 'inherit'] });
-  await poll('Prometheus has looked twice', async () => (await query('count_over_time(up{job="hongbao"}[1m]) > 1'))?.data?.result.length === 1);
+  prometheus = await new Prometheus().start(folder);
+  await poll('Prometheus has looked twice', async () => {
+    const { data } = await prometheus.query('count_over_time(up{job="hongbao"}[1m]) > 1');
+    return data?.result.length === 1;
+  });
 });
 
 after(async () => {
-  prometheus.kill();
-  await once(prometheus, 'exit');
+  await prometheus.end();
   await rm(folder, { recursive: true });
 });
 
@@ -78,7 +63,7 @@ test('each query of the dashboard has an answer', async () => {
     await poll(`an answer to ${expr}`, async () => {
       const sent = await sendPacket({ client }, { kind: 'even', amount: '0.01', count: 1, request_key: unique('q') });
       await client.post(`${new URL(sent.json.url).pathname}/open`, {});
-      const { status, error, data } = await query(expr);
+      const { status, error, data } = await prometheus.query(expr);
       assert.equal(status, 'success', `${expr}: ${error}`);
       return data.result.length > 0;
     });
@@ -95,14 +80,14 @@ for (const { what, alert, part, stop, start } of [
 ]) {
   test(`when ${what}, ${alert} fires and /readyz names ${part}`, async () => {
     await wellAgain();
-    await poll('no alert of before', async () => !(await firing()).includes(alert));
+    await poll('no alert of before', async () => !(await fires(alert)));
     await (stop ?? (() => dev(['stop', part])))();
     try {
       await poll('/readyz tells', async () => {
         const { status, text } = await readyz();
         return status === 503 && text.includes(`\n${part}: failed`);
       });
-      await poll(`${alert} fires`, async () => (await firing()).includes(alert));
+      await poll(`${alert} fires`, () => fires(alert));
     } finally {
       await (start ?? (() => dev(['start', part])))();
     }
