@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # The Debian package, built from deploy/debian in a folder of its own: dpkg wants a folder debian/ beside the sources.
 
+MACHINE_SECONDS_MAX=60 # one second as a rule
+
 # ./dev package: leaves build/package/hongbao_VERSION_ARCHITECTURE.deb, and prints its path. The same sources give the
 # same bytes.
 package_build() {
@@ -39,4 +41,23 @@ package_sources() {
     else
         find . -mindepth 1 -maxdepth 1 ! -name build ! -name var ! -name '.git*' -print0
     fi
+}
+
+# ./dev machine: boots a machine of its own for a second, as the tests of label package do for longer. Prints nothing
+# when that works, else one line that says why it does not, and fails.
+package_machine() {
+    local log status=0
+    [ $# -eq 0 ] || die "machine takes no arguments"
+    if [ "$(id -u)" -ne 0 ]; then
+        say "no machine can boot here: this user is not root"
+        return 1
+    fi
+    packages_install package
+    log=$(timeout "$MACHINE_SECONDS_MAX" systemd-nspawn --quiet --directory=/ --machine="hongbao-try-$$" --volatile=yes \
+        --register=no --keep-unit --private-network --console=read-only --boot systemd.unit=poweroff.target \
+        </dev/null 2>&1) || status=$?
+    [ "$status" -ne 0 ] || return 0
+    say "no machine can boot here: systemd-nspawn ends with status $status:" \
+        "$(tr -d '\r' <<<"$log" | sed '/^[[:space:]]*$/d' | tail -n 1)"
+    return 1
 }

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { packageBuild } from './machine.js';
+import { ROOT, packageBuild } from './machine.js';
 
 const run = promisify(execFile);
 let deb;
@@ -27,4 +28,12 @@ test('the package has what the site needs, and nothing of the tests', async () =
     assert.ok(stdout.includes(` ./${path}\n`), path);
   }
   assert.doesNotMatch(stdout, /templates\/examples|tests\//);
+});
+
+test('./dev machine says nothing where a machine boots, and in one line why it does not', async () => {
+  const dev = join(ROOT, 'dev');
+  assert.deepEqual(await run(dev, ['machine']), { stdout: '', stderr: '' });
+  const refused = run('setpriv', ['--bounding-set=-sys_admin', '--inh-caps=-sys_admin', dev, 'machine']);
+  await assert.rejects(refused, ({ code, stdout, stderr }) => code === 1 && stdout === ''
+    && /^no machine can boot here: systemd-nspawn ends with status \d+: .*not permitted\n$/i.test(stderr));
 });
