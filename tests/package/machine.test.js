@@ -108,7 +108,7 @@ test('each unit is confined', async () => {
     assert.ok(Number(/ ([0-9.]+) /.exec(last)[1]) <= EXPOSURE_MAX, last);
   }
   const owners = await machine.shell("stat -c '%U:%G %a' /run/hongbao/*.sock /run/hongbao/metrics | sort | uniq -c | sed 's/^ *//'");
-  assert.deepEqual(owners.split('\n'), ['1 root:hongbao 660', '4 www-data:hongbao 660']);
+  assert.deepEqual(owners.split('\n'), ['1 root:hongbao 660', '4 www-data:www-data 660']);
   const environment = await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/environ | tr "\\0" "\\n"');
   const secret = machine.read('etc/hongbao/secret').trim();
   assert.ok(secret.length >= 32 && !environment.includes(secret));
