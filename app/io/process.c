@@ -25,7 +25,9 @@ enum {
     ARGUMENTS_MAX = 16,
     HANDOVER_BYTES_MAX = 16 + PROCESS_DESCRIPTORS_MAX * 5, /* restart count; four digits and a comma per descriptor */
     FIRST_DESCRIPTOR = 3,
-    RESTARTS_SHOWN = 1000000
+    NAME_BYTES = 16,        /* of a process's name, the kernel's limit */
+    RESTARTS_SHOWN = 10000, /* both numbers fit into the name */
+    REFUSALS_SHOWN = 99
 };
 
 _Static_assert(PROCESS_DESCRIPTOR_MAX <= 10000, "a descriptor number has at most four digits");
@@ -38,6 +40,7 @@ static struct {
     char **argv;
     sigset_t poll_mask; /* the signal mask inside process_poll */
     uint64_t restarts;
+    uint64_t refusals;    /* of restarts, since the last one that was made */
     struct str inherited; /* descriptor list of PROCESS_HANDOVER; points into the initial environment, never freed */
     pid_t check_pid;      /* 0: no check is running */
     int64_t check_deadline_ms;
@@ -98,19 +101,37 @@ static void supervisor_sockets_take(void)
     (void)unsetenv("LISTEN_FDNAMES");
 }
 
+/* The name of a process that has just started stays. */
+static void name_show(void)
+{
+    char name[NAME_BYTES];
+    unsigned long long restarts = self.restarts % RESTARTS_SHOWN;
+    if (self.refusals > 0)
+        (void)snprintf(name, sizeof name, "%s %llu %llu", PROCESS_NAME, restarts,
+                       (unsigned long long)(self.refusals - 1) % REFUSALS_SHOWN + 1);
+    else
+        (void)snprintf(name, sizeof name, "%s %llu", PROCESS_NAME, restarts);
+    (void)prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/* The process goes on with the program that it is. */
+static void restart_refuse(void)
+{
+    self.refusals++;
+    name_show();
+}
+
 void process_init(char **argv)
 {
-    char name[16]; /* the kernel's limit */
     self.argv = argv;
+    self.refusals = 0;
     self.inherited = STR_NONE;
     struct str count = str_cut(str_from(getenv(PROCESS_HANDOVER)), ':', &self.inherited);
     if (!str_to_u64(count, &self.restarts))
         self.inherited = STR_NONE;
     (void)unsetenv(PROCESS_HANDOVER);
-    if (self.restarts > 0) {
-        (void)snprintf(name, sizeof name, "%s %llu", PROCESS_NAME, (unsigned long long)self.restarts % RESTARTS_SHOWN);
-        (void)prctl(PR_SET_NAME, name, 0, 0, 0);
-    }
+    if (self.restarts > 0)
+        name_show();
     if (self.inherited.len == 0)
         supervisor_sockets_take();
 }
@@ -196,6 +217,7 @@ static void check_start(void)
     if (error != 0) {
         self.check_pid = 0;
         log_error("restart refused: check not started", "error=\"%s\"", strerror(error));
+        restart_refuse();
     }
 }
 
@@ -223,6 +245,7 @@ bool process_restart_due(void)
             log_error("restart refused: check failed", "signal=%d", WTERMSIG(status));
         else
             log_error("restart refused: check failed", "exit=%d", ended < 0 ? -1 : WEXITSTATUS(status));
+        restart_refuse();
         return false;
     }
     return restart_requested == 0; /* requested again meanwhile: the check may have seen old files, so run it again */
@@ -254,6 +277,7 @@ void process_restart(const int *fds, size_t fds_len)
     log_error("restart failed", "error=\"%s\"", strerror(errno));
     descriptors_keep(NULL, 0);
     (void)unsetenv(PROCESS_HANDOVER);
+    restart_refuse();
 }
 
 /* True for a stream socket that does not listen and has no close-on-exec flag. That flag is set on everything opened

@@ -23,8 +23,8 @@
  * descriptors passed on. */
 #define PROCESS_HANDOVER "HONGBAO_RESTART"
 
-/* The name of a process that was restarted is "hongbao COUNT" (/proc/PID/comm, which everybody may read): ./dev waits
- * for the next number. */
+/* The name of a process that was restarted is "hongbao COUNT" (/proc/PID/comm, which everybody may read), and once it
+ * has refused a restart "hongbao COUNT REFUSALS": deploy/systemd/reload.sh waits for another number. */
 #define PROCESS_NAME "hongbao"
 
 /* Call from main before anything is opened. argv is borrowed for the life of the process: a restart executes it, in the

@@ -162,6 +162,22 @@ static void a_stop_is_not_lost_in_a_restart(void **state)
     }
 }
 
+/* Waits until the process has this name. */
+static void name_wait(pid_t pid, const char *expected)
+{
+    char path[LINE_MAX_BYTES], name[LINE_MAX_BYTES] = "";
+    (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    for (int i = 0; i < PATIENCE_MS && strcmp(name, expected) != 0; i++) {
+        FILE *in = fopen(path, "r");
+        assert_non_null(in);
+        assert_non_null(fgets(name, sizeof name, in));
+        (void)fclose(in);
+        name[strcspn(name, "\n")] = '\0';
+        (void)poll(NULL, 0, 1);
+    }
+    assert_string_equal(name, expected);
+}
+
 static void a_restart_whose_check_fails_is_refused_and_the_program_keeps_running(void **state)
 {
     (void)state;
@@ -177,6 +193,8 @@ static void a_restart_whose_check_fails_is_refused_and_the_program_keeps_running
         assert_true(n > 0);
         log[n] = '\0';
         assert_non_null(strstr(log, "restart refused"));
+        (void)snprintf(line, sizeof line, "hongbao 0 %d", i + 1);
+        name_wait(pid, line);
         program_ask(fd, line);
         assert_string_equal(line, "0 2");
     }
