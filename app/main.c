@@ -31,13 +31,10 @@
 #ifndef HB_VERSION
 #define HB_VERSION "unknown"
 #endif
-#ifndef HB_SCRIPT_DIR
-#define HB_SCRIPT_DIR "/usr/lib/hongbao"
-#endif
 
 typedef int command_fn(const struct config *config, int argc, char **argv);
 
-static command_fn verify, version, help, installed_script;
+static command_fn verify, version, help;
 
 #ifdef HB_CRASH_POINTS
 static int crash_points(const struct config *config, int argc, char **argv)
@@ -68,7 +65,7 @@ static const struct command {
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",
       "settle", NULL, NULL },
     { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate", NULL, NULL },
-    { "setup", installed_script, "[--help]", "make the installed package a running site", NULL, NULL, NULL },
+    { "setup", command_script, "[--help]", "make the installed package a running site", NULL, NULL, NULL },
     { "check", check_command, "[--offline]", "tell all that is wrong with the configuration and its files: exit 0 or 1",
       "page", NULL, NULL },
     { "doctor", doctor_command, "[--json] [--nginx FILE] [--free MIB] [--skip NAME]...",
@@ -94,29 +91,12 @@ static const struct command {
     { "version", version, "", "print the version", NULL, NULL, NULL },
     { "help", help, "", "print this", NULL, NULL, NULL },
 };
-enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS), ERROR_MAX = 8192, SCRIPT_PATH_MAX = 256 };
+enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS), ERROR_MAX = 8192 };
 
 static int verify(const struct config *config, int argc, char **argv)
 {
     (void)config;
     return verify_command(argc, argv);
-}
-
-static void script_path(char path[SCRIPT_PATH_MAX], const char *name)
-{
-    (void)snprintf(path, SCRIPT_PATH_MAX, HB_SCRIPT_DIR "/%s", name);
-}
-
-/* Executes the script of the command in place of this process. Unlike command_script, it reads no configuration: setup
- * runs before there is one, so its script has a fixed place. */
-static int installed_script(const struct config *config, int argc, char **argv)
-{
-    char path[SCRIPT_PATH_MAX];
-    (void)config, (void)argc;
-    script_path(path, argv[0]);
-    (void)execv(path, argv);
-    (void)fprintf(stderr, "hongbao: %s: %s; it comes with the Debian package\n", path, strerror(errno));
-    return 1;
 }
 
 static int version(const struct config *config, int argc, char **argv)
@@ -175,19 +155,17 @@ static void error_print(const char *text)
     }
 }
 
-/* Whether the script exists; then it prints its own usage. */
-static bool script_is_there(const char *name)
+/* True for an installed script that runs before there is a configuration: it prints its own usage. */
+static bool prints_usage(const struct command *command)
 {
-    char path[SCRIPT_PATH_MAX];
-    script_path(path, name);
-    return access(path, X_OK) == 0;
+    struct config config;
+    config_defaults(&config);
+    return command->run == command_script && command->role == NULL && command_script_exists(&config, command->name);
 }
 
 static int command_run(const struct command *command, const char *config_path, int argc, char **argv)
 {
-    if (command->run == installed_script && (!usage_wanted(argc, argv) || script_is_there(argv[0])))
-        return installed_script(NULL, argc, argv);
-    if (usage_wanted(argc, argv))
+    if (usage_wanted(argc, argv) && !prints_usage(command))
         return command_usage_print(command);
     const char *role = command->role_of != NULL ? command->role_of(argc, argv) : command->role;
     struct config config;

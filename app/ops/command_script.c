@@ -29,11 +29,23 @@ static bool program_pass(void)
     return setenv("HONGBAO", path, 1) == 0;
 }
 
+static void script_path(char path[PATH_BYTES_MAX], const struct config *config, const char *name)
+{
+    (void)snprintf(path, PATH_BYTES_MAX, "%s/%s.sh", config->command_dir, name);
+}
+
+bool command_script_exists(const struct config *config, const char *name)
+{
+    char path[PATH_BYTES_MAX];
+    script_path(path, config, name);
+    return access(path, X_OK) == 0;
+}
+
 int command_script(const struct config *config, int argc, char **argv)
 {
-    char path[2 * CONFIG_TEXT_MAX];
+    char path[PATH_BYTES_MAX];
     (void)argc;
-    (void)snprintf(path, sizeof path, "%s/%s.sh", config->command_dir, argv[0]);
+    script_path(path, config, argv[0]);
     argv[0] = path;
     if (settings_pass(config) && program_pass())
         (void)execv(path, argv);

@@ -56,7 +56,7 @@ archive_load_tables() {
 archive_settle() {
     local letters worker
     letters=$(archive_value "$1" letters)
-    "${PROGRAM[@]}" settle >"$WORK/settle.log" 2>&1 &
+    "${HERE[@]}" settle >"$WORK/settle.log" 2>&1 &
     worker=$!
     private_pids+=("$worker")
     wait_until "$ARCHIVE_SETTLE_SECONDS" audit_done "$letters" "$worker" ||
@@ -64,12 +64,12 @@ archive_settle() {
 $(grep -v ' ok ' -- "$WORK/audit.log")"
     kill -TERM "$worker" 2>/dev/null || die "the settle worker has ended: $(tail -n 5 -- "$WORK/settle.log")"
     wait "$worker" || true
-    [ "$letters" -eq 0 ] || say "the backup has $letters dead letters (docs/how-to/dead-letters.md)"
+    [ "$letters" -eq 0 ] || say "$PROGRAM: the backup has $letters dead letters (docs/how-to/dead-letters.md)"
 }
 
 # audit_done LETTERS WORKER: the audit is clean, but for dead letters when there are some; or the worker has ended.
 audit_done() {
     kill -0 "$2" 2>/dev/null || return 0
-    "${PROGRAM[@]}" audit >"$WORK/audit.log" 2>&1 && return 0
+    "${HERE[@]}" audit >"$WORK/audit.log" 2>&1 && return 0
     [ "$1" -gt 0 ] && grep -q ' ok ' -- "$WORK/audit.log" && ! grep ' FAIL ' -- "$WORK/audit.log" | grep -qv '^\(letters\|I8\) '
 }

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
-for part in common stores archive; do
+for part in ../common common stores archive; do
     # shellcheck source=/dev/null
     source "$FOLDER/$part.sh"
 done
@@ -96,7 +96,7 @@ backup_verify() {
     private_redis "$1/redis.rdb"
     private_mariadb
     archive_load_tables "$1"
-    "${PROGRAM[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+    "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
     archive_settle "$1"
     private_stop
     printf '%s: restored into private stores, the audit is clean\n' "$1"

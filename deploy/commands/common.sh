@@ -6,16 +6,8 @@
 declare -A SETTING
 COMMAND=${0##*/}
 COMMAND=${COMMAND%.sh}
+PROGRAM="hongbao $COMMAND" # the name in messages
 WORK=
-
-say() {
-    printf 'hongbao %s: %s\n' "$COMMAND" "$*" >&2
-}
-
-die() {
-    say "$*"
-    exit 1
-}
 
 settings_read() {
     local line
@@ -37,16 +29,6 @@ work_end() {
 
 time_now() {
     date -u +%Y-%m-%dT%H:%M:%SZ
-}
-
-# wait_until SECONDS COMMAND...: polls until the command succeeds; false when it does not within SECONDS.
-wait_until() {
-    local deadline=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        [ "$SECONDS" -lt "$deadline" ] || return 1
-        sleep 0.2
-    done
 }
 
 # space_left FOLDER: a hint for errors that a full disk can cause.

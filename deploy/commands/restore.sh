@@ -4,7 +4,7 @@
 set -euo pipefail
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
-for part in common stores archive; do
+for part in ../common common stores archive; do
     # shellcheck source=/dev/null
     source "$FOLDER/$part.sh"
 done
@@ -78,7 +78,7 @@ redis_restore() {
 tables_restore() {
     sql -e "DROP DATABASE IF EXISTS \`$DATABASE\`; CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     archive_load_tables "$ARCHIVE"
-    "${PROGRAM[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+    "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
 }
 
 main() {
@@ -94,7 +94,7 @@ main() {
     site_is_stopped
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
-    trap 'say "the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
+    trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
     redis_restore
     tables_restore
     archive_settle "$ARCHIVE"

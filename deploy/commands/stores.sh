@@ -5,7 +5,7 @@
 DATABASE=
 SQL_OPTIONS= # an option file for the clients of MariaDB
 REDIS=()     # redis-cli with its options
-PROGRAM=()   # hongbao, connected with these stores
+HERE=()      # hongbao, connected with these stores
 
 private_pids=()
 
@@ -21,7 +21,7 @@ password=\"${SETTING[mysql_password]//\\/\\\\}\""
     [ -z "${SETTING[redis_password]}" ] || export REDISCLI_AUTH=${SETTING[redis_password]}
     # The counters of the site belong to its own processes. Without a sandbox the worker of root keeps the capability
     # that opens sockets of other users.
-    PROGRAM=(env "HB_METRICS_FILE=$WORK/metrics" HB_SANDBOX=off "$HONGBAO")
+    HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_SANDBOX=off "$HONGBAO")
 }
 
 stores_use_private() {
@@ -31,7 +31,7 @@ socket=\"$WORK/mariadb.sock\"
 user=root"
     REDIS=(redis-cli -e -s "$WORK/redis.sock")
     unset REDISCLI_AUTH
-    PROGRAM=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL_SOCKET=$WORK/mariadb.sock" HB_MYSQL_USER=root
+    HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL_SOCKET=$WORK/mariadb.sock" HB_MYSQL_USER=root
         HB_MYSQL_PASSWORD= "HB_REDIS_SOCKET=$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD= HB_REDIS_TIMEOUT_MS=10000
         HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
 }

@@ -245,39 +245,13 @@ service_restart() {
 # service_restart_in_place NAME: one process after another executes the new program and keeps its connections
 # (app/io/process.h). A process that has ended meanwhile was replaced by its supervisor, with the new program, too.
 service_restart_in_place() {
-    local pid restarts
+    local pid
     for pid in $(process_children "$(process_recorded "$1")"); do
-        wait_until 20 service_handles_sighup "$pid" || die "$1: process $pid does not serve"
-        restarts=$(service_restarts_of "$pid")
-        kill -s HUP "$pid" 2>/dev/null || continue
-        wait_until 30 service_has_restarted "$pid" "$restarts" || {
+        ! process_alive "$pid" || "$ROOT/deploy/systemd/reload.sh" "$pid" || ! process_alive "$pid" || {
             process_show_log "$1"
             die "$1: process $pid was not restarted; it continues with the old program"
         }
     done
-}
-
-# service_restarts_of PID: prints how many times the process has restarted in place: the number in its name.
-service_restarts_of() {
-    local name count
-    { read -r name count <"/proc/$1/comm"; } 2>/dev/null || true
-    printf '%s\n' "${count:-0}"
-}
-
-# service_has_restarted PID RESTARTS: whether it has restarted since and serves (it installs its signal handlers last),
-# or has ended.
-service_has_restarted() {
-    ! process_alive "$1" || { [ "$(service_restarts_of "$1")" != "$2" ] && service_handles_sighup "$1"; }
-}
-
-# service_handles_sighup PID: whether it has a handler for SIGHUP (signal 1), which would end it otherwise. Also true when
-# the process has ended.
-service_handles_sighup() {
-    local name mask
-    while read -r name mask; do
-        [ "$name" != SigCgt: ] || { [[ $mask == *[13579bdf] ]] && return 0 || return 1; }
-    done 2>/dev/null <"/proc/$1/status" || true
-    ! process_alive "$1"
 }
 
 service_reload_nginx() {

@@ -19,7 +19,10 @@ after(() => site.allUp());
 const all = () => ROLES.flatMap((role) => processes(role).map((pid) => `${role} ${pid}`));
 
 // How often a process was restarted in place: the number in its name.
-const restarts = (pid) => Number(readFileSync(`/proc/${pid}/comm`, 'utf8').match(/^hongbao (\d+)$/m)?.[1] ?? 0);
+const restarts = (pid) => Number(readFileSync(`/proc/${pid}/comm`, 'utf8').match(/^hongbao (\d+)/)?.[1] ?? 0);
+
+// What `systemctl reload` runs.
+const reload = (pid) => promisify(execFile)(join(env.HB_TEST_DEV, '../deploy/systemd/reload.sh'), [pid]);
 
 // Runs SQL as the administrator, which every user is who may open the socket of a private instance.
 const sql = (text) => promisify(execFile)('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', 'hongbao', '-e', text]);
@@ -139,6 +142,7 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
       await poll(`${role} refuses`, () => refusals() === seen + pids.length);
       assert.match(log(role), /hongbao\.conf:\d+: there is no such setting: no_such_setting/);
       assert.match(log(role), /restart refused: check failed.* exit=2/);
+      await assert.rejects(reload(pids[0]), /refuses the new program and goes on with the old one/);
     }
     cpSync(new URL('../../sql', import.meta.url), newer, { recursive: true });
     const next = readdirSync(`${newer}/migrations`).length + 1;

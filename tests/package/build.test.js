@@ -22,7 +22,7 @@ test('the package is built twice from the same sources, with the same bytes, and
 
 test('the package has what the site needs, and nothing of the tests', async () => {
   const { stdout } = await run('dpkg-deb', ['-c', deb], { maxBuffer: 16 << 20 });
-  for (const path of ['usr/bin/hongbao', 'usr/lib/hongbao/setup', 'usr/lib/hongbao/reload', 'lib/systemd/system/hongbao-hot@.service',
+  for (const path of ['usr/bin/hongbao', 'usr/share/hongbao/commands/setup.sh', 'usr/lib/hongbao/reload.sh', 'lib/systemd/system/hongbao-hot@.service',
     'lib/systemd/system/hongbao-hot.socket', 'usr/share/hongbao/nginx/debian/site.in', 'usr/share/hongbao/rights/grants.sql',
     'usr/share/man/man1/hongbao.1.gz', 'usr/share/man/man5/hongbao.conf.5.gz', 'usr/share/bash-completion/completions/hongbao']) {
     assert.ok(stdout.includes(` ./${path}\n`), path);

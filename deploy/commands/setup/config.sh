@@ -1,0 +1,30 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# The secret, the passwords of the roles, and the program's configuration.
+
+# Whether the site has packets, whose links need the secret that they were made with.
+site_has_packets() {
+    [ "$(mariadb_admin -N -e "SELECT 1 FROM $DATABASE.packet LIMIT 1" 2>/dev/null)" = 1 ]
+}
+
+secret_make() {
+    install -d -m 755 "$ETC"
+    if [ ! -s "$ETC/secret" ] && site_has_packets; then
+        die "$ETC/secret is missing, and the links of this site's packets need it: put it back from your copy"
+    fi
+    [ -s "$ETC/secret" ] || (umask 077 && printf '%s\n' "$(random_hex 32)" >"$ETC/secret.new" && mv "$ETC/secret.new" "$ETC/secret")
+    rights_make "$ETC/rights"
+}
+
+config_make() {
+    [ "$(setting demo)" != on ] || DEMO=on
+    file_put "$ETC/hongbao.conf" 644 root:root <<TEXT
+# The settings of the site: man hongbao.conf. After a change: hongbao check && systemctl reload 'hongbao-*.service'
+base_url = https://$HOST
+secret_file = $ETC/secret
+rights_dir = $ETC/rights
+redis_socket = $REDIS_SOCKET
+mysql_socket = $MYSQL_SOCKET
+mysql_database = $DATABASE
+demo = $DEMO
+TEXT
+}

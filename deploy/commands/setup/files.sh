@@ -1,0 +1,56 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# The files and links that setup makes. SUMS has their checksums, so that a file which somebody has changed is known and
+# stays as it is.
+
+# file_put FILE MODE OWNER: writes stdin to the file, unless somebody else has made or changed it. Sets changed=yes when
+# the content is new.
+file_put() {
+    local new=$1.hongbao-new sum
+    changed=
+    (umask 077 && cat >"$new")
+    chmod "$2" -- "$new" && chown "$3" -- "$new"
+    if [ -e "$1" ] && ! file_is_made "$1"; then
+        cmp -s -- "$new" "$1" || say "kept: $1, which is not as setup wrote it"
+        rm -f -- "$new"
+        return
+    fi
+    cmp -s -- "$new" "$1" || changed=yes
+    sum=$(sha256sum <"$new")
+    sum=${sum%% *}
+    printf '%s  %s\n' "$sum" "$1" >>"$SUMS" # before the file is there: an interrupted setup knows it again
+    mv -- "$new" "$1"
+    sed -i "\\,  $1\$,{/^$sum/!d}" "$SUMS"
+}
+
+# Whether the file is as this script wrote it.
+file_is_made() {
+    [ -f "$SUMS" ] && grep -qxF -- "$(sha256sum -- "$1")" "$SUMS"
+}
+
+sums_forget() {
+    [ ! -f "$SUMS" ] || sed -i "\\,  $1\$,d" "$SUMS"
+}
+
+# file_remove FILE…: removes what this script has made.
+file_remove() {
+    local file
+    for file; do
+        if [ -e "$file" ] && file_is_made "$file"; then
+            rm -f -- "$file"
+            sums_forget "$file"
+        elif [ -e "$file" ]; then
+            say "kept: $file, which is not as setup wrote it"
+        fi
+    done
+}
+
+# link_put TARGET LINK
+link_put() {
+    [ ! -e "$2" ] || [ "$(readlink -- "$2" || true)" = "$1" ] || die "$2 exists, and is not ours"
+    ln -sfn -- "$1" "$2"
+}
+
+# link_remove TARGET LINK
+link_remove() {
+    [ "$(readlink -- "$2" || true)" != "$1" ] || rm -f -- "$2"
+}

@@ -1,0 +1,43 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# The site's part of nginx.
+
+nginx_make() {
+    local ipv6='# ' site fresh=
+    ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || ipv6=
+    "$SHARE/static-copy.sh" "$SHARE/static" "$STATE/static"
+    install -d -m 755 "$STATE/acme"
+    # Addresses of visitors are for administrators, as in nginx's own logs.
+    [ -e "$NGINX_LOG" ] || install -m 640 -o www-data -g adm /dev/null "$NGINX_LOG"
+    link_put "$SHARE/nginx" "$NGINX/hongbao"
+    link_put "$SHARE/nginx/debian/http.conf" "$NGINX/conf.d/hongbao.conf"
+    if [ -n "$CERTIFICATE" ]; then
+        site=$(template_print "$SHARE/nginx/debian/site.in" "HOST=$HOST" "CERTIFICATE=$CERTIFICATE" "KEY=$KEY" \
+            "IPV6=$ipv6")
+        file_put "$NGINX/sites-available/hongbao" 644 root:root <<<"$site"
+    fi
+    [ -e "$NGINX/sites-enabled/hongbao" ] || fresh=yes
+    link_put ../sites-available/hongbao "$NGINX/sites-enabled/hongbao"
+    if ! nginx -t -q; then
+        [ -z "$fresh" ] || nginx_unlink
+        die "nginx refuses its configuration; the lines above tell why"
+    fi
+}
+
+# A reload closes connections that visitors keep, which may lose a request of theirs: so only when a file has changed.
+nginx_reload() {
+    local site=$NGINX/sites-available/hongbao sums
+    local -a certificate
+    mapfile -t certificate < <(sed -n 's/^ *ssl_certificate\(_key\)\? *\(.*\);.*/\2/p' "$site")
+    sums=$(find -L "$NGINX/hongbao" "$site" "${certificate[@]}" -type f -exec sha256sum -- {} + | sort)
+    if ! systemctl -q is-active nginx || [ "$sums" != "$(cat -- "$STATE/nginx-loaded" 2>/dev/null)" ]; then
+        systemctl reload-or-restart nginx
+        printf '%s\n' "$sums" >"$STATE/nginx-loaded"
+    fi
+}
+
+nginx_unlink() {
+    rm -f -- "$STATE/nginx-loaded"
+    link_remove ../sites-available/hongbao "$NGINX/sites-enabled/hongbao"
+    link_remove "$SHARE/nginx/debian/http.conf" "$NGINX/conf.d/hongbao.conf"
+    link_remove "$SHARE/nginx" "$NGINX/hongbao"
+}
