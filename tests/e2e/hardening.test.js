@@ -182,6 +182,7 @@ test('no server runs as root, also when root has started it, and after a restart
     assert.equal(field(pid, 'NoNewPrivs'), '1', name);
     assert.equal(field(pid, 'CapEff'), '0'.repeat(16), name);
   }
+  await wait('/readyz'); // the settle worker has checked the Redis that was started anew
   await walk('again');
 });
 
