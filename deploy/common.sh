@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Messages and small helpers, for ./dev and for the scripts of deploy/commands. PROGRAM is the name that messages begin with.
+# Messages and small helpers, for ./dev and for the scripts of deploy/commands. PROGRAM is the name that messages begin
+# with.
 
 say() {
     printf '%s\n' "$*" >&2

@@ -6,7 +6,8 @@
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 
 ARCHIVE_FORMAT=1
-ARCHIVE_SETTLE_SECONDS=600
+# A site is given up when its audit, with the numbers of what is still to do, has not changed for so long.
+ARCHIVE_STALL_SECONDS=${ARCHIVE_STALL_SECONDS:-600}
 ARCHIVE_PARTS=(manifest redis.rdb tables.sql.gz)
 
 # archive_value FOLDER NAME: prints the value in the manifest.
@@ -38,30 +39,55 @@ archive_fits() {
     schema=$(archive_value "$1" schema)
     newest=$(find "${SETTING[sql_dir]}/migrations" -name '[0-9]*.sql' -printf '%f\n' | sort | tail -n 1)
     [ "$schema" -le "$((10#${newest%%_*}))" ] ||
-        die "the backup has schema $schema, this program knows $((10#${newest%%_*})): install $(archive_value "$1" program) or a later one"
+        die "the backup has schema $schema, this program knows $((10#${newest%%_*})): \
+install $(archive_value "$1" program) or a later one"
     [ "$(archive_value "$1" partitions)" = "${SETTING[partitions]}" ] ||
-        die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: change the configuration"
+        die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: \
+change the configuration"
     [ "$(archive_value "$1" secret_id)" = "$(secret_id)" ] ||
         die "the configuration has another secret than the site of the backup, so no link would work: set that one"
+}
+
+# Puts the table schema_migration behind all others: without it the site is not ready, so tables that are restored only
+# in part are not taken for a site.
+tables_reorder() {
+    awk '
+        /^-- Table structure for table `/ { is_held = /`schema_migration`/ }
+        /^-- Dumping / && !/^-- Dumping data / { is_held = 0 }
+        /^\/\*!40103 SET TIME_ZONE=@OLD_TIME_ZONE/ { printf "%s", held; held = ""; is_held = 0 }
+        is_held { held = held $0 "\n"; next }
+        { print }
+        END { printf "%s", held }'
 }
 
 # archive_load_tables FOLDER
 archive_load_tables() {
     local problem
-    problem=$({ gzip -dc -- "$1/tables.sql.gz" | sql "$DATABASE"; } 2>&1) || die "the tables can't be restored: $problem"
+    problem=$({ gzip -dc -- "$1/tables.sql.gz" | tables_reorder | sql "$DATABASE"; } 2>&1) ||
+        die "the tables can't be restored: $problem"
 }
 
-# archive_settle FOLDER: lets a settle worker make both stores consistent, and waits until the audit is clean. A site with
-# dead letters keeps them, and its packets that wait for them.
+archive_migrate() {
+    "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 ||
+        die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+}
+
+# archive_settle FOLDER: lets a settle worker make both stores consistent, and waits until the audit is clean, as long
+# as something in it changes. A site with dead letters keeps them, and its packets that wait for them.
 archive_settle() {
-    local letters worker
+    local letters worker before='' changed_at=$SECONDS
     letters=$(archive_value "$1" letters)
     "${HERE[@]}" settle >"$WORK/settle.log" 2>&1 &
     worker=$!
     private_pids+=("$worker")
-    wait_until "$ARCHIVE_SETTLE_SECONDS" audit_done "$letters" "$worker" ||
-        die "the audit is not clean after $ARCHIVE_SETTLE_SECONDS s:
+    until audit_done "$letters" "$worker"; do
+        [ "$before" = "$(<"$WORK/audit.log")" ] || changed_at=$SECONDS
+        before=$(<"$WORK/audit.log")
+        [ $((SECONDS - changed_at)) -lt "$ARCHIVE_STALL_SECONDS" ] ||
+            die "the audit is not clean, and nothing in it has changed for $ARCHIVE_STALL_SECONDS s:
 $(grep -v ' ok ' -- "$WORK/audit.log")"
+        sleep 0.2
+    done
     kill -TERM "$worker" 2>/dev/null || die "the settle worker has ended: $(tail -n 5 -- "$WORK/settle.log")"
     wait "$worker" || true
     [ "$letters" -eq 0 ] || say "$PROGRAM: the backup has $letters dead letters (docs/how-to/dead-letters.md)"
@@ -71,5 +97,6 @@ $(grep -v ' ok ' -- "$WORK/audit.log")"
 audit_done() {
     kill -0 "$2" 2>/dev/null || return 0
     "${HERE[@]}" audit >"$WORK/audit.log" 2>&1 && return 0
-    [ "$1" -gt 0 ] && grep -q ' ok ' -- "$WORK/audit.log" && ! grep ' FAIL ' -- "$WORK/audit.log" | grep -qv '^\(letters\|I8\) '
+    [ "$1" -gt 0 ] && grep -q ' ok ' -- "$WORK/audit.log" &&
+        ! grep ' FAIL ' -- "$WORK/audit.log" | grep -qv '^\(letters\|I8\) '
 }

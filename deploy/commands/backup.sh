@@ -65,12 +65,16 @@ tables_copy() {
 
 # manifest_write REDIS_AT TABLES_AT
 manifest_write() {
+    local schema letters
+    schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration') ||
+        die "the tables of $DATABASE have no schema, as after a restore that was interrupted"
+    letters=$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL') || return
     printf '%s = %s\n' format "$ARCHIVE_FORMAT" \
         program "$("$HONGBAO" version)" \
         redis_at "$1" tables_at "$2" finished_at "$(time_now)" \
-        schema "$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration')" \
+        schema "$schema" \
         partitions "${SETTING[partitions]}" \
-        letters "$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL')" \
+        letters "$letters" \
         mariadb "$(sql -e 'SELECT VERSION()')" \
         redis "$(redis INFO server | sed -n 's/^redis_version:\([0-9.]*\).*/\1/p')" \
         secret_id "$(secret_id)" >"$PARTIAL/manifest"
@@ -96,7 +100,7 @@ backup_verify() {
     private_redis "$1/redis.rdb"
     private_mariadb
     archive_load_tables "$1"
-    "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+    archive_migrate
     archive_settle "$1"
     private_stop
     printf '%s: restored into private stores, the audit is clean\n' "$1"

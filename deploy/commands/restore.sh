@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hongbao restore [--replace] [--without-redis] DIR: brings a backup back into both stores (docs/how-to/backup.md), while
-# no process of the site runs. At the end the audit is clean.
+# hongbao restore [--replace] [--without-redis] DIR: brings a backup back into both stores (docs/how-to/backup.md),
+# while no process of the site runs. At the end the audit is clean.
 set -euo pipefail
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
@@ -38,13 +38,14 @@ site_is_stopped() {
     clients=$(redis CLIENT LIST) || die "Redis does not answer: $clients"
     users=$(grep -v ' cmd=client|list ' <<<"$clients" | sed -n 's/.* user=\([^ ]*\).*/\1/p' | sort -u |
         grep -xE "hongbao_(hot|page|auth|card|settle)|${SETTING[redis_user]:-default}" | tr '\n' ' ') || true
-    [ -z "$users" ] || die "the site runs: stop all pools and the settle worker first (connected with Redis: ${users% })"
+    [ -z "$users" ] ||
+        die "the site runs: stop all pools and the settle worker first (connected with Redis: ${users% })"
 }
 
 stores_are_empty() {
     local rows keys
-    rows=$(sql -e "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '$DATABASE' AND table_name = 'user'") ||
-        die "the database does not answer"
+    rows=$(sql -e "SELECT COUNT(*) FROM information_schema.tables
+        WHERE table_schema = '$DATABASE' AND table_name = 'user'") || die "the database does not answer"
     [ "$rows" -eq 0 ] || rows=$(sql "$DATABASE" -e 'SELECT (SELECT COUNT(*) FROM user) + (SELECT COUNT(*) FROM packet)')
     keys=$(($(redis DBSIZE) - $(redis EXISTS hb:fence)))
     [ "$rows" -eq 0 ] || die "the database has users or packets; --replace deletes them"
@@ -75,10 +76,14 @@ redis_restore() {
         die "Redis can't be restored: $(tail -n 3 -- "$WORK/pipe.log")"
 }
 
+tables_drop() {
+    sql -e "DROP DATABASE IF EXISTS \`$DATABASE\`;
+        CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+}
+
 tables_restore() {
-    sql -e "DROP DATABASE IF EXISTS \`$DATABASE\`; CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     archive_load_tables "$ARCHIVE"
-    "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 || die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+    archive_migrate
 }
 
 main() {
@@ -95,6 +100,7 @@ main() {
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
     trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
+    tables_drop # first: without tables the site is not ready, however this ends
     redis_restore
     tables_restore
     archive_settle "$ARCHIVE"

@@ -32,8 +32,8 @@ user=root"
     REDIS=(redis-cli -e -s "$WORK/redis.sock")
     unset REDISCLI_AUTH
     HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL_SOCKET=$WORK/mariadb.sock" HB_MYSQL_USER=root
-        HB_MYSQL_PASSWORD= "HB_REDIS_SOCKET=$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD= HB_REDIS_TIMEOUT_MS=10000
-        HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
+        HB_MYSQL_PASSWORD= "HB_REDIS_SOCKET=$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
+        HB_REDIS_TIMEOUT_MS=10000 HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
 }
 
 # sql_program mariadb|mariadb-dump ARGS...: the client, or that of MySQL where there is no MariaDB.
@@ -90,7 +90,8 @@ private_mariadb() {
         --character-set-server=utf8mb4 --collation-server=utf8mb4_bin --innodb-use-native-aio=0 \
         --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 >"$WORK/mariadb.log" 2>&1 &
     private_pids+=($!)
-    wait_until 60 sql -e 'SELECT 1' >"$WORK/answer" 2>&1 || die "no private MariaDB: $(tail -n 5 -- "$WORK/mariadb.log")"
+    wait_until 60 sql -e 'SELECT 1' >"$WORK/answer" 2>&1 ||
+        die "no private MariaDB: $(tail -n 5 -- "$WORK/mariadb.log")"
     # The routines of the tables run with the rights of this user.
     sql -e "CREATE USER 'hongbao_migrate'@'localhost'; GRANT ALL ON *.* TO 'hongbao_migrate'@'localhost';
         CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # reload.sh PID: restarts a process of the service in place (docs/how-to/restart.md): `systemctl reload` runs this as
-# root, and ./dev restart. Ends when the new program serves; fails at once, with the old one still serving, when it would
-# not start.
+# root, and ./dev restart. Ends when the new program serves; fails at once, with the old one still serving, when the new
+# one would not start.
 set -euo pipefail
 
 SECONDS_MAX=60 # the program gives its check 20

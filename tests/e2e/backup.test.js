@@ -1,7 +1,7 @@
 // The commands of docs/how-to/backup.md: a backup that was made under load is restored, and no fen is missing. A backup
 // that is damaged or does not fit is refused.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -146,6 +146,38 @@ test('a damaged or unfinished backup is neither verified nor restored', async ()
       assert.match(await refusal(args), part === 'SHA256SUMS' ? /is not a complete backup/ : new RegExp(`is damaged.*${part}`, 's'));
     }
   }
+});
+
+test('a backup whose money is wrong is given up once the audit no longer changes, with what it finds', async () => {
+  const BACKUP = folder('wrong-money');
+  await site.hongbao('backup', BACKUP);
+  await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz >tables.sql
+    echo "UPDATE account SET balance_fen = balance_fen + 1 WHERE kind = 'wallet' LIMIT 1;" >>tables.sql
+    gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, BACKUP]);
+  const said = await refusal(['backup', '--verify', BACKUP], { ARCHIVE_STALL_SECONDS: '1' });
+  assert.match(said, /the audit is not clean, and nothing in it has changed for 1 s:\n[\s\S]*^I\d +FAIL/m);
+});
+
+test('what a killed restore leaves is not taken for a site; the next one with --replace brings the site back', async () => {
+  const BACKUP = folder('killed');
+  const user = await newUser({ yuan: '7' });
+  await site.hongbao('backup', BACKUP);
+  const slow = folder('slow');
+  cpSync(BACKUP, slow, { recursive: true });
+  await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz | sed 's/^-- Table structure for table .user.$/SELECT SLEEP(600);/' >tables.sql
+    gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, slow]);
+  for (const name of ['nginx', 'hot', 'page', 'auth', 'card', 'settle']) await site.dev('stop', name);
+  const sql = (text) => run('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '-e', text]);
+  const killed = spawn(env.HB_TEST_BINARY, ['restore', '--replace', slow], { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, detached: true, stdio: 'ignore' });
+  await poll('the tables are half restored', async () => /SLEEP/.test((await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")).stdout));
+  process.kill(-killed.pid, 'SIGKILL');
+  assert.match((await sql('SHOW TABLES IN hongbao')).stdout, /^transfer$/m);
+  await assert.rejects(site.hongbao('migrate', '--check'));
+  assert.match(await refusal(['backup', folder('half')]), /have no schema, as after a restore that was interrupted/);
+  await page.step(TOP, 1, { BACKUP });
+  await site.allUp();
+  assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
+  await audit();
 });
 
 test('a backup goes only to where it fits', async () => {
