@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hongbao setup [OPTION...]: makes the installed package a running site: secret, rights, stores, nginx, units. It may run
-# again: it keeps what exists, and a file that somebody has changed stays as it is. setup/ has its parts.
+# hongbao setup [OPTION...]: makes the installed package a running site: secret, rights, stores, nginx, units. It may
+# run again: it keeps what exists, and a file that somebody has changed stays as it is. setup/ has its parts.
 # shellcheck disable=SC2034
 set -euo pipefail
 exec 3<&- # the settings: setup runs before there are any, and reads the file itself
@@ -8,22 +8,23 @@ exec 3<&- # the settings: setup runs before there are any, and reads the file it
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
 SHARE=/usr/share/hongbao
 PROGRAM='hongbao setup'
-for part in ../common ../rights/roles setup/{options,questions,files,config,certificate,stores,nginx,units,site}; do
-    # shellcheck source=/dev/null
-    source "$FOLDER/$part.sh"
-done
-
 ETC=/etc/hongbao
 STATE=/var/lib/hongbao
-SUMS=$STATE/made          # checksums of the files that this script has written
+SUMS=$STATE/made # checksums of the files that setup has written
 DATABASE=hongbao
 NGINX=/etc/nginx
 NGINX_LOG=/var/log/nginx/hongbao.access.log
 REDIS_CONF=/etc/redis/redis-hongbao.conf
 REDIS_ACL=/etc/redis/hongbao-users.acl
-REDIS_SOCKET=/run/redis-hongbao/redis-server.sock
-MYSQL_SOCKET=/run/mysqld/mysqld.sock
+REDIS_SOCKET_OWN=/run/redis-hongbao/redis-server.sock
 MARIADB_CNF=/etc/mysql/mariadb.conf.d/60-hongbao.cnf
+MYSQL_SOCKET_OWN=/run/mysqld/mysqld.sock
+
+for part in ../common ../rights/roles \
+    setup/{options,questions,files,config,certificate,stores,redis,mariadb,nginx,units,site}; do
+    # shellcheck source=/dev/null
+    source "$FOLDER/$part.sh"
+done
 
 main() {
     options_read "$@"

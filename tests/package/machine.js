@@ -84,6 +84,11 @@ export class Machine {
     return ['-t', this.#leader, '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', ...ENVIRONMENT, ...command];
   }
 
+  // The command line that runs the command in the machine.
+  enter(...command) {
+    return ['nsenter', ...this.#enter(command)];
+  }
+
   // Runs the command in the machine and returns its output, without the last line break. Throws when it fails.
   async run(...command) {
     const { stdout } = await run('nsenter', this.#enter(command), { maxBuffer: OUTPUT_MAX });

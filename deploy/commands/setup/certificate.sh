@@ -4,8 +4,7 @@
 # Sets CERTIFICATE and KEY; to nothing when the site keeps the certificate that it has.
 certificate_make() {
     if [ -n "$CERTIFICATE" ]; then
-        [ -r "$CERTIFICATE" ] || die "can't read the certificate $CERTIFICATE"
-        [ -r "$KEY" ] || die "can't read the key $KEY"
+        certificate_check
         # Not what a symbolic link points to: certbot renews by changing the link.
         CERTIFICATE=$(realpath -s -- "$CERTIFICATE")
         KEY=$(realpath -s -- "$KEY")
@@ -15,11 +14,47 @@ certificate_make() {
     fi
 }
 
+# Dies when nginx or every browser would refuse them. A name that is missing is told: behind a proxy it may be right.
+certificate_check() {
+    local problem
+    problem=$(certificate_problem "$CERTIFICATE")
+    problem=${problem:-$(key_problem "$KEY")}
+    [ -z "$problem" ] || die "$problem"
+    certificate_names_host ||
+        say "The certificate $CERTIFICATE is not for $HOST: browsers will refuse the site."
+}
+
+# certificate_problem FILE: prints what is wrong with it; nothing when it is right.
+certificate_problem() {
+    if ! [ -r "$1" ] || ! [ -f "$1" ]; then
+        echo "can't read the certificate $1"
+    elif ! openssl x509 -in "$1" -noout 2>/dev/null; then
+        echo "$1 is no certificate in PEM"
+    elif ! openssl x509 -in "$1" -noout -checkend 0 >/dev/null; then
+        echo "the certificate $1 has expired: $(openssl x509 -in "$1" -noout -enddate | cut -d = -f 2)"
+    fi
+}
+
+# key_problem FILE: the same, of the key of CERTIFICATE.
+key_problem() {
+    local public
+    if ! [ -r "$1" ] || ! [ -f "$1" ]; then
+        echo "can't read the key $1"
+    elif ! public=$(openssl pkey -in "$1" -pubout -passin pass: 2>/dev/null); then
+        echo "$1 is no private key in PEM, or it has a passphrase, for which nginx can't ask"
+    elif [ "$public" != "$(openssl x509 -in "$CERTIFICATE" -noout -pubkey)" ]; then
+        echo "$1 is not the key of $CERTIFICATE"
+    fi
+}
+
+certificate_names_host() {
+    openssl x509 -in "$CERTIFICATE" -noout "-check$(host_is_ip && echo ip || echo host)" "$HOST" 2>/dev/null |
+        grep -q 'does match'
+}
+
 # Whether the self-signed certificate is there, for this host, and for another month.
 certificate_fits() {
-    openssl x509 -in "$CERTIFICATE" -noout "-check$(host_is_ip && echo ip || echo host)" "$HOST" 2>/dev/null |
-        grep -q 'does match' &&
-        openssl x509 -in "$CERTIFICATE" -noout -checkend 2592000 >/dev/null
+    certificate_names_host && openssl x509 -in "$CERTIFICATE" -noout -checkend 2592000 >/dev/null
 }
 
 host_is_ip() {
@@ -29,5 +64,6 @@ host_is_ip() {
 certificate_sign() {
     install -d -m 700 "$ETC/tls"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=$HOST" \
-        -addext "subjectAltName=$(host_is_ip && echo IP || echo DNS):$HOST" -keyout "$KEY" -out "$CERTIFICATE" 2>/dev/null
+        -addext "subjectAltName=$(host_is_ip && echo IP || echo DNS):$HOST" \
+        -keyout "$KEY" -out "$CERTIFICATE" 2>/dev/null
 }

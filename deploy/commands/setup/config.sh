@@ -1,9 +1,16 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The secret, the passwords of the roles, and the program's configuration.
 
+# setting NAME: prints the value in the configuration; nothing without one.
+setting() {
+    [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^$1 *= *//p" "$ETC/hongbao.conf" | tail -n 1
+}
+
 # Whether the site has packets, whose links need the secret that they were made with.
 site_has_packets() {
-    [ "$(mariadb_admin -N -e "SELECT 1 FROM $DATABASE.packet LIMIT 1" 2>/dev/null)" = 1 ]
+    local question="SELECT 1 FROM $DATABASE.packet LIMIT 1"
+    [ "$({ mariadb_admin -N -e "$question" ||
+        mariadb_as hongbao_audit "$(rights_password "$ETC/rights" audit)" -N -e "$question"; } 2>/dev/null)" = 1 ]
 }
 
 secret_make() {
@@ -11,12 +18,12 @@ secret_make() {
     if [ ! -s "$ETC/secret" ] && site_has_packets; then
         die "$ETC/secret is missing, and the links of this site's packets need it: put it back from your copy"
     fi
-    [ -s "$ETC/secret" ] || (umask 077 && printf '%s\n' "$(random_hex 32)" >"$ETC/secret.new" && mv "$ETC/secret.new" "$ETC/secret")
+    [ -s "$ETC/secret" ] ||
+        (umask 077 && printf '%s\n' "$(random_hex 32)" >"$ETC/secret.new" && mv "$ETC/secret.new" "$ETC/secret")
     rights_make "$ETC/rights"
 }
 
 config_make() {
-    [ "$(setting demo)" != on ] || DEMO=on
     file_put "$ETC/hongbao.conf" 644 root:root <<TEXT
 # The settings of the site: man hongbao.conf. After a change: hongbao check && systemctl reload 'hongbao-*.service'
 base_url = https://$HOST
@@ -25,6 +32,6 @@ rights_dir = $ETC/rights
 redis_socket = $REDIS_SOCKET
 mysql_socket = $MYSQL_SOCKET
 mysql_database = $DATABASE
-demo = $DEMO
+demo = ${DEMO:-off}
 TEXT
 }

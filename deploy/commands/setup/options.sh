@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The options of the command.
 
-HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' ASK=yes DEMO=off ACTION=install
+HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' DEMO='' ASK=yes ACTION=install
 
 usage() {
     cat <<'TEXT'
@@ -14,6 +14,8 @@ Without options it asks. It may run again; it keeps secrets, money, and files th
   --certificate FILE   the certificate with its chain, and
   --key FILE             its key, both in PEM
   --demo               play money: users may deposit what they like
+  --redis-socket PATH  a Redis that exists already, of which the site becomes the only user, and
+  --mysql-socket PATH  a MariaDB that exists already; setup changes no settings of these
   --non-interactive    asks nothing; what is missing is an error
   --remove             takes the site out of service; money, secrets and settings stay, for the next setup
   --upgrade            what the package runs after an upgrade: tables, rights, files, and a restart in place
@@ -21,14 +23,17 @@ TEXT
 }
 
 options_read() {
+    local path
     while [ $# -gt 0 ]; do
         case $1 in
-        --host | --certificate | --key) [ $# -ge 2 ] || die "$1 needs a value" ;;
+        --host | --certificate | --key | --redis-socket | --mysql-socket) [ $# -ge 2 ] || die "$1 needs a value" ;;
         esac
         case $1 in
         --host) HOST=$2 && shift ;;
         --certificate) CERTIFICATE=$2 && shift ;;
         --key) KEY=$2 && shift ;;
+        --redis-socket) REDIS_SOCKET=$2 && shift ;;
+        --mysql-socket) MYSQL_SOCKET=$2 && shift ;;
         --self-signed) SELF_SIGNED=yes ;;
         --demo) DEMO=on ;;
         --non-interactive) ASK= ;;
@@ -39,6 +44,10 @@ options_read() {
         esac
         shift
     done
-    [ -z "$CERTIFICATE$KEY" ] || { [ -n "$CERTIFICATE" ] && [ -n "$KEY" ]; } || die "--certificate and --key belong together"
+    [ -z "$CERTIFICATE$KEY" ] || { [ -n "$CERTIFICATE" ] && [ -n "$KEY" ]; } ||
+        die "--certificate and --key belong together"
     [ -z "$SELF_SIGNED" ] || [ -z "$CERTIFICATE" ] || die "--self-signed and --certificate exclude each other"
+    for path in "$REDIS_SOCKET" "$MYSQL_SOCKET"; do
+        [[ -z $path || $path == /* ]] || die "the path of a socket begins with /: $path"
+    done
 }

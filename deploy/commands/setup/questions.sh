@@ -1,46 +1,87 @@
-# shellcheck shell=bash disable=SC2034,SC2154
-# What the options leave open: from the earlier setup, then from the operator.
+# shellcheck shell=bash disable=SC2034,SC2153,SC2154
+# What the options leave open: from the earlier setup, then from the operator. A wrong answer is asked for again.
 
-# setting NAME: prints the value in the configuration; nothing without one.
-setting() {
-    [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^$1 *= *//p" "$ETC/hongbao.conf" | tail -n 1
-}
+ANSWER=
 
-# ask QUESTION DEFAULT: prints the answer.
+# ask QUESTION DEFAULT CHECK: sets ANSWER. CHECK ANSWER prints what is wrong with it; nothing when it is right.
 ask() {
-    local answer
-    read -r -p "$1${2:+ [$2]}: " answer </dev/tty
-    printf '%s\n' "${answer:-$2}"
+    local problem
+    while true; do
+        read -r -p "$1${2:+ [$2]}: " ANSWER </dev/tty || die "no answer"
+        ANSWER=${ANSWER:-$2}
+        problem=$("$3" "$ANSWER")
+        [ -n "$problem" ] || return 0
+        say "  $problem"
+    done
 }
 
-# Completes the options: from the earlier setup, then from the operator.
+host_problem() {
+    local label='[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
+    [ ${#1} -le 253 ] && [[ $1 =~ ^$label(\.$label)*$ ]] ||
+        printf "'%s' is not a host name, such as hongbao.example: without https:// and without a port\n" "$1"
+}
+
+yes_problem() {
+    [[ $1 =~ ^([Yy]([Ee][Ss])?|[Nn][Oo]?)$ ]] || echo 'answer yes or no'
+}
+
+# Completes the options.
 options_complete() {
-    local url answer
+    local url
     url=$(setting base_url)
     HOST=${HOST:-${url#https://}}
-    [ ! -t 0 ] && ASK=
+    [ -t 0 ] || ASK=
+    host_choose
+    config_fits "$url"
+    certificate_choose "$url"
+    demo_choose
+}
+
+host_choose() {
+    local problem
     if [ -z "$HOST" ]; then
         [ -n "$ASK" ] || die "which name has the site? --host NAME"
-        HOST=$(ask 'Name of the site, as browsers see it' "$(hostname -f 2>/dev/null || hostname)")
+        ask 'Name of the site, as browsers see it' "$(hostname -f 2>/dev/null || hostname)" host_problem
+        HOST=$ANSWER
     fi
-    config_fits "$url"
-    [[ $HOST =~ ^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$ ]] || die "'$HOST' is not a host name"
+    problem=$(host_problem "$HOST")
+    [ -z "$problem" ] || die "$problem"
+}
+
+# certificate_choose URL
+certificate_choose() {
     [ -z "$SELF_SIGNED$CERTIFICATE" ] || return 0
     # The same site goes on with its certificate.
-    [ ! -f "$NGINX/sites-available/hongbao" ] || [ "$url" != "https://$HOST" ] || return 0
+    [ ! -f "$NGINX/sites-available/hongbao" ] || [ "$1" != "https://$HOST" ] || return 0
     [ -n "$ASK" ] || die "which certificate has the site? --certificate FILE --key FILE, or --self-signed"
-    answer=$(ask 'File of the certificate with its chain; empty: a self-signed one' '')
-    if [ -z "$answer" ]; then
-        SELF_SIGNED=yes
-    else
-        CERTIFICATE=$answer
-        KEY=$(ask 'File of its key' '')
-    fi
+    ask 'File of the certificate with its chain (empty: a self-signed one, to try the site)' '' \
+        certificate_answer_problem
+    CERTIFICATE=$ANSWER
+    [ -n "$CERTIFICATE" ] || SELF_SIGNED=yes
+    [ -n "$SELF_SIGNED" ] || { ask 'File of its key' '' key_problem && KEY=$ANSWER; }
+}
+
+certificate_answer_problem() {
+    [ -z "$1" ] || certificate_problem "$1"
+}
+
+demo_choose() {
+    [ -z "$DEMO" ] || return 0
+    DEMO=$(setting demo)
+    [ -z "$DEMO" ] && [ -n "$ASK" ] || return 0
+    say 'With play money all users give themselves as much as they like: to try the site, never beside real money.'
+    ask 'Play money?' no yes_problem
+    [[ $ANSWER != [Yy]* ]] || DEMO=on
 }
 
 # config_fits URL: a configuration that the operator has changed must say what the options say.
 config_fits() {
+    local name
     [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf" || return 0
     [ "$1" = "https://$HOST" ] || die "$ETC/hongbao.conf is yours: set base_url = https://$HOST there first"
-    [ "$DEMO" = off ] || [ "$(setting demo)" = on ] || die "$ETC/hongbao.conf is yours: set demo = on there first"
+    [ "$DEMO" != on ] || [ "$(setting demo)" = on ] || die "$ETC/hongbao.conf is yours: set demo = on there first"
+    for name in REDIS_SOCKET MYSQL_SOCKET; do
+        [ -z "${!name}" ] || [ "$(setting "${name,,}")" = "${!name}" ] ||
+            die "$ETC/hongbao.conf is yours: set ${name,,} = ${!name} there first"
+    done
 }

@@ -2,7 +2,8 @@
 # The whole site: what the operator asked for.
 
 site_answers() {
-    [ "$(curl -sk --max-time 3 -o /dev/null -w '%{http_code}' --resolve "$HOST:443:127.0.0.1" "https://$HOST$1")" = 200 ]
+    [ "$(curl -sk --max-time 3 -o /dev/null -w '%{http_code}' --resolve "$HOST:443:127.0.0.1" \
+        "https://$HOST$1")" = 200 ]
 }
 
 # What a process checks when it starts: before any that runs is touched.
@@ -24,6 +25,7 @@ site_make() {
     mapfile -t running < <(units_running)
     redis_make
     mariadb_make
+    stores_handed
     nginx_make
     program_check
     units_start
@@ -33,14 +35,50 @@ site_make() {
 }
 
 setup_install() {
+    admin_check
     options_complete
     [ "$(setting base_url)" = "https://$HOST" ] || say "the site is https://$HOST"
+    stores_choose
     secret_make
     certificate_make
     config_make
     site_make
-    say ''
+    if store_exists redis || store_exists mariadb; then
+        hongbao doctor >&2 || say "The site serves; hongbao doctor has found what the lines above name."
+    fi
+    summary >&2
     printf 'https://%s/\n' "$HOST"
+}
+
+# What the operator has to know now.
+summary() {
+    cat <<TEXT
+
+money      the database $DATABASE; sessions and open packets: Redis, $REDIS_SOCKET
+settings   $ETC/hongbao.conf: man hongbao.conf
+logs       journalctl -u 'hongbao-*', $NGINX_LOG
+manual     man hongbao, /usr/share/doc/hongbao/docs/how-to
+
+Next:
+- Copy $ETC/secret to a safe place: without it no link to a packet works.
+- systemctl enable --now hongbao-backup.timer: a backup every night, into /var/backups/hongbao.
+- Let the TCP ports 80 and 443 through the firewall.
+- $(certificate_advice)
+- hongbao doctor: tells what is wrong, and what mends it. hongbao user show NAME: helps a user.
+
+TEXT
+}
+
+certificate_advice() {
+    local file
+    file=$(sed -n 's/^ *ssl_certificate *\(.*\);.*/\1/p' "$NGINX/sites-available/hongbao" | head -n 1)
+    case $file in
+    "$ETC/tls/"*)
+        printf 'Browsers warn of the certificate. One of Let'\''s Encrypt: certbot certonly --webroot -w %s -d %s
+  --deploy-hook "systemctl reload nginx", then hongbao setup --certificate FILE --key FILE.\n' "$STATE/acme" "$HOST"
+        ;;
+    *) printf 'After each renewal of the certificate %s: systemctl reload nginx.\n' "$file" ;;
+    esac
 }
 
 # Nothing to do while the site is out of service.
@@ -49,6 +87,8 @@ setup_upgrade() {
     [ -f "$ETC/hongbao.conf" ] && systemctl -q is-enabled hongbao.target 2>/dev/null || return 0
     url=$(setting base_url)
     HOST=${url#https://}
+    admin_check
+    stores_choose
     secret_make
     site_make
 }
@@ -64,6 +104,6 @@ setup_remove() {
     systemctl disable -q --now redis-server@hongbao 2>/dev/null || true
     file_remove "$NGINX/sites-available/hongbao" "$REDIS_CONF" "$REDIS_ACL" "$MARIADB_CNF"
     systemctl daemon-reload
-    say "The site is out of service. Money, secrets and settings are kept: $ETC, /var/lib/redis/hongbao, and the database"
-    say "$DATABASE. \`hongbao setup\` brings it back."
+    say "The site is out of service. Money, secrets and settings are kept: $ETC, the data of Redis, and the database
+$DATABASE. \`hongbao setup\` brings it back."
 }

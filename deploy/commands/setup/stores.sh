@@ -1,79 +1,83 @@
 # shellcheck shell=bash disable=SC2034,SC2153,SC2154
-# Redis and MariaDB: an instance and a database of the site's own, with a user for each role.
+# Stores that existed before the site, and have administrators of their own (--redis-socket, --mysql-socket).
+# STATE/stores names them. Setup changes nothing there but the users of the roles, the database and its tables. What it
+# may not do itself it writes to HANDED, for the administrators.
 
-redis_make() {
-    local quarter_mb acl
-    quarter_mb=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024 / 4))
-    acl=$(rights_acl "$ETC/rights" off)
-    file_put "$REDIS_ACL" 640 redis:redis <<<"$acl"
-    install -d -m 750 -o redis -g redis /var/lib/redis/hongbao
-    file_put "$REDIS_CONF" 640 redis:redis <<TEXT
-# Redis of hongbao: an instance of its own, redis-server@hongbao.
-include $SHARE/redis/settings.conf
-unixsocket $REDIS_SOCKET
-unixsocketperm 777
-aclfile $REDIS_ACL
-dir /var/lib/redis/hongbao
-pidfile /run/redis-hongbao/redis-server.pid
-logfile /var/log/redis/redis-server-hongbao.log
-# A quarter of the memory of this machine. Beyond this Redis refuses writes.
-maxmemory $((quarter_mb > 256 ? quarter_mb : 256))mb
-TEXT
-    if ! systemctl -q is-active redis-server@hongbao; then
-        systemctl enable -q --now redis-server@hongbao
-    elif ! sha256sum --status -c -- "$STATE/acl-loaded" 2>/dev/null; then
-        REDISCLI_AUTH=$(rights_password "$ETC/rights" operator) \
-            redis-cli -e -s "$REDIS_SOCKET" --user hongbao_operator ACL LOAD >/dev/null ||
-            die "Redis refuses $REDIS_ACL: journalctl -u redis-server@hongbao"
-    fi
-    sha256sum -- "$REDIS_ACL" >"$STATE/acl-loaded"
-    wait_until 60 redis_answers || die "Redis does not answer: journalctl -u redis-server@hongbao"
+HANDED=$ETC/for-administrators
+# redis_user, redis_password, mysql_user and mysql_password of an administrator, where setup may have them.
+ADMIN=$ETC/admin.conf
+HANDED_TEXT=
+
+# Sets REDIS_SOCKET and MYSQL_SOCKET: those of the options, then of the earlier setup, then the site's own.
+stores_choose() {
+    local redis=$REDIS_SOCKET mysql=$MYSQL_SOCKET
+    REDIS_SOCKET=$(setting redis_socket)
+    MYSQL_SOCKET=$(setting mysql_socket)
+    [ "${redis:-$REDIS_SOCKET} ${mysql:-$MYSQL_SOCKET}" = "$REDIS_SOCKET $MYSQL_SOCKET" ] || ! site_has_packets ||
+        die "this site has packets in other stores: see /usr/share/doc/hongbao/docs/how-to/move.md"
+    [ -z "$redis" ] || store_record redis
+    [ -z "$mysql" ] || store_record mariadb
+    REDIS_SOCKET=${redis:-${REDIS_SOCKET:-$REDIS_SOCKET_OWN}}
+    MYSQL_SOCKET=${mysql:-${MYSQL_SOCKET:-$MYSQL_SOCKET_OWN}}
 }
 
-redis_answers() {
-    [ "$(REDISCLI_AUTH=$(rights_password "$ETC/rights" operator) \
-        redis-cli -s "$REDIS_SOCKET" --user hongbao_operator PING 2>/dev/null)" = PONG ]
+# store_exists redis|mariadb: whether it existed before the site.
+store_exists() {
+    grep -qsx "$1" "$STATE/stores"
 }
 
-mariadb_admin() {
-    mariadb --no-defaults --socket="$MYSQL_SOCKET" --user=root "$@"
+store_record() {
+    store_exists "$1" || printf '%s\n' "$1" >>"$STATE/stores"
 }
 
-mariadb_answers() {
-    mariadb_admin --connect-timeout=2 -e 'SELECT 1' >/dev/null 2>&1
+# admin_value NAME: prints the setting of the administrator; nothing without one.
+admin_value() {
+    [ ! -f "$ADMIN" ] || sed -n "s/^$1 *= *//p" "$ADMIN" | tail -n 1
 }
 
-mariadb_make() {
-    if [ -d "${MARIADB_CNF%/*}" ]; then
-        file_put "$MARIADB_CNF" 644 root:root <"$SHARE/mariadb/settings.cnf"
-        [ -z "$changed" ] || systemctl restart mariadb
-    fi
-    systemctl -q is-active mariadb || systemctl start mariadb
-    wait_until 60 mariadb_answers || die "MariaDB does not let root in by $MYSQL_SOCKET: journalctl -u mariadb"
-    tables_make
+# admin_check: the file has passwords.
+admin_check() {
+    [ ! -f "$ADMIN" ] || [ "$(stat -c '%U %a' -- "$ADMIN")" = 'root 600' ] ||
+        die "others may read $ADMIN: chown root $ADMIN; chmod 600 $ADMIN"
 }
 
-# Tables and rights. Rights are granted only when what the database has is not what it had after the last time: between
-# REVOKE and GRANT a running pool would be refused. A routine that a migration made anew has lost its rights.
-tables_make() {
-    local state=$STATE/rights
-    local -a grants=("$SHARE/rights/grants.sql")
-    [ "$(setting demo)" != on ] || grants+=("$SHARE/rights/grants-demo.sql")
-    rights_state "${grants[@]}" | cmp -s -- "$state" || rights_sql "$ETC/rights" "$DATABASE" | mariadb_admin
-    hongbao migrate
-    if ! rights_state "${grants[@]}" | cmp -s -- "$state"; then
-        mariadb_admin "$DATABASE" < <(cat -- "${grants[@]}")
-        (umask 077 && rights_state "${grants[@]}" >"$state")
-    fi
+# store_reachable NAME SOCKET: whether the processes of the site can connect.
+store_reachable() {
+    case $2 in
+    /tmp/* | /var/tmp/* | /home/* | /root/* | /run/user/*) die "$2: the units of the site can't see this folder" ;;
+    esac
+    [ -S "$2" ] || die "$1 has no socket $2; does it run?"
+    setpriv --reuid=hongbao-page --regid=hongbao --init-groups test -w "$2" ||
+        die "the users hongbao-* may not connect to $2: every role has a password, so everybody may (mode 777)"
 }
 
-# rights_state FILE…: prints what the files, the users' passwords and the database say about rights.
-rights_state() {
-    local role
-    rights_sql "$ETC/rights" "$DATABASE"
-    cat -- "$@"
-    for role in "${ROLES[@]}"; do
-        [[ $ROLES_WITHOUT_MARIADB == *" $role "* ]] ||
-            mariadb_admin -N -e "SHOW GRANTS FOR hongbao_$role@localhost" 2>&1 | sort
+# store_lacks FINDING…: whether hongbao doctor finds one of these.
+store_lacks() {
+    local name found
+    found=$(hongbao doctor --json --skip nginx --skip pools 2>/dev/null) || true
+    for name; do
+        [[ $found != *"\"name\":\"$name\""* ]] || return 0
     done
+    return 1
+}
+
+# store_hand_over FILE COMMAND TEXT: the text is for the administrator, who runs COMMAND <FILE.
+store_hand_over() {
+    install -d -m 700 "$HANDED"
+    (umask 077 && printf '%s\n' "$3" >"$HANDED/$1")
+    HANDED_TEXT+="
+    $2 <$HANDED/$1"
+}
+
+# Ends setup when the administrators have something to do.
+stores_handed() {
+    if [ -n "$HANDED_TEXT" ]; then
+        say "The administrators of the stores have to run this, which has passwords; then run hongbao setup again:
+$HANDED_TEXT
+
+Setup does it itself once $ADMIN (mode 600) has an administrator's redis_user, redis_password, mysql_user and
+mysql_password."
+        exit 1
+    fi
+    rm -rf -- "$HANDED"
 }

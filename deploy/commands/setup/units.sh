@@ -25,6 +25,8 @@ units_start() {
     systemctl daemon-reload
     names+=(hongbao-{hot,auth,card,page}.socket hongbao.target)
     systemctl enable -q "${names[@]}"
+    store_exists redis || systemctl add-wants -q hongbao.target redis-server@hongbao.service
+    store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
     systemctl start "${names[@]}" ||
         die "a unit does not start: systemctl status 'hongbao-*'"
 }
@@ -33,12 +35,13 @@ units_start() {
 units_running() {
     local name
     for name in settle hot auth card page; do
-        systemctl list-units --plain --no-legend --state=active "hongbao-$name.service" "hongbao-$name@*.service" | cut -d ' ' -f 1
+        systemctl list-units --plain --no-legend --state=active "hongbao-$name.service" "hongbao-$name@*.service" |
+            cut -d ' ' -f 1
     done
 }
 
-# units_reload UNIT…: a restart in place. When a process refuses it, an ordinary restart, but only of a program that would
-# start: one that allows other system calls than the program before can't take its place.
+# units_reload UNIT…: a restart in place. When a process refuses it, an ordinary restart, but only of a program that
+# would start: one that allows other system calls than the program before can't take its place.
 units_reload() {
     local unit
     for unit; do

@@ -1,0 +1,186 @@
+// `hongbao setup` on a Debian 12 of its own: its questions, what it does when the new program would not start, and stores
+// that existed before the site. Needs root, as machine.test.js.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { certificate, day } from '../e2e/support/certificate.js';
+import { blocksOf } from '../e2e/support/how_to_blocks.js';
+import { Machine, packageBuild } from './machine.js';
+import { converse } from './terminal.js';
+
+const HOST = 'hongbao.example';
+const machine = new Machine('setup');
+
+before(async () => {
+  const deb = await packageBuild();
+  await machine.boot(deb);
+  await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
+  mkdirSync(join(machine.folder, 'root/tls'));
+  const make = (file, name, to) => certificate(join(machine.folder, 'root/tls'), file, `DNS:${name}`, day(-30), day(to));
+  make('site', HOST, 90);
+  make('other', 'other.example', 90);
+  make('old', HOST, -2);
+});
+after(() => machine.end());
+
+const status = (path) => machine.run('curl', '-sk', '-o', '/dev/null', '-w', '%{http_code}', '--resolve', `${HOST}:443:127.0.0.1`,
+  `https://${HOST}${path}`);
+const setup = (...options) => machine.run('hongbao', 'setup', '--non-interactive', ...options);
+const refusal = (...command) => machine.run(...command).then(() => assert.fail('it has not failed'), ({ stderr }) => stderr);
+const refused = (...options) => refusal('hongbao', 'setup', '--non-interactive', ...options);
+const pids = async () => (await machine.shell("systemctl show -P MainPID 'hongbao-*.service' | sort -n")).split('\n').filter(Boolean);
+
+test('what can only be a mistake is refused before anything is made', async () => {
+  assert.match(await machine.run('hongbao', 'setup', '--help'), /^usage: hongbao setup[\s\S]*--redis-socket PATH/);
+  const tls = (pem, key) => ['--host', HOST, '--certificate', `/root/tls/${pem}`, '--key', `/root/tls/${key}`];
+  assert.match(await refused('--self-signed'), /which name has the site\? --host NAME/);
+  assert.match(await refused('--host', 'https://x.example', '--self-signed'), /'https:\/\/x\.example' is not a host name/);
+  assert.match(await refused('--host', HOST), /which certificate has the site\?/);
+  assert.match(await refused(...tls('nothing.pem', 'site.key')), /can't read the certificate \/root\/tls\/nothing\.pem/);
+  assert.match(await refused(...tls('site.key', 'site.key')), /site\.key is no certificate/);
+  assert.match(await refused(...tls('old.pem', 'old.key')), /old\.pem has expired: /);
+  assert.match(await refused(...tls('site.pem', 'other.key')), /other\.key is not the key of \/root\/tls\/site\.pem/);
+  assert.match(await refused('--host', HOST, '--self-signed', '--redis-socket', 'redis.sock'), /begins with \//);
+  assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
+});
+
+test('at a terminal a wrong answer is asked for again, play money has to be chosen, and a summary tells what is next', async () => {
+  const { code, output } = await converse(machine.enter('hongbao', 'setup'), [
+    [/Name of the site.*: $/, 'https://hongbao.example/'],
+    [/is not a host name[\s\S]*Name of the site.*: $/, HOST],
+    [/certificate.*: $/, '/nothing.pem'],
+    [/can't read[\s\S]*certificate.*: $/, '/etc/passwd'],
+    [/is no certificate[\s\S]*certificate.*: $/, '/root/tls/old.pem'],
+    [/has expired: [\s\S]*certificate.*: $/, '/root/tls/site.pem'],
+    [/File of its key: $/, '/root/tls/other.key'],
+    [/is not the key of[\s\S]*File of its key: $/, '/root/tls/site.key'],
+    [/never beside real money[\s\S]*Play money\? \[no\]: $/, 'perhaps'],
+    [/answer yes or no[\s\S]*Play money\? \[no\]: $/, ''],
+  ]);
+  assert.equal(code, 0, output);
+  for (const text of ['/etc/hongbao/secret', 'hongbao-backup.timer', 'hongbao doctor', '/root/tls/site.pem: systemctl reload nginx', '80 and 443',
+    `https://${HOST}/\r\n`]) assert.ok(output.includes(text), text);
+  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^demo = off$/m);
+  assert.equal(await status('/readyz'), '200');
+});
+
+test('a certificate for another host is told, and used', async () => {
+  const both = await machine.shell('hongbao setup --non-interactive --certificate /root/tls/other.pem --key /root/tls/other.key 2>&1');
+  assert.match(both, /other\.pem is not for hongbao\.example: browsers will refuse the site/);
+  await setup('--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
+  assert.match(machine.read('etc/nginx/sites-available/hongbao'), /ssl_certificate +\/root\/tls\/site\.pem;/);
+});
+
+test('no role may connect to the sockets of the pools', async () => {
+  for (const role of ['hot', 'page', 'auth', 'card', 'settle']) {
+    const connects = await machine.try('setpriv', `--reuid=hongbao-${role}`, '--regid=hongbao', '--init-groups', 'bash', '-c',
+      'for s in /run/hongbao/*.sock; do [ ! -w "$s" ] || echo "$s"; done');
+    assert.equal(connects, '', role);
+  }
+});
+
+test('what would not start takes the place of nothing: a reload fails at once, and so does setup', async () => {
+  const running = await pids();
+  const log = (unit) => machine.run('journalctl', '-u', unit, '-o', 'cat', '--no-pager');
+  await machine.shell("cp /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
+  await refusal('systemctl', 'reload', 'hongbao-page@1');
+  assert.match(await log('hongbao-page@1'), /partitons[\s\S]*restart refused[\s\S]*refuses the new program and goes on with the old one/);
+  assert.match(await refused(), /no such setting: partitons; did you mean partitions\?/);
+  await machine.shell('cp /root/hongbao.conf /etc/hongbao/');
+  assert.deepEqual(await pids(), running);
+  assert.equal(await status('/readyz'), '200');
+  await setup();
+  assert.deepEqual(await pids(), running);
+});
+
+// ---- stores that existed before the site ----
+
+const REDIS = '/run/redis-shared/redis-server.sock';
+const MYSQL = '/run/mariadb-shared/mysqld.sock';
+const PASSWORD = 'it\'s "an\\administrator"';
+// The answer "delete the money, too".
+const PURGE = "echo 'hongbao hongbao/drop-money boolean true' | debconf-set-selections; apt-get purge -y hongbao";
+const redisAdmin = (...command) => machine.run('env', `REDISCLI_AUTH=${PASSWORD}`, 'redis-cli', '-s', REDIS, ...command);
+const mysqlAdmin = (sql) => machine.run('env', `MYSQL_PWD=${PASSWORD}`, 'mariadb', `--socket=${MYSQL}`, '--user=root', '-N', '-e', sql);
+
+// The stores of others: each with an administrator who has a password.
+async function sharedStores() {
+  const file = (path, text) => writeFileSync(join(machine.folder, path), text);
+  file('etc/redis/redis-shared.conf', `include /usr/share/hongbao/redis/settings.conf\nunixsocket ${REDIS}\nunixsocketperm 777\n`
+    + 'dir /var/lib/redis/shared\npidfile /run/redis-shared/redis-server.pid\nmaxmemory 256mb\naclfile /etc/redis/shared.acl\n');
+  file('root/user', `user default on #${createHash('sha256').update(PASSWORD).digest('hex')} ~* &* +@all\n`);
+  await machine.shell(`install -m 640 -o redis -g redis /root/user /etc/redis/shared.acl; chown redis:redis /etc/redis/redis-shared.conf
+    install -d -o redis -g redis /var/lib/redis/shared; systemctl start redis-server@shared
+    mariadb-install-db --no-defaults --user=mysql --datadir=/var/lib/mysql-shared --skip-test-db --auth-root-authentication-method=normal >/dev/null
+    systemd-run -q --unit=mariadb-shared -p User=mysql -p RuntimeDirectory=mariadb-shared -p RuntimeDirectoryMode=755 \\
+      mariadbd --no-defaults --datadir=/var/lib/mysql-shared --socket=${MYSQL} --skip-networking --innodb-rollback-on-timeout=1
+    for i in $(seq 600); do ! mariadb --socket=${MYSQL} -u root -e 'SELECT 1' 2>/dev/null >&2 || break; sleep 0.1; done`);
+  await machine.run('mariadb', `--socket=${MYSQL}`, '-u', 'root', '-e',
+    `ALTER USER root@localhost IDENTIFIED BY '${PASSWORD.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
+}
+
+// Runs what setup has told the administrators to run, as they would: at a terminal, with their password.
+async function administratorsRun(told) {
+  const commands = told.split('\n').filter((line) => line.startsWith('    ')).map((line) => line.trim());
+  for (const command of commands) {
+    const user = command.includes('redis-cli') ? 'default' : 'root';
+    const { code, output } = await converse(machine.enter('bash', '-c', command.replace('ADMINISTRATOR', user)), [[/assword: $/, PASSWORD]]);
+    assert.equal(code, 0, output);
+    assert.doesNotMatch(output, /ERR|ERROR/);
+  }
+  return commands.length;
+}
+
+test('a site in stores of others: setup tells their administrators what to run, and starts no store of its own', async () => {
+  await machine.shell(`${PURGE}; apt-get install -y /root/hongbao.deb`);
+  await machine.run('systemctl', 'disable', '--now', 'mariadb', 'redis-server');
+  await sharedStores();
+  const [command] = blocksOf('install.md')['Stores that exist already'];
+  const { code, output } = await converse(machine.enter('bash', '-c', command), [
+    [/Name of the site.*: $/, HOST],
+    [/certificate.*: $/, '/root/tls/site.pem'],
+    [/File of its key: $/, '/root/tls/site.key'],
+    [/Play money\?.*: $/, 'no'],
+  ]);
+  assert.equal(code, 1, output);
+  assert.equal(await administratorsRun(output), 2); // users in both
+  const options = ['--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key'];
+  assert.equal(await administratorsRun(await refused(...options)), 1); // rights on the tables
+  await setup(...options);
+  assert.equal(await status('/readyz'), '200');
+  await machine.run('hongbao', 'doctor'); // finds nothing
+  await machine.run('systemctl', 'restart', 'redis-server@shared', 'hongbao.target'); // the users are kept
+  await machine.run('dpkg', '-i', '/root/hongbao.deb');
+  assert.equal(await status('/readyz'), '200');
+  const stores = await machine.try('systemctl', 'list-units', '--all', '--plain', '--no-legend', '--state=active,failed', 'redis-server@hongbao*', 'mariadb.service');
+  assert.equal(stores, '');
+});
+
+test('with an administrator in admin.conf setup does it itself', async () => {
+  writeFileSync(join(machine.folder, 'etc/hongbao/admin.conf'), `redis_user = default\nredis_password = ${PASSWORD}\nmysql_user = root\nmysql_password = ${PASSWORD}\n`);
+  await machine.shell('chmod 644 /etc/hongbao/admin.conf; systemctl stop hongbao.target; rm /etc/hongbao/rights/*.conf');
+  assert.match(await refused(), /others may read \/etc\/hongbao\/admin\.conf/);
+  await machine.run('chmod', '600', '/etc/hongbao/admin.conf');
+  await setup();
+  await machine.run('hongbao', 'doctor');
+  assert.equal(await status('/readyz'), '200');
+});
+
+test('a Redis that has keys of others is refused', async () => {
+  await machine.shell('rm /var/lib/hongbao/acl-loaded');
+  await redisAdmin('SET', 'cache:1', 'x');
+  assert.match(await refused(), /has keys of others, such as 'cache:1'/);
+  await redisAdmin('DEL', 'cache:1');
+});
+
+test('a removal and a purge leave the stores of others alone', async () => {
+  await machine.run('hongbao', 'setup', '--remove');
+  await setup('--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
+  assert.equal(await status('/readyz'), '200');
+  assert.match(await machine.shell(`${PURGE} 2>&1`), /kept: the database hongbao and the users hongbao_\*/);
+  assert.match(await mysqlAdmin('SHOW DATABASES'), /^hongbao$/m);
+  assert.match(await redisAdmin('ACL', 'USERS'), /^hongbao_hot$/m);
+  assert.equal(await machine.run('systemctl', 'is-active', 'redis-server@shared', 'mariadb-shared'), 'active\nactive');
+});

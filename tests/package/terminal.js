@@ -1,0 +1,33 @@
+// A person at a terminal: script(1) gives the program one of its own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const WAIT_MS = 120000;
+const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
+
+// Runs the command (a list of words). dialogue: pairs of what the terminal shows (RegExp, after the last answer) and the
+// answer to it. Returns { code, output }. Throws when something is not shown.
+export async function converse(command, dialogue) {
+  const program = spawn('script', ['-qfec', command.map(quoted).join(' '), '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let output = '';
+  let seen = 0;
+  let wake = () => {};
+  program.stdout.setEncoding('utf8').on('data', (text) => { output += text; wake(); });
+  program.stdout.on('end', () => wake());
+  const ended = once(program, 'close');
+  const late = setTimeout(() => program.kill('SIGKILL'), WAIT_MS);
+  try {
+    for (const [shown, answer] of dialogue) {
+      while (!shown.test(output.slice(seen))) {
+        if (program.stdout.readableEnded) throw new Error(`${shown} is not shown: ${output.slice(seen)}`);
+        await new Promise((resolve) => { wake = resolve; });
+      }
+      seen = output.length;
+      program.stdin.write(`${answer}\n`);
+    }
+    const [code] = await ended;
+    return { code, output };
+  } finally {
+    clearTimeout(late);
+  }
+}
