@@ -135,7 +135,7 @@ test('each unit comes back after it was killed, and the money is right', async (
   for (const { name } of await units()) {
     const pid = () => machine.run('systemctl', 'show', '-P', 'MainPID', name);
     const killed = await pid();
-    await machine.run('systemctl', 'kill', '-s', 'KILL', name);
+    await machine.run('systemctl', 'kill', '-s', 'KILL', '--kill-whom=main', name);
     await poll(`${name} runs again`, async () => ![killed, '0'].includes(await pid()) && allRun());
   }
   assert.equal(await status('/readyz'), '200');
