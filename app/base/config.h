@@ -19,6 +19,7 @@
 
 struct config {
     char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
+    uint64_t file_digest;       /* a part of the SHA-256 of that file's text; 0: there is none. No setting */
 
     /* stores */
     char redis_socket[CONFIG_TEXT_MAX];
@@ -135,6 +136,9 @@ void config_defaults(struct config *c);
  * bytes, caller's; messages that do not fit are left out); c is undefined then. ST_NO_MEMORY. A missing secret is
  * refused as well. A message never has a value in it: it may be a password. */
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
+/* Reads the file and the environment as far as this user may, without the secret, and passes over mistakes: for a
+ * command that needs only the names of folders. A setting that can't be read keeps its value. */
+void config_load_unchecked(struct config *c, const char *path);
 /* Reads the role's file, and the environment again, over a configuration that was loaded without a role. Errors as
  * config_load. */
 enum status config_role(struct config *c, const char *role, char *error, size_t error_size);

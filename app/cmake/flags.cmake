@@ -72,4 +72,5 @@ if(HB_COVERAGE)
     target_link_options(hb_flags INTERFACE --coverage)
 endif()
 
-target_link_options(hb_flags INTERFACE -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed)
+target_link_options(hb_flags INTERFACE -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed
+                    -Wl,--build-id=sha1)

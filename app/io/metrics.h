@@ -127,6 +127,8 @@ enum histogram { HISTOGRAMS(HISTOGRAM_ID) HISTOGRAM_COUNT };
 /* Maps the file; creates it when missing, with mode 0660: processes with users of their own share it by its group.
  * False: failed, errno says why; counting continues in private memory. */
 bool metrics_open(const char *path);
+/* Reads the file into private memory, for a process that only looks. False: it can't be read, errno says why. */
+bool metrics_read(const char *path);
 void metrics_add(enum metric m, uint64_t n);
 uint64_t metrics_get(enum metric m);
 

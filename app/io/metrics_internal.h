@@ -21,10 +21,18 @@ struct metrics_process {
     _Atomic uint64_t busy;   /* 1 while it works on requests */
 };
 
+/* What a process began with; of the entry at the same place. An older program does not write it. */
+struct metrics_beginning {
+    _Atomic uint64_t owner; /* that of the process that wrote it */
+    _Atomic uint64_t program_id;
+    _Atomic uint64_t config_digest;
+};
+
 struct metrics_page {
     _Atomic uint64_t counters[METRICS_COUNTERS_MAX];
     struct metrics_histogram histograms[METRICS_HISTOGRAMS_MAX];
     struct metrics_process processes[METRICS_PROCESSES_MAX];
+    struct metrics_beginning beginnings[METRICS_PROCESSES_MAX];
 };
 
 /* Private memory until metrics_open maps the file. */

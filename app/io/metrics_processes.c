@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "io/metrics_internal.h"
 
+_Static_assert((int)METRICS_MEMBERS_MAX == (int)METRICS_PROCESSES_MAX, "room for every process");
+
 enum {
     ALIVE_MS = 10 * 1000,
     ALIVE_BUSY_MS = 120 * 1000,
@@ -19,6 +21,7 @@ _Static_assert(METRIC_STARTS_SETTLE - METRIC_STARTS_HOT == METRICS_SETTLE, "a co
 /* The entry of this process. entry_none, which nobody reads, before the process begins and when the list is full. */
 static struct metrics_process entry_none;
 static struct metrics_process *own = &entry_none;
+static uint64_t own_program_id, own_config_digest;
 
 static uint64_t owner_of(enum metrics_role role)
 {
@@ -52,10 +55,29 @@ static struct metrics_process *entry_take(uint64_t owner, int64_t now_ms)
     return &entry_none;
 }
 
+void metrics_process_with(uint64_t program_id, uint64_t config_digest)
+{
+    own_program_id = program_id;
+    own_config_digest = config_digest;
+}
+
+static void beginning_write(uint64_t owner)
+{
+    if (own == &entry_none)
+        return;
+    struct metrics_beginning *b = &metrics_page->beginnings[own - metrics_page->processes];
+    atomic_store(&b->owner, 0);
+    atomic_store(&b->program_id, own_program_id);
+    atomic_store(&b->config_digest, own_config_digest);
+    atomic_store(&b->owner, owner);
+}
+
 void metrics_process_begin(enum metrics_role role)
 {
     assert(role < METRICS_ROLE_COUNT);
-    own = entry_take(owner_of(role), clock_monotonic_ms());
+    const uint64_t owner = owner_of(role);
+    own = entry_take(owner, clock_monotonic_ms());
+    beginning_write(owner);
     atomic_store_explicit(&own->start_s, clock_now_ms() / MS_PER_S, memory_order_relaxed);
     metrics_process_busy(false);
     metrics_process_beat();
@@ -78,6 +100,16 @@ void metrics_process_end(void)
     own = &entry_none;
 }
 
+static bool is_busy(const struct metrics_process *p)
+{
+    return atomic_load_explicit(&p->busy, memory_order_relaxed) != 0;
+}
+
+static bool is_alive(const struct metrics_process *p, int64_t age_ms)
+{
+    return age_ms <= (is_busy(p) ? ALIVE_BUSY_MS : ALIVE_MS);
+}
+
 void metrics_crew_read(enum metrics_role role, struct metrics_crew *out)
 {
     *out = (struct metrics_crew){ .beat_ms = -1 };
@@ -87,17 +119,35 @@ void metrics_crew_read(enum metrics_role role, struct metrics_crew *out)
         if ((atomic_load(&p->owner) & ((1U << OWNER_ROLE_BITS) - 1)) != (uint64_t)role + 1)
             continue;
         int64_t age_ms = beat_age_ms(p, now_ms);
-        bool busy = atomic_load_explicit(&p->busy, memory_order_relaxed) != 0;
         if (age_ms > FORGOTTEN_MS)
             continue;
         if (out->beat_ms < 0 || age_ms < out->beat_ms)
             out->beat_ms = age_ms;
-        if (age_ms > (busy ? ALIVE_BUSY_MS : ALIVE_MS))
+        if (!is_alive(p, age_ms))
             continue;
         int64_t start_s = atomic_load_explicit(&p->start_s, memory_order_relaxed);
         out->count++;
-        out->busy += busy;
+        out->busy += is_busy(p);
         if (start_s > out->start_s)
             out->start_s = start_s;
     }
+}
+
+size_t metrics_members_read(struct metrics_member *out)
+{
+    const int64_t now_ms = clock_monotonic_ms();
+    size_t count = 0;
+    for (size_t i = 0; i < METRICS_PROCESSES_MAX; i++) {
+        const struct metrics_process *p = &metrics_page->processes[i];
+        const struct metrics_beginning *b = &metrics_page->beginnings[i];
+        const uint64_t owner = atomic_load(&p->owner), role = owner & ((1U << OWNER_ROLE_BITS) - 1);
+        if (role == 0 || role > METRICS_ROLE_COUNT || !is_alive(p, beat_age_ms(p, now_ms)))
+            continue;
+        out[count++] = (struct metrics_member){ .role = (enum metrics_role)(role - 1),
+                                                .pid = (int)(owner >> OWNER_ROLE_BITS),
+                                                .says = atomic_load(&b->owner) == owner,
+                                                .program_id = atomic_load(&b->program_id),
+                                                .config_digest = atomic_load(&b->config_digest) };
+    }
+    return count;
 }

@@ -6,6 +6,9 @@
 
 #include "io/metrics.h"
 
+/* What every process says that it began with: its program (io/program_id.h) and its configuration (config.file_digest).
+ * Call it before metrics_process_begin. */
+void metrics_process_with(uint64_t program_id, uint64_t config_digest);
 /* Enters this process; counts a start. A process that restarts in its own place keeps its entry. */
 void metrics_process_begin(enum metrics_role role);
 /* Says that the process lives. Call it about once a second, and in the middle of long work. */
@@ -22,5 +25,16 @@ struct metrics_crew {
     int64_t beat_ms; /* age of the latest beat, also of a process that is not alive any more; -1: none is known */
 };
 void metrics_crew_read(enum metrics_role role, struct metrics_crew *out);
+
+/* A process that is alive. */
+struct metrics_member {
+    enum metrics_role role;
+    int pid;
+    bool says; /* what it began with; an older program does not */
+    uint64_t program_id, config_digest;
+};
+/* All processes that are alive, in out (METRICS_MEMBERS_MAX); returns their number. */
+enum { METRICS_MEMBERS_MAX = 256 };
+size_t metrics_members_read(struct metrics_member *out);
 
 #endif

@@ -34,7 +34,8 @@ enum {
     AUTH = 1 << SANDBOX_AUTH,
     CARD = 1 << SANDBOX_CARD,
     SETTLE = 1 << SANDBOX_SETTLE,
-    COMMAND = 1 << SANDBOX_COMMAND,
+    DOCTOR = 1 << SANDBOX_DOCTOR,
+    COMMAND = 1 << SANDBOX_COMMAND | DOCTOR,
     POOLS = HOT | PAGE | AUTH | CARD,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
     ALL = SERVERS | COMMAND,
@@ -78,7 +79,8 @@ struct row {
     }
 
 static const struct row CALLS[] = {
-    /* connections: nginx, Redis, MySQL. No other family than Unix sockets, and no process opens a listening socket */
+    /* connections: nginx, Redis, MySQL. The servers have no other family than Unix sockets, and no
+     * process opens a listening socket */
     CALL(ppoll, ALL, ANY),
     CALL(poll, ALL, ANY),
     CALL(accept, POOLS, ANY),
@@ -94,6 +96,8 @@ static const struct row CALLS[] = {
     CALL(shutdown, ALL, ANY),
     CALL(close, ALL, ANY),
     CALL(socket, ALL, 0, INT(AF_UNIX)),
+    CALL(socket, DOCTOR, 0, INT(AF_INET)), /* asks nginx for its certificate */
+    CALL(socket, DOCTOR, 0, INT(AF_INET6)),
     CALL(connect, ALL, ANY),
     CALL(getsockopt, ALL, ANY),
     CALL(setsockopt, ALL, ANY),
@@ -380,7 +384,8 @@ enum status sandbox_enter(enum sandbox_role role)
         log_error("this program allows other system calls: stop it and start it", NULL);
         return ST_CONFLICT;
     }
-    int error = role == SANDBOX_COMMAND || capabilities_drop() ? filter_load(role, own) : -errno;
+    int error =
+        role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || capabilities_drop() ? filter_load(role, own) : -errno;
     if (error == 0)
         return ST_OK;
     log_error("system calls not restricted", "error=\"%s\"", strerror(-error));

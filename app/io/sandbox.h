@@ -21,6 +21,7 @@ enum sandbox_role {
     SANDBOX_CARD,
     SANDBOX_SETTLE,
     SANDBOX_COMMAND, /* a command of the operator: may write files, has no restart */
+    SANDBOX_DOCTOR,  /* the same, and may connect to nginx */
     SANDBOX_ROLES
 };
 

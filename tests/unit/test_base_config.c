@@ -127,6 +127,41 @@ static void every_default_but_the_secret_is_a_legal_value(void **state)
     }
 }
 
+static void a_changed_file_has_another_digest(void **state)
+{
+    (void)state;
+    assert_int_equal(load(SECRET), ST_OK);
+    const uint64_t digest = config.file_digest;
+    assert_int_equal(load(SECRET "demo = on\n"), ST_OK);
+    assert_int_not_equal(config.file_digest, digest);
+    assert_int_equal(load(SECRET), ST_OK);
+    assert_int_equal(config.file_digest, digest);
+    char role[64];
+    (void)snprintf(role, sizeof role, "%s/page.conf", rights);
+    FILE *file = fopen(role, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    (void)snprintf(config.rights_dir, sizeof config.rights_dir, "%s", rights);
+    assert_int_equal(config_role(&config, "page", error, sizeof error), ST_OK);
+    assert_int_equal(config.file_digest, digest); /* of the file of all processes */
+    assert_int_equal(unlink(role), 0);
+}
+
+/* What `hongbao trace` does, for a user who may not read the secret. */
+static void without_the_secret_what_can_be_read_is_read(void **state)
+{
+    (void)state;
+    assert_int_equal(load("secret_file = /nowhere/secret\ncommand_dir = /folder\npartitions = many\nnone = 1\n"),
+                     ST_INVALID);
+    config_defaults(&config);
+    config_load_unchecked(&config, path);
+    assert_string_equal(config.command_dir, "/folder");
+    assert_int_equal(config.partitions, 16);
+    assert_int_equal(setenv("HB_COMMAND_DIR", "/other", 1), 0);
+    config_load_unchecked(&config, "/nowhere/hongbao.conf");
+    assert_string_equal(config.command_dir, "/other");
+}
+
 static void a_file_sets_what_it_names(void **state)
 {
     (void)state;
@@ -470,6 +505,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_design),
         cmocka_unit_test(every_default_but_the_secret_is_a_legal_value),
+        cmocka_unit_test(a_changed_file_has_another_digest),
+        cmocka_unit_test_teardown(without_the_secret_what_can_be_read_is_read, environment_clear),
         cmocka_unit_test(a_file_sets_what_it_names),
         cmocka_unit_test_teardown(texts_may_be_emptied_where_that_means_something, environment_clear),
         cmocka_unit_test_teardown(mistakes_are_refused_with_file_and_line, environment_clear),

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "io/metrics.h"
+#include "io/metrics_internal.h"
 #include "io/metrics_processes.h"
 
 static char dir[] = "/tmp/hb-metrics-XXXXXX";
@@ -205,6 +206,70 @@ static void a_process_is_in_the_list_from_its_beginning_to_its_end(void **state)
     assert_int_equal(crew(METRICS_HOT).count, 0);
 }
 
+/* What the list says of this process. */
+static bool member_find(struct metrics_member *out)
+{
+    struct metrics_member all[METRICS_MEMBERS_MAX];
+    size_t count = metrics_members_read(all);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].pid == getpid()) {
+            *out = all[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void a_process_says_what_it_began_with(void **state)
+{
+    struct metrics_member one;
+    (void)state;
+    assert_false(member_find(&one));
+    metrics_process_with(7, 8);
+    metrics_process_begin(METRICS_AUTH);
+    assert_true(member_find(&one));
+    assert_int_equal(one.role, METRICS_AUTH);
+    assert_true(one.says && one.program_id == 7 && one.config_digest == 8);
+    metrics_process_with(9, 8);
+    metrics_process_begin(METRICS_AUTH); /* again in place */
+    assert_true(member_find(&one));
+    assert_int_equal(one.program_id, 9);
+    /* An older program, which does not say it, has taken the entry of an earlier process. */
+    for (size_t i = 0; i < METRICS_PROCESSES_MAX; i++)
+        if (metrics_page->beginnings[i].program_id == 9)
+            metrics_page->beginnings[i].owner = 1;
+    assert_true(member_find(&one));
+    assert_false(one.says);
+    metrics_process_end();
+    assert_false(member_find(&one));
+}
+
+static void another_process_can_read_the_file_without_writing_to_it(void **state)
+{
+    int status;
+    (void)state;
+    metrics_process_with(7, 8);
+    metrics_process_begin(METRICS_PAGE);
+    const pid_t parent = getpid();
+    const uint64_t before = metrics_get(METRIC_SENT);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct metrics_member all[METRICS_MEMBERS_MAX];
+        bool found = false;
+        if (metrics_read("/nowhere/metrics") || !metrics_read(path))
+            _exit(1);
+        for (size_t i = metrics_members_read(all); i > 0; i--)
+            found |= all[i - 1].pid == parent && all[i - 1].says && all[i - 1].program_id == 7;
+        metrics_add(METRIC_SENT, 1);
+        _exit(found ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(metrics_get(METRIC_SENT), before);
+    metrics_process_end();
+}
+
 static void the_list_has_room_for_many_processes_and_the_rest_is_not_counted(void **state)
 {
     (void)state;
@@ -236,6 +301,8 @@ int main(void)
         cmocka_unit_test(sizes_are_whole_numbers),
         cmocka_unit_test(a_counter_of_seconds_is_printed_in_seconds),
         cmocka_unit_test(a_process_is_in_the_list_from_its_beginning_to_its_end),
+        cmocka_unit_test(a_process_says_what_it_began_with),
+        cmocka_unit_test(another_process_can_read_the_file_without_writing_to_it),
         cmocka_unit_test(the_list_has_room_for_many_processes_and_the_rest_is_not_counted),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

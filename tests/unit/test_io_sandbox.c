@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static int forbidden_calls(enum sandbox_role role)
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return 1;
-    if (!refused(socket(AF_INET, SOCK_STREAM, 0)) || !refused(listen(STDIN_FILENO, 1)) ||
+    if (!refused(socket(AF_PACKET, SOCK_RAW, 0)) || !refused(listen(STDIN_FILENO, 1)) ||
         !refused(chmod("/nowhere", 0600)) || !refused(setsid()) ||
         !refused(mprotect(page, 4096, PROT_READ | PROT_EXEC)))
         return 2;
@@ -126,12 +127,18 @@ static void a_call_that_only_an_intruder_makes_ends_the_process(void **state)
 enum {
     POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD,
     SERVERS = POOLS | 1 << SANDBOX_SETTLE,
-    COMMAND = 1 << SANDBOX_COMMAND
+    DOCTOR = 1 << SANDBOX_DOCTOR,
+    COMMAND = 1 << SANDBOX_COMMAND | DOCTOR
 };
 
 static long nothing_accepted(void)
 {
     return accept(-1, NULL, NULL);
+}
+
+static long nothing_opened_to_the_network(void)
+{
+    return socket(AF_INET, SOCK_STREAM, IPPROTO_UDP);
 }
 
 static long nothing_synced(void)
@@ -189,10 +196,17 @@ static const struct {
     int allowed; /* roles */
     int error;   /* of the kernel */
 } PROBES[] = {
-    { nothing_accepted, POOLS, EBADF },    { nothing_synced, COMMAND, EBADF },     { nothing_renamed, COMMAND, ENOENT },
-    { nothing_unlinked, COMMAND, ENOENT }, { nobody_made_nicer, 0, ESRCH },        { nobodys_statistics, 0, ESRCH },
+    { nothing_opened_to_the_network, DOCTOR, EPROTONOSUPPORT },
+    { nothing_accepted, POOLS, EBADF },
+    { nothing_synced, COMMAND, EBADF },
+    { nothing_renamed, COMMAND, ENOENT },
+    { nothing_unlinked, COMMAND, ENOENT },
+    { nobody_made_nicer, 0, ESRCH },
+    { nobodys_statistics, 0, ESRCH },
 #ifndef __SANITIZE_ADDRESS__
-    { nothing_written, COMMAND, ENOENT },  { nothing_truncated, COMMAND, ENOENT }, { nobody_stopped, 0, ESRCH },
+    { nothing_written, COMMAND, ENOENT },
+    { nothing_truncated, COMMAND, ENOENT },
+    { nobody_stopped, 0, ESRCH },
     { nothing_executed, SERVERS, ENOENT },
 #endif
 };
@@ -280,7 +294,7 @@ static void before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_
 /* Root's capabilities; a command keeps them, because it reads files and sockets of other users. */
 static bool capabilities_fit(enum sandbox_role role)
 {
-    return role == SANDBOX_COMMAND || status_number("CapEff") == 0;
+    return role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || status_number("CapEff") == 0;
 }
 
 static int entered_again(enum sandbox_role role)
