@@ -9,12 +9,20 @@
 #include "base/array.h"
 #include "io/metrics.h"
 #include "live/stores.h"
-#include "ops/migrate.h"
+#include "ops/file_walk.h"
+#include "ops/migrations.h"
+#include "ops/site_templates.h"
 #include "packet/receipt_keys.h"
 #include "web/assets.h"
 #include "web/templates.h"
 
-enum { ERROR_MAX = 1024, ARENA_BYTES = 16 << 10, ARENA_BYTES_MAX = 16 << 20, NAME_MAX_BYTES = 64 };
+enum {
+    ERROR_MAX = 1024,
+    ARENA_BYTES = 16 << 10,
+    ARENA_BYTES_MAX = 16 << 20,
+    NAME_MAX_BYTES = 64,
+    UNREADABLE_SHOWN_MAX = 5
+};
 
 extern char **environ;
 
@@ -123,18 +131,24 @@ static void scripts_check(const struct config *config, struct findings *found)
 static void migrations_check(const struct config *config, struct findings *found)
 {
     char error[ERROR_MAX] = "";
+    struct migrations *known = NULL;
     FILE *out = fmemopen(error, sizeof error, "w");
-    enum status st = out == NULL ? ST_NO_MEMORY : migrate_folder_check(config->sql_dir, out);
+    enum status st = out == NULL ? ST_NO_MEMORY : migrations_read(config->sql_dir, &known, out);
     if (out != NULL)
         (void)fclose(out);
+    if (st == ST_OK && known->count == 0) {
+        (void)snprintf(error, sizeof error, "there are no migrations in %s/migrations", config->sql_dir);
+        st = ST_INVALID;
+    }
     if (st != ST_OK)
         finding_wrong(found, "migrations", folder_mend(found, "sql_dir", config->sql_dir, "sql"), "sql_dir: %s",
                       error[0] != '\0' ? error : status_name(st));
+    migrations_free(known);
 }
 
 static void templates_check(const struct config *config, struct findings *found)
 {
-    struct templates templates = { 0 };
+    struct templates templates = { .needed = site_templates };
     char error[ERROR_MAX] = "";
     enum status st = templates_load(config->template_dir, &templates, error, sizeof error);
     if (st != ST_OK)
@@ -219,13 +233,55 @@ static void metrics_check(const struct config *config, struct findings *found)
                   "metrics_file: %s can't be written: %s", config->metrics_file, strerror(error));
 }
 
+/* Files that the processes may be unable to read: root, who runs the check, may read all. */
+struct unreadable {
+    struct findings *found;
+    const char *setting;
+    const struct stat *processes; /* the file of the counters: its owner and group are theirs */
+    size_t count;
+};
+
+static void readable_check(void *ctx, const char *path, const struct stat *info)
+{
+    struct unreadable *u = ctx;
+    const mode_t others = S_ISDIR(info->st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
+    mode_t allowed = info->st_mode;
+    if (info->st_uid == u->processes->st_uid)
+        allowed |= (info->st_mode & S_IRWXU) >> 6;
+    if (info->st_gid == u->processes->st_gid)
+        allowed |= (info->st_mode & S_IRWXG) >> 3;
+    if ((allowed & others) == others || u->count++ >= UNREADABLE_SHOWN_MAX)
+        return;
+    finding_wrong(u->found, "unreadable-file", finding_text(u->found, "chmod a+rX %s", path),
+                  "%s can't be read by the processes, so none of them can start (%s)", path, u->setting);
+}
+
+static void readable_folder_check(const char *setting, const char *path, const struct stat *processes,
+                                  struct findings *found)
+{
+    struct unreadable u = { .found = found, .setting = setting, .processes = processes };
+    file_walk(path, readable_check, &u);
+}
+
+static void files_readable_check(const struct config *config, struct findings *found)
+{
+    struct stat processes;
+    if (stat(config->metrics_file, &processes) != 0)
+        return; /* no process has run yet */
+    readable_folder_check("template_dir", config->template_dir, &processes, found);
+    readable_folder_check("lua_dir", config->lua_dir, &processes, found);
+    readable_folder_check("sql_dir", config->sql_dir, &processes, found);
+    readable_folder_check("static_dir", config->static_dir, &processes, found);
+}
+
 static const struct check {
     void (*run)(const struct config *config, struct findings *found);
     bool of_machine;
 } CHECKS[] = {
-    { environment_check, false },  { base_url_check, false },  { scripts_check, false },
-    { migrations_check, false },   { templates_check, false }, { static_check, false },
-    { receipt_keys_check, false }, { sockets_check, true },    { metrics_check, true },
+    { environment_check, false },   { base_url_check, false },  { scripts_check, false },
+    { migrations_check, false },    { templates_check, false }, { static_check, false },
+    { receipt_keys_check, false },  { sockets_check, true },    { metrics_check, true },
+    { files_readable_check, true },
 };
 
 void check_run(const struct config *config, bool offline, struct findings *found)

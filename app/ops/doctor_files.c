@@ -1,13 +1,13 @@
 /* Files that others should not read or change. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "ops/doctor_internal.h"
+#include "ops/file_walk.h"
 
-enum { PATH_BYTES_MAX = 4096, FOLDERS_DEEP_MAX = 8, SECRET_LETTERS_MIN = 10, SHOWN_MAX = 5 };
+enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, SHOWN_MAX = 5 };
 
 /* Secrets are for their owner and a group alone. */
 static void secret_file_check(struct doctor *d, const char *path, const char *what)
@@ -43,48 +43,26 @@ static void secret_check(struct doctor *d)
                       "the secret has only %zu different characters: it can be guessed", different);
 }
 
-/* A walk over what the program reads and executes. */
-struct walk {
+/* Files of a setting that everybody may change. */
+struct writable {
     struct doctor *d;
     const char *setting;
     size_t found;
 };
 
-static void writable_check(struct walk *w, const char *path, const struct stat *info)
+static void writable_check(void *ctx, const char *path, const struct stat *info)
 {
+    struct writable *w = ctx;
     if ((info->st_mode & S_IWOTH) == 0 || w->found++ >= SHOWN_MAX)
         return;
     finding_wrong(&w->d->found, "writable-file", finding_text(&w->d->found, "chmod o-w %s", path),
                   "everybody on this machine may change %s, which the program trusts (%s)", path, w->setting);
 }
 
-static void folder_walk(struct walk *w, const char *path, unsigned depth)
-{
-    char below[PATH_BYTES_MAX];
-    struct stat info;
-    DIR *folder = depth < FOLDERS_DEEP_MAX ? opendir(path) : NULL;
-    if (folder == NULL)
-        return;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        int len = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] == '.' || len < 0 || (size_t)len >= sizeof below || lstat(below, &info) != 0)
-            continue;
-        if (!S_ISLNK(info.st_mode))
-            writable_check(w, below, &info);
-        if (S_ISDIR(info.st_mode))
-            folder_walk(w, below, depth + 1);
-    }
-    (void)closedir(folder);
-}
-
 static void trusted_folder_check(struct doctor *d, const char *setting, const char *path)
 {
-    struct walk w = { .d = d, .setting = setting };
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return; /* told by the settings' checks */
-    writable_check(&w, path, &info);
-    folder_walk(&w, path, 0);
+    struct writable w = { .d = d, .setting = setting };
+    file_walk(path, writable_check, &w);
 }
 
 static void counters_check(struct doctor *d)

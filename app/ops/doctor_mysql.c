@@ -98,8 +98,12 @@ void doctor_check_mysql(struct doctor *d)
 static void version_check(struct doctor *d, struct db *db)
 {
     char reason[512] = "";
+    struct migrations *known = NULL;
     FILE *out = fmemopen(reason, sizeof reason, "w");
-    enum status st = out == NULL ? ST_NO_MEMORY : migrate_check(db, d->config->sql_dir, out);
+    enum status st = out == NULL ? ST_NO_MEMORY : migrations_read(d->config->sql_dir, &known, out);
+    if (st == ST_OK)
+        st = migrate_check(db, known, out);
+    migrations_free(known);
     if (out != NULL)
         (void)fclose(out);
     if (st != ST_OK)

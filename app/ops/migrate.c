@@ -1,7 +1,5 @@
 #include "ops/migrate.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,35 +11,14 @@
 #include "base/crash.h"
 #include "base/random.h"
 
-enum {
-    MIGRATIONS_MAX = 9999,
-    VERSION_DIGITS = 4,
-    NAME_BYTES_MAX = 120,
-    FILE_BYTES_MAX = 4 << 20,
-    PATH_BYTES_MAX = 512,
-    ARENA_BYTES = 64 << 10,
-    ARENA_BYTES_MAX = 64 << 20,
-    ZONE_YEAR_FIRST = 1970,
-    ZONE_YEAR_LAST = 2100
-};
-
-/* One file of the folder. */
-struct migration {
-    uint32_t version;
-    struct str file; /* "0001_first_tables.sql" */
-    struct str name; /* "first_tables" */
-    struct str text;
-    uint8_t sha256[HASH_BYTES];
-    bool additive;
-};
+enum { ARENA_BYTES = 64 << 10, ARENA_BYTES_MAX = 64 << 20, ZONE_YEAR_FIRST = 1970, ZONE_YEAR_LAST = 2100 };
 
 struct migrate {
     struct db *db;
-    const char *dir;
     FILE *out;
     struct arena *arena;
     struct migration *list;
-    size_t count;   /* files of the folder */
+    size_t count;   /* of the list: what this program knows */
     size_t applied; /* the first ones of the list, recorded in the database */
     size_t newer;   /* recorded there after those, unknown to this program */
 };
@@ -131,111 +108,6 @@ struct str migrate_statement_next(struct str *rest)
     return begun ? str_trim(str_slice(s, start, end)) : STR("");
 }
 
-/* ---- the folder ---- */
-
-static enum status file_read(struct migrate *m, const char *file, struct str *out)
-{
-    char path[PATH_BYTES_MAX];
-    struct buf text = { .limit = FILE_BYTES_MAX };
-    int len = snprintf(path, sizeof path, "%s/%s", m->dir, file);
-    enum status st = len > 0 && (size_t)len < sizeof path ? buf_file(&text, path) : ST_UNAVAILABLE;
-    if (st == ST_OK) {
-        *out = arena_str(m->arena, buf_view(&text));
-        st = out->ptr == NULL ? ST_NO_MEMORY : ST_OK;
-    } else {
-        say(m, "migrate: %s can't be read", file);
-        st = ST_INVALID;
-    }
-    buf_free(&text);
-    return st;
-}
-
-static const struct str ENDING = STR(".sql");
-
-/* NNNN_name.sql; false for any other name. */
-static bool file_name_parse(struct str file, struct migration *out)
-{
-    if (file.len <= VERSION_DIGITS + 1 + ENDING.len || file.len > NAME_BYTES_MAX || file.ptr[VERSION_DIGITS] != '_' ||
-        !str_ends(file, ENDING))
-        return false;
-    out->version = 0;
-    for (size_t i = 0; i < VERSION_DIGITS; i++) {
-        if (file.ptr[i] < '0' || file.ptr[i] > '9')
-            return false;
-        out->version = out->version * 10 + (uint32_t)(file.ptr[i] - '0');
-    }
-    out->name = str_slice(file, VERSION_DIGITS + 1, file.len - ENDING.len);
-    out->file = file;
-    return true;
-}
-
-static int migration_order(const void *left, const void *right)
-{
-    const struct migration *a = left, *b = right;
-    return a->version < b->version ? -1 : a->version > b->version;
-}
-
-static enum status folder_add(struct migrate *m, const char *name)
-{
-    struct str file = arena_str(m->arena, str_from(name));
-    if (file.ptr == NULL)
-        return ST_NO_MEMORY;
-    struct migration *one = &m->list[m->count];
-    if (!file_name_parse(file, one)) {
-        say(m, "migrate: %s is not named NNNN_name.sql", name);
-        return ST_INVALID;
-    }
-    enum status st = file_read(m, file.ptr, &one->text);
-    if (st != ST_OK)
-        return st;
-    hash_sha256(one->text.ptr, one->text.len, one->sha256);
-    one->additive = str_starts(one->text, STR("-- additive: yes\n"));
-    m->count++;
-    return ST_OK;
-}
-
-static enum status folder_scan(struct migrate *m)
-{
-    DIR *d = opendir(m->dir);
-    if (d == NULL) {
-        say(m, "migrate: %s: %s", m->dir, strerror(errno));
-        return ST_INVALID;
-    }
-    enum status st = ST_OK;
-    const struct dirent *entry;
-    while (st == ST_OK && (entry = readdir(d)) != NULL) {
-        if (entry->d_name[0] == '.' || !str_ends(str_from(entry->d_name), ENDING))
-            continue;
-        st = m->count == MIGRATIONS_MAX ? ST_INVALID : folder_add(m, entry->d_name);
-    }
-    (void)closedir(d);
-    return st;
-}
-
-/* Reads the folder; it must have every version from 1 on, once. */
-static enum status folder_read(struct migrate *m)
-{
-    m->list = arena_array(m->arena, MIGRATIONS_MAX, sizeof *m->list);
-    if (m->list == NULL)
-        return ST_NO_MEMORY;
-    enum status st = folder_scan(m);
-    if (st != ST_OK)
-        return st;
-    qsort(m->list, m->count, sizeof *m->list, migration_order);
-    for (size_t i = 0; i < m->count; i++) {
-        uint32_t version = m->list[i].version;
-        if (version > i + 1 || version == 0) {
-            say(m, "migrate: %04zu is missing in %s", i + 1, m->dir);
-            return ST_INVALID;
-        }
-        if (version < i + 1) {
-            say(m, "migrate: there are two files %04u in %s", (unsigned)version, m->dir);
-            return ST_INVALID;
-        }
-    }
-    return ST_OK;
-}
-
 /* ---- the database ---- */
 
 static enum status table_exists(struct migrate *m, struct str table, bool *exists)
@@ -272,7 +144,7 @@ static void newer_say(const struct migrate *m)
         m->count + m->newer, m->count);
 }
 
-/* Compares the applied migrations with the folder, and counts them. */
+/* Compares the applied migrations with the list, and counts them. */
 static enum status applied_read(struct migrate *m)
 {
     struct db_rows rows;
@@ -557,21 +429,23 @@ static void lock_release(struct migrate *m)
 
 /* ---- commands ---- */
 
-static enum status migrate_begin(struct migrate *m, struct db *db, char *dir, size_t dir_size, const char *sql_dir,
-                                 FILE *out)
+static enum status migrate_begin(struct migrate *m, struct db *db, const struct migrations *known, FILE *out)
 {
-    *m = (struct migrate){ .db = db, .dir = dir, .out = out, .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX) };
-    int len = snprintf(dir, dir_size, "%s/migrations", sql_dir);
-    if (m->arena == NULL || len < 0 || (size_t)len >= dir_size)
-        return ST_NO_MEMORY;
-    return folder_read(m);
+    *m = (struct migrate){ .db = db,
+                           .out = out,
+                           .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX),
+                           .list = known->list,
+                           .count = known->count };
+    return m->arena == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
 enum status migrate_run(struct db *db, const char *sql_dir, FILE *out)
 {
-    struct migrate m;
-    char dir[PATH_BYTES_MAX];
-    enum status st = migrate_begin(&m, db, dir, sizeof dir, sql_dir, out);
+    struct migrate m = { .arena = NULL };
+    struct migrations *known;
+    enum status st = migrations_read(sql_dir, &known, out);
+    if (st == ST_OK)
+        st = migrate_begin(&m, db, known, out);
     if (st == ST_OK) {
         db_set_timeout_s(db, MIGRATE_TIMEOUT_S);
         st = lock_take(&m);
@@ -583,15 +457,15 @@ enum status migrate_run(struct db *db, const char *sql_dir, FILE *out)
             say(&m, "migrate: the database is unreachable");
     }
     arena_free(m.arena);
+    migrations_free(known);
     return st;
 }
 
-enum status migrate_check(struct db *db, const char *sql_dir, FILE *out)
+enum status migrate_check(struct db *db, const struct migrations *known, FILE *out)
 {
     struct migrate m;
-    char dir[PATH_BYTES_MAX];
     bool exists = false;
-    enum status st = migrate_begin(&m, db, dir, sizeof dir, sql_dir, out);
+    enum status st = migrate_begin(&m, db, known, out);
     if (st == ST_OK)
         st = table_exists(&m, STR("schema_migration"), &exists);
     if (st == ST_OK && exists)
@@ -606,16 +480,13 @@ enum status migrate_check(struct db *db, const char *sql_dir, FILE *out)
     return st;
 }
 
-enum status migrate_folder_check(const char *sql_dir, FILE *out)
+static enum status folder_check(struct db *db, const char *sql_dir)
 {
-    struct migrate m;
-    char dir[PATH_BYTES_MAX];
-    enum status st = migrate_begin(&m, NULL, dir, sizeof dir, sql_dir, out);
-    if (st == ST_OK && m.count == 0) {
-        say(&m, "migrate: there are no migrations in %s", dir);
-        st = ST_INVALID;
-    }
-    arena_free(m.arena);
+    struct migrations *known;
+    enum status st = migrations_read(sql_dir, &known, stdout);
+    if (st == ST_OK)
+        st = migrate_check(db, known, stdout);
+    migrations_free(known);
     return st;
 }
 
@@ -629,7 +500,7 @@ int migrate_command(const struct config *config, int argc, char **argv)
     struct db *db = db_new(config);
     if (db == NULL)
         return 1;
-    enum status st = check ? migrate_check(db, config->sql_dir, stdout) : migrate_run(db, config->sql_dir, stdout);
+    enum status st = check ? folder_check(db, config->sql_dir) : migrate_run(db, config->sql_dir, stdout);
     db_free(db);
     return st == ST_OK ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-/* The schema's migrations: SQL_DIR/migrations/NNNN_name.sql, numbered from 0001 without a gap, forward only.
+/* Brings the schema up to date with migrations (ops/migrations.h), forward only.
  *
- * schema_migration records each applied file with its SHA-256. A run changes nothing when a number is missing or used
- * twice, or when an applied file has changed since.
+ * schema_migration records each applied file with its SHA-256. A run changes nothing when a number is missing there, or
+ * when an applied file has changed since.
  *
  * A file whose first line is `-- additive: yes` leaves alone what the program of the version before works with. So an
- * older program, whose folder lacks the newest versions of the database, works with them when all are additive, and its
- * own run changes nothing. Otherwise folder and database do not fit.
+ * older program, which does not know the newest versions of the database, works with them when all are additive, and
+ * its own run changes nothing. Otherwise program and database do not fit.
  *
  * A file is run statement by statement and recorded after the last one. CREATE and ALTER commit implicitly in MySQL and
  * in MariaDB, so a migrator that dies in the middle leaves the first statements of its file done; schema_progress
@@ -25,25 +25,22 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "io/db.h"
+#include "ops/migrations.h"
 
 enum { MIGRATE_TIMEOUT_S = 3600 }; /* of one statement, and of the wait for another migrator */
 
-/* Applies the migrations that are missing and writes a line about each, or that there was none, to out. Leaves the
- * connection with MIGRATE_TIMEOUT_S as its timeout.
+/* Applies the migrations of sql_dir that are missing and writes a line about each, or that there was none, to out.
+ * Leaves the connection with MIGRATE_TIMEOUT_S as its timeout.
  * ST_OK: the schema is up to date, or newer by additive versions only · ST_INVALID: folder and database do not fit,
  * nothing was changed · ST_CORRUPT: a statement failed · ST_CONFLICT: another migrator did not finish in time ·
  * ST_UNAVAILABLE, ST_UNKNOWN: the database is unreachable · ST_NO_MEMORY. The reason is written to out; out NULL:
  * nowhere. */
 enum status migrate_run(struct db *db, const char *sql_dir, FILE *out);
 
-/* Whether the schema is the one that the migrations of sql_dir make, or newer by additive versions only. ST_OK ·
- * ST_CONFLICT: migrations are missing (also in an empty database) · ST_INVALID: folder and database do not fit ·
+/* Whether the schema is the one that the known migrations make, or newer by additive versions only. ST_OK ·
+ * ST_CONFLICT: migrations are missing (also in an empty database) · ST_INVALID: program and database do not fit ·
  * ST_UNAVAILABLE · ST_NO_MEMORY. Changes nothing. The reason is written to out; out NULL: nowhere. */
-enum status migrate_check(struct db *db, const char *sql_dir, FILE *out);
-
-/* Whether sql_dir has migrations, every number from 1 on once. ST_OK · ST_INVALID · ST_NO_MEMORY. The reason is written
- * to out. */
-enum status migrate_folder_check(const char *sql_dir, FILE *out);
+enum status migrate_check(struct db *db, const struct migrations *known, FILE *out);
 
 /* ---- for tests ---- */
 

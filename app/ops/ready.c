@@ -76,9 +76,12 @@ static void redis_look(struct exchange *x, struct report *r)
                    STR("Redis is not compared by the settle worker yet, or for another number of partitions"));
 }
 
+/* The schema is compared with what this process read at its start: while an upgrade is unpacked, the folder has files
+ * that only the next program needs. */
 static void mysql_look(struct exchange *x, struct report *r)
 {
-    enum status st = migrate_check(x->app->stores.db, x->app->stores.config->sql_dir, NULL);
+    const struct migrations *known = x->app->migrations;
+    enum status st = known == NULL ? ST_INVALID : migrate_check(x->app->stores.db, known, NULL);
     if (st == ST_OK || st == ST_CONFLICT || st == ST_INVALID)
         part_fine(r, READY_MYSQL);
     else

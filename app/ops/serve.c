@@ -9,8 +9,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/metrics.h"
+#include "io/metrics_processes.h"
 #include "io/process.h"
+#include "io/program_id.h"
 #include "io/sandbox.h"
 #include "live/stores.h"
 #include "ops/audit_sample.h"
@@ -83,6 +84,7 @@ static enum status process_start(const struct config *config, const char *role, 
         log_warn("metrics file can't be mapped: /metrics lacks what this process counts, /readyz takes it for stopped",
                  "file=\"%s\" error=\"%s\" mend=\"a file of mode 0660 with the group of all pools and of the worker\"",
                  config->metrics_file, strerror(errno));
+    metrics_process_with(program_id(), config->file_digest);
     enum status st = services_open(app, config, parts, error, sizeof error);
     if (st != ST_OK)
         log_error("can't start", "status=%s error=%s", status_name(st),
@@ -105,9 +107,11 @@ static bool check_option(int *argc, char **argv)
 }
 
 /* ST_INVALID: the schema is not the one of this program. ST_OK also when MySQL is unreachable. */
-static enum status tables_check(const struct stores *stores)
+static enum status tables_check(const struct services *app)
 {
-    enum status st = stores->db == NULL ? ST_OK : migrate_check(stores->db, stores->config->sql_dir, stderr);
+    if (app->stores.db == NULL)
+        return ST_OK;
+    enum status st = app->migrations == NULL ? ST_INVALID : migrate_check(app->stores.db, app->migrations, stderr);
     return st == ST_CONFLICT || st == ST_INVALID ? ST_INVALID : ST_OK;
 }
 
@@ -129,7 +133,7 @@ int serve_command(const struct config *config, int argc, char **argv)
         process_be_nice(kind->niceness);
     enum status st = routes == NULL ? ST_NO_MEMORY : process_confine(config, kind->sandbox);
     if (st == ST_OK)
-        st = check ? tables_check(&app.stores) : router_serve(&router);
+        st = check ? tables_check(&app) : router_serve(&router);
     if (st != ST_OK)
         log_error("serving ended", "status=%s", status_name(st));
     free(routes);
@@ -173,7 +177,7 @@ int settle_command(const struct config *config, int argc, char **argv)
     struct worker_extra *extra = calloc(1, sizeof *extra);
     enum status st = extra == NULL ? ST_NO_MEMORY : process_confine(config, SANDBOX_SETTLE);
     if (st == ST_OK && check)
-        st = tables_check(&app.stores);
+        st = tables_check(&app);
     if (st == ST_OK)
         st = check ? settle_partitions_check(&app.stores) : settle_run(&app.stores, worker_extra_run, extra);
     if (st != ST_OK)

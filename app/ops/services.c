@@ -6,6 +6,8 @@
 #include "io/svg_png.h"
 #include "live/fence.h"
 #include "live/stores.h"
+#include "ops/migrations.h"
+#include "ops/site_templates.h"
 #include "packet/receipt_keys.h"
 #include "pages/inbox.h"
 #include "pages/page_cache.h"
@@ -15,6 +17,7 @@
 static enum status pages_open(struct services *s, const struct config *config, char *error, size_t error_size)
 {
     error[0] = '\0';
+    s->templates.needed = site_templates;
     enum status st = templates_load(config->template_dir, &s->templates, error, error_size);
     if (st != ST_OK && error[0] == '\0')
         (void)snprintf(error, error_size, "%s: %s", config->template_dir, status_name(st));
@@ -29,6 +32,13 @@ static enum status pages_open(struct services *s, const struct config *config, c
     return s->receipt_keys == NULL ? ST_NO_MEMORY : receipt_keys_open(s->receipt_keys, config, error, error_size);
 }
 
+/* A process whose migrations can't be read serves, but is not ready (ops/ready.h). */
+static enum status migrations_open(struct services *s, const struct config *config)
+{
+    enum status st = migrations_read(config->sql_dir, &s->migrations, stderr);
+    return st == ST_INVALID ? ST_OK : st;
+}
+
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
                           size_t error_size)
 {
@@ -38,9 +48,11 @@ enum status services_open(struct services *s, const struct config *config, unsig
     if (st != ST_OK)
         return st;
     (void)snprintf(error, error_size, "out of memory");
+    if ((parts & SERVICES_MYSQL) != 0)
+        st = migrations_open(s, config);
     if ((parts & SERVICES_INBOX) != 0)
         s->news_count = inbox_news_count;
-    if ((parts & SERVICES_PAGES) != 0) {
+    if (st == ST_OK && (parts & SERVICES_PAGES) != 0) {
         live_fence_set(s->stores.redis, config);
         st = pages_open(s, config, error, error_size);
     }
@@ -64,6 +76,7 @@ void services_close(struct services *s)
     if (s->receipt_keys != NULL)
         receipt_keys_close(s->receipt_keys);
     free(s->receipt_keys);
+    migrations_free(s->migrations);
     stores_close(&s->stores);
     *s = (struct services){ 0 };
 }

@@ -44,6 +44,7 @@ struct services {
     struct assets *assets;
     struct svg_png *drawing;           /* NULL outside the card pool */
     struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes without pages */
+    struct migrations *migrations;     /* of the ops floor; NULL in pools without MySQL, or when they can't be read */
     struct public_id_key id_key;       /* of the ids in paths, derived from config->secret */
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's
      * first step and returns whether it queued a command (without a cookie there is no I/O). read is called after the

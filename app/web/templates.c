@@ -1,5 +1,8 @@
 #include "web/templates.h"
 
+#include <stdio.h>
+
+#include "base/buf.h"
 #include "base/log.h"
 
 enum { ERROR_MAX = 512 };
@@ -18,13 +21,30 @@ static enum status set_load(const char *dir, enum language language, struct temp
     return st;
 }
 
+/* Names every needed template that dir lacks. The sets of all languages have the same templates. */
+static enum status needed_check(const char *dir, const struct templates *t, char *error, size_t error_size)
+{
+    struct buf missing = BUF_EMPTY;
+
+    for (size_t i = 0; t->needed != NULL && t->needed[i] != NULL; i++)
+        if (templates_find(t, (enum language)0, str_from(t->needed[i])) == NULL)
+            buf_printf(&missing, "%s%s.mustache", missing.len > 0 ? ", " : "", t->needed[i]);
+    enum status st = missing.failed ? ST_NO_MEMORY : missing.len > 0 ? ST_INVALID : ST_OK;
+    if (st == ST_INVALID)
+        (void)snprintf(error, error_size, "%s: there is no %.*s", dir, (int)missing.len, missing.ptr);
+    buf_free(&missing);
+    return st;
+}
+
 enum status templates_load(const char *dir, struct templates *t, char *error, size_t error_size)
 {
-    struct templates fresh = { .generation = t->generation + 1 };
+    struct templates fresh = { .needed = t->needed, .generation = t->generation + 1 };
     enum status st = ST_OK;
 
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
         st = set_load(dir, (enum language)i, &fresh, error, error_size);
+    if (st == ST_OK)
+        st = needed_check(dir, &fresh, error, error_size);
     for (int i = 0; i < LANGUAGES && st == ST_OK; i++)
         fresh.hash = fresh.hash * 31 + mustache_set_content(fresh.sets[i]);
     if (st == ST_OK)

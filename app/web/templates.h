@@ -8,6 +8,7 @@
 #include "web/language.h"
 
 struct templates {
+    const char *const *needed; /* names that a set must have, up to NULL; the caller's. NULL: none */
     struct mustache_set *sets[LANGUAGES];
     struct catalogue_stamp catalogues[LANGUAGES]; /* of the catalogues that the sets were compiled with */
     unsigned generation;                          /* incremented by each successful templates_load */
@@ -15,7 +16,8 @@ struct templates {
 };
 
 /* Compiles the templates below dir with the texts of each language. Status and message are those of catalogue_read and
- * mustache_set_load. On an error *t is unchanged, and error (error_size bytes) holds the message. */
+ * mustache_set_load; ST_INVALID also when a needed template is missing: the message names all. On an error *t is
+ * unchanged, and error (error_size bytes) holds the message. */
 enum status templates_load(const char *dir, struct templates *t, char *error, size_t error_size);
 /* Compiles the templates again when a file below dir has changed. When that fails, the error is logged once for each
  * change, and the old sets stay in use. */

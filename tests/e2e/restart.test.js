@@ -200,6 +200,28 @@ test('a program that is older than the tables serves and restarts when what they
   await site.dev('restart');
 });
 
+test('the site stays ready while an upgrade has put its migrations into the folder, and a new process asks for them', async () => {
+  const unpacked = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
+  chmodSync(unpacked, 0o755); // for the user of the servers
+  cpSync(new URL('../../sql', import.meta.url), unpacked, { recursive: true });
+  const next = readdirSync(`${unpacked}/migrations`).length + 1;
+  const ready = () => new Client().get('/readyz');
+  await site.withSetting(['page'], { HB_SQL_DIR: unpacked }, async () => {
+    try {
+      await poll('the site is ready', async () => (await ready()).status === 200);
+      writeFileSync(`${unpacked}/migrations/${String(next).padStart(4, '0')}_later.sql`, '-- additive: yes\nCREATE TABLE later (id INT);\n');
+      for (let i = 0; i < 10; i++) assert.equal((await ready()).status, 200); // of each process
+      await site.killPool('page');
+      await poll('the new processes want the migration', async () => /migrations are missing: run hongbao migrate/.test((await ready()).text));
+      await dev(['hongbao', 'migrate'], { HB_SQL_DIR: unpacked });
+      await poll('the site is ready', async () => (await ready()).status === 200);
+    } finally {
+      await sql(`DROP TABLE IF EXISTS later; DELETE FROM schema_migration WHERE version >= ${next}`);
+    }
+  });
+  rmSync(unpacked, { recursive: true });
+});
+
 test('nginx is reloaded and both stores are restarted by name; a server that does not run or exist is an error', async () => {
   await site.dev('restart', 'nginx', 'redis', 'mariadb');
   await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);

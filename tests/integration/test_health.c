@@ -10,6 +10,7 @@
 #include "io/metrics_processes.h"
 #include "live/keys.h"
 #include "ops/health.h"
+#include "ops/migrations.h"
 #include "ops/ready.h"
 #include "support/test_services.h"
 #include "test_settle_fixture.h"
@@ -211,6 +212,61 @@ static void a_settlement_that_is_behind_is_named_also_as_json(void **state)
     test_services_close(app);
 }
 
+static void a_redis_that_forgets_packets_is_named(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    const struct str evicts[] = { STR("CONFIG"), STR("SET"), STR("maxmemory-policy"), STR("allkeys-lru") };
+    const struct str keeps[] = { STR("CONFIG"), STR("SET"), STR("maxmemory-policy"), STR("noeviction") };
+    (void)state;
+    assert_non_null(app);
+    redis_run(app, evicts, 4);
+    assert_int_equal(ask(&a, app, ready_site), 503);
+    assert_true(says(&a, "\ndurability: failed: maxmemory-policy of Redis is not noeviction"));
+    asked_end(&a);
+    redis_run(app, keeps, 4);
+    test_services_close(app);
+}
+
+/* The schema is compared with the migrations that the process has read, not with the folder. */
+static void a_schema_of_another_program_is_named(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    (void)state;
+    assert_non_null(app);
+    test_services_fence_open(app);
+    struct migrations *known = app->migrations;
+    strcpy(test_services_config(app)->sql_dir, "/nowhere");
+    assert_int_equal(ask(&a, app, ready_pool), 200);
+    asked_end(&a);
+
+    struct migration more[100];
+    struct migrations later = { .list = more, .count = known->count + 1 };
+    assert_in_range(later.count, 2, 100);
+    memcpy(more, known->list, known->count * sizeof *more);
+    more[known->count] =
+        (struct migration){ .version = (uint32_t)later.count, .file = STR("later"), .name = STR("later") };
+    app->migrations = &later;
+    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_true(says(&a, "schema: migrations are missing: run hongbao migrate\n"));
+    asked_end(&a);
+
+    more[0].sha256[0] ^= 1;
+    later.count = known->count;
+    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_true(says(&a, "schema: the schema does not fit this program\n"));
+    assert_false(says(&a, "mysql: "));
+    asked_end(&a);
+
+    app->migrations = NULL; /* could not be read at the start */
+    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_true(says(&a, "schema: the schema does not fit this program\n"));
+    asked_end(&a);
+    app->migrations = known;
+    test_services_close(app);
+}
+
 static void the_metrics_count_what_waits_for_the_worker(void **state)
 {
     struct world w;
@@ -288,6 +344,8 @@ int main(void)
         cmocka_unit_test(what_an_unreachable_store_would_know_is_unknown),
         cmocka_unit_test(a_redis_that_keeps_nothing_on_disk_is_named),
         cmocka_unit_test(a_settlement_that_is_behind_is_named_also_as_json),
+        cmocka_unit_test(a_redis_that_forgets_packets_is_named),
+        cmocka_unit_test(a_schema_of_another_program_is_named),
         cmocka_unit_test(the_metrics_count_what_waits_for_the_worker),
         cmocka_unit_test(the_lag_is_the_age_of_the_oldest_event_that_waits),
         cmocka_unit_test(without_the_stores_the_metrics_say_so),

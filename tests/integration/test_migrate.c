@@ -99,8 +99,18 @@ static enum status with_output(enum status (*fn)(struct db *db, const char *sql_
     fclose(out);
     return st;
 }
+
+static enum status folder_check(struct db *of, const char *sql_dir, FILE *out)
+{
+    struct migrations *known;
+    enum status st = migrations_read(sql_dir, &known, out);
+    if (st == ST_OK)
+        st = migrate_check(of, known, out);
+    migrations_free(known);
+    return st;
+}
 #define RUN()   with_output(migrate_run)
-#define CHECK() with_output(migrate_check)
+#define CHECK() with_output(folder_check)
 
 static int64_t number(const char *sql)
 {
@@ -340,6 +350,31 @@ static void *run_beside(void *result)
     return NULL;
 }
 
+/* A process keeps its list while an upgrade puts newer files into the folder. */
+static void a_check_compares_with_the_list_and_not_with_the_folder(void **state)
+{
+    struct migrations *known;
+    (void)state;
+    assert_int_equal(migrations_read(dir, &known, NULL), ST_OK);
+    assert_int_equal(RUN(), ST_OK);
+    file_write("0003_later.sql", "-- additive: yes\nCREATE TABLE three (id INT);\n");
+    file_write("0001_first.sql", "CREATE TABLE another (id INT);\n");
+    file_remove("0002_second.sql");
+    assert_int_equal(migrate_check(db, known, NULL), ST_OK);
+    assert_int_equal(CHECK(), ST_INVALID);
+
+    assert_int_equal(begin(state), 0);
+    assert_int_equal(migrate_check(db, known, NULL), ST_CONFLICT);
+    file_write("0003_later.sql", "-- additive: yes\nCREATE TABLE three (id INT);\n");
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(migrate_check(db, known, NULL), ST_OK);
+    file_write("0004_last.sql", "-- additive: no, a table is gone\nDROP TABLE three;\n");
+    assert_int_equal(migrate_check(db, known, NULL), ST_OK);
+    assert_int_equal(RUN(), ST_OK);
+    assert_int_equal(migrate_check(db, known, NULL), ST_INVALID);
+    migrations_free(known);
+}
+
 static void two_migrators_wait_for_each_other(void **state)
 {
     (void)state;
@@ -359,7 +394,7 @@ static void without_a_server_the_result_is_unavailable(void **state)
     struct config unreachable_config = config;
     snprintf(unreachable_config.mysql_socket, sizeof unreachable_config.mysql_socket, "/tmp/hb-no-such-socket");
     struct db *unreachable = db_new(&unreachable_config);
-    assert_int_equal(migrate_check(unreachable, dir, NULL), ST_UNAVAILABLE);
+    assert_int_equal(folder_check(unreachable, dir, NULL), ST_UNAVAILABLE);
     assert_int_equal(migrate_run(unreachable, dir, NULL), ST_UNAVAILABLE);
     db_free(unreachable);
 }
@@ -480,6 +515,7 @@ int main(void)
         TEST(the_next_migrator_continues_where_a_killed_one_stopped),
         TEST(a_table_that_has_the_new_name_does_not_make_a_rename_done),
         TEST(a_file_that_changed_since_it_was_interrupted_begins_anew),
+        TEST(a_check_compares_with_the_list_and_not_with_the_folder),
         TEST(two_migrators_wait_for_each_other),
         TEST(without_a_server_the_result_is_unavailable),
         TEST(the_projects_own_migrations_make_the_bank_and_the_leases),

@@ -623,7 +623,7 @@ static void the_audit_only_reads(void **state)
 static void the_pools_can_check_the_schema(void **state)
 {
     (void)state;
-    assert_int_equal(migrate_check(roles[PAGE]->stores.db, roles[PAGE]->stores.config->sql_dir, NULL), ST_OK);
+    assert_int_equal(migrate_check(roles[PAGE]->stores.db, roles[PAGE]->migrations, NULL), ST_OK);
 }
 
 /* ---- Redis ---- */

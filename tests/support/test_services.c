@@ -38,6 +38,8 @@ static bool open_all(struct opened *o, const char *role, char *error, size_t err
     if (stores_open(&o->app.stores, &o->config, true, error, error_size) != ST_OK)
         return false;
     public_id_key_derive(str_from(o->config.secret), &o->app.id_key);
+    if (migrations_read(o->config.sql_dir, &o->app.migrations, stderr) != ST_OK)
+        return false;
     if (role != NULL)
         return true;
     (void)snprintf(error, error_size, "the migrations failed");
@@ -72,6 +74,7 @@ void test_services_close(struct services *app)
     if (app == NULL)
         return;
     struct opened *o = (struct opened *)app; /* app is its first member */
+    migrations_free(app->migrations);
     stores_close(&app->stores);
     free(o);
 }

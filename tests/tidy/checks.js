@@ -366,6 +366,26 @@ export function texts(root) {
   return problems;
 }
 
+// Every template that the code names is in the list with which a process checks the folder at its start, and every one of
+// the list is named.
+export function templates(root) {
+  const list = 'app/ops/site_templates.c';
+  const name = /"((?:pages|partials|pictures|layout)\/\w+)"/g;
+  const listed = new Set([...read(root, list).matchAll(name)].map((match) => match[1]));
+  const named = new Set();
+  const problems = [];
+  for (const file of files(root, 'app', /\.c$/)) {
+    const text = code(read(root, file), { strings: false });
+    if (file === list) continue;
+    for (const match of text.matchAll(name)) {
+      named.add(match[1]);
+      if (!listed.has(match[1])) problems.push(`${file}:${lineOf(text, match.index)}: ${list} lacks ${match[1]}`);
+    }
+  }
+  for (const one of listed) if (!named.has(one)) problems.push(`${list}:1: ${one} is not used`);
+  return problems;
+}
+
 // nginx's own messages exist in every language; where the program has the same problem, the titles are equal.
 export function problems(root) {
   const file = 'nginx/http.conf';
@@ -526,5 +546,5 @@ export const mutants = (root) => mutantsRead(root).problems;
 
 export const checks = {
   includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, options, mustache, texts,
-  problems, refusals, nginx, references, map, asvs, migrations, mutants,
+  templates, problems, refusals, nginx, references, map, asvs, migrations, mutants,
 };

@@ -196,6 +196,13 @@ test('a text that is missing, is unused or shows other values is found', () => {
   finds('texts', english, (text) => text.replace(/^(share_max = .*)\{\{value\}\}/m, '$1much'), /other values for share_max/);
 });
 
+test('a template that the code names is in the list of what must be there', () => {
+  const list = 'app/ops/site_templates.c';
+  finds('templates', 'app/web/planted.c', 'respond_model(x, 200, "pages/planted", &m);\n', /planted\.c:1: .*lacks pages\/planted/);
+  accepts('templates', 'app/web/planted.c', '/* "pages/planted" */\n');
+  finds('templates', list, (text) => text.replace('NULL', '"pages/planted", NULL'), /pages\/planted is not used/);
+});
+
 test('a message of nginx that is missing or differs from the program\'s is found', () => {
   const conf = 'nginx/http.conf';
   finds('problems', conf, (text) => text.replace(/^ +"too-many en" .*\n/m, ''), /too-many has no title in en/);

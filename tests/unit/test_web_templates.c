@@ -176,6 +176,39 @@ static void a_catalogue_that_is_too_large_is_refused(void **state)
     assert_refused(f, ST_INVALID, "text/en.txt:1:1: the file is larger than 1048576 bytes");
 }
 
+/* ---- needed templates ---- */
+
+static const char *const needed[] = { "home", "pages/login", "pages/send", NULL };
+
+static void every_needed_template_that_is_missing_is_named(void **state)
+{
+    const struct folder *f = *state;
+    struct templates t = { .needed = needed };
+    char error[ERROR_BYTES] = "";
+
+    assert_int_equal(templates_load(f->path, &t, error, sizeof error), ST_INVALID);
+    assert_non_null(strstr(error, ": there is no pages/login.mustache, pages/send.mustache"));
+    assert_null(t.sets[0]);
+}
+
+static void the_old_set_stays_when_a_needed_template_is_removed(void **state)
+{
+    const struct folder *f = *state;
+    static const char *const home[] = { "home", NULL };
+    struct templates t = { .needed = home };
+    char error[ERROR_BYTES] = "";
+
+    assert_int_equal(templates_load(f->path, &t, error, sizeof error), ST_OK);
+    folder_remove(f, "home.mustache");
+    templates_refresh(f->path, &t);
+    assert_int_equal(errors_logged, 1);
+    assert_page(&t, LANGUAGE_EN, "home", "<h1>Hello</h1>");
+    folder_write(f, "home.mustache", "<h2>{{>text/hi}}</h2>");
+    templates_refresh(f->path, &t);
+    assert_page(&t, LANGUAGE_EN, "home", "<h2>Hello</h2>");
+    templates_free(&t);
+}
+
 /* ---- changes ---- */
 
 static void unchanged_templates_are_not_compiled_again(void **state)
@@ -253,6 +286,8 @@ int main(void)
         IN_FOLDER(an_error_in_a_catalogue_names_its_line),
         IN_FOLDER(a_missing_catalogue_is_unavailable),
         IN_FOLDER(a_catalogue_that_is_too_large_is_refused),
+        IN_FOLDER(every_needed_template_that_is_missing_is_named),
+        IN_FOLDER(the_old_set_stays_when_a_needed_template_is_removed),
         IN_FOLDER(unchanged_templates_are_not_compiled_again),
         IN_FOLDER(a_changed_template_is_compiled_again),
         IN_FOLDER(a_changed_catalogue_is_compiled_again),
