@@ -17,6 +17,7 @@
 #include "io/sandbox.h"
 #include "ops/audit.h"
 #include "ops/check.h"
+#include "ops/command_help.h"
 #include "ops/command_script.h"
 #include "ops/demo.h"
 #include "ops/doctor.h"
@@ -44,7 +45,8 @@ static int crash_points(const struct config *config, int argc, char **argv)
 }
 #endif
 
-#define EACH_ROLE "" /* a command that connects as several, and reads their files itself, or as none */
+#define EACH_ROLE ""     /* a command that connects as several, and reads their files itself */
+#define NO_SECRET "none" /* a command that connects to nothing: what this user may read of the settings is enough */
 
 static const struct command {
     const char *name;
@@ -65,7 +67,7 @@ static const struct command {
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",
       "settle", NULL, NULL },
     { "migrate", migrate_command, "[--check]", "bring the tables up to date", "migrate", NULL, NULL },
-    { "setup", command_script, "[--help]", "make the installed package a running site", NULL, NULL, NULL },
+    { "setup", command_script, "[OPTION...]", "make the installed package a running site", NULL, NULL, NULL },
     { "check", check_command, "[--offline]", "tell all that is wrong with the configuration and its files: exit 0 or 1",
       "page", NULL, NULL },
     { "doctor", doctor_command, "[--json] [--nginx FILE] [--free MIB] [--skip NAME]...",
@@ -74,22 +76,22 @@ static const struct command {
       "backup", NULL, NULL },
     { "restore", command_script, "[--replace] [--without-redis] DIR", "bring a backup back into both stores", "migrate",
       NULL, NULL },
-    { "trace", command_script, "REQUEST_ID [FOLDER...]", "print all lines of the logs about a request", EACH_ROLE, NULL,
+    { "trace", command_script, "REQUEST_ID [FOLDER...]", "print all lines of the logs about a request", NO_SECRET, NULL,
       NULL },
     { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
     { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "auth", NULL,
       NULL },
     { "user", user_command, "show|disable|enable|end-sessions|reset NAME", "look at a user, shut out, let in again",
       "support", NULL, NULL },
-    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]]", "recompute a packet's shares", NULL,
-      NULL, NULL },
+    { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]",
+      "recompute a packet's shares", NULL, NULL, NULL },
     { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1",
       "page", "--keys", NULL },
 #ifdef HB_CRASH_POINTS
     { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL, NULL, NULL },
 #endif
     { "version", version, "", "print the version", NULL, NULL, NULL },
-    { "help", help, "", "print this", NULL, NULL, NULL },
+    { "help", help, "[--man]", "print this, or the manual page", NULL, NULL, NULL },
 };
 enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS), ERROR_MAX = 8192 };
 
@@ -116,9 +118,24 @@ static void usage_print(FILE *out)
                 out);
 }
 
+static struct command_help help_of(const struct command *command)
+{
+    return (struct command_help){ command->name, command->usage, command->summary };
+}
+
+static int man_print(void)
+{
+    struct command_help all[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        all[i] = help_of(&COMMANDS[i]);
+    return command_help_man(all, COMMAND_COUNT, stdout) && fflush(stdout) == 0 ? 0 : 1;
+}
+
 static int help(const struct config *config, int argc, char **argv)
 {
-    (void)config, (void)argc, (void)argv;
+    (void)config;
+    if (argc == 2 && strcmp(argv[1], "--man") == 0)
+        return man_print();
     usage_print(stdout);
     return 0;
 }
@@ -142,7 +159,8 @@ static bool usage_wanted(int argc, char **argv)
 
 static int command_usage_print(const struct command *command)
 {
-    return printf("usage: hongbao [--config FILE] %s %s\n\n%s\n", command->name, command->usage, command->summary) < 0;
+    const struct command_help help_text = help_of(command);
+    return command_help_print(&help_text, stdout) ? 0 : 1;
 }
 
 /* Each line of the text, which may have several. */
@@ -155,17 +173,9 @@ static void error_print(const char *text)
     }
 }
 
-/* True for an installed script that runs before there is a configuration: it prints its own usage. */
-static bool prints_usage(const struct command *command)
-{
-    struct config config;
-    config_defaults(&config);
-    return command->run == command_script && command->role == NULL && command_script_exists(&config, command->name);
-}
-
 static int command_run(const struct command *command, const char *config_path, int argc, char **argv)
 {
-    if (usage_wanted(argc, argv) && !prints_usage(command))
+    if (usage_wanted(argc, argv))
         return command_usage_print(command);
     const char *role = command->role_of != NULL ? command->role_of(argc, argv) : command->role;
     struct config config;
@@ -177,7 +187,9 @@ static int command_run(const struct command *command, const char *config_path, i
         return 1;
     }
     config_defaults(&config);
-    if (config_needed(command, argc, argv)) {
+    if (role != NULL && strcmp(role, NO_SECRET) == 0) {
+        config_load_unchecked(&config, config_path);
+    } else if (config_needed(command, argc, argv)) {
         if (config_load(&config, config_path, role, error, sizeof error) != ST_OK) {
             error_print(error);
             return 2;
@@ -190,7 +202,8 @@ static int command_run(const struct command *command, const char *config_path, i
     /* A server has a filter of its role, a script needs the calls of the programs that it executes. */
     const bool filtered =
         command->run != serve_command && command->run != settle_command && command->run != command_script;
-    if (config.sandbox && filtered && sandbox_enter(SANDBOX_COMMAND) != ST_OK)
+    if (config.sandbox && filtered &&
+        sandbox_enter(command->run == doctor_command ? SANDBOX_DOCTOR : SANDBOX_COMMAND) != ST_OK)
         return 1;
     return command->run(&config, argc, argv);
 }

@@ -34,13 +34,6 @@ static void script_path(char path[PATH_BYTES_MAX], const struct config *config, 
     (void)snprintf(path, PATH_BYTES_MAX, "%s/%s.sh", config->command_dir, name);
 }
 
-bool command_script_exists(const struct config *config, const char *name)
-{
-    char path[PATH_BYTES_MAX];
-    script_path(path, config, name);
-    return access(path, X_OK) == 0;
-}
-
 int command_script(const struct config *config, int argc, char **argv)
 {
     char path[PATH_BYTES_MAX];

@@ -9,7 +9,4 @@
  * HONGBAO is the path of this program. Returns 1, with a message, only when the script can't be executed. */
 int command_script(const struct config *config, int argc, char **argv);
 
-/* Whether command_dir has the script of this command. */
-bool command_script_exists(const struct config *config, const char *name);
-
 #endif

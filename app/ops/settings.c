@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "ops/man_text.h"
 
 enum { TEXT_BYTES_MAX = CONFIG_TEXT_MAX + 64 };
 
@@ -41,17 +42,6 @@ bool settings_markdown(FILE *out)
         allowed_text(&settings[i], allowed, sizeof allowed);
         written = fprintf(out, "| `%s` | %s | %s | %s |\n", settings[i].name, preset, allowed, settings[i].summary) > 0;
     }
-    return written;
-}
-
-/* Text of a manual page: a backslash, and a hyphen that is not one of prose, are written with another one. */
-static bool man_text(FILE *out, const char *text)
-{
-    bool written = true;
-    for (; written && *text != '\0'; text++)
-        written = *text == '\\'  ? fputs("\\e", out) >= 0
-                  : *text == '-' ? fputs("\\-", out) >= 0
-                                 : fputc(*text, out) != EOF;
     return written;
 }
 

@@ -12,15 +12,7 @@
 
 static const char VERIFY_USAGE[] =
     "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]\n"
-    "  SEED       64 hex digits, as the verify page shows it\n"
-    "  KIND       lucky, even, exclusive, or a split: double-average, uniform, gaussian\n"
-    "  TOTAL      yuan of the whole packet, like 10.00\n"
-    "  COUNT      number of shares\n"
-    "  SPLIT      of a lucky packet; double-average when left out\n"
-    "  SHARE_MAX  limit of one share in yuan when the packet was sent; 200 when left out\n"
-    "  SHARE_MIN  smallest share of a lucky packet in yuan; 0.01 when left out\n"
-    "  NUMBERS    shares that were given back into the packet, in this order, counted from 0, like 3,7:\n"
-    "             each is one more share of the same amount\n";
+    "hongbao verify --help explains them\n";
 
 static bool seed_read(struct str hex, uint8_t *out)
 {

@@ -12,11 +12,8 @@
 enum { RECEIPT_FILE_BYTES_MAX = 16 << 10, RECEIPT_ARENA_BYTES = 32 << 10 };
 enum { EXIT_GOOD = 0, EXIT_FORGED = 1, EXIT_UNREADABLE = 2 };
 
-static const char USAGE[] =
-    "usage: hongbao verify-receipt FILE [--keys FILE]\n"
-    "  FILE         a receipt, the JSON of /p/ID/receipt.json\n"
-    "  --keys FILE  the JSON of /.well-known/hongbao-receipt-keys; when left out, the keys are\n"
-    "               those of the configuration\n";
+static const char USAGE[] = "usage: hongbao verify-receipt FILE [--keys FILE]\n"
+                            "hongbao verify-receipt --help explains them\n";
 
 static bool args_read(int argc, char **argv, const char **receipt_path, const char **keys_path)
 {

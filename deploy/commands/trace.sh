@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # hongbao trace REQUEST_ID [FOLDER...]: prints every line about a request, in the order of time: those of the processes,
 # and nginx's of its access log (docs/reference/log.md). It looks in the files *.log* of the folders, rotated and
-# compressed ones too, by default in /var/log/nginx, and in the journal where systemd runs.
+# compressed ones too, by default in /var/log/nginx, and in the journal where systemd runs. It needs no right but to read
+# them, which the group adm has.
 set -euo pipefail
 exec 3<&- # the settings
 
@@ -10,11 +11,23 @@ usage() {
     exit 2
 }
 
+# Says what this user may not read, so that a line which is not found is not taken for one that does not exist.
+unreadable_tell() {
+    local file
+    while IFS= read -r file; do
+        echo "hongbao trace: you may not read $file; members of the group adm read logs" >&2
+    done < <(find "$@" -maxdepth 1 ! -readable \( -type d -o -name '*.log*' \) 2>/dev/null || true)
+    for file in /run/log/journal/*/system.journal /var/log/journal/*/system.journal; do
+        [ ! -e "$file" ] || [ -r "$file" ] ||
+            echo "hongbao trace: you may not read the journal; members of the groups adm and systemd-journal do" >&2
+    done
+}
+
 # lines_find ID FOLDER...
 lines_find() {
     local id=$1
     shift
-    find "$@" -maxdepth 1 -type f -name '*.log*' -exec zgrep -hF -- "$id" {} + || true
+    find "$@" -maxdepth 1 -type f -readable -name '*.log*' -exec zgrep -hF -- "$id" {} + || true
     [ ! -d /run/systemd/system ] || journalctl -q --no-pager -o cat -u 'hongbao*' --grep "$id" || true
 }
 
@@ -36,6 +49,7 @@ main() {
     local line lines
     [[ ${1-} =~ ^[0-9a-f]{32}$ ]] || usage
     [ $# -gt 1 ] || set -- "$1" /var/log/nginx
+    unreadable_tell "${@:2}"
     lines=$(lines_find "$@")
     if [ -z "$lines" ]; then
         echo "hongbao trace: no line has this id in ${*:2}$([ ! -d /run/systemd/system ] || echo ' or the journal')" >&2

@@ -1,7 +1,7 @@
 // `hongbao check`: tells all that is wrong, and needs no server.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -74,6 +74,40 @@ test('a broken template and a gap in the migrations are named', async () => {
   assert.match(stderr, /wrong: migrations: .*0007 is missing/);
 });
 
+test('every page that is missing is named, and a partial that a page includes', async () => {
+  const templates = join(folder, 'fewer');
+  const wrong = async () => {
+    configure(`template_dir = ${templates}`);
+    return /^wrong: templates: (.*)$/m.exec((await check({})).stderr)?.[1];
+  };
+  cpSync(`${ROOT}/templates`, templates, { recursive: true });
+  assert.equal(await wrong(), undefined);
+  for (const name of ['pages/login', 'pages/wallet', 'pictures/card_wide']) rmSync(join(templates, `${name}.mustache`));
+  assert.match(await wrong(), /fewer: there is no pages\/login\.mustache, pages\/wallet\.mustache, pictures\/card_wide\.mustache$/);
+  cpSync(`${ROOT}/templates`, templates, { recursive: true });
+  rmSync(join(templates, 'partials/avatar.mustache'));
+  assert.match(await wrong(), /there is no template partials\/avatar/);
+});
+
+test('files that the processes can not read are found, also by root', async () => {
+  const templates = join(folder, 'private');
+  const metrics = join(folder, 'counters'); // its owner and group are those of the processes
+  cpSync(`${ROOT}/templates`, templates, { recursive: true });
+  configure(`template_dir = ${templates}`, `metrics_file = ${metrics}`);
+  chmodSync(join(templates, 'pages/login.mustache'), 0o040);
+  chmodSync(join(templates, 'partials'), 0o700);
+  assert.doesNotMatch((await check({})).stderr, /unreadable-file/, 'no process has made the counters yet');
+  writeFileSync(metrics, '');
+  if (process.getuid() !== 0) return; // another owner is root's to make
+  assert.doesNotMatch((await check({})).stderr, /unreadable-file/, 'the owner reads them, and the group');
+  chownSync(metrics, 65534, 65534);
+  const { stderr } = await check({});
+  assert.match(stderr, /^wrong: unreadable-file: \S+\/pages\/login\.mustache .*\n +mend: chmod a\+rX \S+\/pages\/login\.mustache$/m);
+  assert.match(stderr, /^wrong: unreadable-file: \S+\/partials can't be read/m);
+  assert.equal(stderr.match(/unreadable-file/g).length, 2);
+  assert.doesNotMatch((await check({}, '--offline')).stderr, /unreadable-file/);
+});
+
 test('a file of counters that can not be written is found', async () => {
   const metrics = join(folder, 'a-folder');
   mkdirSync(metrics);
@@ -116,15 +150,79 @@ test('all mistakes of the configuration itself are told, with their lines', asyn
   assert.match(stderr, /no such setting: partitons; did you mean partitions\?/);
 });
 
+const COMMANDS = [...readFileSync(join(ROOT, 'app/main.c'), 'utf8').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '')
+  .matchAll(/^ {4}\{ "([a-z-]+)"/gm)].map((match) => match[1]);
+
 test('--help of every command needs neither configuration nor secret', async () => {
-  const main = readFileSync(join(ROOT, 'app/main.c'), 'utf8').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '');
-  const commands = [...main.matchAll(/^ {4}\{ "([a-z-]+)"/gm)].map((match) => match[1]);
-  assert.ok(commands.length > 10);
-  for (const command of commands) {
+  assert.ok(COMMANDS.length > 10);
+  for (const command of COMMANDS) {
     for (const option of ['--help', '-h']) {
       const { code, stdout, stderr } = await hongbao([command, option]);
       assert.deepEqual([code, stderr], [0, ''], command);
       assert.match(stdout, new RegExp(`^usage: hongbao \\[--config FILE\\] ${command}`));
     }
   }
+});
+
+// The words of a command's usage: options, actions and places; and those that a line of its help explains.
+async function wordsOf(command) {
+  const { stdout } = await hongbao([command, '--help']);
+  const [usage, , ...lines] = stdout.split('\n');
+  const named = usage.replace(/^usage: hongbao \[--config FILE\] \S+ ?/, '').replace('--pool hot|page|auth|card', '--pool');
+  const used = named.match(/--[a-z-]+|[a-z-]+(?=[| ])|[A-Z_]+/g) ?? [];
+  return { used, explained: lines.map((line) => /^ {2}(\S+)(?: [A-Z]+)? {3,}\S.*$/.exec(line)?.[1]).filter(Boolean) };
+}
+
+test('--help explains each word of the usage in a line, and nothing else', async () => {
+  for (const command of COMMANDS) {
+    const { used, explained } = await wordsOf(command);
+    assert.equal(new Set(explained).size, explained.length, `${command}: twice`);
+    if (command === 'setup') continue; // its usage says OPTION
+    // A place behind an option or an action, as ID in "--packet ID", is in the line of the option.
+    const own = used.filter((word, i) => explained.includes(word) || !/^[A-Z]/.test(word) || !/^[a-z-]/.test(used[i - 1] ?? 'A'));
+    assert.deepEqual(new Set(own), new Set(explained), command);
+  }
+});
+
+test('--help of setup has the options of its script', async () => {
+  const script = readFileSync(join(ROOT, 'deploy/commands/setup/options.sh'), 'utf8');
+  const options = [...script.matchAll(/^ {8}(--[a-z-]+)\) /gm)].map((match) => match[1]);
+  assert.ok(options.length >= 7);
+  assert.deepEqual((await wordsOf('setup')).explained.toSorted(), options.toSorted());
+});
+
+test('the manual page has every command with the lines of its help', async () => {
+  const { stdout } = await hongbao(['help', '--man']);
+  const plain = stdout.replaceAll('\\-', '-');
+  assert.doesNotMatch(plain, /^[.'](?!TH|SH|TP|BI?R? |B |RS|RE|I |BR )/m, 'no line of text is a request');
+  for (const command of COMMANDS) {
+    assert.match(plain, new RegExp(`^\\.TP\\n\\.B ${command}( .*)?\\n`, 'm'));
+    const { stdout: help } = await hongbao([command, '--help']);
+    for (const [, word, meaning] of help.matchAll(/^ {2}(\S.*?) {3,}(\S.*)$/gm)) {
+      assert.ok(plain.includes(`\n.TP\n.B ${word}\n${meaning}\n`), `${command}: ${word}`);
+    }
+  }
+});
+
+// What bash offers behind these words.
+async function completed(...words) {
+  const script = `hongbao() { "$HB_TEST_BINARY" "$@"; }; source "${ROOT}/deploy/debian/completion/hongbao"
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _hongbao; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', ...words], { cwd: folder, env: { PATH: process.env.PATH, HB_TEST_BINARY: env.HB_TEST_BINARY } });
+  return stdout.trim().split('\n').sort();
+}
+
+test('the shell completes commands, actions, options and files, each where it may stand', async () => {
+  writeFileSync(join(folder, 'alice.conf'), '');
+  assert.deepEqual(await completed('hongbao', 'do'), ['doctor']);
+  assert.deepEqual(await completed('hongbao', '--c'), ['--config']);
+  assert.deepEqual(await completed('hongbao', '--config', 'ali'), ['alice.conf']);
+  assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'tra'), ['trace']);
+  assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', '--'), [''], 'once is enough');
+  assert.deepEqual(await completed('hongbao', 'user', ''), ['disable', 'enable', 'end-sessions', 'reset', 'show']);
+  assert.deepEqual(await completed('hongbao', 'user', 'reset', 'ali'), ['alice.conf'], 'no second action');
+  assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--'), ['--free', '--json', '--nginx', '--skip'], 'but not --config');
+  assert.deepEqual(await completed('hongbao', 'doctor', '--nginx', 'ali'), ['alice.conf']);
+  assert.deepEqual(await completed('hongbao', 'serve', '--pool', ''), ['auth', 'card', 'hot', 'page']);
+  assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'replay', '--'), ['--as', '--drop', '--packet']);
 });

@@ -1,14 +1,17 @@
 // hongbao trace: from the id on the page of an error to the lines of nginx and of the pools.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { env } from './support/instance.js';
 import { Client, newUser, poll, site, unique } from './support/site.js';
 
 const LOGS = join(env.HB_TEST_VAR, 'log');
+const COMMANDS = new URL('../../deploy/commands', import.meta.url).pathname;
 const ID = /^[0-9a-f]{32}$/;
 
 const trace = async (...args) => {
@@ -61,6 +64,31 @@ test('lines come from all folders, rotated and compressed files too, in the orde
     writeFileSync(join(folder, 'secret.txt'), line('2026-11-22T08:00:04.000Z', 'no log'));
     const lines = await trace(id, LOGS, folder);
     assert.deepEqual(lines.map((each) => /msg="(\w+)"|access|time/.exec(each)?.[1] ?? 'nginx'), ['first', 'nginx', 'third', 'last']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+// Runs the program as an operator who may read the logs, but not the secret; root alone can become another user.
+const asNobody = (settings, ...args) => promisify(execFile)(env.HB_TEST_BINARY, ['trace', ...args], { uid: 65534, gid: 65534, env: settings })
+  .then((done) => ({ code: 0, ...done }), (error) => error);
+
+test('a user who may read the logs needs neither the secret nor the role files', { skip: process.getuid() !== 0 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-trace-'));
+  const id = 'ef'.repeat(16);
+  const conf = join(folder, 'hongbao.conf');
+  try {
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, 'page.log'), `ts=2026-11-22T08:00:02.001Z level=info msg="seen" request_id=${id}\n`);
+    writeFileSync(join(folder, 'hot.log'), 'private\n', { mode: 0o600 });
+    writeFileSync(join(folder, 'secret'), 'x'.repeat(40), { mode: 0o600 });
+    writeFileSync(conf, `secret_file = ${folder}/secret\nrights_dir = ${folder}/rights\ncommand_dir = ${COMMANDS}\nno_such_setting = 1\n`);
+    const { code, stdout, stderr } = await asNobody({ HB_CONFIG: conf, PATH: process.env.PATH }, id, folder);
+    assert.deepEqual([code, /msg="(\w+)"/.exec(stdout)?.[1]], [0, 'seen'], stderr);
+    assert.match(stderr, /^hongbao trace: you may not read \S+\/hot\.log; members of the group adm read logs$/m);
+    chmodSync(conf, 0o600);
+    const unread = await asNobody({ HB_CONFIG: conf, HB_COMMAND_DIR: COMMANDS, PATH: process.env.PATH }, id, folder);
+    assert.equal(unread.code, 0, unread.stderr);
   } finally {
     rmSync(folder, { recursive: true });
   }

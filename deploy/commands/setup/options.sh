@@ -3,25 +3,6 @@
 
 HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' DEMO='' ASK=yes ACTION=install
 
-usage() {
-    cat <<'TEXT'
-usage: hongbao setup [OPTION...]
-
-Without options it asks. It may run again; it keeps secrets, money, and files that you have changed.
-
-  --host NAME          the name of the site: https://NAME
-  --self-signed        makes a certificate that browsers warn of, to try the site
-  --certificate FILE   the certificate with its chain, and
-  --key FILE             its key, both in PEM
-  --demo               play money: users may deposit what they like
-  --redis-socket PATH  a Redis that exists already, of which the site becomes the only user, and
-  --mysql-socket PATH  a MariaDB that exists already; setup changes no settings of these
-  --non-interactive    asks nothing; what is missing is an error
-  --remove             takes the site out of service; money, secrets and settings stay, for the next setup
-  --upgrade            what the package runs after an upgrade: tables, rights, files, and a restart in place
-TEXT
-}
-
 options_read() {
     local path
     while [ $# -gt 0 ]; do
@@ -39,8 +20,7 @@ options_read() {
         --non-interactive) ASK= ;;
         --remove) ACTION=remove ;;
         --upgrade) ACTION=upgrade ;;
-        -h | --help) usage && exit ;;
-        *) say "hongbao setup: there is no option '$1'" && usage >&2 && exit 2 ;;
+        *) say "hongbao setup: there is no option '$1'; hongbao setup --help lists them" && exit 2 ;;
         esac
         shift
     done

@@ -1,0 +1,20 @@
+/* What the commands say of themselves: `hongbao COMMAND --help`, which the completion of the shell reads, too, and the
+ * manual page. */
+#ifndef HB_OPS_COMMAND_HELP_H
+#define HB_OPS_COMMAND_HELP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct command_help {
+    const char *name, *usage, *summary;
+};
+
+/* Usage, summary, and a line for each word of the usage. False: out can't be written. */
+bool command_help_print(const struct command_help *help, FILE *out);
+
+/* The manual page hongbao(1) of all commands. The same result. */
+bool command_help_man(const struct command_help *commands, size_t count, FILE *out);
+
+#endif
