@@ -9,6 +9,7 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(FIDO2 REQUIRED IMPORTED_TARGET libfido2)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(SSL REQUIRED IMPORTED_TARGET libssl)
 pkg_check_modules(CBOR REQUIRED IMPORTED_TARGET libcbor)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 # librsvg is loaded at run time (io/svg_png.c), so only its headers are needed here.

@@ -40,6 +40,7 @@ static const struct area {
     { "certificates", doctor_check_certificates },
     { "pools", doctor_check_pools },
     { "worker", doctor_check_worker },
+    { "processes", doctor_check_processes },
 };
 
 static const struct {
@@ -135,6 +136,15 @@ static void role_read(struct doctor *d, struct doctor_role *role)
     char error[1024];
     role->config = *d->config;
     role->is_read = config_role(&role->config, role->name, error, sizeof error) == ST_OK;
+    if (role->is_read && role->uses_mysql && role->uses_redis && d->config->rights_dir[0] != '\0' &&
+        strcmp(role->config.mysql_password, role->config.redis_password) != 0)
+        finding_wrong(&d->found, "role-passwords",
+                      finding_text(&d->found,
+                                   "write the password that both stores know into both lines, or make new ones"
+                                   " (docs/how-to/rotate-secrets.md)"),
+                      "%s/%s.conf has one password for Redis and another for MariaDB; setup tells both stores the first"
+                      " one of them",
+                      d->config->rights_dir, role->name);
     if (!role->is_read)
         finding_wrong(&d->found, "role-file",
                       geteuid() == 0 ? "write the file (docs/reference/rights.md)"

@@ -8,6 +8,8 @@
 #include "ops/findings.h"
 #include "ops/nginx_conf.h"
 
+enum { DOCTOR_HOST_MAX = 256 };
+
 /* The roles of docs/reference/rights.md, in the order of their table. */
 enum doctor_role_id {
     ROLE_HOT,
@@ -59,6 +61,7 @@ void doctor_check_nginx(struct doctor *d);
 void doctor_check_certificates(struct doctor *d);
 void doctor_check_pools(struct doctor *d);
 void doctor_check_worker(struct doctor *d);
+void doctor_check_processes(struct doctor *d);
 
 /* The command of the operator in Redis, as a person types it. */
 const char *doctor_redis_cli(struct doctor *d, const char *command);
@@ -68,6 +71,13 @@ const char *doctor_grants(struct doctor *d, const struct doctor_role *role);
 const char *doctor_redis_setting(struct doctor *d, const char *name);
 /* "start the settle worker", as a command where there is one. */
 const char *doctor_worker_start(const struct doctor *d);
+/* The port of a `listen` of nginx, "443 ssl", "127.0.0.1:8080", "[::]:80 default_server" or "example.net"; 0: a Unix
+ * socket. */
+unsigned doctor_listen_port(const char *listen);
+/* Whether a `listen` has the option, as "ssl". */
+bool doctor_listen_has(const char *listen, struct str option);
+/* base_url: whether it is https://, its host without brackets. Returns its port. */
+unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOST_MAX]);
 /* Connects to a Unix socket: a descriptor for the caller to close; -1, and errno says why. */
 int doctor_connect(const char *path);
 

@@ -1,25 +1,14 @@
-/* nginx: its files, what it listens on, and its certificates. */
+/* nginx: its files and what it listens on. */
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "ops/doctor_internal.h"
 
-enum {
-    PORT_HTTP = 80,
-    PORT_HTTPS = 443,
-    HOST_BYTES_MAX = 256,
-    DAYS_MIN = 14,
-    TABLE_BYTES_MAX = 16 << 20,
-    PORT_MAX = 65535
-};
+enum { PORT_HTTP = 80, PORT_HTTPS = 443, TABLE_BYTES_MAX = 16 << 20, PORT_MAX = 65535 };
 
 /* ---- ports ---- */
 
@@ -47,8 +36,7 @@ static bool port_listens(unsigned port)
     return table_listens("/proc/net/tcp", port) || table_listens("/proc/net/tcp6", port);
 }
 
-/* The port of "443 ssl", "127.0.0.1:8080", "[::]:80 default_server" or "example.net"; 0: a Unix socket. */
-static unsigned listen_port(const char *listen)
+unsigned doctor_listen_port(const char *listen)
 {
     struct str rest, address = str_cut(str_from(listen), ' ', &rest), behind;
     uint64_t port = 0;
@@ -63,7 +51,7 @@ static unsigned listen_port(const char *listen)
     return str_to_u64(rest, &port) && port <= PORT_MAX ? (unsigned)port : PORT_HTTP;
 }
 
-static bool listen_has(const char *listen, struct str option)
+bool doctor_listen_has(const char *listen, struct str option)
 {
     struct str rest = str_from(listen);
     while (rest.ptr != NULL)
@@ -79,7 +67,7 @@ static void ports_check(struct doctor *d)
         finding_wrong(&d->found, "nginx-port", "include the site in nginx.conf (nginx/site.conf)",
                       "%s and its includes have no `listen`", d->nginx.file);
     for (size_t i = 0; i < listens->count; i++) {
-        unsigned port = listen_port(listens->items[i]);
+        unsigned port = doctor_listen_port(listens->items[i]);
         if (port != 0 && !port_listens(port))
             finding_wrong(&d->found, "nginx-port",
                           d->is_service ? "systemctl start nginx; journalctl -u nginx"
@@ -90,8 +78,7 @@ static void ports_check(struct doctor *d)
 
 /* ---- the address of the site ---- */
 
-/* base_url: whether it is https://, its host without brackets, its port. */
-static unsigned base_url_read(const struct config *c, bool *tls, char host[HOST_BYTES_MAX])
+unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOST_MAX])
 {
     struct str rest, url = str_from(c->base_url), port = STR_NONE;
     uint64_t number;
@@ -103,7 +90,7 @@ static unsigned base_url_read(const struct config *c, bool *tls, char host[HOST_
     else
         name = str_cut(name, ':', &port);
     (void)str_skip_prefix(&port, STR(":"));
-    (void)snprintf(host, HOST_BYTES_MAX, "%.*s", STR_ARG(name));
+    (void)snprintf(host, DOCTOR_HOST_MAX, "%.*s", STR_ARG(name));
     return str_to_u64(str_or_empty(port), &number) && number <= PORT_MAX ? (unsigned)number
            : *tls                                                        ? (unsigned)PORT_HTTPS
                                                                          : (unsigned)PORT_HTTP;
@@ -112,11 +99,12 @@ static unsigned base_url_read(const struct config *c, bool *tls, char host[HOST_
 static void address_check(struct doctor *d)
 {
     const struct nginx_conf_list *listens = &d->nginx.listens;
-    char host[HOST_BYTES_MAX];
+    char host[DOCTOR_HOST_MAX];
     bool tls, found = false;
-    unsigned port = base_url_read(d->config, &tls, host);
+    unsigned port = doctor_base_url(d->config, &tls, host);
     for (size_t i = 0; i < listens->count; i++)
-        found |= listen_port(listens->items[i]) == port && listen_has(listens->items[i], STR("ssl")) == tls;
+        found |=
+            doctor_listen_port(listens->items[i]) == port && doctor_listen_has(listens->items[i], STR("ssl")) == tls;
     if (!found && listens->count > 0)
         finding_wrong(&d->found, "nginx-address",
                       finding_text(&d->found, "listen %u%s; or another base_url", port, tls ? " ssl http2" : ""),
@@ -151,75 +139,4 @@ void doctor_check_nginx(struct doctor *d)
     ports_check(d);
     address_check(d);
     body_check(d);
-}
-
-/* ---- certificates ---- */
-
-static X509 *certificate_read(const char *path)
-{
-    BIO *file = BIO_new_file(path, "r");
-    X509 *certificate = file == NULL ? NULL : PEM_read_bio_X509(file, NULL, NULL, NULL);
-    BIO_free(file);
-    ERR_clear_error();
-    return certificate;
-}
-
-static void dates_check(struct doctor *d, const char *path, const X509 *certificate)
-{
-    int days = 0, seconds = 0;
-    const char *mend = finding_text(&d->found, "renew %s, then: %s", path,
-                                    d->is_service ? "systemctl reload nginx" : "nginx -s reload");
-    if (ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate)) != 1)
-        return;
-    if (days < 0 || seconds < 0)
-        finding_wrong(&d->found, "certificate-expired", mend, "the certificate %s expired %d days ago", path, -days);
-    else if (days < DAYS_MIN)
-        finding_wrong(&d->found, "certificate-expires", mend, "the certificate %s expires in %d days", path, days);
-    if (ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notBefore(certificate)) == 1 && (days > 0 || seconds > 0))
-        finding_wrong(&d->found, "certificate-early", "set the clock, or make a certificate that is valid now",
-                      "the certificate %s is not valid for another %d days", path, days);
-}
-
-static void key_check(struct doctor *d, const char *path, const char *certificate_path, X509 *certificate)
-{
-    struct stat info;
-    BIO *file = BIO_new_file(path, "r");
-    EVP_PKEY *key = file == NULL ? NULL : PEM_read_bio_PrivateKey(file, NULL, NULL, (void *)"");
-    if (stat(path, &info) == 0 && (info.st_mode & S_IRWXO) != 0)
-        finding_wrong(&d->found, "certificate-key-mode", finding_text(&d->found, "chmod 0600 %s", path),
-                      "everybody on this machine may read the private key %s", path);
-    if (key == NULL)
-        finding_wrong(&d->found, "certificate-key", "run the doctor as root, or mend ssl_certificate_key",
-                      "the private key %s can't be read", path);
-    else if (certificate != NULL && X509_check_private_key(certificate, key) != 1)
-        finding_wrong(&d->found, "certificate-key", "name the key with which the certificate was requested",
-                      "the private key %s is not that of the certificate %s", path, certificate_path);
-    EVP_PKEY_free(key);
-    BIO_free(file);
-    ERR_clear_error();
-}
-
-void doctor_check_certificates(struct doctor *d)
-{
-    char host[HOST_BYTES_MAX];
-    bool tls, named = false;
-    (void)base_url_read(d->config, &tls, host);
-    for (size_t i = 0; d->nginx_is_read && i < d->nginx.certificates.count; i++) {
-        const char *path = d->nginx.certificates.items[i];
-        X509 *certificate = certificate_read(path);
-        if (certificate == NULL)
-            finding_wrong(&d->found, "certificate-missing", "make the certificate (docs/how-to/tls.md)",
-                          "the certificate %s can't be read", path);
-        else {
-            dates_check(d, path, certificate);
-            named |=
-                X509_check_host(certificate, host, 0, 0, NULL) == 1 || X509_check_ip_asc(certificate, host, 0) == 1;
-        }
-        if (i < d->nginx.keys.count)
-            key_check(d, d->nginx.keys.items[i], path, certificate);
-        if (certificate != NULL && i + 1 == d->nginx.certificates.count && tls && !named)
-            finding_wrong(&d->found, "certificate-host", finding_text(&d->found, "request a certificate for %s", host),
-                          "no certificate is for %s, the host of base_url: browsers refuse it", host);
-        X509_free(certificate);
-    }
 }

@@ -1,8 +1,10 @@
 // `hongbao doctor`: nothing is wrong with a site that runs; then faults are planted, one after the other. Each must be
 // found by its name, with a command that mends it, and be gone when it is mended.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -19,8 +21,8 @@ let folder;
 // ---- the doctor ----
 
 // What the doctor says: { code, wrong: [{name, text, mend}], unchecked: [{name, text}] }.
-async function doctor(settings = {}, args = ['--nginx', NGINX]) {
-  const run = promisify(execFile)(env.HB_TEST_BINARY, ['doctor', '--json', ...args],
+async function doctor(settings = {}, args = ['--nginx', NGINX], binary = env.HB_TEST_BINARY) {
+  const run = promisify(execFile)(binary, ['doctor', '--json', ...args],
     { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings }, maxBuffer: 64 << 20 });
   const { code, stdout, stderr } = await run.then((done) => ({ code: 0, ...done }), (error) => error);
   assert.ok(code === 0 || code === 1, `${code}: ${stderr}`);
@@ -33,12 +35,12 @@ const planted = new Set();
 const shown = (list) => JSON.stringify(list, null, 1);
 
 // The fault is found as the finding, whose text matches says; after mend() it is gone.
-async function finds(finding, says, { plant = () => {}, mend = () => {}, settings, args, mends = /./, without = [] }) {
+async function finds(finding, says, { plant = () => {}, mend = () => {}, settings, args, binary, mends = /./, without = [] }) {
   planted.add(finding);
   await plant();
   let seen;
   try {
-    seen = await doctor(settings, args);
+    seen = await doctor(settings, args, binary);
   } finally {
     await mend();
   }
@@ -190,8 +192,20 @@ test('faults of settings and files', async () => {
   await finds('secret-file', /hongbao\.conf/, mode(env.HB_TEST_CONFIG, 0o644));
   await finds('secret-file', /page\.conf/, mode(join(VAR, 'rights/page.conf'), 0o604));
   await finds('role-file', /card\.conf: No such file/, { plant: () => renameSync(card, `${card}.away`), mend: () => renameSync(`${card}.away`, card) });
+  const audit = join(VAR, 'rights/audit.conf');
+  const passwords = readFileSync(audit, 'utf8');
+  for (const [store, other] of [['mysql', 'redis'], ['redis', 'mysql']]) {
+    const another = { plant: () => writeFileSync(audit, passwords.replace(new RegExp(`^${store}_password = .*`, 'm'), `${store}_password = another`)),
+      mend: () => writeFileSync(audit, passwords) };
+    await finds('role-passwords', /audit\.conf has one password/, another);
+    await finds(`${store}-login`, /refuses the user hongbao_audit of the role audit/, { ...another, without: [`${other}-login`] });
+  }
   await finds('secret-weak', /only 1 different/, { settings: { HB_SECRET: 'a'.repeat(40) } });
   await finds('writable-file', /login\.mustache/, { settings: { HB_TEMPLATE_DIR: templates } });
+  const home = join(folder, 'home');
+  cpSync(join(ROOT, 'templates'), home, { recursive: true });
+  rmSync(join(home, 'pages/home.mustache'));
+  await finds('templates', /there is no pages\/home\.mustache/, { settings: { HB_TEMPLATE_DIR: home } });
   await finds('metrics-mode', /metrics/, mode(join(VAR, 'run/metrics'), 0o666));
   await finds('metrics-missing', /no file of counters/, { settings: { HB_METRICS_FILE: join(VAR, 'run/none') } });
   await finds('nginx-counts', /\/nowhere/, { settings: { HB_NGINX_COUNTS_DIR: '/nowhere' } });
@@ -246,6 +260,52 @@ test('faults of certificates', async () => {
   await finds('certificate-key-mode', /fine\.key/, { settings, args: tls(fine), ...mode(fine.key, 0o644) });
 });
 
+test('nginx that serves the certificate of before', async () => {
+  const fine = certificateOf('served', '20200101', day(300));
+  const settings = { HB_BASE_URL: 'https://hongbao.example' };
+  const server = `server { listen unix:${folder}/tls ssl; ssl_certificate ${fine.pem}; ssl_certificate_key ${fine.key}; }`;
+  const args = nginx(server);
+  const conf = join(folder, 'own.conf');
+  writeFileSync(conf, `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}\nhttp { access_log off; ${server} }\n`);
+  const own = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', conf], { stdio: 'inherit' });
+  const served = async () => (await doctor(settings, args)).wrong.filter((one) => one.name === 'certificate-served');
+  try {
+    await poll('nginx listens', () => existsSync(join(folder, 'tls')));
+    assert.deepEqual(await served(), []);
+    const renewed = certificateOf('renewed', '20200101', day(300));
+    await finds('certificate-served', /serves an old certificate for hongbao\.example/, { settings, args, mends: /reload/,
+      plant: () => { cpSync(renewed.pem, fine.pem); cpSync(renewed.key, fine.key); }, mend: () => own.kill('SIGHUP') });
+    await poll('nginx serves the new one', async () => (await served()).length === 0);
+  } finally {
+    if (own.exitCode === null && own.kill()) await once(own, 'exit');
+  }
+  rmSync(join(folder, 'tls'), { force: true });
+  const plain = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(join(folder, 'tls'));
+  await once(plain, 'listening');
+  assert.ok(names((await doctor(settings, args)).unchecked).includes('certificate-served'), 'a server without TLS');
+  plain.close();
+});
+
+test('processes of an earlier program, or with earlier settings', async () => {
+  const text = readFileSync(env.HB_TEST_CONFIG, 'utf8');
+  const everyone = /: hot( \d+)+, page( \d+)+, auth( \d+)+, card( \d+)+, settle \d+$/;
+  await finds('process-settings', everyone, { mends: /restart/,
+    plant: () => writeFileSync(env.HB_TEST_CONFIG, `${text}greeting_graphemes_max = 20\n`), mend: () => writeFileSync(env.HB_TEST_CONFIG, text) });
+  await finds('process-settings', /: hot( \d+)+$/, {
+    plant: async () => {
+      writeFileSync(env.HB_TEST_CONFIG, `${text}greeting_graphemes_max = 20\n`);
+      await site.dev('restart', 'page', 'auth', 'card', 'settle');
+    },
+    mend: async () => { writeFileSync(env.HB_TEST_CONFIG, text); await site.dev('restart', 'page', 'auth', 'card', 'settle'); } });
+  // The installed program, which is the doctor's own, differs in its build id.
+  const program = readFileSync(env.HB_TEST_BINARY);
+  const id = program.indexOf(Buffer.from('GNU\0')) + 4;
+  for (let at = id; at > 3; at = program.indexOf(Buffer.from('GNU\0'), at) + 4) if (program.readUInt32LE(at - 8) === 3) program[at] ^= 1;
+  const later = join(folder, 'later');
+  writeFileSync(later, program, { mode: 0o755 });
+  await finds('process-program', everyone, { binary: later, mends: /restart/ });
+});
+
 test('faults of processes', async () => {
   const socket = /unix:([^"]*)\/page\.sock/.exec(readFileSync(NGINX, 'utf8'))[1];
   const paused = (signal) => processes('card').forEach((pid) => process.kill(pid, signal));
@@ -276,7 +336,7 @@ test('several faults are told together, and --skip leaves out what one knows', a
 // Faults that can't be planted in servers that run.
 const UNPLANTED = ['disk-run', 'mysql-binlog', 'mysql-doublewrite', 'redis-disk', 'redis-version'];
 // Those of `hongbao check`, which check.test.js plants.
-const OF_CHECK = ['metrics-file', 'migrations', 'mysql-socket', 'receipt-keys', 'redis-socket', 'templates'];
+const OF_CHECK = ['metrics-file', 'migrations', 'mysql-socket', 'receipt-keys', 'redis-socket', 'unreadable-file'];
 
 test('the reference has a row for each finding, and each was planted', () => {
   const rows = [...readFileSync(join(ROOT, 'docs/reference/doctor.md'), 'utf8').matchAll(/^\| `([a-z][a-z-]*)` \|/gm)].map((match) => match[1]);
