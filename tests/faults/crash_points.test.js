@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { Client } from '../e2e/support/client.js';
 import { env, hongbao, poll } from '../e2e/support/instance.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
-import { demoUsers, drained, servers } from './site.js';
+import { demoUsers, drained, servers, stopAll } from './site.js';
 
 const run = promisify(execFile);
 
@@ -35,9 +35,7 @@ let packets; // of the current scenario
 before(async () => {
   for (const server of Object.values(servers)) await server.start();
 });
-after(async () => {
-  for (const server of Object.values(servers)) await server.stop();
-});
+after(stopAll);
 
 // ---- requests ----
 
@@ -312,6 +310,7 @@ async function visit(point, passes, scenario = scenarioOf(point), worker = undef
   [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
   if (scenario.lifetimeMs) await restart(servers.page, { HB_PACKET_LIFETIME_MS: String(scenario.lifetimeMs) });
   if (scenario.prepare) assert.ok(await scenario.prepare(passes));
+  if (worker) await servers.settle.kill(); // so that nothing is finished before the worker that dies starts
 
   let how;
   if (scenario.lead) {

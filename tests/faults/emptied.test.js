@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
 import { redis } from '../e2e/support/redis.js';
-import { demoUsers, drained, killRedis, servers } from './site.js';
+import { demoUsers, drained, killRedis, servers, stopAll } from './site.js';
 
 const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
 const SHARES = 4;
@@ -22,9 +22,7 @@ before(async () => {
   senders = users.splice(SHARES);
   await poll('the site is ready', async () => (await users[0].client.get('/readyz/page')).status === 200);
 });
-after(async () => {
-  for (const server of Object.values(servers)) await server.stop();
-});
+after(stopAll);
 
 // Calls work(item, index) for every item, AT_ONCE at a time.
 async function each(items, work) {

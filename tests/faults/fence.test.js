@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
-import { demoUsers, drained, killRedis, servers } from './site.js';
+import { demoUsers, drained, killRedis, servers, stopAll } from './site.js';
 
 const AOF = `${env.HB_TEST_VAR}/data/redis/appendonlydir`;
 const COPY = `${env.HB_TEST_VAR}/data/appendonlydir.old`;
@@ -19,7 +19,7 @@ before(async () => {
   await ready();
 });
 after(async () => {
-  for (const server of Object.values(servers)) await server.stop();
+  await stopAll();
   rmSync(COPY, { recursive: true, force: true });
 });
 

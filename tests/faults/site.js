@@ -73,6 +73,14 @@ class Server {
 
 export const servers = { page: new Server('page'), hot: new Server('hot'), auth: new Server('auth'), settle: new Server('settle') };
 
+// Stops each of them, also when one has died or fails to end well, which is told afterwards: a process that goes on would
+// keep the test from ending.
+export async function stopAll() {
+  const ends = await Promise.allSettled(Object.values(servers).map((server) => server.stop()));
+  const failed = ends.find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
 // Creates count users with a session and 1,000 yuan each.
 export async function demoUsers(count) {
   const { stdout } = await hongbao('demo', '--users', String(count), '--out', '-');
