@@ -91,6 +91,8 @@ test('what would not start takes the place of nothing: a reload fails at once, a
   await machine.shell('cp /root/hongbao.conf /etc/hongbao/');
   assert.deepEqual(await pids(), running);
   assert.equal(await status('/readyz'), '200');
+  // What setup asks before it restarts a process that has refused a reload.
+  for (const pool of ['hot', 'page', 'auth', 'card']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
   await setup();
   assert.deepEqual(await pids(), running);
 });
