@@ -108,6 +108,18 @@ bool check_is_service(const struct config *config)
     return strcmp(config->file, CONFIG_FILE) == 0 && access("/run/systemd/system", F_OK) == 0;
 }
 
+const char *check_redis_unit(const struct config *config)
+{
+    bool is_own = strcmp(config->redis_socket, "/run/redis-hongbao/redis-server.sock") == 0;
+    return is_own && check_is_service(config) ? "redis-server@hongbao" : NULL;
+}
+
+const char *check_mysql_unit(const struct config *config)
+{
+    bool is_own = strcmp(config->mysql_socket, "/run/mysqld/mysqld.sock") == 0;
+    return is_own && check_is_service(config) ? "mariadb" : NULL;
+}
+
 /* ---- files ---- */
 
 /* The mend of a folder of this version that is not as it should be. */
@@ -197,24 +209,25 @@ static const char *folder_of(const char *path, struct findings *found)
     return slash == NULL ? "." : slash == path ? "/" : finding_text(found, "%.*s", (int)(slash - path), path);
 }
 
-static void folder_check(const char *name, const char *setting, const char *path, const char *start,
+/* unit: of the store, which systemd runs; NULL: none that is known. */
+static void folder_check(const char *name, const char *setting, const char *path, const char *unit,
                          struct findings *found)
 {
     struct stat info;
     const char *folder = folder_of(path, found);
     if (folder == NULL || (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)))
         return;
-    finding_wrong(found, name, finding_text(found, "%s, or set %s to its socket", start, setting),
+    finding_wrong(found, name,
+                  finding_text(found, "%s%s, or set %s to its socket",
+                               unit != NULL ? "systemctl start " : "start the server", unit != NULL ? unit : "",
+                               setting),
                   "%s: there is no folder %s", setting, folder);
 }
 
 static void sockets_check(const struct config *config, struct findings *found)
 {
-    bool service = check_is_service(config);
-    folder_check("redis-socket", "redis_socket", config->redis_socket,
-                 service ? "systemctl start redis-server@hongbao" : "start the server", found);
-    folder_check("mysql-socket", "mysql_socket", config->mysql_socket,
-                 service ? "systemctl start mariadb" : "start the server", found);
+    folder_check("redis-socket", "redis_socket", config->redis_socket, check_redis_unit(config), found);
+    folder_check("mysql-socket", "mysql_socket", config->mysql_socket, check_mysql_unit(config), found);
 }
 
 /* Processes that can't open the file count for themselves, so /metrics would miss what they count. */

@@ -12,6 +12,11 @@ void check_run(const struct config *config, bool offline, struct findings *found
 /* Whether this is the installed service, whose units systemd runs: mends are then commands for it. */
 bool check_is_service(const struct config *config);
 
+/* The unit of the store that `hongbao setup` has made for the installed service. NULL: this is none, or the store
+ * existed before it. */
+const char *check_redis_unit(const struct config *config);
+const char *check_mysql_unit(const struct config *config);
+
 /* `check [--offline]`: prints all that is wrong to stderr: exit 0, 1 (something is wrong) or 2 (usage). */
 int check_command(const struct config *config, int argc, char **argv);
 

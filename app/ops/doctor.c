@@ -81,8 +81,7 @@ static bool socket_answers(struct doctor *d, const char *name, const char *progr
     if (fd < 0)
         finding_wrong(&d->found, name,
                       finding_text(&d->found, "%s %s, or set %s to its socket",
-                                   d->is_service ? "systemctl start" : "start", d->is_service ? unit : program,
-                                   setting),
+                                   unit != NULL ? "systemctl start" : "start", unit != NULL ? unit : program, setting),
                       "%s does not answer on %s: %s", program, path, strerror(errno));
     else
         (void)close(fd);
@@ -102,9 +101,10 @@ static void redis_login(struct doctor *d, struct doctor_role *role)
                   finding_text(&d->found,
                                "%s; if that does not help, put the earlier password back into %s/%s.conf, or make new"
                                " ones (docs/how-to/rotate-secrets.md)",
-                               role != &d->roles[ROLE_OPERATOR] ? doctor_redis_cli(d, "ACL LOAD")
-                               : d->is_service                  ? "systemctl restart redis-server@hongbao"
-                                                                : "restart Redis",
+                               check_redis_unit(d->config) == NULL && d->is_service ? "hongbao setup"
+                               : role != &d->roles[ROLE_OPERATOR]                   ? doctor_redis_cli(d, "ACL LOAD")
+                               : d->is_service ? "systemctl restart redis-server@hongbao"
+                                               : "restart Redis",
                                d->config->rights_dir, role->name),
                   "Redis refuses the user %s of the role %s: another password, no such user, or it is switched off",
                   role->config.redis_user, role->name);
@@ -154,9 +154,9 @@ static void role_read(struct doctor *d, struct doctor_role *role)
 
 void doctor_check_roles(struct doctor *d)
 {
-    d->redis_is_up =
-        socket_answers(d, "redis-down", "Redis", "redis_socket", d->config->redis_socket, "redis-server@hongbao");
-    d->mysql_is_up = socket_answers(d, "mysql-down", "MariaDB", "mysql_socket", d->config->mysql_socket, "mariadb");
+    const struct config *c = d->config;
+    d->redis_is_up = socket_answers(d, "redis-down", "Redis", "redis_socket", c->redis_socket, check_redis_unit(c));
+    d->mysql_is_up = socket_answers(d, "mysql-down", "MariaDB", "mysql_socket", c->mysql_socket, check_mysql_unit(c));
     for (size_t i = 0; i < ROLE_COUNT; i++) /* all of them first: mends name the operator's user */
         role_read(d, &d->roles[i]);
     for (size_t i = 0; i < ROLE_COUNT; i++) {

@@ -7,6 +7,7 @@
 #include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/keys.h"
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/redis_memory.h"
 
@@ -69,7 +70,7 @@ static struct str info_value(const char *info, const char *name)
 
 static const char *redis_file(const struct doctor *d)
 {
-    return d->is_service ? "/etc/redis/redis-hongbao.conf" : "redis.conf";
+    return check_redis_unit(d->config) != NULL ? "/etc/redis/redis-hongbao.conf" : "redis.conf";
 }
 
 static void settings_check(struct doctor *d)

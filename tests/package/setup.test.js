@@ -33,7 +33,7 @@ const refused = (...options) => refusal('hongbao', 'setup', '--non-interactive',
 const pids = async () => (await machine.shell("systemctl show -P MainPID 'hongbao-*.service' | sort -n")).split('\n').filter(Boolean);
 
 test('what can only be a mistake is refused before anything is made', async () => {
-  assert.match(await machine.run('hongbao', 'setup', '--help'), /^usage: hongbao setup[\s\S]*--redis-socket PATH/);
+  assert.match(await machine.run('hongbao', 'setup', '--help'), /^usage: hongbao .*setup[\s\S]*--redis-socket PATH/);
   const tls = (pem, key) => ['--host', HOST, '--certificate', `/root/tls/${pem}`, '--key', `/root/tls/${key}`];
   assert.match(await refused('--self-signed'), /which name has the site\? --host NAME/);
   assert.match(await refused('--host', 'https://x.example', '--self-signed'), /'https:\/\/x\.example' is not a host name/);
@@ -156,6 +156,9 @@ test('a site in stores of others: setup tells their administrators what to run, 
   await machine.run('systemctl', 'restart', 'redis-server@shared', 'hongbao.target'); // the users are kept
   await machine.run('dpkg', '-i', '/root/hongbao.deb');
   assert.equal(await status('/readyz'), '200');
+  await machine.run('systemctl', 'stop', 'redis-server@shared');
+  assert.match(await machine.try('hongbao', 'doctor'), /redis-down: [^\n]*\n +mend: start Redis, or set redis_socket/);
+  await machine.run('systemctl', 'start', 'redis-server@shared');
   const stores = await machine.try('systemctl', 'list-units', '--all', '--plain', '--no-legend', '--state=active,failed', 'redis-server@hongbao*', 'mariadb.service');
   assert.equal(stores, '');
 });
