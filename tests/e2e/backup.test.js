@@ -180,6 +180,17 @@ test('what a killed restore leaves is not taken for a site; the next one with --
   await audit();
 });
 
+test('a later program verifies a backup: it brings the tables up to date', async () => {
+  const BACKUP = folder('earlier');
+  await site.hongbao('backup', BACKUP);
+  const later = folder('later');
+  cpSync(join(env.HB_TEST_DEV, '../sql'), later, { recursive: true });
+  const next = String(readdirSync(join(later, 'migrations')).length + 1).padStart(4, '0');
+  writeFileSync(join(later, `migrations/${next}_later.sql`), '-- additive: yes\nCREATE TABLE later (id INT);\n');
+  const { stdout } = await run(env.HB_TEST_BINARY, ['backup', '--verify', BACKUP], { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, HB_SQL_DIR: later } });
+  assert.match(stdout, /restored into private stores, the audit is clean/);
+});
+
 test('a backup goes only to where it fits', async () => {
   const BACKUP = folder('fits');
   await site.hongbao('backup', BACKUP);
