@@ -199,11 +199,11 @@ static int command_run(const struct command *command, const char *config_path, i
             return 2;
         }
     }
-    /* A server has a filter of its role, a script needs the calls of the programs that it executes. */
-    const bool filtered =
-        command->run != serve_command && command->run != settle_command && command->run != command_script;
-    if (config.sandbox && filtered &&
-        sandbox_enter(command->run == doctor_command ? SANDBOX_DOCTOR : SANDBOX_COMMAND) != ST_OK)
+    /* A server has a filter of its role, a script needs the calls of the programs that it executes, and the doctor asks
+     * systemd before it confines itself. */
+    const bool filtered = command->run != serve_command && command->run != settle_command &&
+                          command->run != command_script && command->run != doctor_command;
+    if (config.sandbox && filtered && sandbox_enter(SANDBOX_COMMAND) != ST_OK)
         return 1;
     return command->run(&config, argc, argv);
 }

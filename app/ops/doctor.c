@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "io/sandbox.h"
 #include "ops/check.h"
 #include "ops/doctor_internal.h"
 
@@ -28,6 +29,7 @@ static const struct area {
 } AREAS[] = {
     { "settings", check_settings },
     { "files", doctor_check_files },
+    { "units", doctor_check_units },
     { "roles", doctor_check_roles }, /* logs in, for the areas below */
     { "redis", doctor_check_redis },
     { "redis-rights", doctor_check_redis_rights },
@@ -240,7 +242,12 @@ int doctor_command(const struct config *config, int argc, char **argv)
     log_init("doctor", LOG_SILENT); /* what a log line would say is a finding */
     d.arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
     d.found.arena = d.arena;
-    int code = d.arena == NULL ? 2 : doctor_run(&d, nginx_file, json);
+    bool is_prepared = d.arena != NULL && doctor_units_read(&d);
+    if (config->sandbox && sandbox_enter(SANDBOX_DOCTOR) != ST_OK) {
+        (void)fputs("hongbao doctor: the kernel refuses the filter of system calls (sandbox)\n", stderr);
+        return 2;
+    }
+    int code = is_prepared ? doctor_run(&d, nginx_file, json) : 2;
     arena_free(d.arena);
     if (code == 2)
         (void)fputs("hongbao doctor: out of memory, or the output can't be written\n", stderr);

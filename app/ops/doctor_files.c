@@ -72,8 +72,9 @@ static void counters_check(struct doctor *d)
     if (stat(path, &info) != 0) {
         if (errno == ENOENT)
             finding_wrong(&d->found, "metrics-missing",
-                          d->is_service ? "systemctl start hongbao.target"
-                                        : "start the pools and the worker: the first one makes it",
+                          d->is_service
+                              ? "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'"
+                              : "start the pools and the worker: the first one makes it",
                           "there is no file of counters %s", path);
         return;
     }

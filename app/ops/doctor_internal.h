@@ -43,6 +43,7 @@ struct doctor {
     struct doctor_role roles[ROLE_COUNT];
     bool redis_is_up, mysql_is_up; /* their sockets accept connections */
     bool is_service;               /* check_is_service */
+    struct str units;              /* what systemctl says about the units; absent: nothing */
     struct nginx_conf nginx;       /* empty: no file was named */
     bool nginx_is_read;
 };
@@ -62,6 +63,12 @@ void doctor_check_certificates(struct doctor *d);
 void doctor_check_pools(struct doctor *d);
 void doctor_check_worker(struct doctor *d);
 void doctor_check_processes(struct doctor *d);
+void doctor_check_units(struct doctor *d);
+
+/* Asks systemd about the units, before the filter of system calls: that needs another program. False: no memory. */
+bool doctor_units_read(struct doctor *d);
+/* Adds what is wrong with the units of which the text tells: what `systemctl show` prints, hongbao.target first. */
+void doctor_units_tell(struct findings *found, struct str text);
 
 /* The command of the operator in Redis, as a person types it. */
 const char *doctor_redis_cli(struct doctor *d, const char *command);

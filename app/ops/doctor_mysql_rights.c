@@ -130,8 +130,8 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role)
         finding_wrong(&d->found, "mysql-right-missing", mend, "in MariaDB, %s lacks %s", role->config.mysql_user,
                       lacks);
     if (more[0] != '\0')
-        finding_wrong(&d->found, "mysql-right-excess", mend, "in MariaDB, %s has more than it needs: %s",
-                      role->config.mysql_user, more);
+        finding_wrong(&d->found, "mysql-right-excess", d->is_service ? "hongbao setup" : mend,
+                      "in MariaDB, %s has more than it needs: %s", role->config.mysql_user, more);
 }
 
 void doctor_check_mysql_rights(struct doctor *d)

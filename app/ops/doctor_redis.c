@@ -148,7 +148,9 @@ static void default_user_check(struct doctor *d)
     if (is_open && is_reachable && d->config->rights_dir[0] != '\0')
         finding_wrong(
             &d->found, "redis-default",
-            finding_text(&d->found, "user default off in the aclfile, then: %s", doctor_redis_cli(d, "ACL LOAD")),
+            d->is_service
+                ? finding_text(&d->found, "%s; if that does not help: hongbao setup", doctor_redis_cli(d, "ACL LOAD"))
+                : finding_text(&d->found, "user default off in the aclfile, then: %s", doctor_redis_cli(d, "ACL LOAD")),
             "Redis asks for no password: everybody who can connect may do everything");
 }
 

@@ -66,8 +66,11 @@ static void words_of_the_file_add(struct words *actual, const struct words *expe
 static void rights_compare(struct doctor *d, const struct doctor_role *role, const redisReply *user)
 {
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
-    const char *mend = finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
-                                    doctor_redis_cli(d, "ACL LOAD"));
+    const char *mend =
+        d->is_service
+            ? finding_text(&d->found, "%s; if that does not help: hongbao setup", doctor_redis_cli(d, "ACL LOAD"))
+            : finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
+                           doctor_redis_cli(d, "ACL LOAD"));
     const char *name = role->config.redis_user;
     if (expected == NULL || actual == NULL)
         return;

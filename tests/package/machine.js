@@ -1,8 +1,9 @@
 // A Debian 12 of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with
 // a network that has nothing but itself.
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,15 +13,54 @@ const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'build/package');
 const BASE = join(FOLDER, 'debian-12');
+const STAMP = join(FOLDER, 'sources.sha256'); // the hash of the sources of the package there
 // What a machine has before the package, besides the packages that it depends on.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
 const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
 const OUTPUT_MAX = 64 << 20;
 
+// The names of all source files: what git lists.
+function sources() {
+  const listed = execFileSync('git', ['-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
+  return listed.split('\0').filter((file) => file && existsSync(join(ROOT, file)));
+}
+
+function sourcesDigest() {
+  const hash = createHash('sha256');
+  for (const file of sources()) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
+  return hash.digest('hex');
+}
+
+// Builds the package of the sources in the folder and returns its path.
+async function packageMake(folder) {
+  const { stdout } = await run(join(folder, 'dev'), ['package'], { maxBuffer: OUTPUT_MAX });
+  return stdout.trim().split('\n').pop();
+}
+
 // Builds the package and returns its path.
 export async function packageBuild() {
-  const { stdout } = await run(join(ROOT, 'dev'), ['package'], { maxBuffer: OUTPUT_MAX });
-  return stdout.trim().split('\n').pop();
+  const digest = sourcesDigest();
+  rmSync(STAMP, { force: true });
+  const deb = await packageMake(ROOT);
+  writeFileSync(STAMP, digest);
+  return deb;
+}
+
+// The path of the package of these sources, which is built unless it was.
+export async function packageReady() {
+  const [deb] = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => /^hongbao_.*\.deb$/.test(name)) : [];
+  return deb && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourcesDigest() ? join(FOLDER, deb) : packageBuild();
+}
+
+// Builds the package of another program: a copy of the sources in the folder, which edit(folder) changes before. Returns
+// its path.
+export async function packageEdited(folder, edit) {
+  const list = join(folder, '.sources');
+  writeFileSync(list, sources().join('\0'));
+  execFileSync('bash', ['-c', 'tar -C "$1" --null -T "$2" -cf - | tar -C "$3" -xf -', 'copy', ROOT, list, folder]);
+  rmSync(list);
+  await edit(folder);
+  return packageMake(folder);
 }
 
 // The mirror from which this machine has its packages.

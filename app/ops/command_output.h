@@ -1,0 +1,13 @@
+/* Runs a command of the system and reads what it prints, for `hongbao doctor`. */
+#ifndef HB_OPS_COMMAND_OUTPUT_H
+#define HB_OPS_COMMAND_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* Runs argv (the last is NULL), found by PATH, without input and with its error messages discarded, and appends its
+ * output to out. False: it can't be run, it failed, or it prints more than out takes. Waits for its end. */
+bool command_output(const char *const *argv, struct buf *out);
+
+#endif

@@ -1,0 +1,118 @@
+/* Looks at the units of the installed service, as systemd sees them: what is enabled runs, and what runs is enabled. */
+#include "base/buf.h"
+#include "ops/command_output.h"
+#include "ops/doctor_internal.h"
+
+/* The target is the first; systemd knows the units that it wants as long as it runs. */
+#define TARGET     "hongbao.target"
+#define PROPERTIES "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload"
+
+enum { ANSWER_BYTES_MAX = 256 << 10 };
+
+struct unit {
+    struct str name, load, active, sub, file;
+    bool has_new_file;
+};
+
+/* What can be wrong with a unit. Each is one finding for all units concerned. */
+enum fault { MASKED, FAILED, STOPPED, NOT_ENABLED, OLD_FILE, FAULT_COUNT };
+
+/* The mend is the command, the names of the units, and what follows them. */
+static const struct {
+    const char *finding, *command, *after, *text;
+    bool names_no_units;
+} FAULTS[FAULT_COUNT] = {
+    [MASKED] = { "unit-masked", "systemctl unmask", "", "these units are masked, so they never start" },
+    [FAILED] = { "unit-failed", "systemctl restart", "; journalctl -n 50 -u 'hongbao-*'",
+                 "these units ended with an error" },
+    [STOPPED] = { "unit-stopped", "systemctl start", "", "these units are enabled, but do not run" },
+    [NOT_ENABLED] = { "unit-disabled", "systemctl enable --now", "", "these units do not start with the machine" },
+    [OLD_FILE] = { "unit-old-file", "systemctl daemon-reload; systemctl try-restart",
+                   " 'hongbao-*@*.service' hongbao-settle.service",
+                   "the files of these units have changed since systemd read them", .names_no_units = true },
+};
+
+/* Reads the lines NAME=VALUE of a unit up to an empty line. False: there is none. */
+static bool unit_read(struct str *text, struct unit *u)
+{
+    *u = (struct unit){ 0 };
+    while (text->len > 0) {
+        struct str value, line = str_cut(*text, '\n', text);
+        struct str name = str_cut(line, '=', &value);
+        if (line.len == 0 && u->name.len > 0)
+            break;
+        if (str_equal(name, STR("Id")))
+            u->name = value;
+        else if (str_equal(name, STR("LoadState")))
+            u->load = value;
+        else if (str_equal(name, STR("ActiveState")))
+            u->active = value;
+        else if (str_equal(name, STR("SubState")))
+            u->sub = value;
+        else if (str_equal(name, STR("UnitFileState")))
+            u->file = value;
+        else if (str_equal(name, STR("NeedDaemonReload")))
+            u->has_new_file = str_equal(value, STR("yes"));
+    }
+    return u->name.len > 0;
+}
+
+/* FAULT_COUNT: none. Units that only others start, as that of the backup, are neither enabled nor disabled. */
+static enum fault unit_fault(const struct unit *u)
+{
+    bool is_target = str_equal(u->name, STR(TARGET));
+    if (str_equal(u->load, STR("masked")))
+        return MASKED;
+    if (str_equal(u->active, STR("failed")) || str_equal(u->sub, STR("auto-restart")))
+        return FAILED;
+    if (str_equal(u->file, STR("enabled")) && str_equal(u->active, STR("inactive")))
+        return STOPPED;
+    if (str_equal(u->file, STR("disabled")) && (is_target || str_equal(u->active, STR("active"))))
+        return NOT_ENABLED;
+    return FAULT_COUNT;
+}
+
+void doctor_units_tell(struct findings *found, struct str text)
+{
+    struct buf names[FAULT_COUNT] = { 0 };
+    bool is_stopped = false; /* the target, and so all the others */
+    struct unit u;
+    while (unit_read(&text, &u)) {
+        enum fault fault = unit_fault(&u);
+        if (u.has_new_file)
+            buf_printf(&names[OLD_FILE], " %.*s", STR_ARG(u.name));
+        if (fault == FAULT_COUNT || (fault == STOPPED && is_stopped))
+            continue;
+        is_stopped = is_stopped || (fault == STOPPED && str_equal(u.name, STR(TARGET)));
+        buf_printf(&names[fault], " %.*s", STR_ARG(u.name));
+    }
+    for (size_t i = 0; i < FAULT_COUNT; i++) {
+        const char *list = arena_cstr(found->arena, str_or_empty(buf_view(&names[i])));
+        if (names[i].len > 0 && list != NULL)
+            finding_wrong(
+                found, FAULTS[i].finding,
+                finding_text(found, "%s%s%s", FAULTS[i].command, FAULTS[i].names_no_units ? "" : list, FAULTS[i].after),
+                "%s:%s", FAULTS[i].text, list);
+        buf_free(&names[i]);
+    }
+}
+
+bool doctor_units_read(struct doctor *d)
+{
+    static const char *const question[] = { "systemctl", "show", "--all", "-p", PROPERTIES, TARGET, "hongbao-*", NULL };
+    struct buf answer = { .limit = ANSWER_BYTES_MAX };
+    if (!d->is_service)
+        return true;
+    bool is_read = command_output(question, &answer);
+    d->units = is_read ? arena_str(d->arena, str_or_empty(buf_view(&answer))) : STR_NONE;
+    buf_free(&answer);
+    return !is_read || d->units.ptr != NULL;
+}
+
+void doctor_check_units(struct doctor *d)
+{
+    if (d->is_service && d->units.ptr == NULL)
+        finding_unchecked(&d->found, "units", "systemctl does not tell their states");
+    else
+        doctor_units_tell(&d->found, d->units);
+}

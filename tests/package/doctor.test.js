@@ -1,0 +1,71 @@
+// `hongbao doctor` on an installed site: each fault of faults.js is found, and the commands that it prints mend it.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { certificate, day } from '../e2e/support/certificate.js';
+import { poll } from '../e2e/support/poll.js';
+import { CERTIFICATES, FAULTS, HOST } from './faults.js';
+import { Machine, packageReady } from './machine.js';
+
+const ROUNDS_MAX = 4;
+const machine = new Machine('doctor');
+let password; // of the operator in Redis
+
+const doctor = async () => JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+
+before(async () => {
+  const deb = await packageReady();
+  await machine.boot(deb);
+  await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
+  await machine.run('hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo');
+  for (const { name, host, from, to } of CERTIFICATES) {
+    certificate(join(machine.folder, 'root'), name, `DNS:${host}`, day(from), day(to));
+  }
+  password = /^redis_password = (.*)$/m.exec(machine.read('etc/hongbao/rights/operator.conf'))[1];
+});
+after(() => machine.end());
+
+// The command of a mend, without what it says in words.
+const commandOf = (mend) => mend.split(/, (?:or|and) |; if that /)[0];
+
+// Whether the mend begins with a command, and is not only a sentence.
+const isCommand = (mend) => /^(systemctl|systemd-tmpfiles|redis-cli|chmod|cat|hongbao) /.test(mend);
+
+// Does what the doctor says, as a person would, until it finds nothing: a mended fault can show another one.
+async function mendAll() {
+  let seen = await doctor();
+  for (let round = 0; round < ROUNDS_MAX && !seen.ok; round++) {
+    for (const { mend } of seen.wrong.filter((one) => isCommand(one.mend))) {
+      await machine.try('bash', '-c', 'bash -c "$1" <<<"$2"', 'mend', commandOf(mend), password);
+    }
+    seen = await poll('the doctor finds nothing', async () => {
+      seen = await doctor();
+      return seen.ok && seen;
+    }, 10).catch(() => seen);
+  }
+  assert.deepEqual(seen.wrong, []);
+}
+
+test('nothing is wrong after the setup, and everything was looked at', async () => {
+  assert.deepEqual(await doctor(), { ok: true, wrong: [], unchecked: [] });
+});
+
+for (const fault of FAULTS) {
+  test(`${fault.finding}: ${fault.plant.split('\n')[0].slice(0, 90)}`, async () => {
+    await machine.shell(fault.plant);
+    try {
+      const { wrong } = await doctor();
+      const found = wrong.filter(({ name, text }) => name === fault.finding && fault.says.test(text));
+      assert.ok(found.length > 0, `not among ${JSON.stringify(wrong, null, 1)}`);
+      if (!fault.mend) assert.ok(isCommand(found[0].mend), found[0].mend);
+    } finally {
+      if (fault.mend) await machine.shell(fault.mend);
+      await mendAll();
+    }
+  });
+}
+
+test('at least fifty faults were planted, and the money is right afterwards', async () => {
+  assert.ok(FAULTS.length >= 50, `${FAULTS.length} faults`);
+  await machine.run('hongbao', 'audit');
+});

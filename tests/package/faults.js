@@ -1,0 +1,170 @@
+// Faults of an installed site, for doctor.test.js. Each is planted by a script of the shell as root, found by the
+// doctor as `finding` with a text that matches `says`, and mended by the commands that the doctor prints. Where the
+// doctor says in words what is to be done, `mend` does it before. What a site of ./dev shows, too, is in
+// e2e/doctor.test.js; the clock of the machine is that of its host, so a wrong one is planted only there.
+export const HOST = 'hongbao.example';
+
+const CONF = '/etc/hongbao/hongbao.conf';
+const TLS = '/etc/hongbao/tls';
+const REDIS = 'redis-cli -e -s /run/redis-hongbao/redis-server.sock --user hongbao_operator';
+const ACL = '/etc/redis/hongbao-users.acl';
+const OPERATOR = "export REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf)";
+const RENEW = `hongbao setup --non-interactive --host ${HOST} --self-signed`;
+
+const redisSet = (finding, says, name, bad) => ({
+  finding, says,
+  plant: `${OPERATOR}; ${REDIS} CONFIG SET ${name} ${bad}`,
+});
+
+// Redis reads other rights, and the file has the right ones again: somebody has typed ACL SETUSER.
+const redisUser = (finding, says, change) => ({ finding,
+  says,
+  plant: `${OPERATOR}; cp -p ${ACL} ${ACL}.good; sed -i '${change}' ${ACL}
+    ${REDIS} ACL LOAD; mv ${ACL}.good ${ACL}` });
+const sql = (finding, says, bad, good) => ({ finding,
+  says,
+  plant: `mariadb hongbao -e "${bad}"`,
+  mend: good && `mariadb hongbao -e "${good}"` });
+const mode = (finding, path, bad) => ({ finding, says: new RegExp(path), plant: `chmod ${bad} ${path}` });
+const setting = (finding, says, line) => ({
+  finding, says,
+  plant: `cp -p ${CONF} ${CONF}.good; sed -i '/^${line.split(' ')[0]} /d' ${CONF}; echo '${line}' >>${CONF}`,
+  mend: `mv ${CONF}.good ${CONF}`,
+});
+const away = (finding, path, mend) => ({
+  finding,
+  says: new RegExp(path),
+  plant: `mv ${path} ${path}.away`,
+  mend: mend ?? `mv ${path}.away ${path}`,
+});
+
+// A small file system in place of the folder.
+const smallDisk = (finding, folder) => ({
+  finding,
+  says: /only \d+ MiB are free/,
+  plant: `mount -t tmpfs -o size=16m tmpfs ${folder}`,
+  mend: `umount -l ${folder}`,
+});
+
+// Another certificate of the site: a name and its days. doctor.test.js makes CERTIFICATES as /root/NAME.pem and .key.
+export const CERTIFICATES = [];
+function certificate(finding, says, host, from, to) {
+  CERTIFICATES.push({ name: finding, host, from, to });
+  const plant = `cat /root/${finding}.pem >${TLS}/fullchain.pem; cat /root/${finding}.key >${TLS}/privkey.pem`;
+  return { finding, says, plant, mend: `rm ${TLS}/fullchain.pem; ${RENEW}` };
+}
+
+const DROPIN = '/etc/systemd/system/hongbao-hot@2.service.d';
+const dropin = (text) => `mkdir -p ${DROPIN}; printf '%s\\n' '[Service]' ${text} >${DROPIN}/planted.conf`;
+
+export const FAULTS = [
+  // units
+  { finding: 'unit-stopped', says: /hongbao-page@2\.service$/, plant: 'systemctl stop hongbao-page@2' },
+  { finding: 'unit-stopped', says: /hongbao-settle\.service/, plant: 'systemctl stop hongbao-settle' },
+  { finding: 'unit-stopped', says: /hongbao-auth\.socket/, plant: 'systemctl stop hongbao-auth.socket' },
+  { finding: 'unit-stopped', says: /: hongbao\.target$/, plant: 'systemctl stop hongbao.target' },
+  { finding: 'pool-down', says: /card\.sock/, plant: 'systemctl stop hongbao-card.socket' },
+  { finding: 'worker-down', says: /no settle worker/, plant: 'systemctl stop hongbao-settle' },
+  { finding: 'unit-disabled', says: /hongbao\.target$/, plant: 'systemctl disable hongbao.target' },
+  { finding: 'unit-disabled', says: /hongbao-settle\.service$/, plant: 'systemctl disable hongbao-settle' },
+  { finding: 'unit-disabled', says: /hongbao-page@7\.service$/, plant: 'systemctl start hongbao-page@7' },
+  { finding: 'unit-masked', says: /hongbao-card@1\.service$/, plant: 'systemctl mask --now hongbao-card@1' },
+  { finding: 'unit-failed',
+    says: /hongbao-hot@2\.service/,
+    plant: `${dropin("'ExecStart=' 'ExecStart=/bin/false' 'RestartSec=60'")}
+      systemctl daemon-reload; systemctl restart hongbao-hot@2 || true`,
+    mend: `rm -r ${DROPIN}; systemctl daemon-reload` },
+  { finding: 'unit-failed',
+    says: /hongbao-backup\.service/,
+    plant: `rm -rf /var/backups/hongbao; mkdir -p /var/backups; echo x >/var/backups/hongbao
+      systemctl start hongbao-backup || true`,
+    mend: 'rm /var/backups/hongbao' },
+  { finding: 'unit-old-file',
+    says: /hongbao-hot@2\.service/,
+    plant: `${dropin("'CPUWeight=50'")}; systemctl daemon-reload; touch -d tomorrow ${DROPIN}/planted.conf` },
+
+  // the servers beside it
+  { finding: 'nginx-port', says: /port 443/, plant: 'systemctl stop nginx' },
+  { finding: 'redis-down', says: /does not answer/, plant: 'systemctl stop redis-server@hongbao' },
+  { finding: 'mysql-down', says: /does not answer/, plant: 'systemctl stop mariadb.socket mariadb' },
+  { finding: 'pool-silent', says: /card\.sock/, plant: 'systemctl kill -s STOP hongbao-card@1' },
+
+  // Redis
+  redisSet('redis-appendonly', /loses every grab/, 'appendonly', 'no'),
+  redisSet('redis-appendfsync', /everysec, not always/, 'appendfsync', 'everysec'),
+  redisSet('redis-eviction', /allkeys-lru/, 'maxmemory-policy', 'allkeys-lru'),
+  redisSet('redis-maxmemory', /maxmemory is 0/, 'maxmemory', '0'),
+  redisSet('redis-timeout', /timeout is 300/, 'timeout', '300'),
+  redisUser('redis-login', /hongbao_audit/, '/^user hongbao_audit /d'),
+  redisUser('redis-right-missing', /hongbao_page lacks \+xadd/, '/^user hongbao_page /s/ +xadd//'),
+  redisUser('redis-right-excess', /hongbao_hot .*: \+flushall/, '/^user hongbao_hot /s/$/ +flushall/'),
+  redisUser('redis-nopass', /hongbao_support/, '/^user hongbao_support /s/$/ nopass/'),
+  redisUser('redis-default', /no password/, 's/^user default .*/user default on nopass ~* +@all/'),
+
+  // MariaDB
+  sql('mysql-right-missing', /hongbao_page lacks UPDATE\(nickname\) on user/,
+    'REVOKE UPDATE (nickname) ON user FROM hongbao_page@localhost'),
+  sql('mysql-right-missing', /hongbao_settle lacks EXECUTE on PROCEDURE ledger_settle/,
+    'REVOKE EXECUTE ON PROCEDURE ledger_settle FROM hongbao_settle@localhost'),
+  sql('mysql-right-excess', /hongbao_support .*SELECT on \*/,
+    'GRANT SELECT ON hongbao.* TO hongbao_support@localhost',
+    'REVOKE SELECT ON hongbao.* FROM hongbao_support@localhost'),
+  { ...sql('mysql-login', /hongbao_audit/, "ALTER USER hongbao_audit@localhost IDENTIFIED BY 'another'"),
+    mend: 'hongbao setup --non-interactive' },
+  sql('mysql-flush', /is 2, not 1/,
+    'SET GLOBAL innodb_flush_log_at_trx_commit = 2',
+    'SET GLOBAL innodb_flush_log_at_trx_commit = 1'),
+  sql('mysql-read-only', /read_only is ON/, 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'),
+  sql('schema', /9000 was/,
+    "INSERT INTO schema_migration VALUES (9000, 'later', REPEAT('x', 32), 1, FALSE)",
+    'DELETE FROM schema_migration WHERE version = 9000'),
+  sql('dead-letters', /operator: 1/,
+    "INSERT INTO dead_letter SET partition_no = 0, event_id = '1-1', content = 'x', reason = 'planted', created_ms = 1",
+    "DELETE FROM dead_letter WHERE reason = 'planted'"),
+
+  // files
+  mode('secret-file', '/etc/hongbao/secret', 644),
+  mode('secret-file', '/etc/hongbao/rights/page.conf', 644),
+  mode('writable-file', '/usr/share/hongbao/templates/pages/login.mustache', 666),
+  mode('writable-file', '/usr/share/hongbao/sql', 777),
+  mode('metrics-mode', '/run/hongbao/metrics', 666),
+  mode('pool-socket-mode', '/run/hongbao/page.sock', 666),
+  mode('certificate-key-mode', `${TLS}/privkey.pem`, 644),
+  away('role-file', '/etc/hongbao/rights/card.conf'),
+  away('metrics-missing', '/run/hongbao/metrics', 'rm /run/hongbao/metrics.away'),
+  { finding: 'metrics-file',
+    says: /Read-only/,
+    plant: 'mount --bind /run/hongbao/metrics /run/hongbao/metrics; mount -o remount,bind,ro /run/hongbao/metrics',
+    mend: 'umount -l /run/hongbao/metrics' },
+
+  // disks
+  smallDisk('disk-redis', '/var/lib/redis/hongbao'),
+  smallDisk('disk-mysql', '/var/lib/mysql'),
+  smallDisk('disk-logs', '/var/log/nginx'),
+  { finding: 'disk-run',
+    says: /\/run\/hongbao is full/,
+    plant: 'mount -o remount,size=2m /run; head -c 4M /dev/zero >/run/filler || true',
+    mend: 'rm /run/filler; mount -o remount,size=1g /run' },
+
+  // certificates
+  certificate('certificate-expired', /expired \d+ days ago/, HOST, -10, -2),
+  certificate('certificate-expires', /in \d+ days/, HOST, -10, 5),
+  certificate('certificate-early', /not valid/, HOST, 5, 50),
+  certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90),
+  away('certificate-missing', `${TLS}/fullchain.pem`),
+  { finding: 'certificate-key',
+    says: /not that of/,
+    plant: `cp -p ${TLS}/privkey.pem ${TLS}/privkey.pem.good
+      openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:prime256v1 -out ${TLS}/privkey.pem`,
+    mend: `mv ${TLS}/privkey.pem.good ${TLS}/privkey.pem` },
+
+  // settings, and the files of nginx
+  setting('migrations', /\/nowhere/, 'sql_dir = /nowhere'),
+  setting('scripts', /\/nowhere/, 'lua_dir = /nowhere'),
+  setting('static', /\/nowhere/, 'static_dir = /nowhere'),
+  setting('templates', /\/nowhere/, 'template_dir = /nowhere'),
+  setting('nginx-address', /port 8443/, `base_url = https://${HOST}:8443`),
+  setting('nginx-body', /body_bytes_max is 65536/, 'body_bytes_max = 65536'),
+  setting('partitions', /made for 16/, 'partitions = 8'),
+  away('scripts', '/usr/share/hongbao/lua/grab-5.lua'),
+];

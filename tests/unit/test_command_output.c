@@ -1,0 +1,69 @@
+/* ops/command_output: what a command prints, or that it failed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/command_output.h"
+
+enum { PRINTED_BYTES = 100000, LIMIT_BYTES = 64 << 10 };
+
+/* Whether the shell's script succeeds; what it prints is in out. */
+static bool script(const char *text, struct buf *out)
+{
+    return command_output((const char *const[]){ "sh", "-c", text, NULL }, out);
+}
+
+static void test_the_output_is_read_whole_and_appended(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    buf_cstr(&out, "before ");
+    assert_true(script("echo one; echo not this >&2; echo two", &out));
+    assert_true(str_equal(buf_view(&out), STR("before one\ntwo\n")));
+    buf_reset(&out);
+    assert_true(script("head -c 100000 /dev/zero", &out));
+    assert_int_equal(out.len, PRINTED_BYTES);
+    buf_free(&out);
+}
+
+static void test_a_command_has_no_input(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    assert_true(script("cat", &out));
+    assert_int_equal(out.len, 0);
+    buf_free(&out);
+}
+
+static void test_a_command_that_fails_is_told(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    assert_false(script("echo x; exit 3", &out));
+    assert_false(script("kill -9 $$", &out));
+    assert_false(command_output((const char *const[]){ "/nowhere/command", NULL }, &out));
+    buf_free(&out);
+}
+
+static void test_more_output_than_the_limit_is_a_failure(void **state)
+{
+    (void)state;
+    struct buf out = { .limit = LIMIT_BYTES };
+    assert_false(script("head -c 100000 /dev/zero; exec cat /dev/zero", &out));
+    buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_output_is_read_whole_and_appended),
+        cmocka_unit_test(test_a_command_has_no_input),
+        cmocka_unit_test(test_a_command_that_fails_is_told),
+        cmocka_unit_test(test_more_output_than_the_limit_is_a_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
