@@ -87,7 +87,7 @@ export const FAULTS = [
   { finding: 'nginx-port', says: /port 443/, plant: 'systemctl stop nginx' },
   { finding: 'redis-down', says: /does not answer/, plant: 'systemctl stop redis-server@hongbao' },
   { finding: 'mysql-down', says: /does not answer/, plant: 'systemctl stop mariadb.socket mariadb' },
-  { finding: 'pool-silent', says: /card\.sock/, plant: 'systemctl kill -s STOP hongbao-card@1' },
+  { finding: 'pool-silent', says: /card\.sock/, plant: 'systemctl kill --kill-whom=main -s STOP hongbao-card@1' },
 
   // Redis
   redisSet('redis-appendonly', /loses every grab/, 'appendonly', 'no'),

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { blocksOf } from '../e2e/support/how_to_blocks.js';
-import { Machine, packageBuild } from './machine.js';
+import { Machine, packageReady } from './machine.js';
 import { converse } from './terminal.js';
 
 const HOST = 'hongbao.example';
 const machine = new Machine('setup');
 
 before(async () => {
-  const deb = await packageBuild();
+  const deb = await packageReady();
   await machine.boot(deb);
   await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
   mkdirSync(join(machine.folder, 'root/tls'));
