@@ -103,7 +103,7 @@ test('the jail blocks an address that keeps guessing', async () => {
   await cp(RULES, config, { recursive: true });
   await writeFile(join(config, 'action.d/none.conf'), '[Definition]\n');
   await writeFile(join(config, 'fail2ban.local'), `[Definition]\ndbfile = None\nlogtarget = ${join(folder, 'log')}\n`);
-  await writeFile(join(config, 'jail.d/zz.local'), `[sshd]\nenabled = false\n\n[hongbao]\nlogpath = ${LOGS.join('\n          ')}
+  await writeFile(join(config, 'jail.d/zz.local'), `[sshd]\nenabled = false\n\n[hongbao]\nbackend = auto\nlogpath = ${LOGS.join('\n          ')}
 banaction = none\nignoreself = false\nignoreip =\nmaxretry = 3\n`);
   const socket = join(folder, 'socket');
   const paths = ['-c', config, '-s', socket, '-p', join(folder, 'pid')];
