@@ -10,7 +10,7 @@ import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
 import { audit, newUser, poll, sendPacket } from './support/site.js';
 
-const page = new HowTo('audit.md');
+const page = new HowTo('audit.md', import.meta.url);
 after(() => page.end());
 
 const IN_WORDS = 'Prove that the money is right';

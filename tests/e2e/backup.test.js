@@ -11,8 +11,8 @@ import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
 import { audit, newUser, poll, pooled, sendPacket, site } from './support/site.js';
 
-const TOP = 'Back up and restore';
-const page = new HowTo('backup.md');
+const TOP = 'Without the package';
+const page = new HowTo('backup.md', import.meta.url);
 const run = promisify(execFile);
 let FOLDER;
 

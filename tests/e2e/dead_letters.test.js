@@ -6,7 +6,7 @@ import { hongbao } from './support/instance.js';
 import { redis, replaceEvent } from './support/redis.js';
 import { audit, newUser, poll, sendPacket, site } from './support/site.js';
 
-const page = new HowTo('dead-letters.md');
+const page = new HowTo('dead-letters.md', import.meta.url);
 
 after(async () => {
   await site.allUp();

@@ -5,6 +5,6 @@ import { walk } from './support/how_to.js';
 import { newUser } from './support/site.js';
 
 test('the walk of the page for events', async () => {
-  const files = await walk('event.md', await newUser());
+  const files = await walk('event.md', import.meta.url, await newUser());
   assert.ok(files['sent.json'].includes('"commitment"'));
 });

@@ -5,6 +5,6 @@ import { walk } from './support/how_to.js';
 import { newUser } from './support/site.js';
 
 test('the walk of the page for programs', async () => {
-  const files = await walk('programs.md', await newUser({ yuan: '1000' }));
+  const files = await walk('programs.md', import.meta.url, await newUser({ yuan: '1000' }));
   assert.ok(files['receipt.json'].includes('"signature"'));
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { blocksOf, blocksRead } from './support/how_to_blocks.js';
 import { env, url } from './support/instance.js';
 
 const run = promisify(execFile);
@@ -14,15 +15,11 @@ const ROOT = dirname(env.HB_TEST_DEV);
 // A reader is slower than a test: the share is in the wallet before it is thanked for.
 const SETTLED = `for i in $(seq 400); do curl -sS -H "$json" -b gang.txt "$packet" | grep -q '"settled":true' && break; sleep 0.05; done\n`;
 
-// The two sh blocks of the walk: HTML and JSON.
-async function walk(file) {
-  const text = await readFile(join(ROOT, file), 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]).filter((block) => /^curl /m.test(block));
-  assert.equal(blocks.length, 2, file);
-  return blocks;
+// All blocks of a README, without comments.
+async function commands(file) {
+  const blocks = blocksRead(await readFile(join(ROOT, file), 'utf8'));
+  return blocks.map(({ block }) => block.replace(/^#.*\n| +# .*$/gm, ''));
 }
-
-const commands = (blocks) => blocks.map((block) => block.replace(/^#.*\n/gm, ''));
 
 // Each curl command of the JSON block, with the status and the members of the first answer below it: [{ status, names
 // }].
@@ -34,11 +31,11 @@ function promises(block) {
 }
 
 test('both READMEs have the same commands', async () => {
-  assert.deepEqual(commands(await walk('README.zh-CN.md')), commands(await walk('README.md')));
+  assert.deepEqual(await commands('README.zh-CN.md'), await commands('README.md'));
 });
 
 test('the commands of the walk give the answers of the README', async () => {
-  const [pages, json] = await walk('README.md');
+  const [pages, json] = Object.values(blocksOf('../../README.md', import.meta.url)).flat(); // HTML and JSON
   const folder = await mkdtemp(join(tmpdir(), 'hongbao-readme-'));
   try {
     const script = `${pages}\n${json}`.replace('http://127.0.0.1:8080', url)

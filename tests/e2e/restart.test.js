@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { retries } from './support/client.js';
+import { HowTo } from './support/how_to.js';
 import { dev, env, processes } from './support/instance.js';
 import { Client, audit, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 
@@ -263,4 +264,15 @@ test('nginx repeats a GET whose process was killed, but never a POST', async () 
   assert.equal(open.json.type, 'urn:hongbao:problem:unknown');
   assert.equal((await grabber.client.get(path)).json.mine, null, 'no process has executed it');
   await audit();
+});
+
+test('the commands of docs/how-to/restart.md', async () => {
+  const page = new HowTo('restart.md', import.meta.url);
+  try {
+    await page.steps('Restart without an error');
+    assert.deepEqual(page.untested(), []);
+  } finally {
+    page.end();
+  }
+  await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
 });

@@ -12,7 +12,6 @@ import { poll } from '../e2e/support/poll.js';
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'build/package');
-const BASE = join(FOLDER, 'debian-12');
 const STAMP = join(FOLDER, 'sources.sha256'); // the hash of the sources of the package there
 // What a machine has before the package, besides the packages that it depends on.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
@@ -76,16 +75,19 @@ function dependencies(deb) {
   return field.split(',').map((entry) => entry.trim().split(/[ |(:]/)[0]);
 }
 
-// Makes the folder with a bare Debian, once: it takes minutes. A later package may depend on more.
-function baseMake(deb) {
-  const wanted = [...SYSTEM, ...dependencies(deb)];
-  const has = (name) => existsSync(join(BASE, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(BASE, `var/lib/dpkg/info/${name}:amd64.list`));
-  if (existsSync(BASE) && wanted.every(has)) return;
-  rmSync(BASE, { recursive: true, force: true });
-  rmSync(`${BASE}.new`, { recursive: true, force: true });
-  execFileSync('debootstrap', ['--variant=minbase', `--include=${wanted.join(',')}`, 'bookworm', `${BASE}.new`, mirror()],
+// Makes the folder with a bare Debian and these packages besides, once: it takes minutes. A later package may depend on
+// more. Returns the folder.
+function baseMake(deb, packages) {
+  const base = join(FOLDER, packages.length ? 'debian-12-more' : 'debian-12');
+  const wanted = [...SYSTEM, ...packages, ...dependencies(deb)];
+  const has = (name) => existsSync(join(base, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(base, `var/lib/dpkg/info/${name}:amd64.list`));
+  if (existsSync(base) && wanted.every(has)) return base;
+  rmSync(base, { recursive: true, force: true });
+  rmSync(`${base}.new`, { recursive: true, force: true });
+  execFileSync('debootstrap', ['--variant=minbase', `--include=${wanted.join(',')}`, 'bookworm', `${base}.new`, mirror()],
     { stdio: ['ignore', 'ignore', 'inherit'] });
-  renameSync(`${BASE}.new`, BASE);
+  renameSync(`${base}.new`, base);
+  return base;
 }
 
 export class Machine {
@@ -97,18 +99,21 @@ export class Machine {
     this.folder = join(FOLDER, name);
   }
 
-  async boot(deb) {
+  // packages: what the machine has besides, as it gets nothing from a mirror later.
+  async boot(deb, packages = []) {
     mkdirSync(FOLDER, { recursive: true });
-    baseMake(deb);
+    const base = baseMake(deb, packages);
     rmSync(this.folder, { recursive: true, force: true });
-    execFileSync('cp', ['-a', '--reflink=auto', BASE, this.folder]);
+    execFileSync('cp', ['-a', '--reflink=auto', base, this.folder]);
     writeFileSync(join(this.folder, 'etc/hosts'), '127.0.0.1 localhost\n');
     const log = openSync(`${this.folder}.log`, 'w');
     this.#nspawn = spawn('systemd-nspawn', ['-D', this.folder, '--register=no', '--keep-unit', '--private-network', '-b',
       '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
     const { pid } = this.#nspawn;
-    this.#leader = await poll('the machine has a first process', () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
-    await poll('the machine has booted', async () => /running|degraded/.test(await this.try('systemctl', 'is-system-running')));
+    await poll('the machine has booted', async () => {
+      this.#leader = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim(); // at first a helper of systemd-nspawn
+      return this.#leader && /running|degraded/.test(await this.try('systemctl', 'is-system-running'));
+    });
   }
 
   // Ends the machine, if it was booted.

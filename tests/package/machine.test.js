@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { blocksOf } from '../e2e/support/how_to_blocks.js';
 import { poll } from '../e2e/support/poll.js';
 import { Machine, ROOT, packageBuild } from './machine.js';
 
@@ -186,21 +185,6 @@ test('another certificate takes the place of the self-signed one', async () => {
   const answer = () => machine.try('curl', '-sS', '--cacert', '/etc/ssl/site.pem', '--resolve', `${HOST}:443:127.0.0.1`, '-o', '/dev/null',
     '-w', '%{http_code}', `https://${HOST}/login`);
   await poll('nginx has reloaded', async () => (await answer()) === '200');
-});
-
-const commandsOf = (page) => Object.values(blocksOf(page)).flat();
-
-test('the pages of how-to about passwords and processes are right', async () => {
-  const [more] = commandsOf('scale.md');
-  await machine.shell(more);
-  assert.equal(await machine.run('systemctl', 'is-active', 'hongbao-page@3'), 'active');
-  const before = machine.read('etc/hongbao/rights/page.conf');
-  const [passwords, certificate] = commandsOf('rotate-secrets.md');
-  await machine.shell(passwords);
-  assert.notEqual(machine.read('etc/hongbao/rights/page.conf'), before);
-  assert.equal(await status('/readyz'), '200');
-  await machine.shell(certificate);
-  await machine.run('hongbao', 'doctor');
 });
 
 test('setup grants what is missing again, and refuses to make another secret for packets that exist', async () => {

@@ -139,7 +139,7 @@ test('a site in stores of others: setup tells their administrators what to run, 
   await machine.shell(`${PURGE}; apt-get install -y /root/hongbao.deb`);
   await machine.run('systemctl', 'disable', '--now', 'mariadb', 'redis-server');
   await sharedStores();
-  const [command] = blocksOf('install.md')['Stores that exist already'];
+  const [command] = blocksOf('install.md', import.meta.url)['Stores that exist already'];
   const { code, output } = await converse(machine.enter('bash', '-c', command), [
     [/Name of the site.*: $/, HOST],
     [/certificate.*: $/, '/root/tls/site.pem'],

@@ -2,6 +2,7 @@
 // violations as lines `file:line: why`. tidy.test.js plants violations of each kind and asserts that they are found.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { blocksRead } from '../e2e/support/how_to_blocks.js';
 import { mutantsRead } from '../mutants/list.js';
 
 // The order of the floors: CMake reads the same file.
@@ -450,8 +451,15 @@ export function nginx(root) {
   return problems;
 }
 
-// Files that documents and comments name exist: links, paths in code quotes, files of other floors. Paths with NAME or
-// NNNN are placeholders.
+// The anchors of a document, as GitHub makes them of its headings.
+function anchors(text) {
+  const headings = text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/^#+ (.*)$/gm);
+  const slug = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+  return new Set([...headings].map(([, heading]) => slug(heading)));
+}
+
+// Files that documents and comments name exist: links and their anchors, paths in code quotes, files of other floors. Paths
+// with NAME or NNNN are placeholders. Both READMEs link every document.
 export function references(root) {
   const problems = [];
   const look = (file, text, pattern, folder) => {
@@ -465,12 +473,43 @@ export function references(root) {
   for (const file of [...readmes, ...files(root, 'docs', /\.md$/)]) {
     const text = read(root, file);
     look(file, text, /\]\((?![a-z]+:|#)([^)#\s]+)/g, dirname(file));
+    for (const [link, page, anchor] of text.matchAll(/\]\((?![a-z]+:)([^)#\s]*)#([^)\s]+)\)/g)) {
+      const target = join(root, page ? join(dirname(file), page) : file);
+      if (existsSync(target) && !anchors(readFileSync(target, 'utf8')).has(anchor)) {
+        problems.push(`${file}:${lineOf(text, text.indexOf(link))}: no heading for ${link.slice(1)}`);
+      }
+    }
     look(file, text, /`((?:app|lua|sql|templates|static|nginx|deploy|tests|docs)\/[\w./-]*)`/g, '.');
   }
   for (const file of files(root, 'app', /\.[ch]$/)) {
     const text = read(root, file);
     look(file, text, new RegExp(`(?<![\\w/"])((?:${floors(root).join('|')})/\\w+\\.[ch])\\b`, 'g'), 'app');
     look(file, text, /(?<![\w/])((?:app|docs|lua|sql)\/[\w/-]+\.(?:[ch]|md|lua|sql))\b/g, '.');
+  }
+  for (const readme of ['README.md', 'README.zh-CN.md']) {
+    for (const page of files(root, 'docs', /\.md$/)) {
+      if (!read(root, readme).includes(`](${page}`)) problems.push(`${readme}:1: no link to ${page}`);
+    }
+  }
+  return problems;
+}
+
+// Each block of commands in README.md, the tutorial and docs/how-to is run by the test that the page names, or is marked as
+// not run, with a reason (how_to_blocks.js).
+export function commands(root) {
+  const problems = [];
+  for (const file of ['README.md', 'docs/tutorial.md', ...files(root, 'docs/how-to', /\.md$/)]) {
+    const text = read(root, file);
+    const runners = new Set();
+    for (const { runner, reason, index } of blocksRead(text)) {
+      if (reason) continue;
+      if (runner) runners.add(runner);
+      else problems.push(`${file}:${lineOf(text, index)}: which test runs this? <!-- run by tests/… --> or <!-- not run: REASON -->`);
+    }
+    for (const runner of runners) {
+      const code = existsSync(join(root, runner)) ? read(root, runner) : '';
+      if (!code.includes(`${basename(file)}'`)) problems.push(`${file}:1: ${runner} does not run this page`);
+    }
   }
   return problems;
 }
@@ -546,5 +585,5 @@ export const mutants = (root) => mutantsRead(root).problems;
 
 export const checks = {
   includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, options, mustache, texts,
-  templates, problems, refusals, nginx, references, map, asvs, migrations, mutants,
+  templates, problems, refusals, nginx, references, commands, map, asvs, migrations, mutants,
 };

@@ -234,8 +234,21 @@ test('the name of a missing file is found, in documents and in comments', () => 
   finds('references', 'docs/planted.md', 'It is in\n`app/io/planted.c`.\n', /planted\.md:2: no file app\/io/);
   finds('references', 'app/web/planted.c', '/* As packet/planted.h says. */\n', /no file packet\/planted\.h/);
   finds('references', 'app/web/planted.c', '/* See docs/planted.md. */\n', /no file docs\/planted\.md/);
-  accepts('references', 'docs/planted.md', '[a](ARCHITECTURE.md#x) [b](https://example.com/) `sql/migrations/NNNN_name.sql`\n');
+  finds('references', 'docs/planted.md', '[a](ARCHITECTURE.md#planted)\n', /planted\.md:1: no heading for \(ARCHITECTURE\.md#planted\)/);
+  finds('references', 'docs/planted.md', '# Planted\n', /README\.zh-CN\.md:1: no link to docs\/planted\.md/);
+  const links = '[a](ARCHITECTURE.md#invariants) [b](https://example.com/#x) `sql/migrations/NNNN_name.sql`\n';
+  accepts('references', 'docs/PAGES.md', (text) => text + links);
   accepts('references', 'app/web/planted.c', '/* web/view.h, lua/include/codes.lua */\n');
+});
+
+test('a block of commands that no test runs, and that does not say so, is found', () => {
+  const page = (mark) => `# Planted\n\n${mark}\n\`\`\`sh\ntrue\n\`\`\`\n`;
+  finds('commands', 'docs/how-to/planted.md', page(''), /planted\.md:4: which test runs this/);
+  finds('commands', 'docs/how-to/planted.md', page('<!-- not run: -->'), /which test runs this/);
+  finds('commands', 'docs/how-to/planted.md', page('<!-- run by tests/e2e/audit.test.js -->'), /audit\.test\.js does not run this page/);
+  finds('commands', 'docs/how-to/planted.md', page('<!-- run by tests/e2e/nothing.test.js -->'), /nothing\.test\.js does not run this page/);
+  finds('commands', 'docs/how-to/audit.md', (text) => text.replace(/^<!-- run by .*\n/m, ''), /audit\.md:\d+: which test runs this/);
+  accepts('commands', 'docs/how-to/planted.md', page('<!-- not run: it needs the internet -->'));
 });
 
 test('a map in a README that lacks or invents a name is found', () => {

@@ -32,6 +32,11 @@ test('each alert has its section: what it means, how to see it, what to do', () 
   const sections = read('docs/how-to/watch.md').split(/^### /m).slice(1);
   assert.deepEqual(sections.map((section) => section.split('\n')[0]), alerts);
   for (const section of sections) assert.match(section, /^\w+\n\n[^]+\n\nSee: [^]+\n\nDo: /);
+  for (const [severity, line] of [['page', /^- `page`, now: ([^]*?)\n-/m], ['ticket', /^- `ticket`, within days: ([^]*?)\n\n/m]]) {
+    const listed = [...line.exec(read('docs/how-to/watch.md'))[1].matchAll(/\[(\w+)\]\(#\w+\)/g)].map(([, name]) => name);
+    const wanted = [...rules.matchAll(/- alert: (\w+)\n[^]*?severity: (\w+)/g)].filter((rule) => rule[2] === severity).map(([, name]) => name);
+    assert.deepEqual(listed, wanted);
+  }
   const linked = [...rules.matchAll(/^ {10}runbook: docs\/how-to\/watch\.md#(\w+)$/gm)].map(([, anchor]) => anchor);
   assert.deepEqual(linked, alerts.map((alert) => alert.toLowerCase()));
 });

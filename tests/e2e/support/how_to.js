@@ -16,9 +16,9 @@ const operatorPassword = () => /^redis_password = (.*)$/m.exec(readFileSync(join
 const namesOf = (text) => [...text.matchAll(/"(\w+)":/g)].map((match) => match[1]);
 
 // Runs all commands of a page as one walk of this user. Every line "# {…}" promises an answer with these members, in the
-// order of the page. Returns the files that the commands wrote.
-export async function walk(page, { username, password }) {
-  const script = Object.values(blocksOf(page)).flat().join('\n');
+// order of the page. test: the test's import.meta.url. Returns the files that the commands wrote.
+export async function walk(page, test, { username, password }) {
+  const script = Object.values(blocksOf(page, test)).flat().join('\n');
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-walk-'));
   try {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.replace('http://127.0.0.1:8080', url)],
@@ -36,7 +36,7 @@ export async function walk(page, { username, password }) {
   }
 }
 
-// A page whose commands can be run. step('Back up', 0, { BACKUP: … }) runs the first command under that heading and
+// A page whose commands can be run; ./dev is this instance's. step('Back up', 0, { BACKUP: … }) runs the first command under that heading and
 // returns { stdout, stderr }; it rejects when the command fails. steps(heading, vars, skip) runs all commands under the
 // heading, except those whose text matches skip.
 export class HowTo {
@@ -44,8 +44,9 @@ export class HowTo {
   #bin;
   #ran = new Set();
 
-  constructor(page) {
-    this.#blocks = blocksOf(page);
+  // test: its import.meta.url.
+  constructor(page, test) {
+    this.#blocks = blocksOf(page, test);
     this.#bin = mkdtempSync(join(tmpdir(), 'hongbao-bin-'));
     symlinkSync(env.HB_TEST_BINARY, join(this.#bin, 'hongbao'));
     // $SITE is split into words by the shell; the paths of this instance may hold spaces.
@@ -56,7 +57,7 @@ export class HowTo {
     const block = this.#blocks[heading]?.[index];
     if (block === undefined) throw new Error(`no command ${index} under "${heading}"`);
     this.#ran.add(block);
-    return run('bash', ['-euo', 'pipefail', '-c', block], {
+    return run('bash', ['-euo', 'pipefail', '-c', block.replaceAll(/^\.\/dev /gm, '$SITE ')], {
       cwd: ROOT,
       env: {
         ...process.env,

@@ -1,0 +1,196 @@
+// The tutorial, and the pages of docs/how-to that need an installed site, command by command as an operator follows them:
+// on a Debian 12 of its own, in the order of a site's life. Needs root, for debootstrap and systemd-nspawn.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { poll } from '../e2e/support/poll.js';
+import { Machine, ROOT, packageReady } from './machine.js';
+import { Pages } from './pages.js';
+import { converse } from './terminal.js';
+
+if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
+
+const HOST = 'hongbao.example';
+const ADDRESS = '192.0.2.10';
+// What the pages install from a mirror: a machine of this test has none.
+const PACKAGES = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync'];
+const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'watch.md', 'fail2ban.md', 'firewall.md',
+  'backup.md', 'migrations.md', 'upgrade.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
+const pages = new Pages(import.meta.url, PAGES, { HOST });
+const machine = new Machine('how-to');
+const another = new Machine('how-to-new');
+let deb;
+
+// A machine with the package in /root, an address of its own, and an apt that asks nothing.
+async function boot(it) {
+  await it.boot(deb, PACKAGES);
+  it.give(deb, 'hongbao_1_all.deb');
+  await it.shell(`ip link add eth1 type veth peer name eth1-end; ip link set eth1 up; ip link set eth1-end up
+    ip address add ${ADDRESS}/24 dev eth1; echo '${ADDRESS} ${HOST}' >>/etc/hosts
+    echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/90test`);
+}
+
+before(async () => {
+  deb = await packageReady();
+  await boot(machine);
+});
+after(async () => {
+  await machine.end();
+  await another.end();
+});
+
+const run = (page, index, ...replacements) => pages.run(machine, page, index, ...replacements);
+const curl = (path, ...options) => machine.run('curl', '-sSk', ...options, `https://${HOST}${path}`);
+const status = (path) => curl(path, '-o', '/dev/null', '-w', '%{http_code}');
+const isReady = () => poll('the site is ready', async () => (await status('/readyz')) === '200');
+const unitIs = async (unit) => machine.try('systemctl', 'is-active', unit);
+const register = (name) => curl('/register', '-o', '/dev/null', '-w', '%{http_code}', '-d', `username=${name}&nickname=${name}&password=correct-horse-9`);
+
+// A certificate for the site, and its key, signed by itself; the machine trusts it.
+const certificate = (file, key) => machine.shell(`mkdir -p $(dirname ${file}) $(dirname ${key})
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=${HOST} -addext subjectAltName=DNS:${HOST} \\
+    -keyout ${key} -out ${file} 2>/dev/null
+  cp ${file} /usr/local/share/ca-certificates/site.crt && update-ca-certificates >/dev/null 2>&1`);
+
+test('the tutorial: from an empty machine to a packet that a phone opens', async () => {
+  await run('../tutorial.md', 0);
+  const url = (await run('../tutorial.md', 1, ['192.168.1.20', ADDRESS])).split('\n').pop();
+  assert.equal(url, `https://${ADDRESS}/`);
+  const browser = machine.spawn(process.execPath, join(ROOT, 'tests/package/tutorial.js'), ADDRESS);
+  assert.equal((await once(browser, 'exit'))[0], 0);
+  assert.match(await run('../tutorial.md', 2), /^I1 +ok[\s\S]*clean$/);
+  assert.equal(await run('../tutorial.md', 3), '0 wrong, 0 not checked');
+});
+
+test('remove.md: the money stays after a removal, and goes with a purge that was told so', async () => {
+  await run('remove.md', 1);
+  await run('remove.md', 0);
+  assert.doesNotMatch(await machine.run('mariadb', '-N', '-e', 'SHOW DATABASES'), /hongbao/);
+  assert.equal(await machine.try('bash', '-c', 'command -v hongbao; ls -d /etc/hongbao 2>/dev/null'), '');
+});
+
+test('README.md, install.md: two commands and three answers make a site, which the same commands keep', async () => {
+  const { code, output } = await converse(machine.enter('bash', '-ec', pages.script('../../README.md', 0)),
+    [[/Name of the site.*: $/, HOST], [/certificate.*: $/, ''], [/Play money\?.*: $/, '']]);
+  assert.equal(code, 0, output);
+  assert.ok(output.includes(`https://${HOST}/`), output);
+  await isReady();
+  await run('install.md', 0);
+  await isReady();
+});
+
+test('install.md: a certificate, and the units', async () => {
+  const folder = `/etc/letsencrypt/live/${HOST}`;
+  await certificate(`${folder}/fullchain.pem`, `${folder}/privkey.pem`);
+  assert.match(await run('install.md', 1), new RegExp(`^https://${HOST}/$`, 'm'));
+  await poll('nginx has the certificate', async () => /^ready/.test(await machine.try('curl', '-sS', `https://${HOST}/readyz`)));
+  await run('install.md', 2);
+  assert.equal(await unitIs('hongbao.target'), 'inactive');
+  await machine.run('systemctl', 'start', 'hongbao.target');
+  await isReady();
+});
+
+test('tls.md: the folder of Let\'s Encrypt, and another certificate', async () => {
+  await certificate('/etc/ssl/site.pem', '/etc/ssl/private/site.key');
+  await pages.runAll(machine, 'tls.md');
+  await poll('nginx has the certificate', async () => /^ready/.test(await machine.try('curl', '-sS', `https://${HOST}/readyz`)));
+});
+
+test('users.md: a user is shown, reset, disabled and enabled', async () => {
+  assert.equal(await register('alice'), '303');
+  const said = await run('users.md', 0);
+  assert.match(said, /^username alice$/m);
+  assert.match(said, /^new password \S+$/m);
+  assert.match(said, /^alice \(\d+\): /m);
+});
+
+test('scale.md: one more process', async () => {
+  await run('scale.md', 0);
+  assert.equal(await unitIs('hongbao-page@3'), 'active');
+});
+
+test('watch.md: Prometheus gets answers from every job', async () => {
+  await run('watch.md', 0);
+  await run('watch.md', 1);
+  assert.match(machine.read('etc/nginx/hongbao-metrics.conf'), new RegExp(`^allow ${ADDRESS};$`, 'm'));
+  const value = async (query) => {
+    const answer = await machine.try('curl', '-sS', '-G', 'http://127.0.0.1:9090/api/v1/query', '--data-urlencode', `query=${query}`);
+    return answer.startsWith('{') ? JSON.parse(answer).data?.result[0]?.value[1] : undefined;
+  };
+  await poll('four jobs are up', async () => await value('count(up{instance!~"localhost.*"} == 1)') === '4');
+  await poll('the site answers visitors', async () => await value('count(probe_success == 1)') === '2');
+  await run('watch.md', 2);
+  assert.match(await run('watch.md', 3), /^PONG\nappendonly\nyes\nmaxmemory-policy\nnoeviction\nmaxmemory\n\d+$/);
+});
+
+test('fail2ban.md: guesses are counted from the journal, and their address is blocked', async () => {
+  await run('fail2ban.md', 0);
+  const guess = () => curl('/login', '-o', '/dev/null', '-d', 'username=nobody&password=guessed');
+  await guess();
+  const look = () => run('fail2ban.md', 1).catch(({ stdout }) => stdout);
+  await poll('the filter finds it', async () => /Journal matches:.*hongbao[^]*^Lines: .*, [1-9]\d* matched/m.test(await look()));
+  await machine.run('fail2ban-client', 'set', 'hongbao', 'ignoreself', 'false');
+  await machine.run('fail2ban-client', 'set', 'hongbao', 'maxretry', '3');
+  for (let i = 0; i < 5; i++) await guess().catch(() => {}); // the last ones may be blocked
+  await poll('the address is blocked', async () => new RegExp(`Banned IP list:\\s+${ADDRESS}`).test(await machine.run('fail2ban-client', 'status', 'hongbao')));
+  await assert.rejects(curl('/', '-m', '5'), /Failed to connect|timed out|refused/i);
+  await machine.run('systemctl', 'stop', 'fail2ban');
+  await isReady();
+});
+
+test('firewall.md: the rules are loaded', async () => {
+  await pages.runAll(machine, 'firewall.md');
+  assert.match(await machine.run('nft', 'list', 'table', 'inet', 'hongbao'), /ct count over 1000/);
+  await isReady();
+});
+
+test('backup.md: a backup is restored, and one is made every night', async () => {
+  assert.equal(await register('bob'), '303');
+  await run('backup.md', 0);
+  await isReady();
+  assert.match(await machine.run('hongbao', 'user', 'show', 'bob'), /^username bob$/m);
+  await run('backup.md', 1);
+  assert.match(await machine.run('systemctl', 'list-timers', '--no-legend', 'hongbao-backup.timer'), /03:|04:0/);
+});
+
+test('migrations.md, upgrade.md: nothing is missing afterwards', async () => {
+  await pages.runAll(machine, 'migrations.md');
+  await pages.runAll(machine, 'upgrade.md');
+  assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
+});
+
+test('rotate-secrets.md: new passwords, another certificate, another secret', async () => {
+  const before = machine.read('etc/hongbao/rights/page.conf');
+  const secret = machine.read('etc/hongbao/secret');
+  await pages.runAll(machine, 'rotate-secrets.md');
+  assert.notEqual(machine.read('etc/hongbao/rights/page.conf'), before);
+  assert.notEqual(machine.read('etc/hongbao/secret'), secret);
+  await isReady();
+  assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
+});
+
+// The other machine is a folder here: the machines of this test have no network.
+test('move.md: another machine has the users of the old one', async () => {
+  await boot(another);
+  const old = join(another.folder, 'root/old');
+  const copies = (folder) => {
+    mkdirSync(join(old, folder), { recursive: true });
+    execFileSync('cp', ['-aT', join(machine.folder, folder), join(old, folder)]);
+  };
+  copies('etc/hongbao');
+  for (const file of ['fullchain.pem', 'privkey.pem']) another.give(join(machine.folder, `etc/letsencrypt/live/${HOST}/${file}`), file);
+  await pages.run(another, 'move.md', 0, ['old-machine:', '/root/old']);
+  await run('move.md', 1);
+  copies('var/backups/hongbao-move');
+  await pages.run(another, 'move.md', 2, ['old-machine:', '/root/old']);
+  const look = () => pages.run(another, 'move.md', 3).catch(({ stdout }) => stdout);
+  await poll('nothing is wrong', async () => await look() === '0 wrong, 0 not checked');
+  assert.match(await another.run('hongbao', 'user', 'show', 'bob'), /^username bob$/m);
+});
+
+test('every command of these pages was run', () => {
+  assert.deepEqual(pages.left, []);
+});
