@@ -3,16 +3,18 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/secret_key.h"
+
 enum { KEY_BYTES = crypto_generichash_BYTES_MIN, KEY_CHARS = 2 * KEY_BYTES };
 
 /* out: KEY_CHARS + 1 bytes. */
 static void key_write(struct str secret, const char *purpose, uint64_t id, char *out)
 {
-    unsigned char inner[crypto_generichash_BYTES], key[KEY_BYTES], wire[sizeof id];
+    unsigned char inner[SECRET_KEY_BYTES], key[KEY_BYTES], wire[sizeof id];
     crypto_generichash_state state;
     for (size_t i = 0; i < sizeof wire; i++)
         wire[i] = (unsigned char)(id >> (8 * i));
-    crypto_generichash(inner, sizeof inner, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
+    secret_key_derive(secret, inner);
     crypto_generichash_init(&state, inner, sizeof inner, sizeof key);
     crypto_generichash_update(&state, wire, sizeof wire);
     crypto_generichash_update(&state, (const unsigned char *)purpose, strlen(purpose));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base32.h"
+#include "base/secret_key.h"
 
 enum { ID_BYTES = 8, WIRE_BYTES = 16, PAD_BITS = PUBLIC_ID_LEN * BASE32_BITS - WIRE_BYTES * 8 };
 
@@ -15,9 +16,9 @@ static_assert(PAD_BITS == 2, "two zero bits in front");
 void public_id_key_derive(struct str secret, struct public_id_key *out)
 {
     static const char purpose[] = "hongbao public id v1";
-    unsigned char inner[crypto_generichash_BYTES];
+    unsigned char inner[SECRET_KEY_BYTES];
 
-    crypto_generichash(inner, sizeof inner, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
+    secret_key_derive(secret, inner);
     crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)purpose, sizeof purpose - 1, inner,
                        sizeof inner);
     sodium_memzero(inner, sizeof inner);

@@ -3,6 +3,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/secret_key.h"
 #include "base/utf8.h"
 
 enum { KEY_BYTES = 32 };
@@ -40,11 +41,11 @@ enum status phrase_fold(struct arena *a, struct str typed, struct str *out)
 /* A key for one purpose and packet, as public_id_key_derive makes one. */
 static void key_derive(struct str secret, struct str purpose, uint64_t packet_id, unsigned char *out)
 {
-    unsigned char inner[crypto_generichash_BYTES], id[sizeof packet_id];
+    unsigned char inner[SECRET_KEY_BYTES], id[sizeof packet_id];
     crypto_generichash_state state;
     for (size_t i = 0; i < sizeof id; i++)
         id[i] = (unsigned char)(packet_id >> (8 * i));
-    crypto_generichash(inner, sizeof inner, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
+    secret_key_derive(secret, inner);
     crypto_generichash_init(&state, inner, sizeof inner, KEY_BYTES);
     crypto_generichash_update(&state, (const unsigned char *)purpose.ptr, purpose.len);
     crypto_generichash_update(&state, id, sizeof id);

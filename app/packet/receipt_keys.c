@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/secret_key.h"
 
 enum { KEYS_FILE_BYTES_MAX = 64 << 10 };
 #define KDF_CONTEXT "receipts" /* crypto_kdf_CONTEXTBYTES */
@@ -15,8 +16,8 @@ enum { KEYS_FILE_BYTES_MAX = 64 << 10 };
 static void master_derive(const char *secret, uint8_t out[crypto_kdf_KEYBYTES])
 {
     static const char purpose[] = "hongbao receipt keys v1";
-    uint8_t inner[crypto_generichash_BYTES];
-    crypto_generichash(inner, sizeof inner, (const uint8_t *)secret, strlen(secret), NULL, 0);
+    uint8_t inner[SECRET_KEY_BYTES];
+    secret_key_derive(str_from(secret), inner);
     crypto_generichash(out, crypto_kdf_KEYBYTES, (const uint8_t *)purpose, sizeof purpose - 1, inner, sizeof inner);
     sodium_memzero(inner, sizeof inner);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
+#include "base/secret_key.h"
 #include "io/db_repeat.h"
 #include "user/session_list.h"
 #include "user/store.h"
@@ -20,9 +21,9 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 static void retired_hash(struct str secret, struct str username, uint8_t out[RETIRED_BYTES])
 {
     static const char purpose[] = "hongbao username v1";
-    uint8_t key[crypto_generichash_BYTES];
+    uint8_t key[SECRET_KEY_BYTES];
     crypto_generichash_state state;
-    crypto_generichash(key, sizeof key, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
+    secret_key_derive(secret, key);
     crypto_generichash_init(&state, key, sizeof key, RETIRED_BYTES);
     crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);
     crypto_generichash_update(&state, (const unsigned char *)username.ptr, username.len);

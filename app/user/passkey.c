@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/secret_key.h"
 #include "user/passkey_fido.h"
 
 enum {
@@ -82,21 +83,16 @@ bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site
 
 /* ---- challenges ---- */
 
-static void key_derive(struct str secret, unsigned char key[crypto_generichash_KEYBYTES])
-{
-    crypto_generichash(key, crypto_generichash_KEYBYTES, (const unsigned char *)secret.ptr, secret.len, NULL, 0);
-}
-
 static void challenge_mac(struct str secret, enum passkey_ceremony ceremony, struct str session,
                           const unsigned char bound[BOUND_BYTES], unsigned char mac[MAC_BYTES])
 {
     static const char *const purpose[] = {
         [PASSKEY_REGISTER] = "hongbao passkey register v1", [PASSKEY_LOGIN] = "hongbao passkey login v1"
     };
-    unsigned char key[crypto_generichash_KEYBYTES];
+    unsigned char key[SECRET_KEY_BYTES];
     crypto_generichash_state state;
 
-    key_derive(secret, key);
+    secret_key_derive(secret, key);
     crypto_generichash_init(&state, key, sizeof key, MAC_BYTES);
     crypto_generichash_update(&state, bound, BOUND_BYTES);
     /* with the NUL, so that no purpose and session are those of another pair */
@@ -143,12 +139,12 @@ int64_t passkey_challenge_until_ms(struct str secret, enum passkey_ceremony cere
 void passkey_handle_write(struct str secret, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES])
 {
     static const unsigned char purpose[] = "hongbao passkey user v1";
-    unsigned char key[crypto_generichash_KEYBYTES], wire[sizeof user_id];
+    unsigned char key[SECRET_KEY_BYTES], wire[sizeof user_id];
     crypto_generichash_state state;
 
     for (size_t i = 0; i < sizeof wire; i++)
         wire[i] = (unsigned char)(user_id >> (8 * i));
-    key_derive(secret, key);
+    secret_key_derive(secret, key);
     crypto_generichash_init(&state, key, sizeof key, PASSKEY_HANDLE_BYTES);
     crypto_generichash_update(&state, wire, sizeof wire);
     crypto_generichash_update(&state, purpose, sizeof purpose);

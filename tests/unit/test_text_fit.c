@@ -109,6 +109,14 @@ static void a_link_key_fits_one_secret_purpose_and_id(void **state)
     assert_false(link_key_is(STR(""), secret, "a", 1));
 }
 
+/* Links stay good as long as the data. Computed with Python: hashlib.blake2b. */
+static void a_link_key_is_the_same_in_all_versions(void **state)
+{
+    (void)state;
+    assert_true(str_equal(link_key(arena, STR("0123456789abcdef0123456789abcdef"), "a", 1),
+                          STR("b5503f3054bcda2dd3c3062ec1a972b9")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +125,7 @@ int main(void)
         cmocka_unit_test(a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits),
         cmocka_unit_test(emoji_and_characters_that_xml_refuses_are_left_out),
         cmocka_unit_test(a_link_key_fits_one_secret_purpose_and_id),
+        cmocka_unit_test(a_link_key_is_the_same_in_all_versions),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
