@@ -92,6 +92,7 @@ tests_mutants() {
     exec 8>"$ROOT/build/mutants.lock"
     flock -n 8 || die "another ./dev mutants is running"
     tests_stop_servers "$ROOT/build/mutants/build/servers"
+    checks_npm tests/e2e
     local status=0
     node "$ROOT/tests/mutants/mutants.js" "$ROOT/build/mutants" "$@" </dev/null 8>&- || status=$?
     return "$status"

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { env } from './support/instance.js';
 
 const ROOT = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
+const BINARY = process.env.HB_TEST_BINARY;
 let folder;
 
 // The program with these arguments and settings (environment), and no others: { code, stdout, stderr }.
-const hongbao = (args, settings = {}) => promisify(execFile)(env.HB_TEST_BINARY, args, { env: settings })
+const hongbao = (args, settings = {}) => promisify(execFile)(BINARY, args, { env: settings })
   .then((done) => ({ code: 0, ...done }), (error) => error);
 
 const config = () => join(folder, 'hongbao.conf');
@@ -208,7 +208,7 @@ test('the manual page has every command with the lines of its help', async () =>
 async function completed(...words) {
   const script = `hongbao() { "$HB_TEST_BINARY" "$@"; }; source "${ROOT}/deploy/debian/completion/hongbao"
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _hongbao; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', ...words], { cwd: folder, env: { PATH: process.env.PATH, HB_TEST_BINARY: env.HB_TEST_BINARY } });
+  const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', ...words], { cwd: folder, env: { PATH: process.env.PATH, HB_TEST_BINARY: BINARY } });
   return stdout.trim().split('\n').sort();
 }
 
@@ -220,7 +220,8 @@ test('the shell completes commands, actions, options and files, each where it ma
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'tra'), ['trace']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', '--'), [''], 'once is enough');
   assert.deepEqual(await completed('hongbao', 'user', ''), ['disable', 'enable', 'end-sessions', 'reset', 'show']);
-  assert.deepEqual(await completed('hongbao', 'user', 'reset', 'ali'), ['alice.conf'], 'no second action');
+  assert.deepEqual(await completed('hongbao', 'user', 'reset', 'sho'), [''], 'no second action');
+  assert.deepEqual(await completed('hongbao', 'user', 'reset', 'ali'), ['alice.conf']);
   assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--'), ['--free', '--json', '--nginx', '--skip'], 'but not --config');
   assert.deepEqual(await completed('hongbao', 'doctor', '--nginx', 'ali'), ['alice.conf']);
   assert.deepEqual(await completed('hongbao', 'serve', '--pool', ''), ['auth', 'card', 'hot', 'page']);
