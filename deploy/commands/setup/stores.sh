@@ -69,11 +69,23 @@ store_hand_over() {
     $2 <$HANDED/$1"
 }
 
+# Prints the command that goes on with this setup. The configuration has its other answers.
+setup_again() {
+    case $ACTION$SELF_SIGNED$CERTIFICATE in
+    upgrade*) echo 'dpkg --configure -a' ;;
+    installyes*) echo 'hongbao setup --self-signed' ;;
+    install) echo 'hongbao setup' ;;
+    *) printf 'hongbao setup --certificate %q --key %q\n' "$CERTIFICATE" "$KEY" ;;
+    esac
+}
+
 # Ends setup when the administrators have something to do.
 stores_handed() {
     if [ -n "$HANDED_TEXT" ]; then
-        say "The administrators of the stores have to run this, which has passwords; then run hongbao setup again:
+        say "The administrators of the stores have to run this, which has passwords:
 $HANDED_TEXT
+
+Then run: $(setup_again)
 
 Setup does it itself once $ADMIN (mode 600) has an administrator's redis_user, redis_password, mysql_user and
 mysql_password."
