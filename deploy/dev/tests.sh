@@ -25,7 +25,8 @@ tests_run() {
         tests_stop_servers "$ROOT/build/$preset/servers"
     fi
     unset HB_BUILD
-    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(cpu_count)" \
+    # Most tests of a site wait for it most of the time.
+    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(($(cpu_count) + 1))" \
         "${options[@]}" </dev/null || status=$?
     return "$status"
 }
