@@ -34,9 +34,9 @@ static const struct command_word {
     { "doctor", "--nginx FILE", "the main file of nginx; of the installed service /etc/nginx/nginx.conf" },
     { "doctor", "--free MIB", "what should be free on each disk: 512" },
     { "doctor", "--skip NAME", "leave out a finding of this name, or an area; may be repeated" },
-    { "backup", "--verify", "restore the copy into stores of its own and audit them" },
-    { "backup", "--keep N", "remove all earlier backups beside it but the newest N" },
-    { "backup", "DIR", "the new folder" },
+    { "backup", "--verify", "restore the copy, or a backup that exists, into stores of its own and audit them" },
+    { "backup", "--keep N", "make the copy below DIR, named after the time, and keep the newest N there" },
+    { "backup", "DIR", "the new folder; with --keep the folder of the backups" },
     { "restore", "--replace", "overwrite stores that are not empty" },
     { "restore", "--without-redis", "restore the tables alone, and rebuild Redis from them" },
     { "restore", "DIR", "the folder of the backup" },
@@ -95,7 +95,8 @@ static const char MAN_HEAD[] =
     ".SH SYNOPSIS\n.B hongbao\n[\\fB\\-\\-config\\fR \\fIFILE\\fR] \\fICOMMAND\\fR ...\n"
     ".SH DESCRIPTION\n"
     "One program. systemd starts its servers: \\fBserve\\fR, once for each process of a pool, and \\fBsettle\\fR.\n"
-    "An operator uses the other commands, as root. \\fBhongbao setup\\fR makes the installed package a running site.\n"
+    "An operator uses the other commands, as root; \\fBtrace\\fR needs only the right to read logs.\n"
+    "\\fBhongbao setup\\fR makes the installed package a running site.\n"
     ".SH OPTIONS\n"
     ".TP\n.BI \\-\\-config \" FILE\"\n"
     "the configuration, in place of $HB_CONFIG and /etc/hongbao/hongbao.conf; stands before the command\n"
