@@ -250,7 +250,8 @@ static void metrics_check(const struct config *config, struct findings *found)
 struct unreadable {
     struct findings *found;
     const char *setting;
-    const struct stat *processes; /* the file of the counters: its owner and group are theirs */
+    const struct stat *processes; /* the file of the counters: its group is theirs, and its owner if */
+    bool has_owner;               /* that is one of them: the package makes the file as root */
     size_t count;
 };
 
@@ -259,7 +260,7 @@ static void readable_check(void *ctx, const char *path, const struct stat *info)
     struct unreadable *u = ctx;
     const mode_t others = S_ISDIR(info->st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
     mode_t allowed = info->st_mode;
-    if (info->st_uid == u->processes->st_uid)
+    if (u->has_owner && info->st_uid == u->processes->st_uid)
         allowed |= (info->st_mode & S_IRWXU) >> 6;
     if (info->st_gid == u->processes->st_gid)
         allowed |= (info->st_mode & S_IRWXG) >> 3;
@@ -269,10 +270,9 @@ static void readable_check(void *ctx, const char *path, const struct stat *info)
                   "%s can't be read by the processes, so none of them can start (%s)", path, u->setting);
 }
 
-static void readable_folder_check(const char *setting, const char *path, const struct stat *processes,
-                                  struct findings *found)
+static void readable_folder_check(const char *setting, const char *path, struct unreadable u)
 {
-    struct unreadable u = { .found = found, .setting = setting, .processes = processes };
+    u.setting = setting;
     file_walk(path, readable_check, &u);
 }
 
@@ -281,10 +281,13 @@ static void files_readable_check(const struct config *config, struct findings *f
     struct stat processes;
     if (stat(config->metrics_file, &processes) != 0)
         return; /* no process has run yet */
-    readable_folder_check("template_dir", config->template_dir, &processes, found);
-    readable_folder_check("lua_dir", config->lua_dir, &processes, found);
-    readable_folder_check("sql_dir", config->sql_dir, &processes, found);
-    readable_folder_check("static_dir", config->static_dir, &processes, found);
+    const struct unreadable u = { .found = found,
+                                  .processes = &processes,
+                                  .has_owner = processes.st_uid != 0 || !check_is_service(config) };
+    readable_folder_check("template_dir", config->template_dir, u);
+    readable_folder_check("lua_dir", config->lua_dir, u);
+    readable_folder_check("sql_dir", config->sql_dir, u);
+    readable_folder_check("static_dir", config->static_dir, u);
 }
 
 static const struct check {
