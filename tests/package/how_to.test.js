@@ -124,6 +124,8 @@ test('watch.md: Prometheus gets answers from every job', async () => {
   await poll('the site answers visitors', async () => await value('count(probe_success == 1)') === '2');
   await run('watch.md', 2);
   assert.match(await run('watch.md', 3), /^PONG\nappendonly\nyes\nmaxmemory-policy\nnoeviction\nmaxmemory\n\d+$/);
+  const [, runbook] = /runbook: (\S+)#/.exec(machine.read('etc/prometheus/alerts.yml'));
+  await machine.run('test', '-f', `/usr/share/doc/hongbao/${runbook}`);
 });
 
 test('fail2ban.md: guesses are counted from the journal, and their address is blocked', async () => {
