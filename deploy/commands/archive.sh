@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # A backup is a folder with these files. It has its name once it is complete: until then the name ends in .partial.
-#   manifest        name = value: format, program, schema, partitions, times, versions, secret_id, letters
+#   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, secret_id, letters
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables at one moment, later than that of Redis, with the routines
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
@@ -33,13 +33,15 @@ archive_check() {
         die "$1 has the format $(archive_value "$1" format); this program knows $ARCHIVE_FORMAT"
 }
 
-# archive_fits FOLDER: dies unless this program, with these settings, can run a site from it.
+# archive_fits FOLDER: dies unless this program, with these settings, can run a site from it. Additive migrations that it
+# does not know are no hindrance (docs/how-to/migrations.md).
 archive_fits() {
     local schema newest
-    schema=$(archive_value "$1" schema)
+    schema=$(archive_value "$1" schema_needed)
+    [ -n "$schema" ] || schema=$(archive_value "$1" schema) # of a backup before there was schema_needed
     newest=$(find "${SETTING[sql_dir]}/migrations" -name '[0-9]*.sql' -printf '%f\n' | sort | tail -n 1)
     [ "$schema" -le "$((10#${newest%%_*}))" ] ||
-        die "the backup has schema $schema, this program knows $((10#${newest%%_*})): \
+        die "the backup needs schema $schema, this program knows $((10#${newest%%_*})): \
 install $(archive_value "$1" program) or a later one"
     [ "$(archive_value "$1" partitions)" = "${SETTING[partitions]}" ] ||
         die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: \

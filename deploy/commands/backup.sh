@@ -65,14 +65,16 @@ tables_copy() {
 
 # manifest_write REDIS_AT TABLES_AT
 manifest_write() {
-    local schema letters
+    local schema needed letters
     schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration') ||
         die "the tables of $DATABASE have no schema, as after a restore that was interrupted"
+    needed=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration WHERE NOT additive') || return
     letters=$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL') || return
     printf '%s = %s\n' format "$ARCHIVE_FORMAT" \
         program "$("$HONGBAO" version)" \
         redis_at "$1" tables_at "$2" finished_at "$(time_now)" \
         schema "$schema" \
+        schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
         letters "$letters" \
         mariadb "$(sql -e 'SELECT VERSION()')" \

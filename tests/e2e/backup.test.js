@@ -191,6 +191,20 @@ test('a later program verifies a backup: it brings the tables up to date', async
   assert.match(stdout, /restored into private stores, the audit is clean/);
 });
 
+test('an earlier program verifies a backup of tables that are newer by additive migrations, and no other', async () => {
+  const sql = (text) => run('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', 'hongbao', '-e', text]);
+  const next = readdirSync(join(env.HB_TEST_DEV, '../sql/migrations')).length + 1;
+  await sql(`INSERT INTO schema_migration VALUES (${next}, 'later', REPEAT('x', 32), 1, TRUE)`);
+  try {
+    const { stdout } = await site.hongbao('backup', '--verify', folder('additive'));
+    assert.match(stdout, /restored into private stores, the audit is clean/);
+    await sql(`UPDATE schema_migration SET additive = FALSE WHERE version = ${next}`);
+    assert.match(await refusal(['backup', '--verify', folder('not-additive')]), new RegExp(`the backup needs schema ${next}, this program knows ${next - 1}: install`));
+  } finally {
+    await sql(`DELETE FROM schema_migration WHERE version = ${next}`);
+  }
+});
+
 test('a backup goes only to where it fits', async () => {
   const BACKUP = folder('fits');
   await site.hongbao('backup', BACKUP);
