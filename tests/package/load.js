@@ -1,15 +1,16 @@
-// load.js HOST PACKET COOKIES: visitors of the machine in whose network it runs (machine.js). Each reads the packet,
-// opens it once more, and looks at the wallet and the login, until it gets SIGTERM and 10,000 requests are done. Prints
-// { requests, errors: {"METHOD PATH STATUS": count} } as JSON. COOKIES is a file of `hongbao demo`.
+// load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js). Each reads the
+// packet, opens it once more, and looks at the wallet, the login and each PATH, until it gets SIGTERM and 10,000 requests
+// are done. Prints { requests, errors: {"METHOD PATH STATUS": count} } as JSON. COOKIES is a file of `hongbao demo`.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 
-const [host, packet, cookies] = process.argv.slice(2, 5);
+const [host, packet, cookies, ...paths] = process.argv.slice(2);
 const VISITORS = 16;
 const REQUESTS_MIN = 10000;
 const users = readFileSync(cookies, 'utf8').trim().split('\n').map((line) => line.split('\t')[2]);
 const agent = new Agent({ keepAlive: true, maxSockets: VISITORS, rejectUnauthorized: false });
-const KINDS = [['GET', packet], ['POST', `${packet}/open`], ['GET', '/wallet'], ['GET', packet], ['GET', '/login'], ['POST', `${packet}/open`]];
+const KINDS = [['GET', packet], ['POST', `${packet}/open`], ['GET', '/wallet'], ['GET', packet], ['GET', '/login'],
+  ['POST', `${packet}/open`], ...paths.map((path) => ['GET', path])];
 const errors = {};
 let requests = 0;
 let ended = false;

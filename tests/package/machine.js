@@ -17,6 +17,7 @@ const STAMP = join(FOLDER, 'sources.sha256'); // the hash of the sources of the 
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
 const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
 const OUTPUT_MAX = 64 << 20;
+const BOOT_SECONDS_MAX = 300; // three seconds as a rule
 
 // The names of all source files: what git lists.
 function sources() {
@@ -113,7 +114,7 @@ export class Machine {
     await poll('the machine has booted', async () => {
       this.#leader = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim(); // at first a helper of systemd-nspawn
       return this.#leader && /running|degraded/.test(await this.try('systemctl', 'is-system-running'));
-    });
+    }, BOOT_SECONDS_MAX);
   }
 
   // Ends the machine, if it was booted.

@@ -1,15 +1,14 @@
 // The package on a Debian 12 of its own, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
 // remove, purge. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, ROOT, packageBuild } from './machine.js';
+import { Machine, ROOT, packageEdited, packageReady } from './machine.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
 
@@ -17,12 +16,13 @@ const HOST = 'hongbao.example';
 const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo'];
 const REQUESTS_MIN = 10000;
 const EXPOSURE_MAX = 1.5;
+const LATER = '1.99.0';
 const machine = new Machine('machine');
 let deb;
 let packet;
 
 before(async () => {
-  deb = await packageBuild();
+  deb = await packageReady();
   await machine.boot(deb);
 });
 after(() => machine.end());
@@ -43,8 +43,10 @@ const allRun = async () => {
 };
 
 // Calls the function under load, again until there were REQUESTS_MIN requests; returns the errors, { what: count }.
-async function underLoad(work) {
-  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, packet, join(machine.folder, 'root/users.tsv'));
+// Visitors look at the paths, too.
+async function underLoad(work, ...paths) {
+  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, packet, join(machine.folder, 'root/users.tsv'),
+    ...paths);
   const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
   await lines.next(); // "begun N": the load asks for no end before REQUESTS_MIN
   await work();
@@ -141,24 +143,46 @@ test('each unit comes back after it was killed, and the money is right', async (
   await machine.run('hongbao', 'audit');
 });
 
-// The package with another version, otherwise the same.
-function packageVersion(version) {
-  const folder = mkdtempSync(join(tmpdir(), 'hongbao-deb-'));
-  execFileSync('dpkg-deb', ['-R', deb, join(folder, 'x')]);
-  execFileSync('sed', ['-i', `s/^Version: .*/Version: ${version}/`, join(folder, 'x/DEBIAN/control')]);
-  execFileSync('dpkg-deb', ['--root-owner-group', '-b', join(folder, 'x'), join(folder, 'x.deb')], { stdio: 'ignore' });
-  const path = machine.give(join(folder, 'x.deb'), `hongbao-${version}.deb`);
+// The package of a later program: a higher version, another style sheet, and a migration of a table that is in use.
+async function packageLater() {
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-later-'));
+  const made = await packageEdited(folder, () => {
+    const edit = (file, from, to) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      assert.match(text, from, file);
+      writeFileSync(join(folder, file), text.replace(from, to));
+    };
+    edit('CMakeLists.txt', /^project\(hongbao VERSION \S+/m, `project(hongbao VERSION ${LATER}`);
+    edit('deploy/debian/changelog', /^hongbao \([^)]*\)/, `hongbao (${LATER})`);
+    edit('static/app.css', /^/, '/* of a later version */\n');
+    const migrations = join(folder, 'sql/migrations');
+    const number = String(readdirSync(migrations).length + 1).padStart(4, '0');
+    writeFileSync(join(migrations, `${number}_later.sql`), `-- additive: yes
+ALTER TABLE packet ADD COLUMN later_no INT NOT NULL DEFAULT 7;
+CREATE TABLE later (id INT NOT NULL PRIMARY KEY);
+`);
+  });
+  const path = machine.give(made, 'hongbao-later.deb');
   rmSync(folder, { recursive: true });
   return path;
 }
 
-test('the next version, and the last one again, are installed without losing a request', async () => {
-  const versions = [packageVersion('99.0.0'), '/root/hongbao.deb'];
-  const errors = await underLoad(async () => {
-    for (const file of versions) await machine.run('dpkg', '-i', file);
-  });
-  assert.deepEqual(errors, {});
-  assert.ok(await allRun());
+// The version of the program that answers, and whether the tables have the later migration.
+const version = async () => /hongbao_build_info\{version="([^"]*)"\}/.exec(await curl('/metrics'))[1];
+const later = () => machine.run('mariadb', '-N', 'hongbao', '-e', "SELECT COUNT(*) FROM schema_migration WHERE name = 'later'");
+
+test('a later program with a migration, and this one again, are installed without losing a request', async () => {
+  const next = await packageLater();
+  const now = await version();
+  for (const [file, expected] of [[next, LATER], ['/root/hongbao.deb', now]]) {
+    const errors = await underLoad(() => machine.run('dpkg', '-i', file), '/readyz'); // which is never 503
+    assert.deepEqual(errors, {});
+    await poll('all units run', allRun);
+    assert.equal(await version(), expected);
+    assert.equal(await later(), '1');
+    await machine.run('hongbao', 'doctor');
+  }
+  await machine.run('hongbao', 'audit');
 });
 
 test('a second setup changes nothing, and keeps what the operator has changed', async () => {
@@ -198,15 +222,42 @@ test('setup grants what is missing again, and refuses to make another secret for
   assert.match(await machine.try(...setup, '--host', 'other.example'), /is yours: set base_url/);
 });
 
-test('a backup by its unit, the loss of both stores, and a restore bring the money back', async () => {
-  await machine.run('systemctl', 'start', 'hongbao-backup.service');
-  const [backup] = (await machine.shell('ls -d /var/backups/hongbao/*')).split('\n');
-  await machine.shell('systemctl stop hongbao.target; mariadb -e "DROP DATABASE hongbao; CREATE DATABASE hongbao CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"');
-  await machine.run('hongbao', 'restore', '--replace', backup);
+const BACKUPS = '/var/backups/hongbao';
+const backups = async () => (await machine.shell(`ls ${BACKUPS}`)).split('\n');
+
+test('the timer makes up for a missed night with a verified backup, and the last 14 are kept', async () => {
+  const dropin = '/etc/systemd/system/hongbao-backup.timer.d';
+  const nights = Array.from({ length: 15 }, (_, i) => `2026-01-${String(i + 1).padStart(2, '0')}T033000Z`);
+  await machine.shell(`mkdir -p ${dropin} /var/lib/systemd/timers; install -d -m 700 ${BACKUPS}
+    cd ${BACKUPS}; mkdir mine ${nights.join(' ')}
+    printf '[Timer]\\nRandomizedDelaySec=0\\n' >${dropin}/now.conf
+    touch -d '2 days ago' /var/lib/systemd/timers/stamp-hongbao-backup.timer
+    systemctl daemon-reload; systemctl enable -q --now hongbao-backup.timer`);
+  await poll('the last 14 are kept', async () => (await backups()).length === 15); // and the folder with another name
+  const kept = await backups();
+  assert.deepEqual(kept.slice(0, 13).concat(kept[14]), [...nights.slice(2), 'mine']);
+  const made = `${BACKUPS}/${kept[13]}`;
+  assert.match(await machine.shell(`cd ${made}; sha256sum -c SHA256SUMS; stat -c %a .`), /OK\n700$/);
+  const shown = (property, unit) => machine.run('systemctl', 'show', '-P', property, unit);
+  await poll('the unit has ended', async () => (await shown('ActiveState', 'hongbao-backup.service')) === 'inactive');
+  assert.equal(await shown('Result', 'hongbao-backup.service'), 'success');
+  assert.match(await machine.run('journalctl', '-u', 'hongbao-backup', '-o', 'cat'), /the audit is clean/);
+  assert.match(await shown('NextElapseUSecRealtime', 'hongbao-backup.timer'), / 03:30:00 /);
+  await machine.shell(`rm -r ${dropin}; systemctl daemon-reload`);
+  await machine.run('hongbao', 'doctor');
+});
+
+test('the loss of both stores and a restore of the last backup bring the money back', async () => {
+  const backup = `${BACKUPS}/${(await backups()).at(-2)}`;
+  await machine.shell(`systemctl stop hongbao.target redis-server@hongbao
+    rm -rf /var/lib/redis/hongbao/*; systemctl start redis-server@hongbao
+    mariadb -e "DROP DATABASE hongbao; CREATE DATABASE hongbao CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"`);
+  await machine.run('hongbao', 'restore', backup);
   await machine.run('systemctl', 'start', 'hongbao.target');
   await poll('the site answers', async () => (await status('/readyz')) === '200');
   assert.match(await curl(packet, '-b', '/root/b', '-H', 'Accept: application/json'), /"mine":\{/);
   await machine.run('hongbao', 'doctor');
+  await machine.run('hongbao', 'audit');
 });
 
 test('after a removal nothing runs and nginx goes on; an installation brings the same money back', async () => {
