@@ -5,6 +5,7 @@
 export const HOST = 'hongbao.example';
 
 const CONF = '/etc/hongbao/hongbao.conf';
+const AUDIT = '/etc/hongbao/rights/audit.conf';
 const TLS = '/etc/hongbao/tls';
 const REDIS = 'redis-cli -e -s /run/redis-hongbao/redis-server.sock --user hongbao_operator';
 const ACL = '/etc/redis/hongbao-users.acl';
@@ -130,7 +131,14 @@ export const FAULTS = [
   mode('metrics-mode', '/run/hongbao/metrics', 666),
   mode('pool-socket-mode', '/run/hongbao/page.sock', 666),
   mode('certificate-key-mode', `${TLS}/privkey.pem`, 644),
+  mode('unreadable-file', '/usr/share/hongbao/templates/pages/login.mustache', 600),
   away('role-file', '/etc/hongbao/rights/card.conf'),
+  { ...away('templates', '/usr/share/hongbao/templates/pages/login.mustache'),
+    says: /there is no pages\/login\.mustache/ },
+  { finding: 'role-passwords',
+    says: /audit\.conf has one password/,
+    plant: `cp -p ${AUDIT} ${AUDIT}.good; sed -i 's/^mysql_password = .*/mysql_password = another/' ${AUDIT}`,
+    mend: `mv ${AUDIT}.good ${AUDIT}` },
   away('metrics-missing', '/run/hongbao/metrics', 'rm /run/hongbao/metrics.away'),
   { finding: 'metrics-file',
     says: /Read-only/,
@@ -151,6 +159,7 @@ export const FAULTS = [
   certificate('certificate-expires', /in \d+ days/, HOST, -10, 5),
   certificate('certificate-early', /not valid/, HOST, 5, 50),
   certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90),
+  { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), mend: undefined },
   away('certificate-missing', `${TLS}/fullchain.pem`),
   { finding: 'certificate-key',
     says: /not that of/,
@@ -159,6 +168,10 @@ export const FAULTS = [
     mend: `mv ${TLS}/privkey.pem.good ${TLS}/privkey.pem` },
 
   // settings, and the files of nginx
+  { finding: 'process-settings',
+    says: /other settings than \/etc\/hongbao\/hongbao\.conf now has: hot \d/,
+    plant: `cp -p ${CONF} ${CONF}.good; echo '# planted' >>${CONF}; systemctl reload 'hongbao-*.service'
+      mv ${CONF}.good ${CONF}` },
   setting('migrations', /\/nowhere/, 'sql_dir = /nowhere'),
   setting('scripts', /\/nowhere/, 'lua_dir = /nowhere'),
   setting('static', /\/nowhere/, 'static_dir = /nowhere'),
