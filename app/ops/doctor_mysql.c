@@ -108,8 +108,9 @@ static void version_check(struct doctor *d, struct db *db)
         (void)fclose(out);
     if (st != ST_OK)
         finding_wrong(&d->found, "schema",
-                      st == ST_CONFLICT ? "hongbao migrate, then grants.sql (docs/how-to/migrations.md)"
-                                        : "install the program that made the tables (docs/how-to/migrations.md)",
+                      st == ST_CONFLICT    ? "hongbao migrate, then grants.sql (docs/how-to/migrations.md)"
+                      : st == ST_NOT_FOUND ? "hongbao restore --replace BACKUP (docs/how-to/backup.md)"
+                                           : "install the program that made the tables (docs/how-to/migrations.md)",
                       "%s", reason[0] != '\0' ? reason : status_name(st));
 }
 

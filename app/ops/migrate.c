@@ -152,6 +152,10 @@ static enum status applied_read(struct migrate *m)
         db_query(m->db, m->arena, &rows, "SELECT version, sha256 FROM schema_migration ORDER BY version", NULL, 0);
     if (st != ST_OK)
         return st;
+    if (rows.count > 0 && db_cell_u64(&rows, 0, 0) == MIGRATE_RESTORE_VERSION) {
+        say(m, "migrate: a restore was interrupted: repeat it with --replace");
+        return ST_NOT_FOUND;
+    }
     for (size_t i = 0; i < rows.count; i++) {
         uint64_t version = db_cell_u64(&rows, i, 0);
         if (version != i + 1) {

@@ -27,19 +27,24 @@
 #include "io/db.h"
 #include "ops/migrations.h"
 
-enum { MIGRATE_TIMEOUT_S = 3600 }; /* of one statement, and of the wait for another migrator */
+enum {
+    MIGRATE_TIMEOUT_S = 3600,    /* of one statement, and of the wait for another migrator */
+    MIGRATE_RESTORE_VERSION = 0, /* schema_migration has this version until a restore has brought all tables back
+                                    (deploy/commands/restore.sh) */
+};
 
 /* Applies the migrations of sql_dir that are missing and writes a line about each, or that there was none, to out.
  * Leaves the connection with MIGRATE_TIMEOUT_S as its timeout.
  * ST_OK: the schema is up to date, or newer by additive versions only · ST_INVALID: folder and database do not fit,
- * nothing was changed · ST_CORRUPT: a statement failed · ST_CONFLICT: another migrator did not finish in time ·
- * ST_UNAVAILABLE, ST_UNKNOWN: the database is unreachable · ST_NO_MEMORY. The reason is written to out; out NULL:
- * nowhere. */
+ * nothing was changed · ST_NOT_FOUND: a restore was interrupted, no migration was applied · ST_CORRUPT: a statement
+ * failed · ST_CONFLICT: another migrator did not finish in time · ST_UNAVAILABLE, ST_UNKNOWN: the database is
+ * unreachable · ST_NO_MEMORY. The reason is written to out; out NULL: nowhere. */
 enum status migrate_run(struct db *db, const char *sql_dir, FILE *out);
 
 /* Whether the schema is the one that the known migrations make, or newer by additive versions only. ST_OK ·
  * ST_CONFLICT: migrations are missing (also in an empty database) · ST_INVALID: program and database do not fit ·
- * ST_UNAVAILABLE · ST_NO_MEMORY. Changes nothing. The reason is written to out; out NULL: nowhere. */
+ * ST_NOT_FOUND: a restore was interrupted, so tables are missing · ST_UNAVAILABLE · ST_NO_MEMORY. Changes nothing. The
+ * reason is written to out; out NULL: nowhere. */
 enum status migrate_check(struct db *db, const struct migrations *known, FILE *out);
 
 /* ---- for tests ---- */

@@ -82,7 +82,7 @@ static void mysql_look(struct exchange *x, struct report *r)
 {
     const struct migrations *known = x->app->migrations;
     enum status st = known == NULL ? ST_INVALID : migrate_check(x->app->stores.db, known, NULL);
-    if (st == ST_OK || st == ST_CONFLICT || st == ST_INVALID)
+    if (st == ST_OK || st == ST_CONFLICT || st == ST_INVALID || st == ST_NOT_FOUND)
         part_fine(r, READY_MYSQL);
     else
         part_fails(r, READY_MYSQL, str_from(status_name(st)));
@@ -92,6 +92,8 @@ static void mysql_look(struct exchange *x, struct report *r)
         part_fails(r, READY_SCHEMA, STR("migrations are missing: run hongbao migrate"));
     else if (st == ST_INVALID)
         part_fails(r, READY_SCHEMA, STR("the schema does not fit this program"));
+    else if (st == ST_NOT_FOUND)
+        part_fails(r, READY_SCHEMA, STR("a restore was interrupted: repeat it with --replace"));
 }
 
 /* A grab is a promise that must outlive Redis. */

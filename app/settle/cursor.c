@@ -37,10 +37,28 @@ static enum status cursors_make(struct settle *s)
     return st == ST_EXISTS ? ST_OK : st; /* another worker was faster */
 }
 
+/* A restore makes schema_migration with version 0 first, and replaces it when all other tables are there
+ * (deploy/commands/restore.sh). ST_INVALID (logged): it was interrupted, so tables are missing. */
+static enum status restore_check(struct settle *s)
+{
+    struct db_rows rows;
+    enum status st =
+        db_query(s->stores->db, s->arena, &rows, "SELECT COALESCE(MIN(version), 0) FROM schema_migration", NULL, 0);
+    if (st != ST_OK || db_cell_u64(&rows, 0, 0) > 0)
+        return st;
+    if (clock_monotonic_ms() >= s->mismatch_log_due_ms) {
+        log_error("a restore was interrupted: repeat it with --replace", NULL);
+        s->mismatch_log_due_ms = clock_monotonic_ms() + MISMATCH_LOG_INTERVAL_MS;
+    }
+    return ST_INVALID;
+}
+
 static enum status cursors_match(struct settle *s)
 {
     int64_t count = 0;
-    enum status st = cursors_count(s->stores->db, s->arena, &count);
+    enum status st = restore_check(s);
+    if (st == ST_OK)
+        st = cursors_count(s->stores->db, s->arena, &count);
     if (st == ST_OK && count == 0) {
         st = cursors_make(s);
         if (st == ST_OK)

@@ -9,7 +9,8 @@
 /* Reads the cursor of p into p->last and queues closed packets that were not published. Creates the cursors of all
  * partitions if there are none. ST_INVALID (logged): the tables were made for another number of partitions. Then
  * nothing may be settled and no fence opened: packets would be searched in the wrong partition and rebuilt without
- * their unsettled grabs. ST_CORRUPT: there is no valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY. */
+ * their unsettled grabs. ST_INVALID also when a restore was interrupted: its tables lack rows. ST_CORRUPT: there is no
+ * valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status settle_cursor_load(struct settle *s, struct settle_partition *p);
 
 /* Compares the number of cursors with the configured number of partitions. Writes nothing. ST_OK: equal, no cursors

@@ -50,8 +50,8 @@ change the configuration"
         die "the configuration has another secret than the site of the backup, so no link would work: set that one"
 }
 
-# Puts the table schema_migration behind all others: without it the site is not ready, so tables that are restored only
-# in part are not taken for a site.
+# Puts the table schema_migration behind all others: until then that of tables_drop (restore.sh) says that the restore
+# is not complete.
 tables_reorder() {
     awk '
         /^-- Table structure for table `/ { is_held = /`schema_migration`/ }

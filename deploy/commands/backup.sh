@@ -66,7 +66,8 @@ tables_copy() {
 # manifest_write REDIS_AT TABLES_AT
 manifest_write() {
     local schema needed letters
-    schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration') ||
+    schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration HAVING MIN(version) > 0') || schema=
+    [ -n "$schema" ] ||
         die "the tables of $DATABASE have no schema, as after a restore that was interrupted"
     needed=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration WHERE NOT additive') || return
     letters=$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL') || return

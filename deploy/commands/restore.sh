@@ -55,6 +55,8 @@ stores_are_empty() {
 # Redis can't read an RDB file while it runs. So a private Redis turns the copy into commands, in the file COMMANDS.
 redis_commands() {
     private_redis "$ARCHIVE/redis.rdb"
+    # The copy may be of the process that runs: its fence would be open before the tables are compared.
+    private_redis_cli DEL hb:fence >"$WORK/fence"
     private_redis_cli CONFIG SET appendonly yes >"$WORK/rewrite"
     wait_until 3600 redis_rewritten || die "the copy of Redis can't be read; $(space_left "$WORK")"
     COMMANDS=$(find "$WORK/redis/appendonlydir" -name '*.base.aof')
@@ -76,9 +78,22 @@ redis_restore() {
         die "Redis can't be restored: $(tail -n 3 -- "$WORK/pipe.log")"
 }
 
+# The fence stays shut while no settle worker opens it, and none does before all tables are there.
+fence_shut() {
+    redis SET hb:fence 'a restore' >"$WORK/fence" 2>&1 || die "Redis can't be written: $(<"$WORK/fence")"
+}
+
+# Version 0 in schema_migration says that a restore is not complete: no process works with such tables, and migrate makes
+# none. The last tables of the backup replace it. The delimiter sends all statements at once, so nobody sees a database
+# without it when this command is killed.
 tables_drop() {
-    sql -e "DROP DATABASE IF EXISTS \`$DATABASE\`;
-        CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+    sql --delimiter=// -e "CREATE DATABASE IF NOT EXISTS \`$DATABASE\`;
+        DROP TABLE IF EXISTS \`$DATABASE\`.schema_migration;
+        DROP DATABASE \`$DATABASE\`;
+        CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+        CREATE TABLE \`$DATABASE\`.schema_migration (version INT UNSIGNED NOT NULL PRIMARY KEY)
+            SELECT 0 AS version, 'restore' AS name, UNHEX(REPEAT('00', 32)) AS sha256, 0 AS applied_at,
+            FALSE AS additive"
 }
 
 tables_restore() {
@@ -100,6 +115,7 @@ main() {
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
     trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
+    fence_shut
     tables_drop # first: without tables the site is not ready, however this ends
     redis_restore
     tables_restore

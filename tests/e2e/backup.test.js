@@ -161,6 +161,7 @@ test('a backup whose money is wrong is given up once the audit no longer changes
 test('what a killed restore leaves is not taken for a site; the next one with --replace brings the site back', async () => {
   const BACKUP = folder('killed');
   const user = await newUser({ yuan: '7' });
+  const packet = await sendPacket(user, { kind: 'even', amount: '2', count: '2' });
   await site.hongbao('backup', BACKUP);
   const slow = folder('slow');
   cpSync(BACKUP, slow, { recursive: true });
@@ -172,13 +173,33 @@ test('what a killed restore leaves is not taken for a site; the next one with --
   await poll('the tables are half restored', async () => /SLEEP/.test((await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")).stdout));
   process.kill(-killed.pid, 'SIGKILL');
   assert.match((await sql('SHOW TABLES IN hongbao')).stdout, /^transfer$/m);
-  await assert.rejects(site.hongbao('migrate', '--check'));
+  for (const args of [['migrate'], ['migrate', '--check']]) {
+    const failed = await site.hongbao(...args).then(() => assert.fail(`${args.join(' ')} did not fail`), (error) => error);
+    assert.match(failed.stdout + failed.stderr, /a restore was interrupted: repeat it with --replace/);
+  }
+  await noFenceOpens(user, packet);
   assert.match(await refusal(['backup', folder('half')]), /have no schema, as after a restore that was interrupted/);
   await page.step(TOP, 1, { BACKUP });
   await site.allUp();
-  assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
+  assert.equal((await user.client.get('/wallet')).json.balance_fen, 500);
+  assert.equal(await open(user, packet), 100);
   await audit();
 });
+
+// Starts the pools on half the tables: the worker refuses them, and no share is given out.
+async function noFenceOpens(user, packet) {
+  const log = join(env.HB_TEST_VAR, 'log/settle.log');
+  const before = readFileSync(log).length;
+  for (const name of ['settle', 'hot', 'page', 'nginx']) await site.dev('start', name);
+  await poll('the worker refuses the tables', () =>
+    readFileSync(log).subarray(before).includes('a restore was interrupted: repeat it with --replace'));
+  const refused = await user.client.post(`/p/${packet.json.id}/open`, {});
+  assert.equal(refused.status, 503, refused.text);
+  const ready = await user.client.get('/readyz');
+  assert.equal(ready.status, 503);
+  assert.match(ready.text, /a restore was interrupted: repeat it with --replace/);
+  for (const name of ['nginx', 'page', 'hot', 'settle']) await site.dev('stop', name);
+}
 
 test('a later program verifies a backup: it brings the tables up to date', async () => {
   const BACKUP = folder('earlier');

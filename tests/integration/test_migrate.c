@@ -262,6 +262,23 @@ static void a_hole_in_what_was_applied_stops_everything(void **state)
     assert_non_null(strstr(output, "0001 was never applied"));
 }
 
+static void after_an_interrupted_restore_nothing_is_made(void **state)
+{
+    (void)state;
+    assert_int_equal(db_exec(db, NULL,
+                             "CREATE TABLE schema_migration SELECT 0 AS version, 'restore' AS name,"
+                             " UNHEX(REPEAT('00', 32)) AS sha256, 0 AS applied_at, FALSE AS additive",
+                             NULL, 0),
+                     ST_OK);
+    assert_int_equal(CHECK(), ST_NOT_FOUND);
+    assert_non_null(strstr(output, "a restore was interrupted: repeat it with --replace"));
+    assert_int_equal(RUN(), ST_NOT_FOUND);
+    assert_non_null(strstr(output, "a restore was interrupted: repeat it with --replace"));
+    assert_int_equal(number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND"
+                            " table_name IN ('one', 'two')"),
+                     0);
+}
+
 static void a_failing_statement_is_named_and_not_recorded(void **state)
 {
     (void)state;
@@ -511,6 +528,7 @@ int main(void)
         TEST(a_hole_in_newer_versions_stops_everything),
         TEST(records_of_an_earlier_version_get_the_column_additive),
         TEST(a_hole_in_what_was_applied_stops_everything),
+        TEST(after_an_interrupted_restore_nothing_is_made),
         TEST(a_failing_statement_is_named_and_not_recorded),
         TEST(the_next_migrator_continues_where_a_killed_one_stopped),
         TEST(a_table_that_has_the_new_name_does_not_make_a_rename_done),

@@ -388,6 +388,30 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     world_end(&w);
 }
 
+/* The tables of a restore that was killed lack rows: a packet would be rebuilt without its grabs. */
+static void the_fence_stays_shut_after_an_interrupted_restore(void **state)
+{
+    struct world w;
+    struct recover r = { .full_walk = true };
+    bool open = true;
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_sql(&w, "INSERT INTO schema_migration SELECT 0, 'restore', sha256, 0, FALSE FROM schema_migration LIMIT 1");
+    (void)world_redis(&w, id, "SET hb:fence nobody");
+    world_restart_worker(&w);
+    enum status st = recover_fence(&r, w.settle, &open);
+    world_sql(&w, "DELETE FROM schema_migration WHERE version = 0");
+    assert_int_equal(st, ST_INVALID);
+    assert_false(open);
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), STR("nobody")));
+    world_check_redis(&w);
+    assert_int_equal(world_grab(&w, id, 1).share_no, 0);
+    world_drain(&w);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(void **state)
 {
     struct world w;
@@ -775,6 +799,7 @@ int main(void)
         cmocka_unit_test(a_stream_that_lost_its_tail_shuts_packets_and_never_reuses_ids),
         cmocka_unit_test(the_fence_opens_only_after_packets_are_shut),
         cmocka_unit_test(another_number_of_partitions_is_refused_by_the_worker),
+        cmocka_unit_test(the_fence_stays_shut_after_an_interrupted_restore),
         cmocka_unit_test(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing),
         cmocka_unit_test(a_full_redis_is_compared_and_repaired_too),
         cmocka_unit_test(a_closed_packet_that_comes_back_open_gives_nothing_out),
