@@ -6,7 +6,7 @@
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 
 ARCHIVE_FORMAT=1
-# A site is given up when its audit, with the numbers of what is still to do, has not changed for so long.
+# A site is given up when for so long neither the unsettled grabs nor the violations of its audit have become fewer.
 ARCHIVE_STALL_SECONDS=${ARCHIVE_STALL_SECONDS:-600}
 ARCHIVE_PARTS=(manifest redis.rdb tables.sql.gz)
 
@@ -75,24 +75,38 @@ archive_migrate() {
 }
 
 # archive_settle FOLDER: lets a settle worker make both stores consistent, and waits until the audit is clean, as long
-# as something in it changes. A site with dead letters keeps them, and its packets that wait for them.
+# as it comes nearer: fewer unsettled grabs, or fewer violations, than ever before. A site with dead letters keeps them, and its packets that wait for them.
 archive_settle() {
-    local letters worker before='' changed_at=$SECONDS
+    local letters worker grabs violations least_grabs='' least_violations='' changed_at=$SECONDS
     letters=$(archive_value "$1" letters)
     "${HERE[@]}" settle >"$WORK/settle.log" 2>&1 &
     worker=$!
     private_pids+=("$worker")
     until audit_done "$letters" "$worker"; do
-        [ "$before" = "$(<"$WORK/audit.log")" ] || changed_at=$SECONDS
-        before=$(<"$WORK/audit.log")
+        read -r grabs violations <<<"$(audit_left)"
+        if [ "$grabs" -lt "${least_grabs:-$((grabs + 1))}" ]; then
+            least_grabs=$grabs changed_at=$SECONDS
+        fi
+        if [ "$violations" -lt "${least_violations:-$((violations + 1))}" ]; then
+            least_violations=$violations changed_at=$SECONDS
+        fi
         [ $((SECONDS - changed_at)) -lt "$ARCHIVE_STALL_SECONDS" ] ||
-            die "the audit is not clean, and nothing in it has changed for $ARCHIVE_STALL_SECONDS s:
+            die "the audit is not clean, and has come no nearer for $ARCHIVE_STALL_SECONDS s:
 $(grep -v ' ok ' -- "$WORK/audit.log")"
         sleep 0.2
     done
     kill -TERM "$worker" 2>/dev/null || die "the settle worker has ended: $(tail -n 5 -- "$WORK/settle.log")"
     wait "$worker" || true
     [ "$letters" -eq 0 ] || say "$PROGRAM: the backup has $letters dead letters (docs/how-to/dead-letters.md)"
+}
+
+# audit_left: prints the unsettled grabs and the violations of the last audit. Those of sessions do not count, as
+# sessions end by themselves. An audit that was not completed has more than any other.
+audit_left() {
+    awk '
+        / FAIL / && $1 != "sessions" { violations += $NF }
+        / grabs not yet settled: / { print $3, violations + 0; complete = 1 }
+        END { if (!complete) print 999999999999, 999999999999 }' "$WORK/audit.log"
 }
 
 # audit_done LETTERS WORKER: the audit is clean, but for dead letters when there are some; or the worker has ended.

@@ -83,9 +83,9 @@ fence_shut() {
     redis SET hb:fence 'a restore' >"$WORK/fence" 2>&1 || die "Redis can't be written: $(<"$WORK/fence")"
 }
 
-# Version 0 in schema_migration says that a restore is not complete: no process works with such tables, and migrate makes
-# none. The last tables of the backup replace it. The delimiter sends all statements at once, so nobody sees a database
-# without it when this command is killed.
+# Version 0 in schema_migration says that a restore is not complete: no process works with such tables, and migrate
+# makes none. The last tables of the backup replace it. The delimiter sends all statements at once, so nobody sees a
+# database without it when this command is killed.
 tables_drop() {
     sql --delimiter=// -e "CREATE DATABASE IF NOT EXISTS \`$DATABASE\`;
         DROP TABLE IF EXISTS \`$DATABASE\`.schema_migration;

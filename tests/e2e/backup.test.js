@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
+import { redis } from './support/redis.js';
 import { audit, newUser, poll, pooled, sendPacket, site } from './support/site.js';
 
 const TOP = 'Without the package';
@@ -148,14 +149,24 @@ test('a damaged or unfinished backup is neither verified nor restored', async ()
   }
 });
 
-test('a backup whose money is wrong is given up once the audit no longer changes, with what it finds', async () => {
+test('a backup whose money is wrong is given up once the audit comes no nearer, with what it finds', async () => {
   const BACKUP = folder('wrong-money');
   await site.hongbao('backup', BACKUP);
   await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz >tables.sql
     echo "UPDATE account SET balance_fen = balance_fen + 1 WHERE kind = 'wallet' LIMIT 1;" >>tables.sql
     gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, BACKUP]);
   const said = await refusal(['backup', '--verify', BACKUP], { ARCHIVE_STALL_SECONDS: '1' });
-  assert.match(said, /the audit is not clean, and nothing in it has changed for 1 s:\n[\s\S]*^I\d +FAIL/m);
+  assert.match(said, /the audit is not clean, and has come no nearer for 1 s:\n[\s\S]*^I\d +FAIL/m);
+});
+
+test('sessions that end are no progress of a backup whose audit is wrong', async () => {
+  const BACKUP = folder('sessions');
+  const keys = Array.from({ length: 300 }, (_, i) => `hb:session:${String(i).padStart(43, 'x')}`);
+  for (const [i, key] of keys.entries()) await redis('SET', key, 'nobody', 'PX', String(5000 + i * 1000));
+  await site.hongbao('backup', BACKUP);
+  await redis('DEL', ...keys);
+  const said = await refusal(['backup', '--verify', BACKUP], { ARCHIVE_STALL_SECONDS: '5' });
+  assert.match(said, /^sessions +FAIL/m);
 });
 
 test('what a killed restore leaves is not taken for a site; the next one with --replace brings the site back', async () => {
@@ -181,8 +192,8 @@ test('what a killed restore leaves is not taken for a site; the next one with --
   assert.match(await refusal(['backup', folder('half')]), /have no schema, as after a restore that was interrupted/);
   await page.step(TOP, 1, { BACKUP });
   await site.allUp();
-  assert.equal((await user.client.get('/wallet')).json.balance_fen, 500);
-  assert.equal(await open(user, packet), 100);
+  assert.equal((await user.client.get('/wallet')).json.balance_fen, 300);
+  assert.equal(await open(user, packet), 200);
   await audit();
 });
 
