@@ -5,9 +5,11 @@
 # file_put FILE MODE OWNER: writes stdin to the file, unless somebody else has made or changed it. Sets changed=yes when
 # the content is new.
 file_put() {
-    local new=$1.hongbao-new sum
+    local new sum
     changed=
-    (umask 077 && cat >"$new")
+    # Not beside the file: the user redis may write in /etc/redis, and could put a symbolic link there.
+    new=$(mktemp "$ETC/.setup.XXXXXX")
+    cat >"$new"
     chmod "$2" -- "$new" && chown "$3" -- "$new"
     if [ -e "$1" ] && ! file_is_made "$1"; then
         cmp -s -- "$new" "$1" || say "kept: $1, which is not as setup wrote it"
@@ -18,7 +20,7 @@ file_put() {
     sum=$(sha256sum <"$new")
     sum=${sum%% *}
     printf '%s  %s\n' "$sum" "$1" >>"$SUMS" # before the file is there: an interrupted setup knows it again
-    mv -- "$new" "$1"
+    mv -T -- "$new" "$1"
     sed -i "\\,  $1\$,{/^$sum/!d}" "$SUMS"
 }
 
