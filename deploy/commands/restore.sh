@@ -52,6 +52,14 @@ stores_are_empty() {
     [ "$keys" -eq 0 ] || die "Redis has $keys keys; --replace deletes them"
 }
 
+# FLUSHALL empties every database; the site uses the first.
+redis_is_alone() {
+    local keyspace others
+    keyspace=$(redis INFO keyspace) || die "Redis does not answer: $keyspace"
+    others=$(sed -n 's/^\(db[1-9][0-9]*\):.*/\1/p' <<<"$keyspace" | tr '\n' ' ')
+    [ -z "$others" ] || die "Redis has keys of others (${others% }), which a restore would delete"
+}
+
 # Redis can't read an RDB file while it runs. So a private Redis turns the copy into commands, in the file COMMANDS.
 redis_commands() {
     private_redis "$ARCHIVE/redis.rdb"
@@ -112,6 +120,7 @@ main() {
     archive_check "$ARCHIVE"
     archive_fits "$ARCHIVE"
     site_is_stopped
+    redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
     trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT

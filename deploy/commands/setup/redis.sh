@@ -13,11 +13,12 @@ redis_make_own() {
     quarter_mb=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024 / 4))
     acl=$(rights_acl "$ETC/rights" off)
     file_put "$REDIS_ACL" 640 redis:redis <<<"$acl"
-    install -d -m 750 -o redis -g redis /var/lib/redis/hongbao
+    # As redis, which may write in /var/lib/redis: root would change what a symbolic link there points to.
+    setpriv --reuid=redis --regid=redis --init-groups install -d -m 750 /var/lib/redis/hongbao
     file_put "$REDIS_CONF" 640 redis:redis <<TEXT
 # Redis of hongbao: an instance of its own, redis-server@hongbao.
 include $SHARE/redis/settings.conf
-unixsocket $REDIS_SOCKET
+unixsocket $REDIS_SOCKET_OWN
 unixsocketperm 777
 aclfile $REDIS_ACL
 dir /var/lib/redis/hongbao
@@ -39,6 +40,11 @@ redis_operator() {
     REDISCLI_AUTH=$(rights_password "$ETC/rights" operator) redis-cli -e -s "$REDIS_SOCKET" --user hongbao_operator "$@"
 }
 
+# As the role audit, which may list the keys.
+redis_audit() {
+    REDISCLI_AUTH=$(rights_password "$ETC/rights" audit) redis-cli -e -s "$REDIS_SOCKET" --user hongbao_audit "$@"
+}
+
 redis_answers() {
     [ "$(redis_operator PING 2>/dev/null)" = PONG ]
 }
@@ -50,7 +56,7 @@ redis_use() {
     acl=$(redis_commands)
     if [ "$acl" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ] || store_lacks redis-login redis-right-missing; then
         if redis_is_admin; then
-            redis_is_alone
+            redis_is_alone redis_admin
             redis_commands_run "$acl"
         elif store_lacks redis-login redis-right-missing; then
             command="redis-cli -s $REDIS_SOCKET --user ADMINISTRATOR"
@@ -59,6 +65,7 @@ redis_use() {
         fi
         (umask 077 && printf '%s\n' "$acl" >"$STATE/acl-loaded")
     fi
+    redis_is_alone redis_audit
 }
 
 # Prints what makes the users of the roles. The user default is of others.
@@ -80,12 +87,20 @@ redis_is_admin() {
     redis_admin ACL USERS >/dev/null 2>&1
 }
 
-# A restore empties the Redis of the site.
+# redis_is_alone CLIENT: dies when Redis has keys of others, because a restore empties it. Asked once for each socket.
 redis_is_alone() {
-    local key
-    [ ! -e "$STATE/acl-loaded" ] || return 0
-    key=$(redis_admin --scan 2>/dev/null | grep -avm 1 '^hb:') || return 0
-    die "Redis on $REDIS_SOCKET has keys of others, such as '$key': the site needs a Redis of its own"
+    local answer others
+    [ "$REDIS_SOCKET" != "$(cat -- "$STATE/redis-alone" 2>/dev/null)" ] || return 0
+    answer=$("$1" INFO keyspace 2>&1) || true
+    [[ $answer == *'# Keyspace'* ]] ||
+        die "Redis on $REDIS_SOCKET does not tell its databases: $answer"
+    others=$(sed -n 's/^\(db[1-9][0-9]*\):.*/\1/p' <<<"$answer" | head -n 1)
+    # awk reads to the end: an earlier one would end redis-cli by a signal.
+    [ -n "$others" ] || others=$("$1" --scan | LC_ALL=C awk '!/^hb:/ && !n++ { print "\047" $0 "\047" }') ||
+        die "Redis on $REDIS_SOCKET does not list its keys"
+    [ -z "$others" ] ||
+        die "Redis on $REDIS_SOCKET has keys of others, such as $others: the site needs a Redis of its own"
+    printf '%s\n' "$REDIS_SOCKET" >"$STATE/redis-alone"
 }
 
 # redis_commands_run COMMANDS
