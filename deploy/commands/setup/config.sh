@@ -6,16 +6,26 @@ setting() {
     [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^$1 *= *//p" "$ETC/hongbao.conf" | tail -n 1
 }
 
-# Whether the site has packets, whose links need the secret that they were made with.
-site_has_packets() {
-    local question="SELECT 1 FROM $DATABASE.packet LIMIT 1"
-    [ "$({ mariadb_admin -N -e "$question" ||
-        mariadb_as hongbao_audit "$(rights_password "$ETC/rights" audit)" -N -e "$question"; } 2>/dev/null)" = 1 ]
+# Whether the site has users or packets, whose links need the secret that they were made with. Dies when a site that was
+# set up before can't be asked.
+site_has_data() {
+    local answer question="SELECT EXISTS (SELECT 1 FROM $DATABASE.packet) OR EXISTS (SELECT 1 FROM $DATABASE.user)"
+    local -a asker=(mariadb_admin)
+    mariadb_answers || asker=(mariadb_as hongbao_audit "$(rights_password "$ETC/rights" audit 2>/dev/null)")
+    answer=$("${asker[@]}" -N -e "$question" 2>&1) || true
+    case $answer in
+    1) return 0 ;;
+    0 | 'ERROR 1049 '* | 'ERROR 1146 '*) return 1 ;; # there is no such database, no such table
+    esac
+    if [ -e "$STATE/rights" ] || [ -d "$STATE/static" ]; then
+        die "can't find out whether this site has users or packets; does MariaDB run? $answer"
+    fi
+    return 1
 }
 
 secret_make() {
     install -d -m 755 "$ETC"
-    if [ ! -s "$ETC/secret" ] && site_has_packets; then
+    if [ ! -s "$ETC/secret" ] && site_has_data; then
         die "$ETC/secret is missing, and the links of this site's packets need it: put it back from your copy"
     fi
     [ -s "$ETC/secret" ] ||

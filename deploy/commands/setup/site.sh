@@ -101,7 +101,8 @@ setup_remove() {
     mapfile -t names < <(systemctl list-units --all --plain --no-legend 'hongbao-*' | cut -d ' ' -f 1)
     [ ${#names[@]} -eq 0 ] || systemctl stop "${names[@]}"
     rm -rf -- /etc/systemd/system/hongbao.target.wants /etc/systemd/system/multi-user.target.wants/hongbao.target
-    systemctl disable -q --now redis-server@hongbao 2>/dev/null || true
+    store_exists redis || systemctl disable -q --now redis-server@hongbao 2>/dev/null || true
+    rm -f -- "$STATE/redis-alone"
     file_remove "$NGINX/sites-available/hongbao" "$REDIS_CONF" "$REDIS_ACL" "$MARIADB_CNF"
     systemctl daemon-reload
     say "The site is out of service. Money, secrets and settings are kept: $ETC, the data of Redis, and the database

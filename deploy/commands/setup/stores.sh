@@ -13,12 +13,15 @@ stores_choose() {
     local redis=$REDIS_SOCKET mysql=$MYSQL_SOCKET
     REDIS_SOCKET=$(setting redis_socket)
     MYSQL_SOCKET=$(setting mysql_socket)
-    [ "${redis:-$REDIS_SOCKET} ${mysql:-$MYSQL_SOCKET}" = "$REDIS_SOCKET $MYSQL_SOCKET" ] || ! site_has_packets ||
-        die "this site has packets in other stores: see /usr/share/doc/hongbao/docs/how-to/move.md"
-    [ -z "$redis" ] || store_record redis
-    [ -z "$mysql" ] || store_record mariadb
+    [ "${redis:-$REDIS_SOCKET} ${mysql:-$MYSQL_SOCKET}" = "$REDIS_SOCKET $MYSQL_SOCKET" ] || ! site_has_data ||
+        die "this site has users or packets in other stores: see /usr/share/doc/hongbao/docs/how-to/move.md"
+    [ -z "$redis" ] || [ "$redis" = "$REDIS_SOCKET_OWN" ] || store_reachable Redis "$redis"
+    [ -z "$mysql" ] || store_reachable MariaDB "$mysql"
     REDIS_SOCKET=${redis:-${REDIS_SOCKET:-$REDIS_SOCKET_OWN}}
     MYSQL_SOCKET=${mysql:-${MYSQL_SOCKET:-$MYSQL_SOCKET_OWN}}
+    if [ "$REDIS_SOCKET" = "$REDIS_SOCKET_OWN" ]; then store_forget redis; else store_record redis; fi
+    # Debian's MariaDB has the same path whether it existed before the site or not, so only the option tells.
+    [ -z "$mysql" ] || store_record mariadb
 }
 
 # store_exists redis|mariadb: whether it existed before the site.
@@ -28,6 +31,10 @@ store_exists() {
 
 store_record() {
     store_exists "$1" || printf '%s\n' "$1" >>"$STATE/stores"
+}
+
+store_forget() {
+    ! store_exists "$1" || sed -i "/^$1\$/d" "$STATE/stores"
 }
 
 # admin_value NAME: prints the setting of the administrator; nothing without one.
@@ -55,6 +62,7 @@ store_reachable() {
 store_lacks() {
     local name found
     found=$(hongbao doctor --json --skip nginx --skip pools 2>/dev/null) || true
+    [[ $found == "{"* ]] || die "hongbao doctor does not tell what the stores lack; run it"
     for name; do
         [[ $found != *"\"name\":\"$name\""* ]] || return 0
     done

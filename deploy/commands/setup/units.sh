@@ -29,6 +29,18 @@ units_start() {
     store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
     systemctl start "${names[@]}" ||
         die "a unit does not start: systemctl status 'hongbao-*'"
+    sockets_own
+}
+
+# Gives a socket that was open before an upgrade the owner and mode of its unit: systemd does so only when it opens one.
+sockets_own() {
+    local unit socket pool
+    for pool in hot auth card page; do
+        unit=hongbao-$pool.socket socket=/run/hongbao/$pool.sock
+        [ -S "$socket" ] || continue
+        chown -- "$(systemctl show -P SocketUser "$unit"):$(systemctl show -P SocketGroup "$unit")" "$socket"
+        chmod -- "$(systemctl show -P SocketMode "$unit")" "$socket"
+    done
 }
 
 # The units of the service that run, in the order in which they take a new program: who reads before who writes.
