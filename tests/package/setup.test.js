@@ -73,7 +73,10 @@ test('a certificate for another host is told, and used', async () => {
   assert.match(machine.read('etc/nginx/sites-available/hongbao'), /ssl_certificate +\/root\/tls\/site\.pem;/);
 });
 
-test('no role may connect to the sockets of the pools', async () => {
+test('no role may connect to the sockets of the pools, nor after an upgrade from a version whose sockets were open to them', async () => {
+  await machine.shell('chown root:hongbao /run/hongbao/*.sock; chmod 666 /run/hongbao/*.sock');
+  await setup();
+  assert.match(await machine.run('stat', '-c', '%U:%G %a', '/run/hongbao/hot.sock'), /^www-data:www-data 660$/);
   for (const role of ['hot', 'page', 'auth', 'card', 'settle']) {
     const connects = await machine.try('setpriv', `--reuid=hongbao-${role}`, '--regid=hongbao', '--init-groups', 'bash', '-c',
       'for s in /run/hongbao/*.sock; do [ ! -w "$s" ] || echo "$s"; done');
@@ -97,6 +100,38 @@ test('what would not start takes the place of nothing: a reload fails at once, a
   assert.deepEqual(await pids(), running);
 });
 
+test('the user redis gets no file or folder of root by a symbolic link where setup writes', async () => {
+  await machine.shell(`echo precious >/root/file; mkdir -m 755 /root/folder; cp -a /root/file /root/folder /srv/
+    for name in redis-hongbao.conf hongbao-users.acl; do ln -s /srv/file /etc/redis/$name.hongbao-new; done`);
+  await setup();
+  await machine.shell('mv /var/lib/redis/hongbao /var/lib/redis/kept; ln -s /srv/folder /var/lib/redis/hongbao');
+  await refused();
+  await machine.shell(`rm /var/lib/redis/hongbao; mv /var/lib/redis/kept /var/lib/redis/hongbao; rm /etc/redis/*.hongbao-new`);
+  assert.equal(await machine.run('stat', '-c', '%U', '/srv/file', '/srv/folder'), 'root\nroot');
+  assert.equal(machine.read('srv/file'), 'precious\n');
+  await setup();
+});
+
+test('while MariaDB is down, setup makes no other secret', async () => {
+  await machine.shell('systemctl stop hongbao.target mariadb; mv /etc/hongbao/secret /root/secret');
+  assert.match(await refused(), /can't find out whether this site has users or packets/);
+  await machine.shell('test ! -e /etc/hongbao/secret; mv /root/secret /etc/hongbao/secret; systemctl start mariadb');
+  await setup();
+});
+
+test('a wrong path of a socket changes nothing, by the option or in the settings', async () => {
+  const made = ['etc/redis/redis-hongbao.conf', 'etc/hongbao/hongbao.conf'];
+  const contents = made.map((file) => machine.read(file));
+  assert.match(await refused('--redis-socket', '/run/typo.sock'), /Redis has no socket \/run\/typo\.sock/);
+  assert.match(await refused('--mysql-socket', '/run/typo.sock'), /MariaDB has no socket \/run\/typo\.sock/);
+  await machine.shell("sed -i.before 's,^redis_socket.*,redis_socket = /run/typo.sock,' /etc/hongbao/hongbao.conf");
+  assert.match(await refused(), /Redis has no socket \/run\/typo\.sock/);
+  await machine.shell('mv /etc/hongbao/hongbao.conf.before /etc/hongbao/hongbao.conf');
+  await setup();
+  assert.deepEqual(made.map((file) => machine.read(file)), contents);
+  assert.equal(await machine.shell('cat /var/lib/hongbao/stores 2>/dev/null || true'), '');
+});
+
 // ---- stores that existed before the site ----
 
 const REDIS = '/run/redis-shared/redis-server.sock';
@@ -111,7 +146,7 @@ const mysqlAdmin = (sql) => machine.run('env', `MYSQL_PWD=${PASSWORD}`, 'mariadb
 async function sharedStores() {
   const file = (path, text) => writeFileSync(join(machine.folder, path), text);
   file('etc/redis/redis-shared.conf', `include /usr/share/hongbao/redis/settings.conf\nunixsocket ${REDIS}\nunixsocketperm 777\n`
-    + 'dir /var/lib/redis/shared\npidfile /run/redis-shared/redis-server.pid\nmaxmemory 256mb\naclfile /etc/redis/shared.acl\n');
+    + 'dir /var/lib/redis/shared\npidfile /run/redis-shared/redis-server.pid\nmaxmemory 256mb\ndatabases 16\naclfile /etc/redis/shared.acl\n');
   file('root/user', `user default on #${createHash('sha256').update(PASSWORD).digest('hex')} ~* &* +@all\n`);
   await machine.shell(`install -m 640 -o redis -g redis /root/user /etc/redis/shared.acl; chown redis:redis /etc/redis/redis-shared.conf
     install -d -o redis -g redis /var/lib/redis/shared; systemctl start redis-server@shared
@@ -173,15 +208,36 @@ test('with an administrator in admin.conf setup does it itself', async () => {
   assert.equal(await status('/readyz'), '200');
 });
 
-test('a Redis that has keys of others is refused', async () => {
-  await machine.shell('rm /var/lib/hongbao/acl-loaded');
-  await redisAdmin('SET', 'cache:1', 'x');
-  assert.match(await refused(), /has keys of others, such as 'cache:1'/);
-  await redisAdmin('DEL', 'cache:1');
+test('a Redis that has keys of others is refused, by setup and by a restore', async () => {
+  const cache = (command) => redisAdmin('EVAL', `for i = 1, 50000 do redis.call(${command}) end`, '0');
+  await machine.shell('hongbao backup /root/copy; mv /etc/hongbao/admin.conf /root/');
+  // As after a setup with another Redis.
+  await machine.shell('echo /run/redis-hongbao/redis-server.sock >/var/lib/hongbao/redis-alone');
+  await cache("'SET', 'cache:' .. i, 'x'");
+  assert.match(await refused(), /has keys of others, such as 'cache:\d+'/);
+  await machine.shell('mv /root/admin.conf /etc/hongbao/; rm /var/lib/hongbao/acl-loaded');
+  assert.match(await refused(), /has keys of others, such as 'cache:\d+'/);
+  await cache("'DEL', 'cache:' .. i");
+  await redisAdmin('-n', '3', 'SET', 'cache:1', 'x');
+  assert.match(await refused(), /has keys of others, such as db3/);
+  await machine.run('systemctl', 'stop', 'hongbao.target');
+  assert.match(await refusal('hongbao', 'restore', '--replace', '/root/copy'), /Redis has keys of others \(db3\)/);
+  await redisAdmin('-n', '3', 'DEL', 'cache:1');
+  await setup();
+});
+
+test('when hongbao doctor can not tell what the stores lack, setup goes no further', async () => {
+  await machine.shell("cp /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
+  assert.match(await refused(), /hongbao doctor does not tell what the stores lack/);
+  await machine.shell('cp /root/hongbao.conf /etc/hongbao/');
+  await setup();
 });
 
 test('a removal and a purge leave the stores of others alone', async () => {
+  await machine.run('systemctl', 'enable', 'redis-server@hongbao'); // which may be one of theirs
   await machine.run('hongbao', 'setup', '--remove');
+  assert.equal(await machine.run('systemctl', 'is-enabled', 'redis-server@hongbao'), 'enabled');
+  await machine.run('systemctl', 'disable', 'redis-server@hongbao');
   await setup('--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
   assert.equal(await status('/readyz'), '200');
   assert.match(await machine.shell(`${PURGE} 2>&1`), /kept: the database hongbao and the users hongbao_\*/);
