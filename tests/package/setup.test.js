@@ -113,9 +113,9 @@ test('the user redis gets no file or folder of root by a symbolic link where set
 });
 
 test('while MariaDB is down, setup makes no other secret', async () => {
-  await machine.shell('systemctl stop hongbao.target mariadb; mv /etc/hongbao/secret /root/secret');
+  await machine.shell('systemctl stop hongbao.target mariadb.socket mariadb; mv /etc/hongbao/secret /root/secret');
   assert.match(await refused(), /can't find out whether this site has users or packets/);
-  await machine.shell('test ! -e /etc/hongbao/secret; mv /root/secret /etc/hongbao/secret; systemctl start mariadb');
+  await machine.shell('test ! -e /etc/hongbao/secret; mv /root/secret /etc/hongbao/secret; systemctl start mariadb.socket mariadb');
   await setup();
 });
 
