@@ -7,7 +7,8 @@
 #include "base/buf.h"
 
 /* Runs argv (the last is NULL), found by PATH, without input and with its error messages discarded, and appends its
- * output to out. False: it can't be run, it failed, or it prints more than out takes. Waits for its end. */
-bool command_output(const char *const *argv, struct buf *out);
+ * output to out. False: it can't be run, it failed, it prints more than out takes, or it does not end within limit_ms,
+ * and is killed then. */
+bool command_output(const char *const *argv, int limit_ms, struct buf *out);
 
 #endif

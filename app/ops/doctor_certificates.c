@@ -12,7 +12,7 @@
 #include "ops/doctor_internal.h"
 #include "ops/tls_ask.h"
 
-enum { DAYS_MIN = 14 };
+enum { DAYS_MIN = 14, HANDSHAKE_MS_MAX = 5000 };
 
 /* ---- the files ---- */
 
@@ -112,7 +112,7 @@ static void served_check(struct doctor *d, const char *listen, const char *host)
 {
     struct sockaddr_storage address = { 0 };
     socklen_t len = listen_address(listen, &address);
-    X509 *served = tls_ask((const struct sockaddr *)&address, len, host);
+    X509 *served = tls_ask((const struct sockaddr *)&address, len, host, HANDSHAKE_MS_MAX);
     if (served == NULL && errno != ECONNREFUSED) /* told as nginx-port */
         finding_unchecked(&d->found, "certificate-served", "no TLS handshake for %s with nginx (listen %s): %s", host,
                           listen, strerror(errno));

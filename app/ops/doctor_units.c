@@ -7,7 +7,7 @@
 #define TARGET     "hongbao.target"
 #define PROPERTIES "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload"
 
-enum { ANSWER_BYTES_MAX = 256 << 10 };
+enum { ANSWER_BYTES_MAX = 256 << 10, ANSWER_MS_MAX = 10 * 1000 };
 
 struct unit {
     struct str name, load, active, sub, file;
@@ -103,7 +103,7 @@ bool doctor_units_read(struct doctor *d)
     struct buf answer = { .limit = ANSWER_BYTES_MAX };
     if (!d->is_service)
         return true;
-    bool is_read = command_output(question, &answer);
+    bool is_read = command_output(question, ANSWER_MS_MAX, &answer);
     d->units = is_read ? arena_str(d->arena, str_or_empty(buf_view(&answer))) : STR_NONE;
     buf_free(&answer);
     return !is_read || d->units.ptr != NULL;

@@ -3,19 +3,47 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <stdbool.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-static int address_connect(const struct sockaddr *address, socklen_t address_len)
+#include "base/clock.h"
+
+/* Waits until the socket is ready for the events. False: the deadline passed, or errno says why not. */
+static bool ready_wait(int fd, short events, int64_t deadline_ms)
 {
-    const struct timeval limit = { .tv_sec = TLS_ASK_S_MAX };
-    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* of connect, too */
+    for (;;) {
+        struct pollfd socket = { .fd = fd, .events = events };
+        int64_t left_ms = deadline_ms - clock_monotonic_ms();
+        int count = left_ms <= 0 ? 0 : poll(&socket, 1, (int)left_ms);
+        if (count > 0)
+            return true;
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count == 0)
+            errno = ETIMEDOUT;
+        return false;
+    }
+}
+
+/* Whether the connection is made by the deadline; errno says why not. */
+static bool connected(int fd, const struct sockaddr *address, socklen_t address_len, int64_t deadline_ms)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
     if (connect(fd, address, address_len) == 0)
+        return true;
+    if (errno != EINPROGRESS || !ready_wait(fd, POLLOUT, deadline_ms) ||
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+        return false;
+    errno = error;
+    return error == 0;
+}
+
+static int address_connect(const struct sockaddr *address, socklen_t address_len, int64_t deadline_ms)
+{
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || connected(fd, address, address_len, deadline_ms))
         return fd;
     int error = errno;
     (void)close(fd);
@@ -23,12 +51,30 @@ static int address_connect(const struct sockaddr *address, socklen_t address_len
     return -1;
 }
 
-static X509 *handshake(SSL_CTX *ctx, int fd, const char *host)
+/* Whether the handshake ends well by the deadline; errno says why not, 0: TLS does. */
+static bool shaken(SSL *ssl, int fd, int64_t deadline_ms)
+{
+    for (;;) {
+        ERR_clear_error();
+        errno = 0;
+        int result = SSL_connect(ssl);
+        if (result == 1)
+            return true;
+        int reason = SSL_get_error(ssl, result);
+        if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE)
+            return false;
+        if (!ready_wait(fd, reason == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline_ms))
+            return false;
+    }
+}
+
+static X509 *handshake(SSL_CTX *ctx, int fd, const char *host, int64_t deadline_ms)
 {
     X509 *certificate = NULL;
     SSL *ssl = SSL_new(ctx);
     errno = 0;
-    if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 && SSL_connect(ssl) == 1)
+    if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 &&
+        shaken(ssl, fd, deadline_ms))
         certificate = SSL_get1_peer_certificate(ssl);
     int error = errno;
     SSL_free(ssl);
@@ -37,9 +83,10 @@ static X509 *handshake(SSL_CTX *ctx, int fd, const char *host)
     return certificate;
 }
 
-X509 *tls_ask(const struct sockaddr *address, socklen_t address_len, const char *host)
+X509 *tls_ask(const struct sockaddr *address, socklen_t address_len, const char *host, int limit_ms)
 {
-    int fd = address_connect(address, address_len);
+    const int64_t deadline_ms = clock_monotonic_ms() + limit_ms;
+    int fd = address_connect(address, address_len, deadline_ms);
     if (fd < 0)
         return NULL;
     SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
@@ -47,7 +94,7 @@ X509 *tls_ask(const struct sockaddr *address, socklen_t address_len, const char 
     errno = ENOMEM;
     if (ctx != NULL) {
         SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
-        certificate = handshake(ctx, fd, host);
+        certificate = handshake(ctx, fd, host, deadline_ms);
     }
     int error = errno;
     SSL_CTX_free(ctx);

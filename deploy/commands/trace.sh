@@ -46,8 +46,12 @@ line_time() {
 }
 
 main() {
-    local line lines
+    local folder line lines
     [[ ${1-} =~ ^[0-9a-f]{32}$ ]] || usage
+    for folder in "${@:2}"; do
+        # find takes words that begin like these as its expression, for example -delete
+        case $folder in '' | [-'(),!']*) usage ;; esac
+    done
     [ $# -gt 1 ] || set -- "$1" /var/log/nginx
     unreadable_tell "${@:2}"
     lines=$(lines_find "$@")

@@ -1,7 +1,7 @@
 // hongbao trace: from the id on the page of an error to the lines of nginx and of the pools.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -101,4 +101,21 @@ test('an id that is nowhere, or is none, is said so', async () => {
   assert.match(nowhere.stderr, /no line has this id in /);
   assert.equal((await fails('x; rm', LOGS)).code, 2);
   assert.equal((await fails()).code, 2);
+});
+
+test('a word that find takes as its expression is no folder, and deletes nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-trace-'));
+  const kept = join(folder, 'kept.log');
+  try {
+    writeFileSync(kept, '');
+    const words = [[folder, '-delete'], ['-delete', folder], ['!', folder], ['(', folder], ['']];
+    for (const args of words) {
+      const run = spawnSync('bash', [join(COMMANDS, 'trace.sh'), 'cd'.repeat(16), ...args], { cwd: folder, encoding: 'utf8' });
+      assert.equal(run.status, 2, run.stderr);
+      assert.match(run.stderr, /^usage: hongbao trace /);
+      assert.ok(existsSync(kept));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

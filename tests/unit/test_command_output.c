@@ -1,20 +1,22 @@
 /* ops/command_output: what a command prints, or that it failed. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
 #include "ops/command_output.h"
 
-enum { PRINTED_BYTES = 100000, LIMIT_BYTES = 64 << 10 };
+enum { PRINTED_BYTES = 100000, LIMIT_BYTES = 64 << 10, LIMIT_MS = 60 * 1000, SHORT_MS = 50 };
 
 /* Whether the shell's script succeeds; what it prints is in out. */
 static bool script(const char *text, struct buf *out)
 {
-    return command_output((const char *const[]){ "sh", "-c", text, NULL }, out);
+    return command_output((const char *const[]){ "sh", "-c", text, NULL }, LIMIT_MS, out);
 }
 
 static void test_the_output_is_read_whole_and_appended(void **state)
@@ -45,7 +47,7 @@ static void test_a_command_that_fails_is_told(void **state)
     struct buf out = BUF_EMPTY;
     assert_false(script("echo x; exit 3", &out));
     assert_false(script("kill -9 $$", &out));
-    assert_false(command_output((const char *const[]){ "/nowhere/command", NULL }, &out));
+    assert_false(command_output((const char *const[]){ "/nowhere/command", NULL }, LIMIT_MS, &out));
     buf_free(&out);
 }
 
@@ -57,6 +59,26 @@ static void test_more_output_than_the_limit_is_a_failure(void **state)
     buf_free(&out);
 }
 
+static void test_a_command_that_does_not_end_is_killed(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    assert_false(command_output((const char *const[]){ "sleep", "infinity", NULL }, SHORT_MS, &out));
+    assert_false(command_output((const char *const[]){ "sh", "-c", "exec sleep infinity >&-", NULL }, SHORT_MS, &out));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    buf_free(&out);
+}
+
+static void test_a_command_may_end_by_sigpipe(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    assert_false(script("kill -PIPE $$; exit 0", &out));
+    (void)signal(SIGPIPE, before);
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -64,6 +86,8 @@ int main(void)
         cmocka_unit_test(test_a_command_has_no_input),
         cmocka_unit_test(test_a_command_that_fails_is_told),
         cmocka_unit_test(test_more_output_than_the_limit_is_a_failure),
+        cmocka_unit_test(test_a_command_that_does_not_end_is_killed),
+        cmocka_unit_test(test_a_command_may_end_by_sigpipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
