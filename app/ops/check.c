@@ -217,11 +217,8 @@ static void folder_check(const char *name, const char *setting, const char *path
     const char *folder = folder_of(path, found);
     if (folder == NULL || (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)))
         return;
-    finding_wrong(found, name,
-                  finding_text(found, "%s%s, or set %s to its socket",
-                               unit != NULL ? "systemctl start " : "start the server", unit != NULL ? unit : "",
-                               setting),
-                  "%s: there is no folder %s", setting, folder);
+    finding_wrong(found, name, unit != NULL ? finding_text(found, "systemctl start %s", unit) : "start the server",
+                  "there is no folder %s: the server does not run, or %s is not its socket", folder, setting);
 }
 
 static void sockets_check(const struct config *config, struct findings *found)
@@ -292,18 +289,18 @@ static void files_readable_check(const struct config *config, struct findings *f
 
 static const struct check {
     void (*run)(const struct config *config, struct findings *found);
-    bool of_machine;
+    enum check_scope scope;
 } CHECKS[] = {
-    { environment_check, false },   { base_url_check, false },  { scripts_check, false },
-    { migrations_check, false },    { templates_check, false }, { static_check, false },
-    { receipt_keys_check, false },  { sockets_check, true },    { metrics_check, true },
-    { files_readable_check, true },
+    { environment_check, CHECK_FILES },      { base_url_check, CHECK_FILES },  { scripts_check, CHECK_FILES },
+    { migrations_check, CHECK_FILES },       { templates_check, CHECK_FILES }, { static_check, CHECK_FILES },
+    { receipt_keys_check, CHECK_FILES },     { sockets_check, CHECK_SOCKETS }, { metrics_check, CHECK_MACHINE },
+    { files_readable_check, CHECK_MACHINE },
 };
 
-void check_run(const struct config *config, bool offline, struct findings *found)
+void check_run(const struct config *config, enum check_scope scope, struct findings *found)
 {
     for (size_t i = 0; i < ARRAY_LEN(CHECKS); i++)
-        if (!offline || !CHECKS[i].of_machine)
+        if (CHECKS[i].scope <= scope)
             CHECKS[i].run(config, found);
 }
 
@@ -316,7 +313,7 @@ int check_command(const struct config *config, int argc, char **argv)
     }
     struct findings found = { .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX) };
     if (found.arena != NULL)
-        check_run(config, offline, &found);
+        check_run(config, offline ? CHECK_FILES : CHECK_SOCKETS, &found);
     bool ok = found.arena != NULL && findings_print(&found, stderr);
     arena_free(found.arena);
     if (!ok)

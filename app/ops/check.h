@@ -5,9 +5,15 @@
 #include "base/config.h"
 #include "ops/findings.h"
 
-/* Adds all that is wrong with the configuration and its files; unless offline also with what this machine must have
- * for them: the folders of the sockets, the file of the counters. */
-void check_run(const struct config *config, bool offline, struct findings *found);
+/* What is looked at. Each has what is before it. */
+enum check_scope {
+    CHECK_FILES,   /* the configuration and its files */
+    CHECK_MACHINE, /* what this machine must have for them: the file of the counters */
+    CHECK_SOCKETS, /* the folders of the sockets of the stores; the doctor connects instead */
+};
+
+/* Adds all that is wrong in the scope. */
+void check_run(const struct config *config, enum check_scope scope, struct findings *found);
 
 /* Whether this is the installed service, whose units systemd runs: mends are then commands for it. */
 bool check_is_service(const struct config *config);

@@ -19,7 +19,7 @@ enum { ARENA_BYTES = 256 << 10, ARENA_BYTES_MAX = 64 << 20, FREE_MIB_MIN = 512, 
 
 static void check_settings(struct doctor *d)
 {
-    check_run(d->config, false, &d->found);
+    check_run(d->config, CHECK_MACHINE, &d->found);
 }
 
 /* In the order in which a person would mend. */
@@ -82,8 +82,8 @@ static bool socket_answers(struct doctor *d, const char *name, const char *progr
     int fd = doctor_connect(path);
     if (fd < 0)
         finding_wrong(&d->found, name,
-                      finding_text(&d->found, "%s %s, or set %s to its socket",
-                                   unit != NULL ? "systemctl start" : "start", unit != NULL ? unit : program, setting),
+                      unit != NULL ? finding_text(&d->found, "systemctl start %s", unit)
+                                   : finding_text(&d->found, "start %s, or set %s to its socket", program, setting),
                       "%s does not answer on %s: %s", program, path, strerror(errno));
     else
         (void)close(fd);
@@ -100,16 +100,14 @@ static void redis_login(struct doctor *d, struct doctor_role *role)
     redis_free(role->redis);
     role->redis = NULL;
     finding_wrong(&d->found, "redis-login",
-                  finding_text(&d->found,
-                               "%s; if that does not help, put the earlier password back into %s/%s.conf, or make new"
-                               " ones (docs/how-to/rotate-secrets.md)",
-                               check_redis_unit(d->config) == NULL && d->is_service ? "hongbao setup"
-                               : role != &d->roles[ROLE_OPERATOR]                   ? doctor_redis_cli(d, "ACL LOAD")
-                               : d->is_service ? "systemctl restart redis-server@hongbao"
-                                               : "restart Redis",
-                               d->config->rights_dir, role->name),
-                  "Redis refuses the user %s of the role %s: another password, no such user, or it is switched off",
-                  role->config.redis_user, role->name);
+                  check_redis_unit(d->config) == NULL && d->is_service ? "hongbao setup"
+                  : role != &d->roles[ROLE_OPERATOR]                   ? doctor_redis_cli(d, "ACL LOAD")
+                  : d->is_service                                      ? "systemctl restart redis-server@hongbao"
+                                                                       : "restart Redis",
+                  "Redis refuses the user %s of the role %s: another password, no such user, or it is switched off."
+                  " If the mend does not help, put the earlier password back into %s/%s.conf, or make new ones"
+                  " (docs/how-to/rotate-secrets.md)",
+                  role->config.redis_user, role->name, d->config->rights_dir, role->name);
 }
 
 static void mysql_login(struct doctor *d, struct doctor_role *role)

@@ -10,6 +10,9 @@
 
 enum { DOCTOR_HOST_MAX = 256 };
 
+/* Of an installed site: what else mends the rights in Redis. */
+#define DOCTOR_OR_SETUP ". If the mend does not help: hongbao setup"
+
 /* The roles of docs/reference/rights.md, in the order of their table. */
 enum doctor_role_id {
     ROLE_HOT,

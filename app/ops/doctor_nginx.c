@@ -70,7 +70,7 @@ static void ports_check(struct doctor *d)
         unsigned port = doctor_listen_port(listens->items[i]);
         if (port != 0 && !port_listens(port))
             finding_wrong(&d->found, "nginx-port",
-                          d->is_service ? "systemctl start nginx; journalctl -u nginx"
+                          d->is_service ? "systemctl start nginx; journalctl -u nginx -n 20 --no-pager"
                                         : "start nginx, and look into its error log",
                           "nothing listens on port %u (listen %s)", port, listens->items[i]);
     }

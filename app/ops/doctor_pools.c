@@ -69,7 +69,9 @@ static void pool_check(struct doctor *d, const char *path, const char *pool)
         finding_wrong(
             &d->found, "pool-silent",
             d->is_service
-                ? finding_text(&d->found, "systemctl restart 'hongbao-%s@*'; journalctl -u 'hongbao-%s@*'", pool, pool)
+                ? finding_text(&d->found,
+                               "systemctl restart 'hongbao-%s@*'; journalctl -u 'hongbao-%s@*' -n 20 --no-pager", pool,
+                               pool)
                 : "restart the pool, and look into its log",
             "the pool on %s accepts connections, but does not answer within %d s", path, (int)FCGI_ASK_S_MAX);
     else if (!is_ready(answer))
@@ -104,7 +106,7 @@ void doctor_check_pools(struct doctor *d)
 
 const char *doctor_worker_start(const struct doctor *d)
 {
-    return d->is_service ? "systemctl start hongbao-settle; journalctl -u hongbao-settle"
+    return d->is_service ? "systemctl start hongbao-settle; journalctl -u hongbao-settle -n 20 --no-pager"
                          : "start the settle worker, and look into its log";
 }
 

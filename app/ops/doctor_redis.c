@@ -29,9 +29,10 @@ static const struct wanted {
 const char *doctor_redis_cli(struct doctor *d, const char *command)
 {
     const struct config *c = &d->roles[ROLE_OPERATOR].config;
-    return c->redis_user[0] == '\0' ? finding_text(&d->found, "redis-cli -s %s %s", d->config->redis_socket, command)
-                                    : finding_text(&d->found, "redis-cli -s %s --user %s --askpass %s",
-                                                   d->config->redis_socket, c->redis_user, command);
+    return c->redis_user[0] == '\0'
+               ? finding_text(&d->found, "redis-cli -s %s %s", d->config->redis_socket, command)
+               : finding_text(&d->found, "redis-cli -s %s --user %s --askpass %s # its password: %s/operator.conf",
+                              d->config->redis_socket, c->redis_user, command, d->config->rights_dir);
 }
 
 /* The reply of the operator's command as one text in the arena; NULL: none. element: of a list, from 0. */
@@ -82,10 +83,9 @@ static void settings_check(struct doctor *d)
         if (value == NULL)
             finding_unchecked(&d->found, w->finding, "the operator may not read the setting %s", w->setting);
         else if (strcmp(value, w->value) != 0)
-            finding_wrong(&d->found, w->finding,
-                          finding_text(&d->found, "%s, and the same in %s", doctor_redis_cli(d, set == NULL ? "" : set),
-                                       redis_file(d)),
-                          "%s is %s, not %s: %s", w->setting, value, w->value, w->why);
+            finding_wrong(&d->found, w->finding, doctor_redis_cli(d, set == NULL ? "" : set),
+                          "%s is %s, not %s: %s. %s needs it, too, for the next start", w->setting, value, w->value,
+                          w->why, redis_file(d));
     }
 }
 
@@ -94,13 +94,13 @@ static void memory_check(struct doctor *d)
     struct redis_memory m;
     if (redis_memory_read(d->roles[ROLE_OPERATOR].redis, &m) != ST_OK)
         return;
-    const char *mend = finding_text(&d->found, "%s, and the same in %s",
-                                    doctor_redis_cli(d, "CONFIG SET maxmemory 2gb"), redis_file(d));
     switch (redis_memory_state(&m)) {
     case REDIS_MEMORY_FINE: break;
     case REDIS_MEMORY_NO_LIMIT:
-        finding_wrong(&d->found, "redis-maxmemory", mend,
-                      "maxmemory is 0: Redis grows until the kernel kills it, or another process");
+        finding_wrong(&d->found, "redis-maxmemory", doctor_redis_cli(d, "CONFIG SET maxmemory 2gb"),
+                      "maxmemory is 0: Redis grows until the kernel kills it, or another process. %s needs it, too, for"
+                      " the next start",
+                      redis_file(d));
         break;
     case REDIS_MEMORY_HIGH:
     case REDIS_MEMORY_FULL:
@@ -146,12 +146,12 @@ static void default_user_check(struct doctor *d)
                         (stat(d->config->redis_socket, &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0);
     redis_free(r);
     if (is_open && is_reachable && d->config->rights_dir[0] != '\0')
-        finding_wrong(
-            &d->found, "redis-default",
-            d->is_service
-                ? finding_text(&d->found, "%s; if that does not help: hongbao setup", doctor_redis_cli(d, "ACL LOAD"))
-                : finding_text(&d->found, "user default off in the aclfile, then: %s", doctor_redis_cli(d, "ACL LOAD")),
-            "Redis asks for no password: everybody who can connect may do everything");
+        finding_wrong(&d->found, "redis-default",
+                      d->is_service ? doctor_redis_cli(d, "ACL LOAD")
+                                    : finding_text(&d->found, "user default off in the aclfile, then: %s",
+                                                   doctor_redis_cli(d, "ACL LOAD")),
+                      "Redis asks for no password: everybody who can connect may do everything%s",
+                      d->is_service ? DOCTOR_OR_SETUP : "");
 }
 
 static void fence_check(struct doctor *d)

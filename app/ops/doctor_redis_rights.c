@@ -68,10 +68,10 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
     const char *mend =
         d->is_service
-            ? finding_text(&d->found, "%s; if that does not help: hongbao setup", doctor_redis_cli(d, "ACL LOAD"))
+            ? doctor_redis_cli(d, "ACL LOAD")
             : finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
                            doctor_redis_cli(d, "ACL LOAD"));
-    const char *name = role->config.redis_user;
+    const char *name = role->config.redis_user, *more_help = d->is_service ? DOCTOR_OR_SETUP : "";
     if (expected == NULL || actual == NULL)
         return;
     if (!expected_read(name, expected, d->arena)) {
@@ -82,14 +82,15 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
     words_of_the_file_add(actual, expected);
     const char *lacks = words_without(expected, actual, d->arena), *more = words_without(actual, expected, d->arena);
     if (lacks[0] != '\0')
-        finding_wrong(&d->found, "redis-right-missing", mend, "in Redis, %s lacks %s", name, lacks);
+        finding_wrong(&d->found, "redis-right-missing", mend, "in Redis, %s lacks %s%s", name, lacks, more_help);
     if (more[0] != '\0')
-        finding_wrong(&d->found, "redis-right-excess", mend, "in Redis, %s has more than it needs: %s", name, more);
+        finding_wrong(&d->found, "redis-right-excess", mend, "in Redis, %s has more than it needs: %s%s", name, more,
+                      more_help);
     for (size_t i = 0; redis_reply_at(member(user, "flags"), i) != NULL; i++)
         if (str_equal(redis_reply_str(redis_reply_at(member(user, "flags"), i)), STR("nopass")))
-            finding_wrong(&d->found, "redis-nopass", mend, "in Redis, %s needs no password", name);
+            finding_wrong(&d->found, "redis-nopass", mend, "in Redis, %s needs no password%s", name, more_help);
     if (redis_reply_at(member(user, "passwords"), 1) != NULL)
-        finding_wrong(&d->found, "redis-passwords", mend, "in Redis, %s has a second password", name);
+        finding_wrong(&d->found, "redis-passwords", mend, "in Redis, %s has a second password%s", name, more_help);
 }
 
 void doctor_check_redis_rights(struct doctor *d)

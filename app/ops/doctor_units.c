@@ -23,7 +23,7 @@ static const struct {
     bool names_no_units;
 } FAULTS[FAULT_COUNT] = {
     [MASKED] = { "unit-masked", "systemctl unmask", "", "these units are masked, so they never start" },
-    [FAILED] = { "unit-failed", "systemctl restart", "; journalctl -n 50 -u 'hongbao-*'",
+    [FAILED] = { "unit-failed", "systemctl restart", "; journalctl -u 'hongbao-*' -n 50 --no-pager",
                  "these units ended with an error" },
     [STOPPED] = { "unit-stopped", "systemctl start", "", "these units are enabled, but do not run" },
     [NOT_ENABLED] = { "unit-disabled", "systemctl enable --now", "", "these units do not start with the machine" },
