@@ -21,7 +21,8 @@ struct metrics_process {
     _Atomic uint64_t busy;   /* 1 while it works on requests */
 };
 
-/* What a process began with; of the entry at the same place. An older program does not write it. */
+/* The program and the configuration with which a process began. It belongs to the metrics_process of the same index. An
+ * older program does not write it. */
 struct metrics_beginning {
     _Atomic uint64_t owner; /* that of the process that wrote it */
     _Atomic uint64_t program_id;

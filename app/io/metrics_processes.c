@@ -18,7 +18,8 @@ enum {
 
 _Static_assert(METRIC_STARTS_SETTLE - METRIC_STARTS_HOT == METRICS_SETTLE, "a counter of starts for each role");
 
-/* The entry of this process. entry_none, which nobody reads, before the process begins and when the list is full. */
+/* The entry of this process. Before the process begins, and when the list is full, it is entry_none, which no reader
+ * looks at. */
 static struct metrics_process entry_none;
 static struct metrics_process *own = &entry_none;
 static uint64_t own_program_id, own_config_digest;

@@ -6,8 +6,8 @@
 
 #include "io/metrics.h"
 
-/* What every process says that it began with: its program (io/program_id.h) and its configuration (config.file_digest).
- * Call it before metrics_process_begin. */
+/* Sets the program (io/program_id.h) and the configuration (config.file_digest) that this process publishes as those
+ * with which it began. Call it before metrics_process_begin. */
 void metrics_process_with(uint64_t program_id, uint64_t config_digest);
 /* Enters this process; counts a start. A process that restarts in its own place keeps its entry. */
 void metrics_process_begin(enum metrics_role role);

@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "ops/findings.h"
 
-/* What is looked at. Each has what is before it. */
+/* What check_run looks at. Each scope includes those before it. */
 enum check_scope {
     CHECK_FILES,   /* the configuration and its files */
     CHECK_MACHINE, /* what this machine must have for them: the file of the counters */

@@ -1,5 +1,5 @@
-/* What the commands say of themselves: `hongbao COMMAND --help`, which the completion of the shell reads, too, and the
- * manual page. */
+/* The help of each command, from one table: the text of `hongbao COMMAND --help` and the manual page. The completion of
+ * the shell reads the former. */
 #ifndef HB_OPS_COMMAND_HELP_H
 #define HB_OPS_COMMAND_HELP_H
 

@@ -14,7 +14,7 @@ struct unit {
     bool has_new_file;
 };
 
-/* What can be wrong with a unit. Each is one finding for all units concerned. */
+/* The faults of a unit. All units with the same fault are one finding. */
 enum fault { MASKED, FAILED, STOPPED, NOT_ENABLED, OLD_FILE, FAULT_COUNT };
 
 /* The mend is the command, the names of the units, and what follows them. */

@@ -14,7 +14,7 @@
 
 enum {
     ERASE_LIVE_MAX = 20,  /* packets of one call that Redis may have, a transaction each */
-    ERASE_ROWS_MAX = 1000 /* rows of one call, with a name or without: nobody waits long, however many there are */
+    ERASE_ROWS_MAX = 1000 /* rows of one call, with a name or without, so that each call is short */
 };
 
 /* A walk over all packets that may have the user's name: those sent, those meant for the user, those opened. Begins

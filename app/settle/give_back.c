@@ -38,8 +38,8 @@ static bool destination_choose(struct task *t, const struct packet *p)
     return true;
 }
 
-/* Whether the sender deletes or has deleted the account: then nobody is left who could take the share. The lock makes
- * the end of a deletion wait. */
+/* Sets *gone when the sender has deleted the account or is about to: the sender can't receive the money then. A
+ * deletion that has begun can't end while this transaction holds the lock on the user's row. */
 static enum status sender_is_gone(struct task *t, struct db *db, const struct packet *p, bool *gone)
 {
     struct db_rows rows;
