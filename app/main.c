@@ -12,6 +12,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/spelling.h"
 #include "base/str.h"
 #include "io/process.h"
 #include "io/sandbox.h"
@@ -45,7 +46,7 @@ static int crash_points(const struct config *config, int argc, char **argv)
 }
 #endif
 
-#define EACH_ROLE ""     /* a command that connects as several, and reads their files itself */
+#define EACH_ROLE ""     /* a command that connects as several, and reads their files and the secret itself */
 #define NO_SECRET "none" /* a command that connects to nothing: what this user may read of the settings is enough */
 
 static const struct command {
@@ -70,8 +71,8 @@ static const struct command {
     { "setup", command_script, "[OPTION...]", "make the installed package a running site", NULL, NULL, NULL },
     { "check", check_command, "[--offline]", "tell all that is wrong with the configuration and its files: exit 0 or 1",
       "page", NULL, NULL },
-    { "doctor", doctor_command, "[--json] [--nginx FILE] [--free MIB] [--skip NAME]...",
-      "tell all that is wrong with the installed service, and what mends it: exit 0 or 1", EACH_ROLE, NULL, NULL },
+    { "doctor", doctor_command, "[--json] [--nginx FILE] [--free MIB] [--skip NAME]... | --names",
+      "tell all that is wrong with the installed service, and what mends it: exit 0 or 1", EACH_ROLE, "--names", NULL },
     { "backup", command_script, "[--verify] [--keep N] DIR", "copy both stores into a new folder while the site runs",
       "backup", NULL, NULL },
     { "restore", command_script, "[--replace] [--without-redis] DIR", "bring a backup back into both stores", "migrate",
@@ -190,7 +191,10 @@ static int command_run(const struct command *command, const char *config_path, i
     if (role != NULL && strcmp(role, NO_SECRET) == 0) {
         config_load_unchecked(&config, config_path);
     } else if (config_needed(command, argc, argv)) {
-        if (config_load(&config, config_path, role, error, sizeof error) != ST_OK) {
+        enum status st = command->run == doctor_command
+                             ? config_load_without_secret(&config, config_path, error, sizeof error)
+                             : config_load(&config, config_path, role, error, sizeof error);
+        if (st != ST_OK) {
             error_print(error);
             return 2;
         }
@@ -203,9 +207,20 @@ static int command_run(const struct command *command, const char *config_path, i
      * systemd before it confines itself. */
     const bool filtered = command->run != serve_command && command->run != settle_command &&
                           command->run != command_script && command->run != doctor_command;
-    if (config.sandbox && filtered && sandbox_enter(SANDBOX_COMMAND) != ST_OK)
+    if (config.sandbox && filtered && sandbox_enter(SANDBOX_COMMAND, config_stores_by_tcp(&config)) != ST_OK)
         return 1;
     return command->run(&config, argc, argv);
+}
+
+static int command_unknown(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = COMMANDS[i].name;
+    const char *like = spelling_nearest(str_from(name), names, COMMAND_COUNT);
+    (void)fprintf(stderr, "hongbao: no command '%s'%s%s%s\nhongbao --help lists the commands.\n", name,
+                  like != NULL ? "; did you mean " : "", like != NULL ? like : "", like != NULL ? "?" : "");
+    return 2;
 }
 
 static const char *config_path_default(void)
@@ -239,6 +254,8 @@ int main(int argc, char **argv)
     }
     if (first < argc && strcmp(argv[first], "--version") == 0)
         return version(NULL, 0, NULL);
+    if (first < argc)
+        return command_unknown(argv[first]);
     usage_print(stderr);
     return 2;
 }

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Opens the fence: this Redis process was compared with the cursors, so it may receive grabs. Runs out of memory, too:
--- settling and expiry wait for it, and only these free memory.
+-- Opens the fence of a partition: its stream in this Redis process was compared with its cursor, so it may get grabs.
+-- Runs out of memory, too: settling and expiry wait for it, and only these free memory.
 --
 -- KEYS[1] fence
 -- ARGV[1] run_id of the process, a blank and the number of partitions

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -23,10 +23,12 @@
 #define HB_DATA_DIR "/usr/share/hongbao"
 #endif
 
+#define SETUP_MADE "/var/lib/hongbao/made" /* what `hongbao setup` has written: SUMS of deploy/commands/setup.sh */
+
 enum {
-    SOCKET_PATH_MAX = sizeof((struct sockaddr_un){ 0 }.sun_path) - 1,
     TEXT_MAX = CONFIG_TEXT_MAX - 1,
     SECRET_BYTES_MIN = 32,
+    REPLICAS_MAX = 5,
     PACKET_SHARES_MAX = 100000,
     AMOUNT_FEN_MAX = 999999999, /* what money_parse can read */
     ENV_NAME_MAX = 64,
@@ -79,10 +81,22 @@ static bool valid_days(const char *text)
     return true;
 }
 
+static bool valid_replicas(const char *text)
+{
+    uint64_t count;
+    return strcmp(text, "auto") == 0 || (str_to_u64(str_from(text), &count) && count <= REPLICAS_MAX);
+}
+
 static bool valid_rate(const char *text)
 {
     struct rate rate;
     return rate_read(str_from(text), &rate);
+}
+
+static const char *addresses_mistake(const char *text)
+{
+    struct address_list list;
+    return address_list_read(str_from(text), &list);
 }
 
 #define SETTING_INT(field, low, high, standard, words)                                                                 \
@@ -102,14 +116,31 @@ static bool valid_rate(const char *text)
     }
 #define SETTING_RATE(field, standard, words)                                                                           \
     SETTING_TEXT(field, 1, 64, standard, valid_rate, "off, or up to three times `N M/U`, U one of s, m, h, d", words)
+#define SETTING_ADDRESSES(field, older_name, standard, words)                                                          \
+    {                                                                                                                  \
+        .name = #field, .type = CONFIG_TEXT, .offset = offsetof(struct config, field), .min = 1, .max = TEXT_MAX,      \
+        .preset = (standard), .mistake = addresses_mistake, .older = (older_name),                                     \
+        .wanted = "up to 16 times `unix:PATH` or `HOST:PORT`, with commas between them", .summary = (words)            \
+    }
 
 static const struct config_setting SETTINGS[] = {
-    SETTING_TEXT(redis_socket, 1, SOCKET_PATH_MAX, "/run/redis/redis-server.sock", NULL, NULL, "Redis's Unix socket"),
+    SETTING_ADDRESSES(redis, "redis_socket", "unix:/run/redis/redis-server.sock",
+                      "where Redis listens; `redis_socket = PATH` is the older spelling of `redis = unix:PATH`"),
     SETTING_TEXT(redis_user, 0, TEXT_MAX, "", NULL, NULL, "ACL user; empty: no AUTH"),
     SETTING_TEXT(redis_password, 0, TEXT_MAX, "", NULL, NULL, "its password"),
+    SETTING_TEXT(redis_replicas, 1, 4, "auto", valid_replicas, "auto, or a number from 0 to 5",
+                 "replicas that must have a grab before it is answered; auto: 1 in a Redis Cluster or with several"
+                 " addresses, else 0"),
+    SETTING_INT(redis_replicas_timeout_ms, 1, 60000, "100", "how long to wait for them, besides the round"),
     SETTING_INT(redis_timeout_ms, 10, 60000, "800", "one pipeline round, from the write to the last reply"),
-    SETTING_TEXT(mysql_socket, 1, SOCKET_PATH_MAX, "/run/mysqld/mysqld.sock", NULL, NULL,
-                 "MySQL's or MariaDB's Unix socket"),
+    SETTING_ADDRESSES(mysql, "mysql_socket", "unix:/run/mysqld/mysqld.sock",
+                      "where MySQL or MariaDB listens; `mysql_socket = PATH` is the older spelling of"
+                      " `mysql = unix:PATH`"),
+    SETTING_BOOL(mysql_tls, "off",
+                 "TLS to TCP addresses; a server without it, or whose certificate is not of its HOST, is refused"),
+    SETTING_TEXT(mysql_tls_ca, 0, TEXT_MAX, "", NULL, NULL, "file of the certificates that sign the servers'"),
+    SETTING_TEXT(mysql_tls_cert, 0, TEXT_MAX, "", NULL, NULL, "file of our own certificate; empty: none"),
+    SETTING_TEXT(mysql_tls_key, 0, TEXT_MAX, "", NULL, NULL, "file of its key"),
     SETTING_TEXT(mysql_user, 0, TEXT_MAX, "hongbao", NULL, NULL, "database user"),
     SETTING_TEXT(mysql_password, 0, TEXT_MAX, "", NULL, NULL, "its password; empty: known by the socket's peer"),
     SETTING_TEXT(mysql_database, 1, 64, "hongbao", NULL, NULL, "schema with our tables"),
@@ -199,6 +230,20 @@ const struct config_setting *config_settings(size_t *count)
     return SETTINGS;
 }
 
+bool config_stores_by_tcp(const struct config *c)
+{
+    const char *const lists[] = { c->redis, c->mysql };
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
+        struct address_list list;
+        if (address_list_read(str_from(lists[l]), &list) != NULL)
+            return false;
+        for (size_t i = 0; i < list.count; i++)
+            if (list.items[i].port != 0)
+                return true;
+    }
+    return false;
+}
+
 const char *config_data_dir(void)
 {
     return HB_DATA_DIR;
@@ -227,10 +272,14 @@ bool config_print(const struct config *c, FILE *out)
 
 const char *config_setting_like(struct str name)
 {
-    const char *names[SETTING_COUNT];
-    for (size_t i = 0; i < SETTING_COUNT; i++)
-        names[i] = SETTINGS[i].name;
-    return spelling_nearest(name, names, SETTING_COUNT);
+    const char *names[2 * SETTING_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        names[count++] = SETTINGS[i].name;
+        if (SETTINGS[i].older != NULL)
+            names[count++] = SETTINGS[i].older;
+    }
+    return spelling_nearest(name, names, count);
 }
 
 /* All that is wrong, one message a line. */
@@ -314,6 +363,9 @@ static enum status set_text(const struct config_setting *s, char *place, struct 
         memcpy(text, value.ptr, value.len);
     if (s->valid != NULL && !s->valid(text))
         return refuse(from, "%s must be %s", s->name, s->wanted);
+    const char *mistake = s->mistake != NULL ? s->mistake(text) : NULL;
+    if (mistake != NULL)
+        return refuse(from, "%s: %s", s->name, mistake);
     memcpy(place, text, sizeof text);
     return ST_OK;
 }
@@ -332,6 +384,19 @@ static enum status setting_set(struct config *c, const struct config_setting *s,
     if (st != ST_OK)
         from->mistakes->refused[s - SETTINGS] = true;
     return st;
+}
+
+/* Sets it by its older name. */
+static enum status setting_set_older(struct config *c, const struct config_setting *s, struct str path,
+                                     const struct source *from)
+{
+    char text[CONFIG_TEXT_MAX];
+    if (path.len < 1 || path.len > ADDRESS_PATH_MAX) {
+        from->mistakes->refused[s - SETTINGS] = true;
+        return refuse(from, "%s must have from 1 to %d bytes", s->older, (int)ADDRESS_PATH_MAX);
+    }
+    (void)snprintf(text, sizeof text, "unix:%.*s", STR_ARG(path));
+    return setting_set(c, s, str_from(text), from);
 }
 
 void config_defaults(struct config *c)
@@ -360,8 +425,20 @@ static const char *name_shown(struct str name, char out[NAME_SHOWN_MAX + 1])
     return out;
 }
 
-/* `name = value  # comment`; an empty line is ST_OK. seen: a flag per setting. */
-static enum status line_read(struct config *c, struct str line, bool *seen, const struct source *from)
+/* Sets the one with this name. *seen: the name by which it was set before in this file; NULL: it was not. */
+static enum status named_set(struct config *c, const struct config_setting *s, const char *name, const char **seen,
+                             struct str value, const struct source *from)
+{
+    if (*seen == name)
+        return refuse(from, "%s is set twice", name);
+    if (*seen != NULL)
+        return refuse(from, "%s and %s are the same setting; only one may be set", s->name, s->older);
+    *seen = name;
+    return name == s->name ? setting_set(c, s, value, from) : setting_set_older(c, s, value, from);
+}
+
+/* `name = value  # comment`; an empty line is ST_OK. seen: of each setting, as named_set has it. */
+static enum status line_read(struct config *c, struct str line, const char **seen, const struct source *from)
 {
     struct str value;
 
@@ -378,12 +455,11 @@ static enum status line_read(struct config *c, struct str line, bool *seen, cons
     if (value.ptr == NULL || name.len == 0)
         return refuse(from, "expected name = value");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        if (!str_equal(name, str_from(SETTINGS[i].name)))
-            continue;
-        if (seen[i])
-            return refuse(from, "%s is set twice", SETTINGS[i].name);
-        seen[i] = true;
-        return setting_set(c, &SETTINGS[i], str_trim(value), from);
+        const struct config_setting *s = &SETTINGS[i];
+        if (str_equal(name, str_from(s->name)))
+            return named_set(c, s, s->name, &seen[i], str_trim(value), from);
+        if (s->older != NULL && str_equal(name, str_from(s->older)))
+            return named_set(c, s, s->older, &seen[i], str_trim(value), from);
     }
     const char *like = config_setting_like(name);
     char shown[NAME_SHOWN_MAX + 1];
@@ -406,7 +482,7 @@ static uint64_t digest_of(const struct buf *text)
 static enum status file_read(struct config *c, const char *path, uint64_t *digest, struct mistakes *mistakes)
 {
     struct source from = { .file = path, .mistakes = mistakes };
-    bool seen[SETTING_COUNT] = { false };
+    const char *seen[SETTING_COUNT] = { NULL };
     enum status st = ST_OK;
     struct buf text = BUF_EMPTY;
     char *line = NULL;
@@ -439,20 +515,31 @@ static enum status file_read(struct config *c, const char *path, uint64_t *diges
     return st;
 }
 
+/* Sets it from the variable HB_NAME, where there is one; name is the setting's own or its older one. */
+static enum status variable_read(struct config *c, const struct config_setting *s, const char *name, const char **seen,
+                                 struct mistakes *mistakes)
+{
+    char variable[ENV_NAME_MAX] = "HB_";
+    const struct source from = { .name = variable, .mistakes = mistakes };
+    size_t n = strlen(variable);
+
+    assert(strlen(name) < sizeof variable - n);
+    for (const char *p = name; *p; p++)
+        variable[n++] = (char)toupper((unsigned char)*p);
+    variable[n] = '\0';
+    const char *value = getenv(variable);
+    return value == NULL ? ST_OK : named_set(c, s, name, seen, str_from(value), &from);
+}
+
 static enum status environment_read(struct config *c, struct mistakes *mistakes)
 {
     enum status st = ST_OK;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        char name[ENV_NAME_MAX] = "HB_";
-        const struct source from = { .name = name, .mistakes = mistakes };
-        size_t n = strlen(name);
-
-        assert(strlen(SETTINGS[i].name) < sizeof name - n);
-        for (const char *p = SETTINGS[i].name; *p; p++)
-            name[n++] = (char)toupper((unsigned char)*p);
-        name[n] = '\0';
-        const char *value = getenv(name);
-        if (value != NULL && setting_set(c, &SETTINGS[i], str_from(value), &from) != ST_OK)
+        const struct config_setting *s = &SETTINGS[i];
+        const char *seen = NULL;
+        if (variable_read(c, s, s->name, &seen, mistakes) != ST_OK)
+            st = ST_INVALID;
+        if (s->older != NULL && variable_read(c, s, s->older, &seen, mistakes) != ST_OK)
             st = ST_INVALID;
     }
     return st;
@@ -469,7 +556,7 @@ static size_t setting_no(const char *name)
 }
 
 /* Reads the secret from the first line of secret_file. */
-static enum status secret_read(struct config *c, struct mistakes *mistakes)
+static enum status secret_file_read(struct config *c, struct mistakes *mistakes)
 {
     const struct source from = { .file = c->secret_file, .mistakes = mistakes };
     const size_t secret = setting_no("secret");
@@ -486,15 +573,27 @@ static enum status secret_read(struct config *c, struct mistakes *mistakes)
     return st;
 }
 
-/* Checks the rules between settings, and the settings without a usable default. A setting whose value was refused has
- * its message already. */
+/* Reads the secret and checks it. A value that was refused has its message already. path: of the configuration. */
+static enum status secret_read(struct config *c, const char *path, struct mistakes *mistakes)
+{
+    const struct source from = { .file = path, .mistakes = mistakes };
+    if (c->secret_file[0] != '\0' && secret_file_read(c, mistakes) != ST_OK)
+        return ST_INVALID;
+    if (strlen(c->secret) >= SECRET_BYTES_MIN || mistakes->refused[setting_no("secret")])
+        return ST_OK;
+    return refuse(&from, "secret must be set to at least %d bytes", (int)SECRET_BYTES_MIN);
+}
+
+/* Checks the rules between settings, and the time zone, whose default may be missing. */
 static enum status whole_check(const struct config *c, const struct source *from)
 {
     enum status st = ST_OK;
-    if (strlen(c->secret) < SECRET_BYTES_MIN && !from->mistakes->refused[setting_no("secret")])
-        st = refuse(from, "secret must be set to at least %d bytes", (int)SECRET_BYTES_MIN);
     if (!clock_zone_known(c->timezone))
         st = refuse(from, "timezone must be a name of the system's tz database (is tzdata installed?)");
+    if (c->mysql_tls && c->mysql_tls_ca[0] == '\0')
+        st = refuse(from, "mysql_tls = on needs mysql_tls_ca, the certificates that sign the servers'");
+    if ((c->mysql_tls_cert[0] == '\0') != (c->mysql_tls_key[0] == '\0'))
+        st = refuse(from, "mysql_tls_cert and mysql_tls_key need each other");
     if (c->share_fen_max > c->packet_fen_max)
         st = refuse(from, "share_fen_max must not be above packet_fen_max");
     if (c->session_idle_s > c->session_absolute_s)
@@ -547,21 +646,60 @@ void config_load_unchecked(struct config *c, const char *path)
     (void)environment_read(c, &mistakes);
 }
 
-enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size)
+enum status config_secret_read(struct config *c, char *error, size_t error_size)
 {
     struct mistakes mistakes = { .text = error, .size = error_size };
-    enum status st = path != NULL ? file_read(c, path, &c->file_digest, &mistakes) : ST_OK;
+    enum status st = secret_read(c, c->file[0] != '\0' ? c->file : NULL, &mistakes);
+    if (st != ST_OK)
+        c->secret[0] = '\0';
+    return st;
+}
+
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+/* Whether neither a file nor the environment says what the site is, or the file was there before `hongbao setup`, which
+ * makes the secret, and SETUP_MADE. */
+static bool is_not_set_up(const struct config *c, const char *path)
+{
+    if (c->secret[0] != '\0')
+        return false;
+    if (path == NULL)
+        return c->secret_file[0] == '\0';
+    return strcmp(path, CONFIG_FILE) == 0 && c->secret_file[0] != '\0' && is_missing(c->secret_file) &&
+           is_missing(SETUP_MADE);
+}
+
+/* config_load, with or without the secret. */
+static enum status load(struct config *c, const char *path, const char *role, bool with_secret,
+                        struct mistakes *mistakes)
+{
+    enum status st = path != NULL ? file_read(c, path, &c->file_digest, mistakes) : ST_OK;
 
     if (st == ST_UNAVAILABLE || st == ST_NO_MEMORY)
         return st == ST_UNAVAILABLE ? ST_INVALID : st;
     if (path != NULL)
         (void)snprintf(c->file, sizeof c->file, "%s", path);
-    if (environment_read(c, &mistakes) != ST_OK)
+    if (environment_read(c, mistakes) != ST_OK)
         st = ST_INVALID;
+    if (st == ST_OK && is_not_set_up(c, path))
+        return refuse(&(struct source){ .mistakes = mistakes }, "not set up yet: run hongbao setup");
     if (st == ST_OK && role != NULL)
-        st = role_and_environment_read(c, role, &mistakes);
-    if (c->secret_file[0] != '\0' && secret_read(c, &mistakes) != ST_OK)
+        st = role_and_environment_read(c, role, mistakes);
+    if (with_secret && secret_read(c, path, mistakes) != ST_OK)
         st = ST_INVALID;
-    enum status whole = whole_check(c, &(struct source){ .file = path, .mistakes = &mistakes });
+    enum status whole = whole_check(c, &(struct source){ .file = path, .mistakes = mistakes });
     return st == ST_OK ? whole : st;
+}
+
+enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size)
+{
+    return load(c, path, role, true, &(struct mistakes){ .text = error, .size = error_size });
+}
+
+enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size)
+{
+    return load(c, path, NULL, false, &(struct mistakes){ .text = error, .size = error_size });
 }

@@ -22,13 +22,19 @@ struct config {
     uint64_t file_digest;       /* a part of the SHA-256 of that file's text; 0: there is none. No setting */
 
     /* stores */
-    char redis_socket[CONFIG_TEXT_MAX];
+    char redis[CONFIG_TEXT_MAX];      /* addresses (base/address.h) */
     char redis_user[CONFIG_TEXT_MAX]; /* empty: no AUTH */
     char redis_password[CONFIG_TEXT_MAX];
-    char mysql_socket[CONFIG_TEXT_MAX];
+    char mysql[CONFIG_TEXT_MAX]; /* addresses */
+    bool mysql_tls;              /* over TCP; refused without, or when the certificate does not fit the host */
+    char mysql_tls_ca[CONFIG_TEXT_MAX];
+    char mysql_tls_cert[CONFIG_TEXT_MAX];
+    char mysql_tls_key[CONFIG_TEXT_MAX];
     char mysql_user[CONFIG_TEXT_MAX];
     char mysql_password[CONFIG_TEXT_MAX];
     char mysql_database[CONFIG_TEXT_MAX];
+    char redis_replicas[CONFIG_TEXT_MAX]; /* auto, or a number */
+    int64_t redis_replicas_timeout_ms;
     int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
     int64_t mysql_timeout_s;          /* connect, read and write, each */
     int64_t partitions;               /* fixed for the life of the data; 1–100 */
@@ -110,8 +116,10 @@ struct config_setting {
     int64_t min, max;                                               /* of the number; of the text's length in bytes */
     const char *preset;                                             /* the default, as it would stand in the file */
     bool (*valid)(const char *text);                                /* another rule for a text, or NULL */
-    const char *wanted;                                             /* the rule in words, for the message */
-    const char *summary;                                            /* for the reference */
+    const char *(*mistake)(const char *text);                       /* the same, telling what is wrong; or NULL */
+    const char *wanted;                                             /* the rule in words */
+    const char *older;   /* the name it had when its value was the path of one Unix socket; still accepted. Or NULL */
+    const char *summary; /* for the reference */
 };
 /* All settings in the order of the reference; *count of them. Static storage. */
 const struct config_setting *config_settings(size_t *count);
@@ -121,6 +129,9 @@ const char *config_setting_like(struct str name);
 
 /* The file that is read when none is named and it exists. */
 #define CONFIG_FILE "/etc/hongbao/hongbao.conf"
+
+/* True when a list of addresses of c is not only Unix sockets. c was loaded. */
+bool config_stores_by_tcp(const struct config *c);
 
 /* The folder of the installed files, with which some defaults begin. */
 const char *config_data_dir(void);
@@ -134,8 +145,15 @@ void config_defaults(struct config *c);
  * empty: none; otherwise it must exist), and the environment, which wins. Then checks the whole. ST_INVALID with a
  * message "file:line: …" (or "HB_NAME: …" for the environment) for each mistake, one a line, in error (error_size
  * bytes, caller's; messages that do not fit are left out); c is undefined then. ST_NO_MEMORY. A missing secret is
- * refused as well. A message never has a value in it: it may be a password. */
+ * refused as well; before `hongbao setup` the only message is that it has to run. A message never has a
+ * value in it: it may be a password. */
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
+/* As config_load without a role, but does not read secret_file, nor asks for a secret where there is a file: for a
+ * command that tells what is wrong with it. */
+enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size);
+/* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as those of
+ * config_load; c->secret is empty then. */
+enum status config_secret_read(struct config *c, char *error, size_t error_size);
 /* Reads the file and the environment as far as this user may, without the secret, and passes over mistakes: for a
  * command that needs only the names of folders. A setting that can't be read keeps its value. */
 void config_load_unchecked(struct config *c, const char *path);

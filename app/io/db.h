@@ -18,8 +18,12 @@ struct db;
 
 /* Does not connect; the first statement does, with the session settings of docs/ARCHITECTURE.md (utf8mb4, strict mode,
  * UTC, snapshot isolation where the server has it, lock wait 3 s, or a second less than the timeout if that is shorter,
- * local_infile off, reconnect off). For 200 ms after a failed connect or a timeout, statements return ST_UNAVAILABLE at
- * once. config is borrowed. NULL when out of memory. */
+ * wsrep_sync_wait 1 on Galera, local_infile off, reconnect off). For 200 ms after a failed connect or a timeout,
+ * statements return ST_UNAVAILABLE at once. config is borrowed. NULL when out of memory.
+ *
+ * Of several addresses it uses the first one that answers, takes writes and, of Galera, is in the primary component;
+ * the connection stays there until it is lost or the server refuses: a replica, or a node without its cluster. A server
+ * that failed is tried after the others for 10 s. */
 struct db *db_new(const struct config *config);
 void db_free(struct db *db);
 
@@ -55,19 +59,23 @@ int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column);
  * ST_EXISTS: duplicate unique key; DDL: the object exists already · ST_NOT_FOUND: DDL, the object to drop does not
  * exist; CALL, the routine found no row or account · ST_CONFLICT: deadlock or lock wait timeout (a transaction
  * around it is rolled back) · ST_INVALID: violates a CHECK, a foreign key or the column's type; CALL, the routine
- * refused · ST_UNAVAILABLE: no connection, nothing was executed; within a transaction also: the connection was lost
- * · ST_UNKNOWN: the connection was lost during the statement, outside of a transaction · ST_NO_MEMORY · ST_CORRUPT:
+ * refused · ST_UNAVAILABLE: no connection, or the server takes no writes or has reached a limit, nothing was executed;
+ * within a transaction also: the connection was lost · ST_UNKNOWN: the connection was lost during the statement,
+ * outside of a transaction · ST_NO_MEMORY · ST_CORRUPT:
  * any other error; our statements never cause one (logged). */
 enum status db_exec(struct db *db, uint64_t *affected, const char *sql, const struct db_param *params, size_t count);
 /* Runs a query and copies the whole result into the arena. Errors as db_exec, but a lost connection is always
  * ST_UNAVAILABLE: a query changes nothing. */
 enum status db_query(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
                      const struct db_param *params, size_t count);
+/* As db_query, for a query that finds one row. ST_NOT_FOUND: there is none. */
+enum status db_find(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
+                    const struct db_param *params, size_t count);
 /* Runs a query and passes each row to the callback `each` without storing the result (for millions of rows). cells are
  * valid during the call. `each` returns false to stop early and must not use db. Errors as db_query. */
 enum status db_each(struct db *db, bool (*each)(void *ctx, const struct str *cells, size_t columns), void *ctx,
                     const char *sql, const struct db_param *params, size_t count);
-/* AUTO_INCREMENT id of the last insert that had one. */
+/* AUTO_INCREMENT id of the last insert that had one. In Galera the ids have gaps, and not the order of the commits. */
 uint64_t db_last_id(const struct db *db);
 
 /* For statements of many rows, built in a buffer. db_append appends a literal; db_comma a comma, except before the
@@ -80,7 +88,8 @@ enum status db_exec_buf(struct db *db, uint64_t *affected, struct buf *sql);
 enum status db_query_buf(struct db *db, struct arena *a, struct db_rows *rows, struct buf *sql);
 
 /* Runs body in a transaction: COMMIT when it returns ST_OK, else ROLLBACK, and its status is returned. Not nestable.
- * After a deadlock or lock wait timeout in one of its statements, body runs again, at most 5 times in all, with jitter;
+ * After a deadlock or lock wait timeout in one of its statements, or at COMMIT when another Galera node has committed a
+ * change of the same rows, body runs again, at most 5 times in all, with jitter;
  * then ST_CONFLICT. An ST_CONFLICT that body returns for its own reasons is returned without a retry. Once a conflict
  * or a lost connection has aborted the transaction, further statements of body are not executed and return the same
  * status. Connection lost before COMMIT: ST_UNAVAILABLE. Lost during COMMIT: ST_UNKNOWN; a later lookup by a unique key

@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/security_event.h"
 #include "io/redis_internal.h"
-#include "io/redis_reply.h"
 #include "io/redis_script.h"
 
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* a larger buffer is freed after the round */
     PENDING_CAP_FIRST = 64,
-    HASH_ARG = 1 /* index in EVALSHA HASH KEYS … */
+    REDIRECTS_MAX = 3, /* of a command in a round */
+    HASH_ARG = 1       /* index in EVALSHA HASH KEYS … */
 };
 
 struct redis *redis_new(const struct config *config)
@@ -21,6 +20,7 @@ struct redis *redis_new(const struct config *config)
     if (r == NULL)
         return NULL;
     r->config = config;
+    r->node_count = 1;
     r->out.limit = REDIS_QUEUE_BYTES_MAX;
     return r;
 }
@@ -32,10 +32,14 @@ void redis_free(struct redis *r)
     for (size_t i = 0; i < r->count; i++)
         r->pending[i].call->status = ST_UNAVAILABLE;
     redis_crowds_free(r);
-    redis_close(r);
-    redis_call_free(&r->fence_reply);
+    for (size_t i = 0; i < r->node_count; i++) {
+        redis_close(&r->nodes[i]);
+        buf_free(&r->nodes[i].out);
+        free(r->nodes[i].list);
+    }
     buf_free(&r->out);
     free(r->pending);
+    free(r->cluster);
     free(r);
 }
 
@@ -64,15 +68,15 @@ struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size
         return NULL;
     }
     struct pending *p = &r->pending[r->count++];
-    *p = (struct pending){ .call = call, .target = REDIS_ANY, .start = r->out.len };
+    *p = (struct pending){ .call = call, .fence = REDIS_ANY, .start = r->out.len };
     redis_write_head(&r->out, args);
     call->status = ST_UNKNOWN;
     return p;
 }
 
 /* Queues one command whose arguments are in three lists (for a script: head, keys, args). */
-static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script,
-                          enum redis_target target, const struct str *const lists[3], const size_t counts[3])
+static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
+                          const struct str *const lists[3], const size_t counts[3])
 {
     size_t args = 0, bytes = REDIS_ARG_HEAD_MAX;
     for (size_t l = 0; l < 3; l++) {
@@ -84,7 +88,8 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
     if (p == NULL)
         return;
     p->script = script;
-    p->target = target;
+    p->fence = fence;
+    p->confirm = fence != REDIS_ANY;
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++) {
             size_t at = redis_write_arg(&r->out, lists[l][i]);
@@ -103,7 +108,15 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
     command_queue(r, call, NULL, REDIS_ANY, lists, counts);
 }
 
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, enum redis_target target,
+void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struct str *args, size_t count)
+{
+    size_t queued = r->count;
+    redis_queue(r, call, args, count);
+    if (r->count > queued)
+        r->pending[queued].confirm = true;
+}
+
+void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
                         const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
     assert(key_count == redis_script_key_count(script));
@@ -111,7 +124,7 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
     const struct str head[3] = { STR("EVALSHA"), redis_script_hash(script), str_u64(key_count_text, key_count) };
     const struct str *lists[3] = { head, keys, args };
     const size_t counts[3] = { 3, key_count, arg_count };
-    command_queue(r, call, script, target, lists, counts);
+    command_queue(r, call, script, fence, lists, counts);
 }
 
 bool redis_queued(const struct redis *r)
@@ -121,44 +134,164 @@ bool redis_queued(const struct redis *r)
 
 /* ---- rounds ---- */
 
-/* Removes the fenced commands from the queue: ST_UNAVAILABLE. The first one of a connection is logged. */
-static void fenced_drop(struct redis *r)
+bool redis_node_add(struct redis_node *node, const struct pending *p, struct str bytes)
 {
-    size_t kept = 0, len = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        struct pending p = r->pending[i];
-        size_t bytes = p.end - p.start;
-        if (p.target == REDIS_FENCED) {
-            p.call->status = ST_UNAVAILABLE;
-            if (!r->fence_refusal_logged)
-                security_event_log(SECURITY_FENCE_REFUSED, "store=redis");
-            r->fence_refusal_logged = true;
-            continue;
-        }
-        memmove(r->out.ptr + len, r->out.ptr + p.start, bytes);
-        p.start = len;
-        p.end = len += bytes;
-        r->pending[kept++] = p;
+    if (node->count == node->cap) {
+        size_t cap = node->cap == 0 ? PENDING_CAP_FIRST : node->cap * 2;
+        struct pending *grown = realloc(node->list, cap * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        node->list = grown;
+        node->cap = cap;
     }
-    r->count = kept;
-    r->out.len = len;
+    node->out.limit = REDIS_QUEUE_BYTES_MAX;
+    if (!buf_reserve(&node->out, bytes.len)) {
+        node->out.failed = false; /* the commands before it are intact */
+        return false;
+    }
+    struct pending *copy = &node->list[node->count++];
+    *copy = *p;
+    copy->start = node->out.len;
+    buf_str(&node->out, bytes);
+    copy->end = node->out.len;
+    return true;
 }
 
-/* While the fence is shut: drops the fenced commands and adds a read of the key to the round. */
-static void fence_queue(struct redis *r)
+static void buf_reuse(struct buf *b)
 {
-    const struct str get[] = { STR("GET"), r->fence_key };
-    fenced_drop(r);
-    if (r->fence_key.len > 0)
-        redis_queue(r, &r->fence_reply, get, 2);
+    if (b->cap > QUEUE_BYTES_KEPT)
+        buf_free(b);
+    else
+        buf_reset(b);
 }
 
-static void fence_read(struct redis *r)
+void redis_node_reset(struct redis_node *node)
 {
-    struct str text = redis_reply_str(r->fence_reply.reply);
-    r->fence_open = r->fence_reply.status == ST_OK && r->run_id[0] != '\0' && str_equal(text, redis_fence_text(r));
-    redis_call_free(&r->fence_reply);
-    r->fence_reply.status = ST_UNAVAILABLE;
+    buf_reuse(&node->out);
+    node->count = 0;
+    node->waits = false;
+}
+
+struct redis_node *redis_node_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms)
+{
+    if (node->ensured_round != r->rounds)
+        (void)redis_connection_ensure(r, node, deadline_ms);
+    node->ensured_round = r->rounds;
+    return node->context != NULL ? node : NULL;
+}
+
+/* Finds the node of every queued command. */
+static void queue_route(struct redis *r, int64_t deadline_ms)
+{
+    bool known = redis_map_ensure(r, deadline_ms);
+    struct redis_node *only = r->cluster == NULL ? redis_route(r, STR_NONE, deadline_ms) : NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        struct pending *p = &r->pending[i];
+        if (!known)
+            p->node = NULL;
+        else
+            p->node = r->cluster == NULL && p->primary == 0 ? only : redis_route_command(r, p, deadline_ms);
+        if (p->node == NULL)
+            p->call->status = ST_UNAVAILABLE;
+    }
+}
+
+/* True when every command of the queue goes to the same node and none is to be confirmed: the queue is sent as it is.
+ * */
+static bool queue_is_flight(const struct redis *r)
+{
+    bool wait = r->replicas > 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->pending[i].node == NULL || r->pending[i].node != r->pending[0].node || (wait && r->pending[i].confirm))
+            return false;
+    return true;
+}
+
+size_t redis_flights(struct redis *r, struct redis_flight flights[REDIS_NODES_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        struct redis_node *node = &r->nodes[i];
+        if (node->context == NULL)
+            redis_node_reset(node);
+        if (node->count == 0)
+            continue;
+        flights[count] = (struct redis_flight){
+            .node = node, .bytes = buf_view(&node->out), .list = node->list, .count = node->count
+        };
+        count++;
+    }
+    return count;
+}
+
+/* Copies the commands of each node together. */
+static void queue_divide(struct redis *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct pending *p = &r->pending[i];
+        struct str bytes = { r->out.ptr + p->start, p->end - p->start };
+        if (p->node == NULL || redis_node_add(p->node, p, bytes))
+            continue;
+        p->node = NULL;
+        p->call->status = ST_UNAVAILABLE;
+    }
+    redis_waits_add(r);
+}
+
+/* A node may have lost its connection after a command was routed to it. */
+static void lost_nodes_leave(struct redis *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct pending *p = &r->pending[i];
+        if (p->node == NULL || p->node->context != NULL)
+            continue;
+        p->node = NULL;
+        p->call->status = ST_UNAVAILABLE;
+    }
+}
+
+/* Sends every command that has a node, and reads the replies. */
+static void queue_send(struct redis *r, int64_t deadline_ms)
+{
+    static struct redis_flight flights[REDIS_NODES_MAX]; /* static: on the stack the compiler would zero it each time */
+    size_t count = 1;
+    lost_nodes_leave(r);
+    if (queue_is_flight(r)) {
+        flights[0] = (struct redis_flight){
+            .node = r->pending[0].node, .bytes = buf_view(&r->out), .list = r->pending, .count = r->count
+        };
+    } else {
+        queue_divide(r);
+        count = redis_flights(r, flights);
+    }
+    redis_transfer(flights, count, deadline_ms);
+    for (size_t i = 0; i < count; i++) {
+        if (flights[i].failure == NULL) {
+            redis_scripts_reload(r, &flights[i], deadline_ms);
+            flights[i].node->last_used_ms = clock_monotonic_ms();
+        }
+        redis_wait_read(r, &flights[i]);
+        redis_node_reset(flights[i].node);
+    }
+}
+
+/* Servers that refused a command because they are not, or not yet, the one for it: the round after this one looks for
+ * others. */
+static void refusals_read(struct redis *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const struct pending *p = &r->pending[i];
+        if (p->call->status != ST_UNAVAILABLE)
+            continue;
+        redis_map_doubt(r);
+        if (r->cluster == NULL && r->addresses.count > 1 && r->nodes[0].context != NULL && p->call->reply != NULL)
+            redis_drop(&r->nodes[0], "it takes no writes");
+    }
+}
+
+static int64_t later(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
 }
 
 void redis_round(struct redis *r)
@@ -166,52 +299,24 @@ void redis_round(struct redis *r)
     if (!redis_queued(r))
         return;
     redis_crowds_queue(r);
-    if (r->count == 0) { /* no memory for any crowd */
-        redis_crowds_answer(r);
-        return;
+    if (r->count > 0) { /* else: no memory for any crowd */
+        r->round_ms = clock_monotonic_ms();
+        int64_t deadline_ms = r->round_ms + r->config->redis_timeout_ms + r->replicas_ms;
+        r->rounds++;
+        queue_route(r, deadline_ms);
+        redis_fences_check(r, deadline_ms);
+        if (r->cluster != NULL) /* servers that were silent until now must not cost the others their time */
+            deadline_ms = later(deadline_ms, clock_monotonic_ms() + r->config->redis_timeout_ms / 2 + r->replicas_ms);
+        queue_send(r, deadline_ms);
+        for (int i = 0; i < REDIRECTS_MAX && r->cluster != NULL && redis_redirects_take(r, deadline_ms); i++) {
+            redis_fences_check(r, deadline_ms);
+            queue_send(r, deadline_ms);
+        }
+        refusals_read(r);
     }
-    int64_t deadline_ms = clock_monotonic_ms() + r->config->redis_timeout_ms;
-    bool ready = redis_connection_ensure(r, deadline_ms), check_fence = ready && !r->fence_open;
-    if (check_fence)
-        fence_queue(r);
-    if (!ready) {
-        for (size_t i = 0; i < r->count; i++)
-            r->pending[i].call->status = ST_UNAVAILABLE;
-    } else if (redis_transfer(r, buf_view(&r->out), r->pending, r->count, deadline_ms)) {
-        redis_scripts_reload(r, deadline_ms);
-        r->last_used_ms = clock_monotonic_ms();
-    }
-    if (check_fence)
-        fence_read(r);
     redis_crowds_answer(r);
     r->count = 0;
-    if (r->out.cap > QUEUE_BYTES_KEPT)
-        buf_free(&r->out);
-    else
-        buf_reset(&r->out);
-}
-
-void redis_fence_set(struct redis *r, struct str key, int64_t number)
-{
-    r->fence_key = key;
-    r->fence_number = number;
-    r->fence_open = false;
-    redis_fence_write(r);
-}
-
-bool redis_fence_is_open(const struct redis *r)
-{
-    return r->fence_open;
-}
-
-struct str redis_fence_text(const struct redis *r)
-{
-    return str_from(r->fence_text);
-}
-
-uint64_t redis_connection(const struct redis *r)
-{
-    return r->context == NULL ? 0 : r->connection;
+    buf_reuse(&r->out);
 }
 
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count)
@@ -224,6 +329,7 @@ enum status redis_do(struct redis *r, struct redis_call *call, const struct str 
 enum status redis_ping(struct redis *r)
 {
     struct redis_call call;
+    redis_queue_fences(r);
     enum status st = redis_do(r, &call, &STR("PING"), 1);
     redis_call_free(&call);
     return st;

@@ -6,81 +6,91 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/security_event.h"
 #include "io/metrics.h"
 #include "io/redis_internal.h"
 #include "io/redis_reply.h"
+#include "io/tcp.h"
 
-enum { IDLE_CHECK_MS = 20 /* a connection unused for longer is tested before its next use */ };
+enum {
+    IDLE_CHECK_MS = 20, /* a connection unused for longer is tested before its next use */
+    CONNECT_PARTS = 4   /* of several servers, one has this part of a round's time to connect */
+};
 
-void redis_close(struct redis *r)
+int64_t redis_retry_pause_ms(const struct redis_node *node)
 {
-    if (r->context != NULL)
-        redisFree(r->context);
-    r->context = NULL;
-    r->run_id[0] = '\0';
-    r->fence_text[0] = '\0';
-    r->fence_open = false;
-    r->fence_refusal_logged = false;
+    return node->has_address ? REDIS_CLUSTER_PAUSE_MS : REDIS_RETRY_PAUSE_MS;
 }
 
-void redis_drop(struct redis *r, const char *why)
+void redis_close(struct redis_node *node)
+{
+    if (node->context != NULL)
+        redisFree(node->context);
+    node->context = NULL;
+    node->connection = 0;
+    node->run_id[0] = '\0';
+    node->fence_refusal_logged = false;
+}
+
+void redis_drop(struct redis_node *node, const char *why)
 {
     log_warn("redis connection dropped", "reason=%s", why);
     metrics_add(METRIC_REDIS_LOST, 1);
-    redis_close(r);
+    redis_close(node);
 }
 
-void redis_fence_write(struct redis *r)
+/* The value of a field in the reply to INFO; STR_NONE: not found. */
+static struct str info_field(const redisReply *info, struct str mark)
 {
-    r->fence_text[0] = '\0';
-    if (r->run_id[0] != '\0')
-        (void)snprintf(r->fence_text, sizeof r->fence_text, "%s %lld", r->run_id, (long long)r->fence_number);
+    struct str rest, after = str_after(redis_reply_str(info), mark);
+    return after.ptr == NULL ? STR_NONE : str_trim(str_cut(after, '\n', &rest));
 }
 
-/* Copies the run_id from the reply to INFO. False: not found. */
-static bool run_id_read(const redisReply *info, char out[REDIS_RUN_ID_MAX])
+/* Reads what the server says of itself. False: it is not one to use. of_several: the next address is tried instead. */
+static bool server_read(struct redis_node *node, const redisReply *info, bool of_several)
 {
-    struct str rest;
-    struct str id = str_trim(str_cut(str_after(redis_reply_str(info), STR("\nrun_id:")), '\n', &rest));
+    struct str id = info_field(info, STR("\nrun_id:"));
+    bool is_replica = str_equal(info_field(info, STR("\nrole:")), STR("slave"));
+    bool is_loading = str_equal(info_field(info, STR("\nloading:")), STR("1"));
+    node->is_cluster = str_equal(info_field(info, STR("\nredis_mode:")), STR("cluster"));
     if (id.len == 0 || id.len >= REDIS_RUN_ID_MAX)
         return false;
-    memcpy(out, id.ptr, id.len);
-    out[id.len] = '\0';
-    return true;
+    memcpy(node->run_id, id.ptr, id.len);
+    node->run_id[id.len] = '\0';
+    return !of_several || node->is_cluster || !(is_replica || is_loading);
 }
 
 /* AUTH, and INFO for the run_id, sent before any queued command: after a refused AUTH the server would execute commands
  * as the default user. On an error reply (too many clients, wrong password) the connection is dropped. */
-static bool connection_handshake(struct redis *r, int64_t deadline_ms)
+static bool connection_handshake(const struct redis *r, struct redis_node *node, bool of_several, int64_t deadline_ms)
 {
     struct buf out = BUF_EMPTY;
     struct redis_call calls[2] = { 0 };
     struct pending list[2];
     size_t count = 0;
     const struct str auth[] = { STR("AUTH"), str_from(r->config->redis_user), str_from(r->config->redis_password) };
-    const struct str info[] = { STR("INFO"), STR("server") };
+    const struct str info[] = { STR("INFO"), STR("server"), STR("replication"), STR("persistence") };
     if (r->config->redis_user[0] != '\0') {
         redis_command_append(&out, &list[count], &calls[count], auth, 3);
         count++;
     }
-    redis_command_append(&out, &list[count], &calls[count], info, 2);
+    redis_command_append(&out, &list[count], &calls[count], info, 4);
     count++;
-    bool ok = !out.failed && redis_transfer(r, buf_view(&out), list, count, deadline_ms);
+    bool ok = !out.failed && redis_transfer_one(node, buf_view(&out), list, count, deadline_ms);
     for (size_t i = 0; i < count; i++)
         ok = ok && calls[i].status == ST_OK;
-    ok = ok && run_id_read(calls[count - 1].reply, r->run_id);
-    redis_fence_write(r);
+    ok = ok && server_read(node, calls[count - 1].reply, of_several);
     struct str first = ok ? STR_NONE : redis_reply_error(calls[0].reply);
-    if (str_starts(first, STR("WRONGPASS")) && !r->unreachable_logged)
+    if (str_starts(first, STR("WRONGPASS")) && !node->unreachable_logged)
         security_role_refused("redis", first);
     for (size_t i = 0; i < count; i++)
         redis_call_free(&calls[i]);
     buf_free(&out);
-    if (!ok && r->context != NULL)
-        redis_drop(r, "handshake");
+    if (!ok && node->context != NULL)
+        redis_drop(node, "handshake");
     return ok;
 }
 
@@ -94,38 +104,75 @@ static bool socket_connected(int fd, int64_t deadline_ms)
 }
 
 /* True when an idle connection is readable or failed: the only thing to read is end of file. */
-static bool connection_stale(const struct redis *r)
+static bool connection_stale(const struct redis_node *node)
 {
-    if (clock_monotonic_ms() - r->last_used_ms <= IDLE_CHECK_MS)
+    if (clock_monotonic_ms() - node->last_used_ms <= IDLE_CHECK_MS)
         return false;
     char byte;
-    ssize_t n = recv(r->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = recv(node->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-bool redis_connection_ensure(struct redis *r, int64_t deadline_ms)
+/* Opens the connection to one address. */
+static bool connection_try(const struct redis *r, struct redis_node *node, const struct address *to, bool of_several,
+                           int64_t deadline_ms)
 {
-    if (r->context != NULL) {
-        if (!connection_stale(r))
+    node->context = to->port == 0 ? redisConnectUnixNonBlock(to->name) : redisConnectNonBlock(to->name, to->port);
+    bool ok = node->context != NULL && node->context->err == 0;
+    if (ok && to->port != 0)
+        (void)tcp_tune(node->context->fd, r->config->redis_timeout_ms);
+    ok = ok && socket_connected(node->context->fd, deadline_ms) &&
+         connection_handshake(r, node, of_several, deadline_ms);
+    if (!ok)
+        redis_close(node);
+    return ok;
+}
+
+/* A server that is silent may take this much of a round's time; the rest is for the others. */
+static int64_t part_deadline_ms(const struct redis *r, int64_t deadline_ms)
+{
+    int64_t until_ms = clock_monotonic_ms() + r->config->redis_timeout_ms / CONNECT_PARTS;
+    return until_ms < deadline_ms ? until_ms : deadline_ms;
+}
+
+/* Tries the configured addresses in order. */
+static bool connection_open_any(struct redis *r, struct redis_node *node, int64_t deadline_ms)
+{
+    if (address_list_read(str_from(r->config->redis), &r->addresses) != NULL)
+        r->addresses.count = 0; /* config_load refuses it */
+    redis_replicas_read(r);
+    for (size_t i = 0; i < r->addresses.count; i++) {
+        const struct address *to = &r->addresses.items[i];
+        bool of_several = r->addresses.count > 1;
+        if (!connection_try(r, node, to, of_several, of_several ? part_deadline_ms(r, deadline_ms) : deadline_ms))
+            continue;
+        node->address = *to;
+        node->has_address = node->is_cluster;
+        return true;
+    }
+    return false;
+}
+
+bool redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms)
+{
+    if (node->context != NULL) {
+        if (!connection_stale(node))
             return true;
-        redis_drop(r, "idle");
+        redis_drop(node, "idle");
     }
     int64_t now_ms = clock_monotonic_ms();
-    if (now_ms < r->retry_at_ms)
+    if (now_ms < node->retry_at_ms)
         return false;
-    r->retry_at_ms = now_ms + REDIS_RETRY_PAUSE_MS;
-    r->context = redisConnectUnixNonBlock(r->config->redis_socket);
-    bool ok = r->context != NULL && r->context->err == 0 && socket_connected(r->context->fd, deadline_ms) &&
-              connection_handshake(r, deadline_ms);
-    if (!ok) {
-        redis_close(r);
-        r->retry_at_ms = clock_monotonic_ms() + REDIS_RETRY_PAUSE_MS;
-    }
-    if (ok && r->unreachable_logged)
+    node->retry_at_ms = now_ms + REDIS_RETRY_PAUSE_MS;
+    bool ok = node->has_address ? connection_try(r, node, &node->address, false, part_deadline_ms(r, deadline_ms))
+                                : connection_open_any(r, node, deadline_ms);
+    if (!ok)
+        node->retry_at_ms = clock_monotonic_ms() + redis_retry_pause_ms(node);
+    if (ok && node->unreachable_logged)
         log_info("redis reachable again", NULL);
-    if (!ok && !r->unreachable_logged)
+    if (!ok && !node->unreachable_logged)
         log_warn("redis unreachable", NULL);
-    r->unreachable_logged = !ok;
-    r->connection += ok;
+    node->unreachable_logged = !ok;
+    node->connection = ok ? ++r->connections : 0;
     return ok;
 }

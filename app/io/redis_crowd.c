@@ -15,7 +15,7 @@ enum { CROWDS_FIRST = 16 };
 
 struct redis_crowd {
     struct redis_script *script;
-    enum redis_target target;
+    int fence;
     struct buf args;                     /* encoded, without the head "*N" and the own arguments */
     struct buf own[REDIS_CROWD_OWN_MAX]; /* the first, second … own argument of every caller, encoded */
     size_t own_count, arg_count;
@@ -58,7 +58,7 @@ static struct redis_crowd *crowd_find(struct redis *r, const struct redis_crowd_
     for (size_t i = 0; i < r->crowd_count; i++) {
         struct redis_crowd *c = &r->crowds[i];
         struct str key = { c->args.ptr + c->key_at, c->key_len };
-        if (c->script == q->script && c->target == q->target && c->caller_count < REDIS_CROWD_MAX &&
+        if (c->script == q->script && c->fence == q->fence && c->caller_count < REDIS_CROWD_MAX &&
             str_equal(key, q->keys[0]))
             return c;
     }
@@ -96,7 +96,7 @@ static struct redis_crowd *crowd_begin(struct redis *r, const struct redis_crowd
                                      args_bytes(q->shared, q->shared_count)))
         return NULL;
     c->script = q->script;
-    c->target = q->target;
+    c->fence = q->fence;
     c->own_count = q->own_count;
     c->arg_count = c->caller_count = 0;
     c->call = (struct redis_call){ .status = ST_NO_MEMORY };
@@ -147,7 +147,8 @@ static void crowd_queue(struct redis *r, struct redis_crowd *c)
     if (p == NULL)
         return;
     p->script = c->script;
-    p->target = c->target;
+    p->fence = c->fence;
+    p->confirm = c->fence != REDIS_ANY;
     p->hash_offset = r->out.len - p->start + c->hash_at;
     buf_str(&r->out, buf_view(&c->args));
     for (size_t k = 0; k < c->own_count; k++)

@@ -14,7 +14,7 @@
 #define REDIS_CROWD_OWN_MAX 3
 struct redis_crowd_call {
     struct redis_script *script;
-    enum redis_target target;
+    int fence; /* as in redis_queue_script */
     const struct str *keys;
     size_t key_count;
     const struct str *shared; /* arguments, equal in all calls with this first key */

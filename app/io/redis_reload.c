@@ -14,7 +14,7 @@ static bool call_needs_script(const struct pending *p)
 }
 
 /* Loads each script of the list once and stores its hash. False: the transfer failed. */
-static bool scripts_load(struct redis *r, const struct pending *list, size_t count, int64_t deadline_ms)
+static bool scripts_load(struct redis_node *node, const struct pending *list, size_t count, int64_t deadline_ms)
 {
     struct pending loads[REDIS_SCRIPTS_MAX];
     struct redis_call calls[REDIS_SCRIPTS_MAX] = { 0 };
@@ -31,7 +31,7 @@ static bool scripts_load(struct redis *r, const struct pending *list, size_t cou
         redis_command_append(&out, &loads[len], &calls[len], load, 3);
         loads[len++].script = list[i].script;
     }
-    bool ok = !out.failed && redis_transfer(r, buf_view(&out), loads, len, deadline_ms);
+    bool ok = !out.failed && redis_transfer_one(node, buf_view(&out), loads, len, deadline_ms);
     for (size_t k = 0; k < len; k++) {
         redis_script_hash_set(loads[k].script, redis_reply_str(calls[k].reply));
         redis_call_free(&calls[k]);
@@ -40,11 +40,11 @@ static bool scripts_load(struct redis *r, const struct pending *list, size_t cou
     return ok;
 }
 
-/* Copies a queued EVALSHA, with the current hash of its script. p: its place in the queue, replaced by that in out. */
-static void evalsha_append(struct buf *out, struct pending *p, const struct buf *queue)
+/* Copies an EVALSHA, with the current hash of its script. p: its place in sent, replaced by that in out. */
+static void evalsha_append(struct buf *out, struct pending *p, struct str sent)
 {
     struct str hash = redis_script_hash(p->script);
-    struct str command = { queue->ptr + p->start, p->end - p->start };
+    struct str command = { sent.ptr + p->start, p->end - p->start };
     assert(p->hash_offset > 0 && p->hash_offset + hash.len < command.len);
     p->start = out->len;
     buf_bytes(out, command.ptr, p->hash_offset);
@@ -53,25 +53,27 @@ static void evalsha_append(struct buf *out, struct pending *p, const struct buf 
     p->end = out->len;
 }
 
-void redis_scripts_reload(struct redis *r, int64_t deadline_ms)
+void redis_scripts_reload(const struct redis *r, const struct redis_flight *f, int64_t deadline_ms)
 {
     size_t retry_count = 0;
-    for (size_t i = 0; i < r->count; i++)
-        retry_count += call_needs_script(&r->pending[i]);
-    struct pending *retries = retry_count == 0 ? NULL : calloc(retry_count, sizeof *retries);
+    for (size_t i = 0; i < f->count; i++)
+        retry_count += call_needs_script(&f->list[i]);
+    struct pending *retries = retry_count == 0 ? NULL : calloc(retry_count + 1, sizeof *retries); /* and a WAIT */
     if (retries == NULL)
         return;
-    for (size_t i = 0, len = 0; i < r->count; i++)
-        if (call_needs_script(&r->pending[i]))
-            retries[len++] = r->pending[i];
+    for (size_t i = 0, len = 0; i < f->count; i++)
+        if (call_needs_script(&f->list[i]))
+            retries[len++] = f->list[i];
     struct buf out = { .limit = REDIS_QUEUE_BYTES_MAX };
-    bool loaded = scripts_load(r, retries, retry_count, deadline_ms);
+    bool loaded = scripts_load(f->node, retries, retry_count, deadline_ms);
     for (size_t i = 0; i < retry_count; i++)
-        evalsha_append(&out, &retries[i], &r->out);
+        evalsha_append(&out, &retries[i], f->bytes);
+    if (loaded && f->node->waits)
+        redis_wait_append(r, f->node, &out, &retries[retry_count]);
     if (loaded && !out.failed) {
         for (size_t i = 0; i < retry_count; i++)
             redis_call_free(retries[i].call);
-        (void)redis_transfer(r, buf_view(&out), retries, retry_count, deadline_ms);
+        (void)redis_transfer_one(f->node, buf_view(&out), retries, retry_count + f->node->waits, deadline_ms);
     }
     buf_free(&out);
     free(retries);

@@ -39,6 +39,7 @@ enum {
     POOLS = HOT | PAGE | AUTH | CARD,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
     ALL = SERVERS | COMMAND,
+    BY_TCP = 1 << SANDBOX_ROLES, /* in every role, when stores are reached by TCP */
 };
 
 /* The sanitizers and gcov make calls of their own, at the start, when they report and at the end. */
@@ -79,8 +80,8 @@ struct row {
     }
 
 static const struct row CALLS[] = {
-    /* connections: nginx, Redis, MySQL. The servers have no other family than Unix sockets, and no
-     * process opens a listening socket */
+    /* connections: nginx, Redis, MySQL. The servers have no other family than Unix sockets unless a store is reached by
+     * TCP, and no process opens a listening socket */
     CALL(ppoll, ALL, ANY),
     CALL(poll, ALL, ANY),
     CALL(accept, POOLS, ANY),
@@ -98,6 +99,11 @@ static const struct row CALLS[] = {
     CALL(socket, ALL, 0, INT(AF_UNIX)),
     CALL(socket, DOCTOR, 0, INT(AF_INET)), /* asks nginx for its certificate */
     CALL(socket, DOCTOR, 0, INT(AF_INET6)),
+    CALL(socket, BY_TCP, 0, INT(AF_INET)),
+    CALL(socket, BY_TCP, 0, INT(AF_INET6)),
+    CALL(socket, BY_TCP, 0, INT(AF_NETLINK)), /* getaddrinfo asks for this machine's addresses */
+    CALL(bind, BY_TCP, ANY),
+    CALL(sendmmsg, BY_TCP, ANY), /* and a name server for both kinds of address at once */
     CALL(connect, ALL, ANY),
     CALL(getsockopt, ALL, ANY),
     CALL(setsockopt, ALL, ANY),
@@ -298,13 +304,13 @@ static void on_refused(int signal_no, siginfo_t *info, void *context)
     errno = errno_kept;
 }
 
-/* FNV-1a over the rows of the role. */
-static uint32_t fingerprint(enum sandbox_role role)
+/* FNV-1a over the rows of the role; roles: its bit, and perhaps BY_TCP. */
+static uint32_t fingerprint(enum sandbox_role role, unsigned roles)
 {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < ARRAY_LEN(CALLS); i++) {
         const struct row *row = &CALLS[i];
-        if ((row->roles & (1u << role)) == 0)
+        if ((row->roles & roles) == 0)
             continue;
         const uint64_t parts[] = { (uint64_t)row->call, row->action, row->argument, row->mask, row->value };
         for (size_t p = 0; p < ARRAY_LEN(parts); p++)
@@ -337,7 +343,7 @@ static int probe_add(scmp_filter_ctx filter, uint32_t own)
 }
 
 /* Returns 0 or a negative errno. */
-static int filter_load(enum sandbox_role role, uint32_t own)
+static int filter_load(unsigned roles, uint32_t own)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
     if (filter == NULL)
@@ -350,7 +356,7 @@ static int filter_load(enum sandbox_role role, uint32_t own)
     if (error == 0)
         error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     for (size_t i = 0; error == 0 && i < ARRAY_LEN(CALLS); i++)
-        if ((CALLS[i].roles & (1u << role)) != 0)
+        if ((CALLS[i].roles & roles) != 0)
             error = row_add(filter, &CALLS[i]);
     if (error == 0)
         error = probe_add(filter, own);
@@ -371,10 +377,11 @@ static bool capabilities_drop(void)
     return memcmp(now, none, sizeof none) == 0 || syscall(SYS_capset, &header, none) == 0;
 }
 
-enum status sandbox_enter(enum sandbox_role role)
+enum status sandbox_enter(enum sandbox_role role, bool by_tcp)
 {
     struct sigaction action = { .sa_sigaction = on_refused, .sa_flags = SA_SIGINFO | SA_NODEFER };
-    const uint32_t own = fingerprint(role);
+    const unsigned roles = 1u << role | (by_tcp ? (unsigned)BY_TCP : 0);
+    const uint32_t own = fingerprint(role, roles);
     sigemptyset(&action.sa_mask);
     sigaction(SIGSYS, &action, NULL);
     int seen = prctl(PROBE, (unsigned long)own, 0, 0, 0) < 0 ? errno : 0;
@@ -385,7 +392,7 @@ enum status sandbox_enter(enum sandbox_role role)
         return ST_CONFLICT;
     }
     int error =
-        role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || capabilities_drop() ? filter_load(role, own) : -errno;
+        role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || capabilities_drop() ? filter_load(roles, own) : -errno;
     if (error == 0)
         return ST_OK;
     log_error("system calls not restricted", "error=\"%s\"", strerror(-error));

@@ -28,9 +28,10 @@ enum sandbox_role {
 /* Call first in main. False: the kernel refused, errno has the reason. */
 bool sandbox_init(void);
 
-/* Call once, after log_init and metrics_open, before requests are read. ST_OK: the role's filter is in force ·
- * ST_CONFLICT: this process already has the filter of a program with another table · ST_UNAVAILABLE: the kernel
- * refused the filter. Errors are logged. */
-enum status sandbox_enter(enum sandbox_role role);
+/* Call once, after log_init and metrics_open, before requests are read. by_tcp: the process may connect to stores on
+ * other machines (config_stores_by_tcp), and look up their names; otherwise it has Unix sockets only.
+ * ST_OK: the role's filter is in force · ST_CONFLICT: this process already has the filter of a program with another
+ * table · ST_UNAVAILABLE: the kernel refused the filter. Errors are logged. */
+enum status sandbox_enter(enum sandbox_role role, bool by_tcp);
 
 #endif

@@ -61,12 +61,10 @@ enum status ledger_balance(struct db *db, struct arena *a, uint64_t account_id, 
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT balance_fen FROM account WHERE id = ?", DB_PARAMS(DB_U64(account_id)));
+        db_find(db, a, &rows, "SELECT balance_fen FROM account WHERE id = ?", DB_PARAMS(DB_U64(account_id)));
 
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out_fen = db_cell_i64(&rows, 0, 0);
     return ST_OK;
 }

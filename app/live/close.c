@@ -5,6 +5,7 @@
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "packet/packet.h"
 
 static enum status close_read(const struct redis_call *call, struct live_close *out)
 {
@@ -32,7 +33,8 @@ void live_close_all(const struct live *live, const struct live_closing *packets,
         const struct str args[] = { str_u64(packet_text, packets[i].packet_id),
                                     packets[i].ended_ms == 0 ? STR("")
                                                              : str_u64(ended_text, (uint64_t)packets[i].ended_ms) };
-        redis_queue_script(live->redis, &calls[i], live->close, REDIS_FENCED, script_keys, 3, args, 2);
+        redis_queue_script(live->redis, &calls[i], live->close,
+                           (int)packet_partition(packets[i].packet_id, live->partitions), script_keys, 3, args, 2);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -1,19 +1,24 @@
-/* The fence before a Redis process. Grabs, loads of new packets and closes are sent only to a process that the settle
- * worker has compared with MySQL (settle/recover.h tells why). A process calls live_fence_set once; the settle worker
- * opens the fence with live_fence_open. */
+/* The fences before a Redis process, one for each partition. Grabs, loads of new packets and closes are sent only to a
+ * process that the settle worker has compared with MySQL (settle/recover.h tells why). A process calls live_fences_set
+ * once; the settle worker opens each fence with live_fence_open. Its key is live_fence_key (live/keys.h); the value is
+ * the run_id of the compared process, a blank, and the number of partitions used in the comparison. */
 #ifndef HB_LIVE_FENCE_H
 #define HB_LIVE_FENCE_H
 
 #include "base/config.h"
+#include "io/redis_fence.h"
 #include "live/live.h"
 
-/* Its value: the run_id of the compared process, a blank, the number of partitions used in the comparison. */
-#define LIVE_FENCE_KEY STR("hb:fence")
-/* Sets the fence on the connection, for config's number of partitions (io/redis.h). */
-void live_fence_set(struct redis *redis, const struct config *config);
+/* Sets the fences of config's partitions (io/redis.h); the fence of a call is the number of its partition. */
+void live_fences_set(struct redis *redis, const struct config *config);
 
-/* Opens the fence for all processes that are connected to this server. text: its redis_fence_text. ST_OK, or as
- * live_grab_read. */
-enum status live_fence_open(const struct live *live, struct str text);
+/* Opens the fence of a partition for all processes that are connected to the server with this run_id. text: by
+ * redis_fence_text. ST_OK, or as live_grab_read. */
+enum status live_fence_open(const struct live *live, uint32_t partition, struct str text);
+
+/* Pools of version 1.0 know one fence for all partitions. They still run for some seconds of an upgrade, and
+ * after one that is taken back: so the worker opens this one, too, when all partitions are on one server. */
+#define LIVE_OLDER_FENCE_KEY STR("hb:fence")
+enum status live_older_fence_open(const struct live *live, struct str text);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "packet/packet.h"
 
 enum status live_give_back(const struct live *live, const struct packet *p, const struct share_return *r,
                            enum live_code *code)
@@ -16,7 +17,8 @@ enum status live_give_back(const struct live *live, const struct packet *p, cons
                                 r->position == PACKET_NO_SHARE ? none : str_u64(position_text, r->position),
                                 str_u64(fen_text, (uint64_t)r->amount_fen),
                                 p->best_share_no == PACKET_NO_SHARE ? none : str_u64(best_text, p->best_share_no) };
-    redis_queue_script(live->redis, &call, live->give_back, REDIS_FENCED, script_keys, 2, args, 4);
+    redis_queue_script(live->redis, &call, live->give_back, (int)packet_partition(p->id, live->partitions), script_keys,
+                       2, args, 4);
     redis_round(live->redis);
     enum status st = live_code_read(&call, "return", code);
     redis_call_free(&call);

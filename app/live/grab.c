@@ -5,6 +5,7 @@
 #include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "packet/packet.h"
 
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      struct str nickname, struct str phrase_hash)
@@ -18,7 +19,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     const struct str grab[] = { str_u64(user_text, user_id), nickname, phrase_hash };
     redis_queue_crowd(live->redis, call,
                       &(struct redis_crowd_call){ .script = live->grab,
-                                                  .target = REDIS_FENCED,
+                                                  .fence = (int)packet_partition(packet_id, live->partitions),
                                                   .keys = script_keys,
                                                   .key_count = ARRAY_LEN(script_keys),
                                                   .shared = &packet,

@@ -27,5 +27,6 @@ void live_keys(struct live_keys *out, uint64_t packet_id, int64_t partitions);
 /* The keys of a partition. out: LIVE_KEY_MAX bytes, owned by the caller; NUL-terminated. Returns a view of out. */
 struct str live_events_key(char *out, uint32_t partition);
 struct str live_settled_key(char *out, uint32_t partition);
+struct str live_fence_key(char *out, uint32_t partition);
 
 #endif

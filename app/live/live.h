@@ -20,9 +20,8 @@
  *   hb:{pNN}:events      stream  an entry: c `packet,grabbed_count,grabbed_fen,rest_fen`, or for each grab of one call
  *                                g `packet,share,user,fen,nickname`, all of one packet
  *   hb:{pNN}:settled     string  id of the last settled event
- * and one key per server:
- *   hb:fence             string  its run_id, a blank, the number of partitions; set once the settle worker has compared
- *                                every stream with its cursor */
+ *   hb:{pNN}:fence       string  the run_id of the server, a blank, the number of partitions; set once the settle
+ *                                worker has compared the partition's stream with its cursor */
 #ifndef HB_LIVE_LIVE_H
 #define HB_LIVE_LIVE_H
 

@@ -11,6 +11,7 @@
 #include "live/keys.h"
 #include "live/live_internal.h"
 #include "live/options_internal.h"
+#include "packet/packet.h"
 
 enum {
     SHARE_BYTES = 4,
@@ -117,8 +118,9 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
-    redis_queue_script(live->redis, &call, live->load, l->rebuild ? REDIS_ANY : REDIS_FENCED, keys.key, 4, l->args,
-                       l->head + grabs);
+    redis_queue_script(live->redis, &call, live->load,
+                       l->rebuild ? REDIS_ANY : (int)packet_partition(packet_id, live->partitions), keys.key, 4,
+                       l->args, l->head + grabs);
     redis_round(live->redis);
     int64_t answer;
     enum status st = ST_OK;

@@ -40,7 +40,7 @@ enum audit_check { AUDIT_CHECKS(AUDIT_CHECK_ID) AUDIT_CHECK_COUNT };
 enum {
     AUDIT_ROWS_MAX = 20, /* violations kept for the report, per check; all are counted */
     AUDIT_SUBJECT_MAX = 64,
-    AUDIT_CURSOR_MAX = 24, /* a cursor of Redis's SCAN, as text with the NUL */
+    AUDIT_CURSOR_MAX = 32, /* a cursor of Redis's SCAN, a blank and the number of the primary, as text with the NUL */
     AUDIT_DETAIL_MAX = 160 /* bytes with the NUL, as AUDIT_SUBJECT_MAX */
 };
 

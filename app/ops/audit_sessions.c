@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "io/redis_cluster.h"
 #include "io/redis_reply.h"
 #include "ops/audit_internal.h"
 #include "user/session.h"
@@ -74,17 +75,23 @@ static enum status keys_check(struct audit *audit, struct stores *stores, struct
 
 enum status audit_sessions_step(struct audit *audit, struct stores *stores, char cursor[AUDIT_CURSOR_MAX], bool *more)
 {
-    const struct str scan[] = { STR("SCAN"),         str_from(cursor), STR("MATCH"),
-                                STR("hb:session:*"), STR("COUNT"),     STR("500") };
+    struct str primary_text;
+    struct str from = str_cut(str_from(cursor), ' ', &primary_text);
+    const struct str scan[] = { STR("SCAN"), from, STR("MATCH"), STR("hb:session:*"), STR("COUNT"), STR("500") };
     struct redis_call call;
+    uint64_t primary = 0;
+    (void)str_to_u64(primary_text, &primary); /* at first there is none */
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st = status_idempotent(redis_do(stores->redis, &call, scan, 6));
+    enum status st = status_idempotent(redis_do_at(stores->redis, &call, primary, scan, 6));
     if (st == ST_OK) {
         struct str next = redis_reply_str(redis_reply_at(call.reply, 0));
-        (void)snprintf(cursor, AUDIT_CURSOR_MAX, "%.*s", STR_ARG(str_or_empty(next)));
-        *more = next.len > 0 && !str_equal(next, STR("0"));
+        bool ended = next.len == 0 || str_equal(next, STR("0"));
+        primary += ended;
+        *more = !ended || primary < redis_primaries(stores->redis);
+        (void)snprintf(cursor, AUDIT_CURSOR_MAX, "%.*s %" PRIu64, STR_ARG(ended ? STR("0") : next),
+                       *more ? primary : 0);
         st = keys_check(audit, stores, a, redis_reply_at(call.reply, 1));
     }
     redis_call_free(&call);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/array.h"
 #include "io/metrics.h"
 #include "live/stores.h"
@@ -51,7 +52,8 @@ static bool is_setting(struct str name)
 {
     size_t count, i = 0;
     const struct config_setting *settings = config_settings(&count);
-    while (i < count && !variable_sets(name, settings[i].name))
+    while (i < count && !variable_sets(name, settings[i].name) &&
+           (settings[i].older == NULL || !variable_sets(name, settings[i].older)))
         i++;
     return i < count;
 }
@@ -110,13 +112,13 @@ bool check_is_service(const struct config *config)
 
 const char *check_redis_unit(const struct config *config)
 {
-    bool is_own = strcmp(config->redis_socket, "/run/redis-hongbao/redis-server.sock") == 0;
+    bool is_own = strcmp(config->redis, "unix:/run/redis-hongbao/redis-server.sock") == 0;
     return is_own && check_is_service(config) ? "redis-server@hongbao" : NULL;
 }
 
 const char *check_mysql_unit(const struct config *config)
 {
-    bool is_own = strcmp(config->mysql_socket, "/run/mysqld/mysqld.sock") == 0;
+    bool is_own = strcmp(config->mysql, "unix:/run/mysqld/mysqld.sock") == 0;
     return is_own && check_is_service(config) ? "mariadb" : NULL;
 }
 
@@ -218,13 +220,25 @@ static void folder_check(const char *name, const char *setting, const char *path
     if (folder == NULL || (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)))
         return;
     finding_wrong(found, name, unit != NULL ? finding_text(found, "systemctl start %s", unit) : "start the server",
-                  "there is no folder %s: the server does not run, or %s is not its socket", folder, setting);
+                  "there is no folder %s: the server does not run, or %s does not name its socket", folder, setting);
+}
+
+/* addresses: the setting's value. Those of TCP are known only by connecting. */
+static void addresses_check(const char *name, const char *setting, const char *addresses, const char *unit,
+                            struct findings *found)
+{
+    struct address_list list;
+    if (address_list_read(str_from(addresses), &list) != NULL)
+        return;
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].port == 0)
+            folder_check(name, setting, list.items[i].name, unit, found);
 }
 
 static void sockets_check(const struct config *config, struct findings *found)
 {
-    folder_check("redis-socket", "redis_socket", config->redis_socket, check_redis_unit(config), found);
-    folder_check("mysql-socket", "mysql_socket", config->mysql_socket, check_mysql_unit(config), found);
+    addresses_check("redis-socket", "redis", config->redis, check_redis_unit(config), found);
+    addresses_check("mysql-socket", "mysql", config->mysql, check_mysql_unit(config), found);
 }
 
 /* Processes that can't open the file count for themselves, so /metrics would miss what they count. */
@@ -252,24 +266,45 @@ struct unreadable {
     size_t count;
 };
 
-static void readable_check(void *ctx, const char *path, const struct stat *info)
+/* The rights of the processes, as bits of others. */
+static mode_t mode_for_processes(const struct unreadable *u, const struct stat *info)
 {
-    struct unreadable *u = ctx;
-    const mode_t others = S_ISDIR(info->st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
     mode_t allowed = info->st_mode;
     if (u->has_owner && info->st_uid == u->processes->st_uid)
         allowed |= (info->st_mode & S_IRWXU) >> 6;
     if (info->st_gid == u->processes->st_gid)
         allowed |= (info->st_mode & S_IRWXG) >> 3;
-    if ((allowed & others) == others || u->count++ >= UNREADABLE_SHOWN_MAX)
+    return allowed;
+}
+
+static void readable_check(void *ctx, const char *path, const struct stat *info)
+{
+    struct unreadable *u = ctx;
+    const mode_t needed = S_ISDIR(info->st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
+    if ((mode_for_processes(u, info) & needed) == needed || u->count++ >= UNREADABLE_SHOWN_MAX)
         return;
     finding_wrong(u->found, "unreadable-file", finding_text(u->found, "chmod a+rX %s", path),
                   "%s can't be read by the processes, so none of them can start (%s)", path, u->setting);
 }
 
+/* Each folder above the path must let the processes through. */
+static void parents_check(struct unreadable *u, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        struct stat info;
+        const char *parent = slash == path ? "/" : finding_text(u->found, "%.*s", (int)(slash - path), path);
+        if (parent == NULL || stat(parent, &info) != 0 || (mode_for_processes(u, &info) & S_IXOTH) != 0)
+            continue;
+        finding_wrong(u->found, "unreadable-file", finding_text(u->found, "chmod a+x %s", parent),
+                      "the processes may not pass through %s, so none of them can start (%s is below it)", parent,
+                      u->setting);
+    }
+}
+
 static void readable_folder_check(const char *setting, const char *path, struct unreadable u)
 {
     u.setting = setting;
+    parents_check(&u, path);
     file_walk(path, readable_check, &u);
 }
 
@@ -311,7 +346,7 @@ int check_command(const struct config *config, int argc, char **argv)
         (void)fputs("usage: hongbao check [--offline]\n", stderr);
         return 2;
     }
-    struct findings found = { .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX) };
+    struct findings found = { .arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX), .manual = findings_manual() };
     if (found.arena != NULL)
         check_run(config, offline ? CHECK_FILES : CHECK_SOCKETS, &found);
     bool ok = found.arena != NULL && findings_print(&found, stderr);

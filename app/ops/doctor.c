@@ -7,15 +7,25 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/array.h"
 #include "base/log.h"
+#include "base/spelling.h"
 #include "io/sandbox.h"
+#include "io/tcp.h"
 #include "ops/check.h"
 #include "ops/doctor_internal.h"
 
 #define NGINX_FILE "/etc/nginx/nginx.conf"
 
-enum { ARENA_BYTES = 256 << 10, ARENA_BYTES_MAX = 64 << 20, FREE_MIB_MIN = 512, FREE_MIB_MAX = 1 << 30 };
+enum {
+    ARENA_BYTES = 256 << 10,
+    ARENA_BYTES_MAX = 64 << 20,
+    FREE_MIB_MIN = 512,
+    FREE_MIB_MAX = 1 << 30,
+    NAMES_MAX = 256,
+    CONNECT_MS_MAX = 3000
+};
 
 static void check_settings(struct doctor *d)
 {
@@ -76,18 +86,32 @@ int doctor_connect(const char *path)
 
 /* ---- the roles' logins ---- */
 
-static bool socket_answers(struct doctor *d, const char *name, const char *program, const char *setting,
-                           const char *path, const char *unit)
+/* Whether something accepts connections there. *why: why not. */
+static bool address_answers(const struct address *a, const char **why)
 {
-    int fd = doctor_connect(path);
-    if (fd < 0)
-        finding_wrong(&d->found, name,
-                      unit != NULL ? finding_text(&d->found, "systemctl start %s", unit)
-                                   : finding_text(&d->found, "start %s, or set %s to its socket", program, setting),
-                      "%s does not answer on %s: %s", program, path, strerror(errno));
-    else
+    int fd = a->port == 0 ? doctor_connect(a->name) : tcp_connect(a->name, a->port, CONNECT_MS_MAX, why);
+    if (fd < 0 && a->port == 0)
+        *why = strerror(errno);
+    if (fd >= 0)
         (void)close(fd);
     return fd >= 0;
+}
+
+/* Whether a server answers on one of the addresses, the value of the setting. */
+static bool store_answers(struct doctor *d, const char *name, const char *program, const char *setting,
+                          const char *addresses, const char *unit)
+{
+    struct address_list list;
+    const char *why = address_list_read(str_from(addresses), &list);
+    const size_t count = why == NULL ? list.count : 0;
+    for (size_t i = 0; i < count; i++)
+        if (address_answers(&list.items[i], &why))
+            return true;
+    finding_wrong(&d->found, name,
+                  unit != NULL ? finding_text(&d->found, "systemctl start %s", unit)
+                               : finding_text(&d->found, "start %s, or set %s to its address", program, setting),
+                  "%s does not answer on %s: %s", program, addresses, why);
+    return false;
 }
 
 static void redis_login(struct doctor *d, struct doctor_role *role)
@@ -120,43 +144,49 @@ static void mysql_login(struct doctor *d, struct doctor_role *role)
         return;
     db_free(role->db);
     role->db = NULL;
-    finding_wrong(&d->found, "mysql-login",
-                  finding_text(&d->found,
-                               "put the earlier password back into %s/%s.conf, or make new ones"
-                               " (docs/how-to/rotate-secrets.md); if it has no rights: %s",
-                               d->config->rights_dir, role->name, doctor_grants(d, role)),
+    finding_wrong(&d->found, "mysql-login", d->is_service ? DOCTOR_SETUP : doctor_grants(d),
                   "MariaDB refuses the user %s of the role %s: another password, no such user, or no right on the"
-                  " database %s",
-                  role->config.mysql_user, role->name, role->config.mysql_database);
+                  " database %s. If the mend does not help, put the earlier password back into %s/%s.conf, or make new"
+                  " ones (docs/how-to/rotate-secrets.md)",
+                  role->config.mysql_user, role->name, role->config.mysql_database, d->config->rights_dir, role->name);
+}
+
+/* What makes a file of a role that is missing, or in place of a wrong one: with a new password, which both stores are
+ * told. */
+static const char *role_file_mend(struct doctor *d, const char *path, bool is_missing)
+{
+    if (geteuid() != 0)
+        return "sudo hongbao doctor";
+    if (!d->is_service)
+        return finding_text(&d->found, "write %s (docs/reference/rights.md)", path);
+    return is_missing ? DOCTOR_SETUP : finding_text(&d->found, "mv %s %s.wrong; " DOCTOR_SETUP, path, path);
 }
 
 /* The role's settings. Without rights_dir every role has the users of the configuration. */
 static void role_read(struct doctor *d, struct doctor_role *role)
 {
-    char error[1024];
+    char error[DOCTOR_ERROR_MAX];
+    const char *path = finding_text(&d->found, "%s/%s.conf", d->config->rights_dir, role->name);
     role->config = *d->config;
     role->is_read = config_role(&role->config, role->name, error, sizeof error) == ST_OK;
+    if (path == NULL)
+        return;
     if (role->is_read && role->uses_mysql && role->uses_redis && d->config->rights_dir[0] != '\0' &&
         strcmp(role->config.mysql_password, role->config.redis_password) != 0)
-        finding_wrong(&d->found, "role-passwords",
-                      finding_text(&d->found,
-                                   "write the password that both stores know into both lines, or make new ones"
-                                   " (docs/how-to/rotate-secrets.md)"),
-                      "%s/%s.conf has one password for Redis and another for MariaDB; setup tells both stores the first"
-                      " one of them",
-                      d->config->rights_dir, role->name);
+        finding_wrong(&d->found, "role-passwords", role_file_mend(d, path, false),
+                      "%s has one password for Redis and another for MariaDB; setup tells both stores the first one of"
+                      " them",
+                      path);
     if (!role->is_read)
-        finding_wrong(&d->found, "role-file",
-                      geteuid() == 0 ? "write the file (docs/reference/rights.md)"
-                                     : "run the doctor as root, or write the file (docs/reference/rights.md)",
+        finding_wrong(&d->found, "role-file", role_file_mend(d, path, access(path, F_OK) != 0),
                       "the role %s can't be used: %s", role->name, error);
 }
 
 void doctor_check_roles(struct doctor *d)
 {
     const struct config *c = d->config;
-    d->redis_is_up = socket_answers(d, "redis-down", "Redis", "redis_socket", c->redis_socket, check_redis_unit(c));
-    d->mysql_is_up = socket_answers(d, "mysql-down", "MariaDB", "mysql_socket", c->mysql_socket, check_mysql_unit(c));
+    d->redis_is_up = store_answers(d, "redis-down", "Redis", "redis", c->redis, check_redis_unit(c));
+    d->mysql_is_up = store_answers(d, "mysql-down", "MariaDB", "mysql", c->mysql, check_mysql_unit(c));
     for (size_t i = 0; i < ROLE_COUNT; i++) /* all of them first: mends name the operator's user */
         role_read(d, &d->roles[i]);
     for (size_t i = 0; i < ROLE_COUNT; i++) {
@@ -171,13 +201,49 @@ void doctor_check_roles(struct doctor *d)
 
 static int usage(void)
 {
-    (void)fputs("usage: hongbao doctor [--json] [--nginx FILE] [--free MIB] [--skip NAME]...\n\n"
-                "NAME is a finding, or an area:",
+    (void)fputs("usage: hongbao doctor [--json] [--nginx FILE] [--free MIB] [--skip NAME]...\n"
+                "       hongbao doctor --names\n\n"
+                "NAME is a finding, which --names prints, or an area:",
                 stderr);
     for (size_t i = 0; i < ARRAY_LEN(AREAS); i++)
         (void)fprintf(stderr, " %s", AREAS[i].name);
     (void)fputc('\n', stderr);
     return 2;
+}
+
+/* The areas, then the findings; some areas are called as a finding. Returns their number, at most NAMES_MAX. */
+static size_t names_all(const char *names[NAMES_MAX])
+{
+    size_t count = 0, findings_count;
+    const char *const *findings = doctor_findings(&findings_count);
+    for (size_t i = 0; i < ARRAY_LEN(AREAS) && count < NAMES_MAX; i++)
+        names[count++] = AREAS[i].name;
+    for (size_t i = 0; i < findings_count && count < NAMES_MAX; i++)
+        names[count++] = findings[i];
+    return count;
+}
+
+static int names_print(void)
+{
+    const char *names[NAMES_MAX];
+    const size_t count = names_all(names);
+    for (size_t i = 0; i < count; i++)
+        (void)puts(names[i]);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* Whether --skip takes the name; tells when not. */
+static bool name_is_known(const char *name)
+{
+    const char *names[NAMES_MAX];
+    const size_t count = names_all(names);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    const char *like = spelling_nearest(str_from(name), names, count);
+    (void)fprintf(stderr, "hongbao doctor: there is no finding or area '%s'%s%s%s; hongbao doctor --names lists them\n",
+                  name, like != NULL ? "; did you mean " : "", like != NULL ? like : "", like != NULL ? "?" : "");
+    return false;
 }
 
 static bool arguments_read(struct doctor *d, int argc, char **argv, bool *json, const char **nginx_file)
@@ -208,6 +274,25 @@ static const char *nginx_default(const struct config *config)
     return strcmp(config->file, CONFIG_FILE) == 0 && access(NGINX_FILE, F_OK) == 0 ? NGINX_FILE : NULL;
 }
 
+/* A site out of service is one finding: what the areas would find there, only setup mends. */
+static bool is_out_of_service(struct doctor *d)
+{
+    if (!doctor_units_out_of_service(d->units) || findings_skip(&d->found, "out-of-service"))
+        return false;
+    finding_wrong(
+        &d->found, "out-of-service", "hongbao setup",
+        "the site is out of service, as after `hongbao setup --remove` or a removal of the package: it has its"
+        " money, secrets and settings, but hongbao.target neither runs nor is enabled");
+    return true;
+}
+
+static void areas_check(struct doctor *d)
+{
+    for (size_t i = 0; i < ARRAY_LEN(AREAS); i++)
+        if (!findings_skip(&d->found, AREAS[i].name))
+            AREAS[i].check(d);
+}
+
 static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
 {
     nginx_conf_init(&d->nginx, d->arena, nginx_file);
@@ -215,9 +300,8 @@ static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
         d->roles[i] = (struct doctor_role){ .name = ROLES[i].name,
                                             .uses_mysql = ROLES[i].uses_mysql,
                                             .uses_redis = ROLES[i].uses_redis };
-    for (size_t i = 0; i < ARRAY_LEN(AREAS); i++)
-        if (!findings_skip(&d->found, AREAS[i].name))
-            AREAS[i].check(d);
+    if (!is_out_of_service(d))
+        areas_check(d);
     for (size_t i = 0; i < ROLE_COUNT; i++) {
         redis_free(d->roles[i].redis);
         db_free(d->roles[i].db);
@@ -231,17 +315,27 @@ static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
 
 int doctor_command(const struct config *config, int argc, char **argv)
 {
-    static struct doctor d; /* the settings of all roles are large */
+    static struct doctor d;     /* the settings of all roles are large */
+    static struct config whole; /* with the secret, when it can be read */
     const char *nginx_file = nginx_default(config);
     bool json = false;
-    d = (struct doctor){ .config = config, .free_mib_min = FREE_MIB_MIN, .is_service = check_is_service(config) };
+    if (argc == 2 && strcmp(argv[1], "--names") == 0)
+        return names_print();
+    whole = *config;
+    d = (struct doctor){ .config = &whole, .free_mib_min = FREE_MIB_MIN, .is_service = check_is_service(config) };
+    if (config_secret_read(&whole, d.secret_error, sizeof d.secret_error) == ST_OK)
+        d.secret_error[0] = '\0';
     if (!arguments_read(&d, argc, argv, &json, &nginx_file))
         return usage();
+    for (size_t i = 0; i < d.found.skip_count; i++)
+        if (!name_is_known(d.found.skip[i]))
+            return 2;
     log_init("doctor", LOG_SILENT); /* what a log line would say is a finding */
     d.arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
     d.found.arena = d.arena;
+    d.found.manual = findings_manual();
     bool is_prepared = d.arena != NULL && doctor_units_read(&d);
-    if (config->sandbox && sandbox_enter(SANDBOX_DOCTOR) != ST_OK) {
+    if (config->sandbox && sandbox_enter(SANDBOX_DOCTOR, config_stores_by_tcp(config)) != ST_OK) {
         (void)fputs("hongbao doctor: the kernel refuses the filter of system calls (sandbox)\n", stderr);
         return 2;
     }

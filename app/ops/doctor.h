@@ -6,8 +6,9 @@
 
 #include "base/config.h"
 
-/* `doctor [--json] [--nginx FILE] [--free MIB] [--skip NAME]…`: config is read without a role. Exit 0: nothing is
- * wrong; 1: something is; 2: usage, or memory was lacking. */
+/* `doctor [--json] [--nginx FILE] [--free MIB] [--skip NAME]…`: config is read without a role and without the secret.
+ * `doctor --names` prints what --skip takes. Exit 0: nothing is wrong; 1: something is; 2: usage, or memory was
+ * lacking. */
 int doctor_command(const struct config *config, int argc, char **argv);
 
 #endif

@@ -12,6 +12,8 @@
 #include "ops/doctor_internal.h"
 #include "ops/tls_ask.h"
 
+#define SELF_SIGNED_FILE "/etc/hongbao/tls/fullchain.pem" /* of deploy/commands/setup/certificate.sh */
+
 enum { DAYS_MIN = 14, HANDSHAKE_MS_MAX = 5000 };
 
 /* ---- the files ---- */
@@ -39,6 +41,34 @@ static void dates_check(struct doctor *d, const char *path, const X509 *certific
     if (ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notBefore(certificate)) == 1 && (days > 0 || seconds > 0))
         finding_wrong(&d->found, "certificate-early", "set the clock, or make a certificate that is valid now",
                       "the certificate %s is not valid for another %d days", path, days);
+}
+
+/* Whether this machine trusts the certificate, whatever its days are. */
+static bool is_trusted(X509 *certificate)
+{
+    X509_STORE *authorities = X509_STORE_new();
+    X509_STORE_CTX *verifier = X509_STORE_CTX_new();
+    bool trusted = false;
+    if (authorities != NULL && verifier != NULL && X509_STORE_set_default_paths(authorities) == 1 &&
+        X509_STORE_CTX_init(verifier, authorities, certificate, NULL) == 1) {
+        X509_STORE_CTX_set_flags(verifier, X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN);
+        trusted = X509_verify_cert(verifier) == 1;
+    }
+    X509_STORE_CTX_free(verifier);
+    X509_STORE_free(authorities);
+    ERR_clear_error();
+    return trusted;
+}
+
+/* The certificate of `hongbao setup --self-signed` was asked for, to try the site. */
+static void signer_check(struct doctor *d, const char *path, X509 *certificate)
+{
+    if (strcmp(path, SELF_SIGNED_FILE) != 0 && X509_self_signed(certificate, 1) == 1 && !is_trusted(certificate))
+        finding_wrong(&d->found, "certificate-self-signed",
+                      d->is_service
+                          ? "hongbao setup --certificate FILE --key FILE # of an authority (docs/how-to/tls.md)"
+                          : "request a certificate of an authority (docs/how-to/tls.md)",
+                      "the certificate %s is signed by itself: browsers warn of it, and some programs refuse it", path);
 }
 
 static void key_check(struct doctor *d, const char *path, const char *certificate_path, X509 *certificate)
@@ -108,25 +138,31 @@ static bool is_of_files(const struct nginx_conf_list *files, const X509 *served)
     return found || read == 0;
 }
 
-static void served_check(struct doctor *d, const char *listen, const char *host)
+/* False: nginx serves another certificate than its files have. */
+static bool served_check(struct doctor *d, const char *listen, const char *host)
 {
+    bool is_served = true;
     struct sockaddr_storage address = { 0 };
     socklen_t len = listen_address(listen, &address);
     X509 *served = tls_ask((const struct sockaddr *)&address, len, host, HANDSHAKE_MS_MAX);
     if (served == NULL && errno != ECONNREFUSED) /* told as nginx-port */
         finding_unchecked(&d->found, "certificate-served", "no TLS handshake for %s with nginx (listen %s): %s", host,
                           listen, strerror(errno));
-    if (served != NULL && !is_of_files(&d->nginx.certificates, served))
+    if (served != NULL && !is_of_files(&d->nginx.certificates, served)) {
+        is_served = false;
         finding_wrong(&d->found, "certificate-served", d->is_service ? "systemctl reload nginx" : "nginx -s reload",
                       "nginx still serves an old certificate for %s (listen %s): its files have another one", host,
                       listen);
+    }
     X509_free(served);
+    return is_served;
 }
 
 void doctor_check_certificates(struct doctor *d)
 {
     char host[DOCTOR_HOST_MAX];
     bool tls, named = false;
+    const size_t wrong_before = d->found.wrong;
     (void)doctor_base_url(d->config, &tls, host);
     for (size_t i = 0; d->nginx_is_read && i < d->nginx.certificates.count; i++) {
         const char *path = d->nginx.certificates.items[i];
@@ -136,6 +172,7 @@ void doctor_check_certificates(struct doctor *d)
                           "the certificate %s can't be read", path);
         else {
             dates_check(d, path, certificate);
+            signer_check(d, path, certificate);
             named |=
                 X509_check_host(certificate, host, 0, 0, NULL) == 1 || X509_check_ip_asc(certificate, host, 0) == 1;
         }
@@ -146,7 +183,9 @@ void doctor_check_certificates(struct doctor *d)
                           "no certificate is for %s, the host of base_url: browsers refuse it", host);
         X509_free(certificate);
     }
-    for (size_t i = 0; d->nginx_is_read && i < d->nginx.listens.count; i++)
+    bool is_served = true; /* told once, not also for IPv6 */
+    for (size_t i = 0; d->nginx_is_read && is_served && i < d->nginx.listens.count; i++)
         if (doctor_listen_has(d->nginx.listens.items[i], STR("ssl")))
-            served_check(d, d->nginx.listens.items[i], host);
+            is_served = served_check(d, d->nginx.listens.items[i], host);
+    d->certificates_wrong = d->found.wrong - wrong_before;
 }

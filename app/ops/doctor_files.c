@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ops/doctor_internal.h"
 #include "ops/file_walk.h"
@@ -28,11 +29,30 @@ static void role_files_check(struct doctor *d)
     }
 }
 
+static void secret_missing_tell(struct doctor *d)
+{
+    const char *path = d->config->secret_file;
+    const char *mend = geteuid() != 0 && access(path, R_OK) != 0 && errno == EACCES ? "sudo hongbao doctor"
+                       : path[0] != '\0'
+                           ? finding_text(&d->found, "install -m 600 COPY %s # COPY: your copy of this file", path)
+                           : "secret_file = FILE # in the configuration; FILE: your copy of the secret";
+    finding_wrong(
+        &d->found, "secret-missing", mend,
+        "the secret of the site is missing, so no process can start: %s. No link to a packet works without it,"
+        " and no backup has it: it is in your copy of the configuration. Without any copy a new one is the"
+        " last resort (docs/how-to/rotate-secrets.md)",
+        d->secret_error);
+}
+
 /* A secret of few different letters was typed, not drawn. */
 static void secret_check(struct doctor *d)
 {
     bool seen[256] = { false };
     size_t different = 0;
+    if (d->secret_error[0] != '\0') {
+        secret_missing_tell(d);
+        return;
+    }
     for (const char *c = d->config->secret; *c != '\0'; c++) {
         different += !seen[(unsigned char)*c];
         seen[(unsigned char)*c] = true;

@@ -8,10 +8,12 @@
 #include "ops/findings.h"
 #include "ops/nginx_conf.h"
 
-enum { DOCTOR_HOST_MAX = 256 };
+enum { DOCTOR_HOST_MAX = 256, DOCTOR_ERROR_MAX = 1024 };
 
 /* Of an installed site: what else mends the rights in Redis. */
 #define DOCTOR_OR_SETUP ". If the mend does not help: hongbao setup"
+
+#define DOCTOR_SETUP    "hongbao setup --non-interactive"
 
 /* The roles of docs/reference/rights.md, in the order of their table. */
 enum doctor_role_id {
@@ -39,15 +41,18 @@ struct doctor_role {
 };
 
 struct doctor {
-    const struct config *config; /* without a role */
+    const struct config *config; /* without a role, and maybe without the secret */
     struct findings found;
     struct arena *arena; /* of found, too */
     int64_t free_mib_min;
     struct doctor_role roles[ROLE_COUNT];
-    bool redis_is_up, mysql_is_up; /* their sockets accept connections */
-    bool is_service;               /* check_is_service */
-    struct str units;              /* what systemctl says about the units; absent: nothing */
-    struct nginx_conf nginx;       /* empty: no file was named */
+    char secret_error[DOCTOR_ERROR_MAX]; /* why the configuration has no secret; empty: it has one */
+    bool redis_is_up, mysql_is_up;       /* their sockets accept connections */
+    bool is_service;                     /* check_is_service */
+    bool is_stopped;                     /* the whole service is, which is told */
+    struct str units;                    /* what systemctl says about the units; absent: nothing */
+    struct nginx_conf nginx;             /* empty: no file was named */
+    size_t certificates_wrong;           /* findings about certificates, which no pool needs */
     bool nginx_is_read;
 };
 
@@ -68,15 +73,25 @@ void doctor_check_worker(struct doctor *d);
 void doctor_check_processes(struct doctor *d);
 void doctor_check_units(struct doctor *d);
 
+/* The names of all findings; *count of them. Static storage. */
+const char *const *doctor_findings(size_t *count);
+
 /* Asks systemd about the units, before the filter of system calls: that needs another program. False: no memory. */
 bool doctor_units_read(struct doctor *d);
-/* Adds what is wrong with the units of which the text tells: what `systemctl show` prints, hongbao.target first. */
-void doctor_units_tell(struct findings *found, struct str text);
+/* Whether the text, what `systemctl show` prints, hongbao.target first, says that the target neither runs nor is
+ * enabled: as after `hongbao setup --remove`, or a first setup that did not reach the end. */
+bool doctor_units_out_of_service(struct str text);
+/* Adds what is wrong with the units of which the text tells: what `systemctl show` prints, hongbao.target first.
+ * Returns whether the whole service is stopped. */
+bool doctor_units_tell(struct findings *found, struct str text);
 
 /* The command of the operator in Redis, as a person types it. */
 const char *doctor_redis_cli(struct doctor *d, const char *command);
 /* The command of the administrator of MariaDB that grants the roles their rights. */
-const char *doctor_grants(struct doctor *d, const struct doctor_role *role);
+const char *doctor_grants(struct doctor *d);
+/* The command of the administrator of MariaDB that executes the statement in the database of the site. The statement
+ * has nothing that the shell expands between double quotes. */
+const char *doctor_mariadb(struct doctor *d, const char *statement);
 /* The value of a setting of Redis (CONFIG GET) in the arena; NULL: it can't be read. */
 const char *doctor_redis_setting(struct doctor *d, const char *name);
 /* "start the settle worker", as a command where there is one. */

@@ -87,11 +87,23 @@ static const char *mysql_folder(struct doctor *d)
     return arena_cstr(d->arena, db_cell(&rows, 0, 0));
 }
 
+/* The folder of a store of the package, by its socket, when the store can't be asked: a full disk may have stopped
+ * it. */
+static const char *store_folder(const struct doctor *d, const char *address, const char *socket, const char *folder)
+{
+    return d->is_service && strstr(address, socket) != NULL ? folder : NULL;
+}
+
 void doctor_check_disks(struct doctor *d)
 {
+    const char *redis = d->redis_is_up ? doctor_redis_setting(d, "dir") : NULL, *mysql = mysql_folder(d);
+    if (redis == NULL)
+        redis = store_folder(d, d->config->redis, "/run/redis-hongbao/", "/var/lib/redis/hongbao");
+    if (mysql == NULL)
+        mysql = store_folder(d, d->config->mysql, "/run/mysqld/", "/var/lib/mysql");
     const char *slash = strrchr(d->config->metrics_file, '/');
-    disk_check(d, "disk-redis", "Redis", d->redis_is_up ? doctor_redis_setting(d, "dir") : NULL);
-    disk_check(d, "disk-mysql", "MariaDB", mysql_folder(d));
+    disk_check(d, "disk-redis", "Redis", redis);
+    disk_check(d, "disk-mysql", "MariaDB", mysql);
     disk_check(d, "disk-logs", "nginx's logs", d->config->nginx_counts_dir);
     if (slash != NULL && slash != d->config->metrics_file) {
         char *folder =

@@ -1,4 +1,5 @@
 /* MariaDB or MySQL: what it promises to keep, the tables, and what waits in them for an operator. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,15 +8,18 @@
 #include "ops/doctor_internal.h"
 #include "ops/migrate.h"
 
+#define CONF_FILE "/etc/mysql/mariadb.conf.d/61-hongbao-durability.cnf"
+
 /* Settings that must have one value, as SHOW GLOBAL VARIABLES shows it. A server that lacks one has no such choice. */
 static const struct wanted {
     const char *finding, *setting, *value, *why;
+    bool at_start_only; /* a server that runs does not change it */
 } WANTED[] = {
-    { "mysql-flush", "innodb_flush_log_at_trx_commit", "1", "a power cut loses money that was moved" },
-    { "mysql-doublewrite", "innodb_doublewrite", "ON", "a power cut can tear a page of the tables" },
-    { "mysql-read-only", "read_only", "OFF", "nothing can be sent, settled or refunded: is this a replica?" },
-    { "mysql-checks", "check_constraint_checks", "ON", "the tables' own rules for balances do not hold" },
-    { "mysql-foreign-keys", "foreign_key_checks", "ON", "rows may name what does not exist" },
+    { "mysql-flush", "innodb_flush_log_at_trx_commit", "1", "a power cut loses money that was moved", false },
+    { "mysql-doublewrite", "innodb_doublewrite", "ON", "a power cut can tear a page of the tables", true },
+    { "mysql-read-only", "read_only", "OFF", "nothing can be sent, settled or refunded: is this a replica?", false },
+    { "mysql-checks", "check_constraint_checks", "ON", "the tables' own rules for balances do not hold", false },
+    { "mysql-foreign-keys", "foreign_key_checks", "ON", "rows may name what does not exist", false },
 };
 
 static const char *variable(struct doctor *d, struct db *db, const char *name)
@@ -41,19 +45,19 @@ static bool variable_is(const char *value, const char *wanted)
 
 static void variable_wrong(struct doctor *d, const struct wanted *w, const char *value)
 {
-    finding_wrong(&d->found, w->finding,
-                  finding_text(&d->found,
-                               "SET GLOBAL %s = %s, as administrator, and the same in the configuration of"
-                               " MariaDB",
-                               w->setting, w->value),
-                  "%s is %s, not %s: %s", w->setting, value, w->value, w->why);
+    const char *set = w->at_start_only
+                          ? finding_text(&d->found, "printf '[mariadbd]\\n%s = %s\\n' >%s; systemctl restart mariadb",
+                                         w->setting, w->value, CONF_FILE)
+                          : doctor_mariadb(d, finding_text(&d->found, "SET GLOBAL %s = %s", w->setting, w->value));
+    finding_wrong(&d->found, w->finding, set, "%s is %s, not %s: %s%s", w->setting, value, w->value, w->why,
+                  w->at_start_only ? "" : ". The configuration of MariaDB needs it, too, for the next start");
 }
 
 /* A log of changes that is not synced can end before the tables do. */
 static void binlog_check(struct doctor *d, struct db *db)
 {
     static const struct wanted sync = { "mysql-binlog", "sync_binlog", "1",
-                                        "after a power cut replicas and backups lack the last changes" };
+                                        "after a power cut replicas and backups lack the last changes", false };
     const char *log = variable(d, db, "log_bin"), *value = variable(d, db, sync.setting);
     if (log != NULL && variable_is(log, "ON") && value != NULL && strcmp(value, sync.value) != 0)
         variable_wrong(d, &sync, value);
@@ -69,12 +73,13 @@ static void charset_check(struct doctor *d, struct db *db)
         rows.count == 0)
         return;
     if (!str_equal(db_cell(&rows, 0, 0), STR("utf8mb4")) || !str_equal(db_cell(&rows, 0, 1), STR("utf8mb4_bin")))
-        finding_wrong(&d->found, "mysql-charset",
-                      finding_text(&d->found, "ALTER DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-                                   d->config->mysql_database),
-                      "the database has the collation %.*s, not utf8mb4_bin: the next migration makes tables that lose"
-                      " characters or take different names for the same",
-                      STR_ARG(db_cell(&rows, 0, 1)));
+        finding_wrong(
+            &d->found, "mysql-charset",
+            doctor_mariadb(d, finding_text(&d->found, "ALTER DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+                                           d->config->mysql_database)),
+            "the database has the collation %.*s, not utf8mb4_bin: the next migration makes tables that lose"
+            " characters or take different names for the same",
+            STR_ARG(db_cell(&rows, 0, 1)));
 }
 
 void doctor_check_mysql(struct doctor *d)
@@ -108,31 +113,43 @@ static void version_check(struct doctor *d, struct db *db)
         (void)fclose(out);
     if (st != ST_OK)
         finding_wrong(&d->found, "schema",
-                      st == ST_CONFLICT    ? "hongbao migrate, then grants.sql (docs/how-to/migrations.md)"
-                      : st == ST_NOT_FOUND ? "hongbao restore --replace BACKUP (docs/how-to/backup.md)"
+                      st == ST_CONFLICT    ? finding_text(&d->found, "hongbao migrate && %s", doctor_grants(d))
+                      : st == ST_NOT_FOUND ? "hongbao restore --replace BACKUP # its folder (docs/how-to/backup.md)"
                                            : "install the program that made the tables (docs/how-to/migrations.md)",
                       "%s", reason[0] != '\0' ? reason : status_name(st));
 }
 
-/* Queries whose rows are each a fault. Their first column says which. */
+/* Queries whose rows are each a fault. Their first column says which. mend: NULL for a table, which is converted. */
 static const struct fault {
     const char *finding, *sql, *text, *mend;
 } FAULTS[] = {
     { "schema-interrupted", "SELECT LPAD(version, 4, '0') FROM schema_progress", "a migration was interrupted",
-      "hongbao migrate: it continues there" },
+      "hongbao migrate # continues it" },
     { "schema-engine",
       "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
       " AND engine <> 'InnoDB'",
-      "a table is not InnoDB, so its changes are not part of transactions",
-      "ALTER TABLE NAME ENGINE = InnoDB, then hongbao audit" },
+      "a table is not InnoDB, so its changes are not part of transactions", NULL },
     { "schema-definer",
       "SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()"
       " AND (definer <> CURRENT_USER() OR security_type <> 'DEFINER')",
       "a routine does not run with the rights of the role migrate, so it can move no money",
       "restore the routines as hongbao_migrate (docs/how-to/backup.md)" },
     { "dead-letters", "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL HAVING COUNT(*) > 0",
-      "events that can't be settled wait for an operator", "hongbao replay (docs/how-to/dead-letters.md)" },
+      "events that can't be settled wait for an operator",
+      "hongbao replay # lists them (docs/how-to/dead-letters.md)" },
 };
+
+/* A name that the shell or MariaDB would not take as it is stands for itself in the text of the finding alone. */
+static const char *table_mend(struct doctor *d, struct str table)
+{
+    bool is_plain = table.len > 0;
+    for (size_t i = 0; i < table.len; i++)
+        is_plain = is_plain && (isalnum((unsigned char)table.ptr[i]) || table.ptr[i] == '_');
+    if (!is_plain)
+        table = STR("NAME");
+    const char *alter = finding_text(&d->found, "ALTER TABLE %.*s ENGINE = InnoDB", STR_ARG(table));
+    return finding_text(&d->found, "%s && hongbao audit", doctor_mariadb(d, alter));
+}
 
 static void partitions_check(struct doctor *d, struct db *db)
 {
@@ -161,7 +178,8 @@ void doctor_check_schema(struct doctor *d)
             continue; /* version_check has told why: the table is not there */
         for (size_t row = 0; row < rows.count; row++) {
             struct str which = db_cell(&rows, row, 0);
-            finding_wrong(&d->found, FAULTS[i].finding, FAULTS[i].mend, "%s: %.*s", FAULTS[i].text, STR_ARG(which));
+            const char *mend = FAULTS[i].mend != NULL ? FAULTS[i].mend : table_mend(d, which);
+            finding_wrong(&d->found, FAULTS[i].finding, mend, "%s: %.*s", FAULTS[i].text, STR_ARG(which));
         }
     }
     partitions_check(d, db);

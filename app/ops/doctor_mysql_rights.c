@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
 #include "ops/rights.h"
@@ -107,15 +108,32 @@ static bool actual_read(struct doctor *d, const struct doctor_role *role, struct
     return true;
 }
 
-const char *doctor_grants(struct doctor *d, const struct doctor_role *role)
+/* The options by which the client reaches the first address. */
+static const char *mysql_options_text(struct doctor *d)
+{
+    struct address_list list;
+    if (address_list_read(str_from(d->config->mysql), &list) != NULL)
+        return "";
+    const struct address *first = &list.items[0];
+    return first->port == 0 ? finding_text(&d->found, "--socket=%s", first->name)
+                            : finding_text(&d->found, "--host=%s --port=%u --password", first->name, first->port);
+}
+
+const char *doctor_mariadb(struct doctor *d, const char *statement)
+{
+    return finding_text(&d->found, "mariadb %s --user=root %s -e \"%s\"", mysql_options_text(d),
+                        d->config->mysql_database, statement == NULL ? "" : statement);
+}
+
+const char *doctor_grants(struct doctor *d)
 {
     const char *folder = finding_text(&d->found, "%s/rights", config_data_dir());
     const char *file = finding_text(&d->found, "%s/grants.sql", folder);
     if (file == NULL || access(file, F_OK) != 0)
         folder = "deploy/rights";
     const char *demo = d->config->demo ? finding_text(&d->found, " %s/grants-demo.sql", folder) : "";
-    return finding_text(&d->found, "cat %s/grants.sql%s | mariadb --socket=%s --user=root %s", folder,
-                        demo == NULL ? "" : demo, d->config->mysql_socket, role->config.mysql_database);
+    return finding_text(&d->found, "cat %s/grants.sql%s | mariadb %s --user=root %s", folder, demo == NULL ? "" : demo,
+                        mysql_options_text(d), d->config->mysql_database);
 }
 
 static void rights_compare(struct doctor *d, const struct doctor_role *role)
@@ -124,11 +142,11 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role)
     if (expected == NULL || actual == NULL || !actual_read(d, role, actual))
         return;
     expected_read(d, role, expected);
-    const char *mend = doctor_grants(d, role);
+    const char *mend = doctor_grants(d);
     const char *lacks = words_without(expected, actual, d->arena), *more = words_without(actual, expected, d->arena);
     if (lacks[0] != '\0')
-        finding_wrong(&d->found, "mysql-right-missing", mend, "in MariaDB, %s lacks %s", role->config.mysql_user,
-                      lacks);
+        finding_wrong(&d->found, "mysql-right-missing", d->is_service ? DOCTOR_SETUP : mend, "in MariaDB, %s lacks %s",
+                      role->config.mysql_user, lacks);
     if (more[0] != '\0')
         finding_wrong(&d->found, "mysql-right-excess", d->is_service ? "hongbao setup" : mend,
                       "in MariaDB, %s has more than it needs: %s", role->config.mysql_user, more);

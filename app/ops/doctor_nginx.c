@@ -60,6 +60,15 @@ bool doctor_listen_has(const char *listen, struct str option)
     return false;
 }
 
+/* Whether an earlier `listen` has the port of this one, which has been told then: for IPv6, of another site. */
+static bool port_is_told(const struct nginx_conf_list *listens, size_t index, unsigned port)
+{
+    for (size_t i = 0; i < index; i++)
+        if (doctor_listen_port(listens->items[i]) == port)
+            return true;
+    return false;
+}
+
 static void ports_check(struct doctor *d)
 {
     const struct nginx_conf_list *listens = &d->nginx.listens;
@@ -68,7 +77,7 @@ static void ports_check(struct doctor *d)
                       "%s and its includes have no `listen`", d->nginx.file);
     for (size_t i = 0; i < listens->count; i++) {
         unsigned port = doctor_listen_port(listens->items[i]);
-        if (port != 0 && !port_listens(port))
+        if (port != 0 && !port_listens(port) && !port_is_told(listens, i, port))
             finding_wrong(&d->found, "nginx-port",
                           d->is_service ? "systemctl start nginx; journalctl -u nginx -n 20 --no-pager"
                                         : "start nginx, and look into its error log",

@@ -10,7 +10,7 @@
 #include "ops/doctor_internal.h"
 #include "ops/fcgi_ask.h"
 
-enum { QUESTION_MAX = 32 };
+enum { QUESTION_MAX = 32, ANSWER_S_MAX = 5, MS_PER_S = 1000 };
 
 /* ---- pools ---- */
 
@@ -34,8 +34,18 @@ static bool is_ready(struct str answer)
     return answer.len > 0 && (!str_starts(answer, STR("Status: ")) || str_starts(answer, STR("Status: 200")));
 }
 
-/* Each line of /readyz/POOL is a problem. */
-static void problems_tell(struct doctor *d, const char *path, struct str answer)
+/* What mends a pool that is not ready while nothing else is wrong. */
+static const char *pool_restart(struct doctor *d, const char *pool)
+{
+    return d->is_service
+               ? finding_text(&d->found,
+                              "systemctl restart 'hongbao-%s@*'; journalctl -u 'hongbao-%s@*' -n 20 --no-pager", pool,
+                              pool)
+               : finding_text(&d->found, "restart the pool %s, and look into its log", pool);
+}
+
+/* Each line of /readyz/POOL is a problem. others: findings that may explain it. */
+static void problems_tell(struct doctor *d, const char *path, const char *pool, struct str answer, size_t others)
 {
     struct str rest = str_after(answer, STR("\r\n\r\n"));
     bool has_looked = !findings_skip(&d->found, "roles");
@@ -45,12 +55,14 @@ static void problems_tell(struct doctor *d, const char *path, struct str answer)
             has_looked && ((!d->redis_is_up && str_starts(line, STR("redis:"))) ||
                            (!d->mysql_is_up && str_starts(line, STR("mysql:")))); /* as redis-down, mysql-down */
         if (line.len > 0 && !is_told)
-            finding_wrong(&d->found, "pool-not-ready", "mend what the other findings name", "the pool on %s says: %.*s",
-                          path, STR_ARG(line));
+            finding_wrong(&d->found, "pool-not-ready",
+                          others > 0 ? "hongbao doctor # again, once the findings above are mended"
+                                     : pool_restart(d, pool),
+                          "the pool on %s says: %.*s", path, STR_ARG(line));
     }
 }
 
-static void pool_check(struct doctor *d, const char *path, const char *pool)
+static void pool_check(struct doctor *d, const char *path, const char *pool, size_t others)
 {
     struct stat info;
     char question[QUESTION_MAX];
@@ -63,19 +75,13 @@ static void pool_check(struct doctor *d, const char *path, const char *pool)
         return;
     }
     (void)snprintf(question, sizeof question, "/readyz/%s", pool);
-    struct str answer = fcgi_ask(fd, question, d->arena);
+    struct str answer = fcgi_ask(fd, question, ANSWER_S_MAX * MS_PER_S, d->arena);
     (void)close(fd);
     if (answer.len == 0)
-        finding_wrong(
-            &d->found, "pool-silent",
-            d->is_service
-                ? finding_text(&d->found,
-                               "systemctl restart 'hongbao-%s@*'; journalctl -u 'hongbao-%s@*' -n 20 --no-pager", pool,
-                               pool)
-                : "restart the pool, and look into its log",
-            "the pool on %s accepts connections, but does not answer within %d s", path, (int)FCGI_ASK_S_MAX);
+        finding_wrong(&d->found, "pool-silent", pool_restart(d, pool),
+                      "the pool on %s accepts connections, but does not answer within %d s", path, (int)ANSWER_S_MAX);
     else if (!is_ready(answer))
-        problems_tell(d, path, answer);
+        problems_tell(d, path, pool, answer, others);
     if (stat(path, &info) == 0 && (info.st_mode & S_IRWXO) != 0)
         finding_wrong(&d->found, "pool-socket-mode", finding_text(&d->found, "chmod 0660 %s", path),
                       "everybody on this machine may connect to %s, and name any address as a visitor's", path);
@@ -84,6 +90,9 @@ static void pool_check(struct doctor *d, const char *path, const char *pool)
 void doctor_check_pools(struct doctor *d)
 {
     bool named[ARRAY_LEN(POOLS)] = { false };
+    const size_t others = d->found.wrong - d->certificates_wrong;
+    if (d->is_stopped)
+        return;
     if (!d->nginx_is_read) {
         finding_unchecked(&d->found, "pools", "nginx's configuration, which names their sockets, was not read");
         return;
@@ -93,7 +102,7 @@ void doctor_check_pools(struct doctor *d)
         if (pool < 0)
             continue;
         named[pool] = true;
-        pool_check(d, d->nginx.sockets.items[i], POOLS[pool]);
+        pool_check(d, d->nginx.sockets.items[i], POOLS[pool], others);
     }
     for (size_t i = 0; i < ARRAY_LEN(POOLS); i++)
         if (!named[i])
@@ -115,6 +124,12 @@ void doctor_check_worker(struct doctor *d)
 {
     struct db_rows rows;
     struct db *db = d->roles[ROLE_SETTLE].db;
+    if (d->is_stopped)
+        return;
+    if (db != NULL && d->roles[ROLE_SETTLE].redis == NULL) { /* it connects to MariaDB once it has Redis */
+        finding_unchecked(&d->found, "worker", "the settle worker waits for Redis");
+        return;
+    }
     if (db == NULL || d->config->rights_dir[0] == '\0') {
         finding_unchecked(&d->found, "worker", "%s",
                           db == NULL ? "the role settle is not logged in"

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/address.h"
 #include "base/array.h"
+#include "io/redis_fence.h"
 #include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/keys.h"
@@ -26,13 +28,39 @@ static const struct wanted {
     { "redis-timeout", "timeout", "0", "Redis ends the connections of processes that wait" },
 };
 
+/* The options by which redis-cli reaches the first address. */
+static const char *redis_options(struct doctor *d)
+{
+    struct address_list list;
+    if (address_list_read(str_from(d->config->redis), &list) != NULL)
+        return "";
+    const struct address *first = &list.items[0];
+    return first->port == 0 ? finding_text(&d->found, "-s %s", first->name)
+                            : finding_text(&d->found, "-h %s -p %u", first->name, first->port);
+}
+
+/* Whether others than Redis's own user can connect: by TCP, or by a socket whose mode lets them. */
+static bool redis_is_reachable(struct doctor *d)
+{
+    const char *port = doctor_redis_setting(d, "port");
+    struct address_list list;
+    struct stat info;
+    bool is_reachable =
+        (port != NULL && strcmp(port, "0") != 0) || address_list_read(str_from(d->config->redis), &list) != NULL;
+    for (size_t i = 0; !is_reachable && i < list.count; i++)
+        is_reachable = list.items[i].port != 0 ||
+                       (stat(list.items[i].name, &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+    return is_reachable;
+}
+
 const char *doctor_redis_cli(struct doctor *d, const char *command)
 {
     const struct config *c = &d->roles[ROLE_OPERATOR].config;
-    return c->redis_user[0] == '\0'
-               ? finding_text(&d->found, "redis-cli -s %s %s", d->config->redis_socket, command)
-               : finding_text(&d->found, "redis-cli -s %s --user %s --askpass %s # its password: %s/operator.conf",
-                              d->config->redis_socket, c->redis_user, command, d->config->rights_dir);
+    return c->redis_user[0] == '\0' ? finding_text(&d->found, "redis-cli %s %s", redis_options(d), command)
+                                    : finding_text(&d->found,
+                                                   "REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' %s/operator.conf) "
+                                                   "redis-cli %s --user %s %s",
+                                                   d->config->rights_dir, redis_options(d), c->redis_user, command);
 }
 
 /* The reply of the operator's command as one text in the arena; NULL: none. element: of a list, from 0. */
@@ -137,13 +165,10 @@ static void state_check(struct doctor *d)
 static void default_user_check(struct doctor *d)
 {
     struct config nobody = *d->config;
-    struct stat info;
     nobody.redis_user[0] = '\0';
     struct redis *r = redis_new(&nobody);
     bool is_open = r != NULL && redis_ping(r) == ST_OK;
-    const char *port = doctor_redis_setting(d, "port");
-    bool is_reachable = (port != NULL && strcmp(port, "0") != 0) ||
-                        (stat(d->config->redis_socket, &info) == 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+    bool is_reachable = redis_is_reachable(d);
     redis_free(r);
     if (is_open && is_reachable && d->config->rights_dir[0] != '\0')
         finding_wrong(&d->found, "redis-default",
@@ -159,13 +184,15 @@ static void fence_check(struct doctor *d)
     struct redis *r = d->roles[ROLE_HOT].redis;
     if (r == NULL)
         return;
-    live_fence_set(r, d->config);
+    live_fences_set(r, d->config);
     (void)redis_ping(r);
-    if (!redis_fence_is_open(r))
+    if (redis_fences_open(r) < (uint32_t)d->config->partitions)
         finding_wrong(&d->found, "redis-fence",
                       d->is_service ? doctor_worker_start(d)
                                     : "start the settle worker, with the same number of partitions",
-                      "the settle worker has not compared this Redis with the tables: grabs are refused");
+                      "the settle worker has not compared %u of %u partitions in Redis with the tables: their grabs are"
+                      " refused",
+                      (uint32_t)d->config->partitions - redis_fences_open(r), (uint32_t)d->config->partitions);
 }
 
 void doctor_check_redis(struct doctor *d)

@@ -1,6 +1,7 @@
 /* The rights of each role in Redis, compared with deploy/rights/users.acl.in. */
 #include "base/array.h"
 #include "io/redis_reply.h"
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
 #include "ops/rights.h"
@@ -66,12 +67,14 @@ static void words_of_the_file_add(struct words *actual, const struct words *expe
 static void rights_compare(struct doctor *d, const struct doctor_role *role, const redisReply *user)
 {
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
+    bool is_of_others = d->is_service && check_redis_unit(d->config) == NULL;
     const char *mend =
-        d->is_service
+        is_of_others ? "hongbao setup" /* tells their administrator what to run */
+        : d->is_service
             ? doctor_redis_cli(d, "ACL LOAD")
             : finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
                            doctor_redis_cli(d, "ACL LOAD"));
-    const char *name = role->config.redis_user, *more_help = d->is_service ? DOCTOR_OR_SETUP : "";
+    const char *name = role->config.redis_user, *more_help = d->is_service && !is_of_others ? DOCTOR_OR_SETUP : "";
     if (expected == NULL || actual == NULL)
         return;
     if (!expected_read(name, expected, d->arena)) {

@@ -57,22 +57,28 @@ static bool unit_read(struct str *text, struct unit *u)
     return u->name.len > 0;
 }
 
+bool doctor_units_out_of_service(struct str text)
+{
+    struct unit target;
+    return unit_read(&text, &target) && str_equal(target.name, STR(TARGET)) &&
+           str_equal(target.file, STR("disabled")) && str_equal(target.active, STR("inactive"));
+}
+
 /* FAULT_COUNT: none. Units that only others start, as that of the backup, are neither enabled nor disabled. */
 static enum fault unit_fault(const struct unit *u)
 {
-    bool is_target = str_equal(u->name, STR(TARGET));
     if (str_equal(u->load, STR("masked")))
         return MASKED;
     if (str_equal(u->active, STR("failed")) || str_equal(u->sub, STR("auto-restart")))
         return FAILED;
     if (str_equal(u->file, STR("enabled")) && str_equal(u->active, STR("inactive")))
         return STOPPED;
-    if (str_equal(u->file, STR("disabled")) && (is_target || str_equal(u->active, STR("active"))))
+    if (str_equal(u->file, STR("disabled")) && str_equal(u->active, STR("active")))
         return NOT_ENABLED;
     return FAULT_COUNT;
 }
 
-void doctor_units_tell(struct findings *found, struct str text)
+bool doctor_units_tell(struct findings *found, struct str text)
 {
     struct buf names[FAULT_COUNT] = { 0 };
     bool is_stopped = false; /* the target, and so all the others */
@@ -92,9 +98,10 @@ void doctor_units_tell(struct findings *found, struct str text)
             finding_wrong(
                 found, FAULTS[i].finding,
                 finding_text(found, "%s%s%s", FAULTS[i].command, FAULTS[i].names_no_units ? "" : list, FAULTS[i].after),
-                "%s:%s", FAULTS[i].text, list);
+                "%s:%s", i == STOPPED && is_stopped ? "the service is stopped" : FAULTS[i].text, list);
         buf_free(&names[i]);
     }
+    return is_stopped;
 }
 
 bool doctor_units_read(struct doctor *d)
@@ -114,5 +121,5 @@ void doctor_check_units(struct doctor *d)
     if (d->is_service && d->units.ptr == NULL)
         finding_unchecked(&d->found, "units", "systemctl does not tell their states");
     else
-        doctor_units_tell(&d->found, d->units);
+        d->is_stopped = doctor_units_tell(&d->found, d->units);
 }

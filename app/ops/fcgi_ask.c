@@ -1,13 +1,15 @@
 #include "ops/fcgi_ask.h"
 
 #include <fastcgi.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "ops/socket_wait.h"
 
 enum { ANSWER_BYTES_MAX = 1 << 16, REQUEST_ID = 1, BYTE = 0xff, BYTE_BITS = 8 };
 
@@ -66,20 +68,28 @@ static struct str output_of(struct str records, struct arena *a)
     return copy;
 }
 
-struct str fcgi_ask(int fd, const char *path, struct arena *a)
+/* Reads until the pool closes, into a buffer with a limit. False: the deadline passed, or the connection broke. */
+static bool answer_read(int fd, int64_t deadline_ms, struct buf *answer)
 {
-    const struct timeval limit = { .tv_sec = FCGI_ASK_S_MAX };
+    ssize_t n = 1;
+    while (n > 0 && buf_reserve(answer, BUFSIZ)) {
+        if (!socket_wait(fd, POLLIN, deadline_ms))
+            return false;
+        n = recv(fd, answer->ptr + answer->len, BUFSIZ, MSG_DONTWAIT);
+        answer->len += n > 0 ? (size_t)n : 0;
+    }
+    return n >= 0;
+}
+
+struct str fcgi_ask(int fd, const char *path, int limit_ms, struct arena *a)
+{
+    const int64_t deadline_ms = clock_monotonic_ms() + limit_ms;
     struct buf request = BUF_EMPTY, answer = { .limit = ANSWER_BYTES_MAX };
     request_append(&request, path);
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    bool ok = !request.failed && send(fd, request.ptr, request.len, MSG_NOSIGNAL) == (ssize_t)request.len;
-    ssize_t n = ok ? 1 : -1;
-    while (n > 0 && buf_reserve(&answer, BUFSIZ)) {
-        n = recv(fd, answer.ptr + answer.len, BUFSIZ, 0);
-        answer.len += n > 0 ? (size_t)n : 0;
-    }
-    struct str text = n < 0 ? STR_NONE : output_of(buf_view(&answer), a);
+    /* It is small, so the buffer of a new connection takes it whole. */
+    bool sent =
+        !request.failed && send(fd, request.ptr, request.len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)request.len;
+    struct str text = sent && answer_read(fd, deadline_ms, &answer) ? output_of(buf_view(&answer), a) : STR_NONE;
     buf_free(&request);
     buf_free(&answer);
     return text;

@@ -5,10 +5,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-enum { FCGI_ASK_S_MAX = 5 };
-
 /* The answer to GET path with its headers, in the arena; at most 64 KiB of it. fd: a connection to the pool, used for
- * nothing else. Empty: there was no answer within FCGI_ASK_S_MAX. */
-struct str fcgi_ask(int fd, const char *path, struct arena *a);
+ * nothing else. Empty: the whole answer was not there within limit_ms. */
+struct str fcgi_ask(int fd, const char *path, int limit_ms, struct arena *a);
 
 #endif

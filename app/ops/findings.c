@@ -1,10 +1,14 @@
 #include "ops/findings.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/value.h"
+
+#define MANUAL_INSTALLED "/usr/share/doc/hongbao/docs"
 
 enum { TEXT_BYTES_MAX = 4096 };
 
@@ -76,14 +80,41 @@ bool findings_skip(const struct findings *f, const char *name)
     return false;
 }
 
+const char *findings_manual(void)
+{
+    return access(MANUAL_INSTALLED, F_OK) == 0 ? MANUAL_INSTALLED : NULL;
+}
+
+/* The text with the folder of the manual in place of each "docs" that begins a path, in the arena. */
+static struct str manual_named(const struct findings *f, struct str text)
+{
+    static const struct str name = { "docs/", 5 };
+    struct buf out = BUF_EMPTY;
+    if (f->manual == NULL)
+        return text;
+    for (size_t i = 0; i < text.len; i++) {
+        const char before = i == 0 ? ' ' : text.ptr[i - 1];
+        if (before != '/' && !isalnum((unsigned char)before) && str_starts(str_skip(text, i), name)) {
+            buf_cstr(&out, f->manual);
+            i += name.len - 2; /* goes on with the slash */
+        } else {
+            buf_char(&out, text.ptr[i]);
+        }
+    }
+    struct str copy = arena_str(f->arena, str_or_empty(buf_view(&out)));
+    buf_free(&out);
+    return copy;
+}
+
 static void kind_print(const struct findings *f, bool is_wrong, struct buf *out)
 {
     for (const struct finding *one = f->first; one != NULL; one = one->next) {
         if (one->is_wrong != is_wrong)
             continue;
-        buf_printf(out, "%s %s: %.*s\n", is_wrong ? "wrong:" : "not checked:", one->name, STR_ARG(one->text));
+        buf_printf(out, "%s %s: %.*s\n", is_wrong ? "wrong:" : "not checked:", one->name,
+                   STR_ARG(manual_named(f, one->text)));
         if (is_wrong)
-            buf_printf(out, "    mend: %.*s\n", STR_ARG(one->mend));
+            buf_printf(out, "    mend: %.*s\n", STR_ARG(manual_named(f, one->mend)));
     }
 }
 
@@ -94,10 +125,10 @@ static void kind_json(const struct findings *f, bool is_wrong, struct buf *out)
         if (one->is_wrong != is_wrong)
             continue;
         buf_printf(out, "%s{\"name\":\"%s\",\"text\":", comma, one->name);
-        value_json_string(out, one->text);
+        value_json_string(out, manual_named(f, one->text));
         if (is_wrong) {
             buf_cstr(out, ",\"mend\":");
-            value_json_string(out, one->mend);
+            value_json_string(out, manual_named(f, one->mend));
         }
         buf_char(out, '}');
         comma = ",";

@@ -20,6 +20,7 @@ struct findings {
     struct arena *arena; /* the caller's */
     struct finding *first, *last;
     size_t wrong, unchecked;             /* numbers of findings of each kind */
+    const char *manual;                  /* the folder that texts and mends name as docs/; NULL: as they name it */
     const char *skip[FINDINGS_SKIP_MAX]; /* findings of these names are left out */
     size_t skip_count;
 };
@@ -31,6 +32,8 @@ void finding_wrong(struct findings *f, const char *name, const char *mend, const
 /* Something can't be looked at, and the reason why. */
 void finding_unchecked(struct findings *f, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The folder of the installed manual; NULL: it is not installed. */
+const char *findings_manual(void);
 /* A formatted text in the arena, for mend. */
 const char *finding_text(struct findings *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether findings of this name are left out. */

@@ -411,7 +411,8 @@ static enum status pending_apply(struct migrate *m)
     return st;
 }
 
-/* Lets one migrator at a time work on this database; the lock ends with the connection at the latest. */
+/* Lets one migrator at a time work on this database; the lock ends with the connection at the latest. In Galera it is
+ * local to a node: migrators use the first one of the setting mysql. */
 static enum status lock_take(struct migrate *m)
 {
     struct db_rows rows;

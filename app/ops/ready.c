@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "io/metrics_processes.h"
+#include "io/redis_fence.h"
 #include "ops/backlog.h"
 #include "ops/migrate.h"
 #include "ops/redis_state.h"
@@ -69,11 +70,16 @@ static void redis_look(struct exchange *x, struct report *r)
         return;
     }
     part_fine(r, READY_REDIS);
-    if (redis_fence_is_open(x->app->stores.redis))
+    const uint32_t count = (uint32_t)x->app->stores.config->partitions;
+    const uint32_t open = redis_fences_open(x->app->stores.redis);
+    if (open > 0) /* with one of several servers lost, the others' partitions are grabbed */
         part_fine(r, READY_FENCE);
     else
         part_fails(r, READY_FENCE,
-                   STR("Redis is not compared by the settle worker yet, or for another number of partitions"));
+                   arena_printf(r->arena,
+                                "%u of %u partitions in Redis are not compared by the settle worker yet, or for another"
+                                " number of partitions",
+                                count - open, count));
 }
 
 /* The schema is compared with what this process read at its start: while an upgrade is unpacked, the folder has files
@@ -144,6 +150,7 @@ static bool ping_wait(struct exchange *x)
     const struct str ping[] = { STR("PING") };
     if (x->step > 0)
         return false;
+    redis_queue_fences(x->app->stores.redis);
     redis_queue(x->app->stores.redis, &x->call, ping, 1);
     return true;
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "io/redis_cluster.h"
 #include "io/redis_reply.h"
 
 enum { LOOK_MS = 10 * 1000, TELL_MS = 60 * 1000, HIGH_PERCENT = 75, FULL_PERCENT = 95, PERCENT = 100 };
@@ -29,14 +30,27 @@ enum redis_memory_state redis_memory_state(const struct redis_memory *m)
                                      : REDIS_MEMORY_FINE;
 }
 
+bool redis_memory_is_tighter(const struct redis_memory *m, const struct redis_memory *than)
+{
+    enum redis_memory_state a = redis_memory_state(m), b = redis_memory_state(than);
+    return a != b ? a > b : m->max_bytes - m->used_bytes < than->max_bytes - than->used_bytes;
+}
+
 enum status redis_memory_read(struct redis *r, struct redis_memory *out)
 {
-    struct redis_call call;
     const struct str args[] = { STR("INFO"), STR("memory") };
-    enum status st = redis_do(r, &call, args, 2);
-    if (st == ST_OK && !redis_memory_parse(redis_reply_str(call.reply), out))
-        st = ST_CORRUPT;
-    redis_call_free(&call);
+    size_t count = redis_primaries(r);
+    enum status st = count == 0 ? ST_UNAVAILABLE : ST_OK;
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        struct redis_call call;
+        struct redis_memory one;
+        st = redis_do_at(r, &call, i, args, 2);
+        if (st == ST_OK && !redis_memory_parse(redis_reply_str(call.reply), &one))
+            st = ST_CORRUPT;
+        if (st == ST_OK && (i == 0 || redis_memory_is_tighter(&one, out)))
+            *out = one;
+        redis_call_free(&call);
+    }
     return st;
 }
 

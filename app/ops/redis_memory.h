@@ -24,7 +24,10 @@ enum redis_memory_state {
 /* Reads used_memory and maxmemory of the reply to INFO memory. False: one of them is missing. Pure. */
 bool redis_memory_parse(struct str info, struct redis_memory *out);
 enum redis_memory_state redis_memory_state(const struct redis_memory *m); /* pure */
-/* Asks Redis. ST_OK · the status of the call · ST_CORRUPT. */
+/* True when m is nearer to its limit. Pure. */
+bool redis_memory_is_tighter(const struct redis_memory *m, const struct redis_memory *than);
+/* Asks Redis; of the primaries of a cluster the one that is nearest to its limit. ST_OK · the status of the call ·
+ * ST_CORRUPT. */
 enum status redis_memory_read(struct redis *r, struct redis_memory *out);
 
 /* The watch of the settle worker. Zeroed at first. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "io/redis_cluster.h"
 #include "io/redis_reply.h"
 
 /* The value of a line "\nname:value\r\n"; STR_NONE: there is no such line. */
@@ -28,14 +29,36 @@ bool redis_state_parse(struct str info, struct redis_state *out)
            redis_memory_parse(info, &out->memory);
 }
 
+/* Of several servers the worst state counts. */
+static void state_add(struct redis_state *all, const struct redis_state *one)
+{
+    all->evicts = all->evicts || one->evicts;
+    all->aof = all->aof && one->aof;
+    all->write_ok = all->write_ok && one->write_ok;
+    all->rewrite_ok = all->rewrite_ok && one->rewrite_ok;
+    all->aof_bytes += one->aof_bytes;
+    all->start_s = one->start_s < all->start_s ? one->start_s : all->start_s;
+    if (redis_memory_is_tighter(&one->memory, &all->memory))
+        all->memory = one->memory;
+}
+
 enum status redis_state_read(struct redis *r, struct redis_state *out)
 {
-    struct redis_call call;
-    const struct str args[] = { STR("INFO") }; /* several sections in one call need Redis 7 */
-    enum status st = status_idempotent(redis_do(r, &call, args, 1));
-    if (st == ST_OK && !redis_state_parse(redis_reply_str(call.reply), out))
-        st = ST_CORRUPT;
-    redis_call_free(&call);
+    const struct str args[] = { STR("INFO") };
+    size_t count = redis_primaries(r);
+    enum status st = count == 0 ? ST_UNAVAILABLE : ST_OK;
+    for (size_t i = 0; st == ST_OK && i < count; i++) {
+        struct redis_call call;
+        struct redis_state one;
+        st = status_idempotent(redis_do_at(r, &call, i, args, 1));
+        if (st == ST_OK && !redis_state_parse(redis_reply_str(call.reply), &one))
+            st = ST_CORRUPT;
+        if (st == ST_OK && i > 0)
+            state_add(out, &one);
+        else if (st == ST_OK)
+            *out = one;
+        redis_call_free(&call);
+    }
     return st;
 }
 

@@ -17,7 +17,8 @@ struct redis_state {
 
 /* Reads the reply to INFO. False: a line is missing. Pure. */
 bool redis_state_parse(struct str info, struct redis_state *out);
-/* Asks Redis. ST_OK · the status of the call · ST_CORRUPT. */
+/* Asks Redis: of a cluster every primary; the worst state of all counts, the sizes of the files are added. ST_OK · the
+ * status of the call · ST_CORRUPT. */
 enum status redis_state_read(struct redis *r, struct redis_state *out);
 /* Appends the gauges for Prometheus. */
 void redis_state_print(const struct redis_state *s, struct buf *out);

@@ -95,7 +95,7 @@ static enum status process_start(const struct config *config, const char *role, 
 /* Restricts the system calls, unless the settings say otherwise. */
 static enum status process_confine(const struct config *config, enum sandbox_role role)
 {
-    return config->sandbox ? sandbox_enter(role) : ST_OK;
+    return config->sandbox ? sandbox_enter(role, config_stores_by_tcp(config)) : ST_OK;
 }
 
 /* Removes a last argument --check. True: it was there. */

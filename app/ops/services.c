@@ -53,7 +53,7 @@ enum status services_open(struct services *s, const struct config *config, unsig
     if ((parts & SERVICES_INBOX) != 0)
         s->news_count = inbox_news_count;
     if (st == ST_OK && (parts & SERVICES_PAGES) != 0) {
-        live_fence_set(s->stores.redis, config);
+        live_fences_set(s->stores.redis, config);
         st = pages_open(s, config, error, error_size);
     }
     if (st == ST_OK && (parts & SERVICES_PAGE_CACHE) != 0) {

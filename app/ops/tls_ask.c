@@ -8,23 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-
-/* Waits until the socket is ready for the events. False: the deadline passed, or errno says why not. */
-static bool ready_wait(int fd, short events, int64_t deadline_ms)
-{
-    for (;;) {
-        struct pollfd socket = { .fd = fd, .events = events };
-        int64_t left_ms = deadline_ms - clock_monotonic_ms();
-        int count = left_ms <= 0 ? 0 : poll(&socket, 1, (int)left_ms);
-        if (count > 0)
-            return true;
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count == 0)
-            errno = ETIMEDOUT;
-        return false;
-    }
-}
+#include "ops/socket_wait.h"
 
 /* Whether the connection is made by the deadline; errno says why not. */
 static bool connected(int fd, const struct sockaddr *address, socklen_t address_len, int64_t deadline_ms)
@@ -33,7 +17,7 @@ static bool connected(int fd, const struct sockaddr *address, socklen_t address_
     socklen_t len = sizeof error;
     if (connect(fd, address, address_len) == 0)
         return true;
-    if (errno != EINPROGRESS || !ready_wait(fd, POLLOUT, deadline_ms) ||
+    if (errno != EINPROGRESS || !socket_wait(fd, POLLOUT, deadline_ms) ||
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
         return false;
     errno = error;
@@ -63,7 +47,7 @@ static bool shaken(SSL *ssl, int fd, int64_t deadline_ms)
         int reason = SSL_get_error(ssl, result);
         if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE)
             return false;
-        if (!ready_wait(fd, reason == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline_ms))
+        if (!socket_wait(fd, reason == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline_ms))
             return false;
     }
 }

@@ -19,6 +19,7 @@
 
 enum {
     ERROR_MAX = 1024,
+    OPERATOR_TIMEOUT_S = 20,
     RESET_GROUPS = 4, /* of 5 characters, each of 32: 100 bits */
     RESET_GROUP_LEN = 5,
     RESET_LEN = RESET_GROUPS * (RESET_GROUP_LEN + 1) - 1
@@ -81,7 +82,7 @@ static enum status show(struct operation *op)
     if (st == ST_OK)
         st = recovery_codes_count(op->stores->db, op->arena, op->user.id, &codes);
     if (st != ST_OK)
-        return st;
+        return status_idempotent(st);
     (void)fprintf(op->out, "id %" PRIu64 "\nusername %.*s\nnickname %.*s\n", op->user.id, STR_ARG(op->user.username),
                   STR_ARG(op->user.nickname));
     time_print(op->out, "registered", op->user.created_ms);
@@ -159,7 +160,7 @@ enum status user_operate(struct stores *stores, const char *action, struct str n
         st = user_state_find(stores->db, op.arena, username_fold(op.arena, name), &op.user);
     if (st == ST_OK)
         st = found->run(&op);
-    if (found != NULL && op.user.id != 0)
+    if (found != NULL && found->run != show && op.user.id != 0)
         security_event_log(SECURITY_OPERATOR, "user_id=%" PRIu64 " action=%s result=%s", op.user.id, action,
                            status_name(st));
     if (st == ST_OK && found->done != NULL)
@@ -172,13 +173,18 @@ enum status user_operate(struct stores *stores, const char *action, struct str n
 int user_command(const struct config *config, int argc, char **argv)
 {
     struct stores stores;
+    struct config patient = *config; /* an operator waits rather than not knowing what was done */
     char error[ERROR_MAX];
 
+    if (patient.redis_timeout_ms < OPERATOR_TIMEOUT_S * 1000)
+        patient.redis_timeout_ms = OPERATOR_TIMEOUT_S * 1000;
+    if (patient.mysql_timeout_s < OPERATOR_TIMEOUT_S)
+        patient.mysql_timeout_s = OPERATOR_TIMEOUT_S;
     if (argc != 3) {
         (void)fputs("usage: hongbao user show|disable|enable|end-sessions|reset NAME\n", stderr);
         return 2;
     }
-    if (stores_open(&stores, config, true, error, sizeof error) != ST_OK) {
+    if (stores_open(&stores, &patient, true, error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "hongbao user: %s\n", error);
         return 1;
     }

@@ -26,14 +26,13 @@ static enum status lease_take_body(struct db *db, void *ctx)
 {
     struct lease_try *t = ctx;
     struct db_rows rows;
-    enum status st = db_query(db, t->arena, &rows,
-                              "SELECT instance_no, until_ms FROM instance_lease WHERE until_ms <= ? "
-                              "ORDER BY until_ms, instance_no LIMIT 1 FOR UPDATE SKIP LOCKED",
-                              DB_PARAMS(DB_I64(t->now_ms)));
+    /* The lock is local to a node of Galera. The UPDATE of the same row makes one of two nodes fail at COMMIT. */
+    enum status st = db_find(db, t->arena, &rows,
+                             "SELECT instance_no, until_ms FROM instance_lease WHERE until_ms <= ? "
+                             "ORDER BY until_ms, instance_no LIMIT 1 FOR UPDATE SKIP LOCKED",
+                             DB_PARAMS(DB_I64(t->now_ms)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     uint64_t instance = db_cell_u64(&rows, 0, 0);
     if (instance >= ID_INSTANCES)
         return ST_CORRUPT;

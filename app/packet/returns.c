@@ -48,12 +48,10 @@ enum status return_find(struct db *db, struct arena *a, uint64_t packet_id, uint
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT " RETURN_COLUMNS " FROM share_return WHERE packet_id = ? AND share_no = ?",
-                 DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
+        db_find(db, a, &rows, "SELECT " RETURN_COLUMNS " FROM share_return WHERE packet_id = ? AND share_no = ?",
+                DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out = return_from_row(&rows, 0);
     return ST_OK;
 }

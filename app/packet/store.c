@@ -109,10 +109,8 @@ static enum status packet_one(struct db *db, struct arena *a, struct packet *out
                               const struct db_param *params, size_t count)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, sql, params, count);
-    if (st != ST_OK)
-        return st;
-    return rows.count == 0 ? ST_NOT_FOUND : packet_from_row(&rows, 0, 0, out);
+    enum status st = db_find(db, a, &rows, sql, params, count);
+    return st == ST_OK ? packet_from_row(&rows, 0, 0, out) : st;
 }
 
 /* ---- one packet ---- */
@@ -127,12 +125,10 @@ enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id,
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT kind, sender_name, receiver_name, greeting, cover FROM packet WHERE id = ?",
-                 DB_PARAMS(DB_U64(packet_id)));
+        db_find(db, a, &rows, "SELECT kind, sender_name, receiver_name, greeting, cover FROM packet WHERE id = ?",
+                DB_PARAMS(DB_U64(packet_id)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out = (struct packet){ .id = packet_id,
                             .sender_name = db_cell(&rows, 0, 1),
                             .receiver_name = db_cell(&rows, 0, 2),
@@ -255,12 +251,10 @@ enum status packet_grabs_between(struct db *db, struct arena *a, uint64_t packet
 enum status packet_grab_of(struct db *db, struct arena *a, uint64_t packet_id, uint64_t user_id, struct grab *out)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT " GRAB_COLUMNS " FROM grab WHERE packet_id = ? AND user_id = ?",
-                              DB_PARAMS(DB_U64(packet_id), DB_U64(user_id)));
+    enum status st = db_find(db, a, &rows, "SELECT " GRAB_COLUMNS " FROM grab WHERE packet_id = ? AND user_id = ?",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(user_id)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out = grab_from_row(&rows, 0);
     return ST_OK;
 }

@@ -17,10 +17,8 @@ enum status thanks_insert(struct db *db, const struct thanks *t)
 enum status thanks_find(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no, struct str *text)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT text FROM thanks WHERE packet_id = ? AND share_no = ?",
-                              DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
-    if (st == ST_OK && rows.count == 0)
-        return ST_NOT_FOUND;
+    enum status st = db_find(db, a, &rows, "SELECT text FROM thanks WHERE packet_id = ? AND share_no = ?",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
     if (st == ST_OK)
         *text = db_cell(&rows, 0, 0);
     return st;
@@ -75,13 +73,11 @@ enum status thanks_find_pending(struct db *db, struct arena *a, uint64_t packet_
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows,
-                 "SELECT thanks.user_id, thanks.text, thanks.created_ms, packet.thanks_count, packet.state = 'closed'"
-                 " FROM thanks JOIN packet ON packet.id = thanks.packet_id"
-                 " WHERE thanks.packet_id = ? AND thanks.share_no = ? AND thanks.applied_ms IS NULL",
-                 DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
-    if (st == ST_OK && rows.count == 0)
-        return ST_NOT_FOUND;
+        db_find(db, a, &rows,
+                "SELECT thanks.user_id, thanks.text, thanks.created_ms, packet.thanks_count, packet.state = 'closed'"
+                " FROM thanks JOIN packet ON packet.id = thanks.packet_id"
+                " WHERE thanks.packet_id = ? AND thanks.share_no = ? AND thanks.applied_ms IS NULL",
+                DB_PARAMS(DB_U64(packet_id), DB_U64(share_no)));
     if (st == ST_OK)
         *out = (struct thanks_pending){ .thanks = { .packet_id = packet_id,
                                                     .share_no = share_no,

@@ -62,7 +62,7 @@ static enum status letter_commit(struct settle *s, struct settle_partition *p, c
                               .cursor = p->last,
                               .now_ms = clock_now_ms(),
                               .redis = s->stores->redis,
-                              .connection = p->connection };
+                              .connection = p->call.connection };
     letter->content = dead_letter_content(s->arena, entry);
     if (letter->content.ptr == NULL)
         return ST_NO_MEMORY;
@@ -161,7 +161,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
                               .drop_settled = settle_is_searching(s, p),
                               .now_ms = clock_now_ms(),
                               .redis = s->stores->redis,
-                              .connection = p->connection };
+                              .connection = p->call.connection };
     bool stopped = false;
     const int64_t begun_us = clock_monotonic_us();
     enum status st = settle_write(s->stores->db, s->arena, &w);

@@ -135,11 +135,9 @@ enum status dead_letter_find(struct db *db, struct arena *a, uint64_t id, struct
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT " LETTER_COLUMNS " FROM dead_letter WHERE id = ?", DB_PARAMS(DB_U64(id)));
+        db_find(db, a, &rows, "SELECT " LETTER_COLUMNS " FROM dead_letter WHERE id = ?", DB_PARAMS(DB_U64(id)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     return letter_read(&rows, 0, out) ? ST_OK : ST_CORRUPT;
 }
 

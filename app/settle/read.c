@@ -28,7 +28,7 @@ static void read_queue(struct settle *s, struct settle_partition *p)
                                 STR("+"),
                                 STR("COUNT"),
                                 str_u64(count, entries_wanted(s, p) + 1) }; /* plus the cursor's entry */
-    redis_queue(s->stores->redis, &p->call, args, ARRAY_LEN(args));
+    redis_queue_confirmed(s->stores->redis, &p->call, args, ARRAY_LEN(args));
 }
 
 static void damaged_set(struct settle_partition *p, const redisReply *entry, struct live_event_id id)
@@ -109,15 +109,16 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count)
     uint32_t queued_count = 0;
     enum status st = ST_OK;
     assert(count <= SETTLE_READ_PARTITIONS_MAX);
-    for (uint32_t i = first; st == ST_OK && i < first + count; i++) {
+    for (uint32_t i = first; i < first + count; i++) {
         struct settle_partition *p = &s->partitions[i];
         settle_partition_clear(p);
         if (p->stopped && now_ms < p->retry_ms)
             continue;
-        if (!p->cursor_loaded)
-            st = settle_cursor_load(s, p);
-        if (st == ST_OK)
+        enum status loaded = p->cursor_loaded ? ST_OK : settle_cursor_load(s, p);
+        if (loaded == ST_OK)
             queued[queued_count++] = p;
+        else if (st == ST_OK)
+            st = loaded;
     }
     /* All reads are one round, over one connection. Loading a cursor has rounds of its own, so no read may be queued
      * before the last load. */
@@ -125,7 +126,6 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count)
         read_queue(s, queued[i]);
     redis_round(s->stores->redis);
     for (uint32_t i = 0; i < queued_count; i++) {
-        queued[i]->connection = redis_connection(s->stores->redis);
         enum status read = read_events(s, queued[i]);
         if (read == ST_INVALID || read == ST_CORRUPT) { /* not a stream: stop this partition only */
             settle_stop(queued[i], &(struct settle_fault){ .kind = FAULT_STREAM });

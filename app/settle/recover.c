@@ -90,9 +90,9 @@ static enum status snapshot_read(struct settle *s, uint64_t packet_id, struct li
         STR("XRANGE"),  keys.key[LIVE_KEY_EVENTS], live_event_id_text(from, cursor), STR("+"), STR("COUNT"),
         str_from(count)
     };
-    redis_queue(s->stores->redis, &calls[0], hmget, 4);
-    redis_queue(s->stores->redis, &calls[1], info, 3);
-    redis_queue(s->stores->redis, &calls[2], range, 6);
+    redis_queue_confirmed(s->stores->redis, &calls[0], hmget, 4);
+    redis_queue_confirmed(s->stores->redis, &calls[1], info, 3);
+    redis_queue_confirmed(s->stores->redis, &calls[2], range, 6);
     redis_round(s->stores->redis);
     *out = (struct snapshot){ .state = SNAPSHOT_MISSING };
     enum status st = calls[0].status != ST_OK ? calls[0].status : calls[2].status;
@@ -245,6 +245,8 @@ static enum status packet_body(struct db *db, void *ctx)
     if (st == ST_NOT_FOUND)
         return ST_OK; /* another worker has the partition */
     if (st == ST_OK)
+        st = settle_cursor_touch(db, partition);
+    if (st == ST_OK)
         st = packet_find_locked(db, t->arena, t->packet_id, &p);
     if (st != ST_OK || p.state == PACKET_CLOSED)
         return st;
@@ -374,17 +376,22 @@ void recover_restart(struct recover *r)
     r->packet_id = 0;
 }
 
-/* Compares the fence key with fence_text. A Redis that was emptied while running has lost the key, so its streams must
- * be compared again. */
-static enum status fence_verify(struct recover *r, struct settle *s)
+/* Reads the fences that this worker has opened. A Redis that was emptied while running has lost them, so its streams
+ * must be compared again. */
+static void fences_verify(struct recover *r, struct settle *s)
 {
-    struct redis_call call;
-    const struct str get[] = { STR("GET"), LIVE_FENCE_KEY };
-    enum status st = redis_do(s->stores->redis, &call, get, 2);
-    if (st == ST_OK && !str_equal(redis_reply_str(call.reply), str_from(r->fence_text)))
-        r->fence_text[0] = '\0';
-    redis_call_free(&call);
-    return status_idempotent(st);
+    struct redis_call calls[SETTLE_PARTITIONS_MAX];
+    char key[LIVE_KEY_MAX];
+    for (uint32_t i = 0; i < s->partition_count; i++) {
+        const struct str get[] = { STR("GET"), live_fence_key(key, i) };
+        redis_queue(s->stores->redis, &calls[i], get, 2);
+    }
+    redis_round(s->stores->redis);
+    for (uint32_t i = 0; i < s->partition_count; i++) {
+        if (calls[i].status == ST_OK && !str_equal(redis_reply_str(calls[i].reply), str_from(r->opened[i])))
+            r->opened[i][0] = '\0';
+        redis_call_free(&calls[i]);
+    }
 }
 
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)
@@ -393,7 +400,8 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
     bool more = true;
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st = fence_verify(r, s);
+    enum status st = ST_OK;
+    fences_verify(r, s);
     if (s->stream_repaired)
         recover_restart(r);
     s->stream_repaired = false;

@@ -9,10 +9,11 @@
  *   settled or become dead letters. Then every packet without a dead letter is rebuilt and opened.
  *
  * Until the loss is detected there must be no grab, or a share could be given out that is settled for another user. So
- * each Redis process has a fence (live/fence.h). A worker that connects to a new run_id compares every stream with its
- * cursor (recover_fence) and then opens the fence: it writes the run_id and the number of partitions to LIVE_FENCE_KEY.
- * Processes configured with another number of partitions grab and load nothing. A restored copy of Redis holds the
- * run_id of an older process, so its fence is shut. Events read from the old process are not settled after the compare:
+ * each partition in a Redis process has a fence (live/fence.h). A worker that connects to a new run_id compares each
+ * stream with its cursor (recover_fences) and then opens this partition's fence: it writes the run_id and the number of
+ * partitions to live_fence_key. So the loss of one of several servers shuts only its own partitions. Processes
+ * configured with another number of partitions grab and load nothing. A restored copy of Redis holds the run_id of an
+ * older process, so its fences are shut. Events read from the old process are not settled after the compare:
  * settle_write verifies the connection under the lock of the cursor, and the compare takes the same lock.
  *
  * A packet is rebuilt or refunded only under the lock of its partition's cursor and only if the stream has no unsettled
@@ -24,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "io/redis_fence.h"
 #include "settle/settle.h"
 
 struct recover_done {
@@ -39,7 +41,8 @@ struct recover {
                        false again at its end */
     int64_t expires_ms; /* position of the walk, with packet_id */
     uint64_t packet_id;
-    char fence_text[64]; /* fence text of the Redis process whose fence is open; empty: none */
+    char opened[SETTLE_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
+                                                                 opened its fence; empty: none */
 };
 
 /* Starts the walk again, without a pause. */

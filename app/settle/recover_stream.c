@@ -1,6 +1,5 @@
 #include "settle/recover_stream.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -8,6 +7,7 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/metrics.h"
+#include "io/redis_fence.h"
 #include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/fence.h"
@@ -121,8 +121,8 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
     const struct str info[] = { STR("XINFO"), STR("STREAM"), events_key };
     const struct str range[] = { STR("XRANGE"), events_key,   live_event_id_text(from, r->p->last),
                                  STR("+"),      STR("COUNT"), STR("2") };
-    redis_queue(r->s->stores->redis, &calls[0], info, 3);
-    redis_queue(r->s->stores->redis, &calls[1], range, 6);
+    redis_queue_confirmed(r->s->stores->redis, &calls[0], info, 3);
+    redis_queue_confirmed(r->s->stores->redis, &calls[1], range, 6);
     redis_round(r->s->stores->redis);
     enum status st = calls[1].status;
     if (st == ST_OK)
@@ -137,15 +137,16 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
     }
     redis_call_free(&calls[0]);
     redis_call_free(&calls[1]);
-    return st;
+    return status_idempotent(st);
 }
 
 /* The age of the copy that Redis is: the time of its newest event. A copy without any event is older than all events; a
  * Redis that was emptied, which has lost its fence, too, has nothing open. */
 static enum status copy_age_read(struct repair *r, struct live_event_id last, int64_t *copy_ms)
 {
+    char key[LIVE_KEY_MAX];
     struct redis_call call;
-    const struct str get[] = { STR("GET"), LIVE_FENCE_KEY };
+    const struct str get[] = { STR("GET"), live_fence_key(key, r->p->no) };
     *copy_ms = (int64_t)last.ms;
     if (!live_event_id_equal(last, LIVE_EVENT_NONE))
         return ST_OK;
@@ -173,6 +174,9 @@ static enum status stream_body(struct db *db, void *ctx)
         r->p->cursor_loaded = false; /* another worker moved it; settle_read loads it, and what was not published */
         return ST_OK;
     }
+    st = settle_cursor_touch(db, r->p->no);
+    if (st != ST_OK)
+        return st;
     r->compared = true;
     if (live_event_id_equal(cursor, LIVE_EVENT_NONE)) {
         struct live_event_id position;
@@ -242,7 +246,7 @@ enum status recover_gaps(struct settle *s)
     return status_retry(st);
 }
 
-/* ---- the fence of a new Redis process ---- */
+/* ---- the fences of a new Redis process ---- */
 
 static enum status partition_compare(struct settle *s, struct settle_partition *p, bool *compared)
 {
@@ -256,35 +260,86 @@ static enum status partition_compare(struct settle *s, struct settle_partition *
     return st;
 }
 
-enum status recover_fence(struct recover *r, struct settle *s, bool *open)
+/* A round that reads the fence, as a pool does, and has the replicas confirm what was written before. */
+static enum status fence_read(struct settle *s, uint32_t partition)
 {
-    char text[sizeof r->fence_text];
-    struct str now = redis_fence_text(s->stores->redis);
-    enum status st = ST_OK;
-    *open = now.len > 0 && str_equal(now, str_from(r->fence_text));
-    if (*open)
-        return ST_OK;
-    if (now.len == 0) {
-        st = redis_ping(s->stores->redis);
-        now = redis_fence_text(s->stores->redis);
-    }
-    (void)snprintf(text, sizeof text, "%.*s", STR_ARG(now));
-    bool compared = true;
-    for (uint32_t i = 0; st == ST_OK && compared && i < s->partition_count; i++)
-        st = partition_compare(s, &s->partitions[i], &compared);
-    /* text holds the run_id read before the compare. If another process has replaced that one since, text does not open
-     * its fence. */
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), live_fence_key(key, partition) };
+    redis_queue_fences(s->stores->redis);
+    redis_queue_confirmed(s->stores->redis, &call, get, 2);
+    redis_round(s->stores->redis);
+    redis_call_free(&call);
+    return call.status;
+}
+
+/* Opens the fence of one partition. text: of the server that has the partition, read before the compare: if another
+ * process replaces that one meanwhile, text does not open its fence. *opened: false: another worker has the partition,
+ * or the server was replaced. */
+static enum status partition_open(struct settle *s, struct settle_partition *p, struct str text, bool *opened,
+                                  bool *unconfirmed)
+{
+    char now[REDIS_FENCE_TEXT_MAX];
+    bool compared = false;
+    *opened = false;
+    enum status st = fence_read(s, p->no); /* a server that was cut off from its replicas gets no grabs */
+    *unconfirmed = st == ST_UNKNOWN;
+    if (st == ST_OK)
+        st = partition_compare(s, p, &compared);
     if (st == ST_OK && compared)
-        st = live_fence_open(&s->stores->live, str_from(text));
+        st = live_fence_open(&s->stores->live, p->no, text);
     if (st == ST_OK && compared)
-        st = redis_ping(s->stores->redis);
-    *open = st == ST_OK && compared && redis_fence_is_open(s->stores->redis) &&
-            str_equal(redis_fence_text(s->stores->redis), str_from(text));
-    if (*open) {
-        memcpy(r->fence_text, text, sizeof text);
-        recover_restart(r);
-        metrics_add(METRIC_RECOVERED_FENCE, 1);
-        log_info("fence opened", "redis=\"%s\"", text);
+        st = fence_read(s, p->no);
+    *opened = st == ST_OK && compared && redis_fence_is_open(s->stores->redis, p->no) &&
+              redis_fence_text(s->stores->redis, p->no, now) == ST_OK && str_equal(str_from(now), text);
+    return st;
+}
+
+/* All partitions are on one server, and every fence is open. */
+static enum status older_fence_open(const struct recover *r, struct settle *s)
+{
+    for (uint32_t i = 1; i < s->partition_count; i++)
+        if (strcmp(r->opened[i], r->opened[0]) != 0)
+            return ST_OK;
+    return live_older_fence_open(&s->stores->live, str_from(r->opened[0]));
+}
+
+static void opened_log(struct recover *r, uint32_t opened)
+{
+    if (opened == 0)
+        return;
+    recover_restart(r);
+    metrics_add(METRIC_RECOVERED_FENCE, opened);
+    log_info("fences opened", "partitions=%u", opened);
+}
+
+enum status recover_fences(struct recover *r, struct settle *s, bool *open)
+{
+    char text[REDIS_FENCE_TEXT_MAX] = "", unfit[REDIS_FENCE_TEXT_MAX] = ""; /* of the last server that failed */
+    enum status failed = ST_OK;
+    uint32_t open_count = 0, opened_now = 0;
+    for (uint32_t i = 0; i < s->partition_count; i++) {
+        bool opened = true, unconfirmed = false;
+        enum status st = redis_fence_text(s->stores->redis, i, text);
+        if (st == ST_OK && strcmp(text, r->opened[i]) != 0) {
+            /* Each attempt may take its time, so there is one for all partitions of a server. */
+            st = strcmp(text, unfit) == 0 ? ST_UNAVAILABLE
+                                          : partition_open(s, &s->partitions[i], str_from(text), &opened, &unconfirmed);
+            if (unconfirmed)
+                memcpy(unfit, text, sizeof text);
+            opened = opened && st == ST_OK;
+            if (opened)
+                memcpy(r->opened[i], text, sizeof text);
+            opened_now += opened;
+        }
+        open_count += st == ST_OK && opened;
+        if (failed == ST_OK)
+            failed = status_retry(st);
     }
-    return status_retry(st);
+    *open = open_count == s->partition_count;
+    if (*open && opened_now > 0)
+        failed = status_retry(older_fence_open(r, s));
+    opened_log(r, opened_now);
+    /* With one server of a cluster lost, the partitions of the others are settled. */
+    return failed == ST_UNAVAILABLE && open_count > 0 ? ST_OK : failed;
 }

@@ -1,4 +1,4 @@
-/* Repairs streams that lack their cursor's entry because a store has lost data, and opens the fence of a Redis process
+/* Repairs streams that lack their cursor's entry because a store has lost data, and opens the fences of a Redis process
  * after its streams were compared. settle/recover.h has the rules. */
 #ifndef HB_SETTLE_RECOVER_STREAM_H
 #define HB_SETTLE_RECOVER_STREAM_H
@@ -11,10 +11,11 @@
  * worker has the partition · ST_UNAVAILABLE: a store is unreachable. */
 enum status recover_gaps(struct settle *s);
 
-/* Opens the fence of the connected Redis process: compares every partition's stream with its cursor, shuts the packets
- * of a partition with a gap, then writes the fence key. Sends nothing if this worker has already opened the fence of
- * this process. *open: the fence is open; false: another worker has a partition, try again soon. ST_OK ·
- * ST_UNAVAILABLE: a store is unreachable · ST_INVALID: as settle_cursor_load · ST_NO_MEMORY. */
-enum status recover_fence(struct recover *r, struct settle *s, bool *open);
+/* Opens the fence of every partition: compares its stream with its cursor, shuts its packets if there is a gap, then
+ * writes the key of the fence. Sends nothing for a fence that this worker has opened in the same Redis process. *open:
+ * every fence is open; false: another worker has a partition, or some servers of a cluster are unreachable, try again
+ * soon. ST_OK · ST_UNAVAILABLE: MySQL or every Redis server is unreachable · ST_INVALID: as settle_cursor_load ·
+ * ST_NO_MEMORY. */
+enum status recover_fences(struct recover *r, struct settle *s, bool *open);
 
 #endif

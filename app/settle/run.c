@@ -64,14 +64,14 @@ static void extra_when_due(struct worker *w)
     w->extra_due_ms = clock_monotonic_ms() + MAINTENANCE_INTERVAL_MS;
 }
 
-/* One step: opens the fence if necessary, settles a pass, repairs gaps, then runs what is due. *events: number of
+/* One step: opens the fences if necessary, settles a pass, repairs gaps, then runs what is due. *events: number of
  * settled events. */
 static enum status worker_step(struct worker *w, uint64_t *events)
 {
     bool open = false;
     *events = 0;
     metrics_process_beat();
-    enum status st = recover_fence(&w->recover, w->settle, &open);
+    enum status st = recover_fences(&w->recover, w->settle, &open);
     if (st == ST_OK)
         st = settle_pass(w->settle, events);
     if (st == ST_OK)

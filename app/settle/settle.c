@@ -33,7 +33,7 @@ enum status settle_new(struct stores *stores, struct settle **out)
     /* A batch may take longer than a page may. With a page's timeout a slow batch would be aborted and repeated
      * without end. */
     db_set_timeout_s(stores->db, SETTLE_DB_TIMEOUT_S);
-    live_fence_set(stores->redis, stores->config);
+    live_fences_set(stores->redis, stores->config);
     for (uint32_t i = 0; i < s->partition_count; i++)
         s->partitions[i] = (struct settle_partition){ .no = i,
                                                       .batch_max = (uint32_t)stores->config->settle_batch,
@@ -111,25 +111,30 @@ bool settle_is_searching(const struct settle *s, const struct settle_partition *
 
 static enum status pass_group(struct settle *s, uint32_t first, uint32_t count, uint64_t *events)
 {
-    enum status st = settle_read(s, first, count);
-    for (uint32_t i = first; st == ST_OK && i < first + count; i++) {
+    enum status failed = settle_read(s, first, count);
+    for (uint32_t i = first; i < first + count; i++) {
         uint64_t settled;
-        st = settle_commit(s, &s->partitions[i], &settled);
+        enum status st = settle_commit(s, &s->partitions[i], &settled);
         *events += settled;
         if (st == ST_OK)
             st = settle_publish(s, &s->partitions[i]);
+        if (failed == ST_OK)
+            failed = st;
     }
-    return st;
+    return failed;
 }
 
 enum status settle_pass(struct settle *s, uint64_t *events)
 {
-    enum status st = ST_OK;
+    enum status failed = ST_OK;
     *events = 0;
     s->pass_due = false;
-    for (uint32_t first = 0; st == ST_OK && first < s->partition_count; first += SETTLE_READ_PARTITIONS_MAX) {
+    for (uint32_t first = 0; first < s->partition_count; first += SETTLE_READ_PARTITIONS_MAX) {
         uint32_t left = s->partition_count - first;
-        st = pass_group(s, first, left < SETTLE_READ_PARTITIONS_MAX ? left : SETTLE_READ_PARTITIONS_MAX, events);
+        enum status st =
+            pass_group(s, first, left < SETTLE_READ_PARTITIONS_MAX ? left : SETTLE_READ_PARTITIONS_MAX, events);
+        if (failed == ST_OK)
+            failed = st;
     }
-    return status_retry(st); /* an unknown outcome: the next pass reads the cursor */
+    return status_retry(failed); /* an unknown outcome: the next pass reads the cursor */
 }

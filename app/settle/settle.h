@@ -47,7 +47,6 @@ struct settle_partition {
     struct live_event_id published; /* the position in Redis */
     /* the batch that was read, until it is committed */
     struct redis_call call;
-    uint64_t connection; /* the Redis connection that the batch was read over (redis_connection) */
     struct live_event *events;
     size_t event_count;
     const redisReply **entries; /* of each event: its raw entry, in call's reply */

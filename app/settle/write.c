@@ -5,6 +5,7 @@
 
 #include "base/crash.h"
 #include "live/event.h"
+#include "live/keys.h"
 #include "settle/fault.h"
 #include "settle/rows_internal.h"
 
@@ -12,12 +13,10 @@ enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partitio
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT last_id FROM stream_cursor WHERE partition_no = ? FOR UPDATE SKIP LOCKED",
-                 DB_PARAMS(DB_U64(partition)));
+        db_find(db, a, &rows, "SELECT last_id FROM stream_cursor WHERE partition_no = ? FOR UPDATE SKIP LOCKED",
+                DB_PARAMS(DB_U64(partition)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     return live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
 }
 
@@ -26,6 +25,12 @@ enum status settle_cursor_wait(struct db *db, struct arena *a, uint32_t partitio
     struct db_rows rows;
     return db_query(db, a, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
                     DB_PARAMS(DB_U64(partition)));
+}
+
+enum status settle_cursor_touch(struct db *db, uint32_t partition)
+{
+    return db_exec(db, NULL, "UPDATE stream_cursor SET updated_ms = updated_ms + 1 WHERE partition_no = ?",
+                   DB_PARAMS(DB_U64(partition)));
 }
 
 static enum status cursor_move(struct db *db, const struct settle_write *w, struct live_event_id last)
@@ -89,11 +94,16 @@ static enum status letters_add(struct settle_rows *k, struct db *db)
     return st;
 }
 
-/* True if Redis is still connected over the connection that the events were read over. Call with the cursor's row
- * locked: a worker that compares the next Redis process takes the same lock. */
+/* True if the server of the partition is still connected over the connection that the events were read over. Call with
+ * the cursor's row locked: a worker that compares the next Redis process takes the same lock. */
 static bool connection_unchanged(const struct settle_write *w)
 {
-    return redis_ping(w->redis) == ST_OK && redis_connection(w->redis) == w->connection;
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), live_fence_key(key, w->partition) };
+    bool unchanged = redis_do(w->redis, &call, get, 2) == ST_OK && call.connection == w->connection;
+    redis_call_free(&call);
+    return unchanged;
 }
 
 /* Locks the cursor's row. *ours: the cursor equals our copy; else outcome is set. */

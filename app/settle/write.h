@@ -85,5 +85,8 @@ enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partitio
 /* Locks the row of the cursor until the transaction ends, and waits for it, which a worker does not. ST_OK even when
  * there is no row · as db_query. */
 enum status settle_cursor_wait(struct db *db, struct arena *a, uint32_t partition);
+/* Changes the row of the locked cursor. A lock holds on one node of Galera only; two transactions that decide by the
+ * cursor on two nodes conflict at COMMIT when both have written its row. ST_OK, or the status of the statement. */
+enum status settle_cursor_touch(struct db *db, uint32_t partition);
 
 #endif

@@ -97,22 +97,17 @@ enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user
                            struct str hash, bool give_up, enum deletion_result *result)
 {
     struct begin b = { .user_id = user_id, .hash = hash, .give_up = give_up };
-    bool begun;
-    *result = DELETION_BEGUN;
-    enum status st = deletion_is_begun(stores->db, a, user_id, &begun);
-    if (st == ST_OK && !begun) {
-        retired_hash(str_from(stores->config->secret), username, b.retired);
-        st = db_transaction(stores->db, begin_body, &b);
-        if (st == ST_INVALID) {
-            *result = DELETION_MONEY_LEFT;
-            return ST_OK;
-        }
-        if (st == ST_NOT_FOUND) {
-            *result = DELETION_OTHER_PASSWORD;
-            return ST_OK;
-        }
+    bool begun = true;
+    retired_hash(str_from(stores->config->secret), username, b.retired);
+    enum status st = db_transaction(stores->db, begin_body, &b);
+    if (st == ST_INVALID) {
+        *result = DELETION_MONEY_LEFT;
+        return ST_OK;
     }
-    if (st != ST_OK)
+    if (st == ST_NOT_FOUND) /* another password, or a repeat */
+        st = deletion_is_begun(stores->db, a, user_id, &begun);
+    *result = begun ? DELETION_BEGUN : DELETION_OTHER_PASSWORD;
+    if (st != ST_OK || !begun)
         return st;
     crash_point("delete-after-commit");
     /* The settle worker does it again. */

@@ -85,14 +85,12 @@ enum status passkey_list(struct db *db, struct arena *a, uint64_t user_id, struc
 enum status passkey_find(struct db *db, struct arena *a, struct str credential_id, struct passkey *out)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT id, user_id, algorithm, public_key, sign_count, user_handle, created_ms"
-                              " FROM passkey WHERE credential_id = ?",
-                              DB_PARAMS(DB_BYTES(credential_id)));
+    enum status st = db_find(db, a, &rows,
+                             "SELECT id, user_id, algorithm, public_key, sign_count, user_handle, created_ms"
+                             " FROM passkey WHERE credential_id = ?",
+                             DB_PARAMS(DB_BYTES(credential_id)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out = (struct passkey){ .id = db_cell_u64(&rows, 0, 0),
                              .user_id = db_cell_u64(&rows, 0, 1),
                              .key = { .algorithm = (int)db_cell_i64(&rows, 0, 2),

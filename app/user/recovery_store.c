@@ -60,14 +60,12 @@ enum status recovery_code_find(struct db *db, struct arena *a, struct str userna
                                struct str *hash)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT u.id, u.username, u.nickname, u.disabled_ms, c.hash FROM user AS u"
-                              " LEFT JOIN recovery_code AS c ON c.user_id = u.id AND c.slot = ? WHERE u.username = ?",
-                              DB_PARAMS(DB_U64(slot), DB_TEXT(username)));
+    enum status st = db_find(db, a, &rows,
+                             "SELECT u.id, u.username, u.nickname, u.disabled_ms, c.hash FROM user AS u"
+                             " LEFT JOIN recovery_code AS c ON c.user_id = u.id AND c.slot = ? WHERE u.username = ?",
+                             DB_PARAMS(DB_U64(slot), DB_TEXT(username)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *user = (struct user){ .id = db_cell_u64(&rows, 0, 0),
                            .username = db_cell(&rows, 0, 1),
                            .nickname = db_cell(&rows, 0, 2),

@@ -63,13 +63,11 @@ enum status user_find_for_login(struct db *db, struct arena *a, struct str usern
 {
     struct db_rows rows;
     enum status st =
-        db_query(db, a, &rows, "SELECT id, username, nickname, password_hash, disabled_ms FROM user WHERE username = ?",
-                 DB_PARAMS(DB_TEXT(username)));
+        db_find(db, a, &rows, "SELECT id, username, nickname, password_hash, disabled_ms FROM user WHERE username = ?",
+                DB_PARAMS(DB_TEXT(username)));
 
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out = (struct user){ .id = db_cell_u64(&rows, 0, 0),
                           .username = db_cell(&rows, 0, 1),
                           .nickname = db_cell(&rows, 0, 2),
@@ -133,10 +131,9 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
 enum status user_lock(struct db *db, struct arena *a, uint64_t id)
 {
     struct db_rows rows;
-    enum status st = db_query(
-        db, a, &rows, "SELECT 1 FROM user WHERE id = ? AND disabled_ms IS NULL AND deleting_ms IS NULL FOR UPDATE",
-        DB_PARAMS(DB_U64(id)));
-    return st == ST_OK && rows.count == 0 ? ST_NOT_FOUND : st;
+    return db_find(db, a, &rows,
+                   "SELECT 1 FROM user WHERE id = ? AND disabled_ms IS NULL AND deleting_ms IS NULL FOR UPDATE",
+                   DB_PARAMS(DB_U64(id)));
 }
 
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash)
@@ -148,10 +145,8 @@ enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct 
 enum status user_hash_find(struct db *db, struct arena *a, uint64_t id, struct str *out)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT password_hash FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
+    enum status st = db_find(db, a, &rows, "SELECT password_hash FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
 
-    if (st == ST_OK && rows.count == 0)
-        st = ST_NOT_FOUND;
     if (st == ST_OK)
         *out = db_cell(&rows, 0, 0);
     return st;
@@ -160,10 +155,8 @@ enum status user_hash_find(struct db *db, struct arena *a, uint64_t id, struct s
 enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64_t *out_ms)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT created_ms FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
+    enum status st = db_find(db, a, &rows, "SELECT created_ms FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
 
-    if (st == ST_OK && rows.count == 0)
-        return ST_NOT_FOUND;
     if (st == ST_OK)
         *out_ms = db_cell_i64(&rows, 0, 0);
     return st;
@@ -203,14 +196,12 @@ enum status user_state_find(struct db *db, struct arena *a, struct str username,
     struct db_rows rows;
     if (username.ptr == NULL)
         return ST_NO_MEMORY;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT id, username, nickname, created_ms, COALESCE(disabled_ms, 0),"
-                              " COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0) FROM user WHERE username = ?",
-                              DB_PARAMS(DB_TEXT(username)));
+    enum status st = db_find(db, a, &rows,
+                             "SELECT id, username, nickname, created_ms, COALESCE(disabled_ms, 0),"
+                             " COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0) FROM user WHERE username = ?",
+                             DB_PARAMS(DB_TEXT(username)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *out = (struct user_state){ .id = db_cell_u64(&rows, 0, 0),
                                 .username = db_cell(&rows, 0, 1),
                                 .nickname = db_cell(&rows, 0, 2),

@@ -96,15 +96,13 @@ enum status token_find(struct db *db, struct arena *a, const uint8_t hash[HASH_B
                        struct token_copy *out)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT token.id, token.user_id, token.scopes, token.expires_ms, user.username,"
-                              " user.nickname FROM token JOIN user ON user.id = token.user_id WHERE token.hash = ?"
-                              " AND user.disabled_ms IS NULL AND user.deleting_ms IS NULL",
-                              DB_PARAMS(hash_param(hash)));
+    enum status st = db_find(db, a, &rows,
+                             "SELECT token.id, token.user_id, token.scopes, token.expires_ms, user.username,"
+                             " user.nickname FROM token JOIN user ON user.id = token.user_id WHERE token.hash = ?"
+                             " AND user.disabled_ms IS NULL AND user.deleting_ms IS NULL",
+                             DB_PARAMS(hash_param(hash)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     *id = db_cell_u64(&rows, 0, 0);
     *out = (struct token_copy){ .user_id = db_cell_u64(&rows, 0, 1),
                                 .scopes = scopes_read(db_cell(&rows, 0, 2)),
@@ -123,12 +121,10 @@ enum status token_used(struct db *db, uint64_t id, int64_t now_ms)
 enum status token_hash(struct db *db, struct arena *a, uint64_t user_id, uint64_t id, uint8_t hash[HASH_BYTES])
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows, "SELECT hash FROM token WHERE id = ? AND user_id = ?",
-                              DB_PARAMS(DB_U64(id), DB_U64(user_id)));
+    enum status st = db_find(db, a, &rows, "SELECT hash FROM token WHERE id = ? AND user_id = ?",
+                             DB_PARAMS(DB_U64(id), DB_U64(user_id)));
     if (st != ST_OK)
         return st;
-    if (rows.count == 0)
-        return ST_NOT_FOUND;
     struct str bytes = db_cell(&rows, 0, 0);
     if (bytes.len != HASH_BYTES)
         return ST_CORRUPT;

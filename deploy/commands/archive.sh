@@ -1,12 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# A backup is a folder with these files. It has its name once it is complete: until then the name ends in .partial.
-#   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, secret_id, letters
+# The folder of a backup, as `hongbao backup` makes it and `hongbao restore` reads it. It has its name once it is
+# complete: until then the name ends in .partial.
 #   redis.rdb       Redis at one moment
-#   tables.sql.gz   the tables at one moment, later than that of Redis, with the routines
+#   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
+#   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, secret_id, letters
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
+# Needs stores.sh.
 
 ARCHIVE_FORMAT=1
-# A site is given up when for so long neither the unsettled grabs nor the violations of its audit have become fewer.
+# archive_settle gives up when for so long neither the unsettled grabs nor the violations of the audit became fewer, and
+# copy_run of backup.sh when nothing has come from a store.
 ARCHIVE_STALL_SECONDS=${ARCHIVE_STALL_SECONDS:-600}
 ARCHIVE_PARTS=(manifest redis.rdb tables.sql.gz)
 
@@ -46,6 +49,9 @@ install $(archive_value "$1" program) or a later one"
     [ "$(archive_value "$1" partitions)" = "${SETTING[partitions]}" ] ||
         die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: \
 change the configuration"
+    [ "$(archive_value "$1" demo)" != on ] || [ "${SETTING[demo]}" = on ] ||
+        die "the backup is of a site with play money, which the audit refuses while demo = off: \
+set demo = on, with the package by hongbao setup --demo"
     [ "$(archive_value "$1" secret_id)" = "$(secret_id)" ] ||
         die "the configuration has another secret than the site of the backup, so no link would work: set that one"
 }
@@ -62,20 +68,22 @@ tables_reorder() {
         END { printf "%s", held }'
 }
 
-# archive_load_tables FOLDER
+# archive_load_tables FOLDER: into the empty database.
 archive_load_tables() {
     local problem
     problem=$({ gzip -dc -- "$1/tables.sql.gz" | tables_reorder | sql "$DATABASE"; } 2>&1) ||
         die "the tables can't be restored: $problem"
 }
 
+# Brings the tables of an earlier program up to date.
 archive_migrate() {
     "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 ||
         die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
 }
 
 # archive_settle FOLDER: lets a settle worker make both stores consistent, and waits until the audit is clean, as long
-# as it comes nearer: fewer unsettled grabs, or fewer violations, than ever before. A site with dead letters keeps them, and its packets that wait for them.
+# as it comes nearer: fewer unsettled grabs, or fewer violations, than ever before. A site with dead letters keeps them,
+# and its packets that wait for them.
 archive_settle() {
     local letters worker grabs violations least_grabs='' least_violations='' changed_at=$SECONDS
     letters=$(archive_value "$1" letters)

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# hongbao backup [--verify] [--keep N] DIR: copies both stores while the site runs (docs/how-to/backup.md).
+# hongbao backup: copies both stores while the site runs (docs/how-to/backup.md).
 #
-# Redis first, the tables second: then the tables are never behind the copy of Redis, and the settle worker repairs the
-# difference, as after a crash.
+#   hongbao backup DIR            makes the backup DIR, a new folder (archive.sh: its files)
+#   hongbao backup --verify DIR   the same, and verifies it before it gets its name: restores it into private stores,
+#                                 where the audit must be clean. A backup DIR that exists is only verified
+#   hongbao backup --keep N DIR   makes a backup in the folder DIR, named after the time, and keeps the newest N there
+#
+# The steps are those of main, at the end. Redis is copied first, the tables second: then the tables are never behind
+# the copy of Redis, and the settle worker repairs the difference, as after a crash.
 set -euo pipefail
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
@@ -11,7 +16,15 @@ for part in ../common common stores archive; do
     source "$FOLDER/$part.sh"
 done
 
-VERIFY='' KEEP='' TARGET=''
+VERIFY='' KEEP='' # the options
+TARGET=''         # DIR; with --keep the folder in DIR that the backup becomes
+PARTIAL=''        # the backup while it is made
+COPY_GROUP=''     # the process group of copy_run
+
+usage() {
+    echo "usage: hongbao backup [--verify] [--keep N] DIR" >&2
+    exit 2
+}
 
 arguments_read() {
     while [ $# -gt 0 ]; do
@@ -33,37 +46,86 @@ arguments_read() {
     [ -n "$TARGET" ] || usage
 }
 
-usage() {
-    echo "usage: hongbao backup [--verify] [--keep N] DIR" >&2
-    exit 2
+# ---- the new folder ----
+
+# A path that is mistyped makes no folders: only the last one of it is made.
+target_choose() {
+    local parent
+    parent=$(dirname -- "$TARGET")
+    [ -d "$parent" ] || die "there is no folder $parent for the backup: correct the path, or mkdir -p $parent"
+    if [ -n "$KEEP" ]; then
+        [ -d "$TARGET" ] || (umask 077 && mkdir -- "$TARGET") || die "can't make $TARGET"
+        TARGET=$TARGET/$(date -u +%Y-%m-%dT%H%M%SZ)
+    fi
+    [ ! -e "$TARGET" ] || die "$TARGET exists already; a backup is a new folder"
 }
 
-# partial_open: an empty folder PARTIAL, which nobody else uses; a killed backup may have left one.
+# Makes PARTIAL an empty folder, which nobody else uses; a killed backup may have left one.
 partial_open() {
     PARTIAL=$TARGET.partial
-    (umask 077 && mkdir -p -- "$PARTIAL") || die "can't make $PARTIAL"
+    [ -d "$PARTIAL" ] || (umask 077 && mkdir -- "$PARTIAL") || die "can't make $PARTIAL"
     exec 8<"$PARTIAL"
     flock -n 8 || die "another backup into $TARGET is running"
     rm -f -- "$PARTIAL"/*
-    trap 'rm -rf -- "$PARTIAL"; work_end' EXIT
+    trap 'copy_kill; rm -rf -- "$PARTIAL"; work_end' EXIT
+}
+
+# ---- its files ----
+
+# copy_run FILE COMMAND…: runs the command, which writes the file. What it says is in WORK/copy.log. False when it fails,
+# or when the file has not grown for ARCHIVE_STALL_SECONDS: a MariaDB whose disk is full waits for room, without a word.
+copy_run() {
+    local file=$1 size=-1 new changed_at=$SECONDS status=0
+    shift
+    set -m # a process group of its own, which copy_kill can end
+    "$@" </dev/null >"$WORK/copy.log" 2>&1 &
+    COPY_GROUP=$!
+    set +m
+    while kill -0 "$COPY_GROUP" 2>/dev/null; do
+        new=$(stat -c %s -- "$file" 2>/dev/null) || new=0
+        if [ "$new" -ne "$size" ]; then
+            size=$new changed_at=$SECONDS
+        elif [ $((SECONDS - changed_at)) -ge "$ARCHIVE_STALL_SECONDS" ]; then
+            copy_kill
+            echo "nothing has come for $ARCHIVE_STALL_SECONDS s; is the disk of the store full, or a table locked?" \
+                >>"$WORK/copy.log"
+            return 1
+        fi
+        sleep 0.2
+    done
+    wait "$COPY_GROUP" || status=$?
+    COPY_GROUP=
+    return "$status"
+}
+
+copy_kill() {
+    [ -n "$COPY_GROUP" ] || return 0
+    kill -KILL -- "-$COPY_GROUP" 2>/dev/null || true
+    wait "$COPY_GROUP" 2>/dev/null || true
+    COPY_GROUP=
 }
 
 redis_copy() {
     local problem
-    problem=$(redis --rdb "$PARTIAL/redis.rdb" 2>&1) ||
-        die "Redis can't be copied; $(space_left "$PARTIAL"): $(grep -v '^sending REPLCONF' <<<"$problem" | tail -n 3)"
+    copy_run "$PARTIAL/redis.rdb" redis --rdb "$PARTIAL/redis.rdb" || die "Redis can't be copied; \
+$(space_left "$PARTIAL"): $(grep -v '^sending REPLCONF' "$WORK/copy.log" | tail -n 3)"
     problem=$(redis-check-rdb "$PARTIAL/redis.rdb" 2>&1) ||
         die "the copy of Redis is damaged; $(space_left "$PARTIAL"): $(tail -n 3 <<<"$problem")"
 }
 
 tables_copy() {
-    local problem
-    problem=$({ sql_program mariadb-dump --single-transaction --quick --hex-blob --routines --no-tablespaces \
-        --default-character-set=utf8mb4 "$DATABASE" | gzip --fast >"$PARTIAL/tables.sql.gz"; } 2>&1) ||
-        die "the tables can't be copied; $(space_left "$PARTIAL"): $problem"
+    copy_run "$PARTIAL/tables.sql.gz" tables_dump ||
+        die "the tables can't be copied; $(space_left "$PARTIAL"): $(<"$WORK/copy.log")"
+}
+
+# shellcheck disable=SC2317 # copy_run calls it
+tables_dump() {
+    sql_program mariadb-dump --single-transaction --quick --hex-blob --routines --no-tablespaces \
+        --default-character-set=utf8mb4 "$DATABASE" | gzip --fast >"$PARTIAL/tables.sql.gz"
 }
 
 # manifest_write REDIS_AT TABLES_AT
+# shellcheck disable=SC2317 # copy_run calls it
 manifest_write() {
     local schema needed letters
     schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration HAVING MIN(version) > 0') || schema=
@@ -77,12 +139,16 @@ manifest_write() {
         schema "$schema" \
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
+        demo "${SETTING[demo]}" \
         letters "$letters" \
         mariadb "$(sql -e 'SELECT VERSION()')" \
         redis "$(redis INFO server | sed -n 's/^redis_version:\([0-9.]*\).*/\1/p')" \
         secret_id "$(secret_id)" >"$PARTIAL/manifest"
 }
 
+# ---- the steps ----
+
+# Makes the backup in PARTIAL.
 backup_make() {
     local redis_at tables_at
     umask 077
@@ -90,9 +156,9 @@ backup_make() {
     redis_copy
     tables_at=$(time_now)
     tables_copy
-    { manifest_write "$redis_at" "$tables_at" &&
+    { copy_run "$PARTIAL/manifest" manifest_write "$redis_at" "$tables_at" &&
         (cd -- "$PARTIAL" && sha256sum -- "${ARCHIVE_PARTS[@]}" >SHA256SUMS) && sync -- "$PARTIAL"/* "$PARTIAL"; } ||
-        die "the backup can't be written; $(space_left "$PARTIAL")"
+        die "the backup can't be written; $(space_left "$PARTIAL"): $(sed "s/^$PROGRAM: //" "$WORK/copy.log")"
 }
 
 # backup_verify FOLDER: restores it into private stores and runs the audit there.
@@ -126,13 +192,11 @@ main() {
     trap work_end EXIT
     trap 'exit 130' INT TERM HUP
     work_start
-    if [ -z "$KEEP" ] && [ -e "$TARGET" ]; then
-        [ -n "$VERIFY" ] || die "$TARGET exists already; a backup is a new folder"
+    if [ -n "$VERIFY" ] && [ -z "$KEEP" ] && [ -e "$TARGET" ]; then
         backup_verify "$TARGET"
         return
     fi
-    [ -z "$KEEP" ] || TARGET=$TARGET/$(date -u +%Y-%m-%dT%H%M%SZ)
-    [ ! -e "$TARGET" ] || die "$TARGET exists already"
+    target_choose
     partial_open
     stores_use_site
     backup_make

@@ -1,6 +1,13 @@
 #!/usr/bin/env bash
-# hongbao restore [--replace] [--without-redis] DIR: brings a backup back into both stores (docs/how-to/backup.md),
-# while no process of the site runs. At the end the audit is clean.
+# hongbao restore: brings a backup back into both stores of the site, while none of its processes runs
+# (docs/how-to/backup.md).
+#
+#   hongbao restore DIR                   into empty stores
+#   hongbao restore --replace DIR         deletes first what the stores have
+#   hongbao restore --without-redis DIR   restores the tables alone; packets are rebuilt from them. With --replace, too
+#
+# The steps are those of main, at the end: check everything before anything is changed, restore, then let a settle worker
+# make the stores consistent, until the audit is clean.
 set -euo pipefail
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
@@ -9,7 +16,15 @@ for part in ../common common stores archive; do
     source "$FOLDER/$part.sh"
 done
 
-REPLACE='' WITH_REDIS=yes ARCHIVE=''
+REPLACE='' WITH_REDIS=yes # the options
+BACKUP=''                # DIR
+COMMANDS=''              # a file with the commands that fill Redis
+FENCES=()                # the keys of all fences
+
+usage() {
+    echo "usage: hongbao restore [--replace] [--without-redis] DIR" >&2
+    exit 2
+}
 
 arguments_read() {
     while [ $# -gt 0 ]; do
@@ -18,19 +33,25 @@ arguments_read() {
         --without-redis) WITH_REDIS= ;;
         -*) usage ;;
         *)
-            [ -z "$ARCHIVE" ] || usage
-            ARCHIVE=${1%/}
+            [ -z "$BACKUP" ] || usage
+            BACKUP=${1%/}
             ;;
         esac
         shift
     done
-    [ -n "$ARCHIVE" ] || usage
+    [ -n "$BACKUP" ] || usage
 }
 
-usage() {
-    echo "usage: hongbao restore [--replace] [--without-redis] DIR" >&2
-    exit 2
+# Version 1.0 has one fence, hb:fence.
+fences_name() {
+    local i count=${SETTING[partitions]}
+    FENCES=(hb:fence)
+    for ((i = 0; i < count; i++)); do
+        FENCES+=("$(printf 'hb:{p%02d}:fence' "$i")")
+    done
 }
+
+# ---- checks: each one dies when the restore may not begin ----
 
 # Every process of the site that has worked is connected with Redis.
 site_is_stopped() {
@@ -39,7 +60,7 @@ site_is_stopped() {
     users=$(grep -v ' cmd=client|list ' <<<"$clients" | sed -n 's/.* user=\([^ ]*\).*/\1/p' | sort -u |
         grep -xE "hongbao_(hot|page|auth|card|settle)|${SETTING[redis_user]:-default}" | tr '\n' ' ') || true
     [ -z "$users" ] ||
-        die "the site runs: stop all pools and the settle worker first (connected with Redis: ${users% })"
+        die "the site runs: stop all pools and the settle worker first, with the package by systemctl stop hongbao.target (connected with Redis: ${users% })"
 }
 
 stores_are_empty() {
@@ -47,7 +68,7 @@ stores_are_empty() {
     rows=$(sql -e "SELECT COUNT(*) FROM information_schema.tables
         WHERE table_schema = '$DATABASE' AND table_name = 'user'") || die "the database does not answer"
     [ "$rows" -eq 0 ] || rows=$(sql "$DATABASE" -e 'SELECT (SELECT COUNT(*) FROM user) + (SELECT COUNT(*) FROM packet)')
-    keys=$(($(redis DBSIZE) - $(redis EXISTS hb:fence)))
+    keys=$(($(redis DBSIZE) - $(redis EXISTS "${FENCES[@]}")))
     [ "$rows" -eq 0 ] || die "the database has users or packets; --replace deletes them"
     [ "$keys" -eq 0 ] || die "Redis has $keys keys; --replace deletes them"
 }
@@ -60,11 +81,13 @@ redis_is_alone() {
     [ -z "$others" ] || die "Redis has keys of others (${others% }), which a restore would delete"
 }
 
-# Redis can't read an RDB file while it runs. So a private Redis turns the copy into commands, in the file COMMANDS.
+# ---- the steps ----
+
+# Redis can't read an RDB file while it runs. So a private Redis turns the copy into commands. Sets COMMANDS.
 redis_commands() {
-    private_redis "$ARCHIVE/redis.rdb"
-    # The copy may be of the process that runs: its fence would be open before the tables are compared.
-    private_redis_cli DEL hb:fence >"$WORK/fence"
+    private_redis "$BACKUP/redis.rdb"
+    # The copy may be of the process that runs: its fences would be open before the tables are compared.
+    private_redis_cli DEL "${FENCES[@]}" >"$WORK/fence"
     private_redis_cli CONFIG SET appendonly yes >"$WORK/rewrite"
     wait_until 3600 redis_rewritten || die "the copy of Redis can't be read; $(space_left "$WORK")"
     COMMANDS=$(find "$WORK/redis/appendonlydir" -name '*.base.aof')
@@ -86,9 +109,12 @@ redis_restore() {
         die "Redis can't be restored: $(tail -n 3 -- "$WORK/pipe.log")"
 }
 
-# The fence stays shut while no settle worker opens it, and none does before all tables are there.
-fence_shut() {
-    redis SET hb:fence 'a restore' >"$WORK/fence" 2>&1 || die "Redis can't be written: $(<"$WORK/fence")"
+# A fence stays shut while no settle worker opens it, and none does before all tables are there.
+fences_shut() {
+    local fence
+    for fence in "${FENCES[@]}"; do
+        redis SET "$fence" 'a restore' >"$WORK/fence" 2>&1 || die "Redis can't be written: $(<"$WORK/fence")"
+    done
 }
 
 # Version 0 in schema_migration says that a restore is not complete: no process works with such tables, and migrate
@@ -105,32 +131,33 @@ tables_drop() {
 }
 
 tables_restore() {
-    archive_load_tables "$ARCHIVE"
+    archive_load_tables "$BACKUP"
     archive_migrate
 }
 
 main() {
     arguments_read "$@"
     settings_read
+    fences_name
     trap work_end EXIT
     trap 'exit 130' INT TERM HUP
     work_start
     umask 077
     stores_use_site
-    archive_check "$ARCHIVE"
-    archive_fits "$ARCHIVE"
+    archive_check "$BACKUP"
+    archive_fits "$BACKUP"
     site_is_stopped
     redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
     trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
-    fence_shut
+    fences_shut
     tables_drop # first: without tables the site is not ready, however this ends
     redis_restore
     tables_restore
-    archive_settle "$ARCHIVE"
+    archive_settle "$BACKUP"
     trap work_end EXIT
-    printf '%s of %s: restored, the audit is clean\n' "$ARCHIVE" "$(archive_value "$ARCHIVE" tables_at)"
+    printf '%s of %s: restored, the audit is clean\n' "$BACKUP" "$(archive_value "$BACKUP" tables_at)"
 }
 
 main "$@"

@@ -12,6 +12,7 @@ ETC=/etc/hongbao
 STATE=/var/lib/hongbao
 SUMS=$STATE/made # checksums of the files that setup has written
 DATABASE=hongbao
+BEGAN_S=$EPOCHSECONDS
 NGINX=/etc/nginx
 NGINX_LOG=/var/log/nginx/hongbao.access.log
 REDIS_CONF=/etc/redis/redis-hongbao.conf
@@ -21,7 +22,7 @@ MARIADB_CNF=/etc/mysql/mariadb.conf.d/60-hongbao.cnf
 MYSQL_SOCKET_OWN=/run/mysqld/mysqld.sock
 
 for part in ../common ../rights/roles \
-    setup/{options,questions,files,config,certificate,stores,redis,mariadb,nginx,units,site}; do
+    setup/{options,questions,files,config,certificate,stores,redis,mariadb,rights,nginx,units,site}; do
     # shellcheck source=/dev/null
     source "$FOLDER/$part.sh"
 done

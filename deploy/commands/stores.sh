@@ -9,13 +9,34 @@ HERE=()      # hongbao, connected with these stores
 
 private_pids=()
 
+# Sets STORE_PATH, or STORE_HOST and STORE_PORT, to those of the first address of the setting: unix:PATH, HOST:PORT or [IPV6]:PORT.
+address_first() {
+    local address=${SETTING[$1]%%,*}
+    STORE_PATH='' STORE_HOST='' STORE_PORT=''
+    case $address in
+    unix:*) STORE_PATH=${address#unix:} ;;
+    *)
+        STORE_PORT=${address##*:}
+        STORE_HOST=${address%:*}
+        STORE_HOST=${STORE_HOST#[}
+        STORE_HOST=${STORE_HOST%]}
+        ;;
+    esac
+}
+
 stores_use_site() {
     DATABASE=${SETTING[mysql_database]}
+    address_first mysql
     SQL_OPTIONS="[client]
-socket=\"${SETTING[mysql_socket]}\"
+${STORE_PATH:+socket=\"$STORE_PATH\"}
+${STORE_HOST:+protocol=tcp
+host=$STORE_HOST
+port=$STORE_PORT}
 user=\"${SETTING[mysql_user]}\"
 password=\"${SETTING[mysql_password]//\\/\\\\}\""
-    REDIS=(redis-cli -e --no-auth-warning -s "${SETTING[redis_socket]}")
+    address_first redis
+    REDIS=(redis-cli -e --no-auth-warning)
+    if [ -n "$STORE_PATH" ]; then REDIS+=(-s "$STORE_PATH"); else REDIS+=(-h "$STORE_HOST" -p "$STORE_PORT"); fi
     [ -z "${SETTING[redis_user]}" ] || REDIS+=(--user "${SETTING[redis_user]}")
     unset REDISCLI_AUTH
     [ -z "${SETTING[redis_password]}" ] || export REDISCLI_AUTH=${SETTING[redis_password]}
@@ -31,8 +52,8 @@ socket=\"$WORK/mariadb.sock\"
 user=root"
     REDIS=(redis-cli -e -s "$WORK/redis.sock")
     unset REDISCLI_AUTH
-    HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL_SOCKET=$WORK/mariadb.sock" HB_MYSQL_USER=root
-        HB_MYSQL_PASSWORD= "HB_REDIS_SOCKET=$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
+    HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL=unix:$WORK/mariadb.sock" HB_MYSQL_USER=root
+        HB_MYSQL_PASSWORD= "HB_REDIS=unix:$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
         HB_REDIS_TIMEOUT_MS=10000 HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
 }
 
@@ -59,7 +80,7 @@ private_redis_cli() {
 # private_redis FILE: a Redis with the data of an RDB file.
 private_redis() {
     mkdir -- "$WORK/redis"
-    cp -- "$1" "$WORK/redis/dump.rdb"
+    cp -- "$1" "$WORK/redis/dump.rdb" || die "no private Redis; $(space_left "$WORK")"
     redis-server --port 0 --unixsocket "$WORK/redis.sock" --unixsocketperm 700 --dir "$WORK/redis" --save '' \
         --aof-use-rdb-preamble no >"$WORK/redis.log" 2>&1 &
     private_pids+=($!)
@@ -84,17 +105,23 @@ private_mariadb() {
     mkdir -- "$WORK/mariadb" "$WORK/tmp"
     TMPDIR=$WORK/tmp mariadb-install-db --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --skip-test-db \
         --auth-root-authentication-method=normal --skip-name-resolve --innodb-use-native-aio=0 \
-        >"$WORK/install.log" 2>&1 || die "no private MariaDB: $(tail -n 5 -- "$WORK/install.log")"
+        >"$WORK/install.log" 2>&1 ||
+        die "no private MariaDB; $(space_left "$WORK"): $(errors_first "$WORK/install.log")"
     "$server" --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --socket="$WORK/mariadb.sock" \
         --pid-file="$WORK/mariadb.pid" --tmpdir="$WORK/tmp" --skip-networking --skip-name-resolve --skip-log-bin \
         --character-set-server=utf8mb4 --collation-server=utf8mb4_bin --innodb-use-native-aio=0 \
         --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 >"$WORK/mariadb.log" 2>&1 &
     private_pids+=($!)
     wait_until 60 sql -e 'SELECT 1' >"$WORK/answer" 2>&1 ||
-        die "no private MariaDB: $(tail -n 5 -- "$WORK/mariadb.log")"
+        die "no private MariaDB; $(space_left "$WORK"): $(errors_first "$WORK/mariadb.log")"
     # The routines of the tables run with the rights of this user.
     sql -e "CREATE USER 'hongbao_migrate'@'localhost'; GRANT ALL ON *.* TO 'hongbao_migrate'@'localhost';
         CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+}
+
+# errors_first LOG: prints the first errors in it, which tell the cause of the others; without one its last lines.
+errors_first() {
+    grep -m 3 -iE "error|no space" -- "$1" || tail -n 5 -- "$1"
 }
 
 private_stop() {

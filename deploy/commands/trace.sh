@@ -27,7 +27,7 @@ unreadable_tell() {
 lines_find() {
     local id=$1
     shift
-    find "$@" -maxdepth 1 -type f -readable -name '*.log*' -exec zgrep -hF -- "$id" {} + || true
+    find "$@" -maxdepth 1 -type f -readable -name '*.log*' -exec zgrep -hF -- "$id" {} + 2>/dev/null || true
     [ ! -d /run/systemd/system ] || journalctl -q --no-pager -o cat -u 'hongbao*' --grep "$id" || true
 }
 
@@ -47,12 +47,16 @@ line_time() {
 
 main() {
     local folder line lines
-    [[ ${1-} =~ ^[0-9a-f]{32}$ ]] || usage
+    [[ ${1-} =~ ^[0-9A-Fa-f]{32}$ ]] || usage
+    set -- "${1,,}" "${@:2}" # logs have small letters
     for folder in "${@:2}"; do
         # find takes words that begin like these as its expression, for example -delete
         case $folder in '' | [-'(),!']*) usage ;; esac
     done
     [ $# -gt 1 ] || set -- "$1" /var/log/nginx
+    for folder in "${@:2}"; do
+        [ -e "$folder" ] || echo "hongbao trace: there is no folder $folder" >&2
+    done
     unreadable_tell "${@:2}"
     lines=$(lines_find "$@")
     if [ -z "$lines" ]; then

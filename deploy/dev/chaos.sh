@@ -4,6 +4,7 @@
 chaos_run() {
     local preset=${HB_BUILD:-release}
     packages_install run test
+    [[ " $* " != *' --cluster '* ]] || packages_install cluster
     build_preset "$preset" hongbao clock_shift
     unset HB_BUILD
     exec node "$ROOT/tests/chaos/chaos.js" --binary "$ROOT/build/$preset/hongbao" \

@@ -6,6 +6,9 @@
 #   VAR/static/   copies of static/ by deploy/static-copy.sh: with hashes in their names, texts compressed beside them
 #   VAR/run/NAME.pid, VAR/run/NAME.sock, VAR/run/{port,environment,lock}
 #   VAR/log/NAME.log   VAR/data/{mariadb,redis}   VAR/tmp/
+#   VAR/node   only when the instance is a machine of a cluster (cluster.sh): `services = NAME …`, the servers that this
+#              machine has, `address = IPv4`, `balancer = IPv4` (before nginx); VAR/node-SERVER.conf has further lines for
+#              that server's configuration
 
 SOCKET_PATH_MAX=107  # bytes in sockaddr_un.sun_path, without the NUL
 
@@ -32,6 +35,25 @@ instance_create() {
     # Root may not use the folder of another user either: it would leave files that the owner can't change.
     user_owns "$VAR/run" || die "$VAR belongs to another user, $(stat -c %U -- "$VAR/run"); choose another folder with --var"
     chmod 700 "$VAR" # everything in it, the sockets too, is for this user alone
+    ! instance_is_node || read -r -a SERVICES <<<"$(instance_node services)"
+}
+
+instance_is_node() {
+    [ -f "$VAR/node" ]
+}
+
+# instance_node NAME: prints the value in VAR/node; nothing when the instance is no machine of a cluster.
+instance_node() {
+    ! instance_is_node || sed -n "s/^$1 = //p" "$VAR/node"
+}
+
+# instance_has SERVICE...: whether one of these servers belongs to the instance.
+instance_has() {
+    local name
+    for name; do
+        [[ " ${SERVICES[*]} " != *" $name "* ]] || return 0
+    done
+    return 1
 }
 
 # Lets one ./dev at a time change an instance.
@@ -105,7 +127,9 @@ instance_recall_port() {
 }
 
 instance_url() {
-    printf 'http://127.0.0.1:%s\n' "$PORT"
+    local address
+    address=$(instance_node address)
+    printf 'http://%s:%s\n' "${address:-127.0.0.1}" "$PORT"
 }
 
 # instance_setting NAME: prints the value in hongbao.conf.
@@ -119,7 +143,9 @@ instance_configure() {
     (umask 077 && instance_configure_rights)
     cp -- "$ROOT/deploy/dev/mariadb.cnf" "$VAR/mariadb.cnf"
     template_fill "$ROOT/deploy/dev/redis.conf.in" "$VAR/redis.conf" "ROOT=$ROOT" "VAR=$VAR" "SOCKETS=$SOCKETS"
-    instance_configure_nginx
+    [ ! -f "$VAR/node-mariadb.conf" ] || cat -- "$VAR/node-mariadb.conf" >>"$VAR/mariadb.cnf"
+    [ ! -f "$VAR/node-redis.conf" ] || cat -- "$VAR/node-redis.conf" >>"$VAR/redis.conf"
+    ! instance_has nginx || instance_configure_nginx
 }
 
 instance_configure_hongbao() {
@@ -138,8 +164,8 @@ demo = on"
         while read -r line; do
             grep -q "^${line%% *} *=" <<<"$kept" || printf '%s\n' "$line"
         done <<TEXT
-redis_socket = $SOCKETS/redis.sock
-mysql_socket = $SOCKETS/mariadb.sock
+redis = unix:$SOCKETS/redis.sock
+mysql = unix:$SOCKETS/mariadb.sock
 template_dir = $ROOT/templates
 static_dir = $ROOT/static
 lua_dir = $ROOT/lua
@@ -173,7 +199,12 @@ instance_configure_nginx() {
     local user='' listen="listen 127.0.0.1:$PORT;" limits=limits-off
     # Only root can set the workers' user; the workers must be able to open the pools' sockets.
     [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
-    ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || listen+=" listen [::1]:$PORT;"
+    if instance_is_node; then
+        # The balancer tells the visitor's address.
+        listen="listen $(instance_node address):$PORT; set_real_ip_from $(instance_node balancer); real_ip_header X-Forwarded-For;"
+    elif grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null; then
+        listen+=" listen [::1]:$PORT;"
+    fi
     [ "${HB_LIMITS:-$(instance_setting limits)}" = off ] || limits=limits
     # The pages name a changed file by its new name only after the pools have restarted, so this is early enough.
     "$ROOT/deploy/static-copy.sh" "$ROOT/static" "$VAR/static"

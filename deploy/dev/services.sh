@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # The servers of an instance. service_start_NAME returns when the server is ready; service_end ends it.
 
-# In the order of starting; they are ended in reverse order.
+# In the order of starting; they are ended in reverse order. A machine of a cluster has only some (VAR/node), and may have
+# others (cluster_services.sh).
 SERVICES=(mariadb redis settle auth card page hot nginx)
 
 service_known() {
@@ -17,6 +18,7 @@ service_start() {
 service_end() {
     case $1 in
     nginx) process_end nginx QUIT 4 ;;
+    haproxy | sentinel) process_end "$1" TERM 4 ;;
     mariadb)
         # MariaDB 10.11 may deadlock when it gets SIGTERM while it starts.
         wait_until 10 service_mariadb_started_or_ended || true
@@ -34,11 +36,18 @@ service_start_mariadb() {
     local -a options=()
     [ "$(id -u)" -ne 0 ] || options=(--user=root)
     [ -d "$VAR/data/mariadb" ] || service_install_mariadb "${options[@]}"
+    # What one Galera node writes, all get: cluster.sh makes users and tables once.
+    if instance_is_node; then
+        options+=(--wsrep-start-position="$(service_galera_position "$program" "${options[@]}")")
+    else
+        options+=(--init-file="$VAR/mariadb-init.sql")
+    fi
 
     process_spawn mariadb "$program" --defaults-file="$VAR/mariadb.cnf" "${options[@]}" \
         --datadir="$VAR/data/mariadb" --tmpdir="$VAR/tmp" --socket="$SOCKETS/mariadb.sock" \
-        --pid-file="$VAR/run/mariadbd.pid" --init-file="$VAR/mariadb-init.sql"
+        --pid-file="$VAR/run/mariadbd.pid"
     process_wait_ready mariadb "$process_spawned" 60 service_mariadb_answers
+    instance_is_node || service_migrate
 }
 
 service_mariadb_answers() {
@@ -102,12 +111,15 @@ service_grant() {
     mv -- "$wanted" "$done"
 }
 
-# Brings new rights of both stores to an instance that runs. Redis closes the connections of its users then.
+# Brings new rights of both stores to an instance that runs, whose connections stay open.
 service_rights() {
-    local done=$VAR/data/redis-users.acl
+    local done=$VAR/data/redis-users.acl shown answer
     ! process_running mariadb || service_grant
     if process_running redis && ! cmp -s -- "$VAR/redis-users.acl" "$done"; then
-        redis-cli -s "$SOCKETS/redis.sock" ACL LOAD >/dev/null || die "the rights could not be loaded: $VAR/redis-users.acl"
+        shown=$(redis-cli -e -s "$SOCKETS/redis.sock" ACL LIST) || die "Redis does not list its users: $shown"
+        answer=$(rights_acl_change "$shown" "$(<"$VAR/redis-users.acl")" | redis-cli -s "$SOCKETS/redis.sock" 2>&1) ||
+            die "the rights could not be changed: $answer"
+        ! grep -Eqv '^(OK|1)$' <<<"$answer" || die "Redis refuses $VAR/redis-users.acl: $answer"
         (umask 077 && cp -- "$VAR/redis-users.acl" "$done")
     fi
 }

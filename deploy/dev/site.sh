@@ -17,8 +17,10 @@ site_up() {
         instance_url
         return
     fi
-    site_make_demo_users
-    site_print_welcome "$(site_command down) stops everything"
+    if ! instance_is_node; then
+        site_make_demo_users
+        site_print_welcome "$(site_command down) stops everything"
+    fi
     trap - EXIT
 }
 
@@ -145,7 +147,6 @@ site_start() {
     trap 'site_undo' EXIT
     trap 'exit 130' INT TERM HUP
     site_start_one "$1"
-    [ "$1" != mariadb ] || service_migrate
     trap - EXIT INT TERM HUP
     instance_unlock
 }
@@ -181,7 +182,6 @@ site_restart() {
     service_hongbao settle --check || die "the configuration does not fit the tables"
     for name; do
         service_restart "$name"
-        [ "$name" != mariadb ] || service_migrate
     done
     instance_unlock
 }
@@ -212,9 +212,7 @@ site_hongbao() {
         packages_install run
         build_binary
     fi
-    if [ ! -f "$VAR/hongbao.conf" ]; then
-        instance_configure
-    fi
+    [ -f "$VAR/run/port" ] || instance_configure # it was never started
     local -a environment
     mapfile -d '' environment < <(service_environment)
     exec "${environment[@]}" "$(build_binary_path)" "$@"
@@ -279,12 +277,11 @@ site_bring_up() {
     trap 'site_undo' EXIT
 
     # One clear message instead of a pool whose processes end again and again.
-    service_hongbao check >/dev/null || die "the configuration or its files are broken (above)"
+    ! instance_has settle page || service_hongbao check >/dev/null || die "the configuration or its files are broken (above)"
     for name in "${missing[@]}"; do
         site_start_one "$name"
-        [ "$name" != mariadb ] || service_migrate
     done
-    site_wait_ready
+    ! instance_has nginx || site_wait_ready
     instance_unlock
 }
 

@@ -1,11 +1,17 @@
 # shellcheck shell=bash disable=SC2154
 # The tests, by label or by name, and the mutants that they must catch.
 
-# tests_run [LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an argument all.
+# tests_run [all|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an argument
+# all but those of label package.
 tests_run() {
     local preset=${HB_BUILD:-dev} all word found status=0
     local -a chosen=() options=(-LE '^package$') # the package is built and installed only when asked for
     packages_install run test
+    if [ "$*" = all ]; then
+        packages_install package
+        options=()
+        shift
+    fi
     if [ $# -eq 0 ]; then
         build_preset "$preset"
     else
@@ -19,14 +25,18 @@ tests_run() {
         options=(-R "^($(IFS='|' && echo "${chosen[*]}"))\$")
     fi
     [[ " ${chosen[*]}" != *' package.'* ]] || packages_install package
+    # Others than root skip these.
+    if [ "$(id -u)" -eq 0 ] && { [ $# -eq 0 ] || [[ " ${chosen[*]}" == *@(' cluster.'|.test_galera)* ]]; }; then
+        packages_install cluster
+    fi
     tests_npm "${chosen[@]}"
     # Tests without servers must not stop the servers of a concurrent run.
     if [ $# -eq 0 ] || printf '%s\n' "${chosen[@]}" | grep -qvE '^(unit|tidy|package)\.'; then
         tests_stop_servers "$ROOT/build/$preset/servers"
     fi
     unset HB_BUILD
-    # Most tests of a site wait for it most of the time.
-    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(($(cpu_count) + 1))" \
+    # Most tests of a site, and of a machine, wait for it most of the time.
+    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(($(cpu_count) + 2))" \
         "${options[@]}" </dev/null || status=$?
     return "$status"
 }
@@ -47,7 +57,7 @@ tests_stop_servers() {
 
 # tests_list PRESET: prints every test, LABEL.NAME, one a line; each name is also the target that builds what it needs.
 tests_list() {
-    ctest --test-dir "$ROOT/build/$1" -N -L . -FA . | sed -n 's/^ *Test *#[0-9]*: //p'
+    ctest --test-dir "$ROOT/build/$1" -N -L . -FA . | sed -n 's/^ *Test *#[0-9]*: \(.*\..*\)/\1/p' # without fixtures
 }
 
 # tests_find WORD TESTS: prints the tests of a label (unit); or the test of that name (unit/base_str is
@@ -71,7 +81,7 @@ tests_near() {
     local word
     for word in ${1//[^a-z]/ }; do
         [ "$word" = test ] || grep -F -- "${word:0:3}" <<<"$2" || true
-    done | sort | uniq -c | sort -k1,1nr -k2 | sed -n '1,12s,^ *[0-9]* \([a-z0-9]*\)\.\(test_\)\?,\1/,p' | tr '\n' ' '
+    done | sort | uniq -c | sort -k1,1nr -k2 | sed -n '1,16s,^ *[0-9]* \([a-z0-9]*\)\.\(test_\)\?,\1/,p' | tr '\n' ' '
 }
 
 # tests_npm [TEST...]: installs the npm packages that the tests need; without an argument those of all tests.
@@ -85,7 +95,7 @@ tests_npm() {
     fi
 }
 
-# tests_mutants [FILTER]: plants the bugs of tests/mutants in a copy, one at a time; the tests must catch each.
+# tests_mutants [FILTER...]: plants the bugs of tests/mutants in a copy, one at a time; the tests must catch each.
 tests_mutants() {
     packages_install run test
     command -v git >/dev/null || die "mutants needs git: it copies the files that git lists"

@@ -1,5 +1,6 @@
 -- The rights of each role on the tables (docs/reference/rights.md). Run it after every `hongbao migrate`, as an
--- administrator, in the program's database: mariadb hongbao <grants.sql. It first revokes all earlier rights.
+-- administrator, in the program's database: mariadb hongbao <grants.sql. It first revokes all earlier rights;
+-- `hongbao setup` leaves out that line, and revokes only what is too much.
 --
 -- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. Accounts and transfers are
 -- written by routines alone (sql/migrations), which keep the rules of the ledger. UPDATE is granted by column.

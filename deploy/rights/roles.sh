@@ -4,19 +4,25 @@
 
 RIGHTS_SOURCE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 ROLES=(hot page auth card settle audit migrate support backup operator)
-# These have no user in MariaDB.
-ROLES_WITHOUT_MARIADB=' hot operator '
+# These have no user in MariaDB. setup is no role of a process: it is hongbao_setup (rights_acl_setup).
+ROLES_WITHOUT_MARIADB=' hot operator setup '
 
 # rights_make FOLDER: writes a file ROLE.conf for each role that has none: its users, with one password for both stores.
 rights_make() {
-    local role password
+    local role
     install -d -m 700 -- "$1"
     for role in "${ROLES[@]}"; do
-        [ ! -f "$1/$role.conf" ] || continue
-        password=$(random_hex 16)
-        (umask 077 && rights_users "$role" "$password" >"$1/$role.conf.new")
-        mv -- "$1/$role.conf.new" "$1/$role.conf"
+        rights_make_role "$1" "$role"
     done
+}
+
+# rights_make_role FOLDER ROLE: writes ROLE.conf with a new password unless it is there.
+rights_make_role() {
+    local password
+    [ ! -f "$1/$2.conf" ] || return 0
+    password=$(random_hex 16)
+    (umask 077 && rights_users "$2" "$password" >"$1/$2.conf.new")
+    mv -- "$1/$2.conf.new" "$1/$2.conf"
 }
 
 # rights_users ROLE PASSWORD: prints the settings of its users.
@@ -40,12 +46,51 @@ rights_sql() {
     template_print "$RIGHTS_SOURCE/users.sql.in" "${values[@]}"
 }
 
+# rights_hosts PATTERN: passes statements of users.sql.in, grants.sql and grants-demo.sql on with users who log in from
+# these hosts ('10.0.0.%'), instead of from the server's own machine.
+rights_hosts() {
+    sed "s/@'localhost'/@'$1'/g"
+}
+
 # rights_acl FOLDER DEFAULT: prints the users of Redis. DEFAULT: the rights of the user default.
 rights_acl() {
     local role
     local -a values=("DEFAULT=$2")
     for role in "${ROLES[@]}"; do
-        values+=("${role^^}_SHA256=$(rights_password "$1" "$role" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)")
+        values+=("${role^^}_SHA256=$(rights_sha256 "$1" "$role")")
     done
     template_print "$RIGHTS_SOURCE/users.acl.in" "${values[@]}" | sed '/^#/d; /^$/d'
+}
+
+# rights_acl_setup FOLDER: prints the user with which `hongbao setup` changes the users of the site's own Redis. It may
+# make any user, so it may do everything: root alone has its password.
+rights_acl_setup() {
+    printf 'user hongbao_setup on #%s resetchannels -@all +acl|list +acl|setuser +acl|deluser\n' "$(rights_sha256 "$1" setup)"
+}
+
+# rights_sha256 FOLDER ROLE
+rights_sha256() {
+    rights_password "$1" "$2" | tr -d '\n' | sha256sum | cut -d ' ' -f 1
+}
+
+# rights_acl_change SHOWN WANTED: prints the commands that make the users of Redis, SHOWN by ACL LIST, those of an
+# aclfile, WANTED. Each takes its new rights at once and keeps its connections: ACL LOAD would close them all (Redis 7.0).
+# Only a user with another password is made anew, so whoever had the old one is out.
+rights_acl_change() {
+    awk '
+        function passwords(  i, all) {
+            for (i = 3; i <= NF; i++) if ($i ~ /^#/) all = all $i
+            return all
+        }
+        $1 != "user" { next }
+        FNR == NR { shown[$2] = passwords(); next }
+        {
+            if ($2 != "default" && ($2 in shown) && shown[$2] != passwords()) print "ACL DELUSER " $2
+            delete shown[$2]
+            name = $2
+            sub(/^user [^ ]+/, "")
+            print "ACL SETUSER " name " reset" $0
+        }
+        END { for (name in shown) if (name != "default") print "ACL DELUSER " name }
+    ' <(printf '%s\n' "$1") <(printf '%s\n' "$2")
 }

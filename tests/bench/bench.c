@@ -11,26 +11,27 @@
 
 #include "base/array.h"
 #include "base/random.h"
+#include "io/redis_fence.h"
 #include "io/redis_reply.h"
 #include "io/redis_script.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "live/live.h"
+#include "packet/packet.h"
 #include "packet/split.h"
 
-/* Opens the fence: nothing of this Redis is settled yet, so no comparison is needed. The first SET writes the fence
- * key; the connection reads it with the next round. */
-static bool server_fence_open(struct bench *b)
+/* Opens the fences: nothing of this Redis is settled yet, so no comparison is needed. */
+static bool server_fences_open(struct bench *b)
 {
-    struct redis_call call;
-    live_fence_set(b->redis, &b->config);
-    enum status st = redis_ping(b->redis);
-    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(b->redis) };
-    for (int i = 0; st == ST_OK && !redis_fence_is_open(b->redis) && i < 2; i++) {
-        st = redis_do(b->redis, &call, set, 3);
-        redis_call_free(&call);
+    char text[REDIS_FENCE_TEXT_MAX];
+    enum status st = ST_OK;
+    live_fences_set(b->redis, &b->config);
+    for (uint32_t i = 0; st == ST_OK && i < (uint32_t)b->config.partitions; i++) {
+        st = redis_fence_text(b->redis, i, text);
+        if (st == ST_OK)
+            st = live_fence_open(&b->live, i, str_from(text));
     }
-    return st == ST_OK && redis_fence_is_open(b->redis);
+    return st == ST_OK && redis_ping(b->redis) == ST_OK && redis_fences_open(b->redis) == b->config.partitions;
 }
 
 bool bench_open(struct bench *b)
@@ -46,7 +47,7 @@ bool bench_open(struct bench *b)
         b->redis = redis_new(&b->config);
         (void)snprintf(error, sizeof error, "Redis does not answer");
         ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config, &missing) == ST_OK &&
-             server_fence_open(b);
+             server_fences_open(b);
     }
     if (!ok)
         (void)fprintf(stderr, "%s\n", error);
@@ -190,8 +191,8 @@ void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_
         args[1 + crowd + i] = STR("小强");
         args[1 + 2 * crowd + i] = STR(""); /* no passphrase */
     }
-    redis_queue_script(b->redis, call, b->live.grab, REDIS_FENCED, script_keys, ARRAY_LEN(script_keys), args,
-                       1 + 3 * crowd);
+    redis_queue_script(b->redis, call, b->live.grab, (int)packet_partition(packet_id, b->live.partitions), script_keys,
+                       ARRAY_LEN(script_keys), args, 1 + 3 * crowd);
 }
 
 enum status bench_grab_read(const struct redis_call *call, size_t crowd, int64_t *fen)

@@ -174,7 +174,7 @@ static enum status live_make(struct world *w)
     struct packet p;
     enum live_code code = LIVE_LOADED;
     enum status st = ST_OK;
-    test_services_fence_open(w->app); /* the packets have no grabs: no comparison is needed */
+    test_services_fences_open(w->app); /* the packets have no grabs: no comparison is needed */
     for (uint64_t i = 0; st == ST_OK && i < w->packets; i++) {
         if (!packet_make(w, i, &p))
             return ST_INVALID;

@@ -1,7 +1,7 @@
 // Loads on POST /p/ID/open: the packets, the servers under test, and a check of the grabs in Redis.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause, poll } from '../chaos/instance.js';
+import { pause, poll } from '../chaos/deployment.js';
 import { CONNECTIONS, measured, mustBeClean, wrk } from './load.js';
 import { KINDS, Peer } from './peers.js';
 

@@ -8,7 +8,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../chaos/instance.js';
+import { run } from '../chaos/deployment.js';
 import { RedisServer } from './redis_server.js';
 import { Site } from './site.js';
 import { median, medians, percentile, ratio } from './stats.js';

@@ -1,6 +1,6 @@
 // A load by wrk, and its cost by group of processes.
 import { join } from 'node:path';
-import { run } from '../chaos/instance.js';
+import { run } from '../chaos/deployment.js';
 import { cpuBetween, cpuOf, memoryOf } from './cpu.js';
 
 export const CONNECTIONS = 64;

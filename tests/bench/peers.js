@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { poll } from '../chaos/instance.js';
+import { poll } from '../chaos/deployment.js';
 import { cpuNs, processTree } from './cpu.js';
 import { freePort } from './site.js';
 

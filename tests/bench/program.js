@@ -1,6 +1,6 @@
 // Runs the C programs of this folder and reads their output.
 import { join } from 'node:path';
-import { run } from '../chaos/instance.js';
+import { run } from '../chaos/deployment.js';
 
 // Runs a program that prints one line of JSON. environment: added to ours.
 export async function measure(file, args, environment) {
@@ -11,7 +11,7 @@ export async function measure(file, args, environment) {
 
 // The environment of a program that uses a Redis alone (redis_server.js). Loading may take long.
 export const redisOnly = (bench, server) => ({
-  HB_REDIS_SOCKET: server.socket, HB_REDIS_TIMEOUT_MS: '60000', HB_LUA_DIR: join(bench.root, 'lua'), HB_SECRET: 'of no use to anybody, only long enough' });
+  HB_REDIS: `unix:${server.socket}`, HB_REDIS_TIMEOUT_MS: '60000', HB_LUA_DIR: join(bench.root, 'lua'), HB_SECRET: 'of no use to anybody, only long enough' });
 
 // Sums over a list of { count, wall_ns, own_ns, redis_ns }.
 export const sum = (list) => Object.fromEntries(Object.keys(list[0]).map((key) => [key, list.reduce((all, one) => all + one[key], 0)]));

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { poll } from '../chaos/instance.js';
+import { poll } from '../chaos/deployment.js';
 import { redis } from '../chaos/redis.js';
 
 const REPLY_MS_MAX = 60_000;

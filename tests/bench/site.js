@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { poll, run } from '../chaos/instance.js';
+import { poll, run } from '../chaos/deployment.js';
 import { redis } from '../chaos/redis.js';
 import { cpuNs, processTree } from './cpu.js';
 

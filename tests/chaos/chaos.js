@@ -1,5 +1,5 @@
 // node chaos.js --binary FILE --clock-shift FILE [--seconds N] [--seed S] [--visitors N] [--patience S]
-//     [--only FAULT:TARGET,…] [--keep] [--json FILE]
+//     [--only FAULT:TARGET,…] [--keep] [--json FILE] [--cluster [--profile NAME]]
 // Fault injection on real servers under load: docs/RELIABILITY.md. Exit 0 when there is no violation.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,8 +9,11 @@ import { checkPages, judge, measureLag, publicIdsOf, readFacts } from './checker
 import { Load } from './client.js';
 import { History } from './history.js';
 import { Site } from './http.js';
-import { Instance, POOLS, SECOND, SERVERS, pause, poll } from './instance.js';
-import { plan, torment } from './nemesis.js';
+import { ClusterInstance } from './cluster_instance.js';
+import { pause, poll } from './deployment.js';
+import { Instance } from './instance.js';
+import { FAULTS, plan, torment } from './nemesis.js';
+import { clusterFaults, repairAll } from './nemesis_cluster.js';
 import { print, summarize } from './report.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -27,12 +30,14 @@ const ALARMS = /^ts=\S+ level=error (?!.*msg="redis memory is full")/; // a full
 const { values: given } = parseArgs({ options: {
   binary: { type: 'string' }, 'clock-shift': { type: 'string' }, seconds: { type: 'string', default: '60' },
   seed: { type: 'string', default: String(Date.now() % 1_000_000) }, visitors: { type: 'string', default: '8' },
-  patience: { type: 'string', default: '10' }, keep: { type: 'boolean', default: false }, json: { type: 'string' },
-  only: { type: 'string', default: '' },
+  patience: { type: 'string' }, keep: { type: 'boolean', default: false }, json: { type: 'string' },
+  only: { type: 'string', default: '' }, cluster: { type: 'boolean', default: false },
+  profile: { type: 'string', default: 'cluster' },
 } });
 const seconds = Number(given.seconds);
-const faults = plan(given.seed, seconds, given.only.split(',').filter(Boolean));
-const patience = Number(given.patience);
+const table = given.cluster ? clusterFaults(given.profile) : FAULTS;
+const faults = plan(table, given.seed, seconds, given.only.split(',').filter(Boolean));
+const patience = Number(given.patience ?? (given.cluster ? 60 : 10));
 
 // Audits the site during the faults. Redis may be behind then (I8); no other violation is accepted at any time.
 async function auditAlong(instance, history, audits, isOver) {
@@ -52,7 +57,7 @@ async function auditAlong(instance, history, audits, isOver) {
 // After the last fault: every server runs, every kind of request succeeds within `patience`, and events are settled soon.
 async function recoverAll(instance, load, run) {
   const repaired = Date.now();
-  for (const name of SERVERS) {
+  for (const name of instance.servers) {
     if (!instance.isRunning(name)) run.history.blame('broken', undefined, `${name} does not run, although every fault is repaired`);
   }
   const works = await poll(patience, () => load.roundTrip(LAG_MS_MAX / 1000));
@@ -73,9 +78,9 @@ async function drain(instance, history, what) {
   history.blame('broken', undefined, `${what} the audit is not clean: ${last ? `${last.unsettled} unsettled, ${JSON.stringify(rows)}` : 'it could not run'}`);
 }
 
-// Moves all clocks forward: every packet expires, and its rest is refunded to the sender.
+// Every packet expires, and its rest is refunded to the sender.
 async function expireAll(instance, history) {
-  for (const role of ['redis', ...POOLS, SECOND]) instance.moveClock(role, EXPIRE_ALL_MS);
+  instance.passTime(EXPIRE_ALL_MS);
   const closed = await poll(DRAIN_S, async () => (await instance.sql("SELECT COUNT(*) FROM packet WHERE state <> 'closed'"))[0][0] === '0');
   if (closed) return;
   const rows = await instance.sql("SELECT id, state, expires_ms, grabbed_count, count FROM packet WHERE state <> 'closed' LIMIT 10");
@@ -110,7 +115,7 @@ async function examine(instance, run, site, users) {
   await deletionsEnd(instance); // the comparison tells of one that does not
   await drain(instance, history, 'after the drain');
   await compare(instance, run, site, users);
-  if (run.violations.length === 0 && instance.canMoveClocks) {
+  if (run.violations.length === 0 && instance.canExpire) {
     await expireAll(instance, history);
     await drain(instance, history, 'after every packet is over');
     await compare(instance, run, site, users);
@@ -133,7 +138,8 @@ async function chaos(instance, run) {
   let over = false;
   const audits = auditAlong(instance, history, run.audits, () => over);
   load.start(Number(given.visitors));
-  run.faults = await torment(instance, faults, history);
+  run.faults = await torment(instance, table, faults, history);
+  if (given.cluster) await repairAll(instance);
   await recoverAll(instance, load, run);
   over = true;
   await load.stop();
@@ -143,8 +149,9 @@ async function chaos(instance, run) {
   await history.close();
 }
 
-const instance = new Instance({ root: ROOT, binary: given.binary, clockShift: given['clock-shift'] });
-const run = { seed: given.seed, seconds, only: given.only, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, incomplete: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
+const instance = given.cluster ? new ClusterInstance({ binary: given.binary, profile: given.profile })
+  : new Instance({ root: ROOT, binary: given.binary, clockShift: given['clock-shift'] });
+const run = { seed: given.seed, seconds, only: given.only, profile: given.cluster ? given.profile : null, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, incomplete: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
 let ending = null;
 const end = (keep) => (ending ??= instance.down(keep));
 // When interrupted, the run ends its servers and removes its files.

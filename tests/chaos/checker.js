@@ -6,7 +6,7 @@
 //   changed     the row has other content than was acknowledged
 //   broken      any other contradiction
 // recovered counts requests of unknown outcome that took effect; that is as correct as if they had not.
-import { PARTITIONS } from './instance.js';
+import { PARTITIONS } from './deployment.js';
 
 const DEMO_FEN = 100_000;
 

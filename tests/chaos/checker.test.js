@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkPages, judge, packetNumber } from './checker.js';
-import { plan, place } from './nemesis.js';
+import { FAULTS, plan, place } from './nemesis.js';
 import { Rng } from './rng.js';
 
 // A packet's public id of its id in the tables: 2 zero bits, the id, 64 bits that the checker ignores.
@@ -277,25 +277,25 @@ test('a wallet whose balance is not the sum of its transfers and grabs is found'
 });
 
 test('a seed always gives the same plan, and another seed a different one', () => {
-  assert.deepEqual(plan('7', 120), plan('7', 120));
-  assert.notDeepEqual(plan('7', 120), plan('8', 120));
+  assert.deepEqual(plan(FAULTS, '7', 120), plan(FAULTS, '7', 120));
+  assert.notDeepEqual(plan(FAULTS, '7', 120), plan(FAULTS, '8', 120));
 });
 
 test('a plan can be limited to some faults', () => {
-  const only = plan('1', 120, ['kill:redis', 'clock']);
+  const only = plan(FAULTS, '1', 120, ['kill:redis', 'clock']);
   assert.deepEqual([...new Set(only.map(({ fault }) => fault))].sort(), ['clock', 'kill']);
   assert.ok(only.every(({ fault, target }) => fault !== 'kill' || target === 'redis'));
-  assert.ok(plan('1', 120, [':nginx']).every(({ target }) => target === 'nginx'));
-  assert.throws(() => plan('1', 120, ['kill:nobody']), /no fault/);
+  assert.ok(plan(FAULTS, '1', 120, [':nginx']).every(({ target }) => target === 'nginx'));
+  assert.throws(() => plan(FAULTS, '1', 120, ['kill:nobody']), /no fault/);
 });
 
 test('faults of one target never overlap and end within the run', () => {
   for (const seed of ['1', '2', '3']) {
     const until = new Map();
-    for (const fault of plan(seed, 300)) {
-      assert.ok(fault.at_ms >= (until.get(place(fault)) ?? 0), JSON.stringify(fault));
+    for (const fault of plan(FAULTS, seed, 300)) {
+      assert.ok(fault.at_ms >= (until.get(place(FAULTS, fault)) ?? 0), JSON.stringify(fault));
       assert.ok(fault.at_ms + fault.for_ms <= 300_000);
-      until.set(place(fault), fault.at_ms + fault.for_ms);
+      until.set(place(FAULTS, fault), fault.at_ms + fault.for_ms);
     }
   }
 });

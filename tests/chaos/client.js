@@ -1,7 +1,7 @@
 // The load: some concurrent visitors send, open and view packets, give shares back and thank for them, deposit, log in and
 // delete accounts; the seed decides. Each request is recorded in the history as invoked and then as ok, refused or unknown.
 // Each page is compared with the answers before it.
-import { pause, poll } from './instance.js';
+import { pause, poll } from './deployment.js';
 import { Rng } from './rng.js';
 
 const RECENT_MAX = 12; // the newest packets, which most visitors open; older ones are opened now and then

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Site } from './http.js';
-import { Instance, poll } from './instance.js';
+import { poll } from './deployment.js';
+import { Instance } from './instance.js';
 import { redis } from './redis.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');

@@ -1,45 +1,23 @@
 // A private instance in a folder of its own, started by ./dev, with what the faults need: proxies before the stores,
 // clocks that can be moved, a small file system for Redis.
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
-  chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
-  writeSync,
+  chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync,
 } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Deployment, pause, poll, run } from './deployment.js';
 import { Proxy } from './proxy.js';
 import { redis } from './redis.js';
 
 export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'page', 'hot', 'nginx'];
 export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces processes that end
 export const SECOND = 'settle2';                         // another settle worker, on the same partitions
-export const PARTITIONS = 16;
-const OUTPUT_MAX = 512 << 20;
 const DISK_MIB = 256;
 
 // Every page process takes the next one, so that packets with all lifetimes exist.
 const LIFETIMES_MS = [3000, 8000, 20_000, 3_600_000];
-
-export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-
-// Polls until probe returns a true value, and returns it; null when `seconds` have passed.
-export async function poll(seconds, probe) {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(50)) {
-    const found = await probe();
-    if (found) return found;
-  }
-  return null;
-}
-
-// Runs a program: { code, stdout, stderr }; code is the signal's name when a signal ended it. Never rejects.
-export function run(file, args, options = {}) {
-  return new Promise((resolve) => {
-    execFile(file, args, { maxBuffer: OUTPUT_MAX, ...options }, (error, stdout, stderr) => {
-      resolve({ code: error ? error.code ?? error.signal ?? 1 : 0, stdout, stderr });
-    });
-  });
-}
 
 const isFree = (port) => new Promise((resolve) => {
   const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(false); });
@@ -62,12 +40,14 @@ const signal = (pid, name) => {
   }
 };
 
-export class Instance {
+export class Instance extends Deployment {
+  servers = SERVERS;
   #root; #environment; #mounted = false; #clocks = new Map(); #second = null; #ending = false;
 
   // root: the project. binary: the built program. clockShift: the library of clock_shift.c, or null. faulty: with proxies
   // and a small file system. redisUnder: a command prefix for Redis.
   constructor({ root, binary, clockShift = null, faulty = true, redisUnder = '' }) {
+    super();
     this.#root = root;
     this.binary = binary;
     this.dir = mkdtempSync(join(tmpdir(), 'hongbao-chaos-'));
@@ -81,7 +61,7 @@ export class Instance {
     if (faulty) {
       this.wires = { redis: new Proxy(join(this.dir, 'redis.sock'), this.socket('redis')),
         mariadb: new Proxy(join(this.dir, 'mariadb.sock'), this.socket('mariadb')) };
-      Object.assign(this.#environment, { HB_REDIS_SOCKET: join(this.dir, 'redis.sock'), HB_MYSQL_SOCKET: join(this.dir, 'mariadb.sock') });
+      Object.assign(this.#environment, { HB_REDIS: `unix:${join(this.dir, 'redis.sock')}`, HB_MYSQL: `unix:${join(this.dir, 'mariadb.sock')}` });
     }
   }
 
@@ -128,6 +108,15 @@ export class Instance {
     }
   }
 
+  get canExpire() {
+    return this.canMoveClocks;
+  }
+
+  // Moves all clocks forward.
+  passTime(ms) {
+    for (const role of ['redis', ...POOLS, SECOND]) this.moveClock(role, ms);
+  }
+
   socket(name) {
     return join(this.var, 'run', `${name}.sock`);
   }
@@ -137,6 +126,10 @@ export class Instance {
     const bytes = Buffer.alloc(8);
     bytes.writeBigInt64LE(BigInt(ms));
     writeSync(this.#clocks.get(role), bytes, 0, 8, 0);
+  }
+
+  get logFolders() {
+    return [join(this.var, 'log')];
   }
 
   dev(...args) {
@@ -260,35 +253,5 @@ export class Instance {
   // Runs the program with the settings of the instance, without proxies and with the real clock.
   hongbao(...args) {
     return run(this.binary, args, { env: { ...process.env, HB_CONFIG: join(this.var, 'hongbao.conf') } });
-  }
-
-  // Creates count users with a session and money: [{ id, name, cookie }].
-  async demoUsers(count) {
-    const file = join(this.dir, 'users');
-    const { code, stderr } = await this.hongbao('demo', '--users', String(count), '--out', file);
-    if (code !== 0) throw new Error(`hongbao demo: ${stderr}`);
-    return readFileSync(file, 'utf8').trim().split('\n').map((line) => {
-      const [id, name, cookie] = line.split('\t');
-      return { id, name, cookie };
-    });
-  }
-
-  // The report of `hongbao audit --json`; null when the audit could not run.
-  async audit() {
-    const { code, stdout, stderr } = await this.hongbao('audit', '--json');
-    if (![0, 1, 2].includes(code)) throw new Error(`hongbao audit ended with ${code}:\n${stderr}`);
-    return code === 2 ? null : JSON.parse(stdout);
-  }
-
-  // Lines of the logs that match, as { log, line }.
-  logLines(pattern) {
-    const found = [];
-    for (const name of readdirSync(join(this.var, 'log'))) {
-      if (!name.endsWith('.log') || name === 'access.log') continue;
-      for (const line of readFileSync(join(this.var, 'log', name), 'utf8').split('\n')) {
-        if (pattern.test(line)) found.push({ log: name, line });
-      }
-    }
-    return found;
   }
 }

@@ -1,10 +1,12 @@
 // The faults: their list, the plan that a seed gives, and how each is injected and repaired.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { POOLS, SECOND, SERVERS, pause, poll } from './instance.js';
+import { pause, poll } from './deployment.js';
+import { POOLS, SECOND, SERVERS } from './instance.js';
 import { Rng } from './rng.js';
 
 const FIRST_AT_MS = 1000;
 const GAP_MS = [300, 1800];          // between the beginnings of two faults; they may overlap on different servers
+const REST_MS = 1000;
 const LONG_RUN_S = 300;              // a run this long has some stalls longer than every timeout
 const LONG_STALL_MS = { redis: 10_000, mariadb: 30_000 };
 const SHIFTS_MS = [-3_600_000, -61_000, -1500, 1500, 61_000, 3_600_000];
@@ -13,7 +15,7 @@ const DISK_CHUNK = 1 << 20;
 const WORKERS = [...POOLS, SECOND]; // a supervisor restarts their processes
 
 // A fault occupies its target from its beginning until it is repaired. for_ms: the range of its duration.
-// draw(rng): further parameters. act(instance, fault): injects it, waits, and repairs it.
+// draw(rng): further parameters. rest_ms: how long the target is left alone afterwards. act(instance, fault): injects it, waits, and repairs it.
 export const FAULTS = {
   // kill -9 for the workers of a pool, which the supervisor restarts, or for a store, which is started after for_ms.
   kill: {
@@ -158,37 +160,40 @@ const isSelected = ({ fault, target }, only) => only.length === 0 || only.some((
 });
 
 // The faults of a run: [{ at_ms, fault, target, for_ms, … }]. They depend on the arguments only. Every fault of every
-// target comes once before any is repeated.
-export function plan(seed, seconds, only = []) {
+// target comes once before any is repeated. table: FAULTS, or that of a cluster.
+export function plan(table, seed, seconds, only = []) {
   const rng = new Rng(seed, 'nemesis');
-  const all = Object.entries(FAULTS).flatMap(([fault, { targets }]) => targets.map((target) => ({ fault, target })))
+  const all = Object.entries(table).flatMap(([fault, { targets }]) => targets.map((target) => ({ fault, target })))
     .filter((pair) => isSelected(pair, only));
-  if (all.length === 0) throw new Error(`no fault ${only.join(', ')}; there are ${Object.keys(FAULTS).join(' ')} of ${[...SERVERS, SECOND].join(' ')}`);
+  if (all.length === 0) {
+    const targets = new Set(Object.values(table).flatMap((fault) => fault.targets));
+    throw new Error(`no fault ${only.join(', ')}; there are ${Object.keys(table).join(' ')} of ${[...targets].join(' ')}`);
+  }
   const faults = [];
   const busyUntil = new Map();
   let bag = [];
   for (let at = FIRST_AT_MS; at < seconds * 1000; at += rng.int(...GAP_MS)) {
     if (bag.length === 0) bag = shuffled(rng, all);
-    const free = bag.findIndex(({ fault, target }) => (busyUntil.get(place({ fault, target })) ?? 0) <= at);
+    const free = bag.findIndex(({ fault, target }) => (busyUntil.get(place(table, { fault, target })) ?? 0) <= at);
     if (free < 0) continue;
     const [{ fault, target }] = bag.splice(free, 1);
-    const what = FAULTS[fault];
+    const what = table[fault];
     let for_ms = rng.int(...what.for_ms);
     if (fault === 'stall' && rng.oneIn(3) && seconds >= LONG_RUN_S) for_ms = LONG_STALL_MS[target];
     if (at + for_ms > seconds * 1000) continue;
     const planned = { at_ms: at, fault, target, for_ms, ...what.draw?.(rng) };
-    busyUntil.set(place(planned), at + for_ms + 1000);
+    busyUntil.set(place(table, planned), at + for_ms + (what.rest_ms ?? REST_MS));
     faults.push(planned);
   }
   return faults;
 }
 
-export function place({ fault, target }) {
-  return FAULTS[fault].occupies?.(target) ?? target;
+export function place(table, { fault, target }) {
+  return table[fault].occupies?.(target) ?? target;
 }
 
 // Carries out a plan. Resolves when the last fault is repaired: { done, skipped }, counts by fault and target.
-export async function torment(instance, faults, history) {
+export async function torment(instance, table, faults, history) {
   const began = Date.now();
   const chains = new Map();
   const done = {};
@@ -196,19 +201,20 @@ export async function torment(instance, faults, history) {
   for (const planned of faults) {
     await pause(Math.max(0, began + planned.at_ms - Date.now()));
     const { fault, target } = planned;
-    const counts = FAULTS[fault].needs && !instance[FAULTS[fault].needs] ? skipped : done;
+    const counts = table[fault].needs && !instance[table[fault].needs] ? skipped : done;
     counts[`${fault} ${target}`] = (counts[`${fault} ${target}`] ?? 0) + 1;
     if (counts === skipped) continue;
     const strike = async () => {
       history.note('fault begins', planned);
       try {
-        await FAULTS[fault].act(instance, planned);
+        await table[fault].act(instance, planned);
       } catch (error) {
         history.note('fault failed', { ...planned, error: error.message }); // e.g. Redis was just ending
       }
       history.note('fault is repaired', planned);
     };
-    chains.set(place(planned), (chains.get(place(planned)) ?? Promise.resolve()).then(strike));
+    const where = place(table, planned);
+    chains.set(where, (chains.get(where) ?? Promise.resolve()).then(strike));
   }
   await Promise.all(chains.values());
   return { done, skipped };

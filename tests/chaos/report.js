@@ -55,7 +55,7 @@ function traceOf(run, packet) {
 }
 
 function printTrace(run, out) {
-  out(`\nThis run failed: ./dev chaos --seconds ${run.seconds} --seed ${run.seed}${run.only ? ` --only ${run.only}` : ''}`);
+  out(`\nThis run failed: ./dev chaos ${run.profile ? `--cluster --profile ${run.profile} ` : ''}--seconds ${run.seconds} --seed ${run.seed}${run.only ? ` --only ${run.only}` : ''}`);
   for (const { kind, packet, text } of run.violations.slice(0, 20)) out(`  ${kind.padEnd(10)} ${packet ?? ''} ${text}`);
   if (run.violations.length > 20) out(`  and ${run.violations.length - 20} more`);
   const traces = [...new Set(run.violations.map(({ packet }) => packet).filter(Boolean))].map((packet) => ({ packet, trace: traceOf(run, packet) }));

@@ -78,7 +78,9 @@ test('a new nickname is in the records of what is sent from then on', async () =
 test('an operator shuts a user out, lets the user in again, and sets a password', async () => {
   const user = await newUser();
   const operate = (action) => site.hongbao('user', action, user.username);
-  assert.match((await operate('show')).stdout, new RegExp(`^id ${user.id}\\nusername ${user.username}\\n`));
+  const shown = await operate('show');
+  assert.match(shown.stdout, new RegExp(`^id ${user.id}\\nusername ${user.username}\\n`));
+  assert.equal(shown.stderr, '', 'a look changes nothing');
   assert.match((await site.hongbao('user', 'show', '--help')).stdout, /^usage: hongbao .*user show\|disable/);
   assert.match((await operate('disable')).stderr, new RegExp(`event=operator user_id=${user.id} action=disable result=ok`));
   assert.equal(await loggedIn(user.client), false);

@@ -2,6 +2,7 @@
 // that is damaged or does not fit is refused.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,16 @@ const open = async (user, packet) => {
 const view = async (user, packet) => (await user.client.get(`/p/${packet.json.id}`)).json;
 
 const settled = (user, packet) => poll('the grab is settled', async () => (await view(user, packet))?.mine?.settled);
+
+// Logs in, once the pool, which was started anew, is ready.
+async function logIn({ client, username, password }) {
+  let answer;
+  await poll('the pool auth is ready', async () => {
+    answer = await client.post('/login', { username, password });
+    return answer.status !== 503;
+  });
+  assert.equal(answer.status, 200, answer.text);
+}
 
 // Runs the program with other settings; expects that it fails, and returns what it says.
 const refusal = async (args, settings = {}) => {
@@ -119,10 +130,7 @@ test('without its copy of Redis every packet is rebuilt from the tables, and eve
   await site.hongbao('backup', BACKUP);
   await page.step('Restore', 0, { BACKUP });
   assert.equal((await early.client.get('/wallet')).status, 401);
-  for (const user of [early, late]) {
-    const login = await user.client.post('/login', { username: user.username, password: user.password });
-    assert.equal(login.status, 200, login.text);
-  }
+  for (const user of [early, late]) await logIn(user);
   assert.equal((await view(early, packet)).mine.amount_fen, 400);
   assert.equal(await open(late, packet), 400);
   await settled(late, packet);
@@ -255,8 +263,10 @@ test('a backup goes only to where it fits', async () => {
 });
 
 test('a backup that fails leaves no folder and says why', async (t) => {
-  assert.match(await refusal(['backup', folder('no-redis')], { HB_REDIS_SOCKET: '/nonexistent/redis' }), /Redis can't be copied.*\/nonexistent\/redis/s);
+  assert.match(await refusal(['backup', folder('no-redis')], { HB_REDIS: 'unix:/nonexistent/redis' }), /Redis can't be copied.*\/nonexistent\/redis/s);
   assert.match(await refusal(['backup', folder('no-tables')], { HB_MYSQL_SOCKET: '/nonexistent/mysql' }), /the tables can't be copied.*\/nonexistent\/mysql/s);
+  assert.match(await refusal(['backup', folder('no-such/parent/backup')]), /there is no folder \S+\/no-such\/parent for the backup: [\s\S]*mkdir/);
+  assert.match(await refusal(['backup', '--keep', '3', folder('no-such/nightly')]), /there is no folder \S+\/no-such for the backup/);
   assert.deepEqual(readdirSync(FOLDER).filter((name) => /^no-|partial$/.test(name)), []);
   if (process.getuid() !== 0) return t.diagnostic('the full disk is not tested: only root can mount a small one');
   const disk = folder('disk');
@@ -266,7 +276,38 @@ test('a backup that fails leaves no folder and says why', async (t) => {
     { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG } }).then(() => assert.fail('it fits'), (error) => error);
   assert.match(full.stderr, /can't be copied; 0 MB are free in [\s\S]*No space left on device/);
   assert.doesNotMatch(full.stderr, /^full/m);
+  const verify = await run('unshare', ['-m', 'sh', '-c', script.replace('8k', '1m'), disk, disk, env.HB_TEST_BINARY, 'backup', '--verify', folder('no-room')],
+    { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, TMPDIR: disk } }).then(() => assert.fail('it fits'), (error) => error);
+  assert.match(verify.stderr, /no private (Redis|MariaDB); \d MB are free in [\s\S]*(No space left|[Ee]rror|full)/);
+  assert.ok(!existsSync(folder('no-room')));
 });
+
+test('a backup that gets nothing from a store ends, says so, and leaves no process', async () => {
+  const client = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '--unbuffered', 'hongbao'];
+  const lock = spawn('mariadb', client, { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    lock.stdin.write("LOCK TABLES username_retired WRITE; SELECT 'locked';\n");
+    await once(lock.stdout, 'data');
+    const said = await refusal(['backup', folder('no-answer')], { ARCHIVE_STALL_SECONDS: '3' });
+    assert.match(said, /^hongbao backup: the tables can't be copied; \d+ MB are free in [^\n]*: nothing has come for 3 s; is the disk of the store full/);
+    assert.deepEqual(dumps(), []);
+  } finally {
+    lock.kill();
+  }
+  assert.deepEqual(readdirSync(FOLDER).filter((name) => name.startsWith('no-answer')), []);
+});
+
+// The processes that copy the tables of this site.
+function dumps() {
+  const has = (pid, file, text) => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(text);
+    } catch {
+      return false; // it has ended
+    }
+  };
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && has(pid, 'cmdline', 'mariadb-dump') && has(pid, 'environ', env.HB_TEST_CONFIG));
+}
 
 test('nightly backups: the newest are kept', async () => {
   const BACKUP = folder('kept');
@@ -314,10 +355,7 @@ test('tables older than Redis make letters of what contradicts, and an empty Red
   assert.match(readFileSync(folder('letters.txt'), 'utf8'), /^letter \d+ {2}packet \d+ /);
   const promised = readFileSync(folder('promised.txt'), 'utf8');
   for (const user of [early, lost, newest, late]) assert.match(promised, new RegExp(`^${user.id},`, 'm'));
-  for (const user of users) {
-    const login = await user.client.post('/login', { username: user.username, password: user.password });
-    assert.equal(login.status, 200, login.text);
-  }
+  for (const user of users) await logIn(user);
   assert.equal(await open(early, packet), earlyFen);
   const rest = [];
   for (const user of [lost, newest, late, other]) rest.push(await open(user, packet));

@@ -21,8 +21,8 @@ const check = (settings, ...args) => hongbao(['--config', config(), 'check', ...
 // Writes a configuration that is fine, with these lines more.
 function configure(...lines) {
   writeFileSync(config(), ['secret = 0123456789abcdef0123456789abcdef', `template_dir = ${ROOT}/templates`, `lua_dir = ${ROOT}/lua`,
-    `sql_dir = ${ROOT}/sql`, `static_dir = ${ROOT}/static`, `redis_socket = ${folder}/redis.sock`,
-    `mysql_socket = ${folder}/mysql.sock`, `metrics_file = ${folder}/metrics`]
+    `sql_dir = ${ROOT}/sql`, `static_dir = ${ROOT}/static`, `redis = unix:${folder}/redis.sock`,
+    `mysql = unix:${folder}/mysql.sock`, `metrics_file = ${folder}/metrics`]
     .filter((line) => !lines.some((other) => other.startsWith(`${line.split(' ')[0]} `))).concat(lines, '').join('\n'));
 }
 
@@ -39,7 +39,7 @@ test('a configuration whose files are there is fine, without any server', async 
 
 test('every mistake is told at once', async () => {
   configure('template_dir = /nowhere/templates', 'lua_dir = /nowhere/lua', 'sql_dir = /nowhere/sql', 'static_dir = /nowhere/static',
-    'redis_socket = /nowhere/redis.sock', 'mysql_socket = /nowhere/mysql.sock', 'metrics_file = /nowhere/metrics',
+    'redis = unix:/nowhere/redis.sock', 'mysql = unix:/nowhere/mysql.sock', 'metrics_file = /nowhere/metrics',
     'base_url = http://hongbao.example', 'receipt_keys_file = /nowhere/keys');
   const { code, stdout, stderr } = await check({ HB_REDIS_SOKET: 'x', HB_demo: 'on', HB_LUCKY_NUMBER: '7', HB_TEST_ENV: 'x', HB_CONFIG: 'x' });
   assert.equal(code, 1);
@@ -101,7 +101,9 @@ test('files that the processes can not read are found, also by root', async () =
   if (process.getuid() !== 0) return; // another owner is root's to make
   assert.doesNotMatch((await check({})).stderr, /unreadable-file/, 'the owner reads them, and the group');
   chownSync(metrics, 65534, 65534);
-  const { stderr } = await check({});
+  assert.match((await check({})).stderr, new RegExp(`^wrong: unreadable-file: the processes may not pass through ${folder}, .*template_dir.*\\n +mend: chmod a\\+x ${folder}$`, 'm'));
+  chmodSync(folder, 0o711);
+  const stderr = (await check({})).stderr.replace(/^wrong: unreadable-file: the processes may not pass through (?!.*template_dir).*\n.*\n/gm, ''); // of the project's own folders
   assert.match(stderr, /^wrong: unreadable-file: \S+\/pages\/login\.mustache .*\n +mend: chmod a\+rX \S+\/pages\/login\.mustache$/m);
   assert.match(stderr, /^wrong: unreadable-file: \S+\/partials can't be read/m);
   assert.equal(stderr.match(/unreadable-file/g).length, 2);
@@ -122,7 +124,7 @@ test('a file of counters that can not be written is found', async () => {
 });
 
 test('--offline leaves out what only the machine of the service has', async () => {
-  configure('redis_socket = /nowhere/redis.sock', 'mysql_socket = /nowhere/mysql.sock', 'metrics_file = /nowhere/metrics');
+  configure('redis = unix:/nowhere/redis.sock', 'mysql = unix:/nowhere/mysql.sock', 'metrics_file = /nowhere/metrics');
   assert.equal((await check({})).code, 1);
   const done = await check({}, '--offline');
   assert.equal(done.code, 0, done.stderr);
@@ -152,6 +154,22 @@ test('all mistakes of the configuration itself are told, with their lines', asyn
 
 const COMMANDS = [...readFileSync(join(ROOT, 'app/main.c'), 'utf8').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '')
   .matchAll(/^ {4}\{ "([a-z-]+)"/gm)].map((match) => match[1]);
+
+test('without any configuration each command says that the setup has to run', async () => {
+  for (const command of ['check', 'audit', 'doctor', 'migrate', 'replay']) {
+    assert.deepEqual(await hongbao([command]).then(({ code, stdout, stderr }) => [code, stdout, stderr]), [2, '', 'hongbao: not set up yet: run hongbao setup\n']);
+  }
+});
+
+test('a mistyped command is refused with the one that is meant', async () => {
+  const said = async (name) => {
+    const { code, stdout, stderr } = await hongbao([name]);
+    assert.deepEqual([code, stdout], [2, '']);
+    return stderr;
+  };
+  assert.equal(await said('setpu'), "hongbao: no command 'setpu'; did you mean setup?\nhongbao --help lists the commands.\n");
+  assert.equal(await said('x'), "hongbao: no command 'x'\nhongbao --help lists the commands.\n");
+});
 
 test('--help of every command needs neither configuration nor secret', async () => {
   assert.ok(COMMANDS.length > 10);
@@ -222,7 +240,9 @@ test('the shell completes commands, actions, options and files, each where it ma
   assert.deepEqual(await completed('hongbao', 'user', ''), ['disable', 'enable', 'end-sessions', 'reset', 'show']);
   assert.deepEqual(await completed('hongbao', 'user', 'reset', 'sho'), [''], 'no second action');
   assert.deepEqual(await completed('hongbao', 'user', 'reset', 'ali'), ['alice.conf']);
-  assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--'), ['--free', '--json', '--nginx', '--skip'], 'but not --config');
+  assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--'), ['--free', '--json', '--names', '--nginx', '--skip'], 'but not --config');
+  assert.deepEqual(await completed('hongbao', 'doctor', '--skip', 'redis-a'), ['redis-appendfsync', 'redis-appendonly']);
+  assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--skip', 'unit'), ['unit-disabled', 'unit-failed', 'unit-masked', 'unit-old-file', 'unit-stopped', 'units']);
   assert.deepEqual(await completed('hongbao', 'doctor', '--nginx', 'ali'), ['alice.conf']);
   assert.deepEqual(await completed('hongbao', 'serve', '--pool', ''), ['auth', 'card', 'hot', 'page']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'replay', '--'), ['--as', '--drop', '--packet']);

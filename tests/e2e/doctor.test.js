@@ -18,6 +18,7 @@ const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const VAR = env.HB_TEST_VAR;
 const NGINX = join(VAR, 'nginx.conf');
 let folder;
+let authority;
 
 // ---- the doctor ----
 
@@ -87,11 +88,13 @@ function nginx(text) {
   return ['--nginx', file];
 }
 
-const certificateOf = (file, from, to) => certificate(folder, file, 'DNS:hongbao.example', from, to);
+// Signed by an authority, unless signed is false.
+const certificateOf = (file, from, to, signed = true) => certificate(folder, file, 'DNS:hongbao.example', from, to, signed && authority);
 const tls = ({ pem, key }) => nginx(`server { listen 443 ssl; ssl_certificate ${pem}; ssl_certificate_key "${key}"; }`);
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'hongbao-doctor-'));
+  authority = certificate(folder, 'authority', 'DNS:authority.example', '20200101', day(900));
   symlinkSync(join(VAR, 'hongbao'), join(folder, 'hongbao')); // nginx.conf includes files of this folder
 });
 after(async () => {
@@ -126,7 +129,7 @@ test('faults of Redis', async () => {
   await finds('redis-timeout', /timeout is 300/, config('timeout', '300', '0'));
   await finds('redis-replica', /replica/, { plant: () => redis('REPLICAOF', '127.0.0.1', '1'), mend: () => redis('REPLICAOF', 'NO', 'ONE') });
   await finds('redis-fence', /not compared/, {
-    plant: async () => { await site.dev('stop', 'settle'); await redis('SET', 'hb:fence', 'another 16'); },
+    plant: async () => { await site.dev('stop', 'settle'); await redis('SET', 'hb:{p03}:fence', 'another 16'); },
     mend: () => site.dev('start', 'settle'),
   });
   await finds('redis-default', /no password/, mode(env.HB_TEST_REDIS_SOCKET, 0o777));
@@ -139,18 +142,26 @@ test('faults of the rights in Redis', async () => {
   await finds('redis-right-excess', /hongbao_card .*~\*/, user('hongbao_card', '~*'));
   await finds('redis-nopass', /hongbao_support/, user('hongbao_support', 'nopass'));
   await finds('redis-passwords', /hongbao_audit/, user('hongbao_audit', '>another'));
-  await finds('redis-login', /hongbao_support/, { ...user('hongbao_support', 'off'), mends: /^redis-cli -s \S+ --user hongbao_operator --askpass ACL LOAD # its password: \/\S+\/rights\/operator\.conf$/ });
+  await finds('redis-login', /hongbao_support/, { ...user('hongbao_support', 'off'), mends: /^REDISCLI_AUTH=\$\(sed -n 's\/\^redis_password = \/\/p' \S+\/rights\/operator\.conf\) redis-cli -s \S+ --user hongbao_operator ACL LOAD$/ });
   await finds('redis-login', /hongbao_operator/, user('hongbao_operator', 'resetpass', '>another'));
   await finds('redis-login', /hongbao_audit/, { plant: () => redis('ACL', 'DELUSER', 'hongbao_audit'), mend: () => redis('ACL', 'LOAD') });
 });
 
 test('faults of MariaDB', async () => {
-  const global = (name, bad, good) => statements(`SET GLOBAL ${name} = ${bad}`, `SET GLOBAL ${name} = ${good}`);
-  await finds('mysql-flush', /is 2, not 1/, global('innodb_flush_log_at_trx_commit', 2, 1));
-  await finds('mysql-read-only', /read_only is ON/, global('read_only', 1, 0));
-  await finds('mysql-checks', /rules for balances/, global('check_constraint_checks', 0, 1));
-  await finds('mysql-foreign-keys', /foreign_key_checks/, global('foreign_key_checks', 0, 1));
+  // What the doctor prints is what mends it.
+  const global = (name, bad) => ({ plant: () => sql(`SET GLOBAL ${name} = ${bad}`), mend: () => pasted(name),
+    mends: new RegExp(`^mariadb --socket=\\S+ --user=root hongbao -e "SET GLOBAL ${name} = \\w+"$`) });
+  const pasted = async (name) => {
+    const { mend } = (await doctor()).wrong.find((one) => one.mend.includes(name));
+    await promisify(execFile)('bash', ['-c', mend]);
+  };
+  await finds('mysql-flush', /is 2, not 1/, global('innodb_flush_log_at_trx_commit', 2));
+  await finds('mysql-read-only', /read_only is ON/, global('read_only', 1));
+  await finds('mysql-checks', /rules for balances/, global('check_constraint_checks', 0));
+  await finds('mysql-foreign-keys', /foreign_key_checks/, global('foreign_key_checks', 0));
   await finds('mysql-charset', /latin1_swedish_ci/, statements('ALTER DATABASE hongbao CHARACTER SET latin1', 'ALTER DATABASE hongbao CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'));
+  const { wrong } = await doctor();
+  assert.deepEqual(wrong, []);
 });
 
 test('faults of the rights in MariaDB', async () => {
@@ -173,12 +184,16 @@ test('faults of the tables', async () => {
   cpSync(join(ROOT, 'sql'), newer, { recursive: true });
   const next = String(readdirSync(join(newer, 'migrations')).length + 1).padStart(4, '0');
   writeFileSync(join(newer, `migrations/${next}_later.sql`), '-- additive: yes\nDO 1;\n');
-  await finds('schema', /migrations are applied/, { settings: { HB_SQL_DIR: newer } });
+  await finds('schema', /migrations are applied/, { settings: { HB_SQL_DIR: newer }, mends: /^hongbao migrate && cat \S+\/grants\.sql / });
   const unknown = statements(`INSERT INTO schema_migration VALUES (${Number(next)}, 'later', REPEAT('x', 32), 1, FALSE)`, `DELETE FROM schema_migration WHERE version = ${Number(next)}`);
   await finds('schema', /does not know/, unknown);
-  await finds('pool-not-ready', /schema does not fit/, unknown);
+  await finds('pool-not-ready', /schema does not fit/, { ...unknown, mends: /^hongbao doctor # again/ });
+  await finds('pool-not-ready', /schema does not fit/, { ...unknown, args: ['--nginx', NGINX, '--skip', 'schema'], mends: /^restart the pool (hot|page|auth|card),/ });
   await finds('schema-interrupted', /interrupted: 0099/, statements("INSERT INTO schema_progress VALUES (99, REPEAT('x', 32), 2)", 'DELETE FROM schema_progress'));
-  await finds('schema-engine', /not InnoDB.*: odd/, statements('CREATE TABLE odd (id INT) ENGINE = Aria', 'DROP TABLE odd'));
+  await finds('schema-engine', /not InnoDB.*: odd/, { ...statements('CREATE TABLE odd (id INT) ENGINE = Aria', 'DROP TABLE odd'),
+    mends: /-e "ALTER TABLE odd ENGINE = InnoDB" && hongbao audit$/ });
+  await finds('schema-engine', /not InnoDB.*: a`b"\$\(x\)/, { ...statements('CREATE TABLE `a``b"$(x)` (id INT) ENGINE = Aria', 'DROP TABLE `a``b"$(x)`'),
+    mends: /-e "ALTER TABLE NAME ENGINE = InnoDB"/ }); // nothing that a shell expands
   await finds('schema-definer', /: odd/, statements('CREATE DEFINER = root@localhost PROCEDURE odd() DO 1', 'DROP PROCEDURE odd'));
   await finds('dead-letters', /operator: 1/, statements("INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES (0, '1-1', 'x', 'planted', 1)", "DELETE FROM dead_letter WHERE reason = 'planted'"));
   await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
@@ -201,6 +216,13 @@ test('faults of settings and files', async () => {
     await finds('role-passwords', /audit\.conf has one password/, another);
     await finds(`${store}-login`, /refuses the user hongbao_audit of the role audit/, { ...another, without: [`${other}-login`] });
   }
+  const secret = join(folder, 'secret');
+  const apart = join(folder, 'apart.conf');
+  writeFileSync(apart, `${readFileSync(env.HB_TEST_CONFIG, 'utf8').replace(/^secret = .*/m, '')}\nsecret_file = ${secret}\n`, { mode: 0o600 });
+  await finds('secret-missing', /\/secret: No such file or directory\. No link .*docs\/how-to\/rotate-secrets\.md/, {
+    settings: { HB_CONFIG: apart }, mends: /^install -m 600 COPY \S+\/secret #/, without: ['secret-weak', 'redis-login', 'mysql-login', 'schema'] });
+  writeFileSync(secret, 'short\n');
+  await finds('secret-missing', /from 32 to 255 bytes/, { settings: { HB_CONFIG: apart } });
   await finds('secret-weak', /only 1 different/, { settings: { HB_SECRET: 'a'.repeat(40) } });
   await finds('writable-file', /login\.mustache/, { settings: { HB_TEMPLATE_DIR: templates } });
   const home = join(folder, 'home');
@@ -254,6 +276,7 @@ test('faults of certificates', async () => {
   await finds('certificate-expired', /expired \d+ days ago/, { settings, args: tls(expired) });
   await finds('certificate-expires', /in \d days/, { settings, args: tls(certificateOf('soon', '20200101', day(5))) });
   await finds('certificate-early', /not valid/, { settings, args: tls(certificateOf('early', day(5), day(50))) });
+  await finds('certificate-self-signed', /own\.pem is signed by itself/, { settings, args: tls(certificateOf('own', '20200101', day(300), false)) });
   await finds('certificate-host', /other\.example/, { settings: { HB_BASE_URL: 'https://other.example' }, args: tls(fine) });
   await finds('certificate-key', /not that of/, { settings, args: tls({ pem: fine.pem, key: expired.key }) });
   await finds('certificate-key', /can't be read/, { settings, args: tls({ pem: fine.pem, key: '/nowhere/key' }) });
@@ -318,7 +341,7 @@ test('faults of processes', async () => {
     mend: () => rmSync(NGINX.replace('nginx.conf', 'nginx-3.conf')) });
   await finds('worker-down', /no settle worker/, stopped('settle'));
   await finds('mysql-down', /does not answer/, stopped('mariadb'));
-  await finds('redis-down', /does not answer/, { ...stopped('redis'), without: ['pool-not-ready'] });
+  await finds('redis-down', /does not answer/, { ...stopped('redis'), without: ['pool-not-ready', 'worker-down'] });
 });
 
 test('several faults are told together, and --skip leaves out what one knows', async () => {
@@ -338,13 +361,28 @@ test('several faults are told together, and --skip leaves out what one knows', a
 const UNPLANTED = ['disk-run', 'mysql-binlog', 'mysql-doublewrite', 'redis-disk', 'redis-version'];
 // Those of `hongbao check`, which check.test.js plants.
 const OF_CHECK = ['metrics-file', 'migrations', 'receipt-keys', 'unreadable-file'];
-// Those of systemd's units, which package/doctor.test.js plants.
-const OF_UNITS = new Set(FAULTS.map((fault) => fault.finding).filter((name) => name.startsWith('unit-')));
+// Those of systemd's units, which package/doctor.test.js and package/machine.test.js plant.
+const OF_UNITS = new Set([...FAULTS.map((fault) => fault.finding).filter((name) => name.startsWith('unit-')), 'out-of-service']);
 
 test('the reference has a row for each finding, and each was planted', () => {
   const rows = [...readFileSync(join(ROOT, 'docs/reference/doctor.md'), 'utf8').matchAll(/^\| `([a-z][a-z-]*)` \|/gm)].map((match) => match[1]);
   assert.deepEqual(rows.toSorted(), [...planted, ...UNPLANTED, ...OF_CHECK, ...OF_UNITS].sort());
   assert.ok(planted.size >= 30);
+});
+
+test('a name that is no finding is refused with the one that is meant', async () => {
+  const refused = async (name) => {
+    const { code, stdout, stderr } = await dev(['hongbao', 'doctor', '--skip', name]).catch((error) => error);
+    assert.deepEqual([code, stdout], [2, '']);
+    return stderr;
+  };
+  assert.match(await refused('redis-appendony'), /no finding or area 'redis-appendony'; did you mean redis-appendonly\?; hongbao doctor --names lists them/);
+  assert.match(await refused('nothing-like-it'), /no finding or area 'nothing-like-it'; hongbao doctor --names/);
+  const { stdout } = await promisify(execFile)(env.HB_TEST_BINARY, ['doctor', '--names'], { env: {} });
+  const rows = [...readFileSync(join(ROOT, 'docs/reference/doctor.md'), 'utf8').matchAll(/^\| `([a-z][a-z-]*)` \|/gm)].map((match) => match[1]);
+  const listed = stdout.trim().split('\n');
+  assert.deepEqual(rows.filter((name) => !listed.includes(name)), []);
+  assert.deepEqual(listed.slice(listed.indexOf('environment')).filter((name) => !rows.includes(name)), ['redis-settings', 'redis-state', 'mysql-settings']);
 });
 
 test('wrong arguments are refused with the names of all areas', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { env } from './support/instance.js';
+import { env, processes } from './support/instance.js';
 import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
 
 const OUTAGE_MS = 2500; // the worker looks after everything once a second
@@ -40,6 +40,24 @@ test('without Redis the packet page is 503 and recovers by itself', async () => 
   });
   assert.equal(packet.grabbed_count, 0);
   await audit();
+});
+
+test('of a page pool that accepts and never answers /readyz says 503, before other pages give up', async () => {
+  const pids = processes('page');
+  const answered = [];
+  const ask = async (path) => {
+    const { status } = await new Client().get(path);
+    answered.push(`${path} ${status}`);
+  };
+  pids.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+  try {
+    await Promise.all([ask('/wallet'), ask('/readyz'), ask('/readyz/page')]);
+  } finally {
+    pids.forEach((pid) => process.kill(pid, 'SIGCONT'));
+  }
+  assert.equal(answered.pop(), '/wallet 503');
+  assert.deepEqual(answered.toSorted(), ['/readyz 503', '/readyz/page 503']);
+  await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
 });
 
 test('without MySQL grabs succeed, money pages are 503, and everything settles afterwards', async () => {

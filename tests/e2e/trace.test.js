@@ -35,6 +35,7 @@ test('the id of an answer leads to the line of the pool and to that of nginx, in
   assert.equal(lines.length, 2, lines.join('\n'));
   assert.match(lines[0], new RegExp(`role=auth .*event=login-refused .* request_id=${id}$`));
   assert.equal(JSON.parse(lines[1]).uri, '/login');
+  assert.deepEqual(await trace(id.toUpperCase(), LOGS), lines, 'capital letters are the same id');
 });
 
 test('a line that is not of the security log has the id, too, and only those of its request', async () => {
@@ -99,6 +100,7 @@ test('an id that is nowhere, or is none, is said so', async () => {
   const nowhere = await fails('cd'.repeat(16), LOGS);
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /no line has this id in /);
+  assert.equal((await fails('cd'.repeat(16), '/nowhere')).stderr, `hongbao trace: there is no folder /nowhere\nhongbao trace: no line has this id in /nowhere${existsSync('/run/systemd/system') ? ' or the journal' : ''}\n`);
   assert.equal((await fails('x; rm', LOGS)).code, 2);
   assert.equal((await fails()).code, 2);
 });

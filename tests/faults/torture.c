@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "io/metrics.h"
+#include "io/redis_fence.h"
 #include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/keys.h"
@@ -368,6 +369,16 @@ static void users_take(FILE *in)
                "no users");
 }
 
+static void fences_open(struct services *app)
+{
+    char text[REDIS_FENCE_TEXT_MAX];
+    live_fences_set(app->stores.redis, &config);
+    for (uint32_t i = 0; i < (uint32_t)config.partitions; i++)
+        expect(redis_fence_text(app->stores.redis, i, text) == ST_OK &&
+                   live_fence_open(&app->stores.live, i, str_from(text)) == ST_OK,
+               "Redis is unreachable");
+}
+
 /* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
@@ -391,10 +402,7 @@ static void world_inside(void)
            "MySQL is unreachable");
     expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is unreachable");
     redis_call_free(&call);
-    /* Opens the fence: users grab before a settle worker runs. */
-    live_fence_set(app.stores.redis, &config);
-    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(app.stores.redis) };
-    redis_run(&app, set, 3);
+    fences_open(&app); /* users grab before a settle worker runs */
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, out) == ST_OK, "no users");
     rewind(out);

@@ -4,12 +4,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/config.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 
 #define HEAD "secret = 0123456789abcdef0123456789abcdef\n"
 enum { ERROR_BYTES = 512, PATH_BYTES = 64 };
+
+/* What was read is written as text from which the same is read. */
+static void addresses_check(struct str text)
+{
+    struct address_list list, again;
+    assert(address_list_read(text, &list) == NULL && list.count >= 1 && list.count <= ADDRESSES_MAX);
+    for (size_t i = 0; i < list.count; i++) {
+        char one[ADDRESS_TEXT_MAX];
+        assert(address_list_read(str_from(address_print(&list.items[i], one)), &again) == NULL);
+        assert(again.count == 1 && address_equal(&list.items[i], &again.items[0]));
+    }
+}
 
 static void settings_check(const struct config *c)
 {
@@ -24,6 +37,8 @@ static void settings_check(const struct config *c)
         } else if (settings[i].type == CONFIG_TEXT) {
             size_t len = strnlen(place, CONFIG_TEXT_MAX);
             assert(len >= (size_t)settings[i].min && len <= (size_t)settings[i].max && utf8_valid(str_from(place)));
+            if (settings[i].mistake != NULL)
+                addresses_check(str_from(place));
         }
     }
     assert(c->share_fen_max <= c->packet_fen_max && c->session_idle_s <= c->session_absolute_s);

@@ -44,11 +44,9 @@ enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct f
 void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes);
 bool __wrap_fcgi_flush(struct fcgi_request *r);
 void __wrap_fcgi_break_off(struct fcgi_request *r);
-bool __wrap_redis_connection_ensure(struct redis *r, int64_t deadline_ms);
-bool __real_redis_transfer(struct redis *r, struct str bytes, const struct pending *list, size_t count,
-                           int64_t deadline_ms);
-bool __wrap_redis_transfer(struct redis *r, struct str bytes, const struct pending *list, size_t count,
-                           int64_t deadline_ms);
+bool __wrap_redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms);
+void __real_redis_transfer(struct redis_flight *flights, size_t count, int64_t deadline_ms);
+void __wrap_redis_transfer(struct redis_flight *flights, size_t count, int64_t deadline_ms);
 int64_t __wrap_clock_now_ms(void);
 bool __real_public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id);
 bool __wrap_public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id);
@@ -87,32 +85,33 @@ void __wrap_fcgi_break_off(struct fcgi_request *r)
 }
 
 /* Connects to a socket of our own. */
-bool __wrap_redis_connection_ensure(struct redis *r, int64_t deadline_ms)
+bool __wrap_redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms)
 {
     int pair[2];
     (void)deadline_ms;
-    if (r->context != NULL)
+    if (node->context != NULL)
         return true;
     if (fuzz.replies.len == 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return false;
     if (fuzz.redis_peer >= 0)
         close(fuzz.redis_peer);
     fuzz.redis_peer = pair[1];
-    r->context = redisConnectFd(pair[0]);
-    assert(r->context != NULL);
-    r->fence_open = true;
+    node->context = redisConnectFd(pair[0]);
+    assert(node->context != NULL);
+    node->connection = ++r->connections;
+    for (size_t i = 0; i < REDIS_FENCES_MAX; i++)
+        r->fence_opened[i] = node->connection;
     return true;
 }
 
 /* Each round gets the next part of the input; behind its end the connection ends. */
-bool __wrap_redis_transfer(struct redis *r, struct str bytes, const struct pending *list, size_t count,
-                           int64_t deadline_ms)
+void __wrap_redis_transfer(struct redis_flight *flights, size_t count, int64_t deadline_ms)
 {
     struct str part = str_cut(fuzz.replies, '\0', &fuzz.replies);
-    (void)!write(fuzz.redis_peer, part.ptr, part.len);
+    (void)!send(fuzz.redis_peer, part.ptr, part.len, MSG_NOSIGNAL); /* an earlier transfer may have closed it */
     if (fuzz.replies.len == 0)
         shutdown(fuzz.redis_peer, SHUT_WR);
-    return __real_redis_transfer(r, bytes, list, count, fuzz.replies.len == 0 ? deadline_ms : clock_monotonic_ms());
+    __real_redis_transfer(flights, count, fuzz.replies.len == 0 ? deadline_ms : clock_monotonic_ms());
 }
 
 int64_t __wrap_clock_now_ms(void)
@@ -228,7 +227,7 @@ static void services_once(void)
     (void)snprintf(fuzz.config.static_dir, CONFIG_TEXT_MAX, "%s/static", HB_SOURCE_DIR);
     (void)snprintf(fuzz.config.lua_dir, CONFIG_TEXT_MAX, "%s/lua", HB_SOURCE_DIR);
     (void)snprintf(fuzz.config.secret, CONFIG_TEXT_MAX, "%s", "0123456789abcdef0123456789abcdef");
-    (void)snprintf(fuzz.config.mysql_socket, CONFIG_TEXT_MAX, "%s", "/nowhere");
+    (void)snprintf(fuzz.config.mysql, CONFIG_TEXT_MAX, "%s", "unix:/nowhere");
     (void)snprintf(fuzz.config.timezone, CONFIG_TEXT_MAX, "%s", "UTC");
     fuzz.config.demo = true;
     enum status st = services_open(&fuzz.app, &fuzz.config, SERVICES_MYSQL | SERVICES_PAGES, error, sizeof error);
@@ -288,7 +287,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     page_cache_free(fuzz.app.page_cache);
     fuzz.app = whole;
     answer_check();
-    redis_close(fuzz.app.stores.redis);
+    redis_close(&fuzz.app.stores.redis->nodes[0]);
     if (fuzz.redis_peer >= 0)
         close(fuzz.redis_peer);
     fuzz.redis_peer = -1;

@@ -555,7 +555,7 @@ static void without_a_server_statements_are_unavailable(void **state)
 {
     (void)state;
     struct config config = *app->stores.config;
-    snprintf(config.mysql_socket, sizeof config.mysql_socket, "/tmp/hb-no-such-socket");
+    snprintf(config.mysql, sizeof config.mysql, "unix:/tmp/hb-no-such-socket");
     struct db *unreachable = db_new(&config);
     struct plan plan = { 0 };
     struct db_rows rows;

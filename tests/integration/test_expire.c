@@ -10,6 +10,7 @@
 #include "live/event.h"
 #include "live/live.h"
 #include "settle/expire.h"
+#include "support/test_services.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, RETRY_MS = 150 };
@@ -218,7 +219,7 @@ static void an_older_copy_closes_no_packet_by_its_own_count(void **state)
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
     time_runs_out(&w, id);
-    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
+    test_services_fences_write(w.app, "the-process-it-was-taken-from");
     assert_true(world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
     const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L }; /* the back-off of the worker's reconnect */
     nanosleep(&pause, NULL);

@@ -14,6 +14,7 @@
 #include "settle/give_back.h"
 #include "settle/recover.h"
 #include "settle/tell.h"
+#include "support/test_services.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, PASSES_MAX = 200, FUNDED_FEN = 100000, RETRY_MS = 150 };
@@ -273,7 +274,7 @@ static void the_worker_tells_redis_what_a_pool_that_died_has_not(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
-    (void)world_redis(&w, id, "SET hb:fence another-process");
+    test_services_fences_write(w.app, "another-process");
     (void)world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes");
     struct give_back given;
     enum status st = ST_UNAVAILABLE;

@@ -61,7 +61,7 @@ static void a_process_that_answers_is_alive_whatever_the_stores_do(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    strcpy(test_services_config(app)->redis_socket, "/nowhere");
+    strcpy(test_services_config(app)->redis, "unix:/nowhere");
     assert_int_equal(ask(&a, app, health_alive), 200);
     assert_true(says(&a, "ok"));
     asked_end(&a);
@@ -74,11 +74,11 @@ static void with_both_stores_and_an_open_fence_it_is_ready(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    redis_fence_set(app->stores.redis, STR("test:no-fence"), 16);
+    test_services_fences_write(app, "another process");
     assert_int_equal(ask(&a, app, ready_pool), 503); /* the fence is shut: no settle worker compared this Redis */
-    assert_true(says(&a, "fence: Redis is not compared"));
+    assert_true(says(&a, "fence: 16 of 16 partitions in Redis are not compared"));
     asked_end(&a);
-    test_services_fence_open(app);
+    test_services_fences_open(app);
     assert_int_equal(ask(&a, app, ready_pool), 200);
     asked_end(&a);
     test_services_close(app);
@@ -90,7 +90,7 @@ static void an_unreachable_redis_is_named(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    strcpy(test_services_config(app)->redis_socket, "/nowhere");
+    strcpy(test_services_config(app)->redis, "unix:/nowhere");
     assert_int_equal(ask(&a, app, ready_pool), 503);
     assert_true(says(&a, "redis: "));
     assert_false(says(&a, "mysql: "));
@@ -105,8 +105,8 @@ static void an_unreachable_database_is_named_where_it_is_needed(void **state)
     struct db *db;
     (void)state;
     assert_non_null(app);
-    test_services_fence_open(app);
-    strcpy(test_services_config(app)->mysql_socket, "/nowhere");
+    test_services_fences_open(app);
+    strcpy(test_services_config(app)->mysql, "unix:/nowhere");
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
     assert_int_equal(ask(&a, app, ready_pool), 503);
     assert_true(says(&a, "mysql: "));
@@ -132,7 +132,7 @@ static void the_site_is_ready_when_every_part_is(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    test_services_fence_open(app);
+    test_services_fences_open(app);
     assert_int_equal(ask(&a, app, ready_site), 503);
     assert_true(says(&a, "not ready\nredis: ok\nfence: ok\n"));
     assert_true(says(&a, "\nhot: failed: no process runs\n"));
@@ -158,7 +158,7 @@ static void what_an_unreachable_store_would_know_is_unknown(void **state)
     (void)state;
     assert_non_null(app);
     crew_begin();
-    strcpy(test_services_config(app)->redis_socket, "/nowhere");
+    strcpy(test_services_config(app)->redis, "unix:/nowhere");
     assert_int_equal(ask(&a, app, ready_site), 503);
     assert_true(says(&a, "not ready\nredis: failed: unavailable\nfence: unknown\ndurability: unknown\n"
                          "settlement: unknown\nmysql: ok\n"));
@@ -181,7 +181,7 @@ static void a_redis_that_keeps_nothing_on_disk_is_named(void **state)
     const struct str on[] = { STR("CONFIG"), STR("SET"), STR("appendonly"), STR("yes") };
     (void)state;
     assert_non_null(app);
-    test_services_fence_open(app);
+    test_services_fences_open(app);
     crew_begin();
     redis_run(app, off, 4);
     assert_int_equal(ask(&a, app, ready_site), 503);
@@ -200,7 +200,7 @@ static void a_settlement_that_is_behind_is_named_also_as_json(void **state)
     char id[32], key[LIVE_KEY_MAX];
     (void)state;
     assert_non_null(app);
-    test_services_fence_open(app);
+    test_services_fences_open(app);
     crew_begin();
     (void)snprintf(id, sizeof id, "%lld-0", (long long)clock_now_ms() - 75000);
     const struct str add[] = { STR("XADD"), live_events_key(key, 3), str_from(id), STR("r"), STR("1") };
@@ -240,7 +240,7 @@ static void a_schema_of_another_program_is_named(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    test_services_fence_open(app);
+    test_services_fences_open(app);
     struct migrations *known = app->migrations;
     strcpy(test_services_config(app)->sql_dir, "/nowhere");
     assert_int_equal(ask(&a, app, ready_pool), 200);
@@ -327,8 +327,8 @@ static void without_the_stores_the_metrics_say_so(void **state)
     struct asked a;
     (void)state;
     assert_non_null(app);
-    strcpy(test_services_config(app)->redis_socket, "/nowhere");
-    strcpy(test_services_config(app)->mysql_socket, "/nowhere");
+    strcpy(test_services_config(app)->redis, "unix:/nowhere");
+    strcpy(test_services_config(app)->mysql, "unix:/nowhere");
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
     assert_int_equal(ask(&a, app, health_metrics), 200);
     assert_true(says(&a, "\nhongbao_store_up{store=\"redis\"} 0\nhongbao_store_up{store=\"mysql\"} 0\n"));

@@ -168,7 +168,7 @@ static void without_mysql_ids_are_made_until_the_lease_ends(void **state)
     uint64_t id;
     id_lease_init(&l, 5);
     assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
-    snprintf(config.mysql_socket, sizeof config.mysql_socket, "/nonexistent/mysql.sock");
+    snprintf(config.mysql, sizeof config.mysql, "unix:/nonexistent/mysql.sock");
     struct db *unreachable = db_new(&config);
     assert_non_null(unreachable);
     assert_int_equal(id_lease_next(&l, unreachable, now + ID_LEASE_MS - 1, &id), ST_OK);

@@ -176,7 +176,7 @@ static void while_redis_is_away_nothing_passes(void **state)
     struct config away = *config;
     struct services other = *app;
     (void)state;
-    strcpy(away.redis_socket, "/nonexistent/redis.sock");
+    strcpy(away.redis, "unix:/nonexistent/redis.sock");
     strcpy(away.limit_send, "5 1/h");
     other.stores.config = &away;
     other.stores.redis = redis_new(&away);

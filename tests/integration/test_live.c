@@ -40,7 +40,8 @@ static int setup(void **state)
     arena = arena_new(64 << 10, 64 << 20);
     if (app == NULL || arena == NULL)
         return 1;
-    test_services_fence_open(app);
+    test_services_config(app)->partitions = PARTITIONS;
+    test_services_fences_open(app);
     live = app->stores.live;
     live.partitions = PARTITIONS;
     return 0;

@@ -168,6 +168,7 @@ static void a_number_twice_and_a_strange_name_stop_everything(void **state)
     assert_non_null(strstr(output, "NNNN_name.sql"));
     file_remove("3_third.sql");
     file_write("README.md", "not a migration");
+    file_write(".#0003_third.sql", "of an editor");
     assert_int_equal(RUN(), ST_OK);
 }
 
@@ -409,7 +410,7 @@ static void without_a_server_the_result_is_unavailable(void **state)
 {
     (void)state;
     struct config unreachable_config = config;
-    snprintf(unreachable_config.mysql_socket, sizeof unreachable_config.mysql_socket, "/tmp/hb-no-such-socket");
+    snprintf(unreachable_config.mysql, sizeof unreachable_config.mysql, "unix:/tmp/hb-no-such-socket");
     struct db *unreachable = db_new(&unreachable_config);
     assert_int_equal(folder_check(unreachable, dir, NULL), ST_UNAVAILABLE);
     assert_int_equal(migrate_run(unreachable, dir, NULL), ST_UNAVAILABLE);

@@ -46,7 +46,7 @@ struct services *packet_services_open(void)
     }
     app->templates = templates;
     app->assets = assets;
-    test_services_fence_open(app); /* new packets are loaded */
+    test_services_fences_open(app); /* new packets are loaded */
     return app;
 }
 

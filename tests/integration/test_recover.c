@@ -22,6 +22,7 @@
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
 #include "support/close_one.h"
+#include "support/test_services.h"
 #include "test_settle_fixture.h"
 
 enum { HOUR_MS = 3600000, LATER_MS = 10000 };
@@ -341,9 +342,12 @@ static void the_fence_opens_only_after_packets_are_shut(void **state)
     struct live_grab second = world_grab(&w, id, 2);
     world_drain(&w);
     world_lose_tail(&w, id);
-    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
+    test_services_fences_write(w.app, "the-process-it-was-taken-from");
     world_check_redis(&w);
-    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), redis_fence_text(w.page->stores.redis)));
+    char text[REDIS_FENCE_TEXT_MAX];
+    assert_int_equal(redis_fence_text(w.page->stores.redis, 0, text), ST_OK);
+    assert_true(str_equal(world_redis_text(&w, id, "GET {fe}"), str_from(text)));
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), str_from(text))); /* for pools of version 1.0 */
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_BUSY);
     assert_int_equal(recover_all(&w).loaded, 1);
     assert_int_equal(world_grab(&w, id, 2).amount_fen, second.amount_fen);
@@ -364,17 +368,17 @@ static void another_number_of_partitions_is_refused_by_the_worker(void **state)
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
     assert_int_equal(settle_partitions_check(&w.settler->stores), ST_OK);
-    (void)world_redis(&w, id, "SET hb:fence nobody");
+    test_services_fences_write(w.app, "nobody");
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         struct recover r = { .full_walk = true };
         bool checked = true;
         world_partitions_set(&w, others[i]);
         world_restart_worker(&w);
-        assert_int_equal(recover_fence(&r, w.settle, &checked), ST_INVALID);
+        assert_int_equal(recover_fences(&r, w.settle, &checked), ST_INVALID);
         assert_false(checked);
         assert_int_equal(settle_pass(w.settle, &events), ST_INVALID);
         assert_int_equal(settle_partitions_check(&w.settler->stores), ST_INVALID);
-        assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), STR("nobody")));
+        assert_true(str_equal(world_redis_text(&w, id, "GET hb:{p00}:fence"), STR("nobody")));
         assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM stream_cursor", 0), 16);
     }
     world_partitions_set(&w, 16);
@@ -398,13 +402,13 @@ static void the_fence_stays_shut_after_an_interrupted_restore(void **state)
     world_begin_drained(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_sql(&w, "INSERT INTO schema_migration SELECT 0, 'restore', sha256, 0, FALSE FROM schema_migration LIMIT 1");
-    (void)world_redis(&w, id, "SET hb:fence nobody");
+    test_services_fences_write(w.app, "nobody");
     world_restart_worker(&w);
-    enum status st = recover_fence(&r, w.settle, &open);
+    enum status st = recover_fences(&r, w.settle, &open);
     world_sql(&w, "DELETE FROM schema_migration WHERE version = 0");
     assert_int_equal(st, ST_INVALID);
     assert_false(open);
-    assert_true(str_equal(world_redis_text(&w, id, "GET hb:fence"), STR("nobody")));
+    assert_true(str_equal(world_redis_text(&w, id, "GET hb:{p00}:fence"), STR("nobody")));
     world_check_redis(&w);
     assert_int_equal(world_grab(&w, id, 1).share_no, 0);
     world_drain(&w);
@@ -456,9 +460,9 @@ static void a_full_redis_is_compared_and_repaired_too(void **state)
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
     world_lose_tail(&w, id);
-    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
+    test_services_fences_write(w.app, "the-process-it-was-taken-from");
     (void)world_redis(&w, id, "CONFIG SET maxmemory 1");
-    enum status st = recover_fence(&r, w.settle, &checked);
+    enum status st = recover_fences(&r, w.settle, &checked);
     int64_t marked = world_redis(&w, id, "XLEN {ev}");
     (void)world_redis(&w, id, "CONFIG SET maxmemory 2gb");
     assert_int_equal(st, ST_OK);
@@ -516,7 +520,7 @@ static void a_closed_packet_that_expired_hours_ago_is_deleted_too(void **state)
     world_sql(&w, "UPDATE packet SET expires_ms = expires_ms - 72000000"); /* 19 hours ago */
     world_lose_tail(&w, id);
     (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
-    (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
+    test_services_fences_write(w.app, "the-process-it-was-taken-from");
     world_check_redis(&w);
     assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
     assert_int_equal(world_drain(&w), 0);
@@ -539,7 +543,7 @@ static void a_packet_that_was_ended_days_ago_is_deleted_from_an_older_copy(void 
         world_lose_tail(&w, id);
         (void)world_redis(&w, id, copies[i]);
         (void)world_redis(&w, id, "HSET {pk} grabbed_fen 100");
-        (void)world_redis(&w, id, "SET hb:fence the-process-it-was-taken-from");
+        test_services_fences_write(w.app, "the-process-it-was-taken-from");
         world_check_redis(&w);
         assert_int_equal(world_grab(&w, id, 3).code, LIVE_MISSING);
         assert_int_equal(world_redis(&w, id, "EXISTS {pk} {sh} {gr} {or}"), 0);

@@ -17,9 +17,11 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics.h"
+#include "io/redis_fence.h"
 #include "io/redis_reply.h"
 #include "io/redis_script.h"
 #include "support/test_services.h"
+#include "support/unix_path.h"
 
 enum { IDLE_CHECK_MS = 20 }; /* a connection unused for longer is tested before use (io/redis_connection.c) */
 
@@ -130,7 +132,7 @@ static struct redis *fake_start(struct fake *f, size_t count, const char *const 
     f->config = *app->stores.config;
     f->config.redis_user[0] = '\0';
     f->config.redis_timeout_ms = 250;
-    snprintf(f->config.redis_socket, sizeof f->config.redis_socket, "%s/s", f->dir);
+    snprintf(f->config.redis, sizeof f->config.redis, "unix:%s/s", f->dir);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     snprintf(address.sun_path, sizeof address.sun_path, "%s/s", f->dir);
     f->listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -156,7 +158,7 @@ static void fake_stop(struct fake *f, struct redis *r)
     if (f->running)
         pthread_join(f->thread, NULL);
     close(f->listen_fd);
-    unlink(f->config.redis_socket);
+    unlink(unix_path(f->config.redis));
     rmdir(f->dir);
 }
 
@@ -454,7 +456,7 @@ static void without_a_server_commands_are_unavailable(void **state)
 {
     (void)state;
     struct config config = *app->stores.config;
-    snprintf(config.redis_socket, sizeof config.redis_socket, "/tmp/hb-no-such-socket");
+    snprintf(config.redis, sizeof config.redis, "unix:/tmp/hb-no-such-socket");
     struct redis *r = redis_new(&config);
     char out[64];
     assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE);
@@ -545,12 +547,18 @@ static enum status run_fenced(struct redis *r, struct redis_script *script, stru
     const struct str ping[] = { STR("PING") };
     const struct str key = STR("test:fenced"), arg = STR("");
     struct redis_call call;
-    redis_queue_script(r, &call, script, REDIS_FENCED, &key, 1, &arg, 1);
+    redis_queue_script(r, &call, script, 0, &key, 1, &arg, 1);
     redis_queue(r, plain, ping, 1);
     redis_round(r);
     enum status st = call.status;
     redis_call_free(&call);
     return st;
+}
+
+static struct str test_fence_key(char *out, uint32_t fence)
+{
+    int len = snprintf(out, REDIS_FENCE_KEY_MAX, fence == 0 ? "test:fence" : "test:fence:%u", fence);
+    return (struct str){ out, (size_t)len };
 }
 
 static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
@@ -562,12 +570,12 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     struct redis_scripts *set = NULL;
     struct redis_script *script = count_script_load(&set);
     assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:fence"), ST_OK);
-    redis_fence_set(r, STR("test:fence"), 16);
-    assert_int_equal(redis_fence_text(r).len, 0); /* not connected yet */
-    assert_int_equal(RUN(r, out, "PING"), ST_OK);
-    snprintf(id, sizeof id, "%.*s", STR_ARG(redis_fence_text(r)));
+    redis_fences_set(r, test_fence_key, 16);
+    assert_int_equal(redis_fence_text(r, 16, id), ST_UNAVAILABLE); /* there is no such fence */
+    assert_int_equal(redis_fence_text(r, 0, id), ST_OK);
     assert_int_equal(strlen(id), 43);
-    char other_number[64], no_number[64];
+    char other_number[64], no_number[64], own[64];
+    snprintf(own, sizeof own, "%s", id);
     snprintf(other_number, sizeof other_number, "%.40s 8", id);
     snprintf(no_number, sizeof no_number, "%.40s", id);
     const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_number, no_number };
@@ -577,23 +585,25 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
         assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
         assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* other commands get their own reply */
         redis_call_free(&plain);
-        assert_false(redis_fence_is_open(r));
+        assert_false(redis_fence_is_open(r, 0));
     }
     assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", id), ST_OK);
-    assert_int_equal(RUN(r, out, "PING"), ST_OK); /* as with the session lookup before a grab */
-    assert_true(redis_fence_is_open(r));
-    assert_int_equal(run_fenced(r, script, &plain), ST_OK);
+    assert_int_equal(run_fenced(r, script, &plain), ST_OK); /* the round reads the fence first */
+    assert_true(redis_fence_is_open(r, 0));
+    assert_int_equal(redis_fences_open(r), 1);
+    uint64_t connection = plain.connection;
     redis_call_free(&plain);
 
     /* The fence is open for this connection only. */
-    uint64_t connection = redis_connection(r);
     assert_int_equal(RUN(r, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
     usleep(130000); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
+    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", other_number), ST_OK);
     assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
+    assert_true(plain.connection > connection);
     redis_call_free(&plain);
-    assert_true(redis_connection(r) > connection);
+    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", own), ST_OK);
     assert_int_equal(run_fenced(r, script, &plain), ST_OK);
     redis_call_free(&plain);
     assert_int_equal(RUN(app->stores.redis, out, "GET", "test:fenced"), ST_OK);

@@ -73,12 +73,12 @@ static void command(const char *first, const char *second, const char *third)
     redis_call_free(&call);
 }
 
-static void queue(struct redis_call *call, const char *key_text, enum redis_target target, struct str own)
+static void queue(struct redis_call *call, const char *key_text, int fence, struct str own)
 {
     const struct str key = str_from(key_text), shared = STR("shared");
     redis_queue_crowd(app->stores.redis, call,
                       &(struct redis_crowd_call){ .script = script,
-                                                  .target = target,
+                                                  .fence = fence,
                                                   .keys = &key,
                                                   .key_count = 1,
                                                   .shared = &shared,
@@ -131,7 +131,7 @@ static void own_arguments_are_sent_column_by_column(void **state)
         redis_queue_crowd(
             app->stores.redis, &calls[i],
             &(struct redis_crowd_call){
-                .script = columns, .target = REDIS_ANY, .keys = &key, .key_count = 1, .own = own[i], .own_count = 2 });
+                .script = columns, .fence = REDIS_ANY, .keys = &key, .key_count = 1, .own = own[i], .own_count = 2 });
     redis_round(app->stores.redis);
     for (size_t i = 0; i < 2; i++) {
         assert_true(str_equal(redis_reply_str(redis_reply_at(calls[i].reply, 0)), own[i][0]));
@@ -201,8 +201,8 @@ static void behind_a_shut_fence_no_caller_is_sent(void **state)
     (void)state;
     struct redis_call calls[2], plain;
     struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
-    app->stores.redis = own; /* without a key its fence is shut */
-    queue(&calls[0], "test:crowd:1", REDIS_FENCED, STR("x"));
+    app->stores.redis = own; /* without keys its fences are shut */
+    queue(&calls[0], "test:crowd:1", 0, STR("x"));
     queue(&calls[1], "test:crowd:1", REDIS_ANY, STR("x"));
     redis_queue(own, &plain, &STR("PING"), 1);
     redis_round(own);

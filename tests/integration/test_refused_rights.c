@@ -109,7 +109,7 @@ static void a_shut_fence_is_logged_once_a_connection(void **state)
 
     CAPTURE(lines, {
         for (int i = 0; i < 2; i++) {
-            redis_queue_script(redis, &calls[i], script, REDIS_FENCED, key, 1, NULL, 0);
+            redis_queue_script(redis, &calls[i], script, 0, key, 1, NULL, 0);
             redis_round(redis);
             assert_int_equal(calls[i].status, ST_UNAVAILABLE);
         }

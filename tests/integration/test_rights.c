@@ -17,6 +17,7 @@
 #include "ops/demo.h"
 #include "ops/migrate.h"
 #include "support/test_services.h"
+#include "support/unix_path.h"
 #include "test_settle_fixture.h"
 #include "user/store.h"
 
@@ -63,8 +64,8 @@ static unsigned int sql_error(const struct services *role, const char *sql)
     const struct config *c = role->stores.config;
     MYSQL *mysql = mysql_init(NULL);
     assert_non_null(mysql);
-    assert_non_null(
-        mysql_real_connect(mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0, c->mysql_socket, 0));
+    assert_non_null(mysql_real_connect(mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0,
+                                       unix_path(c->mysql), 0));
     unsigned int code = mysql_query(mysql, sql) == 0 ? 0 : mysql_errno(mysql);
     MYSQL_RES *result = mysql_store_result(mysql);
     mysql_free_result(result);
@@ -274,7 +275,7 @@ static void attack(const struct services *role, const char *sql)
         MYSQL *mysql = mysql_init(NULL);
         assert_non_null(mysql);
         assert_non_null(mysql_real_connect(mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0,
-                                           c->mysql_socket, 0));
+                                           unix_path(c->mysql), 0));
         if ((variant & 1) != 0)
             assert_int_equal(mysql_query(mysql, "SET SESSION check_constraint_checks = 0, foreign_key_checks = 0,"
                                                 " unique_checks = 0, sql_mode = ''"),
@@ -761,7 +762,7 @@ static void the_operator_changes_settings_and_loads_rights(void **state)
                                            "GET hb:session:x",
                                            "DEL hb:sessions:1",
                                            "SET hb:token:x revoked",
-                                           "SET hb:fence x",
+                                           "SET hb:{p00}:fence x",
                                            "ACL SETUSER x",
                                            "ACL LIST",
                                            "SHUTDOWN NOSAVE",
@@ -845,7 +846,7 @@ static void the_support_helps_users_and_does_nothing_else(void **state)
                                             "ACL LIST",
                                             "LRANGE hb:{p00}:order:1 0 -1",
                                             "GET hb:news:1",
-                                            "SET hb:fence x",
+                                            "SET hb:{p00}:fence x",
                                             "XRANGE hb:{p00}:events - +" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(statements); i++)

@@ -573,7 +573,7 @@ static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
     struct config config = *app->stores.config;
     struct redis *redis = app->stores.redis;
     person_new(app, &p, 10000);
-    snprintf(config.redis_socket, sizeof config.redis_socket, "/nonexistent/redis.sock");
+    snprintf(config.redis, sizeof config.redis, "unix:/nonexistent/redis.sock");
     app->stores.redis = app->stores.live.redis = redis_new(&config);
     assert_non_null(app->stores.redis);
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
@@ -686,7 +686,7 @@ static void a_send_is_busy_and_makes_no_packet_while_mysql_is_unreachable(void *
     struct config config = *app->stores.config;
     struct db *db = app->stores.db;
     person_new(app, &p, 10000);
-    snprintf(config.mysql_socket, sizeof config.mysql_socket, "/nonexistent/mysql.sock");
+    snprintf(config.mysql, sizeof config.mysql, "unix:/nonexistent/mysql.sock");
     app->stores.db = db_new(&config);
     assert_non_null(app->stores.db);
     int status = posted(&v, &p, "kind=lucky&amount=10&count=5");

@@ -60,8 +60,8 @@ static struct services *role_open(struct world *w, const char *role)
 
 void world_fence_set(struct world *w)
 {
-    live_fence_set(w->page->stores.redis, w->config);
-    live_fence_set(w->hot->stores.redis, w->config);
+    live_fences_set(w->page->stores.redis, w->config);
+    live_fences_set(w->hot->stores.redis, w->config);
 }
 
 void world_begin(struct world *w, size_t user_count)
@@ -100,7 +100,7 @@ void world_check_redis(struct world *w)
 {
     struct recover r = { .full_walk = true };
     bool checked;
-    assert_int_equal(recover_fence(&r, w->settle, &checked), ST_OK);
+    assert_int_equal(recover_fences(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
     assert_int_equal(redis_ping(w->page->stores.redis), ST_OK); /* the pools read the fence key with their next round */
     assert_int_equal(redis_ping(w->hot->stores.redis), ST_OK);
@@ -276,6 +276,7 @@ static void redis_words(struct world *w, uint64_t packet_id, const char *words, 
     static const char *const marks[LIVE_KEY_COUNT] = { "{pk}", "{sh}", "{gr}", "{or}", "{ev}", "{se}" };
     struct str args[WORDS_MAX], rest = str_from(words);
     struct live_keys keys;
+    char fence[LIVE_KEY_MAX];
     size_t count = 0;
     live_keys(&keys, packet_id, w->config->partitions);
     while (rest.ptr != NULL) {
@@ -284,6 +285,8 @@ static void redis_words(struct world *w, uint64_t packet_id, const char *words, 
         for (size_t k = 0; k < LIVE_KEY_COUNT; k++)
             if (str_equal(args[count], str_from(marks[k])))
                 args[count] = keys.key[k];
+        if (str_equal(args[count], STR("{fe}")))
+            args[count] = live_fence_key(fence, packet_partition(packet_id, w->config->partitions));
         count++;
     }
     *call = (struct redis_call){ 0 };

@@ -22,62 +22,66 @@ enum { HOUR_MS = 3600000, PASSES_MAX = 200, FUNDED_FEN = 100000, LATER_MS = DELE
 
 static const struct str HASH = { "hash", 4 };
 
+static struct world w;            /* of each test anew: users[1], "leaver", has a password */
+static struct services *auth;     /* with the rights of its pool */
 static struct deletion_walk walk; /* of the worker */
 
-/* A world in which users[1], "leaver", has a password. auth: with the rights of its pool. */
-static struct services *leaver_begin(struct world *w)
+static int leaver_begin(void **state)
 {
-    world_begin(w, 4);
+    (void)state;
+    world_begin(&w, 4);
     walk = (struct deletion_walk){ 0 };
-    struct services *auth = test_services_open_as("auth");
+    auth = test_services_open_as("auth");
     assert_non_null(auth);
-    assert_int_equal(db_exec(w->app->stores.db, NULL,
+    assert_int_equal(db_exec(w.app->stores.db, NULL,
                              "UPDATE user SET username = 'leaver', password_hash = ? WHERE id = ?",
-                             DB_PARAMS(DB_TEXT(HASH), DB_U64(w->users[1]))),
+                             DB_PARAMS(DB_TEXT(HASH), DB_U64(w.users[1]))),
                      ST_OK);
-    return auth;
+    return 0;
 }
 
-static void leaver_end(struct world *w, struct services *auth)
+static int leaver_end(void **state)
 {
+    (void)state;
     test_services_close(auth);
-    world_end(w);
+    world_end(&w);
+    return 0;
 }
 
-static enum deletion_result begin_with(struct world *w, struct services *auth, struct str password, bool give_up)
+static enum deletion_result begin_with(struct str password, bool give_up)
 {
     enum deletion_result result;
-    assert_int_equal(deletion_begin(&auth->stores, w->arena, w->users[1], STR("leaver"), password, give_up, &result),
+    assert_int_equal(deletion_begin(&auth->stores, w.arena, w.users[1], STR("leaver"), password, give_up, &result),
                      ST_OK);
     return result;
 }
 
 /* One pass of the worker, as if it ran so much later. */
-static void pass_after(struct world *w, int64_t ms)
+static void pass_after(int64_t ms)
 {
-    assert_int_equal(deletion_pass(&walk, &w->settler->stores, clock_now_ms() + ms), ST_OK);
+    assert_int_equal(deletion_pass(&walk, &w.settler->stores, clock_now_ms() + ms), ST_OK);
 }
 
-static bool is_deleted(struct world *w)
+static bool is_deleted(void)
 {
-    return world_number(w, "SELECT deleted_ms IS NOT NULL FROM user WHERE id = ?", w->users[1]) == 1;
+    return world_number(&w, "SELECT deleted_ms IS NOT NULL FROM user WHERE id = ?", w.users[1]) == 1;
 }
 
-static void deleted(struct world *w, struct services *auth)
+static void deleted(void)
 {
-    assert_int_equal(begin_with(w, auth, HASH, true), DELETION_BEGUN);
-    (void)world_expire(w, NULL);
-    (void)world_drain(w);
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(w); pass++)
-        pass_after(w, LATER_MS);
-    assert_true(is_deleted(w));
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    (void)world_expire(&w, NULL);
+    (void)world_drain(&w);
+    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
+        pass_after(LATER_MS);
+    assert_true(is_deleted());
 }
 
 /* Whether the entry of a share in Redis has a name. */
-static bool has_name(struct world *w, uint64_t packet_id, int share_no)
+static bool has_name(uint64_t packet_id, int share_no)
 {
-    struct str words = arena_printf(w->arena, "LINDEX {or} %d", share_no);
-    struct str entry = world_redis_text(w, packet_id, arena_cstr(w->arena, words));
+    struct str words = arena_printf(w.arena, "LINDEX {or} %d", share_no);
+    struct str entry = world_redis_text(&w, packet_id, arena_cstr(w.arena, words));
     assert_true(entry.len > 0);
     return entry.ptr[entry.len - 1] != ',';
 }
@@ -86,52 +90,44 @@ static bool has_name(struct world *w, uint64_t packet_id, int share_no)
 
 static void a_deletion_needs_the_password_and_a_decision_about_the_money(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 1, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     struct deletion_money money;
     assert_int_equal(deletion_money_find(auth->stores.db, w.arena, w.users[1], &money), ST_OK);
     assert_int_equal(money.balance_fen, FUNDED_FEN - 500);
     assert_int_equal(money.packets_fen, 500);
     assert_int_equal(money.packet_count, 1);
-    assert_int_equal(begin_with(&w, auth, STR("hasH"), true), DELETION_OTHER_PASSWORD);
-    assert_int_equal(begin_with(&w, auth, HASH, false), DELETION_MONEY_LEFT);
+    assert_int_equal(begin_with(STR("hasH"), true), DELETION_OTHER_PASSWORD);
+    assert_int_equal(begin_with(HASH, false), DELETION_MONEY_LEFT);
     assert_int_equal(world_number(&w, "SELECT deleting_ms IS NULL FROM user WHERE id = ?", w.users[1]), 1);
     assert_int_equal(world_packet(&w, id).ended_ms, 0);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM username_retired", 0), 0);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    assert_int_equal(begin_with(&w, auth, STR("any"), false), DELETION_BEGUN); /* a repeat */
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    assert_int_equal(begin_with(STR("any"), false), DELETION_BEGUN); /* a repeat */
     assert_true(world_packet(&w, id).ended_ms > 0);
     assert_int_equal(world_number(&w,
                                   "SELECT COUNT(*) FROM user WHERE id = ? AND username = CONCAT('~', id)"
                                   " AND nickname = '' AND password_hash IS NULL",
                                   w.users[1]),
                      1);
-    leaver_end(&w, auth);
 }
 
 static void the_money_of_an_open_packet_counts_with_an_empty_wallet(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 1, PACKET_EVEN, FUNDED_FEN, 10, HOUR_MS, -1);
-    assert_int_equal(begin_with(&w, auth, HASH, false), DELETION_MONEY_LEFT);
+    assert_int_equal(begin_with(HASH, false), DELETION_MONEY_LEFT);
     for (size_t i = 0; i < 4; i++)
         if (i != 1)
             assert_int_equal(world_grab(&w, id, i).code, LIVE_GRABBED);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    leaver_end(&w, auth);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
 }
 
 static void nobody_takes_the_username_again(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     struct str secret = str_from(auth->stores.config->secret);
-    deleted(&w, auth);
+    deleted();
     struct user again = { .username = STR("leaver"), .nickname = STR("x") };
     struct user other = { .username = STR("leaver2"), .nickname = STR("x") };
     assert_int_equal(user_insert(auth->stores.db, w.arena, secret, &again, clock_now_ms()), ST_EXISTS);
@@ -139,15 +135,12 @@ static void nobody_takes_the_username_again(void **state)
     struct user found;
     assert_int_equal(user_find_by_name(w.page->stores.db, w.arena, STR("leaver"), &found), ST_NOT_FOUND);
     world_audit_clean(&w);
-    leaver_end(&w, auth);
 }
 
 static void neither_from_nor_to_the_user_a_packet_is_sent_any_more(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     for (size_t sender = 0; sender < 2; sender++) { /* requests that began before */
         struct receiver to = { w.users[1 - sender], STR("小红") };
         struct receivers receivers = { &to, 1 };
@@ -166,16 +159,13 @@ static void neither_from_nor_to_the_user_a_packet_is_sent_any_more(void **state)
                          ST_UNAVAILABLE);
     }
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet", 0), 0);
-    leaver_end(&w, auth);
 }
 
 /* ---- continuing ---- */
 
 static void the_name_goes_from_both_stores_and_the_ledger_stays(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t own = world_send(&w, 1, PACKET_LUCKY, 1001, 5, HOUR_MS, -1);
     uint64_t joined = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     uint64_t done = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
@@ -185,13 +175,13 @@ static void the_name_goes_from_both_stores_and_the_ledger_stays(void **state)
     world_grab_all(&w, done, 1, 2);
     assert_int_equal(world_grab(&w, own, 2).code, LIVE_GRABBED);
     (void)world_drain(&w);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    pass_after(&w, 0);
-    assert_false(is_deleted(&w)); /* its own packet is open */
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    pass_after(0);
+    assert_false(is_deleted()); /* its own packet is open */
     assert_int_equal(world_redis(&w, done, "EXISTS {or}"), 0);
-    assert_true(has_name(&w, joined, 0));
-    assert_false(has_name(&w, joined, 1)); /* of the user */
-    assert_true(has_name(&w, joined, 2));
+    assert_true(has_name(joined, 0));
+    assert_false(has_name(joined, 1)); /* of the user */
+    assert_true(has_name(joined, 2));
     assert_int_equal(world_redis_text(&w, meant, "HGET {pk} receiver_name").len, 0);
     assert_true(str_equal(world_redis_text(&w, named, "HGET {pk} receiver_names"), STR("\n小红\n")));
     assert_int_equal(world_redis_text(&w, own, "HGET {pk} nickname").len, 0);
@@ -202,153 +192,129 @@ static void the_name_goes_from_both_stores_and_the_ledger_stays(void **state)
     struct packet p = world_packet(&w, own);
     assert_int_equal(p.state, PACKET_CLOSED);
     for (int pass = 0; pass < 3; pass++)
-        pass_after(&w, LATER_MS);
-    assert_true(is_deleted(&w));
+        pass_after(LATER_MS);
+    assert_true(is_deleted());
     assert_int_equal(world_balance(&w, w.users[1]), 0);
     assert_int_equal(
         world_number(&w, "SELECT amount_fen FROM transfer WHERE kind = 'forfeit' AND debit_id = ?", w.users[1]),
         balance_fen + p.refund_fen);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM grab WHERE user_id = ? AND nickname = ''", w.users[1]), 2);
     world_audit_clean(&w);
-    leaver_end(&w, auth);
 }
 
 static void a_deletion_waits_for_grabs_that_are_not_settled(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     (void)world_drain(&w);
     int64_t fen = world_grab(&w, id, 1).amount_fen;
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     for (int pass = 0; pass < 3; pass++)
-        pass_after(&w, LATER_MS);
-    assert_false(is_deleted(&w));
+        pass_after(LATER_MS);
+    assert_false(is_deleted());
     (void)world_drain(&w);
     for (int pass = 0; pass < 3; pass++)
-        pass_after(&w, LATER_MS);
-    assert_true(is_deleted(&w));
+        pass_after(LATER_MS);
+    assert_true(is_deleted());
     assert_int_equal(
         world_number(&w, "SELECT amount_fen FROM transfer WHERE kind = 'forfeit' AND debit_id = ?", w.users[1]),
         FUNDED_FEN + fen);
     world_audit_clean(&w);
-    leaver_end(&w, auth);
 }
 
 static void the_list_of_a_finished_packet_goes_when_it_is_closed(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
     (void)world_drain(&w);
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED); /* the last one, not settled */
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    pass_after(&w, 0);
-    assert_true(has_name(&w, id, 0)); /* processes may have it in memory */
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    pass_after(0);
+    assert_true(has_name(id, 0)); /* processes may have it in memory */
     (void)world_drain(&w);
-    pass_after(&w, 0);
+    pass_after(0);
     assert_int_equal(world_redis(&w, id, "EXISTS {or}"), 0);
-    leaver_end(&w, auth);
 }
 
 static void a_deletion_waits_for_a_finished_packet_that_keeps_the_name(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
     (void)world_drain(&w);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     world_sql(&w, "UPDATE user SET deleting_ms = 1 WHERE deleting_ms > 1"); /* everything from before is settled */
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);             /* the last one, not settled */
     for (int pass = 0; pass < 3; pass++)
-        pass_after(&w, 0);
-    assert_false(is_deleted(&w));
+        pass_after(0);
+    assert_false(is_deleted());
     (void)world_drain(&w);
     for (int pass = 0; pass < 3; pass++)
-        pass_after(&w, 0);
-    assert_true(is_deleted(&w));
+        pass_after(0);
+    assert_true(is_deleted());
     world_audit_clean(&w);
-    leaver_end(&w, auth);
 }
 
 static void a_deletion_waits_for_requests_that_are_under_way(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    pass_after(&w, DELETION_WAIT_MS / 2);
-    assert_false(is_deleted(&w));
-    pass_after(&w, LATER_MS);
-    assert_true(is_deleted(&w));
-    leaver_end(&w, auth);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    pass_after(DELETION_WAIT_MS / 2);
+    assert_false(is_deleted());
+    pass_after(LATER_MS);
+    assert_true(is_deleted());
 }
 
 static void a_deletion_waits_for_a_dead_letter_and_then_empties_it(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     struct str sql = arena_printf(w.arena,
                                   "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES"
                                   " (0, '1-1', 'g 1,0,%llu,5,leaver', 'test', 1)",
                                   (unsigned long long)w.users[1]);
     world_sql(&w, arena_cstr(w.arena, sql));
-    pass_after(&w, LATER_MS);
-    assert_false(is_deleted(&w));
+    pass_after(LATER_MS);
+    assert_false(is_deleted());
     world_sql(&w, "UPDATE dead_letter SET resolved_ms = 2, resolution = 'dropped'");
-    pass_after(&w, LATER_MS);
-    assert_true(is_deleted(&w));
+    pass_after(LATER_MS);
+    assert_true(is_deleted());
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE content = 'erased'", 0), 1);
-    leaver_end(&w, auth);
 }
 
 static void a_grab_that_comes_too_late_is_found_and_undone(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-    deleted(&w, auth);
+    deleted();
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED); /* by a process that was stopped for a long time */
     (void)world_drain(&w);
     assert_true(world_audit_violations(&w, "deleted") > 0);
     for (int pass = 0; pass < 3; pass++)
-        pass_after(&w, 2 * LATER_MS);
+        pass_after(2 * LATER_MS);
     world_audit_clean(&w);
-    leaver_end(&w, auth);
 }
 
 static void a_share_is_not_given_back_to_a_sender_who_is_gone(void **state)
 {
-    struct world w;
     struct give_back given;
     (void)state;
-    struct services *auth = leaver_begin(&w);
     uint64_t id = world_send(&w, 1, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
-    deleted(&w, auth);
+    deleted();
     assert_int_equal(give_back(&w.page->stores, w.arena, id, w.users[2], clock_now_ms(), &given), ST_OK);
     assert_int_equal(given.result, GIVE_BACK_SENDER_GONE);
     world_audit_clean(&w);
-    leaver_end(&w, auth);
 }
 
 static void the_worker_ends_the_sessions_that_the_pool_did_not(void **state)
 {
-    struct world w;
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
     struct session_entry *entries;
     size_t count;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     session_token_new(token);
     session_key_write(str_from(token), key);
     int64_t now_ms = clock_now_ms() + 100; /* of a login that has checked the password before */
@@ -356,48 +322,47 @@ static void the_worker_ends_the_sessions_that_the_pool_did_not(void **state)
         .user_id = w.users[1], .created_ms = now_ms, .seen_ms = now_ms, .username = STR("leaver"), .nickname = STR("x")
     };
     assert_int_equal(session_list_start(&auth->stores, w.arena, str_from(key), &s, STR(""), now_ms), ST_OK);
-    pass_after(&w, 0);
+    pass_after(0);
     assert_int_equal(session_list_read(&auth->stores, w.arena, w.users[1], now_ms, &entries, &count), ST_OK);
     assert_int_equal(count, 0);
-    leaver_end(&w, auth);
 }
 
 /* ---- a user with many grabs ---- */
 
 /* So many packets of users[0] that were closed long ago, each opened by users[user]; only in the tables. */
-static void old_grabs_make(struct world *w, size_t user, size_t count)
+static void old_grabs_make(size_t user, size_t count)
 {
     static const char numbers[] = "SELECT a.i * 1000 + b.i * 100 + c.i * 10 + d.i AS n"
                                   " FROM digit AS a CROSS JOIN digit AS b CROSS JOIN digit AS c CROSS JOIN digit AS d";
     static const char digits[] = "WITH RECURSIVE digit (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM digit WHERE i < 9)";
-    unsigned long long first = 1000000000000ull + 1000000 * user, id = w->users[user];
+    unsigned long long first = 1000000000000ull + 1000000 * user, id = w.users[user];
     struct str packets = arena_printf(
-        w->arena,
+        w.arena,
         "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed, commitment,"
         " state, grabbed_count, grabbed_fen, created_ms, expires_ms, closed_ms, request_key)"
         " %s SELECT %llu + n, %llu, 'Ming', 'even', 'even', 1, 1, '', '', '', 'closed', 1, 1, n, n + 2, n + 3,"
         " CONCAT('old-%zu-', n) FROM (%s) AS list WHERE n < %zu",
-        digits, first, (unsigned long long)w->users[0], user, numbers, count);
+        digits, first, (unsigned long long)w.users[0], user, numbers, count);
     struct str grabs =
-        arena_printf(w->arena,
+        arena_printf(w.arena,
                      "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
                      " %s SELECT %llu + n, 0, %llu, 'Hong', 1, n + 1 FROM (%s) AS list WHERE n < %zu",
                      digits, first, id, numbers, count);
-    world_sql(w, arena_cstr(w->arena, packets));
-    world_sql(w, arena_cstr(w->arena, grabs));
+    world_sql(&w, arena_cstr(w.arena, packets));
+    world_sql(&w, arena_cstr(w.arena, grabs));
 }
 
-static int64_t grab_names(struct world *w, size_t user)
+static int64_t grab_names(size_t user)
 {
-    return world_number(w, "SELECT COUNT(*) FROM `grab` WHERE user_id = ? AND nickname <> ''", w->users[user]);
+    return world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE user_id = ? AND nickname <> ''", w.users[user]);
 }
 
 /* Rows that the worker's connection has read by walking along a key. */
-static int64_t rows_read(struct world *w)
+static int64_t rows_read(void)
 {
     struct db_rows rows;
     int64_t sum = 0;
-    assert_int_equal(db_query(w->settler->stores.db, w->arena, &rows,
+    assert_int_equal(db_query(w.settler->stores.db, w.arena, &rows,
                               "SHOW SESSION STATUS WHERE Variable_name IN ('Handler_read_next', 'Handler_read_prev')",
                               NULL, 0),
                      ST_OK);
@@ -410,83 +375,77 @@ static int64_t rows_read(struct world *w)
 static void no_row_is_read_more_than_twice(void **state)
 {
     enum { GRABS = 10000, OTHER_ROWS_MAX = GRABS / 10 };
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    old_grabs_make(&w, 1, GRABS);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    int64_t before = rows_read(&w);
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(&w); pass++)
-        pass_after(&w, LATER_MS);
-    int64_t rows = rows_read(&w) - before;
-    assert_true(is_deleted(&w));
-    assert_int_equal(grab_names(&w, 1), 0);
+    old_grabs_make(1, GRABS);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    int64_t before = rows_read();
+    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
+        pass_after(LATER_MS);
+    int64_t rows = rows_read() - before;
+    assert_true(is_deleted());
+    assert_int_equal(grab_names(1), 0);
     assert_in_range(rows, GRABS, 2 * GRABS + OTHER_ROWS_MAX);
-    leaver_end(&w, auth);
 }
 
 static void a_name_behind_the_walk_is_found(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    old_grabs_make(&w, 1, 3 * ERASE_ROWS_MAX);
+    old_grabs_make(1, 3 * ERASE_ROWS_MAX);
     world_sql(&w, "UPDATE `grab` SET nickname = ''");
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
-    pass_after(&w, 0);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    pass_after(0);
     assert_true(walk.user_id == w.users[1]);
     world_sql(&w, "UPDATE `grab` SET nickname = 'Hong' WHERE grabbed_ms = 1"); /* a grab that is settled late */
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(&w); pass++)
-        pass_after(&w, LATER_MS);
-    assert_true(is_deleted(&w));
-    assert_int_equal(grab_names(&w, 1), 0);
-    leaver_end(&w, auth);
+    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
+        pass_after(LATER_MS);
+    assert_true(is_deleted());
+    assert_int_equal(grab_names(1), 0);
 }
 
 static void users_with_many_grabs_take_turns(void **state)
 {
-    struct world w;
     (void)state;
-    struct services *auth = leaver_begin(&w);
-    old_grabs_make(&w, 1, 2 * ERASE_ROWS_MAX);
-    old_grabs_make(&w, 2, 2 * ERASE_ROWS_MAX);
-    assert_int_equal(begin_with(&w, auth, HASH, true), DELETION_BEGUN);
+    old_grabs_make(1, 2 * ERASE_ROWS_MAX);
+    old_grabs_make(2, 2 * ERASE_ROWS_MAX);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     world_sql(&w, "UPDATE user SET deleting_ms = 1 WHERE nickname <> '' ORDER BY id DESC LIMIT 2");
     world_sql(&w, "UPDATE user SET nickname = '' WHERE deleting_ms = 1");
     walk = (struct deletion_walk){ .user_id = w.users[0], .settled = true }; /* another worker has come first */
-    for (int pass = 0; pass < PASSES_MAX && grab_names(&w, 1) + grab_names(&w, 2) > 0; pass++)
-        pass_after(&w, LATER_MS);
+    for (int pass = 0; pass < PASSES_MAX && grab_names(1) + grab_names(2) > 0; pass++)
+        pass_after(LATER_MS);
+    assert_int_equal(grab_names(1) + grab_names(2), 0);
     walk = (struct deletion_walk){ 0 }; /* the worker starts again */
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(&w); pass++)
-        pass_after(&w, LATER_MS);
+    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
+        pass_after(LATER_MS);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user WHERE deleting_ms > 0", 0), 3);
     for (int pass = 0; pass < PASSES_MAX && world_number(&w, "SELECT COUNT(*) FROM user WHERE deleted_ms > 0", 0) < 3;
          pass++)
-        pass_after(&w, LATER_MS);
+        pass_after(LATER_MS);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user WHERE deleted_ms > 0", 0), 3);
-    assert_int_equal(grab_names(&w, 1) + grab_names(&w, 2), 0);
-    leaver_end(&w, auth);
+    assert_int_equal(grab_names(1) + grab_names(2), 0);
 }
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, leaver_begin, leaver_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_deletion_needs_the_password_and_a_decision_about_the_money),
-        cmocka_unit_test(the_money_of_an_open_packet_counts_with_an_empty_wallet),
-        cmocka_unit_test(nobody_takes_the_username_again),
-        cmocka_unit_test(neither_from_nor_to_the_user_a_packet_is_sent_any_more),
-        cmocka_unit_test(the_name_goes_from_both_stores_and_the_ledger_stays),
-        cmocka_unit_test(a_deletion_waits_for_grabs_that_are_not_settled),
-        cmocka_unit_test(the_list_of_a_finished_packet_goes_when_it_is_closed),
-        cmocka_unit_test(a_deletion_waits_for_a_finished_packet_that_keeps_the_name),
-        cmocka_unit_test(a_deletion_waits_for_requests_that_are_under_way),
-        cmocka_unit_test(a_deletion_waits_for_a_dead_letter_and_then_empties_it),
-        cmocka_unit_test(a_grab_that_comes_too_late_is_found_and_undone),
-        cmocka_unit_test(a_share_is_not_given_back_to_a_sender_who_is_gone),
-        cmocka_unit_test(the_worker_ends_the_sessions_that_the_pool_did_not),
-        cmocka_unit_test(no_row_is_read_more_than_twice),
-        cmocka_unit_test(a_name_behind_the_walk_is_found),
-        cmocka_unit_test(users_with_many_grabs_take_turns),
+        TEST(a_deletion_needs_the_password_and_a_decision_about_the_money),
+        TEST(the_money_of_an_open_packet_counts_with_an_empty_wallet),
+        TEST(nobody_takes_the_username_again),
+        TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more),
+        TEST(the_name_goes_from_both_stores_and_the_ledger_stays),
+        TEST(a_deletion_waits_for_grabs_that_are_not_settled),
+        TEST(the_list_of_a_finished_packet_goes_when_it_is_closed),
+        TEST(a_deletion_waits_for_a_finished_packet_that_keeps_the_name),
+        TEST(a_deletion_waits_for_requests_that_are_under_way),
+        TEST(a_deletion_waits_for_a_dead_letter_and_then_empties_it),
+        TEST(a_grab_that_comes_too_late_is_found_and_undone),
+        TEST(a_share_is_not_given_back_to_a_sender_who_is_gone),
+        TEST(the_worker_ends_the_sessions_that_the_pool_did_not),
+        TEST(no_row_is_read_more_than_twice),
+        TEST(a_name_behind_the_walk_is_found),
+        TEST(users_with_many_grabs_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -225,7 +225,7 @@ static void without_redis_a_visitor_is_not_treated_as_a_guest(void **state)
     struct services without_redis = *app;
     struct visit v;
     session_begin(cookie, key);
-    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
+    snprintf(nowhere.redis, sizeof nowhere.redis, "unix:/nonexistent/redis.sock");
     without_redis.stores.config = &nowhere;
     without_redis.stores.redis = redis_new(&nowhere);
     visit_begin(&v, &without_redis, "/", NULL, cookie);

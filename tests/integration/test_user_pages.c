@@ -412,8 +412,8 @@ static void register_and_login_are_503_while_a_store_is_unreachable(void **state
     (void)state;
     char name[VISIT_NAME_MAX];
     struct config nowhere = *app->stores.config;
-    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
-    snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
+    snprintf(nowhere.redis, sizeof nowhere.redis, "unix:/nonexistent/redis.sock");
+    snprintf(nowhere.mysql, sizeof nowhere.mysql, "unix:/nonexistent/mysql.sock");
     (void)registered(name, NULL);
     struct services without_redis = *app, without_mysql = *app;
     without_redis.stores.redis = redis_new(&nowhere);

@@ -371,7 +371,7 @@ static void without_redis_the_code_stays(void **state)
     char fields[VISIT_TEXT_MAX];
     (void)state;
     register_with_codes(&p);
-    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
+    snprintf(nowhere.redis, sizeof nowhere.redis, "unix:/nonexistent/redis.sock");
     without_redis.stores.redis = redis_new(&nowhere);
     snprintf(fields, sizeof fields, "username=%s&code=%s", p.name, p.codes[0]);
     visit_begin(&v, &without_redis, "/login/recovery", fields, NULL);

@@ -402,7 +402,7 @@ static void without_redis_the_password_stays(void **state)
     struct services without_redis = *app;
     struct visit v;
     struct person p = registered(phone);
-    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
+    snprintf(nowhere.redis, sizeof nowhere.redis, "unix:/nonexistent/redis.sock");
     without_redis.stores.redis = redis_new(&nowhere);
     visit_begin(&v, app, "/account/password", "old_password=long+enough&new_password=longer+than+that", phone);
     assert_int_equal(visit_look_up(&v), ST_OK);

@@ -422,8 +422,8 @@ static void an_unreachable_store_is_503_and_never_a_guest(void **state)
     struct services without_redis = *app, without_mysql = *app;
     (void)registered(cookie);
     struct made m = made(cookie, READER);
-    snprintf(nowhere.redis_socket, sizeof nowhere.redis_socket, "/nonexistent/redis.sock");
-    snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
+    snprintf(nowhere.redis, sizeof nowhere.redis, "unix:/nonexistent/redis.sock");
+    snprintf(nowhere.mysql, sizeof nowhere.mysql, "unix:/nonexistent/mysql.sock");
     without_redis.stores.redis = redis_new(&nowhere);
     without_mysql.stores.db = db_new(&nowhere);
     assert_int_equal(look_up_at(&without_redis, m.token, clock_now_ms(), &id, &scopes), ST_UNAVAILABLE);

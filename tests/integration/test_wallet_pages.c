@@ -242,7 +242,7 @@ static void without_a_database_the_wallet_is_busy(void **state)
     struct config nowhere = *app->stores.config;
     struct services without_mysql = *app;
     struct visit v;
-    snprintf(nowhere.mysql_socket, sizeof nowhere.mysql_socket, "/nonexistent/mysql.sock");
+    snprintf(nowhere.mysql, sizeof nowhere.mysql, "unix:/nonexistent/mysql.sock");
     without_mysql.stores.config = &nowhere;
     without_mysql.stores.db = db_new(&nowhere);
     assert_int_equal(visit_post(&v, &without_mysql, deposit_submit, "/wallet/deposit", "amount=1", p.cookie), 503);

@@ -1,5 +1,5 @@
-// node mutants.js FOLDER [FILTER]: plants the bugs of mutants.txt whose name or file contains FILTER, one at a time, in
-// a copy of the project in FOLDER, and runs the unit and integration tests there. Exit 1 when one survives them or can't
+// node mutants.js FOLDER [FILTER...]: plants the bugs of mutants.txt whose name or file contains a FILTER, one at a time,
+// in a copy of the project in FOLDER, and runs the unit and integration tests there. Exit 1 when one survives them or can't
 // be planted. The copy and its build stay, so that the next run is quick.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { mutantsRead } from './list.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const FIRST_LIMIT_MS = 60_000; // for the tests that should fail
-const ALL_LIMIT_MS = 300_000; // for all, and for those of e2e: some take a minute without any mutant
-const [folder, filter = ''] = process.argv.slice(2);
+const LIMIT_MS_MIN = 60_000; // for the tests that should fail: at least this, and
+const LIMIT_FACTOR = 5; // so many times as long as without any mutant
+const ALL_LIMIT_MS = 1_200_000; // for all tests
+const [folder, ...filters] = process.argv.slice(2);
 const SOURCE = join(folder, 'source');
 const BUILD = join(folder, 'build');
 const JOBS = String(availableParallelism());
@@ -83,18 +84,23 @@ async function configure() {
 
 const build = (tests) => run('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...tests]);
 
-// Runs the tests: null when all pass, else the name of one that fails.
-async function failure(tests, limitMs) {
-  const { status, text } = await run('ctest', ['--test-dir', BUILD, '-j', JOBS, '--output-on-failure',
-    '--stop-on-failure', '--no-tests=error', '-R', `^(${tests.join('|')})$`], limitMs);
+const ctest = (tests, limitMs) => run('ctest', ['--test-dir', BUILD, '-j', JOBS, '--output-on-failure', '--stop-on-failure',
+  '--no-tests=error', '-R', `^(${tests.join('|')})$`], limitMs);
+
+// Runs the tests: null when all pass, else { test: the name of one that fails, late: whether they took too long }.
+// durations, a map: how long each took in ms is put into it.
+async function failure(tests, limitMs, durations = new Map()) {
+  const { status, text } = await ctest(tests, limitMs);
+  for (const [, test, seconds] of text.matchAll(/ Test +#\d+: (\S+) \.+ +Passed +([\d.]+) sec/g)) durations.set(test, seconds * 1000);
   if (status === 0) return null;
   if (status === null) {
     await run(join(SOURCE, 'tests/support/servers'), ['stop-all', join(BUILD, 'servers')]);
-    return `not finished within ${limitMs / 1000} s`;
+    return { test: `not finished within ${Math.round(limitMs / 1000)} s`, late: true };
   }
   const test = /^\s*\d+ - (\S+) \((.*)\)/m.exec(text);
   const sentence = /^\[ {2}FAILED {2}\] (?:\S+: )?([a-z]\w+)$/m.exec(text);
-  return [test?.[1] ?? text.slice(-2000), test && test[2] !== 'Failed' ? test[2] : '', sentence?.[1]].filter(Boolean).join(' ');
+  const words = [test?.[1] ?? text.slice(-2000), test && test[2] !== 'Failed' ? test[2] : '', sentence?.[1]];
+  return { test: words.filter(Boolean).join(' '), late: test?.[2] === 'Timeout' };
 }
 
 // unit/base_money → unit.test_base_money
@@ -103,22 +109,24 @@ function testNamed(word, all) {
   return [`${label}.${name}`, `${label}.test_${name}`].find((test) => all.includes(test));
 }
 
-// Tests the planted mutant: [status, detail], status one of caught, SURVIVED, error.
-async function judge(mutant, all) {
-  const firstMs = mutant.tests.some((test) => test.startsWith('e2e.')) ? ALL_LIMIT_MS : FIRST_LIMIT_MS;
+// Tests the planted mutant: [status, detail], status one of caught, late (caught, but only by a limit of time),
+// SURVIVED, error. durations: how long a test takes without a mutant.
+async function judge(mutant, all, durations) {
+  const firstMs = Math.max(LIMIT_MS_MIN, LIMIT_FACTOR * mutant.tests.reduce((sum, test) => sum + durations.get(test), 0));
   const others = all.filter((test) => !mutant.tests.includes(test));
   for (const [tests, limitMs] of [[mutant.tests, firstMs], [others, ALL_LIMIT_MS]]) {
     const built = await build(tests);
     if (built.status !== 0) return ['error', `does not build\n${built.text.slice(-2000)}`];
     const failed = await failure(tests, limitMs);
-    if (failed) return ['caught', failed];
+    if (failed) return [failed.late ? 'late' : 'caught', failed.test];
   }
   return ['SURVIVED', mutant.why];
 }
 
 const { mutants, problems } = mutantsRead(ROOT);
-const chosen = mutants.filter(({ name, file }) => name.includes(filter) || file.includes(filter));
-if (chosen.length === 0) problems.push(`no mutant whose name or file contains ${filter}`);
+const fits = (filter, { name, file }) => name.includes(filter) || file.includes(filter);
+const chosen = mutants.filter((mutant) => filters.length === 0 || filters.some((filter) => fits(filter, mutant)));
+for (const filter of filters) if (!chosen.some((mutant) => fits(filter, mutant))) problems.push(`no mutant whose name or file contains ${filter}`);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 
@@ -138,24 +146,25 @@ for (const mutant of chosen) {
   });
 }
 await runOrEnd('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...all]);
-const broken = await failure([...new Set(chosen.flatMap(({ tests }) => tests))], ALL_LIMIT_MS);
+const durations = new Map();
+const broken = await failure([...new Set(chosen.flatMap(({ tests }) => tests))], ALL_LIMIT_MS, durations);
 if (broken) {
-  console.error(`mutants: fails without any mutant: ${broken}`);
+  console.error(`mutants: fails without any mutant: ${broken.test}`);
   process.exit(1);
 }
 
-const counts = { caught: 0, SURVIVED: 0, error: 0 };
+const counts = { caught: 0, late: 0, SURVIVED: 0, error: 0 };
 const begun = Date.now();
 for (const [i, mutant] of chosen.entries()) {
   const path = join(SOURCE, mutant.file);
   const text = readFileSync(path, 'utf8');
   const since = Date.now();
   writeFileSync(path, text.split(mutant.old).join(mutant.new));
-  const [status, detail] = await judge(mutant, all);
+  const [status, detail] = await judge(mutant, all, durations);
   writeFileSync(path, text);
   counts[status]++;
   console.log(`${i + 1}/${chosen.length} ${status}  ${mutant.name}  ${((Date.now() - since) / 1000).toFixed(1)} s  ${detail}`);
 }
-console.log(`mutants: ${counts.caught} caught, ${counts.SURVIVED} survived, ${counts.error} can't be built; `
+console.log(`mutants: ${counts.caught} caught, ${counts.late} late, ${counts.SURVIVED} survived, ${counts.error} can't be built; `
   + `${Math.round((Date.now() - begun) / 1000)} s`);
 process.exit(counts.SURVIVED + counts.error === 0 ? 0 : 1);

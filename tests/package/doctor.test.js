@@ -1,18 +1,19 @@
 // `hongbao doctor` on an installed site: each fault of faults.js is found, and the commands that it prints mend it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { poll } from '../e2e/support/poll.js';
 import { CERTIFICATES, FAULTS, HOST } from './faults.js';
 import { Machine, packageReady } from './machine.js';
+import { toldBy } from './told.js';
 
 const ROUNDS_MAX = 4;
 const machine = new Machine('doctor');
-let password; // of the operator in Redis
 
 const doctor = async () => JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
 
+const { before, test } = toldBy(machine);
 before(async () => {
   const deb = await packageReady();
   await machine.boot(deb);
@@ -21,19 +22,18 @@ before(async () => {
   for (const { name, host, from, to } of CERTIFICATES) {
     certificate(join(machine.folder, 'root'), name, `DNS:${host}`, day(from), day(to));
   }
-  password = /^redis_password = (.*)$/m.exec(machine.read('etc/hongbao/rights/operator.conf'))[1];
 });
 after(() => machine.end());
 
 // Whether the mend begins with a command, and is not only a sentence.
-const isCommand = (mend) => /^(systemctl|systemd-tmpfiles|redis-cli|chmod|cat|hongbao) /.test(mend);
+const isCommand = (mend) => /^(systemctl|systemd-tmpfiles|REDISCLI_AUTH=.* redis-cli|mariadb|chmod|mv|cat|hongbao) /.test(mend);
 
 // Does what the doctor says, as a person would, until it finds nothing: a mended fault can show another one.
 async function mendAll() {
   let seen = await doctor();
   for (let round = 0; round < ROUNDS_MAX && !seen.ok; round++) {
     for (const { mend } of seen.wrong.filter((one) => isCommand(one.mend))) {
-      await machine.try('bash', '-c', 'bash -c "$1" <<<"$2"', 'mend', mend, password);
+      await machine.try('bash', '-c', mend);
     }
     seen = await poll('the doctor finds nothing', async () => {
       seen = await doctor();
@@ -54,6 +54,8 @@ for (const fault of FAULTS) {
       const { wrong } = await doctor();
       const found = wrong.filter(({ name, text }) => name === fault.finding && fault.says.test(text));
       assert.ok(found.length > 0, `not among ${JSON.stringify(wrong, null, 1)}`);
+      if (fault.count) assert.equal(found.length, fault.count, JSON.stringify(found));
+      if (fault.alone) assert.equal(wrong.length, 1, JSON.stringify(wrong));
       if (!fault.mend) assert.ok(isCommand(found[0].mend), found[0].mend);
     } finally {
       if (fault.mend) await machine.shell(fault.mend);

@@ -1,4 +1,4 @@
-// Faults of an installed site, for doctor.test.js. Each is planted by a script of the shell as root, found by the
+// Faults of an installed site, for doctor.test.js (alone: nothing else is found then; count: that often). Each is planted by a script of the shell as root, found by the
 // doctor as `finding` with a text that matches `says`, and mended by the commands that the doctor prints. Where the
 // doctor says in words what is to be done, `mend` does it before. What a site of ./dev shows, too, is in
 // e2e/doctor.test.js; the clock of the machine is that of its host, so a wrong one is planted only there.
@@ -47,6 +47,12 @@ const smallDisk = (finding, folder) => ({
   mend: `umount -l ${folder}`,
 });
 
+// The same with a store that has stopped, as Redis does when its disk is full.
+const fullAndStopped = (finding, folder, units) => ({
+  ...smallDisk(finding, folder),
+  plant: `systemctl stop ${units}; ${smallDisk(finding, folder).plant}`,
+});
+
 // Another certificate of the site: a name and its days. doctor.test.js makes CERTIFICATES as /root/NAME.pem and .key.
 export const CERTIFICATES = [];
 function certificate(finding, says, host, from, to) {
@@ -63,7 +69,7 @@ export const FAULTS = [
   { finding: 'unit-stopped', says: /hongbao-page@2\.service$/, plant: 'systemctl stop hongbao-page@2' },
   { finding: 'unit-stopped', says: /hongbao-settle\.service/, plant: 'systemctl stop hongbao-settle' },
   { finding: 'unit-stopped', says: /hongbao-auth\.socket/, plant: 'systemctl stop hongbao-auth.socket' },
-  { finding: 'unit-stopped', says: /: hongbao\.target$/, plant: 'systemctl stop hongbao.target' },
+  { finding: 'unit-stopped', says: /: hongbao\.target$/, plant: 'systemctl stop hongbao.target', alone: true },
   { finding: 'pool-down', says: /card\.sock/, plant: 'systemctl stop hongbao-card.socket' },
   { finding: 'worker-down', says: /no settle worker/, plant: 'systemctl stop hongbao-settle' },
   { finding: 'unit-disabled', says: /hongbao\.target$/, plant: 'systemctl disable hongbao.target' },
@@ -85,7 +91,7 @@ export const FAULTS = [
     plant: `${dropin("'CPUWeight=50'")}; systemctl daemon-reload; touch -d tomorrow ${DROPIN}/planted.conf` },
 
   // the servers beside it
-  { finding: 'nginx-port', says: /port 443/, plant: 'systemctl stop nginx' },
+  { finding: 'nginx-port', says: /port 443/, count: 1, plant: 'systemctl stop nginx' },
   { finding: 'redis-down', says: /does not answer/, plant: 'systemctl stop redis-server@hongbao' },
   { finding: 'mysql-down', says: /does not answer/, plant: 'systemctl stop mariadb.socket mariadb' },
   { finding: 'pool-silent', says: /card\.sock/, plant: 'systemctl kill --kill-whom=main -s STOP hongbao-card@1' },
@@ -110,12 +116,10 @@ export const FAULTS = [
   sql('mysql-right-excess', /hongbao_support .*SELECT on \*/,
     'GRANT SELECT ON hongbao.* TO hongbao_support@localhost',
     'REVOKE SELECT ON hongbao.* FROM hongbao_support@localhost'),
-  { ...sql('mysql-login', /hongbao_audit/, "ALTER USER hongbao_audit@localhost IDENTIFIED BY 'another'"),
-    mend: 'hongbao setup --non-interactive' },
+  sql('mysql-login', /hongbao_audit/, "ALTER USER hongbao_audit@localhost IDENTIFIED BY 'another'"),
   sql('mysql-flush', /is 2, not 1/,
-    'SET GLOBAL innodb_flush_log_at_trx_commit = 2',
-    'SET GLOBAL innodb_flush_log_at_trx_commit = 1'),
-  sql('mysql-read-only', /read_only is ON/, 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'),
+    'SET GLOBAL innodb_flush_log_at_trx_commit = 2'),
+  sql('mysql-read-only', /read_only is ON/, 'SET GLOBAL read_only = 1'),
   sql('schema', /9000 was/,
     "INSERT INTO schema_migration VALUES (9000, 'later', REPEAT('x', 32), 1, FALSE)",
     'DELETE FROM schema_migration WHERE version = 9000'),
@@ -132,13 +136,13 @@ export const FAULTS = [
   mode('pool-socket-mode', '/run/hongbao/page.sock', 666),
   mode('certificate-key-mode', `${TLS}/privkey.pem`, 644),
   mode('unreadable-file', '/usr/share/hongbao/templates/pages/login.mustache', 600),
-  away('role-file', '/etc/hongbao/rights/card.conf'),
+  { ...away('role-file', '/etc/hongbao/rights/card.conf'), mend: undefined },
+  { ...away('secret-missing', '/etc/hongbao/secret'), says: /\/usr\/share\/doc\/hongbao\/docs\/how-to\/rotate-secrets\.md/ },
   { ...away('templates', '/usr/share/hongbao/templates/pages/login.mustache'),
     says: /there is no pages\/login\.mustache/ },
   { finding: 'role-passwords',
     says: /audit\.conf has one password/,
-    plant: `cp -p ${AUDIT} ${AUDIT}.good; sed -i 's/^mysql_password = .*/mysql_password = another/' ${AUDIT}`,
-    mend: `mv ${AUDIT}.good ${AUDIT}` },
+    plant: `cp -p ${AUDIT} ${AUDIT}.good; sed -i 's/^mysql_password = .*/mysql_password = another/' ${AUDIT}` },
   away('metrics-missing', '/run/hongbao/metrics', 'rm /run/hongbao/metrics.away'),
   { finding: 'metrics-file',
     says: /Read-only/,
@@ -148,6 +152,8 @@ export const FAULTS = [
   // disks
   smallDisk('disk-redis', '/var/lib/redis/hongbao'),
   smallDisk('disk-mysql', '/var/lib/mysql'),
+  fullAndStopped('disk-redis', '/var/lib/redis/hongbao', 'redis-server@hongbao'),
+  fullAndStopped('disk-mysql', '/var/lib/mysql', 'mariadb.socket mariadb'),
   smallDisk('disk-logs', '/var/log/nginx'),
   { finding: 'disk-run',
     says: /\/run\/hongbao is full/,
@@ -159,7 +165,7 @@ export const FAULTS = [
   certificate('certificate-expires', /in \d+ days/, HOST, -10, 5),
   certificate('certificate-early', /not valid/, HOST, 5, 50),
   certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90),
-  { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), mend: undefined },
+  { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), count: 1, mend: undefined },
   away('certificate-missing', `${TLS}/fullchain.pem`),
   { finding: 'certificate-key',
     says: /not that of/,

@@ -5,11 +5,12 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
 import { Machine, ROOT, packageReady } from './machine.js';
 import { Pages } from './pages.js';
 import { converse } from './terminal.js';
+import { toldBy } from './told.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
 
@@ -33,6 +34,7 @@ async function boot(it) {
     echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/90test`);
 }
 
+const { before, test } = toldBy(machine, another);
 before(async () => {
   deb = await packageReady();
   await boot(machine);
@@ -49,11 +51,15 @@ const isReady = () => poll('the site is ready', async () => (await status('/read
 const unitIs = async (unit) => machine.try('systemctl', 'is-active', unit);
 const register = (name) => curl('/register', '-o', '/dev/null', '-w', '%{http_code}', '-d', `username=${name}&nickname=${name}&password=correct-horse-9`);
 
+const trust = (it, file) => it.shell(`cp ${file} /usr/local/share/ca-certificates/site.crt && update-ca-certificates >/dev/null 2>&1`);
+
 // A certificate for the site, and its key, signed by itself; the machine trusts it.
-const certificate = (file, key) => machine.shell(`mkdir -p $(dirname ${file}) $(dirname ${key})
+async function certificate(file, key) {
+  await machine.shell(`mkdir -p $(dirname ${file}) $(dirname ${key})
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=${HOST} -addext subjectAltName=DNS:${HOST} \\
-    -keyout ${key} -out ${file} 2>/dev/null
-  cp ${file} /usr/local/share/ca-certificates/site.crt && update-ca-certificates >/dev/null 2>&1`);
+    -keyout ${key} -out ${file} 2>/dev/null`);
+  await trust(machine, file);
+}
 
 test('the tutorial: from an empty machine to a packet that a phone opens', async () => {
   await run('../tutorial.md', 0);
@@ -184,12 +190,16 @@ test('move.md: another machine has the users of the old one', async () => {
   };
   copies('etc/hongbao');
   for (const file of ['fullchain.pem', 'privkey.pem']) another.give(join(machine.folder, `etc/letsencrypt/live/${HOST}/${file}`), file);
+  await trust(another, '/root/fullchain.pem');
   await pages.run(another, 'move.md', 0, ['old-machine:', '/root/old']);
   await run('move.md', 1);
   copies('var/backups/hongbao-move');
   await pages.run(another, 'move.md', 2, ['old-machine:', '/root/old']);
-  const look = () => pages.run(another, 'move.md', 3).catch(({ stdout }) => stdout);
-  await poll('nothing is wrong', async () => await look() === '0 wrong, 0 not checked');
+  let found;
+  const look = async () => { found = await pages.run(another, 'move.md', 3).catch(({ stdout }) => stdout); };
+  await poll('nothing is wrong', async () => { await look(); return found === '0 wrong, 0 not checked'; }).catch((error) => {
+    throw new Error(`${error.message}; the doctor says:\n${found}`);
+  });
   assert.match(await another.run('hongbao', 'user', 'show', 'bob'), /^username bob$/m);
 });
 

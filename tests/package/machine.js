@@ -1,10 +1,10 @@
 // A Debian 12 of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with
 // a network that has nothing but itself.
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { poll } from '../e2e/support/poll.js';
@@ -18,6 +18,13 @@ const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'proc
 const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
 const OUTPUT_MAX = 64 << 20;
 const BOOT_SECONDS_MAX = 300; // three seconds as a rule
+// The part of the journal that a failed test prints, each with a title.
+const JOURNAL = [
+  ['warnings', '--priority=warning'],
+  ...['hongbao*', 'redis-server@hongbao', 'mariadb', 'nginx'].map((unit) => [unit, `--unit=${unit}`]),
+];
+const JOURNAL_LINES = 100;
+const CGROUPS_SECONDS_MAX = 5;
 
 // The names of all source files: what git lists.
 function sources() {
@@ -76,6 +83,17 @@ function dependencies(deb) {
   return field.split(',').map((entry) => entry.trim().split(/[ |(:]/)[0]);
 }
 
+// Does the work while no other process has the lock of this name.
+async function locked(name, work) {
+  const holder = spawn('flock', [join(FOLDER, name), 'bash', '-c', 'echo locked; cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(holder.stdout, 'data');
+  try {
+    return await work();
+  } finally {
+    holder.stdin.end();
+  }
+}
+
 // Makes the folder with a bare Debian and these packages besides, once: it takes minutes. A later package may depend on
 // more. Returns the folder.
 function baseMake(deb, packages) {
@@ -91,8 +109,19 @@ function baseMake(deb, packages) {
   return base;
 }
 
+// The control groups of this process: folders of the hierarchies that systemd uses, as proc(5) and systemd-nspawn(1) name
+// them.
+function cgroups() {
+  const unified = existsSync('/sys/fs/cgroup/unified') ? '/sys/fs/cgroup/unified' : '/sys/fs/cgroup';
+  const tops = { 'name=systemd': '/sys/fs/cgroup/systemd', '': unified };
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
+  return lines.filter(([, controllers]) => controllers in tops).map(([, controllers, path]) => join(tops[controllers], path));
+}
+
 export class Machine {
   #nspawn;
+
+  #cgroup; // the name of its folder in each hierarchy
 
   #leader;
 
@@ -103,13 +132,13 @@ export class Machine {
   // packages: what the machine has besides, as it gets nothing from a mirror later.
   async boot(deb, packages = []) {
     mkdirSync(FOLDER, { recursive: true });
-    const base = baseMake(deb, packages);
+    const base = await locked('debian.lock', () => baseMake(deb, packages));
     rmSync(this.folder, { recursive: true, force: true });
     execFileSync('cp', ['-a', '--reflink=auto', base, this.folder]);
     writeFileSync(join(this.folder, 'etc/hosts'), '127.0.0.1 localhost\n');
     const log = openSync(`${this.folder}.log`, 'w');
-    this.#nspawn = spawn('systemd-nspawn', ['-D', this.folder, '--register=no', '--keep-unit', '--private-network', '-b',
-      '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
+    this.#nspawn = this.#spawnIn(this.#cgroupsMake(), ['systemd-nspawn', '-D', this.folder, '--register=no', '--keep-unit',
+      '--private-network', '-b', '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
     const { pid } = this.#nspawn;
     await poll('the machine has booted', async () => {
       this.#leader = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim(); // at first a helper of systemd-nspawn
@@ -117,11 +146,56 @@ export class Machine {
     }, BOOT_SECONDS_MAX);
   }
 
+  // Control groups of its own. Units of machines that share them have the same path, and each systemd removes groups of
+  // the others and tries to end what runs there ("Failed to kill control group"): then a unit may fail to start.
+  #cgroupsMake() {
+    this.#cgroup = `hongbao-${basename(this.folder)}-${process.pid}`;
+    const made = cgroups().map((folder) => join(folder, this.#cgroup));
+    for (const folder of made) mkdirSync(folder, { recursive: true });
+    return made;
+  }
+
+  // Best effort: a group that is still in use stays.
+  async #cgroupsRemove() {
+    const tops = readdirSync('/sys/fs/cgroup').map((name) => join('/sys/fs/cgroup', name));
+    const folders = [...tops, ...cgroups()].map((folder) => join(folder, this.#cgroup));
+    await poll('the groups are removed', () => {
+      const left = folders.filter(existsSync);
+      for (const folder of left) spawnSync('find', [folder, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';'], { stdio: 'ignore' });
+      return left.length === 0;
+    }, CGROUPS_SECONDS_MAX).catch(() => {});
+  }
+
+  // Starts the command as a member of the groups.
+  #spawnIn(groups, command, options) {
+    const move = 'while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs"; shift; done; shift; exec "$@"';
+    return spawn('bash', ['-ec', move, 'machine', ...groups, '--', ...command], options);
+  }
+
+  // Prints which units have failed and the end of the journal, and keeps the journal: end() removes the rest.
+  async tell() {
+    const journal = join(this.folder, 'var/log/journal');
+    if (!existsSync(journal)) return;
+    const say = (title, text) => process.stderr.write(`\n---- ${basename(this.folder)}: ${title} ----\n${text}\n`);
+    say('units that failed', await this.try('systemctl', 'list-units', '--failed', '--plain', '--no-legend', '--no-pager'));
+    await this.try('journalctl', '--sync');
+    const kept = `${this.folder}.journal`;
+    rmSync(kept, { recursive: true, force: true });
+    execFileSync('cp', ['-a', journal, kept]);
+    for (const [title, option] of JOURNAL) {
+      const options = ['-D', kept, '--no-pager', '-o', 'short-precise', '-n', String(JOURNAL_LINES), option];
+      const { stdout, stderr } = await run('journalctl', options).catch((error) => error); // a unit that has none is an error
+      say(`journal, ${title}`, `${stdout}${stderr}`);
+    }
+    say('the whole journal', `journalctl -D ${kept}`);
+  }
+
   // Ends the machine, if it was booted.
   async end() {
     if (this.#nspawn?.exitCode === null) {
       this.#nspawn.kill('SIGTERM');
       await once(this.#nspawn, 'exit');
+      await this.#cgroupsRemove();
     }
     rmSync(this.folder, { recursive: true, force: true });
   }

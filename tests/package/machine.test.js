@@ -6,9 +6,10 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
+import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
 import { Machine, ROOT, packageEdited, packageReady } from './machine.js';
+import { toldBy } from './told.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
 
@@ -21,6 +22,7 @@ const machine = new Machine('machine');
 let deb;
 let packet;
 
+const { before, test } = toldBy(machine);
 before(async () => {
   deb = await packageReady();
   await machine.boot(deb);
@@ -61,7 +63,15 @@ async function underLoad(work, ...paths) {
 test('one command installs the package, nothing runs before the setup, and a second command makes a site of it', async () => {
   await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
   assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
-  assert.match(await machine.try('hongbao', 'check'), /secret must be set/);
+  const notSetUp = async () => {
+    for (const command of ['check', 'doctor', 'audit']) {
+      assert.equal(await machine.try('hongbao', command), 'hongbao: not set up yet: run hongbao setup');
+    }
+  };
+  await notSetUp();
+  await machine.shell('mkdir /etc/hongbao; echo "secret_file = /etc/hongbao/secret" >/etc/hongbao/hongbao.conf');
+  await notSetUp();
+  await machine.run('rm', '-r', '/etc/hongbao');
   const said = await machine.run(...SETUP);
   assert.equal(said.split('\n').pop(), `https://${HOST}/`);
   await poll('all units run', allRun);
@@ -143,7 +153,25 @@ test('each unit comes back after it was killed, and the money is right', async (
   await machine.run('hongbao', 'audit');
 });
 
-// The package of a later program: a higher version, another style sheet, and a migration of a table that is in use.
+// redis-cli as the user of the role; for a script of the shell.
+const redisAs = (role) => `REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/${role}.conf) \
+  redis-cli -s /run/redis-hongbao/redis-server.sock --user hongbao_${role}`;
+
+// Opens a connection of the role audit. The function that it returns uses it once more, and returns both answers.
+async function connectionOpen() {
+  await machine.shell('rm -f /root/answers /root/again');
+  const ended = machine.shell(`{ echo PING; until [ -e /root/again ]; do sleep 0.2; done; echo PING; } |
+    ${redisAs('audit')} >/root/answers 2>&1 || true`);
+  await poll('the connection is open', () => machine.shell('cat /root/answers || true').then((text) => text === 'PONG'));
+  return async () => {
+    await machine.shell('touch /root/again');
+    await ended;
+    return machine.read('root/answers');
+  };
+}
+
+// The package of a later program: a higher version, another style sheet, other users of Redis, and a migration of a table
+// that is in use.
 async function packageLater() {
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-later-'));
   const made = await packageEdited(folder, () => {
@@ -155,6 +183,8 @@ async function packageLater() {
     edit('CMakeLists.txt', /^project\(hongbao VERSION \S+/m, `project(hongbao VERSION ${LATER}`);
     edit('deploy/debian/changelog', /^hongbao \([^)]*\)/, `hongbao (${LATER})`);
     edit('static/app.css', /^/, '/* of a later version */\n');
+    edit('deploy/rights/users.acl.in', /^user hongbao_(?:hot|audit) .*$/gm, '$& ~hb:later:* +object|help');
+    edit('deploy/rights/users.acl.in', /$/, 'user hongbao_later off resetchannels -@all\n');
     const migrations = join(folder, 'sql/migrations');
     const number = String(readdirSync(migrations).length + 1).padStart(4, '0');
     writeFileSync(join(migrations, `${number}_later.sql`), `-- additive: yes
@@ -171,15 +201,24 @@ CREATE TABLE later (id INT NOT NULL PRIMARY KEY);
 const version = async () => /hongbao_build_info\{version="([^"]*)"\}/.exec(await curl('/metrics'))[1];
 const later = () => machine.run('mariadb', '-N', 'hongbao', '-e', "SELECT COUNT(*) FROM schema_migration WHERE name = 'later'");
 
-test('a later program with a migration, and this one again, are installed without losing a request', async () => {
+// Whether the running Redis has the later rights and the later user.
+const laterRights = async () => Promise.all([
+  machine.shell(`${redisAs('operator')} ACL GETUSER hongbao_hot`).then((text) => /\+object\|help/.test(text)),
+  machine.shell(`${redisAs('operator')} ACL GETUSER hongbao_later`).then((text) => text !== ''),
+]);
+
+test('a later program with a migration and other rights, and this one again, are installed without losing a request', async () => {
   const next = await packageLater();
   const now = await version();
   for (const [file, expected] of [[next, LATER], ['/root/hongbao.deb', now]]) {
+    const answers = await connectionOpen();
     const errors = await underLoad(() => machine.run('dpkg', '-i', file), '/readyz'); // which is never 503
     assert.deepEqual(errors, {});
+    assert.equal(await answers(), 'PONG\nPONG\n');
     await poll('all units run', allRun);
     assert.equal(await version(), expected);
     assert.equal(await later(), '1');
+    assert.deepEqual(await laterRights(), Array(2).fill(expected === LATER));
     await machine.run('hongbao', 'doctor');
   }
   await machine.run('hongbao', 'audit');
@@ -198,12 +237,27 @@ test('a second setup changes nothing, and keeps what the operator has changed', 
   assert.match(machine.read('etc/hongbao/hongbao.conf'), /^packet_shares_max = 50$/m);
 });
 
+test('a role gets a new password, and the connections that had the old one are closed', async () => {
+  for (const removed of ['audit', 'setup']) { // without the password of hongbao_setup Redis loads its file
+    const before = machine.read('etc/hongbao/rights/audit.conf');
+    const answers = await connectionOpen();
+    await machine.run('rm', `/etc/hongbao/rights/${removed}.conf`);
+    await machine.run('hongbao', 'setup', '--non-interactive');
+    assert.match(await answers(), /^PONG\nError: /);
+    assert.equal(machine.read('etc/hongbao/rights/audit.conf') === before, removed === 'setup');
+    assert.match(await machine.shell(`${redisAs('setup')} ACL LIST`), /^user hongbao_audit on /m);
+    await machine.run('hongbao', 'doctor');
+    await machine.run('hongbao', 'audit');
+  }
+});
+
 const WITHOUT_SITE = `systemctl list-units --plain --no-legend 'hongbao*' 'redis-server@hongbao*';
   pgrep -u hongbao-hot,hongbao-page,hongbao-auth,hongbao-card,hongbao-settle; ls /etc/nginx/*/hongbao* /etc/nginx/hongbao /run/hongbao/*.sock; true`;
 
 test('another certificate takes the place of the self-signed one', async () => {
   await machine.shell(`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=${HOST} \\
-    -addext subjectAltName=DNS:${HOST} -keyout /etc/ssl/private/site.key -out /etc/ssl/site.pem 2>/dev/null`);
+    -addext subjectAltName=DNS:${HOST} -keyout /etc/ssl/private/site.key -out /etc/ssl/site.pem 2>/dev/null
+    cp /etc/ssl/site.pem /usr/local/share/ca-certificates/site.crt; update-ca-certificates >/dev/null 2>&1`);
   await machine.run('rm', '/etc/nginx/sites-available/hongbao');
   await machine.run('hongbao', 'setup', '--non-interactive', '--certificate', '/etc/ssl/site.pem', '--key', '/etc/ssl/private/site.key');
   const answer = () => machine.try('curl', '-sS', '--cacert', '/etc/ssl/site.pem', '--resolve', `${HOST}:443:127.0.0.1`, '-o', '/dev/null',
@@ -216,10 +270,25 @@ test('setup grants what is missing again, and refuses to make another secret for
   await machine.run('mariadb', '-e', "REVOKE EXECUTE ON PROCEDURE hongbao.ledger_settle FROM hongbao_settle@localhost");
   await machine.run(...setup);
   await machine.run('hongbao', 'doctor');
+  // As a setup of version 1.0 leaves it that is killed between REVOKE and GRANT.
+  await machine.shell("mariadb -e \"$(grep '^REVOKE ' /usr/share/hongbao/rights/grants.sql)\"");
+  const { wrong } = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+  const found = wrong.filter(({ name }) => /^mysql-(login|right)/.test(name));
+  assert.deepEqual([...new Set(found.map(({ mend }) => mend))], [setup.join(' ')], JSON.stringify(wrong));
+  await machine.run(...setup);
+  await poll('the doctor finds nothing', () => machine.run('hongbao', 'doctor').then(() => true, () => false));
   await machine.run('mv', '/etc/hongbao/secret', '/root/secret');
   assert.match(await machine.try(...setup), /secret is missing/);
   await machine.run('mv', '/root/secret', '/etc/hongbao/secret');
   assert.match(await machine.try(...setup, '--host', 'other.example'), /is yours: set base_url/);
+});
+
+test('setup takes away what the roles do not need, and the roles keep their rights meanwhile: no request is lost', async () => {
+  await machine.run('mariadb', 'hongbao', '-e', `GRANT SELECT ON hongbao.* TO hongbao_page@localhost; GRANT UPDATE ON user TO hongbao_page@localhost;
+    GRANT UPDATE (balance_fen) ON account TO hongbao_settle@localhost; GRANT PROCESS ON *.* TO hongbao_migrate@localhost WITH GRANT OPTION`);
+  const errors = await underLoad(() => machine.run('hongbao', 'setup', '--non-interactive'));
+  assert.deepEqual(errors, {});
+  await machine.run('hongbao', 'doctor'); // finds nothing
 });
 
 const BACKUPS = '/var/backups/hongbao';
@@ -267,7 +336,10 @@ test('after a removal nothing runs and nginx goes on; an installation brings the
   assert.equal(await machine.run('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1/'), '200');
   assert.ok(existsSync(join(machine.folder, 'etc/hongbao/secret')));
   await machine.run('apt-get', 'install', '-y', '/root/hongbao.deb');
-  await machine.run(...SETUP);
+  const { wrong, unchecked } = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+  assert.deepEqual([wrong.map(({ name, mend }) => [name, mend]), unchecked], [[['out-of-service', 'hongbao setup']], []]);
+  await machine.shell(wrong[0].mend);
+  await machine.run('hongbao', 'doctor'); // finds nothing
   assert.match(await curl(packet, '-b', '/root/b', '-H', 'Accept: application/json'), /"mine":\{/);
   await machine.run('hongbao', 'audit');
 });

@@ -4,24 +4,30 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { blocksOf } from '../e2e/support/how_to_blocks.js';
+import { poll } from '../e2e/support/poll.js';
 import { Machine, packageReady } from './machine.js';
 import { converse } from './terminal.js';
+import { toldBy } from './told.js';
 
 const HOST = 'hongbao.example';
 const machine = new Machine('setup');
 
+const { before, test } = toldBy(machine);
 before(async () => {
   const deb = await packageReady();
   await machine.boot(deb);
   await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
   mkdirSync(join(machine.folder, 'root/tls'));
-  const make = (file, name, to) => certificate(join(machine.folder, 'root/tls'), file, `DNS:${name}`, day(-30), day(to));
+  const tls = join(machine.folder, 'root/tls');
+  const authority = certificate(tls, 'authority', 'DNS:authority.example', day(-30), day(90));
+  const make = (file, name, to, from = -30) => certificate(tls, file, `DNS:${name}`, day(from), day(to), authority);
   make('site', HOST, 90);
   make('other', 'other.example', 90);
   make('old', HOST, -2);
+  make('early', HOST, 90, 3);
 });
 after(() => machine.end());
 
@@ -37,10 +43,15 @@ test('what can only be a mistake is refused before anything is made', async () =
   const tls = (pem, key) => ['--host', HOST, '--certificate', `/root/tls/${pem}`, '--key', `/root/tls/${key}`];
   assert.match(await refused('--self-signed'), /which name has the site\? --host NAME/);
   assert.match(await refused('--host', 'https://x.example', '--self-signed'), /'https:\/\/x\.example' is not a host name/);
+  for (const host of ['192.168.1.300', '1.2.3.4.5', '999']) {
+    assert.match(await refused('--host', host, '--self-signed'), new RegExp(`'${host}' looks like an address, but is none`));
+  }
   assert.match(await refused('--host', HOST), /which certificate has the site\?/);
-  assert.match(await refused(...tls('nothing.pem', 'site.key')), /can't read the certificate \/root\/tls\/nothing\.pem/);
+  assert.match(await refused(...tls('nothing.pem', 'site.key')), /can't read the certificate \/root\/tls\/nothing\.pem: No such file or directory/);
+  assert.match(await refused('--host', HOST, '--certificate', '/root/tls', '--key', '/root/tls'), /can't read the certificate \/root\/tls: it is no file/);
   assert.match(await refused(...tls('site.key', 'site.key')), /site\.key is no certificate/);
   assert.match(await refused(...tls('old.pem', 'old.key')), /old\.pem has expired: /);
+  assert.match(await refused(...tls('early.pem', 'early.key')), /early\.pem is not valid before /);
   assert.match(await refused(...tls('site.pem', 'other.key')), /other\.key is not the key of \/root\/tls\/site\.pem/);
   assert.match(await refused('--host', HOST, '--self-signed', '--redis-socket', 'redis.sock'), /begins with \//);
   assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
@@ -112,6 +123,71 @@ test('the user redis gets no file or folder of root by a symbolic link where set
   await setup();
 });
 
+test('an upgrade leaves a site with stores on other machines to its operator', async () => {
+  for (const address of ['10.0.0.1:6379', 'unix:/run/a.sock, unix:/run/b.sock']) {
+    await machine.shell(`sed -i.before 's|^redis = .*|redis = ${address}|' /etc/hongbao/hongbao.conf`);
+    assert.match(await machine.shell('hongbao setup --upgrade 2>&1'), /stores of this site are on other machines[\s\S]*cluster\.md/);
+    assert.match(await refused(), /redis in \/etc\/hongbao\/hongbao\.conf is not one Unix socket/);
+    await machine.shell('mv /etc/hongbao/hongbao.conf.before /etc/hongbao/hongbao.conf');
+  }
+  await setup();
+});
+
+test('what is no file, where the user redis may write, is refused at once', async () => {
+  for (const file of ['/etc/redis/redis-hongbao.conf', '/etc/redis/hongbao-users.acl']) {
+    await machine.shell(`mv ${file} /root/kept; setpriv --reuid=redis --regid=redis --init-groups mkfifo ${file}`);
+    assert.match(await refusal('timeout', '120', 'hongbao', 'setup', '--non-interactive'), new RegExp(`${file} is a fifo, not a file: find out`));
+    await machine.shell(`rm ${file}; mv /root/kept ${file}`);
+  }
+  await setup();
+});
+
+test('when a unit or nginx does not start, setup quotes its journal and says how to see more', async () => {
+  const dropin = '/run/systemd/system/hongbao-card@.service.d';
+  await machine.shell(`systemctl stop hongbao-card@1; mkdir ${dropin}; printf '[Service]\\nEnvironment=HB_PARTITIONS=0\\n' >${dropin}/fault.conf`);
+  assert.match(await refused(), /hongbao-card@1\.service does not start:\n[\s\S]*HB_PARTITIONS: partitions must be .*\nMore: journalctl -u hongbao-card@1\.service -n 50/);
+  await machine.shell(`rm -r ${dropin}; systemctl stop nginx; systemd-run -q --unit=other-site systemd-socket-activate -l 0.0.0.0:443 sleep infinity`);
+  assert.match(await refused(), /nginx does not start:\n.* bind\(\) to 0\.0\.0\.0:443 failed \(98: [\s\S]*\nMore: journalctl -u nginx -n 50/);
+  await machine.run('systemctl', 'stop', 'other-site');
+  await setup();
+});
+
+test('setup says which part keeps the site from being ready', async () => {
+  const password = "export REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf)";
+  const append = (value) => machine.shell(`${password}
+    redis-cli -e -s /run/redis-hongbao/redis-server.sock --user hongbao_operator CONFIG SET appendonly ${value}`);
+  await append('no');
+  assert.match(await refused(), /the site is not ready:\n {4}durability: failed: appendonly is off.*\nhongbao doctor tells what mends it/);
+  await append('yes');
+  await setup();
+});
+
+test('when the file of a role is lost, setup makes new passwords, and every process of the role has them', async () => {
+  await machine.run('rm', '/etc/hongbao/rights/hot.conf');
+  await setup();
+  await machine.run('systemctl', 'restart', 'redis-server@hongbao'); // each process logs in again
+  const ready = () => machine.shell(`for i in {1..20}; do curl -sk --resolve ${HOST}:443:127.0.0.1 https://${HOST}/readyz/hot; done`);
+  await poll('all processes of the pool are ready', async () => /^(ok\n){19}ok$/.test(await ready()));
+  await machine.run('cmp', '/run/credentials/hongbao-hot@1.service/hot.conf', '/etc/hongbao/rights/hot.conf');
+});
+
+test('setup grants no rights anew that are as they should be, whatever the order in which MariaDB lists them', async () => {
+  const granted = () => machine.run('stat', '-c', '%i %y', '/var/lib/hongbao/rights');
+  const before = await granted();
+  // As after a restart of MariaDB, which reads the columns in another order than they were granted.
+  await machine.run('mariadb', '-e', 'CREATE TABLE mysql.kept AS SELECT * FROM mysql.columns_priv; DELETE FROM mysql.columns_priv;'
+    + 'INSERT INTO mysql.columns_priv SELECT * FROM mysql.kept ORDER BY Column_name DESC; DROP TABLE mysql.kept; FLUSH PRIVILEGES');
+  await setup();
+  assert.equal(await granted(), before);
+});
+
+test('a disk without room is named before anything is made', async () => {
+  await machine.run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'none', '/var/lib/mysql');
+  assert.match(await refused(), /only \d MB are free in \/var\/lib\/mysql, of 32 that setup needs: make room/);
+  await machine.run('umount', '/var/lib/mysql');
+  await setup();
+});
+
 test('while MariaDB is down, setup makes no other secret', async () => {
   await machine.shell('systemctl stop hongbao.target mariadb.socket mariadb; mv /etc/hongbao/secret /root/secret');
   assert.match(await refused(), /can't find out whether this site has users or packets/);
@@ -124,7 +200,7 @@ test('a wrong path of a socket changes nothing, by the option or in the settings
   const contents = made.map((file) => machine.read(file));
   assert.match(await refused('--redis-socket', '/run/typo.sock'), /Redis has no socket \/run\/typo\.sock/);
   assert.match(await refused('--mysql-socket', '/run/typo.sock'), /MariaDB has no socket \/run\/typo\.sock/);
-  await machine.shell("sed -i.before 's,^redis_socket.*,redis_socket = /run/typo.sock,' /etc/hongbao/hongbao.conf");
+  await machine.shell("sed -i.before 's,^redis = .*,redis = unix:/run/typo.sock,' /etc/hongbao/hongbao.conf");
   assert.match(await refused(), /Redis has no socket \/run\/typo\.sock/);
   await machine.shell('mv /etc/hongbao/hongbao.conf.before /etc/hongbao/hongbao.conf');
   await setup();
@@ -137,6 +213,7 @@ test('a wrong path of a socket changes nothing, by the option or in the settings
 const REDIS = '/run/redis-shared/redis-server.sock';
 const MYSQL = '/run/mariadb-shared/mysqld.sock';
 const PASSWORD = 'it\'s "an\\administrator"';
+const ADMIN = `redis_user = default\nredis_password = ${PASSWORD}\nmysql_user = root\nmysql_password = ${PASSWORD}\n`;
 // The answer "delete the money, too".
 const PURGE = "echo 'hongbao hongbao/drop-money boolean true' | debconf-set-selections; apt-get purge -y hongbao";
 const redisAdmin = (...command) => machine.run('env', `REDISCLI_AUTH=${PASSWORD}`, 'redis-cli', '-s', REDIS, ...command);
@@ -192,20 +269,46 @@ test('a site in stores of others: setup tells their administrators what to run, 
   await machine.run('dpkg', '-i', '/root/hongbao.deb');
   assert.equal(await status('/readyz'), '200');
   await machine.run('systemctl', 'stop', 'redis-server@shared');
-  assert.match(await machine.try('hongbao', 'doctor'), /redis-down: [^\n]*\n +mend: start Redis, or set redis_socket/);
+  assert.match(await machine.try('hongbao', 'doctor'), /redis-down: [^\n]*\n +mend: start Redis, or set redis/);
   await machine.run('systemctl', 'start', 'redis-server@shared');
   const stores = await machine.try('systemctl', 'list-units', '--all', '--plain', '--no-legend', '--state=active,failed', 'redis-server@hongbao*', 'mariadb.service');
   assert.equal(stores, '');
 });
 
+test('rights that the roles do not need: doctor leads to setup, and setup and upgrade to what the administrators run', async () => {
+  for (const command of ['hongbao setup --non-interactive', 'dpkg -i /root/hongbao.deb']) {
+    await redisAdmin('ACL', 'SETUSER', 'hongbao_hot', '+flushall');
+    await mysqlAdmin('GRANT SELECT ON hongbao.* TO hongbao_support@localhost');
+    await mysqlAdmin('GRANT PROCESS ON *.* TO hongbao_migrate@localhost');
+    const found = await machine.try('hongbao', 'doctor');
+    for (const finding of ['redis-right-excess', 'mysql-right-excess']) assert.match(found, new RegExp(`${finding}: [^\n]*\n +mend: hongbao setup\n`));
+    const told = await machine.shell(`${command} 2>&1`);
+    assert.match(told, /The site serves\. But its roles have more rights in the stores than they need/);
+    assert.equal(await administratorsRun(told.slice(told.indexOf('have to run this'))), 2);
+    await machine.run('hongbao', 'doctor'); // finds nothing
+  }
+});
+
 test('with an administrator in admin.conf setup does it itself', async () => {
-  writeFileSync(join(machine.folder, 'etc/hongbao/admin.conf'), `redis_user = default\nredis_password = ${PASSWORD}\nmysql_user = root\nmysql_password = ${PASSWORD}\n`);
+  writeFileSync(join(machine.folder, 'etc/hongbao/admin.conf'), ADMIN);
   await machine.shell('chmod 644 /etc/hongbao/admin.conf; systemctl stop hongbao.target; rm /etc/hongbao/rights/*.conf');
   assert.match(await refused(), /others may read \/etc\/hongbao\/admin\.conf/);
   await machine.run('chmod', '600', '/etc/hongbao/admin.conf');
   await setup();
   await machine.run('hongbao', 'doctor');
   assert.equal(await status('/readyz'), '200');
+});
+
+test('setup does not write the configuration of a Redis of others: it says what to write there', async () => {
+  const conf = '/etc/redis/redis-shared.conf';
+  await machine.shell(`cp -p ${conf} /root/redis-shared.conf; { sed /^aclfile/d /root/redis-shared.conf; cat /root/user; } >${conf}
+    systemctl restart redis-server@shared; cp ${conf} /root/before`);
+  assert.match(await machine.shell('hongbao setup --non-interactive 2>&1'),
+    /Redis would forget the users[\s\S]*configuration file of Redis:\n\n {4}\/etc\/hongbao\/for-administrators\/redis-users\.conf\n/);
+  await machine.shell(`cmp ${conf} /root/before; cat /etc/hongbao/for-administrators/redis-users.conf >>${conf}; systemctl restart redis-server@shared`);
+  await poll('the worker has compared Redis with the tables', async () => /^0 wrong, 0 not checked$/m.test(await machine.try('hongbao', 'doctor')));
+  await machine.shell(`cp -p /root/redis-shared.conf ${conf}; systemctl restart redis-server@shared; rm /var/lib/hongbao/acl-loaded`);
+  await setup();
 });
 
 test('a Redis that has keys of others is refused, by setup and by a restore', async () => {
@@ -238,10 +341,38 @@ test('a removal and a purge leave the stores of others alone', async () => {
   await machine.run('hongbao', 'setup', '--remove');
   assert.equal(await machine.run('systemctl', 'is-enabled', 'redis-server@hongbao'), 'enabled');
   await machine.run('systemctl', 'disable', 'redis-server@hongbao');
-  await setup('--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
+  assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /The site is out of service\. `hongbao setup` brings it back/);
+  await setup(); // with the certificate of before
   assert.equal(await status('/readyz'), '200');
   assert.match(await machine.shell(`${PURGE} 2>&1`), /kept: the database hongbao and the users hongbao_\*/);
   assert.match(await mysqlAdmin('SHOW DATABASES'), /^hongbao$/m);
   assert.match(await redisAdmin('ACL', 'USERS'), /^hongbao_hot$/m);
   assert.equal(await machine.run('systemctl', 'is-active', 'redis-server@shared', 'mariadb-shared'), 'active\nactive');
+});
+
+test('move.md: a site leaves the stores of others with all it has, and never without', async () => {
+  const [block] = blocksOf('move.md', import.meta.url)['Other stores on the same machine'];
+  const post = (path) => machine.run('curl', '-sk', '-o', '/dev/null', '-w', '%{http_code}', '--resolve', `${HOST}:443:127.0.0.1`,
+    '-d', 'username=ming&nickname=ming&password=correct-horse-9', `https://${HOST}${path}`);
+  await mysqlAdmin('DROP DATABASE hongbao');
+  await redisAdmin('FLUSHALL');
+  await machine.shell('apt-get install -y /root/hongbao.deb; mkdir -p /etc/hongbao');
+  writeFileSync(join(machine.folder, 'etc/hongbao/admin.conf'), ADMIN);
+  await machine.run('chmod', '600', '/etc/hongbao/admin.conf');
+  await setup('--host', HOST, '--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key', '--redis-socket', REDIS, '--mysql-socket', MYSQL);
+  assert.equal(await post('/register'), '303');
+  assert.match(await refused('--own-stores'), /users or packets in the stores that it would leave[\s\S]*\n +hongbao setup --own-stores --restore \S+\n/);
+  await machine.run('hongbao', 'backup', '/root/early');
+  assert.match(await refused('--own-stores', '--restore', '/root/early'), /the site runs, and would change after the backup/);
+  await machine.shell('sleep 1; systemctl stop hongbao.target'); // a backup tells its time in whole seconds
+  assert.match(await refused('--own-stores', '--restore', '/root/early'), /or earlier, when the site still ran: make a new one/);
+  assert.match(await refused('--own-stores', '--restore', '/root/tls'), /\/root\/tls is not a backup/);
+  assert.match(machine.read('etc/hongbao/hongbao.conf'), new RegExp(`^redis = unix:${REDIS}$`, 'm'));
+  await machine.shell(block);
+  assert.equal(await status('/readyz'), '200');
+  assert.equal(await post('/login'), '303');
+  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^redis = unix:\/run\/redis-hongbao\/[\s\S]*^mysql = unix:\/run\/mysqld\//m);
+  await machine.shell('! grep . /var/lib/hongbao/stores; systemctl is-active redis-server@hongbao mariadb; systemctl stop redis-server@shared mariadb-shared');
+  await machine.run('hongbao', 'audit');
+  await machine.run('hongbao', 'doctor'); // finds nothing
 });

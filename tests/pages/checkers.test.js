@@ -8,6 +8,7 @@ import { axe, head, layout } from './support/checks.js';
 import { htmlValidate, vnu } from './support/html.js';
 import { pairwise } from './support/pairwise.js';
 import { buildWorld, inTrouble, open, states } from './support/states.js';
+import { Windows } from './support/windows.js';
 
 const PAGES_AT_ONCE = 4;
 const SHOWN = 50;
@@ -24,9 +25,11 @@ const html = new Map(); // 'state, language' → the HTML as sent
 const titles = new Map(); // 'language: title' → the pages with this title
 
 let browser;
+let windows;
 let world;
 before(async () => {
   browser = await launch();
+  windows = new Windows(browser);
   world = await buildWorld();
 });
 after(async () => {
@@ -46,13 +49,13 @@ function pageOf({ status = 200 }, url) {
 }
 
 async function findings({ state, ...look }) {
-  const { context, page, response, problems } = await open(browser, world, state, look);
+  const { page, response, problems, close } = await open(windows, world, state, look);
   html.set(`${state.name}, ${look.language}`, await response.text());
   const found = [...await head(page, look.language), ...await layout(page), ...await axe(page, look.javaScript)];
   found.push(...problems);
   const title = `${look.language}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;
   titles.set(title, new Set([...titles.get(title) ?? [], pageOf(state, response.url())]));
-  await context.close();
+  await close();
   const where = [state.name, look.language, look.javaScript ? 'JS' : 'no JS', look.scheme, look.width].join(', ');
   return found.map((what) => `${where}: ${what}`);
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "io/redis_fence.h"
 #include "live/fence.h"
+#include "live/keys.h"
 #include "live/stores.h"
 #include "ops/migrate.h"
 
@@ -79,14 +81,22 @@ void test_services_close(struct services *app)
     free(o);
 }
 
-void test_services_fence_open(struct services *app)
+void test_services_fences_open(struct services *app)
+{
+    test_services_fences_write(app, NULL);
+}
+
+void test_services_fences_write(struct services *app, const char *text)
 {
     struct redis_call call;
-    (void)redis_ping(app->stores.redis); /* connects */
-    live_fence_set(app->stores.redis, app->stores.config);
-    const struct str set[] = { STR("SET"), LIVE_FENCE_KEY, redis_fence_text(app->stores.redis) };
-    (void)redis_do(app->stores.redis, &call, set, 3);
-    redis_call_free(&call);
+    char key[LIVE_KEY_MAX], own[REDIS_FENCE_TEXT_MAX];
+    live_fences_set(app->stores.redis, app->stores.config);
+    for (uint32_t i = 0; i < (uint32_t)app->stores.config->partitions; i++) {
+        (void)redis_fence_text(app->stores.redis, i, own);
+        const struct str set[] = { STR("SET"), live_fence_key(key, i), str_from(text == NULL ? own : text) };
+        (void)redis_do(app->stores.redis, &call, set, 3);
+        redis_call_free(&call);
+    }
 }
 
 struct config *test_services_config(struct services *app)

@@ -11,8 +11,10 @@ struct services *test_services_open(void);
 struct services *test_services_open_as(const char *role);
 void test_services_close(struct services *app); /* NULL is allowed */
 
-/* Opens the fence without a comparison, as no settle worker runs (settle/recover.h). app: of the administrator. */
-void test_services_fence_open(struct services *app);
+/* Opens all fences without a comparison, as no settle worker runs (settle/recover.h). app: of the administrator. */
+void test_services_fences_open(struct services *app);
+/* Sets app's fences, and writes text to the key of each. NULL: the text that opens it. */
+void test_services_fences_write(struct services *app, const char *text);
 
 /* The configuration, writable: a test can change it before it opens further objects. */
 struct config *test_services_config(struct services *app);

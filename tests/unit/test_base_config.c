@@ -326,6 +326,53 @@ static void bad_texts_are_refused(void **state)
     assert_int_equal(load_bytes("\0\n", 2), ST_INVALID);
 }
 
+static void the_stores_have_lists_of_addresses(void **state)
+{
+    (void)state;
+    assert_int_equal(load(SECRET), ST_OK);
+    assert_false(config_stores_by_tcp(&config));
+    assert_int_equal(load(SECRET "redis = unix:/run/a b.sock, unix:/run/c\nmysql = unix:/run/d\n"), ST_OK);
+    assert_string_equal(config.redis, "unix:/run/a b.sock, unix:/run/c");
+    assert_string_equal(config.mysql, "unix:/run/d");
+    assert_false(config_stores_by_tcp(&config));
+    assert_int_equal(load(SECRET "redis = unix:/run/c, db-1:6379\n"), ST_OK);
+    assert_true(config_stores_by_tcp(&config));
+    assert_int_equal(load(SECRET "mysql = [::1]:3306\n"), ST_OK);
+    assert_true(config_stores_by_tcp(&config));
+    assert_refused("redis = /run/redis.sock\n", 1, "redis: the path of a Unix socket is written unix:PATH");
+    assert_refused("mysql = db-1:3306, db-2\n", 1,
+                   "mysql: an address is unix:PATH or HOST:PORT, and this one has no port");
+}
+
+/* The configuration of an earlier version is understood. */
+static void a_socket_may_be_set_by_its_older_name(void **state)
+{
+    char text[256];
+
+    (void)state;
+    assert_int_equal(load(SECRET "redis_socket = /run/r.sock\nmysql_socket = m.sock\n"), ST_OK);
+    assert_string_equal(config.redis, "unix:/run/r.sock");
+    assert_string_equal(config.mysql, "unix:m.sock");
+    assert_int_equal(setenv("HB_REDIS_SOCKET", "/run/env.sock", 1), 0);
+    assert_int_equal(load(SECRET "redis = db-1:6379\n"), ST_OK);
+    assert_string_equal(config.redis, "unix:/run/env.sock");
+    assert_int_equal(setenv("HB_REDIS", "db-1:6379", 1), 0);
+    assert_int_equal(load(SECRET), ST_INVALID);
+    assert_string_equal(error, "HB_REDIS_SOCKET: redis and redis_socket are the same setting; only one may be set");
+    assert_int_equal(unsetenv("HB_REDIS_SOCKET"), 0);
+    assert_int_equal(unsetenv("HB_REDIS"), 0);
+    assert_refused("redis_socket = /a\nredis_socket = /a\n", 2, "redis_socket is set twice");
+    assert_refused("redis_socket = /a\nredis = unix:/a\n", 2,
+                   "redis and redis_socket are the same setting; only one may be set");
+    assert_refused("mysql = unix:/a\nmysql_socket = /a\n", 2,
+                   "mysql and mysql_socket are the same setting; only one may be set");
+    assert_refused("redis_soket = /a\n", 1, "there is no such setting: redis_soket; did you mean redis_socket?");
+    snprintf(text, sizeof text, SECRET "mysql_socket = /%0106d\n", 1);
+    assert_int_equal(load(text), ST_OK);
+    snprintf(text, sizeof text, "mysql_socket = /%0107d\n", 1);
+    assert_refused(text, 1, "mysql_socket must have from 1 to 107 bytes");
+}
+
 static void a_message_never_shows_a_value(void **state)
 {
     (void)state;
@@ -340,9 +387,17 @@ static void the_secret_must_be_set(void **state)
     (void)state;
     assert_int_equal(load("partitions = 16\n"), ST_INVALID);
     assert_non_null(strstr(error, "secret must be set"));
+}
+
+static void without_any_configuration_the_message_is_that_of_the_setup(void **state)
+{
+    (void)state;
     config_defaults(&config);
-    assert_int_equal(config_load(&config, NULL, NULL, error, sizeof error), ST_INVALID);
-    assert_string_equal(error, "secret must be set to at least 32 bytes");
+    assert_int_equal(config_load(&config, NULL, "page", error, sizeof error), ST_INVALID);
+    assert_string_equal(error, "not set up yet: run hongbao setup");
+    config_defaults(&config);
+    assert_int_equal(config_load_without_secret(&config, NULL, error, sizeof error), ST_INVALID);
+    assert_string_equal(error, "not set up yet: run hongbao setup");
 }
 
 /* Loads a configuration whose secret_file is the file "secret", with the text in it. */
@@ -380,6 +435,23 @@ static void the_secret_may_be_in_a_file_of_its_own(void **state)
     assert_string_equal(error, "/nonexistent/secret: No such file or directory");
 }
 
+static void a_configuration_without_its_secret_can_be_read(void **state)
+{
+    (void)state;
+    assert_int_equal(load("partitions = 32\nsecret_file = /nonexistent/secret\n"), ST_INVALID);
+    config_defaults(&config);
+    assert_int_equal(config_load_without_secret(&config, path, error, sizeof error), ST_OK);
+    assert_int_equal(config.partitions, 32);
+    assert_int_equal(config_secret_read(&config, error, sizeof error), ST_INVALID);
+    assert_string_equal(error, "/nonexistent/secret: No such file or directory");
+    assert_string_equal(config.secret, "");
+    config.secret_file[0] = '\0';
+    assert_int_equal(config_secret_read(&config, error, sizeof error), ST_INVALID);
+    assert_non_null(strstr(error, "secret must be set"));
+    memcpy(config.secret, "0123456789abcdef0123456789abcdef", 33);
+    assert_int_equal(config_secret_read(&config, error, sizeof error), ST_OK);
+}
+
 static void settings_that_contradict_each_other_are_refused(void **state)
 {
     (void)state;
@@ -387,6 +459,13 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_non_null(strstr(error, "share_fen_max must not be above packet_fen_max"));
     assert_int_equal(load(SECRET "session_idle_s = 200\nsession_absolute_s = 100\n"), ST_INVALID);
     assert_non_null(strstr(error, "session_idle_s must not be above session_absolute_s"));
+    assert_int_equal(load(SECRET "mysql_tls = on\n"), ST_INVALID);
+    assert_non_null(strstr(error, "mysql_tls = on needs mysql_tls_ca"));
+    assert_int_equal(load(SECRET "mysql_tls_cert = /c.pem\n"), ST_INVALID);
+    assert_non_null(strstr(error, "mysql_tls_cert and mysql_tls_key need each other"));
+    assert_int_equal(load(SECRET "mysql_tls_key = /c.key\n"), ST_INVALID);
+    assert_int_equal(load(SECRET "mysql_tls = on\nmysql_tls_ca = /a.pem\nmysql_tls_cert = /c\nmysql_tls_key = /k\n"),
+                     ST_OK);
 }
 
 static void the_environment_wins_over_the_file(void **state)
@@ -517,8 +596,12 @@ int main(void)
         cmocka_unit_test(amounts_are_limited_to_what_can_be_typed),
         cmocka_unit_test_teardown(switches_are_on_or_off, environment_clear),
         cmocka_unit_test_teardown(bad_texts_are_refused, environment_clear),
+        cmocka_unit_test_teardown(the_stores_have_lists_of_addresses, environment_clear),
+        cmocka_unit_test_teardown(a_socket_may_be_set_by_its_older_name, environment_clear),
         cmocka_unit_test(a_message_never_shows_a_value),
         cmocka_unit_test(the_secret_must_be_set),
+        cmocka_unit_test(without_any_configuration_the_message_is_that_of_the_setup),
+        cmocka_unit_test(a_configuration_without_its_secret_can_be_read),
         cmocka_unit_test(the_secret_may_be_in_a_file_of_its_own),
         cmocka_unit_test(settings_that_contradict_each_other_are_refused),
         cmocka_unit_test_teardown(the_environment_wins_over_the_file, environment_clear),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -34,9 +35,17 @@ static void test_the_output_is_read_whole_and_appended(void **state)
 
 static void test_a_command_has_no_input(void **state)
 {
+    int own[2], before = dup(STDIN_FILENO);
     (void)state;
     struct buf out = BUF_EMPTY;
+    assert_int_equal(pipe(own), 0);
+    assert_int_equal(write(own[1], "own input", 9), 9);
+    (void)close(own[1]);
+    assert_int_equal(dup2(own[0], STDIN_FILENO), STDIN_FILENO);
     assert_true(script("cat", &out));
+    (void)dup2(before, STDIN_FILENO);
+    (void)close(before);
+    (void)close(own[0]);
     assert_int_equal(out.len, 0);
     buf_free(&out);
 }
@@ -56,6 +65,10 @@ static void test_more_output_than_the_limit_is_a_failure(void **state)
     (void)state;
     struct buf out = { .limit = LIMIT_BYTES };
     assert_false(script("head -c 100000 /dev/zero; exec cat /dev/zero", &out));
+    buf_reset(&out);
+    /* The command ends well, and a process that it leaves behind prints too much. */
+    assert_false(
+        script("{ while grep -q '^State:.[^Z]' /proc/$$/status; do :; done; exec cat /dev/zero; } & exit 0", &out));
     buf_free(&out);
 }
 

@@ -115,6 +115,20 @@ static void what_is_wrong_comes_first_and_what_is_skipped_is_left_out(void **sta
     assert_int_equal(fclose(out), 0);
 }
 
+static void the_manual_is_named_with_the_folder_in_which_it_is_installed(void **state)
+{
+    char text[512] = "";
+    struct findings found = { .arena = arena, .manual = "/usr/share/doc/x/docs" };
+    FILE *out = fmemopen(text, sizeof text, "w");
+    (void)state;
+    assert_non_null(out);
+    finding_wrong(&found, "one", "docs/a.md", "see (docs/how-to/b.md), not /srv/docs/c.md or mydocs/d.md");
+    assert_true(findings_print(&found, out));
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "wrong: one: see (/usr/share/doc/x/docs/how-to/b.md), not /srv/docs/c.md or mydocs/d.md\n"
+                              "    mend: /usr/share/doc/x/docs/a.md\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +136,7 @@ int main(void)
         cmocka_unit_test(the_host_and_the_port_of_base_url_are_read),
         cmocka_unit_test(words_that_another_set_lacks_are_listed_up_to_five),
         cmocka_unit_test(what_is_wrong_comes_first_and_what_is_skipped_is_left_out),
+        cmocka_unit_test(the_manual_is_named_with_the_folder_in_which_it_is_installed),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

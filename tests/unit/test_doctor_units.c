@@ -24,6 +24,7 @@ static char printed[TEXT_BYTES];
 static const char *told(const char *units)
 {
     struct findings found = { .arena = arena_new(ARENA_BYTES, 4 * ARENA_BYTES) };
+    printed[0] = '\0';
     FILE *out = fmemopen(printed, sizeof printed, "w");
     assert_non_null(found.arena);
     assert_non_null(out);
@@ -73,8 +74,21 @@ static void test_of_a_service_that_is_stopped_only_the_target_is_named(void **st
     (void)state;
     assert_string_equal(told(TARGET("inactive", "enabled")
                                  UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "enabled", "no")),
-                        "wrong: unit-stopped: these units are enabled, but do not run: hongbao.target\n"
+                        "wrong: unit-stopped: the service is stopped: hongbao.target\n"
                         "    mend: systemctl start hongbao.target\n");
+}
+
+static void test_a_site_is_out_of_service_when_its_target_is_disabled_and_stopped(void **state)
+{
+    (void)state;
+    const char *const removed =
+        TARGET("inactive", "disabled") UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "disabled", "no");
+    assert_true(doctor_units_out_of_service(str_from(removed)));
+    assert_string_equal(told(removed), "");
+    assert_false(doctor_units_out_of_service(str_from(TARGET("active", "disabled"))));
+    assert_false(doctor_units_out_of_service(str_from(TARGET("inactive", "enabled"))));
+    assert_false(doctor_units_out_of_service(str_from(TARGET("failed", "disabled"))));
+    assert_false(doctor_units_out_of_service(STR_NONE));
 }
 
 int main(void)
@@ -83,6 +97,7 @@ int main(void)
         cmocka_unit_test(test_a_service_that_runs_has_no_finding),
         cmocka_unit_test(test_each_state_is_one_finding_with_its_command),
         cmocka_unit_test(test_of_a_service_that_is_stopped_only_the_target_is_named),
+        cmocka_unit_test(test_a_site_is_out_of_service_when_its_target_is_disabled_and_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -37,8 +38,8 @@ struct outcome {
     char log[OUTPUT_MAX];
 };
 
-/* Runs work in a child within the sandbox of the role. */
-static struct outcome child_run(enum sandbox_role role, int (*work)(enum sandbox_role role))
+/* Runs work in a child within the sandbox of the role. by_tcp: its stores are on other machines. */
+static struct outcome child_run_with(enum sandbox_role role, bool by_tcp, int (*work)(enum sandbox_role role))
 {
     struct outcome out = { 0 };
     int log[2];
@@ -48,7 +49,7 @@ static struct outcome child_run(enum sandbox_role role, int (*work)(enum sandbox
     assert_true(pid >= 0);
     if (pid == 0) {
         if (dup2(log[1], STDERR_FILENO) < 0 || close(log[0]) != 0 || close(log[1]) != 0 || !sandbox_init() ||
-            sandbox_enter(role) != ST_OK)
+            sandbox_enter(role, by_tcp) != ST_OK)
             _exit(FAILED);
         _exit(work(role));
     }
@@ -58,6 +59,11 @@ static struct outcome child_run(enum sandbox_role role, int (*work)(enum sandbox
     (void)close(log[0]);
     assert_int_equal(waitpid(pid, &out.status, 0), pid);
     return out;
+}
+
+static struct outcome child_run(enum sandbox_role role, int (*work)(enum sandbox_role role))
+{
+    return child_run_with(role, false, work);
 }
 
 static size_t lines_with(const char *text, const char *part)
@@ -305,9 +311,9 @@ static int entered_again(enum sandbox_role role)
     if (!capabilities_fit(role) || status_number("NoNewPrivs") != 1 || status_number("Seccomp") != 2 ||
         status_number("Seccomp_filters") != 1)
         return 2;
-    if (sandbox_enter(role) != ST_OK || status_number("Seccomp_filters") != 1)
+    if (sandbox_enter(role, false) != ST_OK || status_number("Seccomp_filters") != 1)
         return 3;
-    return sandbox_enter((enum sandbox_role)((role + 1) % SANDBOX_ROLES)) == ST_CONFLICT ? 0 : 4;
+    return sandbox_enter((enum sandbox_role)((role + 1) % SANDBOX_ROLES), false) == ST_CONFLICT ? 0 : 4;
 }
 
 static void a_restarted_program_keeps_its_filter_and_another_table_is_refused(void **state)
@@ -320,6 +326,35 @@ static void a_restarted_program_keeps_its_filter_and_another_table_is_refused(vo
     }
 }
 
+/* ---- stores on other machines ---- */
+
+static int names_and_addresses_used(enum sandbox_role role)
+{
+    const struct sockaddr_nl netlink = { .nl_family = AF_NETLINK };
+    const int families[] = { AF_INET, AF_INET6, AF_UNIX };
+    for (size_t i = 0; i < ARRAY_LEN(families); i++)
+        if (socket(families[i], SOCK_STREAM, IPPROTO_UDP) >= 0 || errno == EPERM)
+            return 1;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&netlink, sizeof netlink) != 0)
+        return 2;
+    if (sendmmsg(-1, NULL, 0, 0) == 0 || errno != EBADF)
+        return 3;
+    if (socket(AF_PACKET, SOCK_RAW, 0) >= 0 || errno != EPERM)
+        return 4;
+    return sandbox_enter(role, false) == ST_CONFLICT ? 0 : 5; /* a restart after the stores have moved */
+}
+
+static void with_stores_on_other_machines_each_role_may_look_them_up_and_connect(void **state)
+{
+    (void)state;
+    for (int role = 0; role < SANDBOX_ROLES; role++) {
+        struct outcome out = child_run_with((enum sandbox_role)role, true, names_and_addresses_used);
+        if (out.status != 0)
+            fail_msg("role %d: status %x: %s", role, (unsigned)out.status, out.log);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_call_that_only_an_intruder_makes_ends_the_process),
         cmocka_unit_test(each_role_may_do_its_own_work_only),
         cmocka_unit_test(each_role_may_connect_read_and_allocate),
+        cmocka_unit_test(with_stores_on_other_machines_each_role_may_look_them_up_and_connect),
         cmocka_unit_test(before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privileges),
         cmocka_unit_test(a_restarted_program_keeps_its_filter_and_another_table_is_refused),
     };

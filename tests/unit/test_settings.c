@@ -56,7 +56,7 @@ static void the_manual_page_has_every_setting(void **state)
             fail_msg("no entry of %s", settings[i].name);
     }
     assert_non_null(strstr(page, "\nDefault: DATADIR/sql. Allowed: 1 – 255 bytes.\n"));
-    assert_non_null(strstr(page, "\nDefault: /run/redis/redis\\-server.sock. "));
+    assert_non_null(strstr(page, "\nDefault: unix:/run/redis/redis\\-server.sock. "));
     free(page);
 }
 

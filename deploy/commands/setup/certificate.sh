@@ -14,6 +14,23 @@ certificate_make() {
     fi
 }
 
+# Keeps the paths of the site's certificate and key, for a later setup.
+certificate_remember() {
+    local site=$NGINX/sites-available/hongbao
+    [ ! -f "$site" ] || sed -n 's/^ *ssl_certificate\(_key\)\? *\(.*\);.*/\2/p' "$site" >"$STATE/certificate"
+}
+
+# Sets CERTIFICATE and KEY to those that were kept. False when there are none, or they are not usable any more.
+certificate_recall() {
+    local -a kept=()
+    [ ! -f "$STATE/certificate" ] || mapfile -t kept <"$STATE/certificate"
+    [ ${#kept[@]} -eq 2 ] || return 1
+    CERTIFICATE=${kept[0]} KEY=${kept[1]}
+    [ -n "$(certificate_problem "$CERTIFICATE")$(key_problem "$KEY")" ] || return 0
+    CERTIFICATE='' KEY=''
+    return 1
+}
+
 # Dies when nginx or every browser would refuse them. A name that is missing is told: behind a proxy it may be right.
 certificate_check() {
     local problem
@@ -26,20 +43,44 @@ certificate_check() {
 
 # certificate_problem FILE: prints what is wrong with it; nothing when it is right.
 certificate_problem() {
-    if ! [ -r "$1" ] || ! [ -f "$1" ]; then
-        echo "can't read the certificate $1"
+    if ! file_readable "$1"; then
+        echo "can't read the certificate $1: $(file_unreadable_reason "$1")"
     elif ! openssl x509 -in "$1" -noout 2>/dev/null; then
         echo "$1 is no certificate in PEM"
     elif ! openssl x509 -in "$1" -noout -checkend 0 >/dev/null; then
         echo "the certificate $1 has expired: $(openssl x509 -in "$1" -noout -enddate | cut -d = -f 2)"
+    elif ! certificate_begun "$1"; then
+        echo "the certificate $1 is not valid before $(openssl x509 -in "$1" -noout -startdate | cut -d = -f 2)"
+    fi
+}
+
+# certificate_begun FILE: whether its first day has come.
+certificate_begun() {
+    local start
+    start=$(openssl x509 -in "$1" -noout -startdate) && [ "$(date -d "${start#*=}" +%s)" -le "$(date +%s)" ]
+}
+
+# file_readable FILE: whether it is a file that can be read; a FIFO is not opened.
+file_readable() {
+    [ -f "$1" ] && head -c 1 -- "$1" >/dev/null 2>&1
+}
+
+# file_unreadable_reason FILE
+file_unreadable_reason() {
+    local reason
+    if [ -e "$1" ] && ! [ -f "$1" ]; then
+        echo 'it is no file'
+    else
+        reason=$(LC_ALL=C head -c 1 -- "$1" 2>&1 >/dev/null) || true
+        echo "${reason##*: }"
     fi
 }
 
 # key_problem FILE: the same, of the key of CERTIFICATE.
 key_problem() {
     local public
-    if ! [ -r "$1" ] || ! [ -f "$1" ]; then
-        echo "can't read the key $1"
+    if ! file_readable "$1"; then
+        echo "can't read the key $1: $(file_unreadable_reason "$1")"
     elif ! public=$(openssl pkey -in "$1" -pubout -passin pass: 2>/dev/null); then
         echo "$1 is no private key in PEM, or it has a passphrase, for which nginx can't ask"
     elif [ "$public" != "$(openssl x509 -in "$CERTIFICATE" -noout -pubkey)" ]; then
@@ -52,9 +93,9 @@ certificate_names_host() {
         grep -q 'does match'
 }
 
-# Whether the self-signed certificate is there, for this host, and for another month.
+# Whether the self-signed certificate is there, for this host, valid now and for another month.
 certificate_fits() {
-    certificate_names_host && openssl x509 -in "$CERTIFICATE" -noout -checkend 2592000 >/dev/null
+    certificate_names_host && certificate_begun "$CERTIFICATE" && openssl x509 -in "$CERTIFICATE" -noout -checkend 2592000 >/dev/null
 }
 
 host_is_ip() {

@@ -6,6 +6,23 @@ setting() {
     [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^$1 *= *//p" "$ETC/hongbao.conf" | tail -n 1
 }
 
+# socket_setting redis|mysql: prints the path of its Unix socket in the configuration, by either name of the setting;
+# nothing without one.
+socket_setting() {
+    local address
+    ! store_is_elsewhere "$1" ||
+        die "$1 in $ETC/hongbao.conf is not one Unix socket; such a site is set up by hand (docs/how-to/cluster.md)"
+    address=$(setting "$1")
+    if [ -n "$address" ]; then printf '%s\n' "${address#unix:}"; else setting "$1_socket"; fi
+}
+
+# store_is_elsewhere redis|mysql: whether the configuration names servers on other machines, or several.
+store_is_elsewhere() {
+    local address
+    address=$(setting "$1")
+    [[ $address == *,* || ($address != '' && $address != unix:*) ]]
+}
+
 # Whether the site has users or packets, whose links need the secret that they were made with. Dies when a site that was
 # set up before can't be asked.
 site_has_data() {
@@ -39,8 +56,8 @@ config_make() {
 base_url = https://$HOST
 secret_file = $ETC/secret
 rights_dir = $ETC/rights
-redis_socket = $REDIS_SOCKET
-mysql_socket = $MYSQL_SOCKET
+redis = unix:$REDIS_SOCKET
+mysql = unix:$MYSQL_SOCKET
 mysql_database = $DATABASE
 demo = ${DEMO:-off}
 TEXT

@@ -7,18 +7,18 @@
 file_put() {
     local new sum
     changed=
+    file_is_plain "$1" || die "$1 is $(stat -L -c 'a %F' -- "$1"), not a file: find out who made it, then remove it"
     # Not beside the file: the user redis may write in /etc/redis, and could put a symbolic link there.
     new=$(mktemp "$ETC/.setup.XXXXXX")
     cat >"$new"
     chmod "$2" -- "$new" && chown "$3" -- "$new"
+    sum=$(file_sum "$new")
     if [ -e "$1" ] && ! file_is_made "$1"; then
-        cmp -s -- "$new" "$1" || say "kept: $1, which is not as setup wrote it"
+        [ "$sum" = "$(file_sum "$1")" ] || say "kept: $1, which is not as setup wrote it"
         rm -f -- "$new"
         return
     fi
-    cmp -s -- "$new" "$1" || changed=yes
-    sum=$(sha256sum <"$new")
-    sum=${sum%% *}
+    [ -e "$1" ] && [ "$sum" = "$(file_sum "$1")" ] || changed=yes
     printf '%s  %s\n' "$sum" "$1" >>"$SUMS" # before the file is there: an interrupted setup knows it again
     mv -T -- "$new" "$1"
     sed -i "\\,  $1\$,{/^$sum/!d}" "$SUMS"
@@ -26,7 +26,24 @@ file_put() {
 
 # Whether the file is as this script wrote it.
 file_is_made() {
-    [ -f "$SUMS" ] && grep -qxF -- "$(sha256sum -- "$1")" "$SUMS"
+    [ -f "$SUMS" ] && grep -qxF -- "$(file_sum "$1")  $1" "$SUMS"
+}
+
+# Whether it is a regular file, a link to one, or nothing. The user redis may put anything in /etc/redis.
+file_is_plain() {
+    [ ! -e "$1" ] || [ -f "$1" ]
+}
+
+# file_sum FILE: prints its checksum.
+file_sum() {
+    local sum
+    sum=$(file_print "$1" | sha256sum) || die "can't read $1"
+    printf '%s\n' "${sum%% *}"
+}
+
+# file_print FILE: without waiting: a FIFO may have taken the place of the file since it was checked.
+file_print() {
+    dd if="$1" iflag=nonblock bs=64K status=none
 }
 
 sums_forget() {
@@ -37,7 +54,7 @@ sums_forget() {
 file_remove() {
     local file
     for file; do
-        if [ -e "$file" ] && file_is_made "$file"; then
+        if [ -f "$file" ] && file_is_made "$file"; then
             rm -f -- "$file"
             sums_forget "$file"
         elif [ -e "$file" ]; then

@@ -18,6 +18,9 @@ mariadb_answers() {
     mariadb_admin --connect-timeout=2 -e 'SELECT 1' >/dev/null 2>&1
 }
 
+# What hongbao doctor says of rights that the roles lack.
+MARIADB_LACKS=(mysql-login mysql-right-missing)
+
 mariadb_make() {
     if store_exists mariadb; then mariadb_use; else mariadb_make_own; fi
 }
@@ -26,9 +29,9 @@ mariadb_make() {
 mariadb_make_own() {
     if [ -d "${MARIADB_CNF%/*}" ]; then
         file_put "$MARIADB_CNF" 644 root:root <"$SHARE/mariadb/settings.cnf"
-        [ -z "$changed" ] || systemctl restart mariadb
+        [ -z "$changed" ] || systemctl restart mariadb || unit_die mariadb
     fi
-    systemctl -q is-active mariadb || systemctl start mariadb
+    systemctl -q is-active mariadb || systemctl start mariadb || unit_die mariadb
     wait_until 60 mariadb_answers || die "MariaDB does not let root in by $MYSQL_SOCKET: journalctl -u mariadb"
     tables_make
 }
@@ -39,11 +42,14 @@ mariadb_use() {
     if mariadb_answers; then
         tables_make
     elif ! mariadb_roles_log_in; then
-        store_hand_over mariadb-users.sql "$(mariadb_command)" "$(rights_sql "$ETC/rights" "$DATABASE")"
+        store_hand_over NEEDED mariadb-users.sql "$(mariadb_command)" "$(rights_sql "$ETC/rights" "$DATABASE")"
     else
         hongbao migrate
-        ! store_lacks mysql-login mysql-right-missing ||
-            store_hand_over mariadb-rights.sql "$(mariadb_command) $DATABASE" "$(rights_grants)"
+        if store_has "${MARIADB_LACKS[@]}"; then
+            store_hand_over NEEDED mariadb-rights.sql "$(mariadb_command) $DATABASE" "$(rights_change rights_shown_own)"
+        elif store_has mysql-right-excess; then
+            store_hand_over EXCESS mariadb-rights.sql "$(mariadb_command) $DATABASE" "$(rights_change rights_shown_own)"
+        fi
     fi
 }
 
@@ -60,34 +66,13 @@ mariadb_command() {
     printf 'mariadb --socket=%s --user=ADMINISTRATOR -p\n' "$MYSQL_SOCKET"
 }
 
-# Tables and rights. Rights are granted only when what the database has is not what it had after the last time: between
-# REVOKE and GRANT a running pool would be refused. A routine that a migration made anew has lost its rights.
+# Tables and rights. Rights are changed only when what the database has is not what it had after the last time. A routine
+# that a migration made anew has lost its rights.
 tables_make() {
     rights_are_as_before || rights_sql "$ETC/rights" "$DATABASE" | mariadb_admin
     hongbao migrate
     if ! rights_are_as_before; then
-        rights_grants | mariadb_admin "$DATABASE"
+        rights_change rights_shown_admin | mariadb_admin "$DATABASE"
         (umask 077 && rights_state >"$STATE/rights")
     fi
-}
-
-rights_are_as_before() {
-    [ "$(rights_state)" = "$(cat -- "$STATE/rights" 2>/dev/null)" ]
-}
-
-# Prints the rights of the roles on the tables.
-rights_grants() {
-    cat -- "$SHARE/rights/grants.sql"
-    [ "$(setting demo)" != on ] || cat -- "$SHARE/rights/grants-demo.sql"
-}
-
-# Prints what the files, the users' passwords and the database say about rights.
-rights_state() {
-    local role
-    rights_sql "$ETC/rights" "$DATABASE"
-    rights_grants
-    for role in "${ROLES[@]}"; do
-        [[ $ROLES_WITHOUT_MARIADB == *" $role "* ]] ||
-            mariadb_admin -N -e "SHOW GRANTS FOR hongbao_$role@localhost" 2>&1 | sort
-    done
 }

@@ -30,7 +30,7 @@ nginx_reload() {
     mapfile -t certificate < <(sed -n 's/^ *ssl_certificate\(_key\)\? *\(.*\);.*/\2/p' "$site")
     sums=$(find -L "$NGINX/hongbao" "$site" "${certificate[@]}" -type f -exec sha256sum -- {} + | sort)
     if ! systemctl -q is-active nginx || [ "$sums" != "$(cat -- "$STATE/nginx-loaded" 2>/dev/null)" ]; then
-        systemctl reload-or-restart nginx
+        systemctl reload-or-restart nginx || unit_die nginx
         printf '%s\n' "$sums" >"$STATE/nginx-loaded"
     fi
 }

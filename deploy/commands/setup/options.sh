@@ -1,13 +1,16 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The options of the command.
 
-HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' DEMO='' ASK=yes ACTION=install
+HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' OWN_STORES='' RESTORE=''
+DEMO='' ASK=yes ACTION=install
 
 options_read() {
     local path
     while [ $# -gt 0 ]; do
         case $1 in
-        --host | --certificate | --key | --redis-socket | --mysql-socket) [ $# -ge 2 ] || die "$1 needs a value" ;;
+        --host | --certificate | --key | --redis-socket | --mysql-socket | --restore)
+            [ $# -ge 2 ] || die "$1 needs a value"
+            ;;
         esac
         case $1 in
         --host) HOST=$2 && shift ;;
@@ -15,6 +18,8 @@ options_read() {
         --key) KEY=$2 && shift ;;
         --redis-socket) REDIS_SOCKET=$2 && shift ;;
         --mysql-socket) MYSQL_SOCKET=$2 && shift ;;
+        --own-stores) OWN_STORES=yes ;;
+        --restore) RESTORE=${2%/} && shift ;;
         --self-signed) SELF_SIGNED=yes ;;
         --demo) DEMO=on ;;
         --non-interactive) ASK= ;;
@@ -30,4 +35,9 @@ options_read() {
     for path in "$REDIS_SOCKET" "$MYSQL_SOCKET"; do
         [[ -z $path || $path == /* ]] || die "the path of a socket begins with /: $path"
     done
+    [ -z "$RESTORE" ] || [ -f "$RESTORE/manifest" ] || die "$RESTORE is not a backup: it has no file manifest"
+    if [ -n "$OWN_STORES" ]; then
+        [ -z "$REDIS_SOCKET$MYSQL_SOCKET" ] || die "--own-stores excludes --redis-socket and --mysql-socket"
+        REDIS_SOCKET=$REDIS_SOCKET_OWN MYSQL_SOCKET=$MYSQL_SOCKET_OWN
+    fi
 }

@@ -17,8 +17,17 @@ ask() {
 
 host_problem() {
     local label='[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
-    [ ${#1} -le 253 ] && [[ $1 =~ ^$label(\.$label)*$ ]] ||
+    if [ ${#1} -gt 253 ] || ! [[ $1 =~ ^$label(\.$label)*$ ]]; then
         printf "'%s' is not a host name, such as hongbao.example: without https:// and without a port\n" "$1"
+    elif [[ $1 =~ ^[0-9.]+$ ]] && ! address_is_valid "$1"; then
+        printf "'%s' looks like an address, but is none: four numbers from 0 to 255\n" "$1"
+    fi
+}
+
+# address_is_valid TEXT: of digits and single points.
+address_is_valid() {
+    local number='(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
+    [[ $1 =~ ^$number(\.$number){3}$ ]]
 }
 
 yes_problem() {
@@ -51,8 +60,9 @@ host_choose() {
 # certificate_choose URL
 certificate_choose() {
     [ -z "$SELF_SIGNED$CERTIFICATE" ] || return 0
-    # The same site goes on with its certificate.
+    # The same site goes on with its certificate, also after a removal.
     [ ! -f "$NGINX/sites-available/hongbao" ] || [ "$1" != "https://$HOST" ] || return 0
+    [ "$1" != "https://$HOST" ] || ! certificate_recall || return 0
     [ -n "$ASK" ] || die "which certificate has the site? --certificate FILE --key FILE, or --self-signed"
     ask 'File of the certificate with its chain (empty: a self-signed one, to try the site)' '' \
         certificate_answer_problem

@@ -1,9 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2153,SC2154
 # Redis: an instance of the site's own, or one that exists already (stores.sh).
 
+# What hongbao doctor says of rights that the roles lack, and of those that are too many.
+REDIS_LACKS=(redis-login redis-right-missing)
+REDIS_EXCESS=(redis-right-excess redis-nopass redis-passwords)
+
 redis_make() {
     if store_exists redis; then redis_use; else redis_make_own; fi
-    [ -n "$HANDED_TEXT" ] || wait_until 60 redis_answers ||
+    [ -n "$HANDED_NEEDED" ] || wait_until 60 redis_answers ||
         die "Redis does not answer on $REDIS_SOCKET: journalctl -u 'redis*'"
 }
 
@@ -11,7 +15,8 @@ redis_make() {
 redis_make_own() {
     local quarter_mb acl
     quarter_mb=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024 / 4))
-    acl=$(rights_acl "$ETC/rights" off)
+    rights_make_role "$ETC/rights" setup
+    acl=$(rights_acl "$ETC/rights" off && rights_acl_setup "$ETC/rights")
     file_put "$REDIS_ACL" 640 redis:redis <<<"$acl"
     # As redis, which may write in /var/lib/redis: root would change what a symbolic link there points to.
     setpriv --reuid=redis --regid=redis --init-groups install -d -m 750 /var/lib/redis/hongbao
@@ -28,21 +33,37 @@ logfile /var/log/redis/redis-server-hongbao.log
 maxmemory $((quarter_mb > 256 ? quarter_mb : 256))mb
 TEXT
     if ! systemctl -q is-active redis-server@hongbao; then
-        systemctl enable -q --now redis-server@hongbao
-    elif ! sha256sum --status -c -- "$STATE/acl-loaded" 2>/dev/null; then
-        redis_operator ACL LOAD >/dev/null ||
-            die "Redis refuses $REDIS_ACL: journalctl -u redis-server@hongbao"
+        systemctl enable -q --now redis-server@hongbao || unit_die redis-server@hongbao
+    elif [ "$(file_sum "$REDIS_ACL")" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ]; then
+        redis_users_change
     fi
-    sha256sum -- "$REDIS_ACL" >"$STATE/acl-loaded"
+    file_sum "$REDIS_ACL" >"$STATE/acl-loaded"
+}
+
+# Gives the running Redis the users of its aclfile. The requests in flight go on: no connection is closed.
+redis_users_change() {
+    local shown wanted answer
+    wanted=$(file_print "$REDIS_ACL")
+    if shown=$(redis_as setup ACL LIST 2>/dev/null); then
+        answer=$(rights_acl_change "$shown" "$wanted" | redis_as setup 2>&1) || die "Redis refuses $REDIS_ACL: $answer"
+        ! grep -Eqv '^(OK|1)$' <<<"$answer" || die "Redis refuses $REDIS_ACL: $answer"
+    else # Version 1.0 made no user that may change others. ACL LOAD closes the connections of all users.
+        redis_operator ACL LOAD >/dev/null || die "Redis refuses $REDIS_ACL: journalctl -u redis-server@hongbao"
+    fi
+}
+
+# redis_as ROLE ARGUMENT…: redis-cli as the user of the role.
+redis_as() {
+    REDISCLI_AUTH=$(rights_password "$ETC/rights" "$1") redis-cli -e -s "$REDIS_SOCKET" --user "hongbao_$1" "${@:2}"
 }
 
 redis_operator() {
-    REDISCLI_AUTH=$(rights_password "$ETC/rights" operator) redis-cli -e -s "$REDIS_SOCKET" --user hongbao_operator "$@"
+    redis_as operator "$@"
 }
 
 # As the role audit, which may list the keys.
 redis_audit() {
-    REDISCLI_AUTH=$(rights_password "$ETC/rights" audit) redis-cli -e -s "$REDIS_SOCKET" --user hongbao_audit "$@"
+    redis_as audit "$@"
 }
 
 redis_answers() {
@@ -51,27 +72,39 @@ redis_answers() {
 
 # The users of the roles in a Redis that others administer: made when this one lets setup in as an administrator.
 redis_use() {
-    local acl command
+    local commands
     store_reachable Redis "$REDIS_SOCKET"
-    acl=$(redis_commands)
-    if [ "$acl" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ] || store_lacks redis-login redis-right-missing; then
-        if redis_is_admin; then
+    commands=$(redis_commands)
+    if redis_is_admin; then
+        if [ "$commands" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ] ||
+            store_has "${REDIS_LACKS[@]}" "${REDIS_EXCESS[@]}"; then
             redis_is_alone redis_admin
-            redis_commands_run "$acl"
-        elif store_lacks redis-login redis-right-missing; then
-            command="redis-cli -s $REDIS_SOCKET --user ADMINISTRATOR"
-            store_hand_over redis.txt "read -rsp 'Password: ' REDISCLI_AUTH && export REDISCLI_AUTH && $command" "$acl"
-            return
+            redis_commands_run "$commands"
+            (umask 077 && printf '%s\n' "$commands" >"$STATE/acl-loaded")
         fi
-        (umask 077 && printf '%s\n' "$acl" >"$STATE/acl-loaded")
+    elif store_has "${REDIS_LACKS[@]}"; then
+        store_hand_over NEEDED redis.txt "$(redis_command)" "$commands"
+        return
+    elif store_has "${REDIS_EXCESS[@]}"; then
+        store_hand_over EXCESS redis.txt "$(redis_command)" "$commands"
     fi
     redis_is_alone redis_audit
 }
 
-# Prints what makes the users of the roles. The user default is of others.
+# Prints the users of the roles. The user default is of others.
+redis_users() {
+    rights_acl "$ETC/rights" off | sed '/^user default /d'
+}
+
+# Prints what makes them.
 redis_commands() {
-    rights_acl "$ETC/rights" off | sed '/^user default /d; s/^user \([^ ]*\) /ACL SETUSER \1 reset /'
+    redis_users | sed 's/^user \([^ ]*\) /ACL SETUSER \1 reset /'
     printf 'ACL SAVE\n'
+}
+
+redis_command() {
+    printf "read -rsp 'Password: ' REDISCLI_AUTH && export REDISCLI_AUTH && redis-cli -s %s --user ADMINISTRATOR\n" \
+        "$REDIS_SOCKET"
 }
 
 # As the administrator of admin.conf, or as the user default without a password.
@@ -103,12 +136,10 @@ redis_is_alone() {
     printf '%s\n' "$REDIS_SOCKET" >"$STATE/redis-alone"
 }
 
-# redis_commands_run COMMANDS
+# redis_commands_run COMMANDS: the configuration file of Redis is its administrator's: setup does not have it rewritten.
 redis_commands_run() {
     local answer
     answer=$(grep -v '^ACL SAVE$' <<<"$1" | redis_admin 2>&1) || die "Redis refuses the users of the roles: $answer"
     ! grep -qv '^OK$' <<<"$answer" || die "Redis refuses the users of the roles: $answer"
-    redis_admin ACL SAVE >/dev/null 2>&1 || redis_admin CONFIG REWRITE >/dev/null 2>&1 ||
-        die "Redis would forget the users of the roles at its next restart: it needs an aclfile (ACL SAVE), or a
-configuration file that it can write (CONFIG REWRITE)"
+    redis_admin ACL SAVE >/dev/null 2>&1 || store_hand_over USERS redis-users.conf '' "$(redis_users)"
 }

@@ -1,9 +1,15 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The whole site: what the operator asked for.
 
+SPACE_MIN_MB=32 # free on each disk
+
+# site_get PATH [OPTION...]: asks the site on this machine; options of curl.
+site_get() {
+    curl -sk --max-time 3 --resolve "$HOST:443:127.0.0.1" "${@:2}" "https://$HOST$1"
+}
+
 site_answers() {
-    [ "$(curl -sk --max-time 3 -o /dev/null -w '%{http_code}' --resolve "$HOST:443:127.0.0.1" \
-        "https://$HOST$1")" = 200 ]
+    [ "$(site_get "$1" -o /dev/null -w '%{http_code}')" = 200 ]
 }
 
 # What a process checks when it starts: before any that runs is touched.
@@ -15,7 +21,31 @@ program_check() {
 site_check() {
     local path
     for path in /readyz /login; do
-        wait_until 30 site_answers "$path" || die "https://$HOST$path does not answer: journalctl -u 'hongbao-*' -n 50"
+        wait_until 30 site_answers "$path" || site_die "$path"
+    done
+}
+
+# site_die PATH: dies with the parts that fail, if the site names them.
+site_die() {
+    local failed
+    failed=$(site_get /readyz | sed -n 's/^[a-z]*: failed: \|^[a-z]*: failed$/    &/p')
+    [ -z "$failed" ] || die "the site is not ready:
+$failed
+hongbao doctor tells what mends it"
+    die "https://$HOST$1 does not answer as it should: hongbao doctor; journalctl -u 'hongbao-*' -n 50"
+}
+
+# Dies when a disk is full: MariaDB would wait for room without a word.
+space_check() {
+    local folder free_mb
+    local -a folders=("$ETC" "$STATE" /var/log)
+    store_exists redis || folders+=(/var/lib/redis)
+    store_exists mariadb || folders+=(/var/lib/mysql)
+    for folder in "${folders[@]}"; do
+        [ -d "$folder" ] || continue
+        free_mb=$(df -Pm -- "$folder" | awk 'NR == 2 { print $4 }')
+        [ "$free_mb" -ge "$SPACE_MIN_MB" ] ||
+            die "only $free_mb MB are free in $folder, of $SPACE_MIN_MB that setup needs: make room"
     done
 }
 
@@ -27,6 +57,7 @@ site_make() {
     mariadb_make
     stores_handed
     nginx_make
+    [ -z "$RESTORE" ] || hongbao restore "$RESTORE"
     program_check
     units_start
     units_reload "${running[@]}"
@@ -39,6 +70,7 @@ setup_install() {
     options_complete
     [ "$(setting base_url)" = "https://$HOST" ] || say "the site is https://$HOST"
     stores_choose
+    space_check
     secret_make
     certificate_make
     config_make
@@ -47,6 +79,7 @@ setup_install() {
         hongbao doctor >&2 || say "The site serves; hongbao doctor has found what the lines above name."
     fi
     summary >&2
+    stores_advise
     printf 'https://%s/\n' "$HOST"
 }
 
@@ -84,16 +117,28 @@ certificate_advice() {
 # Nothing to do while the site is out of service.
 setup_upgrade() {
     local url
-    [ -f "$ETC/hongbao.conf" ] && systemctl -q is-enabled hongbao.target 2>/dev/null || return 0
+    [ -f "$ETC/hongbao.conf" ] || return 0
+    if ! systemctl -q is-enabled hongbao.target 2>/dev/null; then
+        say "The site is out of service. \`hongbao setup\` brings it back."
+        return
+    fi
+    if store_is_elsewhere redis || store_is_elsewhere mysql; then
+        say "The stores of this site are on other machines; the site goes on with the old program until you bring the
+tables and rights up to date and restart it: /usr/share/doc/hongbao/docs/how-to/cluster.md"
+        return
+    fi
     url=$(setting base_url)
     HOST=${url#https://}
     admin_check
     stores_choose
+    space_check
     secret_make
     site_make
+    stores_advise
 }
 
 setup_remove() {
+    certificate_remember
     nginx_unlink
     ! systemctl -q is-active nginx || systemctl reload nginx
     systemctl disable -q --now hongbao.target hongbao-backup.timer 2>/dev/null || true

@@ -6,22 +6,48 @@
 HANDED=$ETC/for-administrators
 # redis_user, redis_password, mysql_user and mysql_password of an administrator, where setup may have them.
 ADMIN=$ETC/admin.conf
-HANDED_TEXT=
+# The commands and files for the administrators: without NEEDED no site can be made; EXCESS takes rights away that the
+# roles do not need; USERS are lines for the configuration file of Redis.
+HANDED_NEEDED='' HANDED_EXCESS='' HANDED_USERS=''
 
 # Sets REDIS_SOCKET and MYSQL_SOCKET: those of the options, then of the earlier setup, then the site's own.
 stores_choose() {
     local redis=$REDIS_SOCKET mysql=$MYSQL_SOCKET
-    REDIS_SOCKET=$(setting redis_socket)
-    MYSQL_SOCKET=$(setting mysql_socket)
-    [ "${redis:-$REDIS_SOCKET} ${mysql:-$MYSQL_SOCKET}" = "$REDIS_SOCKET $MYSQL_SOCKET" ] || ! site_has_data ||
-        die "this site has users or packets in other stores: see /usr/share/doc/hongbao/docs/how-to/move.md"
+    REDIS_SOCKET=$(socket_setting redis)
+    MYSQL_SOCKET=$(socket_setting mysql)
+    [ "${redis:-$REDIS_SOCKET} ${mysql:-$MYSQL_SOCKET}" = "$REDIS_SOCKET $MYSQL_SOCKET" ] || stores_change
     [ -z "$redis" ] || [ "$redis" = "$REDIS_SOCKET_OWN" ] || store_reachable Redis "$redis"
-    [ -z "$mysql" ] || store_reachable MariaDB "$mysql"
+    [ -z "$mysql" ] || [ -n "$OWN_STORES" ] || store_reachable MariaDB "$mysql"
     REDIS_SOCKET=${redis:-${REDIS_SOCKET:-$REDIS_SOCKET_OWN}}
     MYSQL_SOCKET=${mysql:-${MYSQL_SOCKET:-$MYSQL_SOCKET_OWN}}
     if [ "$REDIS_SOCKET" = "$REDIS_SOCKET_OWN" ]; then store_forget redis; else store_record redis; fi
-    # Debian's MariaDB has the same path whether it existed before the site or not, so only the option tells.
-    [ -z "$mysql" ] || store_record mariadb
+    # Debian's MariaDB has the same path whether it existed before the site or not, so only the options tell.
+    if [ -n "$OWN_STORES" ]; then store_forget mariadb; elif [ -n "$mysql" ]; then store_record mariadb; fi
+}
+
+# Whether the site may get other stores: dies when it would leave users or packets behind.
+stores_change() {
+    local stopped_s
+    site_has_data || return 0
+    [ -n "$RESTORE" ] || die "this site has users or packets in the stores that it would leave. To take them along:
+    systemctl stop hongbao.target
+    hongbao backup --verify /var/backups/hongbao-stores
+    hongbao setup $(stores_options) --restore /var/backups/hongbao-stores
+See /usr/share/doc/hongbao/docs/how-to/move.md"
+    [ -z "$(units_running)" ] ||
+        die "the site runs, and would change after the backup: systemctl stop hongbao.target, then make a new backup"
+    stopped_s=$(units_stopped_s)
+    [ "$(date -d "$(sed -n 's/^redis_at = //p' "$RESTORE/manifest")" +%s)" -ge "$stopped_s" ] ||
+        die "the backup $RESTORE is of $(date -d "@$stopped_s" +%T) or earlier, when the site still ran: make a new one"
+}
+
+# Prints the options that name the stores.
+stores_options() {
+    if [ -n "$OWN_STORES" ]; then
+        echo --own-stores
+    else
+        echo "${redis:+--redis-socket $redis }${mysql:+--mysql-socket $mysql}"
+    fi
 }
 
 # store_exists redis|mariadb: whether it existed before the site.
@@ -58,10 +84,10 @@ store_reachable() {
         die "the users hongbao-* may not connect to $2: every role has a password, so everybody may (mode 777)"
 }
 
-# store_lacks FINDING…: whether hongbao doctor finds one of these.
-store_lacks() {
+# store_has FINDING…: whether hongbao doctor finds one of these. Before units_start the site is out of service.
+store_has() {
     local name found
-    found=$(hongbao doctor --json --skip nginx --skip pools 2>/dev/null) || true
+    found=$(hongbao doctor --json --skip out-of-service --skip nginx --skip pools 2>/dev/null) || true
     [[ $found == "{"* ]] || die "hongbao doctor does not tell what the stores lack; run it"
     for name; do
         [[ $found != *"\"name\":\"$name\""* ]] || return 0
@@ -69,29 +95,33 @@ store_lacks() {
     return 1
 }
 
-# store_hand_over FILE COMMAND TEXT: the text is for the administrator, who runs COMMAND <FILE.
+# store_hand_over NEEDED|EXCESS|USERS FILE COMMAND TEXT: the text is for the administrator, who runs COMMAND <FILE.
 store_hand_over() {
+    local -n handed=HANDED_$1
     install -d -m 700 "$HANDED"
-    (umask 077 && printf '%s\n' "$3" >"$HANDED/$1")
-    HANDED_TEXT+="
-    $2 <$HANDED/$1"
+    (umask 077 && printf '%s\n' "$4" >"$HANDED/$2")
+    handed+="
+    ${3:+$3 <}$HANDED/$2"
 }
 
 # Prints the command that goes on with this setup. The configuration has its other answers.
 setup_again() {
-    case $ACTION$SELF_SIGNED$CERTIFICATE in
-    upgrade*) echo 'dpkg --configure -a' ;;
-    installyes*) echo 'hongbao setup --self-signed' ;;
-    install) echo 'hongbao setup' ;;
-    *) printf 'hongbao setup --certificate %q --key %q\n' "$CERTIFICATE" "$KEY" ;;
-    esac
+    local -a words=(hongbao setup)
+    if [ "$ACTION" = upgrade ]; then
+        echo 'dpkg --configure -a'
+        return
+    fi
+    [ -z "$SELF_SIGNED" ] || words+=(--self-signed)
+    [ -n "$SELF_SIGNED" ] || [ -z "$CERTIFICATE" ] || words+=(--certificate "$CERTIFICATE" --key "$KEY")
+    [ -z "$RESTORE" ] || words+=(--restore "$RESTORE")
+    printf '%s\n' "${words[*]@Q}" | sed "s/'\([A-Za-z0-9_.\/-]*\)'/\1/g"
 }
 
-# Ends setup when the administrators have something to do.
+# Ends setup when it needs something of the administrators.
 stores_handed() {
-    if [ -n "$HANDED_TEXT" ]; then
+    if [ -n "$HANDED_NEEDED" ]; then
         say "The administrators of the stores have to run this, which has passwords:
-$HANDED_TEXT
+$HANDED_NEEDED$HANDED_EXCESS
 
 Then run: $(setup_again)
 
@@ -99,5 +129,19 @@ Setup does it itself once $ADMIN (mode 600) has an administrator's redis_user, r
 mysql_password."
         exit 1
     fi
-    rm -rf -- "$HANDED"
+    [ -n "$HANDED_EXCESS$HANDED_USERS" ] || rm -rf -- "$HANDED"
+}
+
+# Tells what the administrators should do, though the site serves without.
+stores_advise() {
+    [ -z "$HANDED_EXCESS" ] ||
+        say "The site serves. But its roles have more rights in the stores than they need, and setup may not take them
+away. The administrators of the stores have to run this:
+$HANDED_EXCESS
+"
+    [ -z "$HANDED_USERS" ] ||
+        say "The site serves. But Redis would forget the users of the roles at its next restart: it has no aclfile. Its
+administrator has to put the lines of this file into the configuration file of Redis:
+$HANDED_USERS
+"
 }

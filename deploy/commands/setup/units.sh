@@ -1,6 +1,31 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The units of the service.
 
+# unit_die UNIT: dies with what its processes have said since setup began, else what systemd says of it, and how to see
+# more.
+unit_die() {
+    local said
+    local -a journal=(journalctl -q -S "@$BEGAN_S" -o cat --no-pager)
+    journalctl --sync 2>/dev/null || true
+    said=$("${journal[@]}" "_SYSTEMD_UNIT=${1%.service}.service" | reason_lines)
+    [ -n "$said" ] || said=$("${journal[@]}" -u "$1" | reason_lines)
+    die "$1 does not start${said:+:
+$said}
+More: journalctl -u $1 -n 50"
+}
+
+# Prints the last lines that name an error, else the last ones; not what systemd says of every unit that ends.
+reason_lines() {
+    awk '
+        / process exited, code=|: Failed with result|^Failed to start |: Scheduled restart job/ { next }
+        /: Deactivated successfully|^(Start|Stopp)(ing|ed) / || seen[$0]++ { next }
+        { lines = lines "    " $0 "\n" }
+        tolower($0) ~ /error|can.t |cannot|could not|failed|fatal|emerg|denied|refuse/ {
+            errors = errors "    " $0 "\n"
+        }
+        END { printf "%s", errors != "" ? errors : lines }' | tail -n 3
+}
+
 # Prints the units of the service: of a pool one for each process.
 units() {
     local cpus
@@ -27,9 +52,17 @@ units_start() {
     systemctl enable -q "${names[@]}"
     store_exists redis || systemctl add-wants -q hongbao.target redis-server@hongbao.service
     store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
-    systemctl start "${names[@]}" ||
-        die "a unit does not start: systemctl status 'hongbao-*'"
+    systemctl start "${names[@]}" || units_die "${names[@]}"
     sockets_own
+}
+
+# units_die UNIT…: dies with what the first one says that does not run.
+units_die() {
+    local unit
+    for unit; do
+        [[ $unit == *.socket ]] || systemctl -q is-active "$unit" || unit_die "$unit"
+    done
+    die "a unit does not start: systemctl status 'hongbao-*'"
 }
 
 # Gives a socket that was open before an upgrade the owner and mode of its unit: systemd does so only when it opens one.
@@ -52,14 +85,37 @@ units_running() {
     done
 }
 
+# Prints when the last one of them stopped, in seconds since 1970: the time of the last line about them in the journal,
+# because systemd forgets units that are stopped. 0 without one.
+units_stopped_s() {
+    local line
+    journalctl --sync 2>/dev/null || true
+    line=$(journalctl -q -n 1 -o short-unix --no-pager -u hongbao-settle.service -u 'hongbao-*@*.service')
+    line=${line%%.*}
+    printf '%s\n' "${line:-0}"
+}
+
 # units_reload UNIT…: a restart in place. When a process refuses it, an ordinary restart, but only of a program that
-# would start: one that allows other system calls than the program before can't take its place.
+# would start: one that allows other system calls than the program before can't take its place. Also an ordinary one
+# when its files have changed, because a process in its place keeps the copies.
 units_reload() {
     local unit
     for unit; do
-        systemctl reload "$unit" && continue
+        unit_has_credentials "$unit" && systemctl reload "$unit" && continue
         unit_check "$unit" || die "$unit goes on with the old program, because the new one would not start"
-        systemctl restart "$unit" || die "$unit does not start: journalctl -u $unit"
+        systemctl restart "$unit" || unit_die "$unit"
+    done
+}
+
+# unit_has_credentials UNIT: whether the passwords and the secret that systemd copied when the unit started are those of
+# now.
+unit_has_credentials() {
+    local copy
+    for copy in "/run/credentials/$1"/*; do
+        case $copy in
+        */secret) cmp -s -- "$copy" "$ETC/secret" || return 1 ;;
+        *.conf) cmp -s -- "$copy" "$ETC/rights/${copy##*/}" || return 1 ;;
+        esac
     done
 }
 

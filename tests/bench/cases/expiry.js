@@ -1,5 +1,5 @@
 // Many packets that expire at once: the worker closes them in Redis, settles them and refunds the rest.
-import { poll } from '../../chaos/instance.js';
+import { poll } from '../../chaos/deployment.js';
 import { openWorld, workerCost } from './settlement.js';
 
 const SHARES = 10;

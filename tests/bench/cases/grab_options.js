@@ -1,5 +1,5 @@
 // A winning grab of a packet with a phrase, named receivers and a scheduled opening, beside one without.
-import { pause } from '../../chaos/instance.js';
+import { pause } from '../../chaos/deployment.js';
 import { Grabs, packetsNeeded } from '../grabs.js';
 import { rounds } from '../rounds.js';
 

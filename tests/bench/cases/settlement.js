@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuNs, processTree } from '../cpu.js';
 import { makeWorld, runOn, startStores, timed } from '../stores.js';
-import { poll } from '../../chaos/instance.js';
+import { poll } from '../../chaos/deployment.js';
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
@@ -59,7 +59,7 @@ export async function openWorld(bench, packets, shares, { worker, lifeMs = 24 * 
   if (worker) {
     await site.start('settle');
     // Its supervisor may not have started it yet; once it has compared Redis it runs and can be stopped.
-    const runs = await poll(START_S_MAX, async () => await site.redis('GET', 'hb:fence') !== null);
+    const runs = await poll(START_S_MAX, async () => await site.redis('GET', 'hb:{p00}:fence') !== null);
     if (!runs) throw new Error(`the worker does not run after ${START_S_MAX} s`);
     signalSettle(site, 'SIGSTOP');
   }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "support/unix_path.h"
 #include "web/origin.h"
 
 enum { BODY_MAX = 128, ERROR_MAX = 1024, HTTP_OK = 200 };
@@ -40,7 +41,7 @@ static bool redis_ready(struct blocking *b)
         return true;
     if (b->redis != NULL)
         redisFree(b->redis);
-    b->redis = redisConnectUnix(b->config.redis_socket);
+    b->redis = redisConnectUnix(unix_path(b->config.redis));
     if (b->redis == NULL || b->redis->err != 0)
         return false;
     const struct timeval limit = { .tv_sec = b->config.redis_timeout_ms / 1000,

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "peers/blocking.h"
+#include "support/unix_path.h"
 
 enum { SQL_MAX = 1024, NICKNAME_MAX = 128, COLUMNS_MAX = 2 };
 
@@ -28,7 +29,7 @@ static bool mysql_ready(const struct config *config)
         return false;
     if (mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
         mysql_real_connect(mysql, NULL, config->mysql_user, config->mysql_password, config->mysql_database, 0,
-                           config->mysql_socket, 0) != NULL &&
+                           unix_path(config->mysql), 0) != NULL &&
         mysql_query(mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED") == 0)
         return true;
     (void)fprintf(stderr, "grab_mariadb: %s\n", mysql_error(mysql));

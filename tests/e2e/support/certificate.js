@@ -1,4 +1,4 @@
-// Certificates for tests, signed by themselves.
+// Certificates for tests.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +7,16 @@ import { join } from 'node:path';
 export const day = (days) => new Date(Date.now() + days * 86400000).toISOString().slice(0, 10).replaceAll('-', '');
 
 // Makes a certificate for the name (DNS:… or IP:…), valid between two days (YYYYMMDD): its files, FILE.pem and FILE.key.
-export function certificate(folder, file, name, from, to) {
+// authority: the files of the certificate that signs it; without one it signs itself.
+export function certificate(folder, file, name, from, to, authority) {
   const path = (end) => join(folder, file + end);
   const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   writeFileSync(path('.cnf'), `[ca]\ndefault_ca = own\n[own]\nnew_certs_dir = ${folder}\ndatabase = ${path('.index')}\nrand_serial = yes\n`
     + `default_md = sha256\npolicy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = ${name}\n`);
   writeFileSync(path('.index'), '');
-  openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', '/CN=hongbao');
-  openssl('ca', '-batch', '-selfsign', '-config', path('.cnf'), '-keyfile', path('.key'), '-in', path('.csr'), '-out', path('.pem'),
+  openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', `/CN=${file}`);
+  const signer = authority ? ['-cert', authority.pem, '-keyfile', authority.key] : ['-selfsign', '-keyfile', path('.key')];
+  openssl('ca', '-batch', '-config', path('.cnf'), ...signer, '-in', path('.csr'), '-out', path('.pem'),
     '-notext', '-startdate', `${from}000000Z`, '-enddate', `${to}000000Z`);
   chmodSync(path('.key'), 0o600);
   return { pem: path('.pem'), key: path('.key') };

@@ -1,10 +1,11 @@
 // Every page in every state, and how to open it. One list for all tests of this folder:
 //
 //   const world = await buildWorld();                                    // world.js
+//   const windows = new Windows(browser);                                // windows.js
 //   for (const state of states) await inTrouble(state.trouble, world, async () => {
-//     const { context, page, response, problems } = await open(browser, world, state, { width: 320, language: 'en' });
+//     const { page, response, problems, close } = await open(windows, world, state, { width: 320, language: 'en' });
 //     …
-//     await context.close();
+//     await close();
 //   });
 //   await world.end();
 //
@@ -313,19 +314,14 @@ async function arrive(page, url, state, world) {
   return page.goto(url);
 }
 
-// A page in a context of its own. look: { language: 'zh-CN' | 'en', javaScript, scheme: 'light' | 'dark', width }.
-// Returns { context, page, response, problems }: errors in the console, except the one about the answer's own status.
-export async function open(browser, world, state, look = {}) {
+// A page of the windows. look: { language: 'zh-CN' | 'en', javaScript, scheme: 'light' | 'dark', width }.
+// Returns { page, response, problems, close }: errors in the console, except the one about the answer's own status.
+export async function open(windows, world, state, look = {}) {
   const { language = 'zh-CN', javaScript = true, scheme = 'light', width = 390 } = look;
-  const context = await browser.newContext({
-    viewport: { width, height: PHONE_HEIGHT },
-    locale: language,
-    colorScheme: scheme,
-    javaScriptEnabled: javaScript,
-  });
-  if (state.as) await context.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  const page = await windows.take({ locale: language, javaScriptEnabled: javaScript });
+  await page.setViewportSize({ width, height: PHONE_HEIGHT });
+  await page.emulateMedia({ colorScheme: scheme });
+  if (state.as) await page.context().addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
   const url = urlOf(state, world);
   const status = state.status ?? 200;
   const seen = [];
@@ -344,5 +340,5 @@ export async function open(browser, world, state, look = {}) {
   }
   assert.equal(response.status(), status, `${state.name}: ${url}`);
   await state.act?.(page);
-  return { context, page, response, problems: seen };
+  return { page, response, problems: seen, close: () => windows.give(page) };
 }

@@ -1,0 +1,230 @@
+/* The connection of a client of MySQL: opening it, the session's settings, noticing that an idle one is dead. */
+#include <errmsg.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mysqld_error.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/address.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "io/db_internal.h"
+#include "io/metrics.h"
+#include "io/tcp.h"
+
+enum {
+    RETRY_PAUSE_MS = 200, /* after a failed connect or a timeout: statements fail at once instead of waiting, too */
+    AVOID_MS = 10000,     /* one of several servers, after it failed */
+    IDLE_CHECK_MS = 20,   /* a connection unused for longer is tested before its next use */
+    LOCK_WAIT_S = 3,
+    IDLE_TRANSACTION_S = 60, /* longer than the program ever works between two statements of a transaction */
+};
+
+void db_connection_close(struct db *db)
+{
+    if (db->mysql != NULL)
+        mysql_close(db->mysql);
+    db->mysql = NULL;
+    db->connected = false;
+}
+
+bool db_handle_ready(struct db *db)
+{
+    if (db->mysql != NULL)
+        return true;
+    db->mysql = mysql_init(NULL);
+    if (db->mysql == NULL)
+        return false;
+    unsigned int timeout_s = (unsigned int)db->timeout_s, off = 0;
+    bool ok = mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
+              mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s) == 0 &&
+              mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &timeout_s) == 0 &&
+              mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &timeout_s) == 0 &&
+              mysql_options(db->mysql, MYSQL_OPT_LOCAL_INFILE, &off) == 0;
+#ifdef MARIADB_PACKAGE_VERSION
+    my_bool no = 0; /* off by default in both libraries; MySQL's library warns when the option is set at all */
+    ok = ok && mysql_options(db->mysql, MYSQL_OPT_RECONNECT, &no) == 0;
+#endif
+    if (!ok) /* out of memory: use no connection rather than one without timeouts */
+        db_connection_close(db);
+    return ok;
+}
+
+static int connection_fd(const struct db *db)
+{
+#ifdef MARIADB_PACKAGE_VERSION
+    return mysql_get_socket(db->mysql);
+#else
+    return db->mysql->net.fd;
+#endif
+}
+
+/* Sets a variable. True also when the server does not have it. */
+static bool variable_set(MYSQL *mysql, const char *statement)
+{
+    return mysql_query(mysql, statement) == 0 || mysql_errno(mysql) == ER_UNKNOWN_SYSTEM_VARIABLE;
+}
+
+static bool session_configure(MYSQL *mysql, int64_t timeout_s)
+{
+    /* The lock wait must end before the read timeout, or it would look like a lost connection. */
+    int64_t wait_s = timeout_s > LOCK_WAIT_S ? LOCK_WAIT_S : timeout_s > 1 ? timeout_s - 1 : 1;
+    char set[512];
+    (void)snprintf(set, sizeof set,
+                   "SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = %lld,"
+                   " sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+                   "NO_ENGINE_SUBSTITUTION'",
+                   (long long)wait_s);
+    if (mysql_query(mysql, set) != 0 ||
+        mysql_query(mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED") != 0)
+        return false;
+    /* innodb_snapshot_isolation (MariaDB >= 10.6.18 and 10.11.8): at repeatable read, overwriting a newer row fails.
+     * idle_transaction_timeout (MariaDB): the server ends a transaction whose client sends nothing, and frees its
+     * locks; the client may be stopped, or its machine lost. */
+    (void)snprintf(set, sizeof set, "SET SESSION idle_transaction_timeout = %d", IDLE_TRANSACTION_S);
+    /* wsrep_sync_wait (Galera): a read sees what another node has committed before. */
+    return variable_set(mysql, "SET SESSION innodb_snapshot_isolation = ON") && variable_set(mysql, set) &&
+           variable_set(mysql, "SET SESSION wsrep_sync_wait = 1");
+}
+
+/* TLS whose certificate is of the host that was connected to. */
+static bool tls_set(MYSQL *mysql, const struct config *c)
+{
+    const char *cert = c->mysql_tls_cert[0] != '\0' ? c->mysql_tls_cert : NULL;
+    const char *key = c->mysql_tls_key[0] != '\0' ? c->mysql_tls_key : NULL;
+#ifdef MARIADB_PACKAGE_VERSION
+    my_bool on = 1;
+    bool ok = mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &on) == 0 &&
+              mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &on) == 0;
+#else
+    unsigned int mode = SSL_MODE_VERIFY_IDENTITY;
+    bool ok = mysql_options(mysql, MYSQL_OPT_SSL_MODE, &mode) == 0;
+#endif
+    return ok && mysql_options(mysql, MYSQL_OPT_SSL_CA, c->mysql_tls_ca) == 0 &&
+           (cert == NULL || mysql_options(mysql, MYSQL_OPT_SSL_CERT, cert) == 0) &&
+           (key == NULL || mysql_options(mysql, MYSQL_OPT_SSL_KEY, key) == 0);
+}
+
+static bool server_connect(struct db *db, const struct address *a)
+{
+    const struct config *c = db->config;
+    const bool is_tcp = a->port != 0, has_tls = is_tcp && c->mysql_tls;
+    unsigned int protocol = is_tcp ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET; /* or localhost would mean a socket */
+    return mysql_options(db->mysql, MYSQL_OPT_PROTOCOL, &protocol) == 0 && (!has_tls || tls_set(db->mysql, c)) &&
+           mysql_real_connect(db->mysql, is_tcp ? a->name : NULL, c->mysql_user, c->mysql_password, c->mysql_database,
+                              a->port, is_tcp ? NULL : a->name, 0) != NULL &&
+           (!has_tls || mysql_get_ssl_cipher(db->mysql) != NULL) &&
+           (!is_tcp || tcp_tune(connection_fd(db), db->timeout_s * 1000)) &&
+           fcntl(connection_fd(db), F_SETFD, FD_CLOEXEC) == 0;
+}
+
+/* Whether a server takes writes: a replica does not. A Galera node that is not primary refuses the question. */
+static bool server_is_writable(MYSQL *mysql)
+{
+    if (mysql_query(mysql, "SELECT @@global.read_only IN ('0', 'OFF') AND @@global.innodb_read_only IN ('0', 'OFF')") !=
+        0)
+        return false;
+    MYSQL_RES *result = mysql_store_result(mysql);
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    bool writable = row != NULL && row[0] != NULL && strcmp(row[0], "1") == 0;
+    mysql_free_result(result);
+    return writable;
+}
+
+static void server_refused_log(struct db *db, const struct address *a)
+{
+    char quoted[LOG_LINE_MAX / 2], address[ADDRESS_TEXT_MAX];
+    const char *error = mysql_errno(db->mysql) != 0 ? mysql_error(db->mysql) : "the server is read-only";
+    log_warn("mysql unreachable", "address=%s code=%u error=%s", address_print(a, address), mysql_errno(db->mysql),
+             log_quote(str_from(error), quoted, sizeof quoted));
+    db_error_right_refused_log(db->mysql);
+}
+
+/* Connects to one of the servers. One of several must take writes: while it does not, another one may. */
+static bool server_open(struct db *db, const struct address_list *list, size_t index)
+{
+    const struct address *a = &list->items[index];
+    db_connection_close(db); /* a handle that failed is of no more use */
+    if (!db_handle_ready(db))
+        return false;
+    db->address = index;
+    if (server_connect(db, a) && session_configure(db->mysql, db->timeout_s) &&
+        (list->count == 1 || server_is_writable(db->mysql)))
+        return true;
+    if (!db->unreachable_logged)
+        server_refused_log(db, a);
+    if (list->count > 1)
+        db_connection_avoid(db);
+    return false;
+}
+
+void db_connection_avoid(struct db *db)
+{
+    const int64_t now_ms = clock_monotonic_ms();
+    if (db->address_count > 1)
+        db->avoid_until_ms[db->address] = now_ms + AVOID_MS;
+    else
+        db->retry_at_ms = now_ms + RETRY_PAUSE_MS;
+}
+
+/* Tries the servers in the order of the list, but those to avoid after the others. */
+static bool any_server_open(struct db *db, const struct address_list *list)
+{
+    const int64_t now_ms = clock_monotonic_ms();
+    size_t order[ADDRESSES_MAX], count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (now_ms >= db->avoid_until_ms[i])
+            order[count++] = i;
+    for (size_t i = 0; i < list->count; i++)
+        if (now_ms < db->avoid_until_ms[i])
+            order[count++] = i;
+    for (size_t i = 0; i < count; i++)
+        if (server_open(db, list, order[i]))
+            return true;
+    return false;
+}
+
+static bool connection_open(struct db *db)
+{
+    struct address_list list;
+    char address[ADDRESS_TEXT_MAX];
+    if (clock_monotonic_ms() < db->retry_at_ms || address_list_read(str_from(db->config->mysql), &list) != NULL)
+        return false;
+    const size_t before = db->address;
+    db->address_count = list.count;
+    db->connected = any_server_open(db, &list);
+    if (!db->connected) {
+        db_connection_close(db);
+        db->retry_at_ms = clock_monotonic_ms() + RETRY_PAUSE_MS;
+    } else if (db->unreachable_logged || db->address != before) {
+        log_info("mysql reachable again", "address=%s", address_print(&list.items[db->address], address));
+    }
+    db->unreachable_logged = !db->connected;
+    return db->connected;
+}
+
+void db_connection_drop(struct db *db, unsigned int code)
+{
+    log_warn("mysql connection dropped", "code=%u", code);
+    metrics_add(METRIC_MYSQL_LOST, 1);
+    db_connection_close(db);
+}
+
+/* True when an idle connection is readable: the only thing to read is its end, after a server restart or timeout. */
+static bool connection_stale(const struct db *db)
+{
+    if (clock_monotonic_ms() - db->last_used_ms <= IDLE_CHECK_MS)
+        return false;
+    char byte;
+    ssize_t n = recv(connection_fd(db), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool db_connection_ready(struct db *db)
+{
+    if (db->connected && db->transaction == TRANSACTION_NONE && connection_stale(db))
+        db_connection_drop(db, CR_SERVER_GONE_ERROR);
+    return db->connected || connection_open(db);
+}

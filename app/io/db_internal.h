@@ -1,0 +1,61 @@
+/* The parts of the client of MySQL: the connection, and what the server's errors mean. Only for db.c, db_connection.c
+ * and db_error.c. */
+#ifndef HB_IO_DB_INTERNAL_H
+#define HB_IO_DB_INTERNAL_H
+
+#include <mysql.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/address.h"
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/status.h"
+#include "io/db.h"
+
+enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_ABORTED };
+
+struct db {
+    const struct config *config;
+    int64_t timeout_s;
+    MYSQL *mysql; /* initialised, perhaps not connected yet; NULL before the first use and after a loss */
+    bool connected;
+    bool unreachable_logged;
+    size_t address, address_count;         /* of config->mysql: the one in use, and how many there are */
+    int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: the others are tried first */
+    int64_t retry_at_ms;                   /* monotonic: do not connect before */
+    int64_t statement_start_ms;            /* monotonic: of the running statement */
+    int64_t last_used_ms;                  /* monotonic: end of the last statement */
+    enum transaction transaction;
+    enum status aborted_status; /* returned by every statement of an aborted transaction */
+    bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction */
+    uint64_t last_id;
+    struct buf sql;
+};
+
+/* ---- db_connection.c ---- */
+
+/* Makes the handle before the connection is open: escaping literals needs it. False: out of memory. */
+bool db_handle_ready(struct db *db);
+/* Opens the connection when there is none, and again when an idle one has ended outside of a transaction. False: there
+ * is none, nothing was executed. */
+bool db_connection_ready(struct db *db);
+void db_connection_close(struct db *db);
+/* Closes the connection that failed with code, and counts it. */
+void db_connection_drop(struct db *db, unsigned int code);
+/* After a timeout, or when the server can't do its work: for a while the others are tried before this one. Without
+ * others, statements fail at once for a moment instead of waiting, too. */
+void db_connection_avoid(struct db *db);
+
+/* ---- db_error.c ---- */
+
+/* Whether the connection is of no more use, so that the fate of the statement is unknown. */
+bool db_error_is_connection_loss(unsigned int code);
+/* Whether the server refuses, for now, what another one may do: nothing was executed. It may still answer reads. */
+bool db_error_is_of_server(unsigned int code);
+/* What any other error of a statement means for its caller; message: the server's, in English. */
+enum status db_error_status(unsigned int code, const char *message);
+/* Logs a security event when the last error says that the role's user lacks the right, or is not accepted. */
+void db_error_right_refused_log(MYSQL *mysql);
+
+#endif

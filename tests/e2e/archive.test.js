@@ -1,0 +1,146 @@
+// The scripts of `hongbao backup` and `hongbao restore`, as far as they need no server: which folders they take for a
+// backup, which old ones they remove, and how they read the tables and the audit. backup.test.js has the whole way.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+
+const ROOT = join(new URL('.', import.meta.url).pathname, '../..');
+const COMMANDS = join(ROOT, 'deploy/commands');
+const BINARY = process.env.HB_TEST_BINARY;
+const SECRET = '0123456789abcdef0123456789abcdef';
+const PARTS = ['manifest', 'redis.rdb', 'tables.sql.gz'];
+const NEWEST = Number(readdirSync(join(ROOT, 'sql/migrations')).sort().at(-1).slice(0, 4));
+let folder;
+
+before(() => { folder = mkdtempSync(join(tmpdir(), 'hongbao-archive-')); });
+after(() => rmSync(folder, { recursive: true }));
+
+const sha256 = (text) => createHash('sha256').update(text).digest('hex');
+const secretId = (secret) => sha256(`hongbao backup ${secret}`).slice(0, 16);
+
+// Makes a backup with this manifest, whose files are nothing that a store could read; sums: the files of SHA256SUMS.
+function archive(name, manifest = {}, sums = PARTS) {
+  const path = join(folder, name);
+  mkdirSync(path);
+  const values = { format: 1, program: 'hongbao 9.9', schema: NEWEST, schema_needed: NEWEST, partitions: 16, letters: 0,
+    secret_id: secretId(SECRET), ...manifest };
+  writeFileSync(join(path, 'manifest'), Object.entries(values).map(([key, value]) => `${key} = ${value}\n`).join(''));
+  writeFileSync(join(path, 'redis.rdb'), 'no copy of Redis');
+  writeFileSync(join(path, 'tables.sql.gz'), 'no tables');
+  writeFileSync(join(path, 'SHA256SUMS'), sums.map((part) => `${sha256(readFileSync(join(path, part)))}  ${part}\n`).join(''));
+  return path;
+}
+
+// Why `hongbao backup --verify` fails. It looks at the folder before it starts any server.
+async function refusal(path) {
+  const config = join(folder, 'hongbao.conf');
+  writeFileSync(config, [`secret = ${SECRET}`, `command_dir = ${COMMANDS}`, `sql_dir = ${ROOT}/sql`, `template_dir = ${ROOT}/templates`,
+    `lua_dir = ${ROOT}/lua`, `static_dir = ${ROOT}/static`, 'partitions = 16', ''].join('\n'));
+  const failed = await promisify(execFile)(BINARY, ['--config', config, 'backup', '--verify', path], { env: { PATH: process.env.PATH, TMPDIR: folder } })
+    .then(() => assert.fail('it is verified'), (error) => error);
+  assert.equal(failed.code, 1, failed.stderr);
+  return failed.stderr;
+}
+
+// Runs lines of bash with the functions of the parts: what they print.
+async function shell(parts, lines, input = '') {
+  const sources = ['../common', ...parts].map((part) => `. "${COMMANDS}/${part}.sh"`).join('; ');
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', `${sources}\nWORK=${folder}\n${lines}`], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.on('error', () => {}).end(input);
+  const chunks = [];
+  child.stdout.on('data', (chunk) => chunks.push(chunk));
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0, lines);
+  return Buffer.concat(chunks).toString();
+}
+
+test('a folder that is a backup of this site is read', async () => {
+  assert.match(await refusal(archive('fits')), /redis-server can't read the copy of Redis/);
+  assert.match(await refusal(archive('additive', { schema: NEWEST + 1 })), /redis-server can't read/);
+  assert.match(await refusal(archive('no-demo', { demo: 'off' })), /redis-server can't read/);
+});
+
+test('a folder that is not a whole backup is refused, and why', async () => {
+  assert.match(await refusal(archive('other-format', { format: 2 })), /has the format 2; this program knows 1/);
+  for (const [i, part] of PARTS.entries()) {
+    const changed = archive(`changed-${i}`);
+    writeFileSync(join(changed, part), 'changed');
+    assert.match(await refusal(changed), new RegExp(`is damaged, use another backup: ${part}: FAILED`));
+    const missing = archive(`without-${i}`, {}, PARTS.filter((other) => other !== part));
+    assert.match(await refusal(missing), /is damaged, use another backup: SHA256SUMS names /);
+  }
+  const unfinished = archive('unfinished');
+  rmSync(join(unfinished, 'SHA256SUMS'));
+  assert.match(await refusal(unfinished), /is not a complete backup/);
+});
+
+test('a backup of another site, or of a later program, is refused', async () => {
+  assert.match(await refusal(archive('secret', { secret_id: secretId('x'.repeat(32)) })), /another secret/);
+  assert.match(await refusal(archive('partitions', { partitions: 8 })), /partitions = 8, the configuration 16/);
+  assert.match(await refusal(archive('demo', { demo: 'on' })), /is of a site with play money, .* set demo = on/);
+  const later = new RegExp(`needs schema ${NEWEST + 1}, this program knows ${NEWEST}: install hongbao 9\\.9 or a later one`);
+  assert.match(await refusal(archive('later', { schema: NEWEST + 1, schema_needed: NEWEST + 1 })), later);
+  assert.match(await refusal(archive('of-before', { schema: NEWEST + 1, schema_needed: '' })), later);
+});
+
+test('only backups that are older than the newest N are removed, and what killed ones have left', async () => {
+  const kept = join(folder, 'kept');
+  const [old, ...others] = ['2011-01-01T000000Z', '2012-02-01T000000Z', '2012-11-01T000000Z', '2011-01-01', '2011-notes', '2013-01-01T000000Z.partial'];
+  for (const name of [old, '2010-01-01T000000Z.partial', ...others]) mkdirSync(join(kept, name), { recursive: true });
+  // Of the script only this function is read: the rest would make a backup.
+  await shell([], `. <(sed -n '/^backups_rotate/,/^}/p' "${COMMANDS}/backup.sh"); KEEP=2
+    exec 8<"${kept}/2013-01-01T000000Z.partial"; flock 8; backups_rotate "${kept}"`);
+  assert.deepEqual(readdirSync(kept).sort(), others.sort());
+});
+
+test('the table that says which schema the tables have is restored last', async () => {
+  const table = (name) => `-- Table structure for table \`${name}\`\nCREATE TABLE \`${name}\`;\n-- Dumping data for table \`${name}\`\nINSERT INTO \`${name}\`;\n`;
+  const [head, routines, tail] = ['SET NAMES utf8mb4;\n', '-- Dumping routines\nCREATE PROCEDURE p;\n', '/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;\n'];
+  const [early, late, schema] = ['packet', 'user', 'schema_migration'].map(table);
+  for (const dump of [head + early + schema + late + routines + tail, head + early + late + schema + routines + tail]) {
+    assert.equal(await shell(['archive'], 'tables_reorder', dump), head + early + late + routines + schema + tail);
+  }
+});
+
+test('a site is nearer to a clean audit with fewer unsettled grabs or violations, and those of sessions do not count', async () => {
+  const left = (...lines) => {
+    writeFileSync(join(folder, 'audit.log'), lines.map((line) => `${line}\n`).join(''));
+    return shell(['archive'], 'audit_left').then((text) => text.trim().split(' ').map(Number));
+  };
+  assert.deepEqual(await left('I1    FAIL  wallets: 3', 'I2    FAIL  packets: 4', 'sessions FAIL  of nobody: 90', '5 packets, 6 grabs not yet settled: VIOLATED'), [6, 7]);
+  assert.deepEqual(await left('I1    ok    wallets', '5 packets, 0 grabs not yet settled: clean'), [0, 0]);
+  const [grabs, violations] = await left('I1    FAIL  wallets: 3');
+  assert.ok(grabs > 1e9 && violations > 1e9, 'an audit that was not completed');
+});
+
+test('the clients of the stores get the first address, of a socket or of a host', async () => {
+  const options = async (mysql, redis) => shell(['common', 'stores'], `SETTING[mysql_database]=hongbao SETTING[mysql_user]=u
+      SETTING[mysql_password]= SETTING[mysql]='${mysql}' SETTING[redis]='${redis}' SETTING[redis_user]= SETTING[redis_password]= HONGBAO=hongbao
+      stores_use_site
+      my_print_defaults --defaults-file=<(printf '%s\\n' "$SQL_OPTIONS") client
+      printf '%s ' "\${REDIS[@]}"`);
+  const local = await options('unix:/run/a b.sock, unix:/c', 'unix:/run/r.sock');
+  assert.match(local, /^--socket=\/run\/a b\.sock$/m);
+  assert.doesNotMatch(local, /--(host|port|protocol)=/);
+  assert.match(local, / -s \/run\/r\.sock $/);
+  const remote = await options('db-1.example:3307,db-2.example:3306', '[fd00::7]:6380, redis-2:6379');
+  assert.match(remote, /^--protocol=tcp\n--host=db-1\.example\n--port=3307$/m);
+  assert.doesNotMatch(remote, /--socket=/);
+  assert.match(remote, / -h fd00::7 -p 6380 $/);
+});
+
+test('passwords reach the client of MariaDB as they are', async () => {
+  for (const password of ['plain', 'back\\slash', 'sharp # and ; more', 'a=b', "one'quote", ' spaces ']) {
+    const text = await shell(['common', 'stores'], `SETTING[mysql_database]=hongbao SETTING[mysql]=unix:/s SETTING[mysql_user]=u
+      SETTING[redis]=unix:/r SETTING[redis_user]= SETTING[redis_password]= HONGBAO=hongbao
+      IFS= read -r SETTING[mysql_password]; stores_use_site
+      my_print_defaults --defaults-file=<(printf '%s\\n' "$SQL_OPTIONS") client`, `${password}\n`);
+    assert.ok(text.includes(`--password=${password}\n`), text);
+  }
+});

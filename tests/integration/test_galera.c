@@ -1,0 +1,390 @@
+/* The client of MySQL and a Galera cluster of three nodes, which are set to read only, killed, and left without their
+ * cluster. The tests build on each other: the nodes that they kill stay away. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "io/db.h"
+
+enum {
+    NODES = 3,
+    WORKERS = 4,
+    WORKER_ROWS = 150,
+    WAIT_MS = 120000,
+    NOT_INSTALLED = 77,
+};
+
+static char dir[] = "/tmp/hongbao-galera-XXXXXX";
+static char network[32];
+static struct config config;
+static struct arena *arena;
+
+/* ---- the nodes ---- */
+
+__attribute__((format(printf, 1, 2))) static int galera(const char *format, ...)
+{
+    char arguments[512], command[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(arguments, sizeof arguments, format, args);
+    va_end(args);
+    snprintf(command, sizeof command, "'%s/tests/support/galera' %s", HB_SOURCE_DIR, arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* As the administrator, on one node. */
+static void node_sql(int node, const char *sql)
+{
+    assert_int_equal(galera("sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
+}
+
+static void settings_make(void)
+{
+    config_defaults(&config);
+    snprintf(config.mysql, sizeof config.mysql, "%1$s.1:3306, %1$s.2:3306, %1$s.3:3306", network);
+    snprintf(config.mysql_user, sizeof config.mysql_user, "hb_test");
+    snprintf(config.mysql_password, sizeof config.mysql_password, "hb_test");
+    snprintf(config.mysql_database, sizeof config.mysql_database, "hb_test");
+    config.mysql_timeout_s = 5;
+}
+
+/* A client of one node only. */
+static struct db *node_open(struct config *c, int node)
+{
+    *c = config;
+    snprintf(c->mysql, sizeof c->mysql, "%s.%d:3306", network, node);
+    struct db *db = db_new(c);
+    assert_non_null(db);
+    return db;
+}
+
+static int64_t number(struct db *db, const char *sql)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(db, arena, &rows, sql, NULL, 0), ST_OK);
+    assert_int_equal(rows.count, 1);
+    return db_cell_i64(&rows, 0, 0);
+}
+
+/* The node that answers: 1, 2 or 3; 0: none. */
+static int node_of(struct db *db)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, arena, &rows, "SELECT @@wsrep_node_name", NULL, 0);
+    assert_true(st == ST_OK || st == ST_UNAVAILABLE);
+    return st == ST_OK ? db_cell(&rows, 0, 0).ptr[2] - '0' : 0;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec pause = { .tv_nsec = ms * 1000000 };
+    (void)nanosleep(&pause, NULL);
+}
+
+/* ---- which node is used ---- */
+
+static void the_first_node_of_the_list_is_used(void **state)
+{
+    (void)state;
+    struct db *db = db_new(&config);
+    assert_int_equal(node_of(db), 1);
+    assert_int_equal(
+        db_exec(db, NULL, "CREATE TABLE counter (id INT PRIMARY KEY, n INT NOT NULL) ENGINE = InnoDB", NULL, 0), ST_OK);
+    assert_int_equal(
+        db_exec(db, NULL, "CREATE TABLE item (worker INT, no INT, PRIMARY KEY (worker, no)) ENGINE = InnoDB", NULL, 0),
+        ST_OK);
+    assert_int_equal(db_exec(db, NULL, "INSERT INTO counter VALUES (1, 0), (2, 0)", NULL, 0), ST_OK);
+    db_free(db);
+}
+
+static void what_one_node_committed_is_read_on_another_at_once(void **state)
+{
+    struct config at_1, at_2;
+    (void)state;
+    struct db *one = node_open(&at_1, 1), *two = node_open(&at_2, 2);
+    for (int i = 1; i <= 200; i++) {
+        assert_int_equal(db_exec(one, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0), ST_OK);
+        assert_int_equal(number(two, "SELECT n FROM counter WHERE id = 2"), i);
+    }
+    db_free(one);
+    db_free(two);
+}
+
+static void a_node_that_is_read_only_is_skipped_and_left(void **state)
+{
+    (void)state;
+    struct db *db = db_new(&config);
+    node_sql(1, "SET GLOBAL read_only = 1");
+    assert_int_equal(node_of(db), 2); /* skipped */
+    node_sql(2, "SET GLOBAL read_only = 1");
+    assert_int_equal(node_of(db), 2); /* still answers */
+    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(node_of(db), 3); /* left */
+    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_OK);
+    node_sql(3, "SET GLOBAL read_only = 1");
+    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(node_of(db), 0); /* none takes writes */
+    for (int node = 1; node <= NODES; node++)
+        node_sql(node, "SET GLOBAL read_only = 0");
+    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
+    while (db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0) != ST_OK &&
+           clock_monotonic_ms() < limit_ms)
+        pause_ms(50);
+    assert_true(node_of(db) != 0);
+    db_free(db);
+    db = db_new(&config);
+    assert_int_equal(node_of(db), 1); /* a new client begins with the first */
+    db_free(db);
+}
+
+/* One server has nobody to go to: what can be read is read. */
+static void a_single_server_that_is_read_only_is_read(void **state)
+{
+    struct config at_1;
+    (void)state;
+    struct db *db = node_open(&at_1, 1);
+    node_sql(1, "SET GLOBAL read_only = 1");
+    assert_int_equal(node_of(db), 1);
+    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(node_of(db), 1);
+    node_sql(1, "SET GLOBAL read_only = 0");
+    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_OK);
+    db_free(db);
+}
+
+/* ---- TLS ---- */
+
+static bool tls_answers(int node, const char *ca)
+{
+    struct config at;
+    struct db *db = node_open(&at, node);
+    at.mysql_tls = true;
+    snprintf(at.mysql_tls_ca, sizeof at.mysql_tls_ca, "%s", ca);
+    struct db_rows rows;
+    enum status st = db_query(db, arena, &rows, "SHOW SESSION STATUS LIKE 'Ssl_cipher'", NULL, 0);
+    assert_true(st == ST_OK || st == ST_UNAVAILABLE);
+    bool has_cipher = st == ST_OK && db_cell(&rows, 0, 1).len > 0;
+    assert_int_equal(has_cipher, st == ST_OK); /* never without TLS */
+    db_free(db);
+    return has_cipher;
+}
+
+static void with_tls_only_a_server_with_a_certificate_of_its_name_is_used(void **state)
+{
+    char ca[64], other[64];
+    (void)state;
+    snprintf(ca, sizeof ca, "%s/ca.pem", dir);
+    snprintf(other, sizeof other, "%s/2.pem", dir); /* signs nothing */
+    assert_true(tls_answers(1, ca));
+    assert_false(tls_answers(1, other));
+    assert_false(tls_answers(2, ca)); /* the certificate of another name */
+    assert_false(tls_answers(3, ca)); /* has no TLS */
+}
+
+/* ---- two nodes write ---- */
+
+struct conflict {
+    struct db *other;
+    int tries;
+};
+
+/* In the first try another node commits a change of the row before this one does. */
+static enum status count_against(struct db *db, void *ctx)
+{
+    struct conflict *c = ctx;
+    enum status st = db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
+    if (c->tries++ == 0)
+        assert_int_equal(db_exec(c->other, NULL, "UPDATE counter SET n = n + 10 WHERE id = 1", NULL, 0), ST_OK);
+    return st;
+}
+
+static void a_commit_that_another_node_forestalls_is_repeated(void **state)
+{
+    struct config at_1, at_2;
+    (void)state;
+    struct db *one = node_open(&at_1, 1), *two = node_open(&at_2, 2);
+    struct conflict c = { .other = two };
+    assert_int_equal(db_transaction(one, count_against, &c), ST_OK);
+    assert_int_equal(c.tries, 2);
+    assert_int_equal(number(two, "SELECT n FROM counter WHERE id = 1"), 11);
+    assert_int_equal(db_exec(one, NULL, "UPDATE counter SET n = 0 WHERE id = 1", NULL, 0), ST_OK);
+    db_free(one);
+    db_free(two);
+}
+
+/* ---- a node is killed under load ---- */
+
+struct step {
+    int worker, no;
+};
+
+static enum status step_write(struct db *db, void *ctx)
+{
+    const struct step *s = ctx;
+    enum status st = db_exec(db, NULL, "INSERT INTO item VALUES (?, ?)", DB_PARAMS(DB_I64(s->worker), DB_I64(s->no)));
+    return st != ST_OK ? st : db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
+}
+
+/* Each step is done once: one that is done already says so. Returns the exit status: 0, or a status that is none of
+ * those of a store that is away. */
+static int worker_run(int worker)
+{
+    struct config c = config;
+    if (worker % 2 == 1) /* these prefer another node, so that commits conflict */
+        snprintf(c.mysql, sizeof c.mysql, "%1$s.2:3306, %1$s.3:3306, %1$s.1:3306", network);
+    struct db *db = db_new(&c);
+    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
+    for (int no = 0; no < WORKER_ROWS;) {
+        struct step s = { .worker = worker, .no = no };
+        enum status st = db_transaction(db, step_write, &s);
+        if (st == ST_OK || st == ST_EXISTS)
+            no++;
+        else if (st != ST_UNAVAILABLE && st != ST_UNKNOWN && st != ST_CONFLICT)
+            return (int)st;
+        if (st == ST_UNAVAILABLE)
+            pause_ms(20);
+        if (clock_monotonic_ms() > limit_ms)
+            return 100;
+    }
+    db_free(db);
+    return 0;
+}
+
+static void a_node_killed_under_load_loses_and_doubles_nothing(void **state)
+{
+    pid_t pids[WORKERS];
+    struct config at_3;
+    (void)state;
+    for (int w = 0; w < WORKERS; w++) {
+        pids[w] = fork();
+        assert_true(pids[w] >= 0);
+        if (pids[w] == 0)
+            _exit(worker_run(w));
+    }
+    struct db *db = node_open(&at_3, 3);
+    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
+    while (number(db, "SELECT COUNT(*) FROM item") < WORKERS * WORKER_ROWS / 4 && clock_monotonic_ms() < limit_ms)
+        pause_ms(10);
+    assert_int_equal(galera("kill %s 1", dir), 0);
+    for (int w = 0; w < WORKERS; w++) {
+        int status;
+        assert_int_equal(waitpid(pids[w], &status, 0), pids[w]);
+        if (status != 0)
+            fail_msg("worker %d: status %x", w, (unsigned)status);
+    }
+    assert_int_equal(number(db, "SELECT COUNT(*) FROM item"), WORKERS * WORKER_ROWS);
+    assert_int_equal(number(db, "SELECT n FROM counter WHERE id = 1"), WORKERS * WORKER_ROWS);
+    db_free(db);
+}
+
+/* ---- a node without its cluster ---- */
+
+struct alone {
+    struct db *second, *probe;
+    enum status second_status;
+};
+
+/* Kills the second node, and waits until the third one has noticed that it is alone. */
+static enum status write_and_be_alone(struct db *db, void *ctx)
+{
+    struct alone *a = ctx;
+    struct db_rows rows;
+    enum status st = db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0);
+    if (st != ST_OK || galera("kill %s 2", dir) != 0)
+        return ST_CORRUPT;
+    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
+    while (st == ST_OK && clock_monotonic_ms() < limit_ms) {
+        pause_ms(20);
+        st = db_query(a->probe, arena, &rows, "SELECT n FROM counter WHERE id = 2", NULL, 0);
+    }
+    return st == ST_UNAVAILABLE ? ST_OK : ST_CORRUPT; /* to COMMIT */
+}
+
+static enum status write_around(struct db *db, void *ctx)
+{
+    struct alone *a = ctx;
+    enum status st = db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
+    a->second_status = db_transaction(a->second, write_and_be_alone, a);
+    return st != ST_OK ? st : db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
+}
+
+static void a_node_that_is_not_primary_is_unavailable_and_comes_back(void **state)
+{
+    struct config at_3;
+    (void)state;
+    struct db *first = node_open(&at_3, 3), *any = db_new(&config);
+    struct alone a = { .second = node_open(&at_3, 3), .probe = node_open(&at_3, 3) };
+    assert_int_equal(db_exec(first, NULL, "UPDATE counter SET n = 7 WHERE id = 2", NULL, 0), ST_OK);
+    assert_int_equal(db_transaction(first, write_around, &a), ST_UNAVAILABLE);
+    assert_int_equal(a.second_status, ST_UNKNOWN);
+    for (int i = 0; i < 20; i++) {
+        struct db_rows rows;
+        assert_int_equal(db_query(any, arena, &rows, "SELECT n FROM counter WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+        assert_int_equal(db_exec(first, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
+        pause_ms(50);
+    }
+    node_sql(3, "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'");
+    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
+    while (node_of(any) != 3 && clock_monotonic_ms() < limit_ms)
+        pause_ms(50);
+    assert_int_equal(number(any, "SELECT n FROM counter WHERE id = 2"), 7);
+    assert_int_equal(number(any, "SELECT n FROM counter WHERE id = 1"), WORKERS * WORKER_ROWS);
+    assert_int_equal(number(any, "SELECT COUNT(*) FROM item"), WORKERS * WORKER_ROWS);
+    assert_int_equal(db_exec(any, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0), ST_OK);
+    db_free(first);
+    db_free(a.second);
+    db_free(a.probe);
+    db_free(any);
+}
+
+static int cluster_stop(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return galera("stop %s >/dev/null 2>&1", dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_node_of_the_list_is_used),
+        cmocka_unit_test(what_one_node_committed_is_read_on_another_at_once),
+        cmocka_unit_test(a_node_that_is_read_only_is_skipped_and_left),
+        cmocka_unit_test(a_single_server_that_is_read_only_is_read),
+        cmocka_unit_test(with_tls_only_a_server_with_a_certificate_of_its_name_is_used),
+        cmocka_unit_test(a_commit_that_another_node_forestalls_is_repeated),
+        cmocka_unit_test(a_node_killed_under_load_loses_and_doubles_nothing),
+        cmocka_unit_test(a_node_that_is_not_primary_is_unavailable_and_comes_back),
+    };
+    char path[64];
+    log_init("test", LOG_SILENT);
+    arena = arena_new(1 << 20, 64 << 20);
+    if (arena == NULL || mkdtemp(dir) == NULL || chmod(dir, 0755) != 0)
+        return 1;
+    int started = galera("start %s '%s'", dir, HB_PROGRAM);
+    snprintf(path, sizeof path, "%s/network", dir);
+    FILE *file = started == 0 ? fopen(path, "r") : NULL;
+    if (file == NULL || fscanf(file, "%31s", network) != 1) {
+        (void)cluster_stop(NULL);
+        return started == NOT_INSTALLED ? NOT_INSTALLED : 1;
+    }
+    (void)fclose(file);
+    settings_make();
+    return cmocka_run_group_tests(tests, NULL, cluster_stop);
+}

@@ -1,0 +1,413 @@
+/* io/redis with a real Redis Cluster: routes, slots that move, a primary that dies, replicas that do not confirm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "io/metrics.h"
+#include "io/redis_cluster.h"
+#include "io/redis_crowd.h"
+#include "io/redis_fence.h"
+#include "io/redis_reply.h"
+#include "io/redis_script.h"
+#include "io/redis_slot.h"
+#include "support/cluster_servers.h"
+
+enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000, RESHARD_SLOTS = 1500 };
+
+static struct cluster_servers servers;
+static struct config config;
+static struct redis *r;
+static struct redis_scripts *scripts;
+static struct redis_script *count_script;
+
+static struct str fence_key(char *out, uint32_t fence)
+{
+    return (struct str){ out, (size_t)snprintf(out, REDIS_FENCE_KEY_MAX, "t:{p%02u}:fence", fence) };
+}
+
+static void script_make(void)
+{
+    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/count-1.lua", dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("#!lua\nreturn {redis.call('INCR', KEYS[1])}\n", f);
+    fclose(f);
+    assert_int_equal(redis_scripts_load(dir, &scripts, error, sizeof error), ST_OK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+    count_script = redis_script_find(scripts, "count");
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    config_defaults(&config);
+    config.redis_timeout_ms = 2000;
+    config.redis_replicas_timeout_ms = 1000;
+    if (!cluster_servers_start(&servers))
+        return 1;
+    cluster_servers_setting(&servers, config.redis, sizeof config.redis);
+    r = redis_new(&config);
+    script_make();
+    redis_fences_set(r, fence_key, FENCES);
+    return r == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    redis_free(r);
+    redis_scripts_free(scripts);
+    cluster_servers_stop(&servers);
+    return 0;
+}
+
+/* ---- helpers ---- */
+
+static enum status run(int64_t *number, const char *command, const char *key, const char *value)
+{
+    struct redis_call call;
+    const struct str args[] = { str_from(command), str_from(key), str_from(value == NULL ? "" : value) };
+    enum status st = redis_do(r, &call, args, value == NULL ? 2 : 3);
+    if (number != NULL && !redis_reply_i64(call.reply, number))
+        *number = -1;
+    redis_call_free(&call);
+    return st;
+}
+
+/* Opens every fence whose server answers. */
+static void fences_open(void)
+{
+    char key[REDIS_FENCE_KEY_MAX], text[REDIS_FENCE_TEXT_MAX];
+    for (uint32_t i = 0; i < FENCES; i++)
+        if (redis_fence_text(r, i, text) == ST_OK)
+            (void)run(NULL, "SET", fence_key(key, i).ptr, text);
+}
+
+static void counter_key(char out[64], uint32_t fence)
+{
+    snprintf(out, 64, "t:{p%02u}:counter", fence);
+}
+
+/* One fenced call for each fence, in one round. statuses: what came of each. */
+static void fenced_all(enum status statuses[FENCES])
+{
+    struct redis_call calls[FENCES];
+    for (uint32_t i = 0; i < FENCES; i++) {
+        char text[64];
+        counter_key(text, i);
+        const struct str key = str_from(text);
+        redis_queue_script(r, &calls[i], count_script, (int)i, &key, 1, NULL, 0);
+    }
+    redis_round(r);
+    for (uint32_t i = 0; i < FENCES; i++) {
+        statuses[i] = calls[i].status;
+        redis_call_free(&calls[i]);
+    }
+}
+
+static bool all_ok(void)
+{
+    enum status statuses[FENCES];
+    fences_open();
+    fenced_all(statuses);
+    for (size_t i = 0; i < FENCES; i++)
+        if (statuses[i] != ST_OK)
+            return false;
+    return true;
+}
+
+static void wait_until_all_ok(void)
+{
+    const struct timespec pause = { .tv_nsec = 50000000 };
+    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    bool ok = false;
+    while (!ok && clock_monotonic_ms() < until_ms) {
+        ok = all_ok();
+        if (!ok)
+            nanosleep(&pause, NULL);
+    }
+    assert_true(ok);
+}
+
+/* ---- tests ---- */
+
+static void slots_are_those_of_the_server(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { "foo", "hb:{p07}:events", "hb:{p07}:packet:1", "{}x",   "a{}b",
+                                        "a{b", "a}b{c}d",         "hb:session:abc",    "{{x}}", "123456789" };
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        char words[64], out[64];
+        snprintf(words, sizeof words, "CLUSTER KEYSLOT '%s'", keys[i]);
+        assert_int_equal(cluster_servers_cli(&servers, 0, words, out, sizeof out), 0);
+        assert_int_equal(redis_slot(str_from(keys[i])), atoi(out));
+    }
+}
+
+static void every_key_finds_its_server_in_one_round(void **state)
+{
+    (void)state;
+    static struct redis_call calls[KEYS + 1];
+    for (size_t i = 0; i < KEYS; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "key:%zu", i);
+        const struct str incr[] = { STR("INCR"), str_from(text) };
+        redis_queue(r, &calls[i], incr, 2);
+    }
+    redis_queue(r, &calls[KEYS], &STR("PING"), 1);
+    redis_round(r);
+    uint64_t connections[4] = { 0 };
+    size_t count = 0;
+    for (size_t i = 0; i <= KEYS; i++) {
+        int64_t n;
+        assert_int_equal(calls[i].status, ST_OK);
+        if (i < KEYS) {
+            assert_true(redis_reply_i64(calls[i].reply, &n));
+            assert_int_equal(n, 1);
+        }
+        size_t k = 0;
+        while (k < count && connections[k] != calls[i].connection)
+            k++;
+        if (k == count && count < ARRAY_LEN(connections))
+            connections[count++] = calls[i].connection;
+        redis_call_free(&calls[i]);
+    }
+    assert_int_equal(count, CLUSTER_PRIMARIES);
+    assert_int_equal(redis_primaries(r), CLUSTER_PRIMARIES);
+}
+
+static void each_primary_can_be_asked(void **state)
+{
+    (void)state;
+    int64_t sum = 0;
+    for (size_t i = 0; i < CLUSTER_PRIMARIES; i++) {
+        struct redis_call call;
+        int64_t n;
+        assert_int_equal(redis_do_at(r, &call, i, &STR("DBSIZE"), 1), ST_OK);
+        assert_true(redis_reply_i64(call.reply, &n) && n > 0);
+        sum += n;
+        redis_call_free(&call);
+    }
+    assert_true(sum >= KEYS);
+    struct redis_call none;
+    assert_int_equal(redis_do_at(r, &none, CLUSTER_PRIMARIES, &STR("DBSIZE"), 1), ST_UNAVAILABLE);
+    redis_call_free(&none);
+}
+
+static void each_partition_has_a_fence_of_its_own(void **state)
+{
+    (void)state;
+    enum status statuses[FENCES];
+    char key[REDIS_FENCE_KEY_MAX];
+    fenced_all(statuses);
+    for (size_t i = 0; i < FENCES; i++)
+        assert_int_equal(statuses[i], ST_UNAVAILABLE);
+    fences_open();
+    assert_int_equal(run(NULL, "SET", fence_key(key, 3).ptr, "0123456789012345678901234567890123456789 16"), ST_OK);
+    fenced_all(statuses);
+    for (size_t i = 0; i < FENCES; i++)
+        assert_int_equal(statuses[i], i == 3 ? ST_UNAVAILABLE : ST_OK);
+    assert_int_equal(redis_fences_open(r), FENCES - 1);
+    fences_open();
+    fenced_all(statuses);
+    assert_int_equal(statuses[3], ST_OK);
+}
+
+/* Slots move from the first primary to the second while counters grow: none counts twice, none loses. */
+static void slots_that_move_under_load_lose_nothing(void **state)
+{
+    (void)state;
+    static int64_t expected[KEYS];
+    char words[256], out[256], to[64], from[64];
+    assert_int_equal(cluster_servers_cli(&servers, 0, "CLUSTER MYID", from, sizeof from), 0);
+    assert_int_equal(cluster_servers_cli(&servers, 1, "CLUSTER MYID", to, sizeof to), 0);
+    snprintf(words, sizeof words,
+             "--cluster-yes --cluster reshard 127.0.0.1:%d --cluster-from %.40s --cluster-to %.40s"
+             " --cluster-slots %d > /dev/null",
+             servers.ports[0], from, to, RESHARD_SLOTS);
+    for (size_t i = 0; i < KEYS; i++)
+        expected[i] = 1;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(cluster_servers_cli(&servers, 0, words, out, sizeof out) == 0 ? 0 : 1);
+    int status = 0;
+    size_t rounds = 0, failed = 0;
+    for (bool done = false; !done; rounds++) {
+        static struct redis_call calls[KEYS];
+        done = waitpid(pid, &status, WNOHANG) == pid;
+        for (size_t i = 0; i < KEYS; i++) {
+            char text[32];
+            snprintf(text, sizeof text, "key:%zu", i);
+            const struct str incr[] = { STR("INCR"), str_from(text) };
+            redis_queue(r, &calls[i], incr, 2);
+        }
+        redis_round(r);
+        for (size_t i = 0; i < KEYS; i++) {
+            int64_t n;
+            if (calls[i].status == ST_OK && redis_reply_i64(calls[i].reply, &n))
+                assert_int_equal(n, ++expected[i]);
+            else
+                failed += calls[i].status != ST_UNAVAILABLE; /* not executed */
+            redis_call_free(&calls[i]);
+        }
+    }
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(failed, 0);
+    assert_true(rounds > 1);
+    wait_until_all_ok();
+}
+
+static void writes_that_no_replica_confirms_are_unknown(void **state)
+{
+    (void)state;
+    char key[64];
+    enum status statuses[FENCES];
+    counter_key(key, 0);
+    wait_until_all_ok();
+    int primary = cluster_servers_of(&servers, key, false), replica = cluster_servers_of(&servers, key, true);
+    assert_true(primary >= 0 && replica >= 0);
+    assert_int_equal(kill(servers.pids[replica], SIGSTOP), 0);
+    fenced_all(statuses);
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), str_from(key) };
+    redis_queue_confirmed(r, &call, get, 2);
+    redis_round(r);
+    enum status read = call.status;
+    redis_call_free(&call);
+    enum status plain = run(NULL, "GET", key, NULL);
+    assert_int_equal(kill(servers.pids[replica], SIGCONT), 0);
+    assert_int_equal(statuses[0], ST_UNKNOWN);
+    assert_int_equal(read, ST_UNKNOWN);
+    assert_int_equal(plain, ST_OK);
+    size_t ok = 0;
+    for (size_t i = 0; i < FENCES; i++) {
+        char other[64];
+        counter_key(other, (uint32_t)i);
+        bool same = cluster_servers_of(&servers, other, false) == primary;
+        assert_int_equal(statuses[i], same ? ST_UNKNOWN : ST_OK);
+        ok += !same;
+    }
+    assert_true(ok > 0);
+    wait_until_all_ok();
+}
+
+static void a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed(void **state)
+{
+    (void)state;
+    char key[64];
+    int64_t confirmed[FENCES] = { 0 }, n;
+    enum status statuses[FENCES];
+    int owner[FENCES];
+    wait_until_all_ok();
+    for (uint32_t i = 0; i < FENCES; i++) {
+        counter_key(key, i);
+        assert_int_equal(run(&n, "GET", key, NULL), ST_OK);
+        confirmed[i] = n;
+        owner[i] = cluster_servers_of(&servers, key, false);
+    }
+    for (int round = 0; round < 200; round++) {
+        fenced_all(statuses);
+        for (size_t i = 0; i < FENCES; i++)
+            confirmed[i] += statuses[i] == ST_OK;
+    }
+    assert_int_equal(kill(servers.pids[owner[0]], SIGKILL), 0);
+    (void)waitpid(servers.pids[owner[0]], NULL, 0);
+    servers.pids[owner[0]] = 0;
+    fenced_all(statuses); /* notices it */
+    for (size_t i = 0; i < FENCES; i++)
+        confirmed[i] += statuses[i] == ST_OK;
+    fenced_all(statuses);
+    for (size_t i = 0; i < FENCES; i++) {
+        assert_int_equal(statuses[i], owner[i] == owner[0] ? ST_UNAVAILABLE : ST_OK);
+        confirmed[i] += statuses[i] == ST_OK;
+    }
+    /* The promoted replica has the fence of the dead primary, which does not open for it. */
+    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    const struct timespec pause = { .tv_nsec = 50000000 };
+    counter_key(key, 0);
+    while (run(&n, "GET", key, NULL) != ST_OK && clock_monotonic_ms() < until_ms)
+        nanosleep(&pause, NULL);
+    fenced_all(statuses);
+    assert_int_equal(statuses[0], ST_UNAVAILABLE);
+    for (size_t i = 1; i < FENCES; i++)
+        confirmed[i] += statuses[i] == ST_OK;
+    for (uint32_t i = 0; i < FENCES; i++) {
+        counter_key(key, i);
+        assert_int_equal(run(&n, "GET", key, NULL), ST_OK);
+        assert_true(n >= confirmed[i]);
+    }
+}
+
+/* A round has a command for a server, then one for a server that is gone: the map is in doubt, and while it is asked
+ * for, the first server does not answer either. */
+static void servers_that_fall_silent_within_a_round_end_it_only(void **state)
+{
+    (void)state;
+    char gone_key[64], silent_key[64] = "";
+    const struct timespec pause = { .tv_nsec = 100000000 };             /* an idle connection is looked at */
+    snprintf(config.redis_replicas, sizeof config.redis_replicas, "0"); /* a primary has lost its replica above */
+    redis_free(r);
+    r = redis_new(&config);
+    assert_non_null(r);
+    redis_fences_set(r, fence_key, FENCES);
+    wait_until_all_ok();
+    counter_key(gone_key, 0);
+    int gone = cluster_servers_of(&servers, gone_key, false), silent = -1;
+    for (uint32_t i = 1; i < FENCES && (silent < 0 || silent == gone); i++) {
+        counter_key(silent_key, i);
+        silent = cluster_servers_of(&servers, silent_key, false);
+    }
+    assert_true(gone >= 0 && silent >= 0 && silent != gone);
+    assert_int_equal(run(NULL, "GET", silent_key, NULL), ST_OK);
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        if (i != gone && servers.pids[i] > 0)
+            (void)kill(servers.pids[i], SIGSTOP);
+    assert_int_equal(kill(servers.pids[gone], SIGKILL), 0);
+    (void)waitpid(servers.pids[gone], NULL, 0);
+    servers.pids[gone] = 0;
+    nanosleep(&pause, NULL);
+    struct redis_call calls[3];
+    const char *const keys[] = { silent_key, gone_key, silent_key };
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        const struct str get[] = { STR("GET"), str_from(keys[i]) };
+        redis_queue(r, &calls[i], get, 2);
+    }
+    redis_round(r);
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        if (i != gone && servers.pids[i] > 0)
+            (void)kill(servers.pids[i], SIGCONT);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        assert_true(calls[i].status == ST_UNAVAILABLE || calls[i].status == ST_UNKNOWN);
+        redis_call_free(&calls[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_are_those_of_the_server),
+        cmocka_unit_test(every_key_finds_its_server_in_one_round),
+        cmocka_unit_test(each_primary_can_be_asked),
+        cmocka_unit_test(each_partition_has_a_fence_of_its_own),
+        cmocka_unit_test(slots_that_move_under_load_lose_nothing),
+        cmocka_unit_test(writes_that_no_replica_confirms_are_unknown),
+        cmocka_unit_test(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed),
+        cmocka_unit_test(servers_that_fall_silent_within_a_round_end_it_only),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,184 @@
+#include "support/cluster_servers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PORT_FIRST = 20000, /* the bus of a server has its port + 10000, below the ports for outgoing connections */
+    PORT_COUNT = 2700,
+    TRIES = 20,
+    WAIT_TRIES = 1200,
+    WAIT_PAUSE_NS = 50000000,
+    COMMAND_MAX = 1024,
+    OUTPUT_MAX = 16384
+};
+
+static void server_run(const struct cluster_servers *c, int port)
+{
+    char port_text[16], nodes[32], log[32];
+    (void)snprintf(port_text, sizeof port_text, "%d", port);
+    (void)snprintf(nodes, sizeof nodes, "nodes-%d.conf", port);
+    (void)snprintf(log, sizeof log, "%d.log", port);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execlp("redis-server", "redis-server", "--port", port_text, "--bind", "127.0.0.1", "--dir", c->dir, "--logfile",
+           log, "--cluster-enabled", "yes", "--cluster-config-file", nodes, "--cluster-node-timeout", "3000",
+           "--cluster-require-full-coverage", "no", "--cluster-allow-replica-migration", "no", "--appendonly", "no",
+           "--save", "", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", (char *)NULL);
+    _exit(127);
+}
+
+int cluster_servers_cli(const struct cluster_servers *c, int server, const char *words, char *out, size_t size)
+{
+    char command[COMMAND_MAX], ignored[256];
+    (void)snprintf(command, sizeof command, "timeout 60 redis-cli -p %d %s 2>&1", c->ports[server], words);
+    FILE *pipe = popen(command, "r");
+    if (pipe == NULL)
+        return -1;
+    size_t len = out == NULL ? 0 : fread(out, 1, size - 1, pipe);
+    if (out != NULL)
+        out[len] = '\0';
+    while (fread(ignored, 1, sizeof ignored, pipe) > 0)
+        ;
+    return pclose(pipe);
+}
+
+bool cluster_servers_wait(const struct cluster_servers *c, int server, const char *words, const char *text)
+{
+    const struct timespec pause = { .tv_nsec = WAIT_PAUSE_NS };
+    char out[OUTPUT_MAX];
+    for (int i = 0; i < WAIT_TRIES; i++, nanosleep(&pause, NULL))
+        if (cluster_servers_cli(c, server, words, out, sizeof out) == 0 && strstr(out, text) != NULL)
+            return true;
+    (void)fprintf(stderr, "cluster_servers: port %d: %s never has %s, but:\n%s\n", c->ports[server], words, text, out);
+    return false;
+}
+
+static bool servers_join(const struct cluster_servers *c)
+{
+    char words[COMMAND_MAX], out[OUTPUT_MAX];
+    size_t len = (size_t)snprintf(words, sizeof words, "--cluster-yes --cluster-replicas 1 --cluster create");
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        len += (size_t)snprintf(words + len, sizeof words - len, " 127.0.0.1:%d", c->ports[i]);
+    if (cluster_servers_cli(c, 0, words, out, sizeof out) != 0) {
+        (void)fprintf(stderr, "cluster_servers: %s\n", out);
+        return false;
+    }
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        if (!cluster_servers_wait(c, i, "CLUSTER INFO", "cluster_state:ok") ||
+            !cluster_servers_wait(c, i, "CLUSTER NODES | grep -c slave", "3")) /* all know of every replica */
+            return false;
+    for (int i = 0; i < CLUSTER_PRIMARIES; i++)
+        if (!cluster_servers_wait(c, i, "INFO replication", "state=online"))
+            return false;
+    return true;
+}
+
+static bool servers_try(struct cluster_servers *c)
+{
+    int first =
+        PORT_FIRST + (int)((unsigned)(getpid() * 31 + time(NULL)) % (PORT_COUNT / CLUSTER_SERVERS)) * CLUSTER_SERVERS;
+    for (int i = 0; i < CLUSTER_SERVERS; i++) {
+        c->ports[i] = first + i;
+        c->pids[i] = fork();
+        if (c->pids[i] == 0)
+            server_run(c, c->ports[i]);
+    }
+    for (int i = 0; i < CLUSTER_SERVERS; i++) {
+        bool is_up = cluster_servers_wait(c, i, "PING", "PONG");
+        if (!is_up || waitpid(c->pids[i], NULL, WNOHANG) != 0)
+            return false; /* the port belongs to another program */
+    }
+    return servers_join(c);
+}
+
+bool cluster_servers_start(struct cluster_servers *c)
+{
+    *c = (struct cluster_servers){ .dir = "/tmp/hb-cluster-XXXXXX" };
+    if (mkdtemp(c->dir) == NULL)
+        return false;
+    if (servers_try(c))
+        return true;
+    cluster_servers_stop(c);
+    return false;
+}
+
+void cluster_servers_stop(struct cluster_servers *c)
+{
+    char command[COMMAND_MAX];
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        if (c->pids[i] > 0) {
+            (void)kill(c->pids[i], SIGKILL);
+            (void)waitpid(c->pids[i], NULL, 0);
+        }
+    (void)snprintf(command, sizeof command, "rm -rf -- '%s'", c->dir);
+    if (system(command) != 0)
+        (void)fprintf(stderr, "cluster_servers: %s is left\n", c->dir);
+}
+
+void cluster_servers_setting(const struct cluster_servers *c, char *out, size_t size)
+{
+    size_t len = 0;
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        len += (size_t)snprintf(out + len, size - len, "%s127.0.0.1:%d", i > 0 ? ", " : "", c->ports[i]);
+}
+
+/* Line of CLUSTER NODES: id ip:port@bus flags primary … ranges. */
+static int port_of(const char *line)
+{
+    const char *colon = strchr(line, ':');
+    return colon == NULL ? 0 : atoi(colon + 1);
+}
+
+static bool line_has_slot(const char *line, int slot)
+{
+    int column = 0, first, last;
+    for (const char *word = line; word != NULL && *word != '\0'; column++) {
+        if (column >= 8 && sscanf(word, "%d-%d", &first, &last) == 2 && slot >= first && slot <= last)
+            return true;
+        if (column >= 8 && strchr(word, '-') == NULL && atoi(word) == slot)
+            return true;
+        word = strchr(word, ' ');
+        word = word == NULL ? NULL : word + 1;
+    }
+    return false;
+}
+
+static int index_of(const struct cluster_servers *c, int port)
+{
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        if (c->ports[i] == port)
+            return i;
+    return -1;
+}
+
+int cluster_servers_of(const struct cluster_servers *c, const char *key, bool replica)
+{
+    char words[COMMAND_MAX], out[OUTPUT_MAX], id[41] = "";
+    int found = -1;
+    (void)snprintf(words, sizeof words, "CLUSTER KEYSLOT '%s'", key);
+    for (int i = 0; i < CLUSTER_SERVERS && found < 0; i++) {
+        if (kill(c->pids[i], 0) != 0 || cluster_servers_cli(c, i, words, out, sizeof out) != 0)
+            continue;
+        int slot = atoi(out);
+        if (cluster_servers_cli(c, i, "CLUSTER NODES", out, sizeof out) != 0)
+            continue;
+        char copy[OUTPUT_MAX], *state = NULL;
+        memcpy(copy, out, sizeof copy);
+        for (char *line = strtok_r(copy, "\n", &state); line != NULL; line = strtok_r(NULL, "\n", &state))
+            if (strstr(line, "master") != NULL && strstr(line, "fail") == NULL && line_has_slot(line, slot)) {
+                (void)snprintf(id, sizeof id, "%.40s", line);
+                found = index_of(c, port_of(line));
+            }
+        for (char *line = replica && found >= 0 ? strtok_r(out, "\n", &state) : NULL; line != NULL;
+             line = strtok_r(NULL, "\n", &state))
+            if (strstr(line, "slave") != NULL && strstr(line + 40, id) != NULL)
+                return index_of(c, port_of(line));
+    }
+    return replica ? -1 : found;
+}
