@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, audit, newUser, poll, site, unique } from './support/site.js';
-import { processes } from './support/instance.js';
+import { processes, stopProcess } from './support/instance.js';
 
 const VISITORS = 33;
 
@@ -37,8 +37,8 @@ for (const store of ['mariadb', 'redis']) {
     test(`${VISITORS} concurrent requests for ${path} get 503 with Retry-After while ${store} stalls`, async (t) => {
       await allServed();
       const [pid] = processes(store);
-      process.kill(pid, 'SIGSTOP');
       try {
+        await stopProcess(pid);
         const started = Date.now();
         const answers = await flood(request);
         t.diagnostic(`the slowest answer took ${Date.now() - started} ms`);

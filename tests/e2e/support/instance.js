@@ -1,9 +1,10 @@
 // The site under test: HB_TEST_ENV names a file of NAME=value lines that tests/support/servers wrote.
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { poll } from './poll.js';
 
-export { poll } from './poll.js';
+export { poll };
 
 const run = promisify(execFile);
 
@@ -34,4 +35,12 @@ export function processes(name) {
   const first = readFileSync(`${env.HB_TEST_VAR}/run/${name}.pid`, 'utf8').trim();
   const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ').filter(Boolean);
   return (children.length ? children : [first]).map(Number);
+}
+
+// SIGSTOP, until every thread has stopped: on a busy machine the others still answer for a moment after the signal.
+export async function stopProcess(pid) {
+  process.kill(pid, 'SIGSTOP');
+  const threads = () => readdirSync(`/proc/${pid}/task`);
+  const stopped = (tid) => / T /.test(readFileSync(`/proc/${pid}/task/${tid}/stat`, 'utf8').replace(/.*\)/s, ''));
+  await poll(`process ${pid} stops`, () => stopped(pid) && threads().every(stopped));
 }
