@@ -54,7 +54,7 @@ export class Peer {
     const head = template.slice(0, template.indexOf('    server {'));
     const modules = this.modules ? MODULES.map((file) => `load_module /usr/lib/nginx/modules/${file};\n`).join('') : '';
     const tail = readFileSync(join(this.root, 'tests/bench/peers', this.conf), 'utf8');
-    return fill(modules + head + tail, this.names({ GUEST: '', USER: process.getuid() === 0 ? `user root ${group()};` : '' }));
+    return fill(modules + head + tail, this.names({ GUEST: '', LIMITS: 'limits-off', USER: process.getuid() === 0 ? `user root ${group()};` : '' }));
   }
 
   names(more = {}) {

@@ -137,7 +137,7 @@ end
 
 -- User id and nickname of a valid session.
 local function session_read(value)
-    local m = value and ngx.re.match(value, [[^(\d+),(\d+),(\d+),([^,]+),(.+)$]], "josu")
+    local m = value and ngx.re.match(value, [[^v2,(\d+),(\d+),(\d+),([^,]+),(.+)$]], "josu")
     if not m then
         return nil
     end

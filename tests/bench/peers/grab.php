@@ -53,7 +53,7 @@ function packet_id(string $text): ?int
 // [user id, nickname] of a valid session.
 function session_read(string|false $value): ?array
 {
-    if ($value === false || !preg_match('/^(\d+),(\d+),(\d+),([^,]+),(.+)$/su', $value, $m)) {
+    if ($value === false || !preg_match('/^v2,(\d+),(\d+),(\d+),([^,]+),(.+)$/su', $value, $m)) {
         return null;
     }
     $now_ms = (int)(microtime(true) * 1000);
@@ -67,7 +67,7 @@ function grab(Redis $redis, int $id, array $visitor): void
 {
     $slot = sprintf('hb:{p%02d}:', $id % (int)getenv('BENCH_PARTITIONS'));
     $answers = $redis->evalSha(getenv('BENCH_GRAB_HASH'), ["{$slot}packet:$id", "{$slot}shares:$id", "{$slot}grabs:$id",
-        "{$slot}order:$id", "{$slot}events", (string)$id, $visitor[0], $visitor[1]], 5);
+        "{$slot}order:$id", "{$slot}events", (string)$id, $visitor[0], $visitor[1], ''], 5);
     $result = is_array($answers) ? $answers[0] : null; // of a crowd of one
     $code = $result[0] ?? 0;
     if ($code === 2 || $code === 3) {

@@ -32,7 +32,7 @@ static redisReply *script_call(struct blocking *b, uint64_t packet_id, const str
     return redisCommandArgv(b->redis, n, argv, lengths);
 }
 
-/* The script answers a list, with one answer here: {code, share_no, fen, left}. */
+/* The script answers a list, with one answer here: {code, share_no, fen, left, …}. */
 static struct blocking_grab script_answer(const redisReply *reply)
 {
     struct blocking_grab out = { .code = LIVE_BAD };
@@ -41,7 +41,7 @@ static struct blocking_grab script_answer(const redisReply *reply)
     if (one == NULL || one->type != REDIS_REPLY_ARRAY || one->elements == 0)
         return out;
     out.code = (enum live_code)one->element[0]->integer;
-    if (one->elements == 4) {
+    if (one->elements >= 4) {
         out.share_no = one->element[1]->integer;
         out.fen = one->element[2]->integer;
         out.left_count = one->element[3]->integer;
