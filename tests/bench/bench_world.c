@@ -145,7 +145,7 @@ static enum status people_body(struct db *db, void *ctx)
     const struct clock_date date = clock_zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
     begin(&w->user, "INSERT INTO user (id, username, nickname, created_ms) VALUES ");
     begin(&w->wallet, "INSERT INTO account (id, kind, balance_fen) VALUES ");
-    begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ");
+    begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms, request_key) VALUES ");
     begin(&w->month, "INSERT INTO user_month VALUES ");
     for (uint32_t i = 0; i < w->users; i++) {
         const struct person *one = &w->people[i];
@@ -155,8 +155,8 @@ static enum status people_body(struct db *db, void *ctx)
         buf_printf(&w->user, "%s(%u,'u%u','x',1)", comma, id, id);
         buf_printf(&w->wallet, "%s(%u,'wallet',%lld)", comma, id, (long long)one->received_fen);
         if (one->sent_fen > 0)
-            buf_printf(&w->deposit, "%s('deposit',1,%u,%lld,1)", deposits++ == 0 ? "" : ",", id,
-                       (long long)one->sent_fen);
+            buf_printf(&w->deposit, "%s('deposit',1,%u,%lld,1,'%u:bench')", deposits++ == 0 ? "" : ",", id,
+                       (long long)one->sent_fen, id);
         buf_printf(&w->month, "%s(%u,%d,%d,%u,%lld,%u,%lld,%u)", comma, id, date.year, date.month, one->sent,
                    (long long)one->sent_fen, one->received, (long long)one->received_fen, one->best);
     }
