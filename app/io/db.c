@@ -43,6 +43,11 @@ void db_free(struct db *db)
     free(db);
 }
 
+bool db_is_connected(const struct db *db)
+{
+    return db->connected;
+}
+
 void db_set_timeout_s(struct db *db, int64_t timeout_s)
 {
     assert(db->transaction == TRANSACTION_NONE);

@@ -27,6 +27,9 @@ struct db;
 struct db *db_new(const struct config *config);
 void db_free(struct db *db);
 
+/* Whether there is a connection: false before the first statement, and after a failure of the server. */
+bool db_is_connected(const struct db *db);
+
 /* A parameter: replaces the next `?` of the statement. Text and bytes are escaped; the struct str is borrowed. */
 struct db_param {
     enum { DB_PARAM_NULL, DB_PARAM_I64, DB_PARAM_U64, DB_PARAM_TEXT, DB_PARAM_BYTES } type;

@@ -335,10 +335,10 @@ enum status redis_ping(struct redis *r)
     return st;
 }
 
-enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
+enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
-    redis_queue_script(r, call, script, REDIS_ANY, keys, key_count, args, arg_count);
+    redis_queue_script(r, call, script, fence, keys, key_count, args, arg_count);
     redis_round(r);
     return call->status;
 }

@@ -32,7 +32,9 @@ struct redis_call {
 };
 
 /* Does not connect. A round connects when there is no connection, at most once per 100 ms: to the first address of the
- * setting redis that answers; of several, replicas and servers that are loading are skipped. For 100 ms after a failed
+ * setting redis that answers; of several, replicas and servers that are loading are skipped, and a primary without
+ * enough replicas (redis_replicas, config) is used only when there is no other; one whose replicas do not confirm for a
+ * second is left, and for 10 s tried after the others. For 100 ms after a failed
  * connect or a missed deadline, rounds fail at once with ST_UNAVAILABLE: while Redis stalls, requests that arrive
  * meanwhile do not each wait for a deadline; for a server of a cluster these are 500 ms, and only its own commands
  * fail. config is borrowed. NULL when out of memory. */
@@ -49,9 +51,10 @@ void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struc
  * the hash from its reply and repeats the call once. A script's first call always takes this path: its hash is not
  * known before. */
 struct redis_script;
-#define REDIS_ANY                                                                                                      \
-    (-1) /* the call is sent to any server; else the number of its fence: it is sent only while this one is
-                          open (io/redis_fence.h), else it is ST_UNAVAILABLE */
+/* fence: the number of its fence: the call is sent only while this one is open (io/redis_fence.h), else it is
+ * ST_UNAVAILABLE. Or to any server: REDIS_ANY, or REDIS_CONFIRMED, which the replicas have to confirm as by
+ * redis_queue_confirmed. */
+enum { REDIS_ANY = -1, REDIS_CONFIRMED = -2 };
 void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
                         const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 /* True when a command is queued. */
@@ -64,8 +67,8 @@ void redis_round(struct redis *r);
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
 /* PING, for its status. It connects if necessary, and reads the fences that are not known to be open. */
 enum status redis_ping(struct redis *r);
-/* redis_do for a script call, with REDIS_ANY. */
-enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script,
+/* redis_do for a script call, with REDIS_ANY or REDIS_CONFIRMED. */
+enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
                             const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 void redis_call_free(struct redis_call *call); /* frees the reply; may be called twice */
 

@@ -262,6 +262,17 @@ const struct redis_node *redis_route_known(const struct redis *r, struct str key
     return at == NODE_NONE ? NULL : &r->nodes[at];
 }
 
+bool redis_is_cluster(const struct redis *r)
+{
+    return r->cluster != NULL;
+}
+
+bool redis_is_same_server(const struct redis *r, struct str a, struct str b)
+{
+    const struct redis_node *node = redis_route_known(r, a);
+    return node != NULL && node == redis_route_known(r, b);
+}
+
 static struct redis_node *ensured(struct redis *r, struct redis_node *node, int64_t deadline_ms)
 {
     struct redis_node *connected = node == NULL ? NULL : redis_node_ensure(r, node, deadline_ms);

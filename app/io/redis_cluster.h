@@ -11,6 +11,10 @@
 
 #include "io/redis.h"
 
+/* True once a connection has shown that the servers are a cluster. */
+bool redis_is_cluster(const struct redis *r);
+/* True when both keys are on the same server, by what is known now; false when one of them has no server. */
+bool redis_is_same_server(const struct redis *r, struct str a, struct str b);
 /* The number of primaries that serve slots; 1 without a cluster. Connects if necessary. 0: none is reachable. */
 size_t redis_primaries(struct redis *r);
 /* Queues a command for one primary, from 0 to redis_primaries - 1; as redis_queue. For what is asked of a server and

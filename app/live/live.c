@@ -79,7 +79,7 @@ enum status live_key_set(const struct live *live, struct redis_script *script, c
                          struct str arg, enum live_code *code)
 {
     struct redis_call call;
-    (void)redis_do_script(live->redis, &call, script, &key, 1, &arg, 1);
+    (void)redis_do_script(live->redis, &call, script, REDIS_CONFIRMED, &key, 1, &arg, 1);
     enum status st = live_code_read(&call, name, code);
     redis_call_free(&call);
     return st;

@@ -12,7 +12,7 @@ enum status live_code_read(const struct redis_call *call, const char *script, en
 enum status live_reply_corrupt(const char *script);
 /* Reads a share number or a count of shares. False unless it is an integer from 0 to PACKET_NO_SHARE - 1. */
 bool live_reply_u32(const redisReply *array, size_t at, uint32_t *out);
-/* Runs a script with one key and one argument, on any server. Returns as live_code_read. */
+/* Runs a script with one key and one argument, on any server; the replicas confirm. Returns as live_code_read. */
 enum status live_key_set(const struct live *live, struct redis_script *script, const char *name, struct str key,
                          struct str arg, enum live_code *code);
 

@@ -119,7 +119,7 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
     redis_queue_script(live->redis, &call, live->load,
-                       l->rebuild ? REDIS_ANY : (int)packet_partition(packet_id, live->partitions), keys.key, 4,
+                       l->rebuild ? REDIS_CONFIRMED : (int)packet_partition(packet_id, live->partitions), keys.key, 4,
                        l->args, l->head + grabs);
     redis_round(live->redis);
     int64_t answer;

@@ -29,7 +29,7 @@ static enum status packets_each(const struct live *live, struct redis_script *sc
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
         live_keys(&keys, packet_ids[i], live->partitions);
-        redis_queue_script(live->redis, &calls[i], script, REDIS_ANY, keys.key, key_count, NULL, 0);
+        redis_queue_script(live->redis, &calls[i], script, REDIS_CONFIRMED, keys.key, key_count, NULL, 0);
     }
     redis_round(live->redis);
     return codes_read(calls, count, name);
@@ -50,7 +50,7 @@ enum status live_hold_all(const struct live *live, const struct live_hold *holds
         live_keys(&keys, holds[i].packet_id, live->partitions);
         const struct str arg =
             holds[i].from_share == PACKET_NO_SHARE ? STR("") : str_u64(share_text, holds[i].from_share);
-        redis_queue_script(live->redis, &calls[i], live->hold, REDIS_ANY, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
+        redis_queue_script(live->redis, &calls[i], live->hold, REDIS_CONFIRMED, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
     }
     redis_round(live->redis);
     enum status st = ST_OK;
@@ -74,7 +74,7 @@ enum status live_remove_all(const struct live *live, const uint64_t *packet_ids,
         live_keys(&keys, packet_ids[i], live->partitions);
         const struct str args[] = { STR("UNLINK"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
                                     keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
-        redis_queue(live->redis, &calls[i], args, 5);
+        redis_queue_confirmed(live->redis, &calls[i], args, 5);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "live/close.h"
 #include "live/live.h"
+#include "settle/away.h"
 
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
@@ -54,7 +55,8 @@ enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint
     if (st == ST_OK && rows.count > 0)
         live_close_all(&s->stores->live, due, rows.count, replies);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        st = reply_read(s, due[i].packet_id, &replies[i], now_ms, closed, done);
+        st = settle_away_take(s, packet_partition(due[i].packet_id, s->stores->config->partitions),
+                              reply_read(s, due[i].packet_id, &replies[i], now_ms, closed, done));
         if (st == ST_OK)
             *e = (struct expire){ .packet_id = due[i].packet_id, .expires_ms = db_cell_i64(&rows, i, 1) };
     }

@@ -8,6 +8,7 @@
 #include "base/crash.h"
 #include "live/event.h"
 #include "live/keys.h"
+#include "settle/away.h"
 #include "settle/cursor.h"
 #include "settle/fault.h"
 #include "settle/settle_internal.h"
@@ -112,13 +113,13 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count)
     for (uint32_t i = first; i < first + count; i++) {
         struct settle_partition *p = &s->partitions[i];
         settle_partition_clear(p);
-        if (p->stopped && now_ms < p->retry_ms)
+        if ((p->stopped && now_ms < p->retry_ms) || p->away)
             continue;
         enum status loaded = p->cursor_loaded ? ST_OK : settle_cursor_load(s, p);
         if (loaded == ST_OK)
             queued[queued_count++] = p;
         else if (st == ST_OK)
-            st = loaded;
+            st = settle_away_take(s, i, loaded);
     }
     /* All reads are one round, over one connection. Loading a cursor has rounds of its own, so no read may be queued
      * before the last load. */
@@ -132,7 +133,7 @@ enum status settle_read(struct settle *s, uint32_t first, uint32_t count)
             read = ST_OK;
         }
         if (st == ST_OK)
-            st = status_idempotent(read);
+            st = settle_away_take(s, queued[i]->no, status_idempotent(read));
     }
     crash_point("settle-after-read");
     return st;

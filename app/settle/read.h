@@ -10,8 +10,8 @@ enum { SETTLE_READ_PARTITIONS_MAX = 8 }; /* streams read in one round: bounds th
  * retry time. When the stream lacks the cursor's entry, sets the partition's gap and reads nothing: recover_gaps is
  * due. A stream that can't be read stops its partition (settle_stop). After an error the partitions of other Redis
  * servers are read all the same; only what the replicas confirm is read (redis_queue_confirmed). count ≤
- * SETTLE_READ_PARTITIONS_MAX (asserted). ST_OK · ST_UNAVAILABLE: a store is unreachable · ST_INVALID: as
- * settle_cursor_load · ST_NO_MEMORY. */
+ * SETTLE_READ_PARTITIONS_MAX (asserted). ST_OK: also when some partitions are away (settle/away.h) ·
+ * ST_UNAVAILABLE: MySQL or every Redis server is unreachable · ST_INVALID: as settle_cursor_load · ST_NO_MEMORY. */
 enum status settle_read(struct settle *s, uint32_t first, uint32_t count);
 
 #endif

@@ -20,6 +20,7 @@
 #include "packet/returns.h"
 #include "packet/store.h"
 #include "packet/thanks.h"
+#include "settle/away.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
 #include "settle/give_back.h"
@@ -309,6 +310,24 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
 #define PACKETS                                                                                                        \
     "SELECT id, expires_ms, state, (SELECT COUNT(*) FROM share_return WHERE packet_id = packet.id) FROM packet"
 
+/* Recovers the packet of a row, if it needs it. call: of its state and its returns in Redis. */
+static enum status packet_check(struct settle *s, struct arena *a, const struct db_rows *rows, size_t i,
+                                const struct redis_call *call, int64_t now_ms, struct recover_done *done)
+{
+    enum snapshot_state state;
+    uint64_t packet_id = db_cell_u64(rows, i, 0);
+    bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
+    if (call->status != ST_OK)
+        return status_idempotent(call->status);
+    state_read(redis_reply_at(call->reply, 0), &state);
+    if (state != SNAPSHOT_OPEN || funding)
+        return recover_packet(s, packet_id, now_ms, done);
+    if (returns_text_count(redis_reply_str(redis_reply_at(call->reply, 1))) >= db_cell_i64(rows, i, 3))
+        return ST_OK;
+    /* an older copy of Redis: each return comes with its mark */
+    return give_back_apply(s->stores, a, packet_id, GIVE_BACK_ALL, now_ms);
+}
+
 /* Reads the state of every listed packet in Redis and recovers those that need it. rows: as PACKETS selects them. */
 static enum status packets_check(struct settle *s, struct arena *a, const struct db_rows *rows, int64_t now_ms,
                                  struct recover_done *done)
@@ -324,18 +343,10 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
     if (st == ST_OK && rows->count > 0)
         redis_round(s->stores->redis);
     for (size_t i = 0; calls != NULL && i < rows->count; i++) {
-        if (st == ST_OK)
-            st = status_idempotent(calls[i].status);
-        if (st == ST_OK) {
-            enum snapshot_state state;
-            bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
-            state_read(redis_reply_at(calls[i].reply, 0), &state);
-            if (state != SNAPSHOT_OPEN || funding)
-                st = recover_packet(s, db_cell_u64(rows, i, 0), now_ms, done);
-            else if (returns_text_count(redis_reply_str(redis_reply_at(calls[i].reply, 1))) < db_cell_i64(rows, i, 3))
-                /* an older copy of Redis: each return comes with its mark */
-                st = give_back_apply(s->stores, a, db_cell_u64(rows, i, 0), GIVE_BACK_ALL, now_ms);
-        }
+        uint64_t packet_id = db_cell_u64(rows, i, 0);
+        if (st == ST_OK && !settle_packet_is_away(s, packet_id))
+            st = settle_away_take(s, packet_partition(packet_id, s->stores->config->partitions),
+                                  packet_check(s, a, rows, i, &calls[i], now_ms, done));
         redis_call_free(&calls[i]);
     }
     return st;
@@ -363,8 +374,15 @@ static enum status walk_open(struct recover *r, struct settle *s, struct arena *
 static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_ms, struct recover_done *done)
 {
     struct db_rows rows;
-    enum status st = db_query(s->stores->db, a, &rows,
-                              PACKETS " WHERE state = 'funding' AND created_ms <= ? ORDER BY expires_ms, id LIMIT ?",
+    struct str condition = settle_away_condition(s, a); /* without it those that wait could fill the list */
+    struct str sql = condition.ptr == NULL ? STR_NONE
+                                           : arena_printf(a,
+                                                          PACKETS " WHERE state = 'funding' AND created_ms <= ?%.*s"
+                                                                  " ORDER BY expires_ms, id LIMIT ?",
+                                                          STR_ARG(condition));
+    if (sql.ptr == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_query(s->stores->db, a, &rows, sql.ptr,
                               DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
     return st == ST_OK ? packets_check(s, a, &rows, now_ms, done) : st;
 }
@@ -402,15 +420,16 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
         return ST_NO_MEMORY;
     enum status st = ST_OK;
     fences_verify(r, s);
-    if (s->stream_repaired)
+    if (s->stream_repaired || (r->skipped && settle_away_count(s) == 0))
         recover_restart(r);
-    s->stream_repaired = false;
+    s->stream_repaired = r->skipped = false;
     if (st == ST_OK)
         st = walk_funding(s, a, now_ms, done);
     if (st == ST_OK)
         st = walk_open(r, s, a, now_ms, done, &more);
     if (st == ST_OK && !more)
         r->full_walk = false;
+    r->skipped = settle_away_count(s) > 0;
     arena_free(a);
     return st;
 }

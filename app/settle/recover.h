@@ -41,6 +41,7 @@ struct recover {
                        false again at its end */
     int64_t expires_ms; /* position of the walk, with packet_id */
     uint64_t packet_id;
+    bool skipped; /* packets whose partition was away: the walk starts again once it is not */
     char opened[SETTLE_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
                                                                  opened its fence; empty: none */
 };
@@ -49,7 +50,8 @@ struct recover {
 void recover_restart(struct recover *r);
 
 /* Checks all packets in state funding that are older than a grace time, and the next thousand open ones. Call it once a
- * second; while full_walk is set, at once again. ST_OK · ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
+ * second; while full_walk is set, at once again. Skips packets whose partition is away (settle/away.h).
+ * ST_OK · ST_UNAVAILABLE: MySQL or every Redis server is unreachable · ST_NO_MEMORY. */
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
 
 /* Applies the rules above to one packet. ST_OK also if the packet must wait for its events or is in quarantine, or

@@ -15,6 +15,7 @@
 #include "live/live.h"
 #include "live/shut.h"
 #include "live/stream.h"
+#include "settle/away.h"
 #include "settle/cursor.h"
 #include "settle/fault.h"
 #include "settle/settle.h"
@@ -240,7 +241,7 @@ enum status recover_gaps(struct settle *s)
         if (!s->partitions[i].gap)
             continue;
         s->partitions[i].gap = false;
-        st = gap_repair(s, &s->partitions[i]);
+        st = settle_away_take(s, i, gap_repair(s, &s->partitions[i]));
         s->pass_due = true;
     }
     return status_retry(st);
@@ -318,6 +319,7 @@ enum status recover_fences(struct recover *r, struct settle *s, bool *open)
     char text[REDIS_FENCE_TEXT_MAX] = "", unfit[REDIS_FENCE_TEXT_MAX] = ""; /* of the last server that failed */
     enum status failed = ST_OK;
     uint32_t open_count = 0, opened_now = 0;
+    settle_away_begin(s);
     for (uint32_t i = 0; i < s->partition_count; i++) {
         bool opened = true, unconfirmed = false;
         enum status st = redis_fence_text(s->stores->redis, i, text);

@@ -5,6 +5,7 @@
 #include "io/metrics_processes.h"
 #include "io/notify.h"
 #include "io/process.h"
+#include "settle/away.h"
 #include "settle/expire.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
@@ -25,6 +26,7 @@ struct worker {
     void *extra_ctx;
     int64_t maintenance_due_ms, extra_due_ms; /* monotonic */
     bool maintenance_failed;                  /* the last time it was due */
+    uint32_t away_count;                      /* partitions that were away in the last step */
     bool failed;                              /* the last step failed, or maintenance did */
 };
 
@@ -36,7 +38,7 @@ static enum status maintain(struct worker *w)
     uint64_t closed = 0;
     enum status recovered = recover_pass(&w->recover, w->settle, clock_now_ms(), &done);
     metrics_process_beat();
-    enum status told = tell_pass(&w->tell, w->settle->stores, clock_now_ms());
+    enum status told = tell_pass(&w->tell, w->settle, clock_now_ms());
     metrics_process_beat();
     enum status expired = expire_pass(&w->expire, w->settle, clock_now_ms(), &closed, &done);
     if (closed + done.loaded + done.refunded > 0)
@@ -76,7 +78,7 @@ static enum status worker_step(struct worker *w, uint64_t *events)
         st = settle_pass(w->settle, events);
     if (st == ST_OK)
         st = recover_gaps(w->settle);
-    w->settle->pass_due = w->settle->pass_due || !open;
+    w->settle->pass_due = w->settle->pass_due || (!open && settle_away_count(w->settle) == 0);
     if (st == ST_OK)
         st = maintain_when_due(w);
     if (st == ST_OK)
@@ -95,6 +97,18 @@ static void status_log(struct worker *w, enum status st)
     else
         log_warn(st == ST_INVALID ? "settings do not match the tables, retrying" : "store unreachable, retrying",
                  "status=%s", status_name(st));
+}
+
+static void away_log(struct worker *w)
+{
+    const uint32_t count = settle_away_count(w->settle);
+    if (count == w->away_count)
+        return;
+    if (count > 0)
+        log_warn("partitions wait for their redis server", "partitions=%u", count);
+    else
+        log_info("no partition waits for its redis server any more", NULL);
+    w->away_count = count;
 }
 
 /* Pause before the next step, by the result of this one. */
@@ -122,6 +136,7 @@ enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
         notify_alive();
         st = worker_step(&w, &events);
         status_log(&w, st);
+        away_log(&w);
         (void)process_poll(NULL, 0, pause_ms(w.settle, st, events));
         if (process_restart_due())
             process_restart(NULL, 0);

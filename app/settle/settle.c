@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "live/fence.h"
+#include "settle/away.h"
 #include "settle/commit.h"
 #include "settle/fault.h"
 #include "settle/publish.h"
@@ -114,10 +115,10 @@ static enum status pass_group(struct settle *s, uint32_t first, uint32_t count, 
     enum status failed = settle_read(s, first, count);
     for (uint32_t i = first; i < first + count; i++) {
         uint64_t settled;
-        enum status st = settle_commit(s, &s->partitions[i], &settled);
+        enum status st = settle_away_take(s, i, settle_commit(s, &s->partitions[i], &settled));
         *events += settled;
-        if (st == ST_OK)
-            st = settle_publish(s, &s->partitions[i]);
+        if (st == ST_OK && !settle_is_away(s, i))
+            st = settle_away_take(s, i, settle_publish(s, &s->partitions[i]));
         if (failed == ST_OK)
             failed = st;
     }
@@ -129,6 +130,7 @@ enum status settle_pass(struct settle *s, uint64_t *events)
     enum status failed = ST_OK;
     *events = 0;
     s->pass_due = false;
+    settle_away_begin(s);
     for (uint32_t first = 0; first < s->partition_count; first += SETTLE_READ_PARTITIONS_MAX) {
         uint32_t left = s->partition_count - first;
         enum status st =

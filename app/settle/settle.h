@@ -40,6 +40,7 @@ struct settle_partition {
     bool gap;              /* the stream lacks the cursor's entry: recover_gaps is due */
     bool gap_accepted;     /* recovery has shut the packets: settle the events after the gap */
     bool stopped;          /* by a failure that no single entry causes */
+    bool away;             /* its Redis server does not answer or is not confirmed (settle/away.h) */
     bool held_due;         /* publish held shares before the position (settle/held.h): Redis may lack some */
     int64_t retry_ms;      /* monotonic time; stopped until then */
     int64_t backoff_ms;
@@ -73,8 +74,8 @@ enum status settle_new(struct stores *stores, struct settle **out);
 void settle_free(struct settle *s); /* NULL is fine */
 
 /* One pass over all partitions: reads, settles and publishes one batch of each. *events: number of settled events.
- * ST_OK even if a partition is stopped or locked by another worker · ST_UNAVAILABLE: a store is unreachable, try again
- * · ST_INVALID: as settle_cursor_load. */
+ * ST_OK even if a partition is stopped, locked by another worker, or away (settle/away.h) · ST_UNAVAILABLE: MySQL or
+ * every Redis server is unreachable, try again · ST_INVALID: as settle_cursor_load. */
 enum status settle_pass(struct settle *s, uint64_t *events);
 
 /* True while batches are smaller than configured because a contradicting event is searched. */

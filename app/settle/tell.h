@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "live/stores.h"
+#include "settle/settle.h"
 
 enum { TELL_ROWS_MAX = 500 }; /* of each table in one pass */
 
@@ -27,7 +27,8 @@ struct tell {
 };
 
 /* Tells at most TELL_ROWS_MAX pending rows of each table; the next call continues after them. Call it once a second.
- * ST_OK: also when packets can't take them yet, or are damaged, which is logged · ST_UNAVAILABLE · ST_NO_MEMORY. */
-enum status tell_pass(struct tell *t, struct stores *stores, int64_t now_ms);
+ * ST_OK: also when packets can't take them yet, are away (settle/away.h), or are damaged, which is logged
+ * · ST_UNAVAILABLE · ST_NO_MEMORY. */
+enum status tell_pass(struct tell *t, struct settle *s, int64_t now_ms);
 
 #endif

@@ -135,7 +135,21 @@ static enum status list_load(struct redis *redis, struct arena *a, uint64_t user
     return st;
 }
 
-/* Deletes these sessions and removes them from the list; entries: count of them. */
+/* Removes sessions from the list; entries: count of them. */
+static enum status entries_unlist(struct redis *redis, struct arena *a, const struct list *list,
+                                  const struct session_entry *entries, size_t count)
+{
+    struct batch b;
+    enum status st = count == 0 ? ST_OK : batch_begin(&b, redis, a, count);
+    if (st != ST_OK || count == 0)
+        return st;
+    for (size_t i = 0; i < count; i++)
+        BATCH_ADD(&b, STR("HDEL"), list->key, field_of(entries[i].key));
+    return batch_finish(&b);
+}
+
+/* Deletes sessions and removes them from the list; entries: count of them. ST_UNKNOWN also when the replicas do not
+ * confirm: a failover could bring a session back. */
 static enum status entries_end(struct redis *redis, struct arena *a, const struct list *list,
                                const struct session_entry *entries, size_t count)
 {
@@ -143,16 +157,13 @@ static enum status entries_end(struct redis *redis, struct arena *a, const struc
     enum status st = count == 0 ? ST_OK : batch_begin(&b, redis, a, count);
     if (st != ST_OK || count == 0)
         return st;
-    for (size_t i = 0; i < count; i++)
-        BATCH_ADD(&b, STR("DEL"), entries[i].key);
+    for (size_t i = 0; i < count; i++) {
+        const struct str del[] = { STR("DEL"), entries[i].key };
+        redis_queue_confirmed(redis, &b.calls[b.count++], del, 2);
+    }
     /* In a round of its own: in a cluster the list is on another server. A session that is not deleted stays listed. */
-    st = batch_run(&b);
-    batch_end(&b);
-    if (st != ST_OK)
-        return st;
-    for (size_t i = 0; i < count; i++)
-        BATCH_ADD(&b, STR("HDEL"), list->key, field_of(entries[i].key));
-    return batch_finish(&b);
+    st = batch_finish(&b);
+    return st == ST_OK ? entries_unlist(redis, a, list, entries, count) : st;
 }
 
 static int by_seen(const void *left, const void *right)
@@ -197,7 +208,7 @@ static enum status list_look_up(struct redis *redis, struct arena *a, struct lis
     if (st != ST_OK)
         return st;
     list->count = kept;
-    return entries_end(redis, a, list, gone, gone_count);
+    return entries_unlist(redis, a, list, gone, gone_count);
 }
 
 /* ---- starting ---- */

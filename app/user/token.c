@@ -120,7 +120,12 @@ static enum status copy_store(struct redis *redis, struct arena *a, struct str k
     assert(ttl_ms > 0);
     if (key.ptr == NULL || value.ptr == NULL || ttl.ptr == NULL)
         return ST_NO_MEMORY;
-    enum status st = redis_do(redis, &call, args, ARRAY_LEN(args) - (replace ? 1 : 0));
+    if (replace) /* a failover must not bring back a copy that this one replaces */
+        redis_queue_confirmed(redis, &call, args, ARRAY_LEN(args) - 1);
+    else
+        redis_queue(redis, &call, args, ARRAY_LEN(args));
+    redis_round(redis);
+    enum status st = call.status;
     *made = st == ST_OK && !redis_reply_is_nil(call.reply);
     redis_call_free(&call);
     return store_status(st);
@@ -162,7 +167,9 @@ enum status token_copies_remove(struct redis *redis, struct db *db, struct arena
         const struct str del[] = { STR("DEL"), key_of(a, hashes[i]) };
         if (del[1].ptr == NULL)
             return ST_NO_MEMORY;
-        st = store_status(redis_do(redis, &call, del, ARRAY_LEN(del)));
+        redis_queue_confirmed(redis, &call, del, ARRAY_LEN(del));
+        redis_round(redis);
+        st = store_status(call.status);
         redis_call_free(&call);
     }
     return st;

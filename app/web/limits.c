@@ -135,8 +135,8 @@ static enum status script_run(struct exchange *x, struct str take, const struct 
         if (subject.ptr == NULL || keys[i].ptr == NULL || args[1 + i].ptr == NULL)
             return ST_NO_MEMORY;
     }
-    enum status st = redis_do_script(x->app->stores.redis, &call, x->app->stores.limit, keys, LIMIT_USES_MAX, args,
-                                     1 + LIMIT_USES_MAX);
+    enum status st = redis_do_script(x->app->stores.redis, &call, x->app->stores.limit, REDIS_ANY, keys, LIMIT_USES_MAX,
+                                     args, 1 + LIMIT_USES_MAX);
     if (st == ST_OK && (!redis_reply_i64(redis_reply_at(call.reply, 0), refused) || *refused < 0 ||
                         *refused > (int64_t)count || !redis_reply_i64(redis_reply_at(call.reply, 1), wait_ms)))
         st = ST_CORRUPT;

@@ -1120,7 +1120,7 @@ static void a_repeated_call_of_a_rebuild_is_refused(void **state)
         struct redis_call call;
         int64_t code;
         assert_int_equal(redis_do_script(app->stores.redis, &call, redis_script_find(app->stores.scripts, "load"),
-                                         keys.key, 4, args, ARRAY_LEN(args)),
+                                         REDIS_ANY, keys.key, 4, args, ARRAY_LEN(args)),
                          ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
         assert_int_equal(code, wanted);

@@ -308,7 +308,7 @@ static void a_script_is_loaded_at_its_first_use_only(void **state)
     for (int use = 0; use < 3; use++) {
         struct redis_call call;
         int64_t code;
-        assert_int_equal(redis_do_script(app->stores.redis, &call, busy, keys, 1, NULL, 0), ST_OK);
+        assert_int_equal(redis_do_script(app->stores.redis, &call, busy, REDIS_ANY, keys, 1, NULL, 0), ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
         assert_int_equal(code, 1); /* LIVE_MISSING */
         redis_call_free(&call);
@@ -395,7 +395,7 @@ static void count_script_expect(struct redis_script *script)
     struct redis_call call;
     int64_t before = noscript_count();
     assert_int_equal(RUN(app->stores.redis, out, "DEL", key_text), ST_OK);
-    assert_int_equal(redis_do_script(app->stores.redis, &call, script, &key, 1, &arg, 1), ST_OK);
+    assert_int_equal(redis_do_script(app->stores.redis, &call, script, REDIS_ANY, &key, 1, &arg, 1), ST_OK);
     assert_int_equal(noscript_count(), before + 1); /* the command was repeated */
     assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 1)), key));
     assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 2)), arg));

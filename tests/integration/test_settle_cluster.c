@@ -15,9 +15,16 @@
 #include "base/clock.h"
 #include "io/redis_fence.h"
 #include "live/keys.h"
+#include "live/shut.h"
+#include "settle/away.h"
+#include "settle/expire.h"
 #include "settle/recover_stream.h"
+#include "settle/tell.h"
+#include "settle/thanks.h"
 #include "support/cluster_servers.h"
 #include "test_settle_fixture.h"
+#include "user/session.h"
+#include "user/session_list.h"
 
 enum { HOUR_MS = 3600000, WAIT_MS = 60000, LATER_MS = 5000, RECOVER_PASSES = 3 };
 
@@ -103,8 +110,10 @@ static void a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled(void
 
     assert_int_equal(grab_try(&w, id, 1, &grab), ST_UNKNOWN);
     assert_int_equal(world_grab(&w, other, 1).code, LIVE_GRABBED);
-    assert_int_equal(settle_pass(w.settle, &events), ST_UNAVAILABLE);
+    assert_int_equal(settle_pass(w.settle, &events), ST_OK);
     assert_int_equal(events, 1); /* of the other primary */
+    assert_true(world_partition(&w, id)->away);
+    assert_false(world_partition(&w, other)->away);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 0);
     struct recover r = { .full_walk = true };
     bool open = true;
@@ -119,6 +128,33 @@ static void a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled(void
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 1);
     world_audit_clean(&w);
     end(&w);
+}
+
+/* Sends packets until one is on another primary, or on the same one. */
+static uint64_t send_by_server(struct world *w, int primary, bool same, int64_t lifetime_ms)
+{
+    char key[LIVE_KEY_MAX];
+    uint64_t id;
+    do {
+        id = world_send(w, 0, PACKET_EVEN, 400, 4, lifetime_ms, -1);
+        packet_key(w, id, key);
+    } while ((cluster_servers_of(&servers, key, false) == primary) != same);
+    return id;
+}
+
+/* Thanks that Redis was not told. */
+static void thank_untold(struct world *w, uint64_t packet_id, size_t user)
+{
+    enum thanks_result result;
+    assert_int_equal(
+        thanks_say(&w->page->stores, w->arena, packet_id, w->users[user], STR("谢谢"), clock_now_ms(), &result), ST_OK);
+    assert_int_equal(result, THANKS_SAID);
+    world_sql(w, "UPDATE thanks SET applied_ms = NULL");
+}
+
+static void server_signal(int server, int signal)
+{
+    assert_int_equal(kill(servers.pids[server], signal), 0);
 }
 
 /* Opens all fences of the cluster once it works again. */
@@ -157,6 +193,172 @@ static struct live_grab grab_wait(struct world *w, uint64_t packet_id, size_t us
     return grab;
 }
 
+/* A session whose key is on this server. */
+static void session_begin(struct world *w, int server, char key[SESSION_KEY_MAX])
+{
+    char token[SESSION_TOKEN_MAX];
+    const int64_t now_ms = clock_now_ms();
+    const struct session s = { w->users[1], now_ms, now_ms, STR("xiaoqiang"), STR("小强"), true };
+    do {
+        session_token_new(token);
+        session_key_write(str_from(token), key);
+    } while (cluster_servers_of(&servers, key, false) != server);
+    assert_int_equal(session_list_start(&w->page->stores, w->arena, str_from(key), &s, STR("Firefox"), now_ms), ST_OK);
+}
+
+static void replica_promote(int primary, int replica)
+{
+    assert_int_equal(kill(servers.pids[primary], SIGKILL), 0);
+    (void)waitpid(servers.pids[primary], NULL, 0);
+    assert_int_equal(cluster_servers_cli(&servers, replica, "CLUSTER FAILOVER TAKEOVER", NULL, 0), 0);
+    assert_true(cluster_servers_wait(&servers, replica, "INFO replication", "role:master"));
+}
+
+/* Ends the session; connections that were dropped are made again after a pause. */
+static enum status session_end_wait(struct world *w, const char *key)
+{
+    const struct timespec pause = { .tv_nsec = 50000000 };
+    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    enum status st;
+    do {
+        st = session_list_end_key(&w->page->stores, w->arena, w->users[1], str_from(key));
+        if (st != ST_OK)
+            nanosleep(&pause, NULL);
+    } while (st != ST_OK && clock_monotonic_ms() < until_ms);
+    return st;
+}
+
+/* Tells Redis all thanks. Returns how many it was not told in the end. */
+static int64_t untold_wait(struct world *w)
+{
+    const struct timespec pause = { .tv_nsec = 50000000 };
+    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    int64_t untold;
+    do {
+        struct tell t = { 0 };
+        nanosleep(&pause, NULL);
+        settle_away_begin(w->settle);
+        (void)tell_pass(&t, w->settle, clock_now_ms());
+        untold = world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0);
+    } while (untold > 0 && clock_monotonic_ms() < until_ms);
+    return untold;
+}
+
+static void what_ended_stays_ended_after_a_failover(void **state)
+{
+    struct world w;
+    char key[LIVE_KEY_MAX], session[SESSION_KEY_MAX], ask[128], answer[64];
+    enum thanks_result result;
+    (void)state;
+    begin(&w, "auto");
+    const struct stores *page = &w.page->stores;
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    packet_key(&w, id, key);
+    (void)world_grab(&w, id, 1);
+    world_drain(&w);
+    int primary = cluster_servers_of(&servers, key, false);
+    session_begin(&w, primary, session);
+
+    /* Without the replica nothing of it counts. */
+    int replica = replica_cut(primary, key);
+    assert_int_equal(session_list_end_key(page, w.arena, w.users[1], str_from(session)), ST_UNKNOWN);
+    assert_int_equal(thanks_say(&w.page->stores, w.arena, id, w.users[1], STR("谢谢"), clock_now_ms(), &result), ST_OK);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1);
+    assert_int_equal(live_tombstone(&w.settler->stores.live, id + (uint64_t)w.config->partitions), ST_UNKNOWN);
+
+    replica_join(primary, replica);
+    assert_int_equal(session_end_wait(&w, session), ST_OK);
+    assert_int_equal(untold_wait(&w), 0);
+
+    replica_promote(primary, replica);
+    (void)snprintf(ask, sizeof ask, "EXISTS '%s'", session);
+    assert_int_equal(cluster_servers_cli(&servers, replica, ask, answer, sizeof answer), 0);
+    assert_int_equal(atoi(answer), 0);
+    (void)snprintf(ask, sizeof ask, "HGET '%s' thanks_count", key);
+    assert_int_equal(cluster_servers_cli(&servers, replica, ask, answer, sizeof answer), 0);
+    assert_int_equal(atoi(answer), 1);
+    end(&w);
+}
+
+struct apart {
+    uint64_t dead, dead_due; /* on the primary that is lost */
+    uint64_t gap, due;       /* on others */
+};
+
+/* What the worker does in one step. */
+static void step_without_a_primary(struct world *w, struct recover *r, uint64_t *closed, struct recover_done *done)
+{
+    struct tell t = { 0 };
+    struct expire e = { 0 };
+    uint64_t events;
+    bool open;
+    assert_int_equal(recover_fences(r, w->settle, &open), ST_OK);
+    assert_int_equal(settle_pass(w->settle, &events), ST_OK);
+    assert_int_equal(recover_gaps(w->settle), ST_OK);
+    assert_int_equal(recover_pass(r, w->settle, clock_now_ms() + LATER_MS, done), ST_OK);
+    assert_int_equal(tell_pass(&t, w->settle, clock_now_ms()), ST_OK);
+    assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), closed, done), ST_OK);
+}
+
+/* Steps of the worker until the others are repaired, closed and told. */
+static void others_go_on(struct world *w, const struct apart *a)
+{
+    struct recover r = { .full_walk = true };
+    struct recover_done done = { 0 };
+    uint64_t closed = 0;
+    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    assert_int_equal(world_redis(w, a->gap, "DEL {ev}"), 1);
+    while ((done.loaded == 0 || world_packet(w, a->due).state != PACKET_CLOSED ||
+            world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0) > 1) &&
+           clock_monotonic_ms() < until_ms)
+        step_without_a_primary(w, &r, &closed, &done);
+    assert_true(world_partition(w, a->dead)->away);
+    assert_true(r.skipped);
+    assert_true(closed > 0);
+    assert_true(done.loaded > 0);
+    assert_int_equal(done.faults, 0);
+    assert_int_equal(world_packet(w, a->due).state, PACKET_CLOSED);
+    assert_int_equal(world_packet(w, a->dead_due).state, PACKET_OPEN);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL AND packet_id = ?", a->dead),
+                     1);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1);
+    assert_int_equal(grab_try(w, a->gap, 2, &(struct live_grab){ 0 }), ST_OK); /* it was rebuilt */
+}
+
+static void without_one_primary_the_others_are_repaired_expired_and_told(void **state)
+{
+    struct world w;
+    struct apart a;
+    char key[LIVE_KEY_MAX];
+    (void)state;
+    begin(&w, "auto");
+    a.dead = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
+    packet_key(&w, a.dead, key);
+    int primary = cluster_servers_of(&servers, key, false), replica = cluster_servers_of(&servers, key, true);
+    a.gap = send_by_server(&w, primary, false, HOUR_MS);
+    a.dead_due = send_by_server(&w, primary, true, -1);
+    a.due = send_by_server(&w, primary, false, -1);
+    (void)world_grab(&w, a.dead, 1);
+    (void)world_grab(&w, a.gap, 1);
+    world_drain(&w);
+    thank_untold(&w, a.dead, 1);
+    thank_untold(&w, a.gap, 1);
+
+    server_signal(replica, SIGSTOP);
+    server_signal(primary, SIGSTOP);
+    others_go_on(&w, &a);
+
+    server_signal(primary, SIGCONT);
+    server_signal(replica, SIGCONT);
+    fences_open(&w);
+    while (world_packet(&w, a.dead_due).state != PACKET_CLOSED) { /* the time limit of the test ends it */
+        (void)world_expire(&w, NULL);
+        world_drain(&w);
+    }
+    world_audit_clean(&w);
+    end(&w);
+}
+
 static void a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired(void **state)
 {
     struct world w;
@@ -172,10 +374,7 @@ static void a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired(void **
     world_drain(&w);
     (void)world_grab(&w, id, 3); /* never settled: lost with the primary */
 
-    assert_int_equal(kill(servers.pids[primary], SIGKILL), 0);
-    (void)waitpid(servers.pids[primary], NULL, 0);
-    assert_int_equal(cluster_servers_cli(&servers, replica, "CLUSTER FAILOVER TAKEOVER", NULL, 0), 0);
-    assert_true(cluster_servers_wait(&servers, replica, "INFO replication", "role:master"));
+    replica_promote(primary, replica);
     fences_open(&w);
 
     /* What was settled holds: same users, same shares; the third user takes the next share anew. */
@@ -199,6 +398,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled),
+        cmocka_unit_test(without_one_primary_the_others_are_repaired_expired_and_told),
+        cmocka_unit_test(what_ended_stays_ended_after_a_failover),
         cmocka_unit_test(a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static int tell_all(struct world *w)
     struct tell t = { 0 };
     int passes = 0;
     do
-        assert_int_equal(tell_pass(&t, &w->settler->stores, clock_now_ms()), ST_OK);
+        assert_int_equal(tell_pass(&t, w->settle, clock_now_ms()), ST_OK);
     while (++passes < PASSES_MAX && t.thanks.packet_id != 0);
     return passes;
 }

@@ -1,0 +1,61 @@
+#include "settle/away.h"
+
+#include "base/buf.h"
+#include "io/db.h"
+#include "io/redis_cluster.h"
+#include "live/keys.h"
+#include "packet/packet.h"
+
+void settle_away_begin(struct settle *s)
+{
+    for (uint32_t i = 0; i < s->partition_count; i++)
+        s->partitions[i].away = false;
+}
+
+uint32_t settle_away_count(const struct settle *s)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->partition_count; i++)
+        count += s->partitions[i].away;
+    return count;
+}
+
+bool settle_is_away(const struct settle *s, uint32_t partition)
+{
+    return s->partitions[partition].away;
+}
+
+bool settle_packet_is_away(const struct settle *s, uint64_t packet_id)
+{
+    return settle_is_away(s, packet_partition(packet_id, s->stores->config->partitions));
+}
+
+enum status settle_away_take(struct settle *s, uint32_t partition, enum status st)
+{
+    char own[LIVE_KEY_MAX], other[LIVE_KEY_MAX];
+    const struct redis *redis = s->stores->redis;
+    if (status_idempotent(st) != ST_UNAVAILABLE || !redis_is_cluster(redis) || !db_is_connected(s->stores->db))
+        return st;
+    struct str key = live_events_key(own, partition);
+    for (uint32_t i = 0; i < s->partition_count; i++)
+        if (i == partition || redis_is_same_server(redis, key, live_events_key(other, i)))
+            s->partitions[i].away = true;
+    return settle_away_count(s) < s->partition_count ? ST_OK : ST_UNAVAILABLE;
+}
+
+struct str settle_away_condition(const struct settle *s, struct arena *a)
+{
+    struct buf list = BUF_EMPTY;
+    if (settle_away_count(s) == 0)
+        return STR("");
+    for (uint32_t i = 0, count = 0; i < s->partition_count; i++)
+        if (s->partitions[i].away) {
+            db_comma(&list, count++);
+            buf_u64(&list, i);
+        }
+    struct str text =
+        list.failed ? STR_NONE
+                    : arena_printf(a, " AND id %% %u NOT IN (%.*s)", s->partition_count, STR_ARG(buf_view(&list)));
+    buf_free(&list);
+    return text;
+}

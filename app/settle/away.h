@@ -1,0 +1,29 @@
+/* Partitions that are away: their Redis server does not answer, or its replicas do not confirm. With one server of a
+ * Redis Cluster lost the worker goes on with the partitions of the others. Use: settle_away_begin at the begin of a
+ * step, then settle_away_take for the status of each task of one partition, and skip what is away. Without a cluster no
+ * partition is ever away: all are on one server, whose loss ends the step. */
+#ifndef HB_SETTLE_AWAY_H
+#define HB_SETTLE_AWAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "settle/settle.h"
+
+/* No partition is away. */
+void settle_away_begin(struct settle *s);
+/* st: of a task of the partition that used both stores. When it is ST_UNAVAILABLE and MySQL is not the reason, all
+ * partitions of the same Redis server are away from now on, and the status is ST_OK. Else it is st. ST_UNAVAILABLE when
+ * that was the last server. */
+enum status settle_away_take(struct settle *s, uint32_t partition, enum status st);
+bool settle_is_away(const struct settle *s, uint32_t partition);
+/* The partition of a packet. */
+bool settle_packet_is_away(const struct settle *s, uint64_t packet_id);
+uint32_t settle_away_count(const struct settle *s);
+/* " AND id % N NOT IN (…)": the packets, by the column id, that are not away; empty when none is. STR_NONE: no memory.
+ */
+struct str settle_away_condition(const struct settle *s, struct arena *a);
+
+#endif
