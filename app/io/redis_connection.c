@@ -17,7 +17,8 @@
 
 enum {
     IDLE_CHECK_MS = 20, /* a connection unused for longer is tested before its next use */
-    CONNECT_PARTS = 4   /* of several servers, one has this part of a round's time to connect */
+    CONNECT_PARTS = 4,  /* of several servers, one has this part of a round's time to connect */
+    AVOID_MS = 10000    /* one of several addresses whose replicas did not confirm */
 };
 
 int64_t redis_retry_pause_ms(const struct redis_node *node)
@@ -55,6 +56,8 @@ static bool server_read(struct redis_node *node, const redisReply *info, bool of
     struct str id = info_field(info, STR("\nrun_id:"));
     bool is_replica = str_equal(info_field(info, STR("\nrole:")), STR("slave"));
     bool is_loading = str_equal(info_field(info, STR("\nloading:")), STR("1"));
+    if (!str_to_i64(info_field(info, STR("\nconnected_slaves:")), &node->has_replicas))
+        node->has_replicas = 0;
     node->is_cluster = str_equal(info_field(info, STR("\nredis_mode:")), STR("cluster"));
     if (id.len == 0 || id.len >= REDIS_RUN_ID_MAX)
         return false;
@@ -135,21 +138,52 @@ static int64_t part_deadline_ms(const struct redis *r, int64_t deadline_ms)
     return until_ms < deadline_ms ? until_ms : deadline_ms;
 }
 
-/* Tries the configured addresses in order. */
+void redis_avoid(struct redis *r, struct redis_node *node, const char *why)
+{
+    r->avoid_until_ms[node->index] = clock_monotonic_ms() + AVOID_MS;
+    redis_drop(node, why);
+}
+
+static bool connection_open_at(struct redis *r, struct redis_node *node, size_t index, int64_t deadline_ms)
+{
+    const struct address *to = &r->addresses.items[index];
+    bool of_several = r->addresses.count > 1;
+    if (!connection_try(r, node, to, of_several, of_several ? part_deadline_ms(r, deadline_ms) : deadline_ms))
+        return false;
+    node->address = *to;
+    node->index = index;
+    node->has_address = node->is_cluster;
+    node->unconfirmed_since_ms = 0;
+    return true;
+}
+
+/* Of several primaries, the one that a failover has replaced has lost its replicas, though it may not know yet that it
+ * is none any more. */
+static bool is_preferred(const struct redis *r, const struct redis_node *node)
+{
+    return r->addresses.count == 1 || node->is_cluster || node->has_replicas >= r->replicas;
+}
+
+/* Tries the configured addresses in order: first for a primary with enough replicas, then for any. */
 static bool connection_open_any(struct redis *r, struct redis_node *node, int64_t deadline_ms)
 {
+    bool is_left[ADDRESSES_MAX] = { false };
+    const int64_t now_ms = clock_monotonic_ms();
     if (address_list_read(str_from(r->config->redis), &r->addresses) != NULL)
         r->addresses.count = 0; /* config_load refuses it */
     redis_replicas_read(r);
     for (size_t i = 0; i < r->addresses.count; i++) {
-        const struct address *to = &r->addresses.items[i];
-        bool of_several = r->addresses.count > 1;
-        if (!connection_try(r, node, to, of_several, of_several ? part_deadline_ms(r, deadline_ms) : deadline_ms))
+        is_left[i] = now_ms < r->avoid_until_ms[i] && r->addresses.count > 1;
+        if (is_left[i] || !connection_open_at(r, node, i, deadline_ms))
             continue;
-        node->address = *to;
-        node->has_address = node->is_cluster;
-        return true;
+        if (is_preferred(r, node))
+            return true;
+        redis_close(node);
+        is_left[i] = true;
     }
+    for (size_t i = 0; i < r->addresses.count; i++)
+        if (is_left[i] && connection_open_at(r, node, i, deadline_ms))
+            return true;
     return false;
 }
 

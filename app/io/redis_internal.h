@@ -46,6 +46,8 @@ struct redis_node {
     bool has_address;      /* of a cluster; without one the configured addresses are tried */
     bool serves;           /* of a cluster: it is a primary with slots */
     bool is_cluster;       /* it said so */
+    int64_t has_replicas;  /* how many were connected to it, by INFO */
+    size_t index;          /* of its address in the list of the configured ones; without has_address */
     redisContext *context; /* NULL: not connected */
     int64_t retry_at_ms;   /* monotonic: do not connect before */
     int64_t last_used_ms;  /* monotonic: end of the last successful transfer */
@@ -57,7 +59,8 @@ struct redis_node {
     struct redis_call wait;        /* the WAIT behind the commands of a flight */
     bool waits;                    /* there is one */
     bool unconfirmed_logged;
-    struct buf out; /* the commands of a flight to this node, when they are not the whole queue */
+    int64_t unconfirmed_since_ms; /* monotonic; 0: the last WAIT was confirmed, or there was none yet */
+    struct buf out;               /* the commands of a flight to this node, when they are not the whole queue */
     struct pending *list;
     size_t count, cap;
 };
@@ -66,12 +69,13 @@ struct redis {
     const struct config *config;
     struct redis_node nodes[REDIS_NODES_MAX];
     size_t node_count;
-    int64_t replicas;              /* how many have to confirm; by redis_replicas */
-    int64_t replicas_ms;           /* the time that this may take in a round */
-    struct address_list addresses; /* by config, read at each attempt to connect */
-    struct redis_cluster *cluster; /* NULL: it is none, or not known to be one */
-    uint64_t connections;          /* made so far, to any node */
-    uint64_t rounds;               /* begun so far */
+    int64_t replicas;                      /* how many have to confirm; by redis_replicas */
+    int64_t replicas_ms;                   /* the time that this may take in a round */
+    struct address_list addresses;         /* by config, read at each attempt to connect */
+    int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: the others are tried first */
+    struct redis_cluster *cluster;         /* NULL: it is none, or not known to be one */
+    uint64_t connections;                  /* made so far, to any node */
+    uint64_t rounds;                       /* begun so far */
     redis_fence_key *fence_key;
     uint32_t fence_count;                    /* 0: every fence is shut */
     int64_t fence_read_ms[REDIS_FENCES_MAX]; /* monotonic: when it was found open */
@@ -178,6 +182,8 @@ bool redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t d
 void redis_close(struct redis_node *node);
 /* After a failed connect or a missed deadline: until the next attempt. */
 int64_t redis_retry_pause_ms(const struct redis_node *node);
+/* Leaves one of several addresses, which is tried after the others for a while. */
+void redis_avoid(struct redis *r, struct redis_node *node, const char *why);
 /* Logs the reason and closes the connection. Does not touch the calls in flight. */
 void redis_drop(struct redis_node *node, const char *why);
 

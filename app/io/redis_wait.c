@@ -3,10 +3,14 @@
  * replicas answers commands as before, until it notices; what it takes then is lost, and WAIT is what tells. */
 #include "io/redis_internal.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/redis_reply.h"
 
-enum { AUTO_REPLICAS = 1 };
+enum {
+    AUTO_REPLICAS = 1,
+    LEAVE_MS = 1000 /* one of several addresses, after its replicas have not confirmed for so long */
+};
 
 void redis_replicas_read(struct redis *r)
 {
@@ -59,6 +63,18 @@ static void confirmation_log(const struct redis *r, struct redis_node *node, boo
     node->unconfirmed_logged = !confirmed;
 }
 
+/* A primary that a failover has replaced, and that still says that it is one, must not be used for ever. */
+static void unconfirmed_leave(struct redis *r, struct redis_node *node, bool confirmed)
+{
+    const int64_t now_ms = clock_monotonic_ms();
+    if (confirmed || r->cluster != NULL || r->addresses.count == 1 || node->context == NULL)
+        node->unconfirmed_since_ms = 0;
+    else if (node->unconfirmed_since_ms == 0)
+        node->unconfirmed_since_ms = now_ms;
+    else if (now_ms - node->unconfirmed_since_ms >= LEAVE_MS)
+        redis_avoid(r, node, "its replicas do not confirm");
+}
+
 void redis_wait_read(struct redis *r, const struct redis_flight *f)
 {
     int64_t replicas = 0;
@@ -73,6 +89,7 @@ void redis_wait_read(struct redis *r, const struct redis_flight *f)
         redis_drop(node, "it is a replica");
         redis_map_doubt(r);
     }
+    unconfirmed_leave(r, node, confirmed);
     for (size_t i = 0; i < f->count && !confirmed; i++) {
         struct redis_call *call = f->list[i].call;
         if (!f->list[i].confirm || call->status != ST_OK)

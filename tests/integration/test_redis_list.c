@@ -1,4 +1,4 @@
-/* io/redis with a list of two addresses: a primary and its replica, which change places. */
+/* io/redis with a list of addresses: primaries and replicas that change places. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #include "base/clock.h"
 #include "io/redis.h"
 
-enum { WAIT_MS = 60000, PAUSE_NS = 50000000, PORT_FIRST = 22700, PORT_COUNT = 600 };
+enum { SERVERS = 4, WAIT_MS = 60000, PAUSE_NS = 50000000, PORT_FIRST = 22700, PORT_COUNT = 600 };
 
 static char dir[] = "/tmp/hb-list-XXXXXX";
-static int ports[2];
-static pid_t pids[2];
+static int ports[SERVERS];
+static pid_t pids[SERVERS];
 static struct config config;
 static struct redis *r;
 
@@ -60,36 +60,91 @@ static bool reads_are_confirmed(void)
     return false;
 }
 
+static bool server_answers(int server)
+{
+    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    while (clock_monotonic_ms() < until_ms)
+        if (cli(server, "PING") == 0)
+            return true;
+    return false;
+}
+
 static int setup(void **state)
 {
+    bool ok = true;
     (void)state;
     signal(SIGPIPE, SIG_IGN);
     if (mkdtemp(dir) == NULL)
         return 1;
-    ports[0] = PORT_FIRST + getpid() % (PORT_COUNT / 2) * 2;
-    ports[1] = ports[0] + 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < SERVERS; i++) {
+        ports[i] = PORT_FIRST + getpid() % (PORT_COUNT / SERVERS) * SERVERS + i;
         pids[i] = fork();
         if (pids[i] == 0)
             server_run(ports[i]);
     }
+    for (int i = 0; i < SERVERS; i++)
+        ok = ok && server_answers(i);
+    return !ok;
+}
+
+/* A client of the first count servers. */
+static void client_begin(int count)
+{
+    size_t len = 0;
     config_defaults(&config);
     config.redis_timeout_ms = 2000;
-    snprintf(config.redis, sizeof config.redis, "127.0.0.1:%d, 127.0.0.1:%d", ports[0], ports[1]);
+    for (int i = 0; i < count; i++)
+        len += (size_t)snprintf(config.redis + len, sizeof config.redis - len, "%s127.0.0.1:%d", i > 0 ? ", " : "",
+                                ports[i]);
     r = redis_new(&config);
+    assert_non_null(r);
+}
+
+/* Makes a server the replica of another one, or a primary. */
+static void replica_of(int server, int primary)
+{
+    char words[64];
+    if (primary < 0)
+        snprintf(words, sizeof words, "REPLICAOF NO ONE");
+    else
+        snprintf(words, sizeof words, "REPLICAOF 127.0.0.1 %d", ports[primary]);
+    assert_int_equal(cli(server, words), 0);
+}
+
+static bool has_replica(int server)
+{
+    const struct timespec pause = { .tv_nsec = PAUSE_NS };
     int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    while (clock_monotonic_ms() < until_ms)
-        if (cli(0, "PING") == 0 && cli(1, "PING") == 0)
-            return r == NULL;
-    return 1;
+    while (clock_monotonic_ms() < until_ms) {
+        char command[256];
+        snprintf(command, sizeof command, "timeout 60 redis-cli -p %d INFO replication | grep -q state=online",
+                 ports[server]);
+        if (system(command) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* The server to which the client is connected. */
+static int server_in_use(void)
+{
+    struct redis_call call;
+    const struct str get[] = { STR("CONFIG"), STR("GET"), STR("port") };
+    int found = -1;
+    if (redis_do(r, &call, get, 3) == ST_OK)
+        for (int i = 0; i < SERVERS; i++)
+            if (atoi(call.reply->element[1]->str) == ports[i])
+                found = i;
+    redis_call_free(&call);
+    return found;
 }
 
 static int teardown(void **state)
 {
     char command[64];
     (void)state;
-    redis_free(r);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < SERVERS; i++) {
         (void)kill(pids[i], SIGKILL);
         (void)waitpid(pids[i], NULL, 0);
     }
@@ -97,24 +152,85 @@ static int teardown(void **state)
     return system(command);
 }
 
+static int client_end(void **state)
+{
+    (void)state;
+    redis_free(r);
+    for (int i = 0; i < SERVERS; i++) {
+        (void)kill(pids[i], SIGCONT);
+        (void)cli(i, "REPLICAOF NO ONE");
+    }
+    return 0;
+}
+
 /* Nobody ends the connections of the demoted server, as Sentinel does. */
 static void a_demoted_server_is_left_also_by_those_who_only_read(void **state)
 {
     (void)state;
-    char words[64];
-    snprintf(words, sizeof words, "REPLICAOF 127.0.0.1 %d", ports[0]);
-    assert_int_equal(cli(1, words), 0);
+    client_begin(2);
+    replica_of(1, 0);
     assert_true(reads_are_confirmed());
-    assert_int_equal(cli(1, "REPLICAOF NO ONE"), 0);
-    snprintf(words, sizeof words, "REPLICAOF 127.0.0.1 %d", ports[1]);
-    assert_int_equal(cli(0, words), 0);
+    replica_of(1, -1);
+    replica_of(0, 1);
     assert_true(reads_are_confirmed());
+}
+
+static void of_two_primaries_the_one_with_replicas_is_used(void **state)
+{
+    (void)state;
+    replica_of(2, 1);
+    assert_true(has_replica(1));
+    client_begin(2);
+    assert_true(reads_are_confirmed());
+    assert_int_equal(server_in_use(), 1);
+}
+
+static void without_replicas_the_first_primary_is_used(void **state)
+{
+    (void)state;
+    client_begin(2);
+    assert_int_equal(server_in_use(), 0);
+}
+
+/* The old primary is not told that it was replaced: its connections stay, and it says that it is a primary. */
+static void a_primary_that_lost_its_replica_to_another_one_is_left(void **state)
+{
+    (void)state;
+    replica_of(2, 0);
+    assert_true(has_replica(0));
+    client_begin(2);
+    assert_true(reads_are_confirmed());
+    assert_int_equal(server_in_use(), 0);
+    replica_of(2, 1);
+    assert_true(reads_are_confirmed());
+    assert_int_equal(server_in_use(), 1);
+}
+
+/* The old primary was cut off from its replica, and still counts it. */
+static void a_primary_whose_replica_is_silent_is_left(void **state)
+{
+    (void)state;
+    replica_of(2, 0);
+    replica_of(3, 1);
+    assert_true(has_replica(0));
+    assert_true(has_replica(1));
+    client_begin(2);
+    assert_true(reads_are_confirmed());
+    assert_int_equal(server_in_use(), 0);
+    assert_int_equal(kill(pids[2], SIGSTOP), 0);
+    assert_int_equal(cli(0, "SET k v"), 0);
+    assert_true(reads_are_confirmed());
+    assert_int_equal(server_in_use(), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_demoted_server_is_left_also_by_those_who_only_read),
+        cmocka_unit_test_teardown(a_demoted_server_is_left_also_by_those_who_only_read, client_end),
+        cmocka_unit_test_teardown(of_two_primaries_the_one_with_replicas_is_used, client_end),
+        cmocka_unit_test_teardown(without_replicas_the_first_primary_is_used, client_end),
+        cmocka_unit_test_teardown(a_primary_that_lost_its_replica_to_another_one_is_left, client_end),
+        cmocka_unit_test_teardown(a_primary_whose_replica_is_silent_is_left, client_end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
