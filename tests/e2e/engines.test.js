@@ -1,0 +1,135 @@
+// The main flow in the engines of other browsers, Firefox and WebKit, with and without JavaScript: somebody registers,
+// deposits and sends; somebody else follows the link, registers, opens, and reads list, records and wallet.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { firefox } from './support/firefox.js';
+import { PASSWORD, audit, poll, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+import { webkit } from './support/webkit.js';
+
+const ENGINES = { Firefox: firefox, WebKit: webkit };
+const SUBMIT = 'main form button[type=submit]';
+
+// Runs work with a browser of this engine, which must have told no error.
+async function withBrowser(engine, options, work) {
+  const page = await engine(options);
+  try {
+    await work(page);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.close();
+  }
+}
+
+// Whether scripts run: one without JavaScript that ran them would prove nothing.
+async function runsScripts(page) {
+  await page.goto('data:text/html,<main id="m">off</main><script>m.textContent="on"</script>');
+  return await page.text() === 'on';
+}
+
+// The browser's own language is that of the machine.
+async function inChinese(page) {
+  await page.goto(`${site.url}/login`);
+  if (await page.has('button[name=language][value=zh-CN]')) await page.click('button[name=language]');
+  await poll('the page is in Chinese', () => page.has('html[lang=zh-CN]'));
+}
+
+const at = (page, path) => poll(`the page ${path}`, async () => new RegExp(`^${site.url}${path}$`).test(await page.url()));
+
+async function says(page, text) {
+  let last = '';
+  await poll(`the page says ${text}`, async () => {
+    last = await page.text().catch(() => '');
+    return text.test(last);
+  }).catch((error) => assert.fail(`${error.message}: ${last}`));
+}
+
+async function register(page, nickname, next = '/') {
+  await page.goto(`${site.url}/register${next === '/' ? '' : `?next=${next}`}`);
+  await page.fill('[name=username]', unique('e'));
+  await page.fill('[name=nickname]', nickname);
+  await page.fill('[name=password]', PASSWORD);
+  await page.click(SUBMIT);
+  await at(page, next);
+}
+
+async function logOut(page) {
+  await page.click('form[action="/logout"] button');
+  await at(page, '/');
+  await page.goto(`${site.url}/wallet`);
+  await at(page, '/login.*');
+}
+
+// The path of a packet of 2 shares of 2.50.
+async function send(page) {
+  await page.goto(`${site.url}/wallet`);
+  await page.fill('[name=amount]', '20');
+  await page.click('form[action="/wallet/deposit"] button');
+  await says(page, /20\.00/);
+  await page.goto(`${site.url}/send`);
+  await page.click('label:has([name=kind][value=even])');
+  await page.fill('[name=amount]', '2.50');
+  await page.fill('[name=count]', '2');
+  await page.fill('[name=greeting]', '早安');
+  await page.click('form[action="/send"] button[type=submit]');
+  await at(page, '/p/[0-9a-z]{26}');
+  return new URL(await page.url()).pathname;
+}
+
+async function open(page, path) {
+  await page.goto(site.url + path);
+  await says(page, /早安/);
+  await page.click(`form[action="${path}/open"] button`);
+  await at(page, path);
+  await says(page, /2\.50\s*元/);
+  await says(page, /存入零钱|入账中/);
+  await says(page, /小明/);
+}
+
+// The share is there once it is settled.
+async function reads(page) {
+  for (const [path, text] of [['/records/received', /阿红[^]*2\.50/], ['/wallet', /2\.50/]]) {
+    await poll(`${path} has the share`, async () => {
+      await page.goto(site.url + path);
+      return text.test(await page.text());
+    });
+  }
+}
+
+async function changesLanguage(page) {
+  for (const language of ['en', 'zh-CN']) {
+    await page.click('button[name=language]');
+    await says(page, new RegExp(words(language, 'balance'), 'i'));
+  }
+}
+
+for (const [name, engine] of Object.entries(ENGINES)) {
+  for (const javaScript of [true, false]) {
+    test(`${name}: register, send, open, list, records, wallet, language; JavaScript ${javaScript ? 'on' : 'off'}`, async () => {
+      await withBrowser(engine, { javaScript }, async (page) => {
+        assert.equal(await runsScripts(page), javaScript);
+        await inChinese(page);
+        await register(page, '阿红');
+        const path = await send(page);
+        await logOut(page);
+        await register(page, '小明', path);
+        await open(page, path);
+        await reads(page);
+        await changesLanguage(page);
+      });
+    });
+  }
+
+  test(`${name}: the page is dark for whom the system is`, async () => {
+    const colors = [];
+    for (const dark of [false, true]) {
+      await withBrowser(engine, { dark }, async (page) => {
+        await page.goto(`${site.url}/login`);
+        colors.push(Math.max(.../\d+, \d+, \d+/.exec(await page.color())[0].split(', ').map(Number)));
+      });
+    }
+    assert.ok(colors[0] > 200 && colors[1] < 60, `the brightest channel of the background: ${colors}`);
+  });
+}
+
+test('all money is accounted for', () => audit());
