@@ -14,6 +14,7 @@
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
     form.addEventListener('submit', function (event) {
+      if (event.submitter && event.submitter.name === 'language') return;
       if (sent) { event.preventDefault(); return; }
       sent = true;
       button.setAttribute('aria-disabled', 'true');

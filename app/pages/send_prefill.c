@@ -8,6 +8,7 @@
 #include "packet/rules.h"
 #include "packet/store.h"
 #include "web/field_types.h"
+#include "web/kept_form.h"
 #include "web/security_log.h"
 
 enum { OPENING_AHEAD_MIN_MS = 60000 }; /* the form has minutes */
@@ -112,9 +113,8 @@ enum status send_prefill(struct exchange *x, struct prefill *out)
     if (query.again.len > 0)
         return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
                                                                           : ST_NOT_FOUND;
-    if (query.to.len > 0) {
+    kept_form_copy(&x->query, &out->form);
+    if (query.to.len > 0 && form_get(&out->form, "kind", NULL).len == 0)
         fill(&out->form, "kind", packet_kind_name(PACKET_EXCLUSIVE));
-        fill(&out->form, "to", query.to);
-    }
     return ST_OK;
 }

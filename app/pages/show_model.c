@@ -280,5 +280,6 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     value_page_bool(m, &m->root, "show_list", list_allowed);
     value_page_text(m, &m->root, "path", path);
     value_page_text(m, &m->root, "url", url);
+    value_page_text(m, &m->root, "register_url", arena_printf(a, "/register?next=%.*s", STR_ARG(path)));
     value_page_text(m, &m->root, "login_url", arena_printf(a, "/login?next=%.*s", STR_ARG(path)));
 }

@@ -3,8 +3,6 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 
-enum { COOKIE_LIFETIME_S = 365 * 86400 };
-
 struct language_form {
     enum language language;
     struct str next; /* a local path, or empty */
@@ -40,6 +38,6 @@ enum step language_submit(struct exchange *x)
         respond_empty(x, 204);
     else
         respond_see_other(x, form.next.len > 0 ? form.next : STR("/"));
-    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(form.language)), COOKIE_LIFETIME_S);
+    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(form.language)), LANGUAGE_COOKIE_S);
     return STEP_DONE;
 }

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "user/account.h"
+#include "user/invitation.h"
 #include "user/login_limits.h"
 #include "user/pages_internal.h"
 #include "user/passkey_page.h"
@@ -43,6 +44,8 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     form_typed_model(m, form, login_fields, typed);
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
+    invitation_model(x, m, next);
+    value_page_bool(m, &m->root, "expired", form_get(&x->query, "expired", NULL).len > 0);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
     value_page_text(m, &m->root, "recovery_url", next_url(x->arena, "/login/recovery", next));
 }
@@ -52,7 +55,7 @@ enum step login_show(struct exchange *x)
     struct model m;
 
     if (x->visitor.user_id != 0) {
-        respond_see_other(x, STR("/"));
+        respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
     login_model(x, &m, &x->query, next_from_query(x));
@@ -137,5 +140,5 @@ enum step login_submit(struct exchange *x)
         return STEP_DONE;
     }
     security_log(x, SECURITY_LOGIN, user.id, NULL);
-    return answer_user(x, 200, &user, form.next.len > 0 ? form.next : STR("/"));
+    return answer_user(x, 200, &user, path_after_login(form.next));
 }

@@ -6,11 +6,13 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to / (303).
+/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to next (303).
  *
  * Model, all of it page-only:
  *   form       { username, next }: the typed texts; next is a local path or the empty string
+ *   expired    the session ended while the visitor had a form open
  *   register_url, recovery_url  "/register" and "/login/recovery" with the same next
+ *   invitation  the packet that next leads to (user/invitation.h); absent: none
  *   passkey_site  the domain of passkeys; absent where there are none
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"

@@ -12,6 +12,11 @@ struct str next_from_query(struct exchange *x)
     return next;
 }
 
+struct str path_after_login(struct str next)
+{
+    return next.len > 0 ? next : STR("/");
+}
+
 struct str next_url(struct arena *a, const char *page, struct str next)
 {
     if (next.len == 0)

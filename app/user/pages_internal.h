@@ -8,6 +8,8 @@
 
 /* The query's `next` when it is a local path, else the empty string. */
 struct str next_from_query(struct exchange *x);
+/* next, or the home page. */
+struct str path_after_login(struct str next);
 /* The address of page with the query ?next=, percent-encoded: "/login?next=/p/…%3Fafter%3D3". Just page when next is
  * empty. STR_NONE without memory. */
 struct str next_url(struct arena *a, const char *page, struct str next);

@@ -65,7 +65,7 @@ enum step recovery_login_show(struct exchange *x)
     struct model m;
 
     if (x->visitor.user_id != 0) {
-        respond_see_other(x, STR("/"));
+        respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
     page_model(x, &m, &x->query, next_from_query(x));

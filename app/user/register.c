@@ -1,6 +1,7 @@
 #include "user/register.h"
 
 #include "user/account.h"
+#include "user/invitation.h"
 #include "user/pages_internal.h"
 #include "user/password.h"
 #include "user/session.h"
@@ -17,6 +18,7 @@ static void register_model(struct exchange *x, struct model *m, const struct for
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, register_fields, typed);
     value_page_text(m, form, "next", next);
+    invitation_model(x, m, next);
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
 
@@ -25,7 +27,7 @@ enum step register_show(struct exchange *x)
     struct model m;
 
     if (x->visitor.user_id != 0) {
-        respond_see_other(x, STR("/"));
+        respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
     register_model(x, &m, &x->query, next_from_query(x));
@@ -98,5 +100,5 @@ enum step register_submit(struct exchange *x)
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)
         return answer_user(x, 201, &user, next_url(x->arena, "/login", next));
-    return answer_user(x, 201, &user, next.len > 0 ? next : STR("/"));
+    return answer_user(x, 201, &user, path_after_login(next));
 }

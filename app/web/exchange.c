@@ -39,7 +39,7 @@ bool exchange_prefers(const struct exchange *x, struct str media_type)
 struct str exchange_page_path(const struct exchange *x)
 {
     if (x->params.id.len == 0)
-        return STR("/");
+        return x->form_path.len > 0 ? x->form_path : STR("/");
     return (struct str){ x->path.ptr, (size_t)(x->params.id.ptr + x->params.id.len - x->path.ptr) };
 }
 

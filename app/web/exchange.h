@@ -85,6 +85,7 @@ struct exchange {
     struct form query; /* decoded query fields */
     struct form form;  /* decoded body fields of a POST */
     struct route_params params;
+    struct str form_path; /* of a POST without an id: the page that it belongs to; empty: the home page */
     uint64_t id; /* the decoded params.id; the router has answered a forged or mistyped one with 404, before any I/O */
     struct visitor visitor;
     int64_t now_ms; /* time at which the request was read */
@@ -121,7 +122,8 @@ struct str exchange_param(const struct exchange *x, const char *cgi_name);
 struct str exchange_cookie(const struct exchange *x, struct str name);
 /* True when Accept names the type before JSON and HTML. */
 bool exchange_prefers(const struct exchange *x, struct str media_type);
-/* The path up to and including its id: the page that a form posted there belongs to. The home page without an id. */
+/* The page that a form posted there belongs to: the path up to and including its id; without an id the longest part of
+ * the path that can be read by GET, at least the home page. */
 struct str exchange_page_path(const struct exchange *x);
 /* The template in the visitor's language. NULL: there is no template of this name. */
 const struct mustache *exchange_template(const struct exchange *x, const char *name);

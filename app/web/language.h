@@ -9,6 +9,7 @@
 enum language { LANGUAGE_ZH_CN, LANGUAGE_EN, LANGUAGES };
 
 #define LANGUAGE_COOKIE "language" /* its value is a language tag */
+enum { LANGUAGE_COOKIE_S = 365 * 86400 };
 
 /* The BCP 47 tag. It is also the name of the catalogue, templates/text/TAG.txt. */
 const char *language_tag(enum language language);

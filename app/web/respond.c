@@ -1,10 +1,12 @@
 #include "web/respond.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/utf8.h"
 #include "web/etag.h"
+#include "web/kept_form.h"
 #include "web/router.h"
 #include "web/stream.h"
 #include "web/text.h"
@@ -171,8 +173,8 @@ void respond_public_json(struct exchange *x, const struct model *m, struct str c
     body_json(x, m);
 }
 
-/* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of the form, which shows
- * what has happened. */
+/* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of the packet, which
+ * shows what has happened, or to the form with what was typed when nothing has happened. */
 static void retry_model(struct exchange *x, const struct problem *p, struct model *m)
 {
     if (p->retry_after_s <= 0)
@@ -182,6 +184,8 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
         value_page_text(m, &m->root, "retry_url", x->target);
     else if (x->params.id.len > 0)
         value_page_text(m, &m->root, "page_url", exchange_page_path(x));
+    else if (strcmp(p->type, "unknown") != 0) /* nothing has changed */
+        value_page_text(m, &m->root, "retry_url", kept_form_url(x));
 }
 
 /* Every page is UTF-8, so a malformed address is not shown on the page that refuses it. Pages that are no problem have

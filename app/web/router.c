@@ -11,6 +11,7 @@
 #include "io/metrics.h"
 #include "io/metrics_processes.h"
 #include "web/bearer.h"
+#include "web/kept_form.h"
 #include "web/limits.h"
 #include "web/origin.h"
 #include "web/respond.h"
@@ -102,6 +103,22 @@ const struct route *route_find(const struct router *router, struct str method, s
     return NULL;
 }
 
+/* The longest beginning of the path, in whole segments, that some pool serves by GET. */
+static struct str path_of_page(const struct router *router, struct str path)
+{
+    struct route_params params;
+    while (path.len > 1) {
+        for (size_t i = 0; i < router->count; i++)
+            if (strcmp(router->routes[i].method, "GET") == 0 &&
+                path_matches(str_from(router->routes[i].path), path, &params))
+                return path;
+        do
+            path.len--;
+        while (path.len > 0 && path.ptr[path.len] != '/');
+    }
+    return STR("/");
+}
+
 struct str route_allow_text(unsigned methods)
 {
     bool get = (methods & 1U << METHOD_GET) != 0, post = (methods & 1U << METHOD_POST) != 0;
@@ -170,6 +187,8 @@ static const struct problem *request_problem(const struct router *router, struct
         respond_header(x, "Allow", route_allow_text(methods));
         return &PROBLEM_METHOD;
     }
+    if (x->method == METHOD_POST && x->params.id.len == 0)
+        x->form_path = path_of_page(router, x->path);
     if (x->fcgi->body_too_large)
         return &PROBLEM_TOO_LARGE;
     if (x->fcgi->body_broken)
@@ -201,11 +220,13 @@ static void answer_login_needed(struct exchange *x)
         respond_problem(x, &PROBLEM_UNAUTHORIZED);
         return;
     }
-    /* After the login, a GET is repeated. A POST can't be repeated, so the page that it belongs to is shown. When the
-     * address is too long, the home page is shown. */
-    struct str next = x->method == METHOD_POST ? exchange_page_path(x) : x->target;
+    /* After the login, a GET is repeated. A POST can't be repeated, so the page that it belongs to is shown, with what
+     * was typed; its visitor was logged in before. When the address is too long, the home page is shown. */
+    bool posted = x->method == METHOD_POST;
+    struct str next = posted ? kept_form_url(x) : x->target;
     if (origin_path_is_local(next))
-        respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s", STR_ARG(form_encode(x->arena, next))));
+        respond_see_other(x, arena_printf(x->arena, "/login?next=%.*s%s", STR_ARG(form_encode(x->arena, next)),
+                                          posted ? "&expired=1" : ""));
     else
         respond_see_other(x, STR("/login"));
 }
@@ -383,16 +404,30 @@ static enum step handler_step(struct exchange *x)
     return step;
 }
 
+/* Who reloads the address of a form that was posted gets the page of the form. */
+static bool get_leads_to_page(const struct router *router, struct exchange *x)
+{
+    if (x->wants_json || (x->method != METHOD_GET && x->method != METHOD_HEAD))
+        return false;
+    buf_reset(&x->headers); /* Allow */
+    respond_see_other(x, path_of_page(router, x->path));
+    return true;
+}
+
 static enum step first_step(const struct router *router, struct exchange *x)
 {
     struct str method = exchange_param(x, "REQUEST_METHOD");
     request_read(x, method);
     traffic_begun(router->pool, x);
     const struct problem *problem = request_problem(router, x, method);
+    if (problem == &PROBLEM_METHOD && get_leads_to_page(router, x))
+        return STEP_DONE;
     if (problem != NULL) {
         respond_problem(x, problem);
         return STEP_DONE;
     }
+    if (kept_form_switches_language(x))
+        return STEP_DONE;
     if (x->route->needs & WANT_VISITOR) {
         x->visitor_pending = x->app->visitor_queue(x);
         if (x->visitor_pending)

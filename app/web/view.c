@@ -4,6 +4,7 @@
 #include "base/money.h"
 #include "base/utf8.h"
 #include "web/assets.h"
+#include "web/kept_form.h"
 
 enum { AVATAR_HUES = 12 };
 
@@ -69,7 +70,7 @@ void view_site_model(struct exchange *x, struct model *m)
     struct value *site = value_page_object(m, &m->root, "site");
     assets_model(x->app->assets, m, site);
     value_page_text(m, site, "base_url", str_from(x->app->stores.config->base_url));
-    value_page_text(m, site, "path", x->method == METHOD_POST ? STR("") : x->target);
+    value_page_text(m, site, "path", x->method == METHOD_POST ? kept_form_url(x) : x->target);
     zone_model(x, m, site);
     value_page_bool(m, site, "demo", x->app->stores.config->demo);
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);

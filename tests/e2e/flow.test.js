@@ -192,7 +192,7 @@ test('a logged-out visitor sees whose packet it is and is led to the login', asy
   assert.equal(json.seed, null);
   const open = await visitor.postHtml(`/p/${sent.json.id}/open`, {});
   assert.equal(open.status, 303);
-  assert.equal(open.headers.get('location'), `/login?next=/p/${sent.json.id}`);
+  assert.equal(open.headers.get('location'), `/login?next=/p/${sent.json.id}&expired=1`);
   assert.equal((await visitor.post(`/p/${sent.json.id}/open`, {})).status, 401);
 });
 

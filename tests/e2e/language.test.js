@@ -210,12 +210,12 @@ for (const javaScriptEnabled of [true, false]) {
     page.setDefaultTimeout(15_000);
     const shown = () => page.getAttribute('html', 'lang');
     const change = async () => {
-      await Promise.all([page.waitForNavigation(), page.click('form[action="/language"] button')]);
+      await Promise.all([page.waitForNavigation(), page.click('button[name=language]')]);
     };
-    const there = `${site.url}/login?next=%2Fwallet`;
+    const there = `${site.url}/login?next=/wallet`;
     await page.goto(there);
     assert.equal(await shown(), 'zh-CN');
-    assert.equal(await page.innerText('form[action="/language"] button'), words('zh-CN', 'switch_name'));
+    assert.equal(await page.innerText('button[name=language]'), words('zh-CN', 'switch_name'));
     await change();
     assert.deepEqual([page.url(), await shown()], [there, 'en']);
     await page.goto(`${site.url}/register`);

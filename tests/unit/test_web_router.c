@@ -203,13 +203,34 @@ static void allow_names_the_methods_of_the_path(void **state)
     (void)state;
     assert_allows(POOL_PAGE, "POST", "/", "GET, HEAD");
     assert_allows(POOL_HOT, "DELETE", "/p/abc", "GET, HEAD");
-    assert_allows(POOL_HOT, "GET", "/p/abc/open", "POST");
-    assert_allows(POOL_HOT, "HEAD", "/p/abc/open", "POST");
-    assert_allows(POOL_AUTH, "GET", "/logout", "POST");
+    assert_allows(POOL_HOT, "PUT", "/p/abc/open", "POST");
+    assert_allows(POOL_AUTH, "PUT", "/logout", "POST");
     assert_allows(POOL_PAGE, "PUT", "/send", "GET, HEAD, POST");
     assert_allows(POOL_PAGE, "OPTIONS", "/send", "GET, HEAD, POST");
     /* The methods of all pools, not only of this one. */
     assert_allows(POOL_HOT, "POST", "/split", "GET, HEAD, POST");
+}
+
+/* Who reloads the address of a form that was posted. */
+static void the_address_of_a_form_leads_a_reader_to_its_page(void **state)
+{
+    (void)state;
+    static const struct {
+        enum pool pool;
+        const char *method, *path, *location;
+    } cases[] = { { POOL_HOT, "GET", "/p/abc/open", "Location: /p/abc" },
+                  { POOL_HOT, "HEAD", "/p/abc/open", "Location: /p/abc" },
+                  { POOL_AUTH, "GET", "/logout", "Location: /" } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct served a;
+        answers = 0;
+        serve(&a, cases[i].pool, cases[i].method, cases[i].path);
+        assert_int_equal(a.x.status, 303);
+        assert_true(has_header(&a, cases[i].location));
+        assert_false(has_header(&a, "Allow: POST"));
+        assert_int_equal(answers, 0);
+        served_end(&a);
+    }
 }
 
 /* Expects that GET uri redirects a guest to location. */
@@ -302,6 +323,7 @@ int main(void)
         cmocka_unit_test(a_wrong_method_is_distinguished_from_a_wrong_path),
         cmocka_unit_test(a_pool_serves_only_its_own_routes),
         cmocka_unit_test(allow_names_the_methods_of_the_path),
+        cmocka_unit_test(the_address_of_a_form_leads_a_reader_to_its_page),
         cmocka_unit_test(the_login_returns_a_guest_to_the_address_unless_it_is_too_long),
         cmocka_unit_test(browsers_may_post_only_from_pages_of_this_site),
         cmocka_unit_test(a_request_without_both_headers_is_allowed),

@@ -268,7 +268,7 @@ const problems = [
   { name: 'packet not found', as: 'sender', path: '/p/00000000000000000000000000', status: 404 },
   { name: 'bad request', as: 'sender', path: '/records/sent?before=x', status: 400 },
   { name: 'cross-origin', as: 'sender', path: '/send', post: { kind: 'even' }, elsewhere: true, status: 403 },
-  { name: 'method', as: 'sender', path: '/logout', status: 405 },
+  { name: 'method', as: 'sender', path: '/', post: {}, status: 405 },
   { name: 'media type', as: 'sender', path: '/send', post: 'kind=even', type: 'text/plain', status: 415 },
   { name: 'nginx too large', as: 'sender', path: '/send', post: 'a'.repeat(20_000), status: 413 },
   { name: 'nginx too many', path: '/login', post: {}, status: 429, trouble: 'logins limited', before: knockOften },

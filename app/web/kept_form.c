@@ -1,0 +1,53 @@
+#include "web/kept_form.h"
+
+#include "base/array.h"
+#include "web/origin.h"
+#include "web/respond.h"
+#include "web/router.h"
+
+/* The fields that may be part of an address; long ones come last, because what does not fit is left out. */
+static const char *const KEPT[] = {
+    "next",  "username",  "nickname", "kind",     "amount", "amount_of", "count",
+    "split", "share_min", "lifetime", "opens_at", "cover",  "greeting",  "to",
+};
+
+void kept_form_copy(const struct form *typed, struct form *out)
+{
+    out->count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(KEPT); i++) {
+        struct str value = form_get(typed, KEPT[i], NULL);
+        if (value.len > 0)
+            out->fields[out->count++] = (struct form_field){ str_from(KEPT[i]), value };
+    }
+}
+
+struct str kept_form_url(const struct exchange *x)
+{
+    struct form kept;
+    struct str url = exchange_page_path(x);
+    if (x->route == NULL || (x->route->needs & KEEP_FORM) == 0)
+        return url;
+    kept_form_copy(&x->form, &kept);
+    char before = '?';
+    for (size_t i = 0; i < kept.count && url.ptr != NULL; i++) {
+        struct str longer =
+            arena_printf(x->arena, "%.*s%c%.*s=%.*s", STR_ARG(url), before, STR_ARG(kept.fields[i].name),
+                         STR_ARG(str_or_empty(form_encode(x->arena, kept.fields[i].value))));
+        if (longer.len > NEXT_BYTES_MAX)
+            continue;
+        url = longer;
+        before = '&';
+    }
+    return url;
+}
+
+bool kept_form_switches_language(struct exchange *x)
+{
+    enum language language;
+    if (x->method != METHOD_POST || (x->route->needs & KEEP_FORM) == 0 || x->wants_json ||
+        !language_from_tag(form_get(&x->form, "language", NULL), &language))
+        return false;
+    respond_see_other(x, kept_form_url(x));
+    respond_cookie(x, STR(LANGUAGE_COOKIE), str_from(language_tag(language)), LANGUAGE_COOKIE_S);
+    return true;
+}

@@ -1,0 +1,140 @@
+// What was typed, and the page that a visitor is on the way to, survive a switch of the language, a login and a failure.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client, PASSWORD, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser?.close());
+
+const TYPED = { kind: 'even', amount: '¥1.5', count: '３', greeting: '谢谢 & 再见', to: 'somebody-else' };
+const values = (page, names) => page.evaluate((list) => list.map((name) => document.querySelector(`form#kept [name=${name}]:not([type=radio]), form#kept [name=${name}]:checked`).value), names);
+const fill = async (page) => {
+  await page.check(`[name=kind][value=${TYPED.kind}]`, { force: true });
+  for (const name of ['amount', 'count', 'greeting', 'to']) await page.fill(`[name=${name}]`, TYPED[name]);
+};
+const press = (page, selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
+const kept = (page) => values(page, Object.keys(TYPED));
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = `JavaScript ${javaScriptEnabled ? 'on' : 'off'}`;
+
+  test(`a half-filled send form survives the switch of the language, ${how}`, async () => {
+    const { client } = await newUser({ yuan: '5' });
+    const page = await clientPage(browser, client, { javaScriptEnabled, locale: 'zh-CN' });
+    await page.goto(`${site.url}/send`);
+    await fill(page);
+    await press(page, 'button[name=language]');
+    assert.equal(await page.getAttribute('html', 'lang'), 'en');
+    assert.deepEqual(await kept(page), Object.values(TYPED));
+    assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');
+    await page.context().close();
+  });
+
+  test(`next and the names survive the switch of the language, also after a refusal, ${how}`, async () => {
+    const page = await (await browser.newContext({ javaScriptEnabled, locale: 'zh-CN' })).newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto(`${site.url}/register?next=%2Fwallet%3Fbefore%3Dx`);
+    await page.fill('[name=username]', '-');
+    await page.fill('[name=nickname]', '小明');
+    await page.fill('[name=password]', 'a secret password');
+    await press(page, 'main button[type=submit]');
+    await page.waitForSelector('.errors');
+    await press(page, 'button[name=language]');
+    assert.equal(await page.getAttribute('html', 'lang'), 'en');
+    assert.deepEqual(await values(page, ['username', 'nickname', 'password', 'next']), ['-', '小明', '', '/wallet?before=x']);
+    assert.doesNotMatch(page.url(), /password|secret/);
+    await page.click('main a[href^="/login?"]');
+    assert.deepEqual(await values(page, ['next']), ['/wallet?before=x']);
+    await page.context().close();
+  });
+
+  test(`a session that ends while a form is filled loses nothing but the session, ${how}`, async () => {
+    const { client, username } = await newUser({ yuan: '5' });
+    const page = await clientPage(browser, client, { javaScriptEnabled, locale: 'zh-CN' });
+    await page.goto(`${site.url}/send`);
+    await fill(page);
+    await page.context().clearCookies();
+    await press(page, 'main button.wide');
+    assert.equal(new URL(page.url()).pathname, '/login');
+    assert.equal(await page.innerText('[role=status]'), words('zh-CN', 'login_expired'));
+    await page.fill('[name=username]', username);
+    await page.fill('[name=password]', PASSWORD);
+    await press(page, 'main button[type=submit]');
+    assert.equal(new URL(page.url()).pathname, '/send');
+    assert.deepEqual(await kept(page), Object.values(TYPED));
+    assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');
+    await page.context().close();
+  });
+}
+
+test('passphrases, passwords and request keys are never part of an address', async () => {
+  const fields = { kind: 'lucky', amount: '1', count: '1', phrase: 'open sesame', password: 'pw', request_key: 'rk', code: 'cc' };
+  const { client } = await newUser();
+  for (const visitor of [new Client(), client]) {
+    const answer = await visitor.postHtml('/send', { ...fields, language: 'en' });
+    assert.equal(answer.headers.get('location'), '/send?kind=lucky&amount=1&count=1');
+  }
+  const guest = await new Client().postHtml('/send', fields);
+  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&amount=1&count=1').replaceAll('%2F', '/')}&expired=1`);
+});
+
+test('what does not fit into an address is left out, and the rest stays', async () => {
+  const to = Array.from({ length: 100 }, (_, i) => `somebody-${i}`).join(' ');
+  const answer = await new Client().postHtml('/send', { kind: 'even', amount: '1', greeting: '好', to, language: 'en' });
+  assert.equal(answer.headers.get('location'), '/send?kind=even&amount=1&greeting=%E5%A5%BD');
+});
+
+test('a visitor who is logged in already goes on to next', async () => {
+  const { client } = await newUser();
+  for (const page of ['/login', '/register', '/login/recovery']) {
+    assert.equal((await client.getHtml(`${page}?next=/wallet`)).headers.get('location'), '/wallet', page);
+    assert.equal((await client.getHtml(`${page}?next=//evil.example`)).headers.get('location'), '/', page);
+  }
+});
+
+test('login and registration for a packet show who sent it, and the greeting unless it is for one person', async () => {
+  const sender = await newUser({ nickname: '艾丽', yuan: '10' });
+  const receiver = await newUser();
+  const lucky = (await sendPacket(sender, { kind: 'lucky', amount: '1', count: '1', greeting: '新年好' })).json.id;
+  const exclusive = (await sendPacket(sender, { kind: 'exclusive', amount: '1', to: receiver.username, greeting: '悄悄话' })).json.id;
+  for (const page of ['/login', '/register']) {
+    const invited = (await new Client().getHtml(`${page}?next=/p/${lucky}`)).text;
+    assert.match(invited, /艾丽/);
+    assert.match(invited, /新年好/);
+    const named = (await new Client().getHtml(`${page}?next=/p/${exclusive}`)).text;
+    assert.match(named, /艾丽/);
+    assert.doesNotMatch(named, /悄悄话/);
+    for (const next of ['/wallet', '/p/', '/p/00000000000000000000000000']) {
+      assert.doesNotMatch((await new Client().getHtml(`${page}?next=${next}`)).text, /class="[^"]*invitation/, next);
+    }
+  }
+  const typed = await new Client().postHtml('/login', { username: unique('nobody'), password: 'wrong-password', next: `/p/${lucky}` });
+  assert.equal(typed.status, 422);
+  assert.match(typed.text, /艾丽/);
+});
+
+test('a form that finds a store away leads back to itself with what was typed', async () => {
+  await site.dev('stop', 'redis');
+  try {
+    const answer = await new Client().postHtml('/login', { username: 'somebody', password: 'x'.repeat(9), next: '/wallet' });
+    assert.equal(answer.status, 503);
+    assert.ok(answer.text.includes('href="/login?next=/wallet&amp;username=somebody"'), answer.text);
+  } finally {
+    await site.dev('start', 'redis');
+  }
+});
+
+test('the address of a form that was posted leads a reader to its page', async () => {
+  const { client } = await newUser({ yuan: '5' });
+  const { id } = (await sendPacket({ client }, { kind: 'lucky', amount: '1', count: '1' })).json;
+  const pages = { '/wallet/deposit': '/wallet', '/logout': '/', '/language': '/', '/login/passkey': '/login',
+    [`/p/${id}/open`]: `/p/${id}`, [`/p/${id}/thanks`]: `/p/${id}`, '/account/sessions/end': '/account' };
+  for (const [path, page] of Object.entries(pages)) {
+    const answer = await client.getHtml(path);
+    assert.deepEqual([answer.status, answer.headers.get('location')], [303, page], path);
+  }
+  const json = await client.get('/wallet/deposit');
+  assert.deepEqual([json.status, json.headers.get('allow')], [405, 'POST']);
+});
