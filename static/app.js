@@ -55,9 +55,10 @@
     var copied = function () { message.textContent = message.getAttribute('data-copied'); };
     var by_hand = function () { field.select(); if (document.execCommand('copy')) copied(); };
     button.hidden = false;
+    var text = button.getAttribute('data-text');
     button.addEventListener('click', function () {
       message.textContent = '';
-      if (navigator.clipboard) navigator.clipboard.writeText(field.value).then(copied, by_hand); else by_hand();
+      if (navigator.clipboard) navigator.clipboard.writeText(text || field.value).then(copied, by_hand); else by_hand();
     });
   });
 
@@ -70,7 +71,7 @@
     if (!navigator.share) return;
     button.hidden = false;
     button.addEventListener('click', function () {
-      navigator.share({ title: button.getAttribute('data-title'), url: button.getAttribute('data-share') })
+      navigator.share({ title: button.getAttribute('data-title'), text: button.getAttribute('data-text'), url: button.getAttribute('data-share') })
         .catch(function () { /* the visitor closed the share sheet */ });
     });
   });
@@ -84,6 +85,16 @@
       to.value = (before && before + ' ') + chip.getAttribute('data-to');
       form.dispatchEvent(new Event('change'));
       to.focus();
+    });
+  });
+
+  /* A usual amount is put into the field. */
+  all('[data-amount]', function (chip) {
+    chip.addEventListener('click', function (event) {
+      var amount = document.getElementById('amount');
+      event.preventDefault();
+      amount.value = chip.getAttribute('data-amount');
+      amount.focus();
     });
   });
 

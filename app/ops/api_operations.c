@@ -366,7 +366,8 @@ const struct api_operation api_operations[] = {
       .group = "wallet",
       .says = "Demo money, on a demo site only",
       .form = deposit_fields,
-      .fields = FIELDS({ "amount", "yuan", "100" }, KEY),
+      .fields =
+          FIELDS({ "amount", "yuan", "100" }, KEY, { "next", "a page of this site, where a browser goes then", NULL }),
       .answers = ANSWERS({ 201, "Deposit", "credited" }),
       .refusals = REFUSALS({ 404, "not-found", "this is no demo site" }) },
 

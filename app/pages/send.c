@@ -1,5 +1,7 @@
 #include "pages/send.h"
 
+#include <string.h>
+
 #include "base/array.h"
 #include "base/money.h"
 #include "io/metrics.h"
@@ -14,6 +16,7 @@
 #include "pages/send_receivers.h"
 #include "settle/fund.h"
 #include "user/store.h"
+#include "web/kept_form.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -207,6 +210,29 @@ static enum status opens_check(struct exchange *x, const struct send_order *orde
     return ST_INVALID;
 }
 
+/* What is missing for this amount. Money that has arrived meanwhile may be enough: then a cent is named. */
+static enum status balance_short(struct exchange *x, int64_t amount_fen, struct form_errors *errors)
+{
+    int64_t balance_fen;
+    enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
+    if (st != ST_OK)
+        return st == ST_NOT_FOUND ? ST_CORRUPT : st;
+    int64_t missing_fen = amount_fen > balance_fen ? amount_fen - balance_fen : 1;
+    form_fail_with(errors, "amount", "text/balance_short", money_text(x->arena, missing_fen));
+    return ST_OK;
+}
+
+/* Where the missing money can be had, and the way back to this form. */
+static void deposit_url_model(struct exchange *x, struct model *m, const struct form_errors *errors)
+{
+    struct str url = kept_form_url(x);
+    for (size_t i = 0; i < errors->count; i++)
+        if (strcmp(errors->items[i].text, "text/balance_short") == 0)
+            value_page_text(m, &m->root, "deposit_url",
+                            arena_printf(x->arena, "/wallet?amount=%.*s&next=%.*s", STR_ARG(errors->items[i].value),
+                                         STR_ARG(str_or_empty(form_encode(x->arena, str_or_empty(url))))));
+}
+
 /* Reads the order, looks up the receivers and sends. ST_INVALID with messages in errors: mistakes that the sender can
  * correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct fund_packet *funded,
@@ -225,7 +251,7 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
     st = fund_packet(&x->app->stores, x->arena, sender, &receivers, order, x->now_ms, funded);
     if (st == ST_OK && funded->result == FUND_BALANCE_SHORT)
-        form_fail(errors, "amount", "text/balance_short");
+        st = balance_short(x, order->amount_fen, errors);
     if (st == ST_OK && funded->result == FUND_OTHER_ORDER)
         form_fail(errors, "request_key", "text/request_key_used");
     return st == ST_OK && errors->count > 0 ? ST_INVALID : st;
@@ -248,7 +274,7 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
         return STEP_DONE;
     }
     folds_model(x, &m, &x->form, errors, false);
-    value_page_bool(&m, &m.root, "balance_short", funded->result == FUND_BALANCE_SHORT);
+    deposit_url_model(x, &m, errors);
     if (key_used)
         value_page_text(&m, &m.root, "other_path", present_packet_path(x, funded->packet.id));
     respond_form_errors_with(x, "pages/send", &m, errors, &problem);

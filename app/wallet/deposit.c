@@ -35,6 +35,7 @@ const struct field deposit_fields[] = {
       .member = offsetof(struct deposit, request_key),
       .no_echo = true,
       .malformed = "text/form_stale" },
+    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct deposit, next), .no_echo = true },
     { .name = NULL },
 };
 
@@ -95,16 +96,17 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
 /* ---- the page ---- */
 
 /* Shows the form again; a refused request key is replaced by a new one. */
-static enum step deposit_refuse(struct exchange *x, struct str request_key, const struct form_errors *e)
+static enum step deposit_refuse(struct exchange *x, const struct deposit *d, const struct form_errors *e)
 {
     struct model m;
     enum status st = ST_OK;
+    struct deposit_form form = { form_get(&x->form, "amount", NULL), d->request_key, d->next };
 
     if (form_failed(e, "request_key"))
-        request_key = request_key_new(x->arena);
+        form.request_key = request_key_new(x->arena);
     model_init(&m, x->arena);
     if (!x->wants_json)
-        st = statement_model(x, &m, (struct list_key){ 0 }, form_get(&x->form, "amount", NULL), request_key);
+        st = statement_model(x, &m, (struct list_key){ 0 }, &form);
     if (st == ST_OK)
         respond_form_errors(x, "pages/wallet", &m, e);
     else
@@ -118,7 +120,7 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 
     x->fallback_problem = &DEPOSIT_UNKNOWN;
     if (!x->wants_json) {
-        respond_see_other(x, STR("/wallet"));
+        respond_see_other(x, d->next.len > 0 ? d->next : STR("/wallet"));
         return STEP_DONE;
     }
     model_init(&m, x->arena);
@@ -130,7 +132,7 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 
 enum step deposit_submit(struct exchange *x)
 {
-    struct deposit d = { .user_id = x->visitor.user_id };
+    struct deposit d = { .user_id = x->visitor.user_id, .next = STR("") };
     struct form_errors e;
 
     if (!x->app->stores.config->demo) {
@@ -145,7 +147,7 @@ enum step deposit_submit(struct exchange *x)
         st = ST_INVALID;
     }
     if (st == ST_INVALID)
-        return deposit_refuse(x, d.request_key, &e);
+        return deposit_refuse(x, &d, &e);
     if (st == ST_OK) {
         log_info("deposit", "user_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d", d.user_id, d.amount_fen,
                  d.repeated);

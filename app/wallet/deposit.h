@@ -15,11 +15,12 @@ struct deposit {
     uint64_t user_id;
     int64_t amount_fen;     /* in; with ST_EXISTS also out: the amount of the first deposit */
     struct str request_key; /* valid (web/form.h) */
+    struct str next;        /* a local path to go back to, or empty */
     int64_t balance_fen;    /* out: balance of the wallet after the deposit; on a repeat, the current one */
     bool repeated;          /* out: the key was used before, nothing was changed */
 };
 
-/* The form of /wallet/deposit: sets amount_fen and request_key of struct deposit. */
+/* The form of /wallet/deposit: sets amount_fen, request_key and next of struct deposit. */
 extern const struct field deposit_fields[];
 
 /* Makes the deposit, at most once for each (user_id, request_key); a repeat returns the first one. After a lost reply
@@ -28,9 +29,9 @@ extern const struct field deposit_fields[];
  * such wallet · ST_UNAVAILABLE, ST_NO_MEMORY: nothing was changed. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
-/* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional). HTML 303
- * /wallet, JSON 201 {amount_fen, balance_fen}. Refused: 422 with pages/wallet and its model (wallet/statement.h);
- * errors at "amount" or "request_key". */
+/* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional), next.
+ * HTML 303 to next, else /wallet; JSON 201 {amount_fen, balance_fen}. Refused: 422 with pages/wallet and its model
+ * (wallet/statement.h); errors at "amount" or "request_key". */
 enum step deposit_submit(struct exchange *x);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
+#include "web/field_types.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -126,8 +127,24 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
         entry_model(x, m, list, &s->entries[i]);
 }
 
-enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
-                            struct str request_key)
+/* Usual amounts in yuan, and links that put one into the form. */
+static void presets_model(struct model *m, struct value *form, struct str next)
+{
+    static const char *const PRESETS[] = { "50", "100", "200", "500" };
+    struct value *list = value_page_list(m, form, "presets");
+    for (size_t i = 0; i < ARRAY_LEN(PRESETS); i++) {
+        struct value *preset = value_add_object(m, list);
+        struct str url = arena_printf(m->arena, "/wallet?amount=%s", PRESETS[i]);
+        if (next.len > 0)
+            url = arena_printf(m->arena, "%.*s&next=%.*s", STR_ARG(str_or_empty(url)),
+                               STR_ARG(str_or_empty(form_encode(m->arena, next))));
+        value_page_text(m, preset, "amount", str_from(PRESETS[i]));
+        value_page_text(m, preset, "url", url);
+    }
+}
+
+enum status statement_model(struct exchange *x, struct model *m, struct list_key before,
+                            const struct deposit_form *deposit)
 {
     struct statement statement;
     const struct statement *s = &statement;
@@ -151,8 +168,10 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     }
     if (x->app->stores.config->demo) {
         struct value *form = value_page_object(m, &m->root, "form");
-        value_page_text(m, form, "amount", typed_amount);
-        value_page_text(m, form, "request_key", request_key);
+        value_page_text(m, form, "amount", deposit->amount);
+        value_page_text(m, form, "request_key", deposit->request_key);
+        value_page_text(m, form, "next", deposit->next);
+        presets_model(m, form, deposit->next);
     }
     return ST_OK;
 }
@@ -162,17 +181,25 @@ const struct field statement_fields[] = {
     { .name = NULL },
 };
 
+static const struct field prefill_fields[] = {
+    { .name = "amount", .type = &FIELD_TEXT, .member = offsetof(struct deposit_form, amount) },
+    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct deposit_form, next) },
+    { .name = NULL },
+};
+
 enum step statement_show(struct exchange *x)
 {
     struct list_key before = { 0 };
+    struct deposit_form deposit = { STR(""), request_key_new(x->arena), STR("") };
     struct model m;
 
     if (!query_read(x, statement_fields, &before)) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;
     }
+    (void)query_read(x, prefill_fields, &deposit); /* an empty field counts as none */
     model_init(&m, x->arena);
-    enum status st = statement_model(x, &m, before, STR(""), request_key_new(x->arena));
+    enum status st = statement_model(x, &m, before, &deposit);
     if (st == ST_OK)
         respond_model(x, 200, "pages/wallet", &m);
     else

@@ -41,7 +41,7 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
 /* Appends the entries to a list, as `entries` of the model below. */
 void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s);
 
-/* GET /wallet?before=KEY: pages/wallet. A malformed key: 400.
+/* GET /wallet?before=KEY: pages/wallet. ?amount=YUAN&next=PATH fills the deposit form. A malformed key: 400.
  *
  * Model:
  *   balance_fen   number;                      page-only: balance_text "12.34"
@@ -55,15 +55,21 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00" } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
- *   form          { amount, request_key }: typed amount (empty at first) and the form's key; only with site.demo, when
+ *   form          { amount, request_key, next }: typed amount (at first that of the query), the form's key, and where
+ *                 it leads; presets [ { amount, url } ] are usual amounts; only with site.demo, when
  *                 the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
  * After a refused deposit (422) also: errors [ { field, message } ], error { amount?, request_key? }. */
 enum step statement_show(struct exchange *x);
 
-/* Adds the model above to m, which the caller has initialised. before: as for statement_read. typed_amount and
- * request_key: the values of the deposit form. */
-enum status statement_model(struct exchange *x, struct model *m, struct list_key before, struct str typed_amount,
-                            struct str request_key);
+/* The values of the deposit form. */
+struct deposit_form {
+    struct str amount, request_key; /* amount: as typed */
+    struct str next;                /* where the user goes afterwards; empty: the wallet */
+};
+
+/* Adds the model above to m, which the caller has initialised. before: as for statement_read. */
+enum status statement_model(struct exchange *x, struct model *m, struct list_key before,
+                            const struct deposit_form *deposit);
 
 /* The query of /wallet. */
 extern const struct field statement_fields[];

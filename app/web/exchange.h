@@ -92,10 +92,11 @@ struct exchange {
 
     /* progress */
     const struct route *route;
-    bool visitor_pending; /* the session lookup is queued; its reply is not read yet */
-    bool visitor_known;   /* the session was read: user_id 0 means a guest */
-    unsigned step;        /* of the handler, from 0 */
-    void *state;          /* for the handler's use; from the arena */
+    const struct problem *refused; /* the answer, once the session was read for the page's header; NULL: none */
+    bool visitor_pending;          /* the session lookup is queued; its reply is not read yet */
+    bool visitor_known;            /* the session was read: user_id 0 means a guest */
+    unsigned step;                 /* of the handler, from 0 */
+    void *state;                   /* for the handler's use; from the arena */
     struct redis_call session_call;
     struct redis_call renewal_call; /* extends the session; its reply is not used */
     bool renewal_queued;            /* renewal_call is queued and the round has not run yet */

@@ -23,6 +23,8 @@ const struct problem PROBLEM_UNAUTHORIZED = { 401, "unauthorized", "text/problem
 const struct problem PROBLEM_FORBIDDEN_ORIGIN = { 403, "cross-origin", "text/problem_cross_origin", NULL, 0 };
 const struct problem PROBLEM_NOT_FOUND = { 404, "not-found", "text/problem_not_found", "text/problem_not_found_detail",
                                            0 };
+/* The same for a link with an id. */
+static const struct problem LINK_UNKNOWN = { 404, "not-found", "text/link_unknown", "text/link_unknown_detail", 0 };
 const struct problem PROBLEM_METHOD = { 405, "method-not-allowed", "text/problem_method", NULL, 0 };
 const struct problem PROBLEM_TOO_LARGE = { 413, "too-large", "text/problem_too_large", NULL, 0 };
 const struct problem PROBLEM_MEDIA_TYPE = { 415, "media-type", "text/problem_media_type", NULL, 0 };
@@ -173,7 +175,7 @@ void respond_public_json(struct exchange *x, const struct model *m, struct str c
     body_json(x, m);
 }
 
-/* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of the packet, which
+/* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of its id, which
  * shows what has happened, or to the form with what was typed when nothing has happened. */
 static void retry_model(struct exchange *x, const struct problem *p, struct model *m)
 {
@@ -211,6 +213,8 @@ static void problem_model(struct exchange *x, const struct problem *p, struct mo
 
 void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra)
 {
+    if (p == &PROBLEM_NOT_FOUND && x->method != METHOD_POST && x->params.id.len > 0)
+        p = &LINK_UNKNOWN;
     if (p->status >= 500)
         x->fallback_problem = p;
     address_clean(x);

@@ -55,7 +55,8 @@ struct problem {
     int retry_after_s;  /* 0: no Retry-After */
 };
 /* Answers with the problem, its status and Retry-After. A page with Retry-After has a link: retry_url repeats a GET, or
- * leads back to the form of a POST that has changed nothing; page_url is the packet that a form was posted to. */
+ * leads back to the form of a POST that has changed nothing; page_url is the page of the id that a form was posted
+ * to. */
 void respond_problem(struct exchange *x, const struct problem *p);
 /* The same with further members of extra, which the caller has initialised in x's arena. */
 void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra);

@@ -404,6 +404,24 @@ static enum step handler_step(struct exchange *x)
     return step;
 }
 
+/* Answers a request that no handler gets. The page has the header of its visitor, so the session is read for it. */
+static enum step refuse(const struct router *router, struct exchange *x, const struct problem *problem)
+{
+    if (!x->wants_json && router->pool != POOL_CARD && x->app->visitor_queue(x)) {
+        x->refused = problem;
+        return STEP_WAIT;
+    }
+    respond_problem(x, problem);
+    return STEP_DONE;
+}
+
+static enum step refused_step(struct exchange *x)
+{
+    x->visitor_known = x->app->visitor_read(x) == ST_OK;
+    respond_problem(x, x->refused);
+    return STEP_DONE;
+}
+
 /* Who reloads the address of a form that was posted gets the page of the form. */
 static bool get_leads_to_page(const struct router *router, struct exchange *x)
 {
@@ -422,10 +440,8 @@ static enum step first_step(const struct router *router, struct exchange *x)
     const struct problem *problem = request_problem(router, x, method);
     if (problem == &PROBLEM_METHOD && get_leads_to_page(router, x))
         return STEP_DONE;
-    if (problem != NULL) {
-        respond_problem(x, problem);
-        return STEP_DONE;
-    }
+    if (problem != NULL)
+        return refuse(router, x, problem);
     if (kept_form_switches_language(x))
         return STEP_DONE;
     if (x->route->needs & WANT_VISITOR) {
@@ -438,7 +454,7 @@ static enum step first_step(const struct router *router, struct exchange *x)
 
 enum step router_answer(const struct router *router, struct exchange *x)
 {
-    enum step step = x->route == NULL ? first_step(router, x) : handler_step(x);
+    enum step step = x->refused != NULL ? refused_step(x) : x->route == NULL ? first_step(router, x) : handler_step(x);
     if (step == STEP_DONE)
         respond_finish(x);
     return step;

@@ -8,7 +8,8 @@
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_backup'@'localhost';
 
 -- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
--- logins by passkey, the wallets of new users, and the deletion of an account with the money that it gives up.
+-- logins by passkey, the wallets of new users, the deletion of an account with the
+-- money that it gives up, and who sent the packet that a visitor logs in for.
 GRANT SELECT, INSERT (username, nickname, password_hash, created_ms), UPDATE (password_hash) ON user TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON username_retired TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_delete TO 'hongbao_auth'@'localhost';

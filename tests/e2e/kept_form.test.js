@@ -126,6 +126,32 @@ test('a form that finds a store away leads back to itself with what was typed', 
   }
 });
 
+test('a balance that is too low says what is missing, and the way to it leads back to the form', async () => {
+  const { client } = await newUser({ yuan: '1' });
+  const page = await clientPage(browser, client, { javaScriptEnabled: false, locale: 'zh-CN' });
+  await page.goto(`${site.url}/send`);
+  await page.fill('[name=amount]', '99.5');
+  await page.fill('[name=count]', '9');
+  await page.fill('[name=greeting]', '早安');
+  await press(page, 'main button.wide');
+  assert.match(await page.innerText('#amount_error'), /可用余额不足，还差98\.50元/);
+  await press(page, '#amount_error a');
+  assert.deepEqual([new URL(page.url()).pathname, await page.inputValue('#amount')], ['/wallet', '98.50']);
+  await press(page, '.chip >> nth=1');
+  assert.equal(await page.inputValue('#amount'), '100');
+  await press(page, 'form[action="/wallet/deposit"] button');
+  assert.equal(new URL(page.url()).pathname, '/send');
+  assert.deepEqual(await values(page, ['kind', 'amount', 'count', 'greeting']), ['lucky', '99.5', '9', '早安']);
+  await press(page, 'main button.wide');
+  assert.match(page.url(), /\/p\/\w{26}$/);
+  assert.equal((await client.get('/wallet')).json.balance_fen, 150);
+  const refused = await client.postHtml('/wallet/deposit', { amount: 'x', next: '/send?amount=1' });
+  assert.match(refused.text, /name="next" value="\/send\?amount=1"/);
+  const foreign = await client.postHtml('/wallet/deposit', { amount: '1', next: 'https://evil.example/' });
+  assert.equal(foreign.headers.get('location'), '/wallet');
+  await page.context().close();
+});
+
 test('the address of a form that was posted leads a reader to its page', async () => {
   const { client } = await newUser({ yuan: '5' });
   const { id } = (await sendPacket({ client }, { kind: 'lucky', amount: '1', count: '1' })).json;

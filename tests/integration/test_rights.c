@@ -176,7 +176,7 @@ static void each_role_writes_its_own_columns_only(void **state)
     assert_denied(roles[AUTH], "UPDATE user SET deleting_ms = 1");
     assert_denied(roles[AUTH], "INSERT INTO username_retired VALUES ('x')");
     assert_denied(roles[AUTH], "DELETE FROM username_retired");
-    assert_denied(roles[AUTH], "SELECT greeting FROM packet");
+    assert_denied(roles[AUTH], "SELECT seed FROM packet");
     assert_denied(roles[SETTLE], "DELETE FROM token");
     assert_denied(roles[AUDIT], "SELECT hash FROM token");
     assert_denied(roles[PAGE], "UPDATE token SET user_id = 1");
