@@ -22,6 +22,7 @@ enum {
     POLL_MS_MAX = 1000,
     STOP_POLL_MS = 50,
     OTHER_FILES_MAX = 24, /* descriptors besides connections: stores, counters, a template file */
+    ACCEPT_US_MAX = 1000, /* of an accept that finds no connection */
     STOP_MS_MAX = 3000    /* on a stop, nginx has this long to close idle kept connections */
 };
 
@@ -387,13 +388,23 @@ static void loop_free(struct loop *loop)
     free(loop);
 }
 
+/* All processes of a pool share O_NONBLOCK of the socket. systemd clears it when it starts one of them. An accept of
+ * another process would then wait for the next connection, and its kept connections with it. So accept has a timeout,
+ * too, which nobody clears. */
+static bool listener_prepare(int fd)
+{
+    const struct timeval timeout = { .tv_usec = ACCEPT_US_MAX };
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
+}
+
 enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
 {
     assert(options->batch_max >= 1 && options->batch_max <= FCGI_BATCH_MAX);
     if (FCGX_Init() != 0)
         return ST_UNAVAILABLE;
-    int flags = fcntl(options->listen_fd, F_GETFL);
-    if (flags < 0 || fcntl(options->listen_fd, F_SETFL, flags | O_NONBLOCK) < 0)
+    if (!listener_prepare(options->listen_fd))
         return ST_UNAVAILABLE;
 
     struct loop *loop = loop_new(options, app);

@@ -1,6 +1,7 @@
 // load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js). Each reads the
 // packet, opens it once more, and looks at the wallet, the login and each PATH, until it gets SIGTERM and 10,000 requests
-// are done. Prints { requests, errors: {"METHOD PATH STATUS": count} } as JSON. COOKIES is a file of `hongbao demo`.
+// are done. Prints { requests, errors: {"METHOD PATH STATUS PROBLEM after N s": count} } as JSON. COOKIES is a file of
+// `hongbao demo`.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 
@@ -15,16 +16,17 @@ const errors = {};
 let requests = 0;
 let ended = false;
 
-// The status of the answer; 0 without a whole one.
+// The status of the answer and the name of its problem; 0 without a whole one.
 function ask(method, path, cookie) {
   return new Promise((resolve) => {
     const headers = { Host: host, Accept: 'application/json', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
     const asked = request({ host: '127.0.0.1', servername: host, port: 443, agent, method, path, headers }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.complete ? answer.statusCode : 0));
-      answer.on('error', () => resolve(0));
+      let body = '';
+      answer.on('data', (part) => { body += part; });
+      answer.on('end', () => resolve(answer.complete ? [answer.statusCode, /hongbao:problem:([a-z-]+)/.exec(body)?.[1]] : [0]));
+      answer.on('error', () => resolve([0]));
     });
-    asked.on('error', (error) => resolve(error.code));
+    asked.on('error', (error) => resolve([error.code]));
     asked.end();
   });
 }
@@ -35,10 +37,12 @@ const FINE = new Set([200, 303, 410]);
 async function visit(number) {
   for (let turn = number; !ended || requests < REQUESTS_MIN; turn += VISITORS) {
     const [method, path] = KINDS[Math.floor(turn / VISITORS) % KINDS.length];
-    const status = await ask(method, path, users[turn % users.length]);
+    const begun = performance.now();
+    const [status, problem] = await ask(method, path, users[turn % users.length]);
     requests++;
     if (!FINE.has(status)) {
-      const name = `${method} ${path.replace(packet, 'PACKET')} ${status}`;
+      const seconds = Math.floor((performance.now() - begun) / 1000);
+      const name = `${method} ${path.replace(packet, 'PACKET')} ${status} ${problem ?? ''} after ${seconds} s`;
       errors[name] = (errors[name] ?? 0) + 1;
     }
   }

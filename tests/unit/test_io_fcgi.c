@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
@@ -385,6 +386,26 @@ static void a_process_that_stops_leaves_all_connections_open(void **state)
     server_close(&s);
 }
 
+/* As when systemd starts a process of the same pool: it clears O_NONBLOCK of the socket that they share. */
+static void a_process_serves_while_accept_would_block(void **state)
+{
+    (void)state;
+    struct server s;
+    server_start(&s, false, 1024);
+    int kept = client_connect(&s);
+    client_ask(kept, 1);
+    assert_true(client_answer(kept));
+    assert_int_equal(fcntl(s.listen_fd, F_SETFL, fcntl(s.listen_fd, F_GETFL) & ~O_NONBLOCK), 0);
+    int fresh = client_connect(&s);
+    client_ask(fresh, 2);
+    assert_true(client_answer(fresh));
+    client_ask(kept, 3);
+    assert_true(client_answer(kept));
+    close(fresh);
+    close(kept);
+    server_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_new_connection_is_accepted_when_kept_ones_use_all_descriptors),
         cmocka_unit_test(a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered),
         cmocka_unit_test(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered),
+        cmocka_unit_test(a_process_serves_while_accept_would_block),
         cmocka_unit_test(a_process_that_stops_leaves_all_connections_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
