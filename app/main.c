@@ -92,7 +92,7 @@ static const struct command {
     { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL, NULL, NULL },
 #endif
     { "version", version, "", "print the version", NULL, NULL, NULL },
-    { "help", help, "[--man]", "print this, or the manual page", NULL, NULL, NULL },
+    { "help", help, "[COMMAND | --man]", "print this, the help of a command, or the manual page", NULL, NULL, NULL },
 };
 enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS), ERROR_MAX = 8192 };
 
@@ -132,13 +132,43 @@ static int man_print(void)
     return command_help_man(all, COMMAND_COUNT, stdout) && fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* NULL: there is none of this name. */
+static const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(name, COMMANDS[i].name) == 0)
+            return &COMMANDS[i];
+    return NULL;
+}
+
+static int command_usage_print(const struct command *command)
+{
+    const struct command_help help_text = help_of(command);
+    return command_help_print(&help_text, stdout) ? 0 : 1;
+}
+
+static int command_unknown(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = COMMANDS[i].name;
+    const char *like = spelling_nearest(str_from(name), names, COMMAND_COUNT);
+    (void)fprintf(stderr, "hongbao: no command '%s'%s%s%s\nhongbao --help lists the commands.\n", name,
+                  like != NULL ? "; did you mean " : "", like != NULL ? like : "", like != NULL ? "?" : "");
+    return 2;
+}
+
 static int help(const struct config *config, int argc, char **argv)
 {
     (void)config;
-    if (argc == 2 && strcmp(argv[1], "--man") == 0)
+    if (argc < 2) {
+        usage_print(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--man") == 0)
         return man_print();
-    usage_print(stdout);
-    return 0;
+    const struct command *command = command_find(argv[1]);
+    return command == NULL ? command_unknown(argv[1]) : command_usage_print(command);
 }
 
 static bool config_needed(const struct command *command, int argc, char **argv)
@@ -156,12 +186,6 @@ static bool usage_wanted(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return true;
     return false;
-}
-
-static int command_usage_print(const struct command *command)
-{
-    const struct command_help help_text = help_of(command);
-    return command_help_print(&help_text, stdout) ? 0 : 1;
 }
 
 /* Each line of the text, which may have several. */
@@ -212,17 +236,6 @@ static int command_run(const struct command *command, const char *config_path, i
     return command->run(&config, argc, argv);
 }
 
-static int command_unknown(const char *name)
-{
-    const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        names[i] = COMMANDS[i].name;
-    const char *like = spelling_nearest(str_from(name), names, COMMAND_COUNT);
-    (void)fprintf(stderr, "hongbao: no command '%s'%s%s%s\nhongbao --help lists the commands.\n", name,
-                  like != NULL ? "; did you mean " : "", like != NULL ? like : "", like != NULL ? "?" : "");
-    return 2;
-}
-
 static const char *config_path_default(void)
 {
     const char *named = getenv("HB_CONFIG");
@@ -245,9 +258,9 @@ int main(int argc, char **argv)
         perror("hongbao: the process can't be closed to others");
         return 1;
     }
-    for (size_t i = 0; first < argc && i < COMMAND_COUNT; i++)
-        if (strcmp(argv[first], COMMANDS[i].name) == 0)
-            return command_run(&COMMANDS[i], config_path, argc - first, argv + first);
+    const struct command *command = first < argc ? command_find(argv[first]) : NULL;
+    if (command != NULL)
+        return command_run(command, config_path, argc - first, argv + first);
     if (first < argc && (strcmp(argv[first], "--help") == 0 || strcmp(argv[first], "-h") == 0)) {
         usage_print(stdout);
         return 0;

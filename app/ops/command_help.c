@@ -65,6 +65,7 @@ static const struct command_word {
     { "verify-receipt", "FILE", "a receipt, the JSON of /p/ID/receipt.json" },
     { "verify-receipt", "--keys FILE",
       "the JSON of /.well-known/hongbao-receipt-keys, in place of the configuration's keys" },
+    { "help", "COMMAND", "the same as COMMAND --help" },
     { "help", "--man", "as the manual page hongbao(1)" },
 };
 

@@ -182,6 +182,14 @@ test('--help of every command needs neither configuration nor secret', async () 
   }
 });
 
+test('help and the name of a command print what its --help does', async () => {
+  for (const command of COMMANDS) {
+    assert.deepEqual(await hongbao(['help', command]), await hongbao([command, '--help']), command);
+  }
+  const { code, stderr } = await hongbao(['help', 'setpu']);
+  assert.deepEqual([code, stderr.split('\n')[0]], [2, "hongbao: no command 'setpu'; did you mean setup?"]);
+});
+
 // The words of a command's usage: options, actions and places; and those that a line of its help explains.
 async function wordsOf(command) {
   const { stdout } = await hongbao([command, '--help']);
@@ -234,6 +242,7 @@ test('the shell completes commands, actions, options and files, each where it ma
   writeFileSync(join(folder, 'alice.conf'), '');
   assert.deepEqual(await completed('hongbao', 'do'), ['doctor']);
   assert.deepEqual(await completed('hongbao', '--c'), ['--config']);
+  assert.deepEqual(await completed('hongbao', 'help', 'do'), ['doctor']);
   assert.deepEqual(await completed('hongbao', '--config', 'ali'), ['alice.conf']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'tra'), ['trace']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', '--'), [''], 'once is enough');

@@ -2,7 +2,7 @@
 // that existed before the site. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
@@ -54,7 +54,20 @@ test('what can only be a mistake is refused before anything is made', async () =
   assert.match(await refused(...tls('early.pem', 'early.key')), /early\.pem is not valid before /);
   assert.match(await refused(...tls('site.pem', 'other.key')), /other\.key is not the key of \/root\/tls\/site\.pem/);
   assert.match(await refused('--host', HOST, '--self-signed', '--redis-socket', 'redis.sock'), /begins with \//);
+  assert.match(await refused('--remove', '--host', HOST), /--remove takes no other option/);
   assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
+  assert.equal(existsSync(join(machine.folder, 'etc/hongbao')), false);
+});
+
+test('before the setup a unit does not start, and there is nothing to remove', async () => {
+  for (const unit of ['hongbao-hot@1.service', 'hongbao-hot.socket', 'hongbao-settle.service']) {
+    await machine.run('systemctl', 'start', unit);
+    assert.equal(await machine.run('systemctl', 'show', '-P', 'ActiveState', unit), 'inactive');
+    await machine.run('journalctl', '--sync');
+    assert.match(await machine.run('journalctl', '-u', unit, '-o', 'cat', '--no-pager'),
+      /was skipped because of .*ConditionPathExists=\/etc\/hongbao\/hongbao\.conf/);
+  }
+  assert.equal(await machine.shell('hongbao setup --remove 2>&1'), 'There is no site on this machine.');
 });
 
 test('at a terminal a wrong answer is asked for again, play money has to be chosen, and a summary tells what is next', async () => {

@@ -1,10 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The certificate of the site and its key.
 
-# Sets CERTIFICATE and KEY; to nothing when the site keeps the certificate that it has.
+# Sets CERTIFICATE and KEY; to nothing when the site keeps the certificate that it has. One of the operator was checked.
 certificate_make() {
     if [ -n "$CERTIFICATE" ]; then
-        certificate_check
         # Not what a symbolic link points to: certbot renews by changing the link.
         CERTIFICATE=$(realpath -s -- "$CERTIFICATE")
         KEY=$(realpath -s -- "$KEY")

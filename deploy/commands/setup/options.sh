@@ -5,8 +5,9 @@ HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' OWN
 DEMO='' ASK=yes ACTION=install
 
 options_read() {
-    local path
+    local path given=0
     while [ $# -gt 0 ]; do
+        [ "$1" = --non-interactive ] || given=$((given + 1))
         case $1 in
         --host | --certificate | --key | --redis-socket | --mysql-socket | --restore)
             [ $# -ge 2 ] || die "$1 needs a value"
@@ -29,6 +30,7 @@ options_read() {
         esac
         shift
     done
+    [ "$ACTION" = install ] || [ "$given" -eq 1 ] || die "--$ACTION takes no other option"
     [ -z "$CERTIFICATE$KEY" ] || { [ -n "$CERTIFICATE" ] && [ -n "$KEY" ]; } ||
         die "--certificate and --key belong together"
     [ -z "$SELF_SIGNED" ] || [ -z "$CERTIFICATE" ] || die "--self-signed and --certificate exclude each other"

@@ -68,6 +68,7 @@ site_make() {
 setup_install() {
     admin_check
     options_complete
+    [ -z "$CERTIFICATE" ] || certificate_check
     [ "$(setting base_url)" = "https://$HOST" ] || say "the site is https://$HOST"
     stores_choose
     space_check
@@ -150,6 +151,10 @@ setup_remove() {
     rm -f -- "$STATE/redis-alone"
     file_remove "$NGINX/sites-available/hongbao" "$REDIS_CONF" "$REDIS_ACL" "$MARIADB_CNF"
     systemctl daemon-reload
+    if ! [ -e "$ETC/hongbao.conf" ] && ! [ -e "$SUMS" ]; then
+        say 'There is no site on this machine.'
+        return
+    fi
     say "The site is out of service. Money, secrets and settings are kept: $ETC, the data of Redis, and the database
 $DATABASE. \`hongbao setup\` brings it back."
 }
