@@ -39,8 +39,8 @@ static const struct area {
 } AREAS[] = {
     { "settings", check_settings },
     { "files", doctor_check_files },
+    { "roles", doctor_check_roles }, /* logs in, for the areas below; a unit fails without the file of its role */
     { "units", doctor_check_units },
-    { "roles", doctor_check_roles }, /* logs in, for the areas below */
     { "redis", doctor_check_redis },
     { "redis-rights", doctor_check_redis_rights },
     { "mysql", doctor_check_mysql },

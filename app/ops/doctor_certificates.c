@@ -13,6 +13,7 @@
 #include "ops/tls_ask.h"
 
 #define SELF_SIGNED_FILE "/etc/hongbao/tls/fullchain.pem" /* of deploy/commands/setup/certificate.sh */
+#define CERTBOT_FOLDER   "/etc/letsencrypt/"
 
 enum { DAYS_MIN = 14, HANDSHAKE_MS_MAX = 5000 };
 
@@ -27,11 +28,22 @@ static X509 *certificate_read(const char *path)
     return certificate;
 }
 
+/* What gives the site a certificate that is valid now. */
+static const char *renewal(struct doctor *d, const char *path)
+{
+    if (!d->is_service)
+        return finding_text(&d->found, "nginx -s reload # once %s is renewed", path);
+    if (strcmp(path, SELF_SIGNED_FILE) == 0)
+        return "hongbao setup --non-interactive --self-signed";
+    if (str_starts(str_from(path), STR(CERTBOT_FOLDER)))
+        return "certbot renew; systemctl reload nginx";
+    return finding_text(&d->found, "systemctl reload nginx # once %s is renewed", path);
+}
+
 static void dates_check(struct doctor *d, const char *path, const X509 *certificate)
 {
     int days = 0, seconds = 0;
-    const char *mend = finding_text(&d->found, "renew %s, then: %s", path,
-                                    d->is_service ? "systemctl reload nginx" : "nginx -s reload");
+    const char *mend = renewal(d, path);
     if (ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate)) != 1)
         return;
     if (days < 0 || seconds < 0)
@@ -39,8 +51,8 @@ static void dates_check(struct doctor *d, const char *path, const X509 *certific
     else if (days < DAYS_MIN)
         finding_wrong(&d->found, "certificate-expires", mend, "the certificate %s expires in %d days", path, days);
     if (ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notBefore(certificate)) == 1 && (days > 0 || seconds > 0))
-        finding_wrong(&d->found, "certificate-early", "set the clock, or make a certificate that is valid now",
-                      "the certificate %s is not valid for another %d days", path, days);
+        finding_wrong(&d->found, "certificate-early", mend,
+                      "the certificate %s is not valid for another %d days, or the clock is wrong", path, days);
 }
 
 /* Whether this machine trusts the certificate, whatever its days are. */

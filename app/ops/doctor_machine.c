@@ -69,11 +69,13 @@ static void disk_check(struct doctor *d, const char *finding, const char *what, 
     }
     int64_t free_mib = (int64_t)(disk.f_bavail * disk.f_frsize >> 20);
     if (free_mib < d->free_mib_min)
-        finding_wrong(&d->found, finding, finding_text(&d->found, "make room: du -x -d 1 %s | sort -n", path),
+        finding_wrong(&d->found, finding,
+                      finding_text(&d->found, "du -x -d 1 %s | sort -n # shows where to make room", path),
                       "only %" PRId64 " MiB are free for %s in %s, of %" PRId64 " that should be", free_mib, what, path,
                       d->free_mib_min);
     else if (disk.f_files > 0 && disk.f_favail < INODES_MIN)
-        finding_wrong(&d->found, finding, "remove small files: the disk can hold no more of them",
+        finding_wrong(&d->found, finding,
+                      finding_text(&d->found, "du -x --inodes -d 1 %s | sort -n # shows where to remove files", path),
                       "only %" PRIu64 " more files are possible for %s in %s", (uint64_t)disk.f_favail, what, path);
 }
 
@@ -110,7 +112,8 @@ void doctor_check_disks(struct doctor *d)
             arena_cstr(d->arena, (struct str){ d->config->metrics_file, (size_t)(slash - d->config->metrics_file) });
         struct statvfs disk; /* usually a small disk in memory: it only must not be full */
         if (folder != NULL && statvfs(folder, &disk) == 0 && disk.f_bavail == 0)
-            finding_wrong(&d->found, "disk-run", finding_text(&d->found, "make room in %s", folder), "%s is full",
-                          folder);
+            finding_wrong(&d->found, "disk-run",
+                          finding_text(&d->found, "du -x -d 1 %s | sort -n # shows where to make room", folder),
+                          "%s is full", folder);
     }
 }

@@ -7,8 +7,9 @@ static const char *const FINDINGS[] = {
     /* clang-format off */
     "environment", "base-url", "scripts", "migrations", "templates", "static", "receipt-keys", "metrics-file",
     "unreadable-file", "secret-missing", "secret-file", "secret-weak", "writable-file", "metrics-missing",
-    "metrics-mode", "nginx-counts", "out-of-service", "unit-masked", "unit-failed", "unit-stopped", "unit-disabled",
-    "unit-old-file", "redis-down", "mysql-down", "role-file", "role-passwords", "redis-login", "mysql-login",
+    "metrics-mode", "nginx-counts", "redis-down", "mysql-down", "role-file", "role-passwords",
+    "redis-login", "mysql-login", "out-of-service", "unit-masked", "unit-failed", "unit-stopped", "unit-disabled",
+    "unit-old-file",
     "redis-appendonly", "redis-appendfsync", "redis-rewrite", "redis-eviction", "redis-maxmemory", "redis-memory",
     "redis-timeout", "redis-replica", "redis-version", "redis-disk", "redis-default", "redis-fence",
     "redis-right-missing", "redis-right-excess", "redis-nopass", "redis-passwords", "mysql-right-missing",

@@ -73,7 +73,8 @@ static void ports_check(struct doctor *d)
 {
     const struct nginx_conf_list *listens = &d->nginx.listens;
     if (listens->count == 0)
-        finding_wrong(&d->found, "nginx-port", "include the site in nginx.conf (nginx/site.conf)",
+        finding_wrong(&d->found, "nginx-port",
+                      d->is_service ? "hongbao setup" : "include the site in nginx.conf (nginx/site.conf)",
                       "%s and its includes have no `listen`", d->nginx.file);
     for (size_t i = 0; i < listens->count; i++) {
         unsigned port = doctor_listen_port(listens->items[i]);
@@ -141,7 +142,7 @@ void doctor_check_nginx(struct doctor *d)
     enum status st = nginx_conf_read(&d->nginx);
     d->nginx_is_read = st == ST_OK;
     if (st != ST_OK) {
-        finding_wrong(&d->found, "nginx-conf", "nginx -t says more", "nginx's configuration can't be read: %s",
+        finding_wrong(&d->found, "nginx-conf", "nginx -t # says more", "nginx's configuration can't be read: %s",
                       d->nginx.error[0] != '\0' ? d->nginx.error : status_name(st));
         return;
     }

@@ -117,6 +117,13 @@ static void settings_check(struct doctor *d)
     }
 }
 
+/* Twice the limit: the operator knows whether the machine has so much. */
+static const char *memory_raise(struct doctor *d, int64_t max_bytes)
+{
+    const char *set = finding_text(&d->found, "CONFIG SET maxmemory %" PRIu64, (uint64_t)max_bytes * 2);
+    return doctor_redis_cli(d, set == NULL ? "" : set);
+}
+
 static void memory_check(struct doctor *d)
 {
     struct redis_memory m;
@@ -132,10 +139,10 @@ static void memory_check(struct doctor *d)
         break;
     case REDIS_MEMORY_HIGH:
     case REDIS_MEMORY_FULL:
-        finding_wrong(&d->found, "redis-memory",
-                      finding_text(&d->found, "more memory for Redis: CONFIG SET maxmemory, and in %s", redis_file(d)),
-                      "Redis uses %" PRId64 " of the %" PRId64 " bytes of maxmemory; full, it refuses grabs and logins",
-                      m.used_bytes, m.max_bytes);
+        finding_wrong(&d->found, "redis-memory", memory_raise(d, m.max_bytes),
+                      "Redis uses %" PRId64 " of the %" PRId64 " bytes of maxmemory; full, it refuses grabs and logins."
+                      " %s needs more, too, for the next start",
+                      m.used_bytes, m.max_bytes, redis_file(d));
     }
 }
 

@@ -64,6 +64,16 @@ for (const fault of FAULTS) {
   });
 }
 
+test('the file of a role that is missing is told before the unit that fails without it', async () => {
+  await machine.shell('mv /etc/hongbao/rights/card.conf /root/; systemctl restart hongbao-card@1 || true');
+  const names = await poll('the unit has failed', async () => {
+    const found = (await doctor()).wrong.map(({ name }) => name);
+    return found.includes('unit-failed') && found;
+  });
+  assert.ok(names.includes('role-file') && names.indexOf('role-file') < names.indexOf('unit-failed'), names.join(' '));
+  await mendAll();
+});
+
 test('at least fifty faults were planted, and the money is right afterwards', async () => {
   assert.ok(FAULTS.length >= 50, `${FAULTS.length} faults`);
   await machine.run('hongbao', 'audit');

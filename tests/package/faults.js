@@ -55,10 +55,10 @@ const fullAndStopped = (finding, folder, units) => ({
 
 // Another certificate of the site: a name and its days. doctor.test.js makes CERTIFICATES as /root/NAME.pem and .key.
 export const CERTIFICATES = [];
-function certificate(finding, says, host, from, to) {
+function certificate(finding, says, host, from, to, mend) {
   CERTIFICATES.push({ name: finding, host, from, to });
   const plant = `cat /root/${finding}.pem >${TLS}/fullchain.pem; cat /root/${finding}.key >${TLS}/privkey.pem`;
-  return { finding, says, plant, mend: `rm ${TLS}/fullchain.pem; ${RENEW}` };
+  return { finding, says, plant, mend };
 }
 
 const DROPIN = '/etc/systemd/system/hongbao-hot@2.service.d';
@@ -164,8 +164,8 @@ export const FAULTS = [
   certificate('certificate-expired', /expired \d+ days ago/, HOST, -10, -2),
   certificate('certificate-expires', /in \d+ days/, HOST, -10, 5),
   certificate('certificate-early', /not valid/, HOST, 5, 50),
-  certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90),
-  { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), count: 1, mend: undefined },
+  certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90, `rm ${TLS}/fullchain.pem; ${RENEW}`),
+  { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), count: 1 },
   away('certificate-missing', `${TLS}/fullchain.pem`),
   { finding: 'certificate-key',
     says: /not that of/,
