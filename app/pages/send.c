@@ -11,6 +11,7 @@
 #include "packet/store.h"
 #include "pages/covers.h"
 #include "pages/present.h"
+#include "pages/send_confirm.h"
 #include "pages/send_form.h"
 #include "pages/send_prefill.h"
 #include "pages/send_receivers.h"
@@ -233,10 +234,11 @@ static void deposit_url_model(struct exchange *x, struct model *m, const struct 
                                          STR_ARG(str_or_empty(form_encode(x->arena, str_or_empty(url))))));
 }
 
-/* Reads the order, looks up the receivers and sends. ST_INVALID with messages in errors: mistakes that the sender can
+/* Reads the order, looks up the receivers and sends. *confirming: the sender is asked first, and this is
+ * answered. ST_INVALID with messages in errors: mistakes that the sender can
  * correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct fund_packet *funded,
-                            struct form_errors *errors)
+                            struct form_errors *errors, bool *confirming)
 {
     struct receivers receivers;
     enum status st = send_order_read(x, order, errors);
@@ -248,6 +250,11 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
         st = opens_check(x, order, errors);
     if (st != ST_OK)
         return st;
+    if (send_confirm_needed(x, order)) {
+        send_confirm(x, order, &receivers.items[0]);
+        *confirming = true;
+        return ST_OK;
+    }
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
     st = fund_packet(&x->app->stores, x->arena, sender, &receivers, order, x->now_ms, funded);
     if (st == ST_OK && funded->result == FUND_BALANCE_SHORT)
@@ -304,7 +311,10 @@ enum step send_form_post(struct exchange *x)
     struct send_order order;
     struct form_errors errors;
     struct fund_packet funded = { .result = FUND_DONE };
-    enum status st = send_run(x, &order, &funded, &errors);
+    bool confirming = false;
+    enum status st = send_run(x, &order, &funded, &errors, &confirming);
+    if (confirming)
+        return STEP_DONE;
     if (st == ST_OK) {
         metrics_add(METRIC_SENT, funded.result == FUND_DONE ? 1 : 0);
         return answer_sent(x, &funded.packet);

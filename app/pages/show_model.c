@@ -15,7 +15,8 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
 {
     if (visitor_id == 0)
         return false;
-    return visitor_id == p->sender_id || has_mine || p->state != PACKET_OPEN;
+    bool party = visitor_id == p->sender_id || has_mine;
+    return party || (p->state != PACKET_OPEN && (p->kind != PACKET_EXCLUSIVE || packet_is_for(p, visitor_id)));
 }
 
 bool show_may_change(const struct packet_view *view, uint64_t visitor_id)

@@ -5,6 +5,7 @@
 
 #include "base/money.h"
 #include "packet/grab.h"
+#include "packet/receivers.h"
 #include "packet/returns.h"
 #include "packet/split.h"
 #include "packet/store.h"
@@ -172,7 +173,10 @@ enum step packet_verify(struct exchange *x)
         return STEP_DONE;
     }
     bool over = packet_is_over(&v.packet);
-    bool revealed = over && x->visitor.user_id != 0;
+    /* The amount of an exclusive packet is nobody else's business. */
+    bool others = v.packet.kind == PACKET_EXCLUSIVE && x->visitor.user_id != v.packet.sender_id &&
+                  !packet_is_for(&v.packet, x->visitor.user_id);
+    bool revealed = over && x->visitor.user_id != 0 && !others;
     struct model m;
     model_init(&m, x->arena);
     packet_model(x, &m, &v.packet);
@@ -182,7 +186,7 @@ enum step packet_verify(struct exchange *x)
         if (revealed)
             revealed_model(x, &m, &v);
         else
-            sealed_model(&m, over);
+            sealed_model(&m, over && x->visitor.user_id == 0);
         respond_header(x, "X-Robots-Tag", STR("noindex"));
         respond_model(x, 200, "pages/verify", &m);
     } else {

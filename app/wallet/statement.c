@@ -94,9 +94,47 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
     return st == ST_OK ? rows_read(a, &rows, limit, out) : st;
 }
 
+/* ---- the packets of a page ---- */
+
+enum { FACE_ID, FACE_SENDER, FACE_RECEIVER, FACE_EXCLUSIVE, FACE_GREETING };
+
+/* Reads the names and greetings of the packets of these entries, in any order. */
+static enum status faces_find(struct exchange *x, const struct statement *s, struct db_rows *out)
+{
+    struct buf sql = { 0 };
+    buf_cstr(&sql, "SELECT id, sender_name, receiver_name, kind = 'exclusive', greeting FROM packet WHERE id IN (0");
+    for (size_t i = 0; i < s->count; i++) {
+        buf_cstr(&sql, ", ");
+        buf_u64(&sql, s->entries[i].packet_id);
+    }
+    buf_char(&sql, ')');
+    enum status st = db_query_buf(x->app->stores.db, x->arena, out, &sql);
+    buf_free(&sql);
+    return st;
+}
+
+/* Who sent the packet of an entry, or for whom it is, and its greeting. */
+static void face_model(struct model *m, struct value *o, const struct statement_entry *entry,
+                       const struct db_rows *faces)
+{
+    for (size_t i = 0; entry->packet_id != 0 && i < faces->count; i++) {
+        if (db_cell_u64(faces, i, FACE_ID) != entry->packet_id)
+            continue;
+        bool sent = entry->kind == TRANSFER_SEND, exclusive = db_cell_u64(faces, i, FACE_EXCLUSIVE) == 1;
+        value_page_text(m, o, "greeting", db_cell(faces, i, FACE_GREETING));
+        if (entry->kind == TRANSFER_GRAB)
+            value_page_text(m, value_page_object(m, o, "from"), "nickname", db_cell(faces, i, FACE_SENDER));
+        if (sent && exclusive)
+            value_page_text(m, value_page_object(m, o, "to"), "nickname",
+                            str_or_empty(db_cell(faces, i, FACE_RECEIVER)));
+        return;
+    }
+}
+
 /* ---- the page ---- */
 
-static void entry_model(struct exchange *x, struct model *m, struct value *list, const struct statement_entry *entry)
+static struct value *entry_model(struct exchange *x, struct model *m, struct value *list,
+                                 const struct statement_entry *entry)
 {
     struct value *o = value_add_object(m, list);
     bool income = entry->amount_fen > 0;
@@ -119,12 +157,13 @@ static void entry_model(struct exchange *x, struct model *m, struct value *list,
         value_null(m, o, "packet");
     }
     view_time_model(m, o, "created_at", "created_at_text", entry->created_ms);
+    return o;
 }
 
 void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        entry_model(x, m, list, &s->entries[i]);
+        (void)entry_model(x, m, list, &s->entries[i]);
 }
 
 /* Usual amounts in yuan, and links that put one into the form. */
@@ -155,9 +194,15 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
 
     if (st != ST_OK)
         return st;
+    struct db_rows faces = { 0 };
+    if (!x->wants_json)
+        st = faces_find(x, s, &faces);
+    if (st != ST_OK)
+        return st;
     view_money_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
     struct value *entries = value_list(m, &m->root, "entries");
-    statement_entries_model(x, m, entries, s);
+    for (size_t i = 0; i < s->count; i++)
+        face_model(m, entry_model(x, m, entries, &s->entries[i]), &s->entries[i], &faces);
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];
         struct str next = list_key_text(x, last->created_ms, last->id);

@@ -52,7 +52,9 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                     created_at   RFC 3339
  *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return,
  *                                  amount_text "+12.34" | "-12.34", income true when positive,
- *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00" } ]
+ *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00",
+ *                                  greeting of its packet, from { nickname } of a grab, to { nickname } of an exclusive
+ *                                  packet that was sent (absent otherwise; empty: a deleted user) } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
  *   form          { amount, request_key, next }: typed amount (at first that of the query), the form's key, and where

@@ -56,6 +56,7 @@ async function send({ page }, { kind, amount, count, to, greeting }) {
   if (to) await page.fill('[name=to]', to);
   if (greeting) await page.fill('[name=greeting]', greeting);
   await page.click('form[action="/send"] button[type=submit]');
+  if (kind === 'exclusive') await page.click('.confirm button[type=submit]');
   await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
   return new URL(page.url()).pathname;
 }

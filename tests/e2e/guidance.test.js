@@ -63,3 +63,68 @@ test('every failure of an opening leads to the packet', async () => {
   }
   await poll('it opens', async () => (await client.post(`${path}/open`)).status === 200);
 });
+
+test('an exclusive packet is paid for after its sender has confirmed the person, and then only', async () => {
+  const sender = await newUser({ yuan: '100' });
+  const receiver = await newUser({ nickname: '卡萝' });
+  const fields = { kind: 'exclusive', amount: '52', to: receiver.username.toUpperCase(), greeting: '生日快乐', request_key: unique('k') };
+  const asked = await sender.client.postHtml('/send', fields);
+  assert.equal(asked.status, 200);
+  for (const part of ['卡萝', receiver.username, '52.00', '生日快乐']) assert.ok(asked.text.includes(part), part);
+  for (const confirmed of ['1', 'somebody-else']) {
+    assert.equal((await sender.client.postHtml('/send', { ...fields, confirmed })).status, 200, confirmed);
+  }
+  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 10000);
+
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await clientPage(browser, sender.client, { javaScriptEnabled });
+    await page.goto(`${site.url}/send?kind=exclusive&amount=10&to=${receiver.username}&greeting=hello`);
+    await page.click('main button.wide');
+    await page.waitForSelector('.confirm');
+    await page.click('.confirm .more a');
+    await page.waitForSelector('[name=greeting]');
+    assert.deepEqual([await page.inputValue('[name=to]'), await page.inputValue('[name=amount]')], [receiver.username, '10']);
+    await page.click('main button.wide');
+    await page.click('.confirm button[type=submit]');
+    await page.waitForURL(/\/p\/\w{26}$/);
+    await page.context().close();
+  }
+  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 8000);
+});
+
+test('of an exclusive packet, only its sender and its receiver learn the amount and what became of it', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const [receiver, stranger] = [await newUser(), await newUser()];
+  const path = await send(sender, { kind: 'exclusive', amount: '9.99', to: receiver.username });
+  assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+  await poll('it is settled', async () => (await receiver.client.get(path)).json.mine.settled);
+  for (const client of [stranger.client, new Client()]) {
+    for (const page of [path, `${path}/verify`]) {
+      const { text } = await client.getHtml(page);
+      assert.doesNotMatch(text, /9\.99|秒/, page);
+      const { json } = await client.get(page);
+      assert.deepEqual([json.amount_fen ?? null, json.grabs ?? json.shares, json.mine ?? null], [null, [], null], page);
+    }
+  }
+  assert.match((await sender.client.getHtml(path)).text, /对方已领取/);
+  assert.match((await receiver.client.getHtml(path)).text, /你已领取/);
+  for (const { client } of [sender, receiver]) assert.match((await client.getHtml(`${path}/verify`)).text, /9\.99/);
+});
+
+test('the wallet names the people and the greetings', async () => {
+  const sender = await newUser({ nickname: '艾丽', yuan: '10' });
+  const receiver = await newUser({ nickname: '卡萝' });
+  const path = await send(sender, { kind: 'exclusive', amount: '1', to: receiver.username, greeting: '生日快乐' });
+  await send(sender, { kind: 'even', amount: '1', count: '1', greeting: '早安' });
+  assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+  await poll('it is settled', async () => (await receiver.client.get(path)).json.mine.settled);
+  const read = async ({ client }) => {
+    const page = await clientPage(browser, client, { locale: 'zh-CN', javaScriptEnabled: false });
+    await page.goto(`${site.url}/wallet`);
+    const rows = await page.locator('.row .who').allInnerTexts();
+    await page.context().close();
+    return rows.map((row) => row.split(/\s*\n\s*/).slice(0, 2).join(' · '));
+  };
+  assert.deepEqual(await read(receiver), ['来自艾丽 · 生日快乐']);
+  assert.deepEqual((await read(sender)).slice(0, 2), ['发红包 · 早安', '给卡萝的专属红包 · 生日快乐']);
+});

@@ -344,7 +344,7 @@ static void entries_show_signed_amounts_and_packets(void **state)
 
     assert_int_equal(visit_page(&v, app, statement_show, "/wallet", NULL, p.cookie), 200);
     for (size_t i = 0; i < 4; i++) {
-        static const char *const words[] = { "红包退款", "收到红包", "发红包", "充值" };
+        static const char *const words[] = { "红包退款", "来自", "发红包", "充值" };
         assert_true(visit_body_has(&v, words[i]));
     }
     assert_true(visit_body_has(&v, "+10.00"));

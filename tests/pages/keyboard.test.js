@@ -41,6 +41,10 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
     assert.equal(await walker.page.inputValue('[name=split]'), split);
   }
   await walker.tabTo('form[action="/send"] button[type=submit]');
+  if (kind === 'exclusive') {
+    await Promise.all([walker.page.waitForNavigation(), walker.press(submit)]);
+    await walker.tabTo('.confirm button[type=submit]');
+  }
   await walker.go(submit, PACKET);
   await walker.tabTo('#share_url');
   const link = await walker.page.evaluate(() => document.activeElement.value);

@@ -410,6 +410,12 @@ static void a_packet_of_one_share_has_texts_in_the_singular(void **state)
     p.receiver_name = STR("小明");
     p.state = PACKET_FINISHED;
     p.finished_ms = p.created_ms + 61000;
+    assert_list_says(&p, SENDER, "对方已领取", "Opened");
+    assert_list_says(&p, GRABBER, "你已领取", "You have opened it");
+    p.state = PACKET_EXPIRED;
+    assert_list_says(&p, SENDER, "未领取", "Not opened");
+    p.kind = PACKET_LUCKY;
+    p.state = PACKET_FINISHED;
     assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "The only share, ¥3.00, taken in 1 minute");
     assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "The only share taken in 1 minute");
 }

@@ -99,7 +99,8 @@ static int ask_with(unsigned scopes, const char *method, const char *uri, const 
     buf_free(&x.body);
     request = (struct fcgi_request){ .fcgx.envp = envp, .arena = arena_new(4096, 1 << 20) };
     x = (struct exchange){ .app = &app, .fcgi = &request, .arena = request.arena };
-    owner = scopes == 0 ? (struct visitor){ 0 } : (struct visitor){ .user_id = USER, .scopes = scopes };
+    owner = scopes == 0 ? (struct visitor){ 0 }
+                        : (struct visitor){ .user_id = USER, .scopes = scopes, .nickname = STR("Ming") };
     handled = looked_up = 0;
     const struct router router = { site, ARRAY_LEN(site), POOL_PAGE, &app };
     while (router_answer(&router, &x) == STEP_WAIT)
