@@ -67,6 +67,7 @@ void show_grabs_model(struct model *m, struct value *grabs, const struct packet_
         struct value *object = value_add_object(m, grabs);
         present_person(m, object, "user", row->user_id, row->nickname);
         row_model(m, object, &view->packet, row);
+        value_page_bool(m, object, "of_sender", row->user_id == view->packet.sender_id);
     }
 }
 

@@ -135,13 +135,43 @@ static bool is_large_yuan(struct str s)
     return is_large_number(whole) && money_parse(str_skip(s, whole.len - 1), &fen) == ST_OK;
 }
 
+/* The digits of an amount as people write it: "¥1,234.50" and "1234.5元" without the signs, and without commas where
+ * they separate thousands. STR_NONE without memory. */
+static struct str yuan_digits(struct arena *a, struct str typed)
+{
+    struct str s = str_trim(typed);
+    if (str_skip_prefix(&s, STR("¥")) || str_skip_prefix(&s, STR("￥")))
+        s = str_trim(s);
+    const struct str yuan = STR("元");
+    if (s.len > yuan.len && str_equal(str_skip(s, s.len - yuan.len), yuan))
+        s = str_trim((struct str){ s.ptr, s.len - yuan.len });
+    struct str fraction, whole = str_cut(s, '.', &fraction);
+    size_t first = str_find(whole, STR(",")); /* digits before the first comma */
+    if (first >= whole.len)
+        return s;
+    char *digits = arena_alloc(a, s.len + 1);
+    size_t len = 0;
+    if (digits == NULL)
+        return STR_NONE;
+    for (size_t i = 0; i < s.len; i++) {
+        bool comma = i < whole.len && s.ptr[i] == ',';
+        if (comma != (i < whole.len && i >= first && (i - first) % 4 == 0))
+            return s; /* not between thousands */
+        if (!comma)
+            digits[len++] = s.ptr[i];
+    }
+    return first >= 1 && first <= 3 && (whole.len - first) % 4 == 0 ? (struct str){ digits, len } : s;
+}
+
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
 {
     struct str folded = STR("");
     enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
     if (st == ST_NO_MEMORY)
         return st;
-    struct str yuan = str_trim(folded);
+    struct str yuan = st == ST_OK ? yuan_digits(in->x->arena, folded) : folded;
+    if (yuan.ptr == NULL)
+        return ST_NO_MEMORY;
     if (st == ST_OK && money_parse(yuan, out_fen) == ST_OK)
         return ST_OK;
     if (st != ST_OK || !is_large_yuan(yuan))

@@ -128,3 +128,26 @@ test('the wallet names the people and the greetings', async () => {
   assert.deepEqual(await read(receiver), ['来自艾丽 · 生日快乐']);
   assert.deepEqual((await read(sender)).slice(0, 2), ['发红包 · 早安', '给卡萝的专属红包 · 生日快乐']);
 });
+
+test('the sender’s own row is marked, and a list without packets leads to the first one', async () => {
+  const sender = await newUser({ nickname: '艾丽', yuan: '10' });
+  const other = await newUser({ nickname: '艾丽' });
+  assert.ok((await sender.client.getHtml('/')).text.includes(`<a href="/send">${words('zh-CN', 'sent_first')}</a>`));
+  const path = await send(sender, { kind: 'even', amount: '1', count: '3' });
+  for (const { client } of [sender, other]) assert.equal((await client.post(`${path}/open`)).status, 200);
+  const marked = (await other.client.getHtml(path)).text.split('<li').filter((row) => row.includes(words('zh-CN', 'of_sender')));
+  assert.equal(marked.length, 1);
+});
+
+test('an amount with a sign or with commas is what it says, on the page, too', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const page = await clientPage(browser, sender.client);
+  await page.goto(`${site.url}/send`);
+  for (const [typed, total] of [['¥1,234.5', '1234.50'], ['￥１２', '12.00'], ['8.8元', '8.80'], ['1,23', '0.00']]) {
+    await page.fill('[name=amount]', typed);
+    assert.equal(await page.innerText('[data-total] output'), total, typed);
+  }
+  await page.context().close();
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '￥1.50元', count: '1' });
+  assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.amount_fen, 150);
+});

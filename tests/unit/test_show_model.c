@@ -416,8 +416,8 @@ static void a_packet_of_one_share_has_texts_in_the_singular(void **state)
     assert_list_says(&p, SENDER, "未领取", "Not opened");
     p.kind = PACKET_LUCKY;
     p.state = PACKET_FINISHED;
-    assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "The only share, ¥3.00, taken in 1 minute");
-    assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "The only share taken in 1 minute");
+    assert_list_says(&p, SENDER, "1个红包共3.00元，1分钟被抢光", "Opened, ¥3.00");
+    assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "Opened");
 }
 
 static void durations_are_shown_in_their_largest_unit(void **state)

@@ -159,6 +159,28 @@ static void a_value_beyond_a_limit_is_refused_with_the_limit(void **state)
     assert_refused("key=a+b", "text/key", "");
 }
 
+static void amounts_are_read_as_people_write_them(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = { "price=%C2%A51.5", "price=%EF%BF%A51.50", "price=1.5%E5%85%83",
+                                          "price=%C2%A5+1.5+%E5%85%83", "price=+1.5+" };
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        order.price_fen = 0;
+        (void)posted(bodies[i]);
+        assert_false(form_failed(&errors, "price"));
+        assert_int_equal(order.price_fen, 150);
+    }
+    static const char *const high[] = { "price=1,234", "price=%C2%A512,345.60", "price=1%EF%BC%8C234%E5%85%83",
+                                        "price=1,234,567" };
+    for (size_t i = 0; i < ARRAY_LEN(high); i++)
+        assert_refused(high[i], "text/price_high", "5");
+    static const char *const malformed[] = { "price=1,23",          "price=,123",      "price=1234,567", "price=1,,234",
+                                             "price=1.234,5",       "price=%E5%85%83", "price=%C2%A5",   "price=1,234,",
+                                             "price=%C2%A5%C2%A51", "price=1,2345" };
+    for (size_t i = 0; i < ARRAY_LEN(malformed); i++)
+        assert_refused(malformed[i], "text/price_malformed", "");
+}
+
 static void messages_come_in_the_order_of_the_table(void **state)
 {
     (void)state;
@@ -283,6 +305,7 @@ int main(void)
         cmocka_unit_test(an_empty_field_keeps_the_default_value),
         cmocka_unit_test(a_field_that_does_not_apply_is_ignored),
         cmocka_unit_test(a_value_beyond_a_limit_is_refused_with_the_limit),
+        cmocka_unit_test(amounts_are_read_as_people_write_them),
         cmocka_unit_test(messages_come_in_the_order_of_the_table),
         cmocka_unit_test(typed_texts_are_shown_again_except_secret_ones),
         cmocka_unit_test(a_query_with_a_malformed_field_is_refused),
