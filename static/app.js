@@ -104,7 +104,7 @@
     var total = form.querySelector('[data-total]'), out = total.querySelector('output');
     var ascii = function (text) {
       return text.trim().replace(/[０-９]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
-        .replace(/[。．]/g, '.').replace(/^[¥￥]\s*|\s*元$/g, '').replace(/，/g, ',')
+        .replace(/[。．]/g, '.').replace(/^[¥￥]\s*|\s*\u5143$/g, '').replace(/，/g, ',')
         .replace(/^\d{1,3}(?:,\d{3})+(?=\.|$)/, function (n) { return n.replace(/,/g, ''); });
     };
     var ask = form.elements.count.placeholder;

@@ -142,7 +142,7 @@ static struct str yuan_digits(struct arena *a, struct str typed)
     struct str s = str_trim(typed);
     if (str_skip_prefix(&s, STR("¥")) || str_skip_prefix(&s, STR("￥")))
         s = str_trim(s);
-    const struct str yuan = STR("元");
+    const struct str yuan = STR("\xe5\x85\x83"); /* the character for yuan */
     if (s.len > yuan.len && str_equal(str_skip(s, s.len - yuan.len), yuan))
         s = str_trim((struct str){ s.ptr, s.len - yuan.len });
     struct str fraction, whole = str_cut(s, '.', &fraction);
