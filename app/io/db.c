@@ -112,7 +112,9 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
                   log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));
         db_error_right_refused_log(db->mysql);
     }
-    if (st == ST_CONFLICT && in_transaction) {
+    if (st == ST_CONFLICT && !in_transaction)
+        return ST_UNAVAILABLE; /* the server has undone the statement */
+    if (st == ST_CONFLICT) {
         /* After a lock wait timeout the server has undone only the statement: roll back the rest. */
         transaction_rollback(db);
         transaction_abort(db, ST_CONFLICT);
@@ -150,7 +152,12 @@ static enum status statement_run(struct db *db, const char *sql, const struct db
         text = buf_view(&db->sql);
     }
     db->statement_start_ms = clock_monotonic_ms();
-    if (mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len) != 0)
+    int failed = mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len);
+    /* Outside of a transaction the server has undone all of a statement that lost a deadlock: of InnoDB, or against
+     * another Galera node at the statement's own COMMIT. */
+    if (failed != 0 && db->transaction == TRANSACTION_NONE && mysql_errno(db->mysql) == ER_LOCK_DEADLOCK)
+        failed = mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len);
+    if (failed != 0)
         return statement_failed(db, mysql_errno(db->mysql), reads);
     db->last_used_ms = clock_monotonic_ms();
     return ST_OK;

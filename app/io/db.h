@@ -18,12 +18,12 @@ struct db;
 
 /* Does not connect; the first statement does, with the session settings of docs/ARCHITECTURE.md (utf8mb4, strict mode,
  * UTC, snapshot isolation where the server has it, lock wait 3 s, or a second less than the timeout if that is shorter,
- * wsrep_sync_wait 1 on Galera, local_infile off, reconnect off). For 200 ms after a failed connect or a timeout,
+ * wsrep_sync_wait 7 on Galera, local_infile off, reconnect off). For 200 ms after a failed connect or a timeout,
  * statements return ST_UNAVAILABLE at once. config is borrowed. NULL when out of memory.
  *
  * Of several addresses it uses the first one that answers, takes writes and, of Galera, is in the primary component;
- * the connection stays there until it is lost or the server refuses: a replica, or a node without its cluster. A server
- * that failed is tried after the others for 10 s. */
+ * the connection stays there until it is lost or the server refuses: a replica, or a node without its cluster. Then the
+ * same server is tried first, but one that failed is tried after the others for 10 s. */
 struct db *db_new(const struct config *config);
 void db_free(struct db *db);
 
@@ -60,12 +60,12 @@ int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column);
 
 /* Runs a statement that returns no rows. *affected (may be NULL): number of changed rows.
  * ST_EXISTS: duplicate unique key; DDL: the object exists already · ST_NOT_FOUND: DDL, the object to drop does not
- * exist; CALL, the routine found no row or account · ST_CONFLICT: deadlock or lock wait timeout (a transaction
- * around it is rolled back) · ST_INVALID: violates a CHECK, a foreign key or the column's type; CALL, the routine
- * refused · ST_UNAVAILABLE: no connection, or the server takes no writes or has reached a limit, nothing was executed;
- * within a transaction also: the connection was lost · ST_UNKNOWN: the connection was lost during the statement,
- * outside of a transaction · ST_NO_MEMORY · ST_CORRUPT:
- * any other error; our statements never cause one (logged). */
+ * exist; CALL, the routine found no row or account · ST_CONFLICT: deadlock or lock wait timeout within a transaction,
+ * which is rolled back; outside of one it is ST_UNAVAILABLE, after a deadlock was repeated once · ST_INVALID: violates
+ * a CHECK, a foreign key or the column's type; CALL, the routine refused · ST_UNAVAILABLE: no connection, or the server
+ * takes no writes or has reached a limit, nothing was executed; within a transaction also: the connection was lost ·
+ * ST_UNKNOWN: the connection was lost during the statement, outside of a transaction · ST_NO_MEMORY · ST_CORRUPT: any
+ * other error; our statements never cause one (logged). */
 enum status db_exec(struct db *db, uint64_t *affected, const char *sql, const struct db_param *params, size_t count);
 /* Runs a query and copies the whole result into the arena. Errors as db_exec, but a lost connection is always
  * ST_UNAVAILABLE: a query changes nothing. */

@@ -20,6 +20,7 @@ struct db {
     int64_t timeout_s;
     MYSQL *mysql; /* initialised, perhaps not connected yet; NULL before the first use and after a loss */
     bool connected;
+    bool was_connected; /* once, to address */
     bool unreachable_logged;
     size_t address, address_count;         /* of config->mysql: the one in use, and how many there are */
     int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: the others are tried first */

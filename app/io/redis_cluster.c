@@ -389,6 +389,12 @@ size_t redis_primaries(struct redis *r)
     return count;
 }
 
+const struct address *redis_primary_address(struct redis *r, size_t primary)
+{
+    const struct redis_node *node = r == NULL || r->cluster == NULL ? NULL : primary_at(r, primary);
+    return node == NULL ? NULL : &node->address;
+}
+
 void redis_queue_at(struct redis *r, struct redis_call *call, size_t primary, const struct str *args, size_t count)
 {
     size_t queued = r->count;

@@ -17,6 +17,10 @@ bool redis_is_cluster(const struct redis *r);
 bool redis_is_same_server(const struct redis *r, struct str a, struct str b);
 /* The number of primaries that serve slots; 1 without a cluster. Connects if necessary. 0: none is reachable. */
 size_t redis_primaries(struct redis *r);
+/* The address of one of them, in a cluster; borrowed, valid until the next round. NULL: none, or no cluster. r may be
+ * NULL. */
+struct address;
+const struct address *redis_primary_address(struct redis *r, size_t primary);
 /* Queues a command for one primary, from 0 to redis_primaries - 1; as redis_queue. For what is asked of a server and
  * not of a key: SCAN, INFO, CONFIG. ST_UNAVAILABLE also when there is no such primary any more. */
 void redis_queue_at(struct redis *r, struct redis_call *call, size_t primary, const struct str *args, size_t count);

@@ -47,6 +47,7 @@ struct doctor {
     int64_t free_mib_min;
     struct doctor_role roles[ROLE_COUNT];
     char secret_error[DOCTOR_ERROR_MAX]; /* why the configuration has no secret; empty: it has one */
+    size_t redis_primary;                /* of a Redis Cluster, which one is looked at; else 0 */
     bool redis_is_up, mysql_is_up;       /* their sockets accept connections */
     bool is_service;                     /* check_is_service */
     bool is_stopped;                     /* the whole service is, which is told */

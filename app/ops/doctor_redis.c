@@ -5,6 +5,7 @@
 
 #include "base/address.h"
 #include "base/array.h"
+#include "io/redis_cluster.h"
 #include "io/redis_fence.h"
 #include "io/redis_reply.h"
 #include "live/fence.h"
@@ -28,13 +29,15 @@ static const struct wanted {
     { "redis-timeout", "timeout", "0", "Redis ends the connections of processes that wait" },
 };
 
-/* The options by which redis-cli reaches the first address. */
+/* The options by which redis-cli reaches the first address, or the primary of a cluster that is looked at. */
 static const char *redis_options(struct doctor *d)
 {
     struct address_list list;
     if (address_list_read(str_from(d->config->redis), &list) != NULL)
         return "";
-    const struct address *first = &list.items[0];
+    const struct address *first = redis_primary_address(d->roles[ROLE_OPERATOR].redis, d->redis_primary);
+    if (first == NULL)
+        first = &list.items[0];
     return first->port == 0 ? finding_text(&d->found, "-s %s", first->name)
                             : finding_text(&d->found, "-h %s -p %u", first->name, first->port);
 }
@@ -70,7 +73,7 @@ static const char *reply_text(struct doctor *d, const struct str *args, size_t c
     struct redis *r = d->roles[ROLE_OPERATOR].redis;
     if (r == NULL)
         return NULL;
-    enum status st = redis_do(r, &call, args, count);
+    enum status st = redis_do_at(r, &call, d->redis_primary, args, count);
     struct str text = st != ST_OK ? STR_NONE
                       : is_list   ? redis_reply_str(redis_reply_at(call.reply, element))
                                   : redis_reply_str(call.reply);
@@ -202,6 +205,21 @@ static void fence_check(struct doctor *d)
                       (uint32_t)d->config->partitions - redis_fences_open(r), (uint32_t)d->config->partitions);
 }
 
+/* One of the primaries of a Redis Cluster, or the only one. */
+static void primary_check(struct doctor *d)
+{
+    struct redis_call call;
+    const struct str ping[] = { STR("PING") };
+    enum status st = redis_do_at(d->roles[ROLE_OPERATOR].redis, &call, d->redis_primary, ping, 1);
+    redis_call_free(&call);
+    if (st == ST_OK) {
+        settings_check(d);
+        state_check(d);
+    } else {
+        finding_unchecked(&d->found, "redis-settings", "a primary does not answer: redis-cli %s", redis_options(d));
+    }
+}
+
 void doctor_check_redis(struct doctor *d)
 {
     if (!d->redis_is_up)
@@ -212,7 +230,9 @@ void doctor_check_redis(struct doctor *d)
         finding_unchecked(&d->found, "redis-settings", "the operator is not logged in");
         return;
     }
-    settings_check(d);
     memory_check(d);
-    state_check(d);
+    const size_t count = redis_primaries(d->roles[ROLE_OPERATOR].redis);
+    for (d->redis_primary = 0; d->redis_primary < count; d->redis_primary++)
+        primary_check(d);
+    d->redis_primary = 0;
 }

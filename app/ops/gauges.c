@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "io/metrics_processes.h"
+#include "io/redis_fence.h"
 #include "ops/backlog.h"
 #include "ops/redis_state.h"
 
@@ -70,6 +71,16 @@ static bool letters_print(struct exchange *x, struct buf *out)
     return true;
 }
 
+/* Above 0 grabs are refused: of the partitions of one server of a Redis Cluster, or of all. */
+static void shut_print(struct exchange *x, struct buf *out)
+{
+    struct redis *r = x->app->stores.redis;
+    if (redis_ping(r) != ST_OK)
+        return;
+    head_print(out, "partitions_shut", "Partitions whose grabs are refused until the settle worker has compared them.");
+    buf_printf(out, "hongbao_partitions_shut %u\n", (uint32_t)x->app->stores.config->partitions - redis_fences_open(r));
+}
+
 void gauges_print(struct exchange *x, struct buf *out)
 {
     struct redis_state state;
@@ -78,6 +89,7 @@ void gauges_print(struct exchange *x, struct buf *out)
         redis_state_print(&state, out);
         backlog_print(x, out);
     }
+    shut_print(x, out);
     bool mysql_up = letters_print(x, out);
     head_print(out, "store_up", "1: the store answers the page pool.");
     buf_printf(out, "hongbao_store_up{store=\"redis\"} %d\nhongbao_store_up{store=\"mysql\"} %d\n", redis_up, mysql_up);

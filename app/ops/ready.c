@@ -32,7 +32,7 @@ static const char *const PART_NAMES[READY_PART_COUNT] = { "redis",  "fence", "du
 struct report {
     struct {
         enum { UNKNOWN, FINE, FAILED } state;
-        struct str says; /* why it fails; without quotation marks */
+        struct str says; /* why it fails, or is only partly fine; without quotation marks */
     } parts[READY_PART_COUNT];
     struct arena *arena;
 };
@@ -72,14 +72,16 @@ static void redis_look(struct exchange *x, struct report *r)
     part_fine(r, READY_REDIS);
     const uint32_t count = (uint32_t)x->app->stores.config->partitions;
     const uint32_t open = redis_fences_open(x->app->stores.redis);
-    if (open > 0) /* with one of several servers lost, the others' partitions are grabbed */
+    struct str says = arena_printf(
+        r->arena,
+        "%u of %u partitions in Redis are not compared by the settle worker yet, or for another number of partitions",
+        count - open, count);
+    if (open == 0)
+        part_fails(r, READY_FENCE, says);
+    else /* with one of several servers lost, the others' partitions are grabbed */
         part_fine(r, READY_FENCE);
-    else
-        part_fails(r, READY_FENCE,
-                   arena_printf(r->arena,
-                                "%u of %u partitions in Redis are not compared by the settle worker yet, or for another"
-                                " number of partitions",
-                                count - open, count));
+    if (open > 0 && open < count)
+        r->parts[READY_FENCE].says = str_or_empty(says);
 }
 
 /* The schema is compared with what this process read at its start: while an upgrade is unpacked, the folder has files

@@ -46,20 +46,25 @@ enum status redis_state_read(struct redis *r, struct redis_state *out)
 {
     const struct str args[] = { STR("INFO") };
     size_t count = redis_primaries(r);
-    enum status st = count == 0 ? ST_UNAVAILABLE : ST_OK;
-    for (size_t i = 0; st == ST_OK && i < count; i++) {
+    size_t answered = 0;
+    enum status failed = ST_UNAVAILABLE;
+    for (size_t i = 0; i < count; i++) {
         struct redis_call call;
         struct redis_state one;
-        st = status_idempotent(redis_do_at(r, &call, i, args, 1));
+        enum status st = status_idempotent(redis_do_at(r, &call, i, args, 1));
         if (st == ST_OK && !redis_state_parse(redis_reply_str(call.reply), &one))
             st = ST_CORRUPT;
-        if (st == ST_OK && i > 0)
+        if (st == ST_OK && answered++ > 0)
             state_add(out, &one);
         else if (st == ST_OK)
             *out = one;
+        else
+            failed = st;
         redis_call_free(&call);
+        if (st == ST_CORRUPT)
+            return st;
     }
-    return st;
+    return answered > 0 ? ST_OK : failed;
 }
 
 static void gauge_print(struct buf *out, const char *name, const char *help, int64_t value)

@@ -416,6 +416,68 @@ static void after_five_deadlocks_the_transaction_is_a_conflict(void **state)
     assert_int_equal(plan.runs, 5);
 }
 
+/* A statement of its own, which locks row 1 and then waits for row 2. */
+static void *alone_run(void *arg)
+{
+    struct crossing *c = arg;
+    c->result = db_exec(c->on, NULL, "UPDATE test_item SET n = n + 1 WHERE id IN (1, 2)", NULL, 0);
+    return NULL;
+}
+
+static int64_t deadlocks(struct db *on)
+{
+    struct db_rows rows;
+    uint64_t n = 0;
+    assert_int_equal(db_query(on, arena, &rows, "SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'", NULL, 0), ST_OK);
+    assert_true(str_to_u64(db_cell(&rows, 0, 1), &n));
+    return (int64_t)n;
+}
+
+struct heavy {
+    struct crossing *single;
+    struct db *probe;
+    pthread_t thread;
+};
+
+/* Changes more than the single statement, so that this one is ended by the deadlock. */
+static enum status cross_single(struct db *on, void *ctx)
+{
+    struct heavy *h = ctx;
+    struct db_rows rows = { .count = 1 };
+    enum status st = db_exec(on, NULL, "INSERT INTO test_item (n) SELECT seq FROM seq_1_to_100", NULL, 0);
+    if (st == ST_OK)
+        st = db_exec(on, NULL, "UPDATE test_item SET n = n + 10 WHERE id = 2", NULL, 0);
+    if (st != ST_OK || pthread_create(&h->thread, NULL, alone_run, h->single) != 0)
+        return ST_CORRUPT;
+    while (st == ST_OK && rows.count > 0) /* the time limit of the test ends it */
+        st = db_query(h->probe, arena, &rows, "SELECT id FROM test_item WHERE id = 1 FOR UPDATE SKIP LOCKED", NULL, 0);
+    return st != ST_OK ? st : db_exec(on, NULL, "UPDATE test_item SET n = n + 10 WHERE id = 1", NULL, 0);
+}
+
+static void a_single_statement_that_lost_a_deadlock_is_repeated(void **state)
+{
+    (void)state;
+    struct crossing single = { .on = other };
+    struct heavy h = { .single = &single, .probe = db_new(app->stores.config) };
+    assert_non_null(h.probe);
+    const int64_t before = deadlocks(db);
+    assert_int_equal(db_transaction(db, cross_single, &h), ST_OK);
+    pthread_join(h.thread, NULL);
+    assert_int_equal(single.result, ST_OK);
+    assert_true(deadlocks(db) > before);
+    assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 21);
+    assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 2"), 31);
+    db_free(h.probe);
+}
+
+static void a_single_statement_that_always_loses_is_unavailable(void **state)
+{
+    (void)state;
+    assert_int_equal(db_exec(db, NULL, "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(db_exec(db, NULL, "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205", NULL, 0), ST_UNAVAILABLE);
+    assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 10);
+}
+
 static enum status read_twice(struct db *on, void *ctx)
 {
     (void)ctx;
@@ -586,6 +648,8 @@ int main(void)
         TEST(a_lock_wait_timeout_rolls_back_and_runs_the_body_again),
         TEST(after_a_deadlock_both_transactions_succeed),
         TEST(after_five_deadlocks_the_transaction_is_a_conflict),
+        TEST(a_single_statement_that_lost_a_deadlock_is_repeated),
+        TEST(a_single_statement_that_always_loses_is_unavailable),
         TEST(a_snapshot_is_consistent_and_refuses_writes),
         TEST(a_connection_that_died_while_idle_is_reopened),
         TEST(after_a_timeout_a_statement_is_unknown_and_a_query_unavailable),

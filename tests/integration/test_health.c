@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "io/metrics_processes.h"
+#include "live/fence.h"
 #include "live/keys.h"
 #include "ops/health.h"
 #include "ops/migrations.h"
@@ -80,6 +81,35 @@ static void with_both_stores_and_an_open_fence_it_is_ready(void **state)
     asked_end(&a);
     test_services_fences_open(app);
     assert_int_equal(ask(&a, app, ready_pool), 200);
+    asked_end(&a);
+    test_services_close(app);
+}
+
+/* As after the loss of one server of a cluster. */
+static void a_partition_that_is_shut_is_told(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    (void)state;
+    assert_non_null(app);
+    test_services_fences_open(app);
+    const struct str del[] = { STR("DEL"), live_fence_key(key, 3) };
+    assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
+    redis_call_free(&call);
+    live_fences_set(app->stores.redis, app->stores.config); /* forget what was read over this connection */
+    assert_int_equal(ask(&a, app, ready_pool), 200);
+    asked_end(&a);
+    (void)ask(&a, app, ready_site);
+    assert_true(says(&a, "fence: ok: 1 of 16 partitions in Redis are not compared"));
+    asked_end(&a);
+    assert_int_equal(ask(&a, app, health_metrics), 200);
+    assert_true(says(&a, "\nhongbao_partitions_shut 1\n"));
+    asked_end(&a);
+    test_services_fences_open(app);
+    assert_int_equal(ask(&a, app, health_metrics), 200);
+    assert_true(says(&a, "\nhongbao_partitions_shut 0\n"));
     asked_end(&a);
     test_services_close(app);
 }
@@ -343,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_answers_is_alive_whatever_the_stores_do),
         cmocka_unit_test(with_both_stores_and_an_open_fence_it_is_ready),
+        cmocka_unit_test(a_partition_that_is_shut_is_told),
         cmocka_unit_test(an_unreachable_redis_is_named),
         cmocka_unit_test(an_unreachable_database_is_named_where_it_is_needed),
         cmocka_unit_test(the_site_is_ready_when_every_part_is),

@@ -1,0 +1,158 @@
+/* The client of MySQL with a primary and its semi-synchronous replica: a failover loses nothing, and the old primary,
+ * which comes back, is not used again. The tests build on each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka needs the four above. */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "io/db.h"
+
+enum {
+    ROWS = 200,
+    WAIT_MS = 120000,
+    AVOIDED_MS = 11000, /* longer than the client avoids a server */
+};
+
+static char dir[] = "/tmp/hongbao-pair-XXXXXX";
+static struct config config;
+static struct arena *arena;
+static struct db *db; /* used in all tests, as that of a process */
+
+__attribute__((format(printf, 1, 2))) static int pair(const char *format, ...)
+{
+    char arguments[512], command[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(arguments, sizeof arguments, format, args);
+    va_end(args);
+    snprintf(command, sizeof command, "'%s/tests/support/mariadb_pair' %s", HB_SOURCE_DIR, arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void node_sql(int node, const char *sql)
+{
+    assert_int_equal(pair("sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
+}
+
+static int64_t number(struct db *on, const char *sql)
+{
+    struct db_rows rows;
+    enum status st = db_query(on, arena, &rows, sql, NULL, 0);
+    return st == ST_OK && rows.count == 1 ? db_cell_i64(&rows, 0, 0) : -1;
+}
+
+/* Asks again until the answer is this one, for a while. */
+static int64_t number_wait(struct db *on, const char *sql, int64_t wanted)
+{
+    const struct timespec pause = { .tv_nsec = 50000000 };
+    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+    int64_t n = number(on, sql);
+    while (n != wanted && clock_monotonic_ms() < until_ms) {
+        nanosleep(&pause, NULL);
+        n = number(on, sql);
+    }
+    return n;
+}
+
+static void what_was_committed_outlives_the_primary(void **state)
+{
+    (void)state;
+    assert_int_equal(db_exec(db, NULL, "CREATE TABLE item (no INT PRIMARY KEY) ENGINE = InnoDB", NULL, 0), ST_OK);
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(db_exec(db, NULL, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(i))), ST_OK);
+    assert_int_equal(number(db, "SELECT @@server_id"), 1);
+    assert_int_equal(pair("kill %s 1", dir), 0);
+
+    struct config at_2 = config;
+    snprintf(at_2.mysql, sizeof at_2.mysql, "%s", strchr(config.mysql, ' ') + 1);
+    struct db *two = db_new(&at_2);
+    assert_int_equal(number_wait(two, "SELECT COUNT(*) FROM item", ROWS), ROWS);
+    assert_int_equal(number(db, "SELECT @@server_id"), -1); /* none takes writes */
+    assert_int_equal(pair("promote %s 2", dir), 0);
+    assert_int_equal(number_wait(db, "SELECT @@server_id", 2), 2);
+    assert_int_equal(db_exec(db, NULL, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(ROWS))), ST_OK);
+    db_free(two);
+}
+
+/* A process that starts now has the old primary first in its list. */
+static void an_old_primary_that_comes_back_is_read_only(void **state)
+{
+    (void)state;
+    assert_int_equal(pair("again %s 1", dir), 0);
+    struct db *started = db_new(&config);
+    assert_int_equal(number(started, "SELECT @@server_id"), 2);
+    assert_int_equal(number(db, "SELECT @@server_id"), 2);
+    db_free(started);
+}
+
+/* Somebody has left read_only out of its configuration. */
+static void an_old_primary_that_takes_writes_is_not_used_by_those_who_left_it(void **state)
+{
+    char kill[64];
+    const struct timespec pause = { .tv_sec = AVOIDED_MS / 1000 };
+    (void)state;
+    node_sql(1, "SET GLOBAL read_only = 0");
+    nanosleep(&pause, NULL);
+    int64_t id = number(db, "SELECT CONNECTION_ID()");
+    assert_true(id > 0);
+    snprintf(kill, sizeof kill, "KILL %lld", (long long)id);
+    node_sql(2, kill);
+    assert_int_equal(number_wait(db, "SELECT @@server_id", 2), 2);
+    assert_true(number(db, "SELECT CONNECTION_ID()") != id);
+}
+
+static int pair_stop(void **state)
+{
+    (void)state;
+    db_free(db);
+    arena_free(arena);
+    return pair("stop %s", dir);
+}
+
+static bool settings_make(void)
+{
+    char path[64], network[32] = "";
+    snprintf(path, sizeof path, "%s/network", dir);
+    FILE *file = fopen(path, "r");
+    bool ok = file != NULL && fscanf(file, "%31s", network) == 1;
+    if (file != NULL)
+        (void)fclose(file);
+    config_defaults(&config);
+    snprintf(config.mysql, sizeof config.mysql, "%1$s.1:3306, %1$s.2:3306", network);
+    snprintf(config.mysql_user, sizeof config.mysql_user, "hb_test");
+    snprintf(config.mysql_password, sizeof config.mysql_password, "hb_test");
+    snprintf(config.mysql_database, sizeof config.mysql_database, "hb_test");
+    config.mysql_timeout_s = 10;
+    return ok;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_committed_outlives_the_primary),
+        cmocka_unit_test(an_old_primary_that_comes_back_is_read_only),
+        cmocka_unit_test(an_old_primary_that_takes_writes_is_not_used_by_those_who_left_it),
+    };
+    log_init("test", LOG_SILENT);
+    arena = arena_new(1 << 20, 64 << 20);
+    if (arena == NULL || mkdtemp(dir) == NULL)
+        return 1;
+    if (pair("start %s", dir) != 0 || !settings_make() || (db = db_new(&config)) == NULL) {
+        (void)pair_stop(NULL);
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, pair_stop);
+}
