@@ -14,17 +14,25 @@ cluster_usage() {
     cat <<'TEXT'
 usage: ./dev [--port N] [--var DIR] cluster COMMAND
 
-  up [--profile cluster|sentinel] [--network 10.X.Y]
+  up [--profile cluster|sentinel] [--primaries N] [--network 10.X.Y]
                       starts the machines, prints the balancer's address. cluster (the default): a Redis Cluster of
                       three primaries, three replicas and a spare one; sentinel: Redis, two replicas, three Sentinels.
+                      --primaries 1 or 2: to measure; a majority of at least three decides on a failover.
                       Both: three Galera nodes, two machines with nginx, the pools and a settle worker, HAProxy
   down                stops them, and removes all that they have left
   status              machine, kind, role, address, processes; fails unless all are well
   kill NODE...        kill -9 of all processes of these machines
-  stop, start NODE... ends the servers of these machines in good order; starts them
+  stop, start NODE... ends the servers of these machines in good order; starts them. When all Galera nodes were down,
+                      start all three together: the one with the last transaction begins the cluster anew
+  drain NODE...       the balancer sends these machines of the site no new request, and waits for those under way
+  ready NODE...       it sends to them again
+  restart [NODE...]   drain, stop, start, ready: one machine of the site after the other; nobody notices
+  upgrade             another program (HB_BINARY) and its migrations on all machines of the site, in the same way
   cut NODE...         these machines see only each other, and the others only the others
   heal                all see all again
-  reshard             moves slots of one primary to another, with at least one partition of the events
+  reshard [half]      moves slots of one primary to another, with at least one partition of the events; half: aborts it
+                      with the keys of that partition on both
+  fix                 ends what an aborted reshard has left
   on NODE COMMAND...  runs a command on that machine
 TEXT
 }
@@ -34,7 +42,7 @@ cluster_do() {
     [ $# -eq 0 ] || shift
     case $command in
     help | -h | --help) cluster_usage && return ;;
-    up | down | status | kill | stop | start | cut | heal | reshard | on) ;;
+    up | down | status | kill | stop | start | drain | ready | restart | upgrade | cut | heal | reshard | fix | on) ;;
     *)
         say "dev: there is no command 'cluster $command'"
         cluster_usage >&2
@@ -65,11 +73,11 @@ cluster_open() {
 
 # ---- the machines ----
 
-# cluster_machines PROFILE: prints `NODE KIND SERVICES` of each.
+# cluster_machines PROFILE PRIMARIES: prints `NODE KIND SERVICES` of each.
 cluster_machines() {
     local i
     case $1 in
-    cluster) for i in {1..7}; do echo "redis$i redis redis"; done ;;
+    cluster) for ((i = 1; i <= 2 * $2 + 1; i++)); do echo "redis$i redis redis"; done ;;
     sentinel)
         for i in {1..3}; do echo "redis$i redis redis"; done
         for i in {1..3}; do echo "sentinel$i sentinel sentinel"; done
@@ -139,16 +147,18 @@ cluster_sql() {
 # ---- up ----
 
 cluster_up() {
-    local profile=cluster network=
+    local profile=cluster network='' primaries=3 options='--profile NAME, --primaries N and --network 10.X.Y'
     while [ $# -gt 0 ]; do
-        [ $# -ge 2 ] || die "cluster up takes --profile NAME and --network 10.X.Y"
+        [ $# -ge 2 ] || die "cluster up takes $options"
         case $1 in
         --profile) profile=$2 ;;
+        --primaries) primaries=$2 ;;
         --network) network=$2 ;;
-        *) die "cluster up takes --profile NAME and --network 10.X.Y, and no $1" ;;
+        *) die "cluster up takes $options, and no $1" ;;
         esac
         shift 2
     done
+    [[ $primaries == [1-3] ]] || die "there may be 1, 2 or 3 primaries"
     [[ " ${CLUSTER_PROFILES[*]} " == *" $profile "* ]] || die "there is no profile '$profile'; there are: ${CLUSTER_PROFILES[*]}"
     [[ -z $network || $network =~ ^10\.[0-9]{1,3}\.[0-9]{1,3}$ ]] || die "'$network' is no network: three numbers, as 10.87.0"
     cluster_find
@@ -159,8 +169,8 @@ cluster_up() {
     cluster_need_port
     trap 'cluster_undo' EXIT
     trap 'exit 130' INT TERM HUP
-    cluster_prepare "$profile" "$network"
-    cluster_stores
+    cluster_prepare "$profile" "$primaries" "$network"
+    cluster_stores "$primaries"
     cluster_site
     trap - EXIT
 }
@@ -177,7 +187,7 @@ cluster_undo() {
     cluster_end
 }
 
-# Makes folders, network and settings of all machines.
+# cluster_prepare PROFILE PRIMARIES NETWORK: makes folders, network and settings of all machines.
 cluster_prepare() {
     local node kind services number=11
     local -a nodes=()
@@ -186,7 +196,7 @@ cluster_prepare() {
     instance_lock
     (VAR=$VAR/app1 && user_is_usable) || die "the servers of a cluster run as $SERVICE_USER; choose another folder with --var"
     PROFILE=$1
-    NETWORK=${2:-$(network_free)}
+    NETWORK=${3:-$(network_free)}
     printf '%s\n' "$NETWORK" >"$VAR/run/network"
     printf '%s\n' "$PROFILE" >"$VAR/run/profile"
     printf '%s\n' "$PORT" >"$VAR/run/port"
@@ -194,7 +204,7 @@ cluster_prepare() {
         printf '%s %s %s.%s\n' "$node" "$kind" "$NETWORK" "$number" >>"$VAR/nodes"
         nodes+=("$node")
         number=$((number + 1))
-    done < <(cluster_machines "$PROFILE")
+    done < <(cluster_machines "$PROFILE" "$2")
     say "dev: ${#nodes[@]} machines in network $NETWORK"
     network_up "$NETWORK" "${nodes[@]}"
     network_open "$NETWORK" lb
@@ -202,7 +212,7 @@ cluster_prepare() {
     random_hex 32 >"$VAR/run/secret"
     while read -r node kind services; do
         cluster_write "$node" "$kind" "$services"
-    done < <(cluster_machines "$PROFILE")
+    done < <(cluster_machines "$PROFILE" "$2")
 }
 
 # cluster_write NODE KIND SERVICES: what a machine's instance has before its first start.
@@ -236,13 +246,6 @@ cluster_write() {
     printf '%s = %s\n' services "$3" address "$address" >>"$folder/node"
 }
 
-# cluster_write_galera NODE PEERS: without peers it begins a new cluster.
-cluster_write_galera() {
-    template_fill "$ROOT/deploy/dev/cluster/mariadb.conf.in" "$VAR/$1/node-mariadb.conf" \
-        "ADDRESS=$(cluster_address "$1")" "NODE=$1" "PEERS=$2"
-    cat -- "$ROOT/deploy/mariadb/galera.cnf" >>"$VAR/$1/node-mariadb.conf"
-}
-
 # cluster_follow NODE ADDRESS: the Redis of the machine starts as a replica of that one; its own address: as primary.
 cluster_follow() {
     sed -i '/^replicaof /d' "$VAR/$1/node-redis.conf"
@@ -274,7 +277,7 @@ cluster_start_all() {
     [ -z "$failed" ] || die "did not start:$failed"
 }
 
-# Starts both stores. The first Galera node makes the tables, the others copy them.
+# cluster_stores PRIMARIES: starts both stores. The first Galera node makes the tables, the others copy them.
 cluster_stores() {
     local -a redis dbs sentinels
     mapfile -t redis < <(cluster_nodes redis)
@@ -283,7 +286,7 @@ cluster_stores() {
     say "dev: starting Redis and the first Galera node"
     cluster_start_all "${redis[@]}" "${dbs[0]}"
     if [ "$PROFILE" = cluster ]; then
-        cluster_join_redis
+        cluster_join_redis "$1"
     else
         cluster_start_all "${sentinels[@]}"
     fi
@@ -294,17 +297,32 @@ cluster_stores() {
     for node in "${dbs[@]:1}"; do cluster_start_all "$node"; done
 }
 
-# Makes one Redis Cluster of the nodes: the first three get the slots, each a replica, and one of them a second one: it
-# moves to a primary that has lost its only replica.
+# cluster_join_redis PRIMARIES: makes one Redis Cluster of the nodes: the first ones get the slots, each a replica, and
+# one of them a second one: it moves to a primary that has lost its only replica. (redis-cli makes none of less than three.)
 cluster_join_redis() {
-    local list
-    list=$(cluster_list redis 6379)
-    # shellcheck disable=SC2086
-    network_in redis1 redis-cli --cluster create ${list//,/} --cluster-replicas 1 --cluster-yes >"$VAR/log/join" 2>&1 || {
-        tail -n 20 -- "$VAR/log/join" >&2
-        die "redis-cli --cluster create failed"
-    }
+    local node number=0
+    local -a nodes
+    mapfile -t nodes < <(cluster_nodes redis)
+    for node in "${nodes[@]}"; do
+        cluster_redis_must "$node" CLUSTER SET-CONFIG-EPOCH $((number + 1))
+        [ "$number" -ge "$1" ] || cluster_redis_must "$node" CLUSTER ADDSLOTSRANGE \
+            $((number * 16384 / $1)) $(((number + 1) * 16384 / $1 - 1))
+        [ "$number" = 0 ] || cluster_redis_must "${nodes[0]}" CLUSTER MEET "$(cluster_address "$node")" 6379
+        number=$((number + 1))
+    done
+    wait_until 60 cluster_redis_met ${#nodes[@]} || die "the Redis nodes do not find each other"
+    for ((number = $1; number < ${#nodes[@]}; number++)); do
+        cluster_redis_must "${nodes[number]}" CLUSTER REPLICATE "$(cluster_redis "${nodes[number % $1]}" CLUSTER MYID)"
+    done
     wait_until 60 cluster_redis_joined || die "the Redis Cluster is not complete: $(cluster_redis redis1 CLUSTER INFO | head -3)"
+}
+
+# Whether every node knows COUNT nodes by their addresses.
+cluster_redis_met() {
+    local node
+    for node in $(cluster_nodes redis); do
+        [ "$(cluster_redis "$node" CLUSTER NODES | grep -cv 'handshake\|noaddr')" = "$1" ] || return 1
+    done
 }
 
 # Whether every node knows that all slots are served, and every replica is connected to its primary.
@@ -318,13 +336,19 @@ cluster_redis_joined() {
 
 # cluster_tables NODE: database, users, tables and rights. All machines' addresses may log in.
 cluster_tables() {
-    local folder=$ROOT/deploy/rights log=$VAR/log/migrate
     rights_sql "$VAR/rights" hongbao | rights_hosts "$NETWORK.%" | cluster_sql "$1" || die "the users could not be made in MariaDB"
+    cluster_migrate "$1"
+}
+
+# cluster_migrate NODE: new tables, and the rights on all of them. Without the line that first takes all rights away: the
+# site may serve.
+cluster_migrate() {
+    local folder=$ROOT/deploy/rights log=$VAR/log/migrate
     cluster_dev app1 hongbao migrate >"$log" 2>&1 9>&- || {
         cat -- "$log" >&2
         die "the tables could not be made (hongbao migrate)"
     }
-    cat -- "$folder/grants.sql" "$folder/grants-demo.sql" | rights_hosts "$NETWORK.%" | cluster_sql "$1" hongbao ||
+    sed '/^REVOKE /d' "$folder/grants.sql" "$folder/grants-demo.sql" | rights_hosts "$NETWORK.%" | cluster_sql "$1" hongbao ||
         die "the rights could not be granted in MariaDB"
 }
 

@@ -15,11 +15,17 @@ cluster_stop() {
 
 cluster_start() {
     local node
+    local -a dbs=() others=()
     cluster_need_nodes "$@"
     for node; do
-        [ "$PROFILE/$(cluster_kind "$node")" != sentinel/redis ] || cluster_follow "$node" "$(cluster_primary)"
+        case $PROFILE/$(cluster_kind "$node") in
+        */db) dbs+=("$node") && continue ;;
+        sentinel/redis) cluster_follow "$node" "$(cluster_primary)" ;;
+        esac
+        others+=("$node")
     done
-    cluster_start_all "$@"
+    [ ${#dbs[@]} -eq 0 ] || cluster_start_galera "${dbs[@]}"
+    cluster_start_all "${others[@]}"
 }
 
 # The address of the Redis that the Sentinels call the primary.
@@ -83,11 +89,11 @@ cluster_partitions() {
     done | sort -n
 }
 
-# redis-cli moves the lowest slots of a primary: so many that the first partition is among them.
-cluster_reshard() {
-    local node from='' to='' most=0 least=17 count slot
-    [ $# -eq 0 ] || die "cluster reshard takes no arguments"
+# cluster_reshard_pair: sets from and to, the primaries with the most and the least partitions.
+cluster_reshard_pair() {
+    local node most=0 least=17 count
     [ "$PROFILE" = cluster ] || die "there are no slots to move: the profile is $PROFILE"
+    from='' to=''
     for node in $(cluster_nodes redis); do
         [ -n "$(cluster_slots "$node")" ] || continue
         count=$(cluster_partitions "$node" | wc -l)
@@ -95,15 +101,76 @@ cluster_reshard() {
         if [ "$count" -lt "$least" ]; then least=$count to=$node; fi
     done
     [ "$from" != "$to" ] || die "there are not two primaries to move slots between; see ./dev cluster status"
+}
+
+# redis-cli moves the lowest slots of a primary: so many that the first partition is among them. half: one slot only, which
+# keeps half of its keys, as when redis-cli is killed.
+cluster_reshard() {
+    local from to count slot
+    cluster_reshard_pair
     slot=$(cluster_partitions "$from" | head -n 1)
+    if [ $# -gt 0 ]; then
+        [ "$*" = half ] || die "cluster reshard takes no argument but half"
+        cluster_reshard_half "$from" "$to" "$slot"
+        return
+    fi
     count=$(($(cluster_slots_below "$from" "${slot% *}") + 1))
     say "dev: moving $count slots, with partition ${slot#* }, from $from to $to"
     network_in "$from" redis-cli --cluster reshard "$(cluster_address "$from"):6379" --cluster-yes --cluster-slots "$count" \
         --cluster-from "$(cluster_redis "$from" CLUSTER MYID)" --cluster-to "$(cluster_redis "$to" CLUSTER MYID)" \
         >"$VAR/log/reshard" 2>&1 || {
         tail -n 5 -- "$VAR/log/reshard" >&2
-        die "redis-cli --cluster reshard failed; repeat it, or see redis-cli --cluster fix"
+        die "redis-cli --cluster reshard failed; repeat it after ./dev cluster fix"
     }
+}
+
+# cluster_reshard_half FROM TO 'SLOT PARTITION'
+cluster_reshard_half() {
+    local slot=${3% *} count
+    local -a keys
+    say "dev: moving half of slot $slot, with partition ${3#* }, from $1 to $2"
+    cluster_redis_must "$2" CLUSTER SETSLOT "$slot" IMPORTING "$(cluster_redis "$1" CLUSTER MYID)"
+    cluster_redis_must "$1" CLUSTER SETSLOT "$slot" MIGRATING "$(cluster_redis "$2" CLUSTER MYID)"
+    count=$(cluster_redis "$1" CLUSTER COUNTKEYSINSLOT "$slot")
+    mapfile -t keys < <(cluster_redis "$1" CLUSTER GETKEYSINSLOT "$slot" $((count / 2)))
+    [ "$((count / 2))" -eq 0 ] ||
+        cluster_redis_must "$1" MIGRATE "$(cluster_address "$2")" 6379 '' 0 5000 KEYS "${keys[@]}"
+}
+
+# cluster_redis_must NODE COMMAND...: dies unless the answer is OK.
+cluster_redis_must() {
+    local answer
+    answer=$(cluster_redis "$@") || answer="failed $answer"
+    [[ $answer == OK* || $answer == NOKEY* ]] || die "redis-cli ${*:2:4}: $answer"
+}
+
+# Ends what an aborted reshard has left: each slot that is half moved is moved. `redis-cli --cluster fix` may move it back
+# instead, and leaves behind what the site has written meanwhile.
+cluster_fix() {
+    local node slot to id
+    [ $# -eq 0 ] || die "cluster fix takes no arguments"
+    [ "$PROFILE" = cluster ] || die "there are no slots: the profile is $PROFILE"
+    for node in $(cluster_nodes redis); do
+        while read -r slot id; do
+            to=$(cluster_redis "$node" CLUSTER NODES | sed -n "s/^$id \([0-9.]*\):.*/\1/p")
+            to=$(sed -n "s/ redis $to\$//p" "$VAR/nodes")
+            say "dev: moving the rest of slot $slot from $node to $to"
+            cluster_move_slot "$node" "$to" "$slot"
+        done < <(cluster_redis "$node" CLUSTER NODES 2>/dev/null | grep ' *myself,' |
+            grep -o '\[[0-9]*->-[0-9a-f]*\]' | sed 's/\[\([0-9]*\)->-\(.*\)\]/\1 \2/')
+    done
+}
+
+# cluster_move_slot FROM TO SLOT: moves all keys, then both primaries get the new owner: the one that gets it comes first.
+cluster_move_slot() {
+    local id
+    local -a keys
+    id=$(cluster_redis "$2" CLUSTER MYID)
+    while mapfile -t keys < <(cluster_redis "$1" CLUSTER GETKEYSINSLOT "$3" 50) && [ -n "${keys[0]-}" ]; do
+        cluster_redis_must "$1" MIGRATE "$(cluster_address "$2")" 6379 '' 0 5000 KEYS "${keys[@]}"
+    done
+    cluster_redis_must "$2" CLUSTER SETSLOT "$3" NODE "$id"
+    cluster_redis_must "$1" CLUSTER SETSLOT "$3" NODE "$id"
 }
 
 # ---- status ----

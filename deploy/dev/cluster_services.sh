@@ -28,7 +28,7 @@ service_galera_position() {
     local position=
     if [ -f "$VAR/data/mariadb/grastate.dat" ]; then
         position=$("$1" --defaults-file="$VAR/mariadb.cnf" "${@:2}" --datadir="$VAR/data/mariadb" --tmpdir="$VAR/tmp" \
-            --wsrep-recover --disable-log-error </dev/null 2>&1 9>&- |
+            --socket="$VAR/tmp/recover.sock" --skip-networking --wsrep-recover --disable-log-error </dev/null 2>&1 9>&- |
             sed -n 's/.*WSREP: Recovered position: *\([^ ,]*\).*/\1/p' | tail -n 1) || true
     fi
     printf '%s\n' "${position:-00000000-0000-0000-0000-000000000000:-1}"

@@ -1,7 +1,6 @@
 // A cluster of ./dev cluster (docs/how-to/cluster.md) under faults. Its stores are asked over their Unix sockets, which a
 // machine that is cut off still has.
-import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Cluster } from '../cluster/cluster.js';
@@ -15,13 +14,13 @@ export class ClusterInstance extends Deployment {
   #cluster; #machines = {};
   canExpire = true;
 
-  // binary: the built program. profile: of ./dev cluster up.
-  constructor({ binary, profile }) {
+  // binary: the built program. profile: of ./dev cluster up. settings: of all machines, as { HB_NAME: value }.
+  constructor({ binary, profile = 'cluster', settings = { HB_PACKET_LIFETIME_MS: String(LIFETIME_MS) } }) {
     super();
     this.profile = profile;
     this.dir = mkdtempSync(join(tmpdir(), 'hongbao-chaos-'));
     chmodSync(this.dir, 0o755); // the servers have a user of their own
-    this.#cluster = new Cluster(this.dir, binary, { HB_PACKET_LIFETIME_MS: String(LIFETIME_MS) });
+    this.#cluster = new Cluster(this.dir, binary, settings);
   }
 
   async up() {
@@ -53,17 +52,31 @@ export class ClusterInstance extends Deployment {
     return this.servers.filter((name) => this.#machines[name].kind === kind);
   }
 
-  // The pids of all processes of a machine.
   pids(machine) {
-    return execFileSync('ip', ['netns', 'pids', this.#cluster.namespace(machine)], { encoding: 'utf8' }).split('\n').filter(Boolean).map(Number);
+    return this.#cluster.pids(machine);
   }
 
   isRunning(machine) {
     return this.pids(machine).length > 0;
   }
 
+  // The settle workers of a machine, without their supervisor.
+  workers(machine) {
+    return this.pids(machine).filter((pid) => {
+      try {
+        return /^[^\0]*hongbao\0settle\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+      } catch {
+        return false; // it has ended
+      }
+    });
+  }
+
   signalAll(machine, what) {
-    for (const pid of this.pids(machine)) {
+    this.signalPids(this.pids(machine), what);
+  }
+
+  signalPids(pids, what) {
+    for (const pid of pids) {
       try {
         process.kill(pid, what);
       } catch (error) {
@@ -76,9 +89,20 @@ export class ClusterInstance extends Deployment {
     return this.#cluster.do(...command);
   }
 
-  // Starts a machine that does not run; repeats it, because a machine that is cut off does not get ready.
-  ensure(machine) {
-    return poll(START_S, async () => (await this.#cluster.try('start', machine)).code === 0);
+  // Settings for what is started from now on.
+  set(settings) {
+    this.#cluster.set(settings);
+  }
+
+  // The role of each Redis machine, as `status` tells it: { NAME: text }.
+  async roles() {
+    const { machines } = await this.#cluster.status();
+    return Object.fromEntries(this.names('redis').map((name) => [name, machines[name].role]));
+  }
+
+  // Starts machines that do not run; repeats it, because a machine that is cut off does not get ready.
+  ensure(...machines) {
+    return poll(START_S, async () => (await this.#cluster.try('start', ...machines)).code === 0);
   }
 
   // Waits until all machines of the kind are well; false when they are not.
@@ -88,8 +112,8 @@ export class ClusterInstance extends Deployment {
 
   // The Redis machines that are primaries now.
   async primaries() {
-    const { machines } = await this.#cluster.status();
-    return Object.keys(machines).filter((name) => machines[name].role.startsWith('primary'));
+    const roles = await this.roles();
+    return Object.keys(roles).filter((name) => roles[name].startsWith('primary'));
   }
 
   // ---- stores and program ----

@@ -15,7 +15,8 @@ const DISK_CHUNK = 1 << 20;
 const WORKERS = [...POOLS, SECOND]; // a supervisor restarts their processes
 
 // A fault occupies its target from its beginning until it is repaired. for_ms: the range of its duration.
-// draw(rng): further parameters. rest_ms: how long the target is left alone afterwards. act(instance, fault): injects it, waits, and repairs it.
+// draw(rng): further parameters. rest_ms: how long the target is left alone afterwards. onlyNamed: only a run that names
+// it has it. act(instance, fault): injects it, waits, and repairs it.
 export const FAULTS = {
   // kill -9 for the workers of a pool, which the supervisor restarts, or for a store, which is started after for_ms.
   kill: {
@@ -164,7 +165,7 @@ const isSelected = ({ fault, target }, only) => only.length === 0 || only.some((
 export function plan(table, seed, seconds, only = []) {
   const rng = new Rng(seed, 'nemesis');
   const all = Object.entries(table).flatMap(([fault, { targets }]) => targets.map((target) => ({ fault, target })))
-    .filter((pair) => isSelected(pair, only));
+    .filter((pair) => isSelected(pair, only) && (only.length > 0 || !table[pair.fault].onlyNamed));
   if (all.length === 0) {
     const targets = new Set(Object.values(table).flatMap((fault) => fault.targets));
     throw new Error(`no fault ${only.join(', ')}; there are ${Object.keys(table).join(' ')} of ${[...targets].join(' ')}`);

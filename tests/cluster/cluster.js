@@ -31,6 +31,25 @@ export class Cluster {
     this.#environment = { ...process.env, ...settings, HB_BINARY: binary };
   }
 
+  // Further settings for what is started from now on; HB_BINARY: another program.
+  set(settings) {
+    Object.assign(this.#environment, settings);
+  }
+
+  // The pids of all processes of a machine.
+  pids(machine) {
+    return execFileSync('ip', ['netns', 'pids', this.namespace(machine)], { encoding: 'utf8' }).split('\n').filter(Boolean).map(Number);
+  }
+
+  // The lines of a machine's log after the first `from` ones; how many it has.
+  linesAfter(machine, log, from) {
+    return readFileSync(join(this.folder, machine, 'log', log), 'utf8').split('\n').slice(from, -1);
+  }
+
+  lines(machine, log) {
+    return this.linesAfter(machine, log, 0).length;
+  }
+
   // The name of a machine's network namespace, as network_name in deploy/dev/cluster_network.sh.
   namespace(machine) {
     return `${this.#prefix()}-${machine}`;
