@@ -14,9 +14,9 @@
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
     form.addEventListener('submit', function (event) {
-      if (event.submitter && event.submitter.name === 'language') return;
       if (sent) { event.preventDefault(); return; }
       sent = true;
+      if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');
       if (form.hasAttribute('data-open')) {
         button.classList.add('turning');
