@@ -181,7 +181,7 @@ service_start_pool() {
 
 service_start_hot() {
     # The backlog is the default maximum of Linux: the hot pool answers waiting connections within milliseconds.
-    service_start_pool hot "$(cpu_count)" 4096
+    service_start_pool hot "${HB_TEST_HOT_PROCESSES:-$(cpu_count)}" 4096
 }
 
 service_start_page() {

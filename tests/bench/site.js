@@ -58,6 +58,11 @@ export class Site {
     return stdout;
   }
 
+  // Settings for what is started from now on.
+  set(settings) {
+    Object.assign(this.#environment, settings);
+  }
+
   async up() {
     this.port = await freePort();
     this.url = `http://127.0.0.1:${this.port}`;

@@ -1,0 +1,70 @@
+// Winning grabs that a replica confirms (WAIT 1), beside grabs that none does: the replica is near, or 1 ms away.
+import { poll } from '../../chaos/deployment.js';
+import { Delay } from '../delay.js';
+import { Grabs, SPREAD } from '../grabs.js';
+import { medians } from '../stats.js';
+import { freePort } from '../site.js';
+
+const HOT_PROCESSES = 4;
+const SECONDS = 4;
+const SECONDS_QUICK = 1;
+const CONNECTIONS = [64, 256];
+const DELAYS_MS = [0, 1];
+
+async function loads(bench, grabs, name) {
+  const rows = [];
+  const target = { name, url: grabs.site.url, groups: () => grabs.site.groups('hot') };
+  await grabs.withoutSettlement(() => grabs.warmUp(target));
+  for (const connections of CONNECTIONS) {
+    const round = [];
+    for (let i = 0; i < bench.rounds; i++) {
+      round.push({ load: `${name}, ${connections} connections`,
+        ...await grabs.withoutSettlement(() => grabs.winSpread(target, bench.quick ? SECONDS_QUICK : SECONDS, { connections })) });
+    }
+    rows.push(medians(round));
+  }
+  return rows;
+}
+
+// The pools start again with this number of confirmations. The worker opens no fence before the replica confirms.
+async function confirm(site, replicas) {
+  const pools = ['hot', 'page', 'auth', 'settle'];
+  for (const name of pools) await site.stop(name);
+  site.set({ HB_REDIS_REPLICAS: String(replicas) });
+  for (const name of pools.reverse()) await site.start(name);
+  if (!await poll(60, async () => (await site.request('/readyz')).status === 200)) throw new Error('the site does not get ready');
+}
+
+// The answers of the primary to its replica are late by delayMs: a round trip is that much longer.
+async function replica(bench, port, delayMs) {
+  const line = bench.keep(new Delay(delayMs));
+  const near = await freePort();
+  await line.start(near, port);
+  const server = await bench.redisServer({ replicaof: `127.0.0.1 ${near}` });
+  const up = await poll(60, async () => /master_link_status:up/.test(await server.command('INFO', 'replication')));
+  if (!up) throw new Error('the replica does not connect');
+  return { line, server };
+}
+
+export default {
+  name: 'wait',
+  title: `winning grabs of ${SPREAD} packets, ${HOT_PROCESSES} processes of the hot pool, confirmed by a replica or not`,
+  async run(bench) {
+    const site = await bench.site({ own: true, settings: { HB_TEST_HOT_PROCESSES: String(HOT_PROCESSES) } });
+    const grabs = await Grabs.open(bench, { site });
+    const rows = await loads(bench, grabs, 'no replica');
+    const port = await freePort();
+    await site.redis('CONFIG', 'SET', 'port', String(port));
+    for (const delayMs of DELAYS_MS) {
+      const { line, server } = await replica(bench, port, delayMs);
+      await confirm(site, 1);
+      rows.push(...await loads(bench, grabs, `WAIT 1, ${delayMs} ms away`));
+      await confirm(site, 0);
+      await server.stop();
+      await line.stop();
+    }
+    await site.mustBeSound();
+    return { rows, ratios: [], notes: [
+      'The replica is on this machine, behind a proxy that keeps each answer of the primary for 1 ms, or none; CPU of both is not in the figures, but they take it from the others.'] };
+  },
+};
