@@ -1,0 +1,266 @@
+// The moment of opening: the coin's turn, the digits, the rest of the page, in this order. All animations are paused,
+// and a test sets their time, so nothing depends on the machine's speed. HB_TEST_UPDATE_PICTURES=1 makes the film strips
+// of docs/PAGES.md.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { clientPage, launch, newUser, poll, site } from '../e2e/support/site.js';
+import { decode, encode } from './support/png.js';
+import { grab, send } from './support/world.js';
+
+const TURN_MS = 700;
+const ANSWER_MS = 150; // the answer comes so long after the press, by the page's clock
+const REST_MS = 1500; // from the landing of the digits until the last row is there
+const COUNT = 6;
+
+let browser;
+let sender;
+let others;
+before(async () => {
+  browser = await launch({ FONTCONFIG_FILE: fileURLToPath(new URL('support/fonts.conf', import.meta.url)) });
+  sender = await newUser({ nickname: '阿红', yuan: '2000' });
+  others = [];
+  for (const nickname of ['李雷', '韩梅梅', '王小虎', '小明']) others.push(await newUser({ nickname }));
+});
+after(async () => { await browser?.close(); });
+
+// Runs in the page: animations stand still, timers are recorded and do not run, and the clock of the answering page is
+// ANSWER_MS ahead of the pressed one's.
+function holdStill(answerMs) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, *::before, *::after { animation-play-state: paused !important; }');
+  document.adoptedStyleSheets = [sheet];
+  const now = 1e12 + (sessionStorage.getItem('opened') ? answerMs : 0);
+  Date.now = () => now;
+  window.timers = [];
+  window.setTimeout = (work, ms) => window.timers.push({ work, ms });
+  window.buzzed = [];
+  navigator.vibrate = (pattern) => { window.buzzed.push(pattern); return true; };
+  window.sounds = 0;
+  const { AudioContext } = window;
+  window.AudioContext = class extends AudioContext { constructor() { super(); window.sounds += 1; } };
+  addEventListener('submit', () => sessionStorage.setItem('buzzed', JSON.stringify(window.buzzed)));
+}
+
+async function visit(client, path, options = {}) {
+  const page = await clientPage(browser, client, { locale: 'zh-CN', ...options });
+  await page.addInitScript(holdStill, ANSWER_MS);
+  await page.goto(site.url + path);
+  return page;
+}
+
+async function press(page) {
+  await page.click('button.coin');
+  await page.waitForSelector('.result');
+  await page.waitForLoadState();
+}
+
+// A packet with some grabs, opened by the last of the others.
+async function opened({ kind = 'lucky', count = COUNT, amount = '66.66', grabs = 3, ...options } = {}) {
+  const path = await send(sender.client, { kind, count: String(count), amount });
+  for (const { client } of others.slice(0, grabs)) await grab(client, path);
+  const page = await visit(others.at(-1).client, path, options);
+  await press(page);
+  return page;
+}
+
+const times = (page) => page.evaluate(() => {
+  const read = (name) => parseFloat(document.querySelector('main').style.getPropertyValue(name));
+  return { past: -read('--past'), turn: read('--turn'), land: read('--land') };
+});
+
+// Sets the time of all animations. Returns how visible the parts are: the product of the opacities from the root down.
+const at = (page, ms) => page.evaluate((time) => {
+  document.getAnimations().forEach((animation) => { animation.currentTime = time; });
+  const visible = (element) => {
+    let opacity = element ? 1 : 0;
+    for (let e = element; e; e = e.parentElement) opacity *= getComputedStyle(e).opacity;
+    return opacity;
+  };
+  const digits = [...document.querySelectorAll('.money i')];
+  return {
+    seal: visible(document.querySelector('.seal')),
+    amount: Math.max(...digits.map(visible)),
+    landed: digits.every((digit) => visible(digit) === 1 && ['none', 'matrix(1, 0, 0, 1, 0, 0)'].includes(getComputedStyle(digit).transform)),
+    settled: visible(document.querySelector('.settled')),
+    list: visible(document.querySelector('#grabs')),
+    rows: [...document.querySelectorAll('.rows > li')].map(visible),
+  };
+}, ms);
+
+test('the coin turns at least once, then the digits land, and only then the list comes, row by row', async () => {
+  const page = await opened();
+  const { past, turn, land } = await times(page);
+  assert.equal(past, ANSWER_MS);
+  assert.equal((past + turn) % TURN_MS, 0, 'the coin ends face up');
+  assert.ok(past + turn >= TURN_MS && land > turn);
+  for (let ms = 0; ms < land; ms += 50) {
+    const { seal, amount, settled, list, rows } = await at(page, ms);
+    assert.deepEqual({ settled, list, rows }, { settled: 0, list: 0, rows: rows.map(() => 0) }, `${ms} ms`);
+    assert.equal(rows.length, 4);
+    if (ms < turn) assert.deepEqual({ seal, amount }, { seal: 1, amount: 0 }, `${ms} ms`);
+  }
+  assert.ok((await at(page, land)).landed);
+  const came = [];
+  for (let ms = land; ms <= land + REST_MS; ms += 25) {
+    (await at(page, ms)).rows.forEach((opacity, i) => { if (opacity > 0) came[i] ??= ms; });
+  }
+  assert.deepEqual(came, [...came].sort((a, b) => a - b));
+  assert.equal(new Set(came).size, 4, `the rows come at ${came}`);
+  const last = await at(page, land + REST_MS);
+  assert.deepEqual(last, { seal: 0, amount: 1, landed: true, settled: 1, list: 1, rows: [1, 1, 1, 1] });
+  await page.context().close();
+});
+
+test('only transform and opacity move', async () => {
+  const page = await opened();
+  const moved = await page.evaluate(() => [...new Set(document.getAnimations()
+    .flatMap((animation) => animation.effect.getKeyframes()).flatMap((frame) => Object.keys(frame)))].sort());
+  assert.deepEqual(moved, ['composite', 'computedOffset', 'easing', 'offset', 'opacity', 'transform']);
+  await page.context().close();
+});
+
+test('the grab waits for no timer and no animation', async () => {
+  const page = await opened({ grabs: 0 }); // timers and animations stand still
+  assert.equal(await page.locator('.rows > li').count(), 1);
+  await page.context().close();
+});
+
+test('a phone vibrates when the coin is pressed, and when the digits land', async () => {
+  const page = await opened();
+  assert.deepEqual(JSON.parse(await page.evaluate(() => sessionStorage.getItem('buzzed'))).length, 1);
+  await page.context().close();
+});
+
+test('with reduced motion everything is there at once', async () => {
+  const page = await opened({ reducedMotion: 'reduce' });
+  const found = await page.evaluate(() => ({
+    moving: document.getAnimations().length,
+    parts: document.querySelectorAll('.seal, .sparks, .fresh, .money i').length,
+    buzzed: sessionStorage.getItem('buzzed'),
+  }));
+  assert.deepEqual(found, { moving: 0, parts: 0, buzzed: '[]' });
+  const { settled, list, rows } = await at(page, 0);
+  assert.deepEqual({ settled, list, rows }, { settled: 1, list: 1, rows: [1, 1, 1, 1] });
+  await page.context().close();
+});
+
+test('the flourish of the luckiest draw is bigger', async () => {
+  const sparks = async (options) => {
+    const page = await opened(options);
+    const found = await page.locator('.sparks b').count();
+    await page.context().close();
+    return found;
+  };
+  const plain = await sparks({ kind: 'even', count: 1, amount: '5.20', grabs: 0 });
+  const luckiest = await sparks({ kind: 'lucky', count: 1, amount: '5.20', grabs: 0 });
+  assert.ok(plain > 0 && luckiest >= 2 * plain, `${plain} and ${luckiest} sparks`);
+});
+
+test('a key or a touch ends it', async () => {
+  for (const act of [(page) => page.keyboard.press('Tab'), (page) => page.mouse.click(5, 400)]) {
+    const page = await opened({ grabs: 1 });
+    assert.equal(await page.locator('.seal').count(), 1);
+    const amount = await page.textContent('.money');
+    await act(page);
+    assert.equal(await page.locator('.seal, .sparks, .fresh, .money i').count(), 0);
+    assert.equal(await page.textContent('.money'), amount);
+    assert.deepEqual((await at(page, 0)).rows, [1, 1]);
+    await page.context().close();
+  }
+});
+
+test('it is seen once: a reload shows the result at once', async () => {
+  const page = await opened({ grabs: 0 });
+  await page.reload();
+  assert.equal(await page.locator('.result').count(), 1);
+  assert.equal(await page.locator('.seal, .fresh').count(), 0);
+  await page.context().close();
+});
+
+test('it sounds only when the visitor has switched the sound on', async () => {
+  const page = await opened({ grabs: 0 });
+  const land = async () => {
+    const { land: ms } = await times(page);
+    return page.evaluate((due) => {
+      window.timers.filter((timer) => timer.ms === due).forEach(({ work }) => work());
+      return window.sounds;
+    }, ms);
+  };
+  assert.equal(await land(), 0);
+  const button = page.locator('[data-sound]');
+  assert.equal(await button.getAttribute('aria-pressed'), 'false');
+  await button.click();
+  assert.equal(await button.getAttribute('aria-pressed'), 'true');
+  await page.goto(site.url + await send(sender.client, { kind: 'even', count: '1', amount: '1' }));
+  await press(page);
+  assert.equal(await land(), 1);
+  await page.locator('[data-sound]').click();
+  await page.goto(site.url + await send(sender.client, { kind: 'even', count: '1', amount: '1' }));
+  await press(page);
+  assert.equal(await land(), 0);
+  await page.context().close();
+});
+
+test('the sender opens a share of the own packet in the same way', async () => {
+  const path = await send(sender.client, { kind: 'lucky', count: '2', amount: '10' });
+  const page = await visit(sender.client, path);
+  await press(page);
+  const { turn, land } = await times(page);
+  assert.equal((await at(page, turn - 1)).seal, 1);
+  assert.deepEqual((await at(page, land - 1)).rows, [0]);
+  assert.deepEqual((await at(page, land + REST_MS)).rows, [1]);
+  await page.context().close();
+});
+
+// ---- the film strip ----
+
+const FRAME_MS = 50;
+const WIDTH = 390;
+const HEIGHT = 640;
+const STRIP = { width: 104, across: 13, gap: 4 };
+
+async function film(colorScheme) {
+  const path = await send(sender.client, { kind: 'lucky', count: '5', amount: '66.66', greeting: '新年快乐' });
+  for (const { client } of others.slice(0, 3)) await grab(client, path);
+  const page = await visit(others.at(-1).client, path, { colorScheme, viewport: { width: WIDTH, height: HEIGHT } });
+  const frames = [];
+  const take = async (ms) => {
+    frames.push({ ms, picture: (await page.screenshot({ caret: 'hide' })).toString('base64') });
+  };
+  await page.evaluate(() => document.querySelector('.coin').classList.add('turning'));
+  for (let ms = 0; ms < ANSWER_MS; ms += FRAME_MS) {
+    await at(page, ms);
+    await take(ms);
+  }
+  await press(page);
+  await page.mouse.move(0, 0);
+  const { land } = await times(page);
+  for (let ms = 0; ms <= land + REST_MS - 400; ms += FRAME_MS) {
+    await at(page, ms);
+    await take(ANSWER_MS + ms);
+  }
+  await page.context().close();
+  return frames;
+}
+
+async function strip(frames) {
+  const { width, across, gap } = STRIP;
+  const page = await browser.newPage({ viewport: { width: across * (width + gap) + gap, height: 600 } });
+  await page.setContent(`<style>body{margin:${gap}px;display:grid;grid-template-columns:repeat(${across},${width}px);gap:${gap}px;
+    font:11px sans-serif;background:#808080;color:#fff}figure{margin:0}img{width:100%;display:block}</style>${frames
+    .map(({ ms, picture }) => `<figure><img src="data:image/png;base64,${picture}" alt="">${ms} ms</figure>`).join('')}`);
+  await poll('the frames are there', () => page.evaluate(() => [...document.images].every(({ complete }) => complete)));
+  const picture = decode(await page.screenshot({ fullPage: true }));
+  await page.close();
+  return picture;
+}
+
+const skip = process.env.HB_TEST_UPDATE_PICTURES !== '1' && 'HB_TEST_UPDATE_PICTURES is not set';
+for (const scheme of ['light', 'dark']) {
+  test(`the film strip, ${scheme}`, { skip }, async () => {
+    const file = new URL(`../../docs/images/opening-${scheme}.png`, import.meta.url);
+    writeFileSync(file, encode(await strip(await film(scheme))));
+  });
+}
