@@ -1,6 +1,7 @@
 // Debian's Firefox ESR, driven by puppeteer-core over WebDriver BiDi. Without JavaScript the driver's own clicks wait
 // for ever, since they need callbacks of the page; the mouse does not.
 import puppeteer from 'puppeteer-core';
+import { poll } from './poll.js';
 
 const PROGRAM = '/usr/bin/firefox-esr';
 
@@ -14,25 +15,28 @@ export async function firefox({ javaScript = true, dark = false } = {}) {
   const problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  // Runs work with the element in the page; again when the page changes meanwhile.
+  const withElement = (selector, work) => poll(`${selector} is there`, () => page.evaluate(work, selector).then((value) => ({ value }), () => null));
   return {
     problems,
     goto: (url) => page.goto(url),
     url: () => page.url(),
-    has: async (selector) => await page.$(selector) !== null,
-    text: () => page.$eval('main', (main) => main.innerText),
+    has: async (selector) => (await withElement(selector, (name) => document.querySelector(name) !== null)).value,
+    text: async () => (await withElement('main', (name) => document.querySelector(name).innerText)).value,
     async fill(selector, text) {
       await page.focus(selector);
       await page.keyboard.type(text);
     },
     async click(selector) {
-      const place = await page.$eval(selector, (element) => {
+      const { value: place } = await withElement(selector, (name) => {
+        const element = document.querySelector(name);
         element.scrollIntoView({ block: 'center', behavior: 'instant' });
         const { left, top, width, height } = element.getBoundingClientRect();
         return { x: left + width / 2, y: top + height / 2 };
       });
       await page.mouse.click(place.x, place.y);
     },
-    color: () => page.$eval('body', (body) => getComputedStyle(body).backgroundColor),
+    color: async () => (await withElement('body', (name) => getComputedStyle(document.querySelector(name)).backgroundColor)).value,
     close: () => browser.close(),
   };
 }

@@ -54,6 +54,7 @@ function makeStill() {
   all('.avatar', (avatar) => {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
+  all('.chip small', (username) => { username.textContent = 'username'; });
   // People of the same second come in any order.
   all('.chips', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
   all('.facts dd', (fact) => { if (/\(\S+\)$/.test(fact.textContent)) fact.lastChild.data = ' (username)'; });
