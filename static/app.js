@@ -34,7 +34,7 @@
     var box = article.getBoundingClientRect();
     if (!motion) return;
     buzz(15);
-    store('opened', JSON.stringify({
+    store('press', JSON.stringify({
       packet: article.getAttribute('data-packet'), at: Date.now(), copy: copy(article),
       left: box.left, top: box.top, width: box.width, height: box.height
     }));
@@ -103,7 +103,7 @@
   var TURN_MS = 700, DIGITS_MS = 350, DIGIT_MS = 40, ROLL_MS = 300, ROWS_MS = 1500, PRESS_MAX_MS = 30000;
   all('.result', function (result) {
     var amount = result.querySelector('.money'), text = amount && amount.firstChild, main = result.closest('main');
-    var best = result.classList.contains('best'), press = JSON.parse(store('opened')) || {}, past = Date.now() - press.at;
+    var best = result.classList.contains('best'), press = JSON.parse(store('press')) || {}, past = Date.now() - press.at;
     var wanted = press.packet === result.getAttribute('data-packet') && past < PRESS_MAX_MS && !document.hidden;
     while (text && text.nodeType !== Node.TEXT_NODE) text = text.nextSibling;
     if (!text || !wanted || !motion) return;

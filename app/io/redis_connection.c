@@ -164,25 +164,29 @@ static bool is_preferred(const struct redis *r, const struct redis_node *node)
     return r->addresses.count == 1 || node->is_cluster || node->has_replicas >= r->replicas;
 }
 
-/* Tries the configured addresses in order: first for a primary with enough replicas, then for any. */
+/* Tries the configured addresses in order: first for a primary with enough replicas, then for any; last are those that
+ * are avoided. */
 static bool connection_open_any(struct redis *r, struct redis_node *node, int64_t deadline_ms)
 {
-    bool is_left[ADDRESSES_MAX] = { false };
+    bool is_avoided[ADDRESSES_MAX] = { false }, lacks_replicas[ADDRESSES_MAX] = { false };
     const int64_t now_ms = clock_monotonic_ms();
     if (address_list_read(str_from(r->config->redis), &r->addresses) != NULL)
         r->addresses.count = 0; /* config_load refuses it */
     redis_replicas_read(r);
     for (size_t i = 0; i < r->addresses.count; i++) {
-        is_left[i] = now_ms < r->avoid_until_ms[i] && r->addresses.count > 1;
-        if (is_left[i] || !connection_open_at(r, node, i, deadline_ms))
+        is_avoided[i] = now_ms < r->avoid_until_ms[i] && r->addresses.count > 1;
+        if (is_avoided[i] || !connection_open_at(r, node, i, deadline_ms))
             continue;
         if (is_preferred(r, node))
             return true;
         redis_close(node);
-        is_left[i] = true;
+        lacks_replicas[i] = true;
     }
     for (size_t i = 0; i < r->addresses.count; i++)
-        if (is_left[i] && connection_open_at(r, node, i, deadline_ms))
+        if (lacks_replicas[i] && connection_open_at(r, node, i, deadline_ms))
+            return true;
+    for (size_t i = 0; i < r->addresses.count; i++)
+        if (is_avoided[i] && connection_open_at(r, node, i, deadline_ms))
             return true;
     return false;
 }

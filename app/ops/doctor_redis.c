@@ -132,6 +132,7 @@ static void memory_check(struct doctor *d)
     struct redis_memory m;
     if (redis_memory_read(d->roles[ROLE_OPERATOR].redis, &m) != ST_OK)
         return;
+    d->redis_primary = m.primary;
     switch (redis_memory_state(&m)) {
     case REDIS_MEMORY_FINE: break;
     case REDIS_MEMORY_NO_LIMIT:
@@ -147,6 +148,7 @@ static void memory_check(struct doctor *d)
                       " %s needs more, too, for the next start",
                       m.used_bytes, m.max_bytes, redis_file(d));
     }
+    d->redis_primary = 0;
 }
 
 static void state_check(struct doctor *d)

@@ -43,7 +43,7 @@ enum status redis_memory_read(struct redis *r, struct redis_memory *out)
     enum status st = count == 0 ? ST_UNAVAILABLE : ST_OK;
     for (size_t i = 0; st == ST_OK && i < count; i++) {
         struct redis_call call;
-        struct redis_memory one;
+        struct redis_memory one = { .primary = i };
         st = redis_do_at(r, &call, i, args, 2);
         if (st == ST_OK && !redis_memory_parse(redis_reply_str(call.reply), &one))
             st = ST_CORRUPT;

@@ -11,6 +11,7 @@
 struct redis_memory {
     int64_t used_bytes;
     int64_t max_bytes; /* the setting maxmemory; 0: no limit, the machine's memory is the end */
+    size_t primary;    /* of a cluster: which one, from 0 on */
 };
 
 /* How near Redis is to its limit. */

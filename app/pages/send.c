@@ -143,10 +143,10 @@ static void folds_model(struct exchange *x, struct model *m, const struct form *
 
 static bool must_retype(const struct prefill *prefill)
 {
-    return prefill->lacks_phrase || prefill->lacks_opening;
+    return prefill->lacks_phrase || prefill->lacks_opening || prefill->lacks_to;
 }
 
-/* The fields that the earlier packet had and that the sender must enter again. */
+/* The fields that the earlier packet or the form had and that the sender must enter again. */
 static void retype_model(struct model *m, const struct prefill *prefill)
 {
     if (!must_retype(prefill))
@@ -154,6 +154,7 @@ static void retype_model(struct model *m, const struct prefill *prefill)
     struct value *retype = value_page_object(m, &m->root, "retype");
     value_page_bool(m, retype, "phrase", prefill->lacks_phrase);
     value_page_bool(m, retype, "opens_at", prefill->lacks_opening);
+    value_page_bool(m, retype, "to", prefill->lacks_to);
 }
 
 /* The model of pages/send: the typed texts, and the request key for the next attempt. */

@@ -8,8 +8,10 @@
 
 bool send_confirm_needed(const struct exchange *x, const struct send_order *order)
 {
-    return order->kind == PACKET_EXCLUSIVE && !x->wants_json &&
-           !str_equal(form_get(&x->form, "confirmed", NULL), order->to.items[0]);
+    bool from_page;
+    struct str confirmed = form_get(&x->form, "confirmed", &from_page);
+
+    return order->kind == PACKET_EXCLUSIVE && from_page && !x->wants_json && !str_equal(confirmed, order->to.items[0]);
 }
 
 static void field_model(struct model *m, struct value *fields, const char *name, struct str value)

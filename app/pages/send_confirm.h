@@ -7,8 +7,8 @@
 #include "packet/receivers.h"
 #include "web/exchange.h"
 
-/* True: the order is for one person, comes from a page, and was not confirmed for this username. Programs name whom
- * they mean. */
+/* True: the order is for one person, and its field `confirmed` does not name this username. The form of GET /send has
+ * the field empty. Requests without the field, such as those of programs, are not asked, and JSON never is. */
 bool send_confirm_needed(const struct exchange *x, const struct send_order *order);
 /* Answers 200 with pages/send_confirm. order and receiver were checked.
  *

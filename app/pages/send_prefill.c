@@ -114,6 +114,9 @@ enum status send_prefill(struct exchange *x, struct prefill *out)
         return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
                                                                           : ST_NOT_FOUND;
     kept_form_copy(&x->query, &out->form);
+    struct str lacks = form_get(&x->query, "lacks", NULL);
+    out->lacks_phrase = str_starts(lacks, STR("phrase"));
+    out->lacks_to = str_ends(lacks, STR("to"));
     if (query.to.len > 0 && form_get(&out->form, "kind", NULL).len == 0)
         fill(&out->form, "kind", packet_kind_name(PACKET_EXCLUSIVE));
     return ST_OK;

@@ -11,7 +11,7 @@ extern const struct field send_prefill_fields[];
 
 struct prefill {
     struct form form;
-    bool lacks_phrase, lacks_opening; /* the packet had one that the sender must type again */
+    bool lacks_phrase, lacks_opening, lacks_to; /* there was one that the sender must type again */
 };
 
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena. A new field

@@ -5,7 +5,9 @@
 #include "web/respond.h"
 #include "web/router.h"
 
-/* The fields that may be part of an address; long ones come last, because what does not fit is left out. */
+#define LACKS_BYTES_MAX (sizeof "&lacks=phrase,to" - 1)
+
+/* The fields that may be part of an address; what does not fit is left out. */
 static const char *const KEPT[] = {
     "next",  "username",  "nickname", "kind",     "amount", "amount_of", "count",
     "split", "share_min", "lifetime", "opens_at", "cover",  "greeting",  "to",
@@ -21,9 +23,21 @@ void kept_form_copy(const struct form *typed, struct form *out)
     }
 }
 
+/* What the address lacks: the passphrase, which is never in one, and receivers that do not fit. */
+static struct str lacks_url(const struct exchange *x, struct str url, bool to_left_out, char before)
+{
+    bool phrase = form_get(&x->form, "phrase", NULL).len > 0;
+
+    if (url.ptr == NULL || (!phrase && !to_left_out))
+        return url;
+    return arena_printf(x->arena, "%.*s%clacks=%s%s%s", STR_ARG(url), before, phrase ? "phrase" : "",
+                        phrase && to_left_out ? "," : "", to_left_out ? "to" : "");
+}
+
 struct str kept_form_url(const struct exchange *x)
 {
     struct form kept;
+    bool to_left_out = false;
     struct str url = exchange_page_path(x);
     if (x->route == NULL || (x->route->needs & KEEP_FORM) == 0)
         return url;
@@ -33,12 +47,14 @@ struct str kept_form_url(const struct exchange *x)
         struct str longer =
             arena_printf(x->arena, "%.*s%c%.*s=%.*s", STR_ARG(url), before, STR_ARG(kept.fields[i].name),
                          STR_ARG(str_or_empty(form_encode(x->arena, kept.fields[i].value))));
-        if (longer.len > NEXT_BYTES_MAX)
+        if (longer.len > NEXT_BYTES_MAX - LACKS_BYTES_MAX) {
+            to_left_out = to_left_out || str_equal(kept.fields[i].name, STR("to"));
             continue;
+        }
         url = longer;
         before = '&';
     }
-    return url;
+    return lacks_url(x, url, to_left_out, before);
 }
 
 bool kept_form_switches_language(struct exchange *x)

@@ -1,17 +1,28 @@
 # shellcheck shell=bash disable=SC2154
 # The tests, by label or by name, and the mutants that they must catch.
 
-# tests_run [all|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an argument
-# all but those of label package.
+# tests_left_out [all|ci]: the labels that are left out: those of machines of their own, which take long. ci: what a
+# build machine runs has the package, too, where a machine can boot.
+tests_left_out() {
+    case $1 in
+        all) ;;
+        ci) if package_machine >&2; then echo machines; else echo 'package|machines'; fi ;;
+        *) echo 'package|machines' ;;
+    esac
+}
+
+# tests_run [all|ci|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an
+# argument all but those of tests_left_out.
 tests_run() {
-    local preset=${HB_BUILD:-dev} all word found status=0
-    local -a chosen=() options=(-LE '^package$') # the package is built and installed only when asked for
+    local preset=${HB_BUILD:-dev} all word found left_out status=0
+    local -a chosen=() options=()
     packages_install run test
-    if [ "$*" = all ]; then
+    left_out=$(tests_left_out "$*")
+    if [[ $* == @(all|ci) ]]; then
         packages_install package
-        options=()
         shift
     fi
+    [ -z "$left_out" ] || options=(-LE "^($left_out)\$")
     if [ $# -eq 0 ]; then
         build_preset "$preset"
     else
@@ -26,7 +37,7 @@ tests_run() {
     fi
     [[ " ${chosen[*]}" != *' package.'* ]] || packages_install package
     # Others than root skip these.
-    if [ "$(id -u)" -eq 0 ] && { [ $# -eq 0 ] || [[ " ${chosen[*]}" == *@(' cluster.'|.test_galera)* ]]; }; then
+    if [ "$(id -u)" -eq 0 ] && { [ $# -eq 0 ] || [[ " ${chosen[*]}" == *@(' cluster.'|' machines.'|.test_galera)* ]]; }; then
         packages_install cluster
     fi
     tests_npm "${chosen[@]}"

@@ -68,13 +68,15 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
   const sender = await newUser({ yuan: '100' });
   const receiver = await newUser({ nickname: '卡萝' });
   const fields = { kind: 'exclusive', amount: '52', to: receiver.username.toUpperCase(), greeting: '生日快乐', request_key: unique('k') };
-  const asked = await sender.client.postHtml('/send', fields);
+  const asked = await sender.client.postHtml('/send', { ...fields, confirmed: '' });
   assert.equal(asked.status, 200);
   for (const part of ['卡萝', receiver.username, '52.00', '生日快乐']) assert.ok(asked.text.includes(part), part);
   for (const confirmed of ['1', 'somebody-else']) {
     assert.equal((await sender.client.postHtml('/send', { ...fields, confirmed })).status, 200, confirmed);
   }
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 10000);
+  const programs = await sender.client.postHtml('/send', { kind: 'exclusive', amount: '1', to: receiver.username, request_key: unique('k') });
+  assert.equal(programs.status, 303, 'a form without the field is a program\'s');
 
   for (const javaScriptEnabled of [true, false]) {
     const page = await clientPage(browser, sender.client, { javaScriptEnabled });
@@ -89,7 +91,7 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
     await page.waitForURL(/\/p\/\w{26}$/);
     await page.context().close();
   }
-  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 8000);
+  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 7900);
 });
 
 test('of an exclusive packet, only its sender and its receiver learn the amount and what became of it', async () => {

@@ -74,16 +74,21 @@ test('passphrases, passwords and request keys are never part of an address', asy
   const { client } = await newUser();
   for (const visitor of [new Client(), client]) {
     const answer = await visitor.postHtml('/send', { ...fields, language: 'en' });
-    assert.equal(answer.headers.get('location'), '/send?kind=lucky&amount=1&count=1');
+    assert.equal(answer.headers.get('location'), '/send?kind=lucky&amount=1&count=1&lacks=phrase');
   }
+  const form = await client.getHtml('/send?kind=lucky&amount=1&count=1&lacks=phrase');
+  assert.ok(form.text.includes(words('en', 'send_retype')), 'the form says what it lacks');
+  assert.match(form.text, /<a href="#phrase">/);
   const guest = await new Client().postHtml('/send', fields);
-  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&amount=1&count=1').replaceAll('%2F', '/')}&expired=1`);
+  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&amount=1&count=1&lacks=phrase').replaceAll('%2F', '/')}&expired=1`);
 });
 
 test('what does not fit into an address is left out, and the rest stays', async () => {
   const to = Array.from({ length: 100 }, (_, i) => `somebody-${i}`).join(' ');
   const answer = await new Client().postHtml('/send', { kind: 'even', amount: '1', greeting: '好', to, language: 'en' });
-  assert.equal(answer.headers.get('location'), '/send?kind=even&amount=1&greeting=%E5%A5%BD');
+  assert.equal(answer.headers.get('location'), '/send?kind=even&amount=1&greeting=%E5%A5%BD&lacks=to');
+  const { client } = await newUser();
+  assert.match((await client.getHtml(answer.headers.get('location'))).text, /<a href="#to">/);
 });
 
 test('a visitor who is logged in already goes on to next', async () => {

@@ -436,12 +436,14 @@ static int64_t deadlocks(struct db *on)
 struct heavy {
     struct crossing *single;
     struct db *probe;
+    struct arena *rows; /* of the probe */
     pthread_t thread;
 };
 
 /* Changes more than the single statement, so that this one is ended by the deadlock. */
 static enum status cross_single(struct db *on, void *ctx)
 {
+    const struct timespec pause = { .tv_nsec = 1000 * 1000 };
     struct heavy *h = ctx;
     struct db_rows rows = { .count = 1 };
     enum status st = db_exec(on, NULL, "INSERT INTO test_item (n) SELECT seq FROM seq_1_to_100", NULL, 0);
@@ -449,8 +451,12 @@ static enum status cross_single(struct db *on, void *ctx)
         st = db_exec(on, NULL, "UPDATE test_item SET n = n + 10 WHERE id = 2", NULL, 0);
     if (st != ST_OK || pthread_create(&h->thread, NULL, alone_run, h->single) != 0)
         return ST_CORRUPT;
-    while (st == ST_OK && rows.count > 0) /* the time limit of the test ends it */
-        st = db_query(h->probe, arena, &rows, "SELECT id FROM test_item WHERE id = 1 FOR UPDATE SKIP LOCKED", NULL, 0);
+    while (st == ST_OK && rows.count > 0) { /* the time limit of the test ends it */
+        nanosleep(&pause, NULL);
+        st =
+            db_query(h->probe, h->rows, &rows, "SELECT id FROM test_item WHERE id = 1 FOR UPDATE SKIP LOCKED", NULL, 0);
+        arena_reset(h->rows);
+    }
     return st != ST_OK ? st : db_exec(on, NULL, "UPDATE test_item SET n = n + 10 WHERE id = 1", NULL, 0);
 }
 
@@ -458,8 +464,9 @@ static void a_single_statement_that_lost_a_deadlock_is_repeated(void **state)
 {
     (void)state;
     struct crossing single = { .on = other };
-    struct heavy h = { .single = &single, .probe = db_new(app->stores.config) };
+    struct heavy h = { &single, .probe = db_new(app->stores.config), .rows = arena_new(1024, 4096) };
     assert_non_null(h.probe);
+    assert_non_null(h.rows);
     const int64_t before = deadlocks(db);
     assert_int_equal(db_transaction(db, cross_single, &h), ST_OK);
     pthread_join(h.thread, NULL);
@@ -468,6 +475,7 @@ static void a_single_statement_that_lost_a_deadlock_is_repeated(void **state)
     assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 21);
     assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 2"), 31);
     db_free(h.probe);
+    arena_free(h.rows);
 }
 
 static void a_single_statement_that_always_loses_is_unavailable(void **state)

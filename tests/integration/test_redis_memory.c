@@ -75,7 +75,9 @@ static void the_state_follows_from_the_share_in_use(void **state)
                   { INT64_C(1) << 40, 1, REDIS_MEMORY_FULL } };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(redis_memory_state(&(struct redis_memory){ cases[i].used, cases[i].max }), cases[i].state);
+        assert_int_equal(
+            redis_memory_state(&(struct redis_memory){ .used_bytes = cases[i].used, .max_bytes = cases[i].max }),
+            cases[i].state);
 }
 
 static void a_reply_without_the_numbers_is_refused(void **state)

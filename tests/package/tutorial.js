@@ -51,8 +51,7 @@ try {
   const phone = await visitor(PHONE);
   await phone.goto(await scan(computer));
   assert.equal(phone.url().split('?')[0], computer.url());
-  await phone.click('text=登录后领取');
-  await phone.click('main a:has-text("注册")');
+  await phone.click('text=注册并领取');
   await fill(phone, { username: 'hong', nickname: '小红', password: 'a good password' });
   await phone.waitForURL(computer.url());
   await phone.click('button:has-text("開")');

@@ -74,7 +74,9 @@ for (const colorScheme of ['light', 'dark']) {
     const page = await clientPage(browser, scene.viewer, { colorScheme, locale: 'zh-CN' });
     for (const path of [scene.opened, `${scene.finished}/receipt`]) {
       await page.goto(site.url + path);
-      for (const { text, color, behind, size } of await read(page, '.money, .money small:not(:empty)')) {
+      const found = await read(page, '.money, .money small:not(:empty)');
+      assert.ok(found.length > 0, path);
+      for (const { text, color, behind, size } of found) {
         const [max, min] = [Math.max(...rgb(color)), Math.min(...rgb(color))].map((level) => level / 255);
         const lightness = (max + min) / 2;
         assert.ok((max - min) / (1 - Math.abs(2 * lightness - 1)) >= SATURATION_MIN && lightness >= LIGHTNESS_MIN, `${text}: ${color}`);

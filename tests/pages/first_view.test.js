@@ -110,7 +110,7 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
           for (const part of [...from.split(NICKNAME), NICKNAME, ...parts].map((s) => s.trim())) {
             assert.ok(view.texts.includes(part), `${part} is not in ${view.texts}`);
           }
-          oneButton(view, viewport, words(locale, 'register_to_open'));
+          oneButton(view, viewport, words(locale, kind === 'lucky' ? 'register_to_open' : 'login_to_see'));
           assert.doesNotMatch(await page.innerText('body'), AMOUNTS);
 
           await page.tap(kind === 'lucky' ? 'main .button' : 'main a[href^="/login"]');

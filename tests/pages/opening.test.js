@@ -31,7 +31,7 @@ function holdStill(answerMs) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync('*, *::before, *::after { animation-play-state: paused !important; }');
   document.adoptedStyleSheets = [sheet];
-  const now = 1e12 + (sessionStorage.getItem('opened') ? answerMs : 0);
+  const now = 1e12 + (sessionStorage.getItem('press') ? answerMs : 0);
   Date.now = () => now;
   window.timers = [];
   window.setTimeout = (work, ms) => window.timers.push({ work, ms });
@@ -83,6 +83,7 @@ const at = (page, ms) => page.evaluate((time) => {
     seal: visible(document.querySelector('.seal')),
     amount: Math.max(...digits.map(visible)),
     landed: digits.every((digit) => visible(digit) === 1 && ['none', 'matrix(1, 0, 0, 1, 0, 0)'].includes(getComputedStyle(digit).transform)),
+    sparks: Math.max(0, ...[...document.querySelectorAll('.sparks b')].map(visible)),
     settled: visible(document.querySelector('.settled')),
     list: visible(document.querySelector('#grabs')),
     rows: [...document.querySelectorAll('.rows > li')].map(visible),
@@ -96,8 +97,8 @@ test('the coin turns at least once, then the digits land, and only then the list
   assert.equal((past + turn) % TURN_MS, 0, 'the coin ends face up');
   assert.ok(past + turn >= TURN_MS && land > turn);
   for (let ms = 0; ms < land; ms += 50) {
-    const { seal, amount, settled, list, rows } = await at(page, ms);
-    assert.deepEqual({ settled, list, rows }, { settled: 0, list: 0, rows: rows.map(() => 0) }, `${ms} ms`);
+    const { seal, amount, sparks, settled, list, rows } = await at(page, ms);
+    assert.deepEqual({ sparks, settled, list, rows }, { sparks: 0, settled: 0, list: 0, rows: rows.map(() => 0) }, `${ms} ms`);
     assert.equal(rows.length, 4);
     if (ms < turn) assert.deepEqual({ seal, amount }, { seal: 1, amount: 0 }, `${ms} ms`);
   }
@@ -109,7 +110,7 @@ test('the coin turns at least once, then the digits land, and only then the list
   assert.deepEqual(came, [...came].sort((a, b) => a - b));
   assert.equal(new Set(came).size, 4, `the rows come at ${came}`);
   const last = await at(page, land + REST_MS);
-  assert.deepEqual(last, { seal: 0, amount: 1, landed: true, settled: 1, list: 1, rows: [1, 1, 1, 1] });
+  assert.deepEqual(last, { seal: 0, amount: 1, landed: true, sparks: 0, settled: 1, list: 1, rows: [1, 1, 1, 1] });
   await page.context().close();
 });
 
@@ -219,7 +220,7 @@ test('the sender opens a share of the own packet in the same way', async () => {
 const FRAME_MS = 50;
 const WIDTH = 390;
 const HEIGHT = 640;
-const STRIP = { width: 104, across: 13, gap: 4 };
+const STRIP = { width: 190, across: 7, gap: 4 };
 
 async function film(colorScheme) {
   const path = await send(sender.client, { kind: 'lucky', count: '5', amount: '66.66', greeting: '新年快乐' });
@@ -237,7 +238,7 @@ async function film(colorScheme) {
   await press(page);
   await page.mouse.move(0, 0);
   const { land } = await times(page);
-  for (let ms = 0; ms <= land + REST_MS - 400; ms += FRAME_MS) {
+  for (let ms = 0; ms <= land + 900; ms += FRAME_MS) {
     await at(page, ms);
     await take(ANSWER_MS + ms);
   }

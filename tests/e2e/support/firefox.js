@@ -12,6 +12,7 @@ export async function firefox({ javaScript = true, dark = false } = {}) {
     extraPrefsFirefox: { 'javascript.enabled': javaScript, 'layout.css.prefers-color-scheme.content-override': dark ? 0 : 1 },
   });
   const page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
   const problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
@@ -29,6 +30,7 @@ export async function firefox({ javaScript = true, dark = false } = {}) {
     },
     async click(selector) {
       const { value: place } = await withElement(selector, (name) => {
+        if (document.readyState !== 'complete') throw new Error('the page is loading'); // its parts still move
         const element = document.querySelector(name);
         element.scrollIntoView({ block: 'center', behavior: 'instant' });
         const { left, top, width, height } = element.getBoundingClientRect();

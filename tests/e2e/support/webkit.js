@@ -26,7 +26,7 @@ function freePort() {
   });
 }
 
-// A display without a screen: { name, stop }. The server takes a free number and writes it.
+// A display without a screen: { name, kill }. The server takes a free number and writes it.
 async function display() {
   const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1024x900x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const number = await new Promise((resolve, reject) => {
@@ -34,7 +34,7 @@ async function display() {
     server.once('exit', (code) => reject(new Error(`Xvfb ends with ${code}`)));
     server.stdio[3].once('data', (text) => resolve(String(text).trim()));
   });
-  return { name: `:${number}`, stop: () => server.kill() };
+  return { name: `:${number}`, kill: () => server.kill() };
 }
 
 // Starts it: {
@@ -49,8 +49,10 @@ export async function webkit({ javaScript = true, dark = false } = {}) {
   const address = `http://127.0.0.1:${port}`;
   await poll('WebKitWebDriver answers', () => fetch(`${address}/status`).then(({ ok }) => ok, () => false));
   const options = { binary: miniBrowser(), args: ['--automation', `--enable-javascript=${javaScript ? 'TRUE' : 'FALSE'}`] };
-  const session = await new Builder().usingServer(address)
-    .withCapabilities(new Capabilities({ browserName: 'MiniBrowser', 'webkitgtk:browserOptions': options })).build();
+  const capabilities = new Capabilities({ browserName: 'MiniBrowser', 'webkitgtk:browserOptions': options });
+  const stop = () => [driver, screen].forEach((server) => server.kill());
+  const session = await new Builder().usingServer(address).withCapabilities(capabilities).build()
+    .catch((error) => { stop(); throw error; });
   const find = (selector) => session.findElement(By.css(selector));
   return {
     problems: [],
@@ -63,9 +65,7 @@ export async function webkit({ javaScript = true, dark = false } = {}) {
     click: (selector) => find(selector).click(),
     color: () => find('body').getCssValue('background-color'),
     async close() {
-      await session.quit();
-      driver.kill();
-      screen.stop();
+      await session.quit().finally(stop);
     },
   };
 }
