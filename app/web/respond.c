@@ -194,8 +194,10 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
  * an address that was read. */
 static void address_clean(struct exchange *x)
 {
-    if (!utf8_valid(x->target))
-        x->target = x->path = STR("/");
+    if (utf8_valid(x->target))
+        return;
+    x->target = x->path = STR("/");
+    x->params = (struct route_params){ .id = STR_NONE }; /* they are slices of the path */
 }
 
 /* The members of RFC 9457, and further members for the problem page. */

@@ -165,7 +165,8 @@ test('a log cut at any byte of its last grab has that grab completely or not at 
   truncateSync(join(logs, log), sizeBefore + Math.floor((sizeAfter - sizeBefore) / 2));
   assert.equal((await instance.dev('start', 'redis')).code, 0);
   assert.equal((await instance.dev('start', 'settle')).code, 0);
-  assert.ok(await poll(20, async () => (await site.get('/readyz/page')).status === 200)); // the worker has compared it
+  // The worker has compared it, and both pools have seen that.
+  for (const pool of ['page', 'hot']) assert.ok(await poll(60, async () => (await site.get(`/readyz/${pool}`)).status === 200), pool);
   assert.deepEqual(await grab(packet, users[3]), told);
   let last;
   assert.ok(await poll(20, async () => { last = await instance.audit(); return last?.ok && last.unsettled === 0; }), JSON.stringify(last));
