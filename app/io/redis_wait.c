@@ -63,7 +63,7 @@ static void confirmation_log(const struct redis *r, struct redis_node *node, boo
     node->unconfirmed_logged = !confirmed;
 }
 
-/* A primary that a failover has replaced, and that still says that it is one, must not be used for ever. */
+/* Leaves a primary whose replicas have not confirmed for LEAVE_MS: a failover may have replaced it. */
 static void unconfirmed_leave(struct redis *r, struct redis_node *node, bool confirmed)
 {
     const int64_t now_ms = clock_monotonic_ms();

@@ -28,7 +28,7 @@ static X509 *certificate_read(const char *path)
     return certificate;
 }
 
-/* What gives the site a certificate that is valid now. */
+/* The command that gives the site a valid certificate. */
 static const char *renewal(struct doctor *d, const char *path)
 {
     if (!d->is_service)

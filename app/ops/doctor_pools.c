@@ -34,7 +34,7 @@ static bool is_ready(struct str answer)
     return answer.len > 0 && (!str_starts(answer, STR("Status: ")) || str_starts(answer, STR("Status: 200")));
 }
 
-/* What mends a pool that is not ready while nothing else is wrong. */
+/* The command that restarts a pool that is not ready while nothing else is wrong. */
 static const char *pool_restart(struct doctor *d, const char *pool)
 {
     return d->is_service

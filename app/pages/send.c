@@ -212,7 +212,7 @@ static enum status opens_check(struct exchange *x, const struct send_order *orde
     return ST_INVALID;
 }
 
-/* What is missing for this amount. Money that has arrived meanwhile may be enough: then a cent is named. */
+/* Says how much is missing for this amount; 0.01 yuan when enough money has arrived meanwhile. */
 static enum status balance_short(struct exchange *x, int64_t amount_fen, struct form_errors *errors)
 {
     int64_t balance_fen;
@@ -235,9 +235,8 @@ static void deposit_url_model(struct exchange *x, struct model *m, const struct 
                                          STR_ARG(str_or_empty(form_encode(x->arena, str_or_empty(url))))));
 }
 
-/* Reads the order, looks up the receivers and sends. *confirming: the sender is asked first, and this is
- * answered. ST_INVALID with messages in errors: mistakes that the sender can
- * correct. */
+/* Reads the order, looks up the receivers and sends. *confirming: the answer asks the sender first, and nothing was
+ * sent. ST_INVALID with messages in errors: mistakes that the sender can correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct fund_packet *funded,
                             struct form_errors *errors, bool *confirming)
 {

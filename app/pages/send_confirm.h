@@ -1,5 +1,5 @@
-/* The step before an exclusive packet is paid for: its page names the person, because a username that is mistyped may
- * be somebody else's. */
+/* The step before an exclusive packet is paid for: its page names the person, because a mistyped username may
+ * belong to another user. */
 #ifndef HB_PAGES_SEND_CONFIRM_H
 #define HB_PAGES_SEND_CONFIRM_H
 

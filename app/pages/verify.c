@@ -173,7 +173,7 @@ enum step packet_verify(struct exchange *x)
         return STEP_DONE;
     }
     bool over = packet_is_over(&v.packet);
-    /* The amount of an exclusive packet is nobody else's business. */
+    /* Only its sender and its receiver see the amount of an exclusive packet. */
     bool others = v.packet.kind == PACKET_EXCLUSIVE && x->visitor.user_id != v.packet.sender_id &&
                   !packet_is_for(&v.packet, x->visitor.user_id);
     bool revealed = over && x->visitor.user_id != 0 && !others;
