@@ -46,8 +46,7 @@ user_is_usable() {
     local path
     # The counters of the coverage build are written beside its objects.
     [[ $(build_binary_path) != "$ROOT/build/coverage/"* ]] || return 1
-    if ! id -u "$SERVICE_USER" >/dev/null 2>&1 && ! useradd --system --user-group --no-create-home \
-        --home-dir /nonexistent --shell /usr/sbin/nologin "$SERVICE_USER" >&2; then
+    if ! user_exists && ! user_make; then
         say "dev: the servers run as root: there is no user $SERVICE_USER, and useradd could not make it"
         return 1
     fi
@@ -58,6 +57,19 @@ user_is_usable() {
         fi
     done
 }
+
+user_exists() {
+    id -u "$SERVICE_USER" >/dev/null 2>&1
+}
+
+# user_make: one ./dev at a time. Of two useradd at once both can succeed, and the number that the first one gave to the
+# user, and to its files, is then nobody's. The lock is on the folder of the file of users.
+user_make() (
+    exec 8</etc
+    flock 8
+    user_exists || useradd --system --user-group --no-create-home \
+        --home-dir /nonexistent --shell /usr/sbin/nologin "$SERVICE_USER" >&2
+)
 
 # user_owns PATH: whether it belongs to this user or, when this user is root, to SERVICE_USER.
 user_owns() {

@@ -223,6 +223,30 @@ test('what the user of the servers can’t reach runs as root, says so, and ends
   }
 });
 
+// In a mount namespace with an /etc of its own, which does not have the user yet.
+const MAKE_AT_ONCE = `
+  source "$1/deploy/dev/user.sh"
+  cp -a /etc "$2/etc" && mount --bind "$2/etc" /etc
+  sed -i "/^$SERVICE_USER:/d" /etc/passwd /etc/group /etc/shadow /etc/gshadow
+  for process in 1 2 3 4 5 6 7 8; do
+    (user_exists || user_make && id -u "$SERVICE_USER") &
+  done
+  wait
+  grep -c "^$SERVICE_USER:" /etc/passwd`;
+
+test('several ./dev at once make one user', { skip: process.getuid() !== 0 && 'only root makes a user' }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hongbao-etc-'));
+  try {
+    const { stdout } = await run('unshare', ['--mount', 'bash', '-c', MAKE_AT_ONCE, 'bash', dirname(env.HB_TEST_DEV), folder]);
+    const lines = stdout.trim().split('\n');
+    assert.equal(lines.length, 9, stdout);
+    assert.equal(new Set(lines.slice(0, 8)).size, 1, stdout);
+    assert.equal(lines[8], '1');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('an unknown test is refused with similar names, and nothing runs', async () => {
   const build = basename(dirname(env.HB_TEST_BINARY));
   const told = async (...args) => {
