@@ -1,10 +1,11 @@
 // The main flow in a real Chromium. When HB_TEST_SHOTS is set, screenshots go to that folder.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audit, launch, poll, site, unique } from './support/site.js';
+import { launchBrowser } from './support/browser.js';
+import { audit, poll, site, unique } from './support/site.js';
 
 let browser;
-before(async () => { browser = await launch(); });
+before(async () => { browser = await launchBrowser(); });
 after(async () => { await browser?.close(); });
 
 async function person(nickname, options = {}) {

@@ -1,23 +1,29 @@
-// Debian's Chromium, driven by playwright-core.
+// Debian's Chromium, driven by playwright-core: its headless shell, which has the whole engine but no user interface and
+// needs a fraction of the CPU time; or the browser itself.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
-const PROGRAMS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const SHELLS = ['/usr/lib/chromium/chromium-headless-shell', ...BROWSERS];
 
-export function program() {
-  const path = PROGRAMS.find((name) => name && existsSync(name));
+// CHROMIUM names another one.
+export function program(paths = SHELLS) {
+  const path = [process.env.CHROMIUM, ...paths].find((name) => name && existsSync(name));
   if (!path) throw new Error('there is no Chromium; ./dev install test');
   return path;
 }
 
 // Starts a browser that connects to the site only. The tests may run as root, in a container, without a display. extra:
 // environment, e.g. { FONTCONFIG_FILE: '…' }. more: arguments of Chromium.
-export function launch(extra = {}, more = []) {
+export function launch(extra = {}, more = [], executablePath = program()) {
   return chromium.launch({
-    executablePath: program(),
+    executablePath,
     env: { ...process.env, ...extra },
     args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
       '--disable-features=OptimizationHints,MediaRouter,Translate', '--no-proxy-server', '--lang=zh-CN', ...more],
   });
 }
+
+// The same with the browser itself.
+export const launchBrowser = () => launch({}, [], program(BROWSERS));
