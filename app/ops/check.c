@@ -100,7 +100,10 @@ static void base_url_check(const struct config *config, struct findings *found)
 {
     struct str url = str_from(config->base_url);
     if (str_skip_prefix(&url, STR("http://")) && !host_is_own(url) && !config->demo)
-        finding_wrong(found, "base-url", "set base_url to the https:// address of the site (docs/how-to/tls.md)",
+        finding_wrong(found, "base-url",
+                      check_is_service(config)
+                          ? "sed -i 's,^base_url *= *http:,base_url = https:,' " CONFIG_FILE " && " CHECK_SERVICE_RELOAD
+                          : "set base_url to the https:// address of the site (docs/how-to/tls.md)",
                       "base_url is http:// and demo is off: passwords and sessions can be read on the way, and cookies"
                       " are not Secure");
 }
@@ -108,6 +111,22 @@ static void base_url_check(const struct config *config, struct findings *found)
 bool check_is_service(const struct config *config)
 {
     return strcmp(config->file, CONFIG_FILE) == 0 && access("/run/systemd/system", F_OK) == 0;
+}
+
+/* Whether the shell takes the text between single quotes as it is. */
+static bool is_plain(const char *text)
+{
+    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/[]-") == strlen(text);
+}
+
+const char *check_setting_mend(const struct config *config, struct findings *found, const char *name, const char *value)
+{
+    if (!check_is_service(config) || (value != NULL && !is_plain(value)))
+        return value == NULL ? finding_text(found, "remove the setting %s", name)
+                             : finding_text(found, "%s = %s", name, value);
+    const char *add = value == NULL ? "" : finding_text(found, "echo '%s = %s' >>" CONFIG_FILE " && ", name, value);
+    return finding_text(found, "sed -i '/^%s *=/d' " CONFIG_FILE " && %s" CHECK_SERVICE_RELOAD, name,
+                        add == NULL ? "" : add);
 }
 
 const char *check_redis_unit(const struct config *config)
@@ -125,11 +144,15 @@ const char *check_mysql_unit(const struct config *config)
 /* ---- files ---- */
 
 /* The mend of a folder of this version that is not as it should be. */
-static const char *folder_mend(struct findings *found, const char *setting, const char *path, const char *name)
+static const char *folder_mend(const struct config *config, struct findings *found, const char *setting,
+                               const char *path, const char *name)
 {
-    return str_starts(str_from(path), str_from(config_data_dir()))
-               ? "install the package again"
-               : finding_text(found, "set %s to the folder %s of this version", setting, name);
+    if (str_starts(str_from(path), str_from(config_data_dir())))
+        return "install the package again";
+    if (!check_is_service(config))
+        return finding_text(found, "set %s to the folder %s of this version", setting, name);
+    const char *reset = check_setting_mend(config, found, setting, NULL);
+    return reset == NULL ? NULL : finding_text(found, "%s # or mend %s", reset, path);
 }
 
 static void scripts_check(const struct config *config, struct findings *found)
@@ -139,7 +162,8 @@ static void scripts_check(const struct config *config, struct findings *found)
     if (stores_open(&stores, config, false, error, sizeof error) == ST_OK)
         stores_close(&stores);
     else
-        finding_wrong(found, "scripts", folder_mend(found, "lua_dir", config->lua_dir, "lua"), "lua_dir: %s", error);
+        finding_wrong(found, "scripts", folder_mend(config, found, "lua_dir", config->lua_dir, "lua"), "lua_dir: %s",
+                      error);
 }
 
 static void migrations_check(const struct config *config, struct findings *found)
@@ -155,7 +179,7 @@ static void migrations_check(const struct config *config, struct findings *found
         st = ST_INVALID;
     }
     if (st != ST_OK)
-        finding_wrong(found, "migrations", folder_mend(found, "sql_dir", config->sql_dir, "sql"), "sql_dir: %s",
+        finding_wrong(found, "migrations", folder_mend(config, found, "sql_dir", config->sql_dir, "sql"), "sql_dir: %s",
                       error[0] != '\0' ? error : status_name(st));
     migrations_free(known);
 }
@@ -166,9 +190,7 @@ static void templates_check(const struct config *config, struct findings *found)
     char error[ERROR_MAX] = "";
     enum status st = templates_load(config->template_dir, &templates, error, sizeof error);
     if (st != ST_OK)
-        finding_wrong(found, "templates",
-                      finding_text(found, "mend the template, or %s",
-                                   folder_mend(found, "template_dir", config->template_dir, "templates")),
+        finding_wrong(found, "templates", folder_mend(config, found, "template_dir", config->template_dir, "templates"),
                       "template_dir: %s: %s", config->template_dir, error[0] != '\0' ? error : status_name(st));
     templates_free(&templates);
 }
@@ -176,7 +198,7 @@ static void templates_check(const struct config *config, struct findings *found)
 static void static_check(const struct config *config, struct findings *found)
 {
     static const char *const needed[] = { "app.css", "app.js", "favicon.svg" };
-    const char *mend = folder_mend(found, "static_dir", config->static_dir, "static");
+    const char *mend = folder_mend(config, found, "static_dir", config->static_dir, "static");
     struct assets *assets = NULL;
     enum status st = assets_load(config->static_dir, &assets);
     if (st != ST_OK) {

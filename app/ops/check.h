@@ -5,6 +5,9 @@
 #include "base/config.h"
 #include "ops/findings.h"
 
+/* Makes the processes of the installed service read the settings anew. */
+#define CHECK_SERVICE_RELOAD "systemctl reload 'hongbao-*.service'"
+
 /* What check_run looks at. Each scope includes those before it. */
 enum check_scope {
     CHECK_FILES,   /* the configuration and its files */
@@ -17,6 +20,11 @@ void check_run(const struct config *config, enum check_scope scope, struct findi
 
 /* Whether this is the installed service, whose units systemd runs: mends are then commands for it. */
 bool check_is_service(const struct config *config);
+
+/* What gives a setting another value, or its default (value: NULL): a command for the installed service, else what to
+ * write. Of the arena of found; NULL: memory was lacking. */
+const char *check_setting_mend(const struct config *config, struct findings *found, const char *name,
+                               const char *value);
 
 /* The unit of the store that `hongbao setup` has made for the installed service. NULL: this is none, or the store
  * existed before it. */

@@ -8,11 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "ops/doctor_internal.h"
 #include "ops/tls_ask.h"
 
 #define SELF_SIGNED_FILE "/etc/hongbao/tls/fullchain.pem" /* of deploy/commands/setup/certificate.sh */
+#define SELF_SIGN        "hongbao setup --non-interactive --self-signed"
 #define CERTBOT_FOLDER   "/etc/letsencrypt/"
 
 enum { DAYS_MIN = 14, HANDSHAKE_MS_MAX = 5000 };
@@ -28,13 +30,23 @@ static X509 *certificate_read(const char *path)
     return certificate;
 }
 
+/* Makes the self-signed certificate and its key anew, or names others. */
+static const char *replacement(struct doctor *d, const char *path)
+{
+    if (!d->is_service)
+        return finding_text(&d->found, "nginx -s reload # once %s and its key are right", path);
+    return strcmp(path, SELF_SIGNED_FILE) == 0
+               ? SELF_SIGN
+               : "hongbao setup --certificate FILE --key FILE # the certificate with its chain, and its key";
+}
+
 /* The command that gives the site a valid certificate. */
 static const char *renewal(struct doctor *d, const char *path)
 {
     if (!d->is_service)
         return finding_text(&d->found, "nginx -s reload # once %s is renewed", path);
     if (strcmp(path, SELF_SIGNED_FILE) == 0)
-        return "hongbao setup --non-interactive --self-signed";
+        return SELF_SIGN;
     if (str_starts(str_from(path), STR(CERTBOT_FOLDER)))
         return "certbot renew; systemctl reload nginx";
     return finding_text(&d->found, "systemctl reload nginx # once %s is renewed", path);
@@ -92,10 +104,11 @@ static void key_check(struct doctor *d, const char *path, const char *certificat
         finding_wrong(&d->found, "certificate-key-mode", finding_text(&d->found, "chmod 0600 %s", path),
                       "everybody on this machine may read the private key %s", path);
     if (key == NULL)
-        finding_wrong(&d->found, "certificate-key", "run the doctor as root, or mend ssl_certificate_key",
+        finding_wrong(&d->found, "certificate-key",
+                      geteuid() == 0 ? replacement(d, certificate_path) : "sudo hongbao doctor",
                       "the private key %s can't be read", path);
     else if (certificate != NULL && X509_check_private_key(certificate, key) != 1)
-        finding_wrong(&d->found, "certificate-key", "name the key with which the certificate was requested",
+        finding_wrong(&d->found, "certificate-key", replacement(d, certificate_path),
                       "the private key %s is not that of the certificate %s", path, certificate_path);
     EVP_PKEY_free(key);
     BIO_free(file);
@@ -180,8 +193,8 @@ void doctor_check_certificates(struct doctor *d)
         const char *path = d->nginx.certificates.items[i];
         X509 *certificate = certificate_read(path);
         if (certificate == NULL)
-            finding_wrong(&d->found, "certificate-missing", "make the certificate (docs/how-to/tls.md)",
-                          "the certificate %s can't be read", path);
+            finding_wrong(&d->found, "certificate-missing", replacement(d, path), "the certificate %s can't be read",
+                          path);
         else {
             dates_check(d, path, certificate);
             signer_check(d, path, certificate);

@@ -90,6 +90,8 @@ bool doctor_units_tell(struct findings *found, struct str text);
 const char *doctor_redis_cli(struct doctor *d, const char *command);
 /* The command of the administrator of MariaDB that grants the roles their rights. */
 const char *doctor_grants(struct doctor *d);
+/* A client program of MariaDB with the options by which the administrator reaches the database of the site. */
+const char *doctor_mariadb_client(struct doctor *d, const char *program);
 /* The command of the administrator of MariaDB that executes the statement in the database of the site. The statement
  * has nothing that the shell expands between double quotes. */
 const char *doctor_mariadb(struct doctor *d, const char *statement);

@@ -19,7 +19,9 @@ static void clock_compare(struct doctor *d, const char *finding, const char *sto
     int64_t now_ms = clock_now_ms();
     int64_t ahead_ms = there_ms < before_ms ? there_ms - before_ms : there_ms > now_ms ? there_ms - now_ms : 0;
     if (llabs((long long)ahead_ms) > CLOCK_MS_MAX)
-        finding_wrong(&d->found, finding, "let systemd-timesyncd or chrony set the clock on every machine",
+        finding_wrong(&d->found, finding,
+                      d->is_service ? "timedatectl set-ntp true # and on the machine of the store, if it is another"
+                                    : "let systemd-timesyncd or chrony set the clock on every machine",
                       "the clock of %s differs from that of this machine by %" PRId64
                       " ms: packets open and end at other times than their pages say",
                       store, ahead_ms);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/migrate.h"
 
@@ -119,7 +120,7 @@ static void version_check(struct doctor *d, struct db *db)
                       "%s", reason[0] != '\0' ? reason : status_name(st));
 }
 
-/* Queries whose rows are each a fault. Their first column says which. mend: NULL for a table, which is converted. */
+/* Queries whose rows are each a fault. Their first column says which. mend: NULL: the command is made of the row. */
 static const struct fault {
     const char *finding, *sql, *text, *mend;
 } FAULTS[] = {
@@ -130,14 +131,24 @@ static const struct fault {
       " AND engine <> 'InnoDB'",
       "a table is not InnoDB, so its changes are not part of transactions", NULL },
     { "schema-definer",
-      "SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()"
-      " AND (definer <> CURRENT_USER() OR security_type <> 'DEFINER')",
-      "a routine does not run with the rights of the role migrate, so it can move no money",
-      "restore the routines as hongbao_migrate (docs/how-to/backup.md)" },
+      "SELECT routine_name, CONCAT('`', REPLACE(CURRENT_USER(), '@', '`@`'), '`') FROM information_schema.routines"
+      " WHERE routine_schema = DATABASE() AND (definer <> CURRENT_USER() OR security_type <> 'DEFINER')",
+      "a routine does not run with the rights of the role migrate, so it can move no money", NULL },
     { "dead-letters", "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL HAVING COUNT(*) > 0",
       "events that can't be settled wait for an operator",
       "hongbao replay # lists them (docs/how-to/dead-letters.md)" },
 };
+
+/* Makes all routines anew, as those of the definer, `user`@`host`. Their grants go with the old ones. */
+static const char *routines_mend(struct doctor *d, struct str definer)
+{
+    const char *client = doctor_mariadb_client(d, "mariadb"), *dump = doctor_mariadb_client(d, "mariadb-dump");
+    return finding_text(
+        &d->found,
+        "%s --routines --no-data --no-create-info --skip-triggers | sed 's/^CREATE DEFINER=[^ ]* /CREATE"
+        " DEFINER=%.*s /; s/^ *SQL SECURITY INVOKER$//' | %s && %s",
+        dump, STR_ARG(definer), client, doctor_grants(d));
+}
 
 /* A name that the shell or MariaDB would not take as it is stands for itself in the text of the finding alone. */
 static const char *table_mend(struct doctor *d, struct str table)
@@ -158,10 +169,12 @@ static void partitions_check(struct doctor *d, struct db *db)
         return;
     int64_t there = db_cell_i64(&rows, 0, 0);
     if (there != 0 && there != d->config->partitions)
-        finding_wrong(&d->found, "partitions", finding_text(&d->found, "partitions = %" PRId64, there),
-                      "partitions is %" PRId64 ", but the tables were made for %" PRId64
-                      ": nothing is settled, and no grab is let in",
-                      d->config->partitions, there);
+        finding_wrong(
+            &d->found, "partitions",
+            check_setting_mend(d->config, &d->found, "partitions", finding_text(&d->found, "%" PRId64, there)),
+            "partitions is %" PRId64 ", but the tables were made for %" PRId64
+            ": nothing is settled, and no grab is let in",
+            d->config->partitions, there);
 }
 
 void doctor_check_schema(struct doctor *d)
@@ -178,7 +191,10 @@ void doctor_check_schema(struct doctor *d)
             continue; /* version_check has told why: the table is not there */
         for (size_t row = 0; row < rows.count; row++) {
             struct str which = db_cell(&rows, row, 0);
-            const char *mend = FAULTS[i].mend != NULL ? FAULTS[i].mend : table_mend(d, which);
+            const char *mend = FAULTS[i].mend != NULL ? FAULTS[i].mend
+                               : strcmp(FAULTS[i].finding, "schema-definer") == 0
+                                   ? routines_mend(d, db_cell(&rows, row, 1))
+                                   : table_mend(d, which);
             finding_wrong(&d->found, FAULTS[i].finding, mend, "%s: %.*s", FAULTS[i].text, STR_ARG(which));
         }
     }

@@ -119,10 +119,15 @@ static const char *mysql_options_text(struct doctor *d)
                             : finding_text(&d->found, "--host=%s --port=%u --password", first->name, first->port);
 }
 
+const char *doctor_mariadb_client(struct doctor *d, const char *program)
+{
+    return finding_text(&d->found, "%s %s --user=root %s", program, mysql_options_text(d), d->config->mysql_database);
+}
+
 const char *doctor_mariadb(struct doctor *d, const char *statement)
 {
-    return finding_text(&d->found, "mariadb %s --user=root %s -e \"%s\"", mysql_options_text(d),
-                        d->config->mysql_database, statement == NULL ? "" : statement);
+    return finding_text(&d->found, "%s -e \"%s\"", doctor_mariadb_client(d, "mariadb"),
+                        statement == NULL ? "" : statement);
 }
 
 const char *doctor_grants(struct doctor *d)
@@ -132,8 +137,8 @@ const char *doctor_grants(struct doctor *d)
     if (file == NULL || access(file, F_OK) != 0)
         folder = "deploy/rights";
     const char *demo = d->config->demo ? finding_text(&d->found, " %s/grants-demo.sql", folder) : "";
-    return finding_text(&d->found, "cat %s/grants.sql%s | mariadb %s --user=root %s", folder, demo == NULL ? "" : demo,
-                        mysql_options_text(d), d->config->mysql_database);
+    return finding_text(&d->found, "cat %s/grants.sql%s | %s", folder, demo == NULL ? "" : demo,
+                        doctor_mariadb_client(d, "mariadb"));
 }
 
 static void rights_compare(struct doctor *d, const struct doctor_role *role)

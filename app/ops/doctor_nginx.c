@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 
 enum { PORT_HTTP = 80, PORT_HTTPS = 443, TABLE_BYTES_MAX = 16 << 20, PORT_MAX = 65535 };
@@ -106,6 +107,23 @@ unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOS
                                                                          : (unsigned)PORT_HTTP;
 }
 
+/* What makes base_url the address of a `listen`: the first one with TLS, else the first. */
+static const char *address_mend(struct doctor *d, const char *host)
+{
+    const struct nginx_conf_list *listens = &d->nginx.listens;
+    size_t i = 0;
+    while (i < listens->count && !doctor_listen_has(listens->items[i], STR("ssl")))
+        i++;
+    const bool tls = i < listens->count;
+    const unsigned port = doctor_listen_port(listens->items[tls ? i : 0]);
+    const bool is_v6 = strchr(host, ':') != NULL;
+    const char *url =
+        finding_text(&d->found, "%s://%s%s%s", tls ? "https" : "http", is_v6 ? "[" : "", host, is_v6 ? "]" : "");
+    if (url != NULL && port != 0 && port != (tls ? PORT_HTTPS : PORT_HTTP))
+        url = finding_text(&d->found, "%s:%u", url, port);
+    return url == NULL ? NULL : check_setting_mend(d->config, &d->found, "base_url", url);
+}
+
 static void address_check(struct doctor *d)
 {
     const struct nginx_conf_list *listens = &d->nginx.listens;
@@ -116,8 +134,7 @@ static void address_check(struct doctor *d)
         found |=
             doctor_listen_port(listens->items[i]) == port && doctor_listen_has(listens->items[i], STR("ssl")) == tls;
     if (!found && listens->count > 0)
-        finding_wrong(&d->found, "nginx-address",
-                      finding_text(&d->found, "listen %u%s; or another base_url", port, tls ? " ssl http2" : ""),
+        finding_wrong(&d->found, "nginx-address", address_mend(d, host),
                       "base_url is %s, but nginx does not listen on port %u %s TLS: links and logins fail (unless a"
                       " balancer stands before it)",
                       d->config->base_url, port, tls ? "with" : "without");
@@ -127,10 +144,12 @@ static void body_check(struct doctor *d)
 {
     int64_t most = d->nginx.body_bytes_max;
     if (most >= 0 && most < d->config->body_bytes_max)
-        finding_wrong(&d->found, "nginx-body",
-                      finding_text(&d->found, "client_max_body_size %" PRId64 ";", d->config->body_bytes_max),
-                      "nginx refuses requests above %" PRId64 " bytes, but body_bytes_max is %" PRId64, most,
-                      d->config->body_bytes_max);
+        finding_wrong(
+            &d->found, "nginx-body",
+            check_setting_mend(d->config, &d->found, "body_bytes_max", finding_text(&d->found, "%" PRId64, most)),
+            "nginx refuses requests above %" PRId64 " bytes (client_max_body_size), but body_bytes_max is"
+            " %" PRId64,
+            most, d->config->body_bytes_max);
 }
 
 void doctor_check_nginx(struct doctor *d)

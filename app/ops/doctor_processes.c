@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "io/metrics_processes.h"
 #include "io/program_id.h"
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 
 typedef bool differs_fn(const struct doctor *d, const struct metrics_member *m);
@@ -53,8 +54,7 @@ void doctor_check_processes(struct doctor *d)
         return;
     }
     const size_t count = metrics_members_read(all);
-    const char *mend =
-        d->is_service ? "systemctl reload 'hongbao-*.service'" : "restart them in place (docs/how-to/restart.md)";
+    const char *mend = d->is_service ? CHECK_SERVICE_RELOAD : "restart them in place (docs/how-to/restart.md)";
     const char *program = program_id() == 0 ? "" : differing(d, all, count, program_differs);
     const char *settings = differing(d, all, count, config_differs);
     if (program[0] != '\0')

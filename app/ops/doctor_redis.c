@@ -154,7 +154,8 @@ static void memory_check(struct doctor *d)
 static void state_check(struct doctor *d)
 {
     const struct str all[] = { STR("INFO") };
-    const char *info = reply_text(d, all, 1, 0, false);
+    const char *info = reply_text(d, all, 1, 0, false), *unit = check_redis_unit(d->config);
+    const char *folder = doctor_redis_setting(d, "dir");
     uint64_t version;
     struct str rest;
     if (info == NULL) {
@@ -163,14 +164,20 @@ static void state_check(struct doctor *d)
     }
     struct str number = info_value(info, "redis_version"), written = info_value(info, "aof_last_write_status");
     if (!str_to_u64(str_cut(number, '.', &rest), &version) || version < VERSION_MIN)
-        finding_wrong(&d->found, "redis-version", "install Redis 7.0 or later", "Redis is version %.*s",
-                      STR_ARG(number));
+        finding_wrong(&d->found, "redis-version",
+                      unit == NULL
+                          ? "install Redis 7.0 or later"
+                          : finding_text(&d->found, "apt-get install redis-server && systemctl restart %s", unit),
+                      "Redis is version %.*s, not 7.0 or later", STR_ARG(number));
     if (!str_equal(info_value(info, "role"), STR("master")))
         finding_wrong(&d->found, "redis-replica", doctor_redis_cli(d, "REPLICAOF NO ONE"),
                       "this Redis is a replica: it accepts no writes, so no grabs");
     if (written.len > 0 && !str_equal(written, STR("ok")))
-        finding_wrong(&d->found, "redis-disk", "make room on the disk of Redis, and look into its log",
-                      "Redis could not write its append-only file the last time (%.*s)", STR_ARG(written));
+        finding_wrong(&d->found, "redis-disk",
+                      finding_text(&d->found, "df -h %s # make room there; the log of Redis says more",
+                                   folder == NULL ? "/var/lib/redis" : folder),
+                      "Redis could not write its append-only file the last time (%.*s), and refuses all that is new",
+                      STR_ARG(written));
 }
 
 /* The default user serves everybody who may connect. A socket that is its owner's alone is fine. */

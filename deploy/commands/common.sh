@@ -28,7 +28,7 @@ work_end() {
 }
 
 time_now() {
-    date -u +%Y-%m-%dT%H:%M:%SZ
+    date -u +%Y-%m-%dT%H:%M:%S.%6NZ
 }
 
 # space_left FOLDER: a hint for errors that a full disk can cause.

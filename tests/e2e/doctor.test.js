@@ -264,7 +264,7 @@ test('faults of nginx', async () => {
   await finds('nginx-port', new RegExp(`port ${port}`), stopped('nginx'));
   await finds('nginx-conf', /\/nowhere/, { args: ['--nginx', '/nowhere/nginx.conf'] });
   await finds('nginx-address', /with TLS/, { settings: { HB_BASE_URL: `https://127.0.0.1:${port}` } });
-  await finds('nginx-body', /16384 bytes, but body_bytes_max is 65536/, { settings: { HB_BODY_BYTES_MAX: '65536' } });
+  await finds('nginx-body', /16384 bytes \(client_max_body_size\), but body_bytes_max is 65536/, { settings: { HB_BODY_BYTES_MAX: '65536' } });
 });
 
 test('faults of certificates', async () => {

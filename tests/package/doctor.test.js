@@ -26,7 +26,7 @@ before(async () => {
 after(() => machine.end());
 
 // Whether the mend begins with a command, and is not only a sentence.
-const isCommand = (mend) => /^(systemctl|systemd-tmpfiles|REDISCLI_AUTH=.* redis-cli|mariadb|chmod|mv|cat|hongbao) /.test(mend);
+const isCommand = (mend) => /^(systemctl|systemd-tmpfiles|REDISCLI_AUTH=.* redis-cli|mariadb|chmod|mv|cat|sed|mariadb-dump|hongbao) /.test(mend);
 
 // Does what the doctor says, as a person would, until it finds nothing: a mended fault can show another one.
 async function mendAll() {

@@ -28,9 +28,7 @@ const sql = (finding, says, bad, good) => ({ finding,
   mend: good && `mariadb hongbao -e "${good}"` });
 const mode = (finding, path, bad) => ({ finding, says: new RegExp(path), plant: `chmod ${bad} ${path}` });
 const setting = (finding, says, line) => ({
-  finding, says,
-  plant: `cp -p ${CONF} ${CONF}.good; sed -i '/^${line.split(' ')[0]} /d' ${CONF}; echo '${line}' >>${CONF}`,
-  mend: `mv ${CONF}.good ${CONF}`,
+  finding, says, plant: `sed -i '/^${line.split(' ')[0]} /d' ${CONF}; echo '${line}' >>${CONF}`,
 });
 const away = (finding, path, mend) => ({
   finding,
@@ -123,6 +121,9 @@ export const FAULTS = [
   sql('schema', /9000 was/,
     "INSERT INTO schema_migration VALUES (9000, 'later', REPEAT('x', 32), 1, FALSE)",
     'DELETE FROM schema_migration WHERE version = 9000'),
+  sql('schema-definer', /: odd/, 'CREATE DEFINER = root@localhost PROCEDURE odd() SQL SECURITY INVOKER DO 1'),
+  sql('schema-definer', /: ledger_deposit/,
+    "UPDATE mysql.proc SET definer = 'root@localhost' WHERE db = 'hongbao' AND name = 'ledger_deposit'"),
   sql('dead-letters', /operator: 1/,
     "INSERT INTO dead_letter SET partition_no = 0, event_id = '1-1', content = 'x', reason = 'planted', created_ms = 1",
     "DELETE FROM dead_letter WHERE reason = 'planted'"),
@@ -166,12 +167,11 @@ export const FAULTS = [
   certificate('certificate-early', /not valid/, HOST, 5, 50),
   certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90, `rm ${TLS}/fullchain.pem; ${RENEW}`),
   { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), count: 1 },
-  away('certificate-missing', `${TLS}/fullchain.pem`),
+  { finding: 'certificate-missing', says: /fullchain\.pem can't be read/, plant: `rm ${TLS}/fullchain.pem` },
+  { finding: 'certificate-key', says: /privkey\.pem can't be read/, plant: `rm ${TLS}/privkey.pem` },
   { finding: 'certificate-key',
     says: /not that of/,
-    plant: `cp -p ${TLS}/privkey.pem ${TLS}/privkey.pem.good
-      openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:prime256v1 -out ${TLS}/privkey.pem`,
-    mend: `mv ${TLS}/privkey.pem.good ${TLS}/privkey.pem` },
+    plant: `openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:prime256v1 -out ${TLS}/privkey.pem` },
 
   // settings, and the files of nginx
   { finding: 'process-settings',

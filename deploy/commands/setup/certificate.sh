@@ -92,9 +92,10 @@ certificate_names_host() {
         grep -q 'does match'
 }
 
-# Whether the self-signed certificate is there, for this host, valid now and for another month.
+# Whether the self-signed certificate is there with its key, for this host, valid now and for another month.
 certificate_fits() {
-    certificate_names_host && certificate_begun "$CERTIFICATE" && openssl x509 -in "$CERTIFICATE" -noout -checkend 2592000 >/dev/null
+    certificate_names_host && certificate_begun "$CERTIFICATE" &&
+        openssl x509 -in "$CERTIFICATE" -noout -checkend 2592000 >/dev/null && [ -z "$(key_problem "$KEY")" ]
 }
 
 host_is_ip() {

@@ -27,7 +27,7 @@ stores_choose() {
 
 # Whether the site may get other stores: dies when it would leave users or packets behind.
 stores_change() {
-    local stopped_s
+    local stopped_us
     site_has_data || return 0
     [ -n "$RESTORE" ] || die "this site has users or packets in the stores that it would leave. To take them along:
     systemctl stop hongbao.target
@@ -36,9 +36,9 @@ stores_change() {
 See /usr/share/doc/hongbao/docs/how-to/move.md"
     [ -z "$(units_running)" ] ||
         die "the site runs, and would change after the backup: systemctl stop hongbao.target, then make a new backup"
-    stopped_s=$(units_stopped_s)
-    [ "$(date -d "$(sed -n 's/^redis_at = //p' "$RESTORE/manifest")" +%s)" -ge "$stopped_s" ] ||
-        die "the backup $RESTORE is of $(date -d "@$stopped_s" +%T) or earlier, when the site still ran: make a new one"
+    stopped_us=$(units_stopped_us)
+    [ "$(date -d "$(sed -n 's/^redis_at = //p' "$RESTORE/manifest")" +%s%6N)" -ge "$stopped_us" ] ||
+        die "the site still ran when the backup $RESTORE was begun: make a new one"
 }
 
 # Prints the options that name the stores.

@@ -85,13 +85,14 @@ units_running() {
     done
 }
 
-# Prints when the last one of them stopped, in seconds since 1970: the time of the last line about them in the journal,
-# because systemd forgets units that are stopped. 0 without one.
-units_stopped_s() {
+# Prints when the last one of them stopped, in microseconds since 1970: the time of the last line about them in the
+# journal, because systemd forgets units that are stopped. 0 without one.
+units_stopped_us() {
     local line
     journalctl --sync 2>/dev/null || true
     line=$(journalctl -q -n 1 -o short-unix --no-pager -u hongbao-settle.service -u 'hongbao-*@*.service')
-    line=${line%%.*}
+    line=${line%% *}
+    line=${line/./}
     printf '%s\n' "${line:-0}"
 }
 
