@@ -96,17 +96,24 @@ static enum status best_choose(struct task *t, struct db *db, const struct packe
     return st == ST_INVALID ? ST_CORRUPT : st;
 }
 
-static enum status rows_write(struct task *t, struct db *db, const struct packet *p)
+/* The row comes first. Its key is taken when another Galera node has just given back the same share: that one holds
+ * its lock on the packet there, and this transaction may not see the row yet. */
+static enum status rows_write(struct task *t, struct db *db, const struct packet *p, const struct grab *grab)
 {
     const struct share_return *r = &t->out->share;
-    uint32_t best;
-    enum status st = best_choose(t, db, p, &best);
+    const bool to_packet = r->position != PACKET_NO_SHARE;
+    uint32_t best = PACKET_NO_SHARE;
+    enum status st = to_packet ? best_choose(t, db, p, &best) : ST_OK;
     if (st == ST_OK)
         st = return_insert(db, r);
-    if (st == ST_OK && r->position != PACKET_NO_SHARE)
+    if (st != ST_OK)
+        return st == ST_INVALID ? ST_CORRUPT : st;
+    st = money_move(t, db, p, grab);
+    crash_point("return-after-money");
+    if (st == ST_OK && to_packet)
         st = return_count(db, r, best);
     crash_point("return-before-commit");
-    return st == ST_INVALID ? ST_CORRUPT : st;
+    return st;
 }
 
 /* Locks the packet's row first, as settlement does: then the accounts, then the month. ST_EXISTS: the share was given
@@ -135,9 +142,7 @@ static enum status give_back_body(struct db *db, void *ctx)
                                            .returned_ms = t->now_ms };
     if (!destination_choose(t, &p))
         return ST_NOT_FOUND;
-    st = money_move(t, db, &p, &grab);
-    crash_point("return-after-money");
-    return st == ST_OK ? rows_write(t, db, &p) : st;
+    return rows_write(t, db, &p, &grab);
 }
 
 enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, int64_t now_ms,
@@ -155,8 +160,11 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
         return st;
     out->result = GIVE_BACK_DONE;
     crash_point("return-after-commit");
-    if (st == ST_EXISTS && out->share.applied)
-        return ST_OK;
+    if (st == ST_EXISTS) { /* what was given back may have gone elsewhere than this transaction chose */
+        st = return_find(stores->db, a, packet_id, out->share.share_no, &out->share);
+        if (st != ST_OK || out->share.applied)
+            return st == ST_NOT_FOUND ? ST_CONFLICT : status_idempotent(st); /* another share has the place */
+    }
     enum status told = give_back_apply(stores, a, packet_id, GIVE_BACK_PENDING, now_ms);
     if (told != ST_OK)
         log_warn("return not applied in redis, the settle worker will apply it", "packet=%llu status=%s",

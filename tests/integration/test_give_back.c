@@ -4,12 +4,16 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "ledger/ledger.h"
 #include "live/view.h"
 #include "packet/returns.h"
 #include "packet/store.h"
+#include "packet/totals.h"
 #include "settle/end.h"
 #include "settle/give_back.h"
 #include "settle/recover.h"
@@ -485,6 +489,94 @@ static void a_mark_that_an_older_copy_lacks_is_set_again(void **state)
     world_end(&w);
 }
 
+/* ---- another Galera node ---- */
+
+enum { LOCKED_MS = 300, LOCK_WAIT_MS = 20000 };
+
+/* A share that another process gives back to the sender without a lock on the packet, as a transaction of another Galera
+ * node does until it is certified. */
+struct elsewhere {
+    struct world *w;
+    uint64_t packet_id;
+    size_t user;
+    int ready; /* a pipe: the rows are written */
+};
+
+static void pause_ms(long ms)
+{
+    const struct timespec pause = { .tv_nsec = ms * 1000000 };
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Until somebody else has the lock on the packet and, a moment later, waits for these rows. */
+static enum status packet_locked_wait(struct elsewhere *e)
+{
+    struct db *probe = db_new(e->w->config);
+    const int64_t limit_ms = clock_monotonic_ms() + LOCK_WAIT_MS;
+    enum status st = probe == NULL ? ST_NO_MEMORY : ST_OK;
+    while (st == ST_OK && clock_monotonic_ms() < limit_ms) {
+        struct db_rows rows;
+        st = db_query(probe, e->w->arena, &rows, "SELECT id FROM packet WHERE id = ? FOR UPDATE NOWAIT",
+                      DB_PARAMS(DB_U64(e->packet_id)));
+        pause_ms(st == ST_OK ? 5 : LOCKED_MS);
+    }
+    db_free(probe);
+    return st == ST_OK ? ST_CONFLICT : ST_OK;
+}
+
+static enum status elsewhere_body(struct db *db, void *ctx)
+{
+    struct elsewhere *e = ctx;
+    struct grab grab;
+    const uint64_t user_id = e->w->users[e->user];
+    enum status st = packet_grab_of(db, e->w->arena, e->packet_id, user_id, &grab);
+    struct share_return r = { .packet_id = e->packet_id,
+                              .share_no = grab.share_no,
+                              .user_id = user_id,
+                              .amount_fen = grab.amount_fen,
+                              .position = PACKET_NO_SHARE,
+                              .returned_ms = clock_now_ms() };
+    if (st == ST_OK)
+        st = return_insert(db, &r);
+    if (st == ST_OK)
+        st = ledger_return(db, e->packet_id, grab.share_no, false, r.returned_ms);
+    if (st == ST_OK)
+        st = user_totals_take_back(db, user_id, grab.grabbed_ms, grab.amount_fen);
+    return st == ST_OK && write(e->ready, "r", 1) == 1 ? packet_locked_wait(e) : ST_CONFLICT;
+}
+
+static void a_share_that_another_node_gives_back_at_the_same_time_is_given_back_once(void **state)
+{
+    struct world w;
+    int ready[2], status;
+    char letter;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    world_grab_all(&w, id, 1, 2);
+    world_drain(&w);
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct elsewhere e = { &w, id, 1, ready[1] };
+        _exit((int)db_transaction(db_new(w.config), elsewhere_body, &e));
+    }
+    assert_int_equal(close(ready[1]), 0);
+    assert_int_equal(read(ready[0], &letter, 1), 1);
+    assert_int_equal(given_back(&w, id, 1).amount_fen, 100);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), ST_OK);
+    assert_int_equal(close(ready[0]), 0);
+    assert_int_equal(world_balance(&w, w.users[1]), FUNDED_FEN);
+    assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM transfer WHERE kind = 'return' AND packet_id = ?", id), 1);
+    assert_true(view_of(&w, id, 1).mine.returned);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +594,7 @@ int main(void)
         cmocka_unit_test(a_mark_that_an_older_copy_lacks_is_set_again),
         cmocka_unit_test(a_close_event_that_does_not_know_the_return_is_no_fault),
         cmocka_unit_test(an_expired_packet_refunds_what_was_given_back_and_not_taken),
+        cmocka_unit_test(a_share_that_another_node_gives_back_at_the_same_time_is_given_back_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
