@@ -16,7 +16,7 @@ usage: ./dev [--port N] [--var DIR] cluster COMMAND
 
   up [--profile cluster|sentinel] [--primaries N] [--network 10.X.Y]
                       starts the machines, prints the balancer's address. cluster (the default): a Redis Cluster of
-                      three primaries, three replicas and a spare one; sentinel: Redis, two replicas, three Sentinels.
+                      three primaries with two replicas each; sentinel: Redis, two replicas, three Sentinels.
                       --primaries 1 or 2: to measure; a majority of at least three decides on a failover.
                       Both: three Galera nodes, two machines with nginx, the pools and a settle worker, HAProxy
   down                stops them, and removes all that they have left
@@ -77,7 +77,7 @@ cluster_open() {
 cluster_machines() {
     local i
     case $1 in
-    cluster) for ((i = 1; i <= 2 * $2 + 1; i++)); do echo "redis$i redis redis"; done ;;
+    cluster) for ((i = 1; i <= 3 * $2; i++)); do echo "redis$i redis redis"; done ;;
     sentinel)
         for i in {1..3}; do echo "redis$i redis redis"; done
         for i in {1..3}; do echo "sentinel$i sentinel sentinel"; done
@@ -297,8 +297,8 @@ cluster_stores() {
     for node in "${dbs[@]:1}"; do cluster_start_all "$node"; done
 }
 
-# cluster_join_redis PRIMARIES: makes one Redis Cluster of the nodes: the first ones get the slots, each a replica, and
-# one of them a second one: it moves to a primary that has lost its only replica. (redis-cli makes none of less than three.)
+# cluster_join_redis PRIMARIES: makes one Redis Cluster of the nodes: the first ones get the slots, each two replicas, so
+# that one confirms while the other one takes over. (redis-cli makes none of less than three primaries.)
 cluster_join_redis() {
     local node number=0
     local -a nodes
@@ -330,7 +330,7 @@ cluster_redis_joined() {
     local node
     for node in $(cluster_nodes redis); do
         [[ $(cluster_redis "$node" CLUSTER INFO) == *cluster_state:ok* ]] || return 1
-        [[ $(cluster_redis "$node" INFO replication) == *@(role:master*connected_slaves:[12]|master_link_status:up)* ]] || return 1
+        [[ $(cluster_redis "$node" INFO replication) == *@(role:master*connected_slaves:2|master_link_status:up)* ]] || return 1
     done
 }
 

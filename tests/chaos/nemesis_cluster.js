@@ -54,7 +54,7 @@ async function killKind(instance, { target, for_ms }) {
 
 // The faults for a profile of ./dev cluster.
 export function clusterFaults(profile) {
-  const redis = profile === 'cluster' ? [1, 2, 3, 4, 5, 6, 7] : [1, 2, 3];
+  const redis = Array.from({ length: profile === 'cluster' ? 9 : 3 }, (_, i) => i + 1);
   const stores = [...redis.map((n) => `redis${n}`), 'db1', 'db2', 'db3'];
   const machines = [...stores, 'app1', 'app2'];
   const faults = {
