@@ -493,8 +493,8 @@ static void a_mark_that_an_older_copy_lacks_is_set_again(void **state)
 
 enum { LOCKED_MS = 300, LOCK_WAIT_MS = 20000 };
 
-/* A share that another process gives back to the sender without a lock on the packet, as a transaction of another Galera
- * node does until it is certified. */
+/* A share that another process gives back to the sender without a lock on the packet, as a transaction of another
+ * Galera node does until it is certified. */
 struct elsewhere {
     struct world *w;
     uint64_t packet_id;
