@@ -1,5 +1,5 @@
 // node chaos.js --binary FILE --clock-shift FILE [--seconds N] [--seed S] [--visitors N] [--patience S]
-//     [--only FAULT:TARGET,…] [--keep] [--json FILE] [--cluster [--profile NAME]]
+//     [--only FAULT:TARGET,…] [--keep] [--json FILE] [--cluster [--profile NAME] [--times FAULT:COUNT,…]]
 // Fault injection on real servers under load: docs/RELIABILITY.md. Exit 0 when there is no violation.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,9 +11,11 @@ import { History } from './history.js';
 import { Site } from './http.js';
 import { ClusterInstance } from './cluster_instance.js';
 import { pause, poll } from './deployment.js';
+import { drill, drillPlan } from './drill.js';
 import { Instance } from './instance.js';
 import { FAULTS, plan, torment } from './nemesis.js';
 import { clusterFaults, repairAll } from './nemesis_cluster.js';
+import { Probes } from './probes.js';
 import { print, summarize } from './report.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -24,6 +26,7 @@ const DRAIN_S = 60;
 const COMPARISONS_MAX = 4;
 const SAMPLE = 300;                    // packets whose pages are read at the end
 const EXPIRE_ALL_MS = 6 * 3_600_000;   // longer than any packet's lifetime
+const DRILL_LIFETIME_MS = 45_000;      // of packets in a drill: a probe's packet must outlast a store that is away
 const OWN_FAULTS = /Assertion|AddressSanitizer|LeakSanitizer|runtime error: |stack smashing|segfault/;
 const ALARMS = /^ts=\S+ level=error (?!.*msg="redis memory is full")/; // a full Redis is one of the faults
 
@@ -32,11 +35,11 @@ const { values: given } = parseArgs({ options: {
   seed: { type: 'string', default: String(Date.now() % 1_000_000) }, visitors: { type: 'string', default: '8' },
   patience: { type: 'string' }, keep: { type: 'boolean', default: false }, json: { type: 'string' },
   only: { type: 'string', default: '' }, cluster: { type: 'boolean', default: false },
-  profile: { type: 'string', default: 'cluster' },
+  profile: { type: 'string', default: 'cluster' }, times: { type: 'string' },
 } });
 const seconds = Number(given.seconds);
 const table = given.cluster ? clusterFaults(given.profile) : FAULTS;
-const faults = plan(table, given.seed, seconds, given.only.split(',').filter(Boolean));
+const faults = given.times ? drillPlan(given.times, given.profile) : plan(table, given.seed, seconds, given.only.split(',').filter(Boolean));
 const patience = Number(given.patience ?? (given.cluster ? 60 : 10));
 
 // Audits the site during the faults. Redis may be behind then (I8); no other violation is accepted at any time.
@@ -138,7 +141,9 @@ async function chaos(instance, run) {
   let over = false;
   const audits = auditAlong(instance, history, run.audits, () => over);
   load.start(Number(given.visitors));
-  run.faults = await torment(instance, table, faults, history);
+  run.faults = given.times
+    ? await drill(instance, faults, { probes: new Probes({ load, users }), history, seed: given.seed, tell: console.log })
+    : await torment(instance, table, faults, history);
   if (given.cluster) await repairAll(instance);
   await recoverAll(instance, load, run);
   over = true;
@@ -149,9 +154,10 @@ async function chaos(instance, run) {
   await history.close();
 }
 
-const instance = given.cluster ? new ClusterInstance({ binary: given.binary, profile: given.profile })
+if (given.times && !given.cluster) throw new Error('--times is of --cluster');
+const instance = given.cluster ? new ClusterInstance({ binary: given.binary, profile: given.profile, lifetimeMs: given.times && DRILL_LIFETIME_MS })
   : new Instance({ root: ROOT, binary: given.binary, clockShift: given['clock-shift'] });
-const run = { seed: given.seed, seconds, only: given.only, profile: given.cluster ? given.profile : null, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, incomplete: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
+const run = { seed: given.seed, seconds, times: given.times, only: given.only, profile: given.cluster ? given.profile : null, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, incomplete: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
 let ending = null;
 const end = (keep) => (ending ??= instance.down(keep));
 // When interrupted, the run ends its servers and removes its files.
@@ -160,7 +166,7 @@ for (const name of ['uncaughtException', 'unhandledRejection']) {
   process.on(name, (error) => { console.log(error); end(true).then(() => process.exit(1)); });
 }
 
-console.log(`chaos: seed ${given.seed}, ${seconds} s of faults`);
+console.log(`chaos: seed ${given.seed}, ${given.times ? `${faults.length} faults, one at a time` : `${seconds} s of faults`}`);
 try {
   await chaos(instance, run);
   print(run);

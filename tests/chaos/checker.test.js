@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkPages, judge, packetNumber } from './checker.js';
+import { drillPlan, drillTable } from './drill.js';
 import { FAULTS, plan, place } from './nemesis.js';
 import { Rng } from './rng.js';
 
@@ -305,4 +306,18 @@ test('a stream of random numbers depends on its seed and its name only', () => {
   assert.deepEqual(draw('1', 'a'), draw('1', 'a'));
   assert.notDeepEqual(draw('1', 'a'), draw('1', 'b'));
   assert.notDeepEqual(draw('1', 'a'), draw('2', 'a'));
+});
+
+test('a drill has each fault of each target so often, in turn, and refuses what it does not know', () => {
+  const names = (text, profile) => drillPlan(text, profile).map(({ fault, target }) => `${fault} ${target}`);
+  const cuts = ['cut primary', 'cut primary+app', 'cut db', 'cut db+app'];
+  assert.deepEqual(names('cut:2,reshard:1', 'cluster'), [...cuts, 'reshard redis', ...cuts]);
+  assert.deepEqual(names('kill:1,reshard:1', 'sentinel'), ['primary', 'replica', 'sentinel', 'db', 'app', 'worker'].map((target) => `kill ${target}`));
+  assert.throws(() => drillPlan('kill', 'cluster'), /--times kill: it needs FAULT:COUNT,… of kill cut reshard/);
+});
+
+test('a table of a drill has the spread of each fault, and the concerned partitions only where there are some', () => {
+  const row = (target, concerned_ms, others_ms, deposits_ms) => ({ fault: 'kill', target, concerned_ms, others_ms, deposits_ms });
+  const lines = drillTable([row('primary', 5000, 300, 400), row('db', 0, 400, 4100), row('primary', 6000, 500, 200), row('primary', 5500, 400, 300)]).split('\n');
+  assert.deepEqual(lines.slice(2), ['| kill primary | 3 | 5.0 5.5 6.0 | 0.3 0.4 0.5 | 0.2 0.3 0.4 |', '| kill db | 1 |  | 0.4 0.4 0.4 | 4.1 4.1 4.1 |']);
 });

@@ -139,6 +139,31 @@ export class Load {
     }));
   }
 
+  // ---- probes (probes.js): one request each, recorded like all others ----
+
+  // The packet of so many even shares; undefined: it could not be sent.
+  async sendFor(sender, count) {
+    const key = `probe${this.#trips++}`;
+    const sent = await this.#ask('send', { user: sender.id, key, amount_fen: count, count, kind: 'even' },
+      () => this.#site.post('/send', sender.cookie, { kind: 'even', amount: '0.01', count, request_key: key }), (json) => ({ packet: json.id }));
+    return sent.packet;
+  }
+
+  // Whether the user got a share.
+  async openFor(packet, user) {
+    const opened = await this.#ask('open', { user: user.id, packet }, () => this.#site.post(`/p/${packet}/open`, user.cookie),
+      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
+    return opened.result === 'grabbed';
+  }
+
+  // Whether a fen was deposited.
+  async depositFor(user) {
+    const key = `probe${this.#trips++}`;
+    const made = await this.#ask('deposit', { user: user.id, key, amount_fen: 1 },
+      () => this.#site.post('/wallet/deposit', user.cookie, { amount: '0.01', request_key: key }), (json) => ({ got_fen: json.amount_fen }));
+    return made.outcome === 'ok';
+  }
+
   // ---- money out of packets ----
 
   #pickPacket(rng) {

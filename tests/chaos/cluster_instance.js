@@ -14,8 +14,9 @@ export class ClusterInstance extends Deployment {
   #cluster; #machines = {};
   canExpire = true;
 
-  // binary: the built program. profile: of ./dev cluster up. settings: of all machines, as { HB_NAME: value }.
-  constructor({ binary, profile = 'cluster', settings = { HB_PACKET_LIFETIME_MS: String(LIFETIME_MS) } }) {
+  // binary: the built program. profile: of ./dev cluster up. lifetimeMs: of packets. settings: of all machines, as
+  // { HB_NAME: value }.
+  constructor({ binary, profile = 'cluster', lifetimeMs = LIFETIME_MS, settings = { HB_PACKET_LIFETIME_MS: String(lifetimeMs) } }) {
     super();
     this.profile = profile;
     this.dir = mkdtempSync(join(tmpdir(), 'hongbao-chaos-'));

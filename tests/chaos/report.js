@@ -1,4 +1,6 @@
 // The report of a run: a summary; on failure also the seed, the violations and the shortest trace of a packet with one.
+import { drillTable } from './drill.js';
+
 const TRACE_LINES_MAX = 60;
 
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0);
@@ -22,7 +24,8 @@ export function summarize(run) {
     other: byKind('changed') + byKind('broken'),
     packets: run.facts?.packets.length ?? 0, grabs: run.facts?.grabs.length ?? 0, returns: run.facts?.returns.length ?? 0, thanks: run.facts?.thanks.length ?? 0,
     refunds: run.facts?.packets.filter(({ refund_fen }) => refund_fen > 0).length ?? 0,
-    audits: run.audits, pages: run.pages, back_ms: run.backMs, lag_ms: run.lagMs,
+    audits: run.audits, pages: run.pages, back_ms: run.backMs, lag_ms: run.lagMs, drill: run.faults.rows,
+    answers_500: operations.filter(({ status }) => status === 500).length,
   };
 }
 
@@ -41,7 +44,7 @@ export function print(run, out = console.log) {
   out(`audits      ${s.audits.clean} clean during the run, ${s.audits.incomplete} could not run, ${s.audits.rebuilding} saw Redis behind`);
   out(`recovery    ${s.back_ms} ms after the last fault every request succeeded; then ${s.lag_ms} ms from grab to wallet`);
   out(`verdict     lost ${s.lost}, unexpected ${s.unexpected}, duplicated ${s.duplicated}, other ${s.other}`);
-  out(tableRow(s));
+  out(s.drill ? `answers 500: ${s.answers_500}\n${drillTable(s.drill)}` : tableRow(s));
   if (run.violations.length > 0) printTrace(run, out);
 }
 
@@ -55,7 +58,7 @@ function traceOf(run, packet) {
 }
 
 function printTrace(run, out) {
-  out(`\nThis run failed: ./dev chaos ${run.profile ? `--cluster --profile ${run.profile} ` : ''}--seconds ${run.seconds} --seed ${run.seed}${run.only ? ` --only ${run.only}` : ''}`);
+  out(`\nThis run failed: ./dev chaos ${run.profile ? `--cluster --profile ${run.profile} ` : ''}${run.times ? `--times ${run.times}` : `--seconds ${run.seconds}`} --seed ${run.seed}${run.only ? ` --only ${run.only}` : ''}`);
   for (const { kind, packet, text } of run.violations.slice(0, 20)) out(`  ${kind.padEnd(10)} ${packet ?? ''} ${text}`);
   if (run.violations.length > 20) out(`  and ${run.violations.length - 20} more`);
   const traces = [...new Set(run.violations.map(({ packet }) => packet).filter(Boolean))].map((packet) => ({ packet, trace: traceOf(run, packet) }));
