@@ -223,4 +223,11 @@
     form.addEventListener('change', show);
     show();
   });
+
+  /* The worker shows a page of its own when the network is away (sw.js). The policy makes its address and no other. */
+  if (navigator.serviceWorker) addEventListener('load', function () {
+    var types = window.trustedTypes, rule = { createScriptURL: function () { return '/sw.js'; } };
+    navigator.serviceWorker.register(types ? types.createPolicy('worker', rule).createScriptURL('') : '/sw.js')
+      .catch(function () { /* every page works without it */ });
+  });
 }());

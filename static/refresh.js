@@ -29,6 +29,11 @@
   all('a[data-refresh]', function (link) {
     var INTERVAL_MS = 1500, INTERVAL_MAX_MS = 30000, UNCHANGED_MAX = 120; /* unchanged answers until the interval grows */
     var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, in_flight, over, timer;
+    var notice = document.createElement('p');
+    notice.className = 'offline';
+    notice.setAttribute('role', 'status');
+    document.querySelector('main').appendChild(notice);
+    var offline = function (text) { if (notice.textContent !== text) notice.textContent = text; };
 
     /* Equal rows keep their elements, so focus and scroll position stay. */
     var merge = function (old, fresh) {
@@ -75,6 +80,7 @@
       timer = setTimeout(ask, Math.max(wait, not_before - Date.now()) * (1 + Math.random() / 5));
     };
     var heard = function (answer) {
+      offline('');
       if (answer.status === 304) {
         if (++unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = INTERVAL_MS; else slower();
       } else if (answer.status === 200 && answer.response) {
@@ -97,15 +103,21 @@
       request.timeout = 10000;
       request.setRequestHeader('If-None-Match', tag);
       request.onload = function () { heard(request); };
-      request.onerror = request.ontimeout = slower;
+      request.onerror = request.ontimeout = function () {
+        offline(link.getAttribute('data-offline'));
+        slower();
+      };
       request.onloadend = function () { in_flight = false; next(); };
       request.send();
     };
-    document.addEventListener('visibilitychange', function () {
-      unchanged = wait = 0; /* refresh at once when the page becomes visible */
+    /* Refresh at once when the page becomes visible, and when the network is back. */
+    var at_once = function () {
+      unchanged = wait = 0;
       next();
       wait = INTERVAL_MS;
-    });
+    };
+    document.addEventListener('visibilitychange', at_once);
+    addEventListener('online', at_once);
     next();
   });
 }());

@@ -123,6 +123,38 @@ test('after a change both hashes have their own file, and the bare name the new 
   }
 });
 
+// ---- addresses that browsers look for ----
+
+test('icons, robots.txt, the manifest and the worker are at their addresses, with all headers', async () => {
+  const PNG = '\x89PNG';
+  for (const [path, type, start] of [['/favicon.ico', 'image/x-icon', '\0\0\x01\0'], ['/apple-touch-icon.png', 'image/png', PNG],
+    ['/static/icon-192.png', 'image/png', PNG], ['/static/icon-512.png', 'image/png', PNG], ['/static/icon-maskable.png', 'image/png', PNG],
+    ['/robots.txt', 'text/plain; charset=utf-8', '#'], ['/sw.js', 'text/javascript; charset=utf-8', '/*'],
+    ['/static/offline.html', 'text/html; charset=utf-8', '<!doctype html>'], ['/manifest.webmanifest', 'application/manifest+json', '{']]) {
+    const answer = await get(`https://${HOST}${path}`, '--no-include', '--output', join(folder, 'body'), '--dump-header', '-');
+    assert.deepEqual([answer.status, answer.headers.get('content-type'), cacheOf(answer)], [200, type, 'no-cache'], path);
+    assert.equal(readFileSync(join(folder, 'body'), 'latin1').slice(0, start.length), start, path);
+    for (const header of ['content-security-policy', 'strict-transport-security', 'x-content-type-options', 'referrer-policy']) {
+      assert.ok(answer.headers.has(header), `${path} ${header}`);
+    }
+  }
+});
+
+test('the manifest is in the language of the visitor, and names icons of the size that they have', async () => {
+  for (const [options, lang] of [[[], 'zh-CN'], [['-H', 'Accept-Language: en'], 'en'],
+    [['-H', 'Accept-Language: en', '-H', 'Cookie: language=zh-CN'], 'zh-CN']]) {
+    const { text, headers } = await site('/manifest.webmanifest', ...options);
+    const manifest = JSON.parse(text);
+    assert.equal(manifest.lang, lang);
+    assert.match(headers.get('vary'), /Accept-Language, Cookie/);
+    for (const { src, sizes } of manifest.icons) {
+      const png = readFileSync(join(folder, src));
+      assert.equal(`${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`, sizes, src);
+    }
+    assert.deepEqual(manifest.icons.map(({ sizes, purpose }) => [sizes, purpose]), [['192x192', undefined], ['512x512', undefined], ['512x512', 'maskable']]);
+  }
+});
+
 // ---- the counters ----
 
 test('the counters are for this machine, and for the addresses that hongbao-metrics.conf names', async () => {

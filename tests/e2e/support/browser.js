@@ -14,15 +14,19 @@ export function program(paths = SHELLS) {
 }
 
 // Starts a browser that connects to the site only. The tests may run as root, in a container, without a display. extra:
-// environment, e.g. { FONTCONFIG_FILE: '…' }. more: arguments of Chromium.
-export function launch(extra = {}, more = [], executablePath = program()) {
-  return chromium.launch({
+// environment, e.g. { FONTCONFIG_FILE: '…' }. more: arguments of Chromium. A context has no service worker, so that its
+// routes see every request, unless its options have serviceWorkers: 'allow'.
+export async function launch(extra = {}, more = [], executablePath = program()) {
+  const browser = await chromium.launch({
     executablePath,
     env: { ...process.env, ...extra },
     args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
       '--disable-features=OptimizationHints,MediaRouter,Translate', '--no-proxy-server', '--lang=zh-CN', ...more],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = (options) => newContext({ serviceWorkers: 'block', ...options });
+  return browser;
 }
 
 // The same with the browser itself.

@@ -1,0 +1,184 @@
+// Without a network: the page that the service worker shows, live pages that wait, and shares that are taken once. The
+// browser reaches the site by a line of its own, which a test cuts: other visitors of the site notice nothing.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { audit, clientPage, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const KEPT = ['/static/app.css', '/static/favicon.svg', '/static/offline.html', '/static/offline.js'];
+const RED = 'rgb(191, 44, 34)';
+
+// A line to the site: { url, cut(), mend(), options, close() }. options.refuse: a request with this text is cut off.
+// options.deaf: answers are lost.
+async function line() {
+  const sockets = new Set();
+  const options = {};
+  const server = createServer((near) => {
+    const far = connect(Number(new URL(site.url).port), '127.0.0.1');
+    for (const [one, other] of [[near, far], [far, near]]) {
+      sockets.add(one);
+      one.on('error', () => one.destroy());
+      one.on('close', () => { sockets.delete(one); other.destroy(); });
+    }
+    near.on('data', (bytes) => (options.refuse && bytes.includes(options.refuse) ? near.destroy() : far.write(bytes)));
+    far.on('data', (bytes) => (options.deaf ? near.destroy() : near.write(bytes)));
+  });
+  const mend = async (port) => { await once(server.listen(port, '127.0.0.1'), 'listening'); };
+  await mend(0);
+  const { port } = server.address();
+  const cut = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return { url: `http://127.0.0.1:${port}`, cut, mend: () => mend(port), options, close: () => server.listening && cut() };
+}
+
+let browser;
+let sender;
+let receiver;
+let net;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ yuan: '100' });
+  receiver = await newUser();
+  net = await line();
+});
+after(async () => {
+  await browser?.close();
+  await net?.close();
+});
+
+async function packet() {
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '3', count: '3' });
+  assert.equal(sent.status, 201, sent.text);
+  return `/p/${sent.json.id}`;
+}
+
+const taken = async (path) => (await sender.client.get(path)).json.grabbed_count;
+
+// A page of the user whose service worker is active: { page, problems }.
+async function visit({ client }, path, locale = 'zh-CN') {
+  const page = await clientPage(browser, client, { locale, serviceWorkers: 'allow' });
+  const problems = [];
+  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  await page.goto(net.url);
+  await poll('the worker is active', () => page.evaluate(async () => (
+    (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated')));
+  await page.goto(net.url + path);
+  return { page, problems };
+}
+
+const isOffline = async (page) => /没有网络/.test(await page.textContent('h1'));
+
+test('without a network a page says so in the look of the site, and comes when the network is back', async () => {
+  const path = await packet();
+  const { page, problems } = await visit(sender, '/');
+  await page.goto(net.url + path);
+  assert.deepEqual(problems, []);
+  await net.cut();
+  for (const address of [path, '/wallet', '/records/sent?page=2']) {
+    await page.goto(net.url + address);
+    assert.ok(await isOffline(page), address);
+    assert.equal(page.url(), net.url + address);
+    assert.equal(await page.$eval('header', (header) => getComputedStyle(header).backgroundColor), RED);
+  }
+  await net.mend();
+  await page.click('main a.button');
+  await page.waitForSelector('.records, .rows, .tabs');
+  assert.equal(page.url(), `${net.url}/records/sent?page=2`);
+  await net.cut();
+  await page.goto(net.url + path);
+  assert.ok(await isOffline(page));
+  await page.context().setOffline(true);
+  await net.mend();
+  await page.context().setOffline(false);
+  await page.waitForSelector('[data-live=rows]', { state: 'attached' });
+  assert.equal(page.url(), net.url + path);
+  await page.context().close();
+});
+
+test('only the files of that page are kept', async () => {
+  const path = await packet();
+  const { page } = await visit(sender, '/');
+  for (const address of ['/', path, '/wallet', '/records/sent', '/send', '/account', `${path}/card.png`, '/nothing']) {
+    await page.goto(net.url + address);
+  }
+  await page.goto(net.url);
+  const kept = await page.evaluate(async () => {
+    const stores = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+    return stores.flat().map(({ url }) => new URL(url)).map(({ pathname, search }) => pathname + search);
+  });
+  assert.deepEqual(kept.sort(), KEPT);
+  await page.context().close();
+});
+
+test('a file that can not be fetched leaves the others', async () => {
+  net.options.refuse = 'GET /static/favicon.svg';
+  const { page } = await visit(sender, '/');
+  await net.cut();
+  await page.goto(`${net.url}/wallet`);
+  assert.ok(await isOffline(page));
+  net.options.refuse = undefined;
+  await net.mend();
+  await page.context().close();
+});
+
+for (const language of LANGUAGES) {
+  for (const look of ['', '/screen']) {
+    test(`a live page${look} waits for the network, and then goes on, ${language}`, async () => {
+      const path = await packet();
+      const { page } = await visit(sender, path + look, language);
+      const said = () => page.textContent('main > .offline');
+      await page.waitForSelector('main > .offline', { state: 'attached' });
+      assert.equal(await said(), '');
+      await page.context().setOffline(true);
+      await poll('the page says that it waits', async () => await said() === words(language, 'offline'));
+      assert.ok(await page.isVisible('main > .offline'));
+      assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+      await page.context().setOffline(false);
+      await poll('the row is there', async () => await page.locator('[data-live=rows] > li').count() === 1);
+      assert.equal(await said(), '');
+      await page.context().close();
+    });
+  }
+}
+
+// Presses the coin. Nothing answers: the browser shows a page of its own.
+async function pressInVain(page) {
+  const failed = assert.rejects(page.waitForURL(/\/open$/), /net::ERR_/);
+  await page.click('button.coin', { noWaitAfter: true });
+  await failed;
+  await poll('the page of the browser', () => page.url().startsWith('chrome-error:'));
+}
+
+test('a share pressed without a network is taken when it is pressed again, once', async () => {
+  const path = await packet();
+  const { page } = await visit(receiver, path);
+  await net.cut();
+  await pressInVain(page);
+  await net.mend();
+  assert.equal(await taken(path), 0);
+  await page.goto(net.url + path);
+  await page.click('button.coin');
+  await page.waitForSelector('.result');
+  assert.equal(await taken(path), 1);
+  await page.context().close();
+});
+
+test('a share whose answer was lost is there when the network is back, once', async () => {
+  const path = await packet();
+  const { page } = await visit(receiver, path);
+  net.options.deaf = true;
+  await pressInVain(page);
+  await poll('the share is taken', async () => await taken(path) === 1);
+  net.options.deaf = false;
+  await page.goto(net.url + path);
+  assert.ok(await page.isVisible('.result'));
+  assert.equal(await taken(path), 1);
+  await page.context().close();
+  await audit();
+});
