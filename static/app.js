@@ -165,18 +165,6 @@
     });
   });
 
-  /* A person beside the field of the receivers is filled in: the only one of an exclusive packet, else one more. */
-  all('[data-to]', function (chip) {
-    chip.addEventListener('click', function (event) {
-      var form = chip.closest('form'), to = form.elements.to;
-      event.preventDefault();
-      var before = form.elements.kind.value === 'exclusive' ? '' : to.value.trim();
-      to.value = (before && before + ' ') + chip.getAttribute('data-to');
-      form.dispatchEvent(new Event('change'));
-      to.focus();
-    });
-  });
-
   /* A usual amount is put into the field. */
   all('[data-amount]', function (chip) {
     chip.addEventListener('click', function (event) {
@@ -187,41 +175,51 @@
     });
   });
 
-  /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
-   * each named receiver gets a share. */
-  all('form[data-send]', function (form) {
-    var total = form.querySelector('[data-total]'), out = total.querySelector('output');
-    var ascii = function (text) {
-      return text.trim().replace(/[０-９]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
-        .replace(/[。．]/g, '.').replace(/^[¥￥]\s*|\s*\u5143$/g, '').replace(/，/g, ',')
-        .replace(/^\d{1,3}(?:,\d{3})+(?=\.|$)/, function (n) { return n.replace(/,/g, ''); });
+  /* Times in words and in the visitor's zone; the full time is the title. Until then the page shows its own zone, in the
+   * element whose attributes are the words. */
+  all('[data-times]', function (words) {
+    var MINUTE_MS = 60000, DAY_MS = 86400000;
+    var word = function (name, value) { return words.getAttribute('data-' + name).replace('~', value); };
+    var format = function (options) { return new Intl.DateTimeFormat(document.documentElement.lang, options); };
+    var clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    var day = format({ month: 'short', day: 'numeric' });
+    var old = format({ year: 'numeric', month: 'short', day: 'numeric' });
+    var full = format({ dateStyle: 'long', timeStyle: 'long' });
+    var midnight = function (ms) { return new Date(ms).setHours(0, 0, 0, 0); };
+    var name_of = function (at, now) {
+      var minutes = Math.floor((now - at) / MINUTE_MS), days = Math.round((midnight(at) - midnight(now)) / DAY_MS);
+      var near = { '-1': 'yesterday', 0: 'today', 1: 'tomorrow' }[days];
+      if (minutes >= 0 && minutes < 60) return minutes ? word('minutes', minutes) : word('now');
+      if (near) return word(near, clock.format(at));
+      if (new Date(at).getFullYear() !== new Date(now).getFullYear()) return old.format(at);
+      return day.format(at) + ' ' + clock.format(at);
     };
-    var ask = form.elements.count.placeholder;
-    var show = function () {
-      var names = new Set(form.elements.to.value.toLowerCase().split(/[\s,，、;；]+/).filter(Boolean)).size;
-      form.elements.count.placeholder = names || ask;
-      var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
-      if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);
-      if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') {
-        var count = ascii(form.elements.count.value) || String(names);
-        fen *= /^\d{1,6}$/.test(count) ? +count : 0;
-      }
-      out.textContent = Math.floor(fen / 100) + '.' + ('0' + fen % 100).slice(-2);
+    var left = function (at, now) {
+      var minutes = Math.max(1, Math.ceil((at - now) / MINUTE_MS)), hours = Math.floor(minutes / 60);
+      if (hours >= 48) return word('left-days', Math.floor(hours / 24));
+      return hours ? word('left-hours', hours) : word('left-minutes', minutes);
     };
-    /* The cover's own greeting is used when the sender writes none. */
-    var cover = form.querySelector('[data-cover]');
-    var wrap = function () {
-      var chosen = form.querySelector('[name=cover]:checked');
-      if (!chosen) return;
-      form.elements.greeting.placeholder = chosen.getAttribute('data-greeting');
-      cover.textContent = chosen.closest('label').querySelector('strong').textContent;
+    var show = function (pages) {
+      var now = Date.now();
+      pages.forEach(function (page) {
+        page.querySelectorAll('time').forEach(function (time) {
+          var at = Date.parse(time.dateTime), text = (time.hasAttribute('data-left') ? left : name_of)(at, now);
+          if (!time.previousSibling) text = text.charAt(0).toUpperCase() + text.slice(1);
+          if (time.textContent === text) return;
+          time.textContent = text;
+          time.title = full.format(at);
+        });
+      });
     };
-    form.addEventListener('change', wrap);
-    wrap();
-    total.hidden = false;
-    form.addEventListener('input', show);
-    form.addEventListener('change', show);
-    show();
+    words.textContent = words.getAttribute('data-times');
+    show([document]);
+    setInterval(function () { show([document]); }, MINUTE_MS / 2);
+    /* A page that refreshes itself compares the new page with this one (refresh.js): both have times in the same words. */
+    addEventListener('refreshed', function (event) { show([document, event.detail]); });
+    addEventListener('beforeprint', function () {
+      document.querySelectorAll('time').forEach(function (time) { time.textContent = time.title; });
+    });
+    addEventListener('afterprint', function () { show([document]); });
   });
 
   /* The worker shows a page of its own when the network is away (sw.js). The policy makes its address and no other. */

@@ -62,6 +62,7 @@
       }
     };
     var show = function (page) {
+      dispatchEvent(new CustomEvent('refreshed', { detail: page }));
       ['live', 'while'].forEach(function (name) {
         all('[data-' + name + ']', function (old) {
           var fresh = page.querySelector('[data-' + name + '=' + old.getAttribute('data-' + name) + ']');

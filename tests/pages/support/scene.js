@@ -45,6 +45,11 @@ function makeStill() {
     text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/, TIME).replace(/^(\s*)20\d\d(年?\s*)$/, '$12026$2');
   }
   const all = (selector, each) => document.querySelectorAll(selector).forEach(each);
+  const chinese = document.documentElement.lang === 'zh-CN';
+  all('time[title]', (time) => {
+    const left = chinese ? '还剩23小时' : '23 h left';
+    time.textContent = time.hasAttribute('data-left') ? left : `${chinese ? '今天' : 'today'} 20:00`;
+  });
   all('#grabs', (list) => {
     const [text] = [...list.childNodes].filter(({ data }) => /[0-9]/.test(data));
     if (!text) return;

@@ -1,0 +1,55 @@
+/* The form of the send page: the live total, the people to choose from, the greeting of a cover. Progressive enhancement
+ * only: the page works without this file. */
+(function () {
+  'use strict';
+  var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
+
+  /* A person beside the field of the receivers is filled in: the only one of an exclusive packet, else one more. */
+  all('[data-to]', function (chip) {
+    chip.addEventListener('click', function (event) {
+      var form = chip.closest('form'), to = form.elements.to;
+      event.preventDefault();
+      var before = form.elements.kind.value === 'exclusive' ? '' : to.value.trim();
+      to.value = (before && before + ' ') + chip.getAttribute('data-to');
+      form.dispatchEvent(new Event('change'));
+      to.focus();
+    });
+  });
+
+  /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
+   * each named receiver gets a share. */
+  all('form[data-send]', function (form) {
+    var total = form.querySelector('[data-total]'), out = total.querySelector('output');
+    var ascii = function (text) {
+      return text.trim().replace(/[０-９]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
+        .replace(/[。．]/g, '.').replace(/^[¥￥]\s*|\s*\u5143$/g, '').replace(/，/g, ',')
+        .replace(/^\d{1,3}(?:,\d{3})+(?=\.|$)/, function (n) { return n.replace(/,/g, ''); });
+    };
+    var ask = form.elements.count.placeholder;
+    var show = function () {
+      var names = new Set(form.elements.to.value.toLowerCase().split(/[\s,，、;；]+/).filter(Boolean)).size;
+      form.elements.count.placeholder = names || ask;
+      var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
+      if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);
+      if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') {
+        var count = ascii(form.elements.count.value) || String(names);
+        fen *= /^\d{1,6}$/.test(count) ? +count : 0;
+      }
+      out.textContent = Math.floor(fen / 100) + '.' + ('0' + fen % 100).slice(-2);
+    };
+    /* The cover's own greeting is used when the sender writes none. */
+    var cover = form.querySelector('[data-cover]');
+    var wrap = function () {
+      var chosen = form.querySelector('[name=cover]:checked');
+      if (!chosen) return;
+      form.elements.greeting.placeholder = chosen.getAttribute('data-greeting');
+      cover.textContent = chosen.closest('label').querySelector('strong').textContent;
+    };
+    form.addEventListener('change', wrap);
+    wrap();
+    total.hidden = false;
+    form.addEventListener('input', show);
+    form.addEventListener('change', show);
+    show();
+  });
+}());

@@ -1,0 +1,149 @@
+// Times on pages: with scripts in words and in the visitor's zone, the full time in the title; without scripts as the
+// service writes them, with the name of its zone. The browser's clock is moved, never waited for.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { audit, clientPage, launch, newUser, sendPacket, site } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+// A zone without daylight saving where it is now between 10 and 11, so that an hour later is the same day.
+function morning() {
+  const behind = (new Date().getUTCHours() - 10 + 24) % 24;
+  const hours = behind > 12 ? behind - 24 : behind;
+  if (hours === 0) return 'UTC';
+  return `Etc/GMT${hours > 0 ? '+' : '-'}${Math.abs(hours)}`;
+}
+const timezoneId = morning();
+
+let browser;
+let sender;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ yuan: '100' });
+});
+after(async () => { await browser?.close(); });
+
+// A page whose clock is ahead of the server's.
+async function visit(path, { ahead = 0, language = 'zh-CN', client = sender.client, ...options } = {}) {
+  const page = await clientPage(browser, client, { locale: language, timezoneId, ...options });
+  await page.addInitScript((ms) => {
+    const { now } = Date;
+    Date.now = () => now() + ms;
+  }, ahead);
+  await page.goto(site.url + path);
+  return page;
+}
+
+const said = (language, key, value) => {
+  const text = words(language, key).replace('~', value);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+const format = (language, at, options) => new Date(at).toLocaleString(language, { timeZone: timezoneId, ...options });
+const clock = (at) => format('en', at, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const yearOf = (at) => format('en', at, { year: 'numeric' });
+
+// What a page shows of a time that long ago.
+function expected(language, at, ahead) {
+  if (ahead < MINUTE_MS) return said(language, 'time_now');
+  if (ahead < HOUR_MS) return said(language, 'time_minutes', Math.floor(ahead / MINUTE_MS));
+  if (ahead < DAY_MS / 2) return said(language, 'time_today', clock(at));
+  if (ahead < 2 * DAY_MS) return said(language, 'time_yesterday', clock(at));
+  const day = { month: 'short', day: 'numeric' };
+  if (yearOf(at) !== yearOf(Date.now() + ahead)) return format(language, at, { year: 'numeric', ...day });
+  return `${format(language, at, day)} ${clock(at)}`;
+}
+
+const entry = (page) => page.locator('.rows time').first();
+
+for (const language of LANGUAGES) {
+  test(`a time is said in words, the older the less exactly (${language})`, async () => {
+    const user = await newUser({ yuan: '1' });
+    for (const ahead of [0, 5 * MINUTE_MS + 30_000, 2 * HOUR_MS, DAY_MS, 3 * DAY_MS, 400 * DAY_MS]) {
+      const page = await visit('/wallet', { ahead, language, client: user.client });
+      const time = await entry(page).evaluate(({ dateTime, textContent, title }) => ({ dateTime, textContent, title }));
+      assert.equal(time.textContent, expected(language, Date.parse(time.dateTime), ahead));
+      assert.match(time.title, /\d{4}.*\d:\d\d:\d\d/);
+      const footer = await page.textContent('footer');
+      assert.ok(footer.includes(words(language, 'times_yours')), footer);
+      await page.context().close();
+    }
+  });
+
+  test(`the time that is left of a packet, for its sender (${language})`, async () => {
+    const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '3d' });
+    const path = `/p/${sent.json.id}`;
+    const lefts = [
+      [0, 'left_days', [2, 3]],
+      [DAY_MS + HOUR_MS / 2, 'left_hours', [47]],
+      [3 * DAY_MS - 90 * MINUTE_MS, 'left_hours', [1]],
+      [3 * DAY_MS - 30 * MINUTE_MS, 'left_minutes', [29, 30]],
+    ];
+    for (const [ahead, key, numbers] of lefts) {
+      const page = await visit(path, { ahead, language });
+      const shown = await page.textContent('time[data-left]');
+      assert.ok(numbers.some((number) => shown === words(language, key).replace('~', number)), shown);
+      await page.context().close();
+    }
+  });
+
+  test(`without scripts the service's zone is named (${language})`, async () => {
+    const page = await visit('/wallet', { language, javaScriptEnabled: false });
+    assert.match(await entry(page).textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    const footer = await page.textContent('footer');
+    assert.ok(!footer.includes(words(language, 'times_yours')) && /China Standard Time|北京时间/.test(footer), footer);
+    await page.context().close();
+  });
+}
+
+test('a time to come is said in words, too', async () => {
+  const opens_at = new Date(Date.now() + 2 * HOUR_MS).toISOString();
+  const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
+  const time = clock(Date.parse(opens_at));
+  for (const [language, sentence] of [['zh-CN', `今天 ${time} 开抢`], ['en', `Opens today ${time}`]]) {
+    const page = await visit(`/p/${sent.json.id}`, { language });
+    const line = await page.textContent('[data-countdown]');
+    assert.ok(line.includes(sentence), line);
+    await page.context().close();
+  }
+});
+
+test('a page that refreshes itself keeps its rows', async () => {
+  const sent = await sendPacket(sender, { kind: 'lucky', count: '3', amount: '1' });
+  const path = `/p/${sent.json.id}`;
+  const grab = async () => assert.equal((await (await newUser()).client.post(`${path}/open`)).json.result, 'grabbed');
+  await grab();
+  const page = await visit(path);
+  const rows = page.locator('[data-live=rows] > li');
+  await rows.first().evaluate((row) => { row.kept = true; });
+  await grab();
+  await page.waitForFunction(() => document.querySelectorAll('[data-live=rows] > li').length === 2);
+  assert.deepEqual((await rows.evaluateAll((list) => list.map((row) => row.kept ?? false))).sort(), [false, true]);
+  assert.equal(await page.locator('[data-live=rows] time').first().textContent(), words('zh-CN', 'time_now'));
+  await page.context().close();
+});
+
+test('a printed page has full times', async () => {
+  const page = await visit('/wallet');
+  const time = entry(page);
+  const title = await time.getAttribute('title');
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.equal(await time.textContent(), title);
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.equal(await time.textContent(), said('zh-CN', 'time_now'));
+  await page.context().close();
+});
+
+test('a receipt keeps the exact time', async () => {
+  const sent = await sendPacket(sender, { kind: 'lucky', count: '1', amount: '1' });
+  const { client } = await newUser();
+  await client.post(`/p/${sent.json.id}/open`);
+  await audit();
+  const page = await visit(`/p/${sent.json.id}/receipt`, { client });
+  assert.match(await page.textContent('main time'), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  await page.context().close();
+});
+
+test('the audit is clean afterwards', audit);
