@@ -35,7 +35,8 @@
         var count = ascii(form.elements.count.value) || String(names);
         fen *= /^\d{1,6}$/.test(count) ? +count : 0;
       }
-      out.textContent = Math.floor(fen / 100) + '.' + ('0' + fen % 100).slice(-2);
+      var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
+      out.textContent = yuan + '.' + ('0' + fen % 100).slice(-2);
     };
     /* The cover's own greeting is used when the sender writes none. */
     var cover = form.querySelector('[data-cover]');

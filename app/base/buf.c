@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CAP_FIRST_BYTES = 256, FILE_PART_BYTES = 4096 };
+enum { CAP_FIRST_BYTES = 256, FILE_PART_BYTES = 4096, DIGITS_PER_GROUP = 3 };
 
 void buf_free(struct buf *b)
 {
@@ -60,6 +60,19 @@ void buf_i64(struct buf *b, int64_t n)
     if (n < 0)
         buf_char(b, '-');
     buf_u64(b, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
+void buf_number(struct buf *b, struct str number, struct str separator)
+{
+    size_t sign = number.len > 0 && (number.ptr[0] == '-' || number.ptr[0] == '+') ? 1 : 0, end = sign;
+
+    while (end < number.len && number.ptr[end] >= '0' && number.ptr[end] <= '9')
+        end++;
+    for (size_t i = 0; i < number.len; i++) {
+        if (i > sign && i < end && (end - i) % DIGITS_PER_GROUP == 0)
+            buf_str(b, separator);
+        buf_char(b, number.ptr[i]);
+    }
 }
 
 void buf_printf(struct buf *b, const char *format, ...)

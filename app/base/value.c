@@ -126,6 +126,13 @@ void value_page_text(struct model *m, struct value *object, const char *name, st
     text_add(m, object, name, true, VALUE_TEXT, text);
 }
 
+void value_page_number(struct model *m, struct value *object, const char *name, struct str text)
+{
+    if (text.ptr == NULL)
+        m->failed = true;
+    (void)member_add(m, object, name, true, (struct value){ .type = VALUE_TEXT, .is_number = true, .as.text = text });
+}
+
 struct value *value_page_object(struct model *m, struct value *object, const char *name)
 {
     return or_dummy(member_add(m, object, name, true, EMPTY_OBJECT), &dummy_object);

@@ -20,6 +20,7 @@ struct member;
 
 struct value {
     enum value_type type;
+    bool is_number; /* of VALUE_TEXT: templates group its digits as their language does */
     union {
         bool boolean;
         int64_t integer;
@@ -67,6 +68,8 @@ struct value *value_list(struct model *m, struct value *object, const char *name
 void value_page_bool(struct model *m, struct value *object, const char *name, bool b);
 void value_page_int(struct model *m, struct value *object, const char *name, int64_t n);
 void value_page_text(struct model *m, struct value *object, const char *name, struct str text);
+/* A text that is a decimal number, maybe with a sign: "-1234.50". */
+void value_page_number(struct model *m, struct value *object, const char *name, struct str text);
 struct value *value_page_object(struct model *m, struct value *object, const char *name);
 struct value *value_page_list(struct model *m, struct value *object, const char *name);
 /* Appends an empty object to a list. */

@@ -2,6 +2,7 @@
 #include "mustache/mustache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "mustache/mustache_internal.h"
 
@@ -35,6 +36,18 @@ void mustache_set_free(struct mustache_set *set)
 uint64_t mustache_set_content(const struct mustache_set *set)
 {
     return set->content;
+}
+
+void mustache_set_separate(struct mustache_set *set, struct str separator)
+{
+    set->separator_len = separator.len < MUSTACHE_SEPARATOR_MAX ? separator.len : MUSTACHE_SEPARATOR_MAX;
+    if (separator.len > 0)
+        memcpy(set->separator, separator.ptr, set->separator_len);
+}
+
+struct str mustache_set_separator(const struct mustache_set *set)
+{
+    return (struct str){ set->separator, set->separator_len };
 }
 
 struct str mustache_name(const struct mustache *t)

@@ -8,6 +8,7 @@
  * a choice:
  * - These values are false: a missing name, null, false, 0, the empty text, the empty list. All others are true.
  * - An integer is written in decimal, a boolean as true or false; null, a list and an object are written as nothing.
+ * - A text that is a number (value_page_number) is written with the set's separator between each three digits.
  * - {{name}} escapes & < > " ' ` as &amp; &lt; &gt; &quot; &#39; &#96;. {{{name}}} and {{&name}} escape nothing.
  * - A partial, parent or block on a line of its own indents every line of its content that is not empty; inside a
  *   line it indents nothing. Indents of nested and of recursive partials add up.
@@ -27,6 +28,7 @@ struct mustache;     /* one template of a set; lives as long as the set */
 #define MUSTACHE_DEPTH_MAX        64                  /* sections in sections; templates in templates */
 #define MUSTACHE_SOURCE_BYTES_MAX ((size_t)1 << 20)   /* one template file */
 #define MUSTACHE_STEPS_MAX        ((uint32_t)1 << 20) /* operations of all programs of a set together */
+#define MUSTACHE_SEPARATOR_MAX    8                   /* bytes of the separator of thousands */
 
 /* A template as text. Only name and text are required; the other members are for error messages. */
 struct mustache_source {
@@ -52,6 +54,11 @@ enum status mustache_set_load(const char *dir, const struct mustache_source *ext
 enum status mustache_set_compile(const struct mustache_source *sources, size_t count, bool missing_ok,
                                  struct mustache_set **out, char *error, size_t error_size);
 void mustache_set_free(struct mustache_set *set); /* NULL is fine */
+
+/* The separator of thousands: at most MUSTACHE_SEPARATOR_MAX bytes, copied; a longer one is cut. A set begins without
+ * one. It is changed only before the set is used. */
+void mustache_set_separate(struct mustache_set *set, struct str separator);
+struct str mustache_set_separator(const struct mustache_set *set); /* empty: none; lives as long as the set */
 
 /* The template of that name; NULL: there is none. */
 const struct mustache *mustache_find(const struct mustache_set *set, struct str name);

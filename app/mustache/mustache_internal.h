@@ -171,9 +171,11 @@ struct mustache_set {
     struct buf pool;
     struct mustache *templates; /* in the order of their names (builder_name_compare) */
     size_t count;
-    char *dir;            /* NULL: from memory */
-    uint64_t fingerprint; /* of the files of dir, names and times; 0: one can't be read */
-    uint64_t content;     /* a hash of names and texts */
+    char *dir;                              /* NULL: from memory */
+    uint64_t fingerprint;                   /* of the files of dir, names and times; 0: one can't be read */
+    uint64_t content;                       /* a hash of names and texts */
+    char separator[MUSTACHE_SEPARATOR_MAX]; /* of thousands */
+    size_t separator_len;
 };
 
 /* Compiles all parsed sources into the empty set: ops, names, pool, and templates[i].entry for sources[i]. */

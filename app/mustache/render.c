@@ -85,13 +85,17 @@ static void write_escaped(struct buf *out, struct str text)
         buf_bytes(out, text.ptr + clean, text.len - clean);
 }
 
-static void write_value(struct buf *out, const struct value *v, bool escaped)
+static void write_value(const struct machine *m, const struct value *v, bool escaped)
 {
+    struct buf *out = m->out;
+
     if (v == NULL)
         return;
     switch (v->type) {
     case VALUE_TEXT:
-        if (escaped)
+        if (v->is_number && m->set->separator_len > 0)
+            buf_number(out, v->as.text, mustache_set_separator(m->set));
+        else if (escaped)
             write_escaped(out, v->as.text);
         else
             buf_str(out, v->as.text);
@@ -167,8 +171,8 @@ static enum status run(struct machine *m, uint32_t at)
         const struct op *op = &ops[at++];
         switch ((enum op_kind)op->kind) {
         case OP_TEXT: buf_bytes(m->out, pool + op->text, op->text_len); break;
-        case OP_ESCAPED: write_value(m->out, lookup(m, op), true); break;
-        case OP_RAW: write_value(m->out, lookup(m, op), false); break;
+        case OP_ESCAPED: write_value(m, lookup(m, op), true); break;
+        case OP_RAW: write_value(m, lookup(m, op), false); break;
         case OP_SECTION: {
             const struct value *v = lookup(m, op);
             if (!is_true(v))

@@ -46,7 +46,7 @@ static void money_model(struct model *m, const struct packet *p)
     view_money_model(m, root, "grabbed_fen", "grabbed_text", packet_taken_fen(p));
     value_int(m, root, "refund_fen", p->refund_fen);
     if (p->refund_fen > 0)
-        value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
+        value_page_number(m, root, "refund_text", money_text(m->arena, p->refund_fen));
 }
 
 enum step order_show(struct exchange *x)

@@ -158,7 +158,7 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         value_page_int(m, bar, "height", height);
     }
     if (max_fen > 0)
-        value_page_text(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
+        value_page_number(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
 }
 
 static void year_link(struct exchange *x, struct model *m, struct value *list, const struct records_page *page,
@@ -191,7 +191,7 @@ static void years_model(struct exchange *x, struct model *m, const struct record
 
 static void totals_model(struct model *m, struct value *object, const struct user_year *totals, bool sent)
 {
-    view_money_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
+    view_total_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
     view_count_model(m, object, "count", "count_one", (int64_t)(sent ? totals->sent_count : totals->received_count));
     view_count_model(m, object, "best_count", "best_count_one", sent ? 0 : (int64_t)totals->best_count);
 }

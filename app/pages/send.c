@@ -19,6 +19,7 @@
 #include "user/store.h"
 #include "web/kept_form.h"
 #include "web/respond.h"
+#include "web/text.h"
 #include "web/view.h"
 
 static void limits_model(struct exchange *x, struct model *m)
@@ -30,7 +31,7 @@ static void limits_model(struct exchange *x, struct model *m)
     value_int(m, limits, "shares_max", c->packet_shares_max);
     value_int(m, limits, "greeting_max", c->greeting_graphemes_max);
     value_int(m, limits, "lifetime_ms", c->packet_lifetime_ms);
-    value_page_text(m, limits, "share_text", money_limit_text(x->arena, c->share_fen_max));
+    value_page_number(m, limits, "share_text", money_limit_text(x->arena, c->share_fen_max));
     value_page_text(m, limits, "timezone", str_from(c->timezone));
 }
 
@@ -220,7 +221,7 @@ static enum status balance_short(struct exchange *x, int64_t amount_fen, struct 
     if (st != ST_OK)
         return st == ST_NOT_FOUND ? ST_CORRUPT : st;
     int64_t missing_fen = amount_fen > balance_fen ? amount_fen - balance_fen : 1;
-    form_fail_with(errors, "amount", "text/balance_short", money_text(x->arena, missing_fen));
+    form_fail_with(errors, "amount", "text/balance_short", text_amount(x, missing_fen));
     return ST_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "pages/present.h"
 #include "user/account.h"
 #include "web/field_types.h"
+#include "web/text.h"
 
 /* ---- conditions of fields ---- */
 
@@ -137,8 +138,8 @@ static enum status amount_read(struct field_input *in)
     struct rules_sum sum = rules_check(config, &amount);
     switch (sum.fault) {
     case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
-    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", money_limit_text(in->x->arena, sum.limit_fen));
-    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", money_limit_text(in->x->arena, sum.limit_fen));
+    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", text_amount(in->x, sum.limit_fen));
+    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", text_amount(in->x, sum.limit_fen));
     case RULES_OK: break;
     }
     *(int64_t *)in->out = sum.total_fen;

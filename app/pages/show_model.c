@@ -223,7 +223,7 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
     view_money_model(m, root, "grabbed_fen", "grabbed_text", packet_taken_fen(p));
     if (p->state == PACKET_EXPIRED && p->refund_fen > 0)
-        value_page_text(m, root, "refund_text", money_text(m->arena, p->refund_fen));
+        value_page_number(m, root, "refund_text", money_text(m->arena, p->refund_fen));
     if (p->state == PACKET_OPEN)
         value_page_text(m, root, "html_qr", qr_svg(m->arena, url));
     if (p->kind != PACKET_EXCLUSIVE)

@@ -147,7 +147,7 @@ static struct value *entry_model(struct exchange *x, struct model *m, struct val
     value_page_bool(m, o, "is_refund", entry->kind == TRANSFER_REFUND);
     value_page_bool(m, o, "is_return", entry->kind == TRANSFER_RETURN);
     value_int(m, o, "amount_fen", entry->amount_fen);
-    value_page_text(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
+    value_page_number(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
     value_page_bool(m, o, "income", income);
     if (entry->packet_id != 0) {
         struct str id = public_id_text(m->arena, &x->app->id_key, entry->packet_id);
@@ -199,7 +199,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
         st = faces_find(x, s, &faces);
     if (st != ST_OK)
         return st;
-    view_money_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
+    view_total_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
     struct value *entries = value_list(m, &m->root, "entries");
     for (size_t i = 0; i < s->count; i++)
         face_model(m, entry_model(x, m, entries, &s->entries[i]), &s->entries[i], &faces);

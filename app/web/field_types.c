@@ -8,6 +8,7 @@
 #include "base/money.h"
 #include "base/utf8.h"
 #include "web/origin.h"
+#include "web/text.h"
 
 enum { DAY_BYTES = sizeof "2026-11-20" - 1 };
 
@@ -191,7 +192,7 @@ enum status field_yuan_read(struct field_input *in, int64_t max_fen)
     if (fen < in->field->min)
         return field_fail(in, in->field->low);
     if (max_fen > 0 && fen > max_fen)
-        return field_fail_with(in, in->field->high, money_limit_text(in->x->arena, max_fen));
+        return field_fail_with(in, in->field->high, text_amount(in->x, max_fen));
     *(int64_t *)in->out = fen;
     return ST_OK;
 }

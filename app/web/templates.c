@@ -7,6 +7,20 @@
 
 enum { ERROR_MAX = 512 };
 
+/* Numbers are grouped as the catalogue says. */
+static enum status separator_set(struct mustache_set *set)
+{
+    const struct mustache *text = mustache_find(set, STR("text/thousands"));
+    const struct value nothing = { .type = VALUE_OBJECT };
+    struct buf separator = BUF_EMPTY;
+    enum status st = text != NULL ? mustache_render(text, &nothing, &separator) : ST_OK;
+
+    if (st == ST_OK)
+        mustache_set_separate(set, buf_view(&separator));
+    buf_free(&separator);
+    return st;
+}
+
 static enum status set_load(const char *dir, enum language language, struct templates *t, char *error,
                             size_t error_size)
 {
@@ -18,6 +32,8 @@ static enum status set_load(const char *dir, enum language language, struct temp
     t->catalogues[language] = c.stamp;
     st = mustache_set_load(dir, c.texts, c.count, &t->sets[language], error, error_size);
     catalogue_free(&c);
+    if (st == ST_OK)
+        st = separator_set(t->sets[language]);
     return st;
 }
 

@@ -6,7 +6,7 @@
 #include "web/assets.h"
 #include "web/kept_form.h"
 
-enum { AVATAR_HUES = 12 };
+enum { AVATAR_HUES = 12, LONG_TOTAL_FEN = 100000000 };
 
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname)
 {
@@ -54,7 +54,13 @@ void view_span_model(struct model *m, struct value *object, const char *name, in
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen)
 {
     value_int(m, object, name, fen);
-    value_page_text(m, object, text_name, money_text(m->arena, fen));
+    value_page_number(m, object, text_name, money_text(m->arena, fen));
+}
+
+void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen)
+{
+    view_money_model(m, object, name, text_name, fen);
+    value_page_bool(m, object, "long_total", fen >= LONG_TOTAL_FEN);
 }
 
 /* The zone of all times on pages. */

@@ -25,7 +25,10 @@ enum view_span {
 /* Adds the page-only object name of a span of time, for text/span: { days | hours | minutes | seconds, one: true when
  * that is 1 }. Less than a second counts as one. */
 void view_span_model(struct model *m, struct value *object, const char *name, int64_t ms, enum view_span span);
-/* JSON: name = fen. Page: text_name = "12.34". */
+/* JSON: name = fen. Page: text_name = "12.34", whose digits templates group as their language does. */
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
+
+/* The same for a total that is shown large. Page: also long_total, true from a million yuan, for smaller type. */
+void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
 #endif

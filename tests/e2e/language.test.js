@@ -2,7 +2,7 @@
 // Chinese.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const ENGLISH = { 'accept-language': 'en-GB,en;q=0.9,zh;q=0.5' };
@@ -50,6 +50,54 @@ test('problems and messages are in the same language, as JSON too', async () => 
     assert.ok(form.text.includes(words(language, 'share_max', '200')));
   }
 });
+
+test('amounts have separators of thousands in English; JSON, forms and Chinese pages have none', async () => {
+  const sender = await newUser({ yuan: '1105.74' });
+  const show = (path, headers) => sender.client.getHtml(path, headers).then(({ text }) => text);
+  for (const path of ['/', '/wallet']) {
+    const [chinese, english] = [await show(path, {}), await show(path, ENGLISH)];
+    assert.ok(chinese.includes('1105.74') && !chinese.includes('1,105.74'), chinese);
+    assert.ok(english.includes('1,105.74') && !english.includes('1105.74'), english);
+  }
+  const wrong = { kind: 'lucky', amount: '20001.5', count: '101' };
+  const form = await sender.client.postHtml('/send', wrong, ENGLISH);
+  assert.match(form.text, /value="20001\.5"/);
+  const missing = { kind: 'lucky', amount: '2500.00', count: '100', request_key: unique('k') };
+  const refused = await sender.client.post('/send', missing, ENGLISH);
+  assert.deepEqual(refused.json.errors, [{ field: 'amount', message: words('en', 'balance_short', '1,394.26') }]);
+  const total = await sender.client.post('/send', { ...missing, amount: '20000.01' }, ENGLISH);
+  assert.deepEqual(total.json.errors, [{ field: 'amount', message: words('en', 'total_max', '20,000') }]);
+  const inChinese = await sender.client.post('/send', { ...missing, amount: '20000.01' });
+  assert.deepEqual(inChinese.json.errors, [{ field: 'amount', message: words('zh-CN', 'total_max', '20000') }]);
+  assert.match((await sender.client.getHtml('/records/sent.csv', ENGLISH)).text, /^(?!.*\d,\d{3}\.)/s);
+});
+
+for (const [language, shown, typed] of [['zh-CN', '10000000.00', '1234567.80'], ['en', '10,000,000.00', '1,234,567.80']]) {
+  test(`a total of ten millions is on one line of a small phone (${language})`, async () => {
+    const { client } = await newUser();
+    for (let i = 0; i < 50; i += 1) {
+      const paid = await client.post('/wallet/deposit', { amount: '200000', request_key: unique('k') });
+      assert.equal(paid.status, 201, paid.text);
+    }
+    const page = await clientPage(browser, client, { locale: language, viewport: { width: 360, height: 640 } });
+    for (const path of ['/', '/wallet']) {
+      await page.goto(site.url + path);
+      const money = await page.locator('.balance .money').evaluate((line) => {
+        const range = document.createRange();
+        range.selectNodeContents(line);
+        const { right, height } = range.getBoundingClientRect();
+        return { text: line.textContent, right, lines: height / parseFloat(getComputedStyle(line).lineHeight) };
+      });
+      assert.equal(money.text, `¥${shown}`);
+      assert.ok(money.right <= 360 && money.lines < 2, JSON.stringify(money));
+      assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth));
+    }
+    await page.goto(`${site.url}/send`);
+    await page.fill('[name=amount]', '1234567.8');
+    assert.equal(await page.textContent('[data-total] output'), typed);
+    await page.context().close();
+  });
+}
 
 test('a repeated send is the same packet in any language, also without a greeting', async () => {
   const sender = await newUser({ yuan: '10' });

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 
 static int calls_until_failure = -1; /* -1: never */
@@ -325,9 +326,36 @@ static void a_file_is_appended_whole_or_the_reason_is_told(void **state)
     buf_free(&small);
 }
 
+static void thousands_are_separated(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *number, *separator, *grouped;
+    } numbers[] = {
+        { "", ",", "" },
+        { "0.05", ",", "0.05" },
+        { "999.99", ",", "999.99" },
+        { "1000", ",", "1,000" },
+        { "1105.74", ",", "1,105.74" },
+        { "-123456.00", ",", "-123,456.00" },
+        { "+1234567.89", ",", "+1,234,567.89" },
+        { "-92233720368547758.08", ",", "-92,233,720,368,547,758.08" },
+        { "10000.00", "\u202f", "10\u202f000.00" },
+        { "1105.74", "", "1105.74" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        struct buf out = BUF_EMPTY;
+        buf_number(&out, str_from(numbers[i].number), str_from(numbers[i].separator));
+        assert_true(str_equal(buf_view(&out), str_from(numbers[i].grouped)));
+        buf_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thousands_are_separated),
         cmocka_unit_test_setup(memory_comes_zeroed_and_aligned_even_after_a_reset, reset_wraps),
         cmocka_unit_test_setup(a_typical_request_never_calls_malloc, reset_wraps),
         cmocka_unit_test_setup(the_limit_holds_over_all_chunks, reset_wraps),

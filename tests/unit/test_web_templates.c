@@ -140,6 +140,33 @@ static void a_line_of_a_catalogue_is_a_template(void **state)
     templates_free(&t);
 }
 
+static void numbers_are_grouped_as_the_catalogue_says(void **state)
+{
+    const struct folder *f = *state;
+    const char *const pages[LANGUAGES] = {
+        [LANGUAGE_ZH_CN] = "1234567.50 1234567.50", [LANGUAGE_EN] = "1,234,567.50 1234567.50"
+    };
+    struct arena *arena = arena_new(1024, 4096);
+    struct model m;
+
+    folder_write(f, "text/en.txt", "hi = Hello\nthousands = ,");
+    folder_write(f, "text/zh-CN.txt", "hi = 你好\nthousands =");
+    folder_write(f, "sum.mustache", "{{sum}} {{text}}");
+    struct templates t = folder_load(f);
+    model_init(&m, arena);
+    value_page_number(&m, &m.root, "sum", STR("1234567.50"));
+    value_page_text(&m, &m.root, "text", STR("1234567.50"));
+    for (int i = 0; i < LANGUAGES; i++) {
+        struct buf out = BUF_EMPTY;
+        const struct mustache *sum = templates_find(&t, (enum language)i, STR("sum"));
+        assert_int_equal(mustache_render(sum, &m.root, &out), ST_OK);
+        assert_true(str_equal(buf_view(&out), str_from(pages[i])));
+        buf_free(&out);
+    }
+    arena_free(arena);
+    templates_free(&t);
+}
+
 static void an_error_in_a_catalogue_names_its_line(void **state)
 {
     static const struct {
@@ -283,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_template_is_compiled_with_the_texts_of_each_language),
         IN_FOLDER(a_line_of_a_catalogue_is_a_template),
+        IN_FOLDER(numbers_are_grouped_as_the_catalogue_says),
         IN_FOLDER(an_error_in_a_catalogue_names_its_line),
         IN_FOLDER(a_missing_catalogue_is_unavailable),
         IN_FOLDER(a_catalogue_that_is_too_large_is_refused),
