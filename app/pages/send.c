@@ -221,7 +221,7 @@ static enum status balance_short(struct exchange *x, int64_t amount_fen, struct 
     if (st != ST_OK)
         return st == ST_NOT_FOUND ? ST_CORRUPT : st;
     int64_t missing_fen = amount_fen > balance_fen ? amount_fen - balance_fen : 1;
-    form_fail_with(errors, "amount", "text/balance_short", text_amount(x, missing_fen));
+    form_fail_with(errors, "amount", "text/balance_short", text_number(x, money_text(x->arena, missing_fen)));
     return ST_OK;
 }
 

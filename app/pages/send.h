@@ -26,7 +26,7 @@
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive; amount (总金额 for lucky, 单个金额 for even and exclusive); amount_of =
  * share|total (even only: what the amount is); count (红包个数; ignored for exclusive); greeting (祝福语); to (谁可以领:
- * usernames, at most 100; exactly one for exclusive); split (拆分方式: double-average|uniform|gaussian; lucky only);
+ * usernames, at most 100; exactly one for exclusive); split (分配方式: double-average|uniform|gaussian; lucky only);
  * share_min (最小金额; lucky only); lifetime (有效期: one of the setting packet_lifetimes); cover; phrase (口令); opens_at;
  * request_key. */
 enum step send_form_get(struct exchange *x);

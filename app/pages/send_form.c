@@ -118,6 +118,18 @@ static const struct field_type COUNT = { count_read };
 
 /* ---- the amount ---- */
 
+static struct str limit_text(struct field_input *in, int64_t fen)
+{
+    return text_number(in->x, money_limit_text(in->x->arena, fen));
+}
+
+static const char *amount_missing(const struct field_input *in, bool is_total)
+{
+    if (is_exclusive(in))
+        return "text/amount_one_missing";
+    return is_total ? "text/amount_total_missing" : "text/amount_each_missing";
+}
+
 /* The typed amount of a lucky packet is the total, that of an even one as its sender says, that of an exclusive one its
  * only share. Whether it is allowed depends on kind and count. */
 static enum status amount_read(struct field_input *in)
@@ -127,7 +139,7 @@ static enum status amount_read(struct field_input *in)
     int64_t fen = 0;
     bool is_total = is_lucky(in) || (is_even(in) && order->amount_of == AMOUNT_OF_TOTAL);
     if (in->typed.len == 0)
-        return field_fail(in, is_total ? "text/amount_total_missing" : "text/amount_each_missing");
+        return field_fail(in, amount_missing(in, is_total));
     enum status st = field_yuan_parse(in, &fen);
     if (st != ST_OK)
         return st;
@@ -138,8 +150,8 @@ static enum status amount_read(struct field_input *in)
     struct rules_sum sum = rules_check(config, &amount);
     switch (sum.fault) {
     case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
-    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", text_amount(in->x, sum.limit_fen));
-    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", text_amount(in->x, sum.limit_fen));
+    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", limit_text(in, sum.limit_fen));
+    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", limit_text(in, sum.limit_fen));
     case RULES_OK: break;
     }
     *(int64_t *)in->out = sum.total_fen;

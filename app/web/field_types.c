@@ -192,7 +192,7 @@ enum status field_yuan_read(struct field_input *in, int64_t max_fen)
     if (fen < in->field->min)
         return field_fail(in, in->field->low);
     if (max_fen > 0 && fen > max_fen)
-        return field_fail_with(in, in->field->high, text_amount(in->x, max_fen));
+        return field_fail_with(in, in->field->high, text_number(in->x, money_limit_text(in->x->arena, max_fen)));
     *(int64_t *)in->out = fen;
     return ST_OK;
 }

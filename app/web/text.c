@@ -45,12 +45,12 @@ struct str text_with(struct exchange *x, const char *name, struct str value)
     return copy;
 }
 
-struct str text_amount(struct exchange *x, int64_t fen)
+struct str text_number(struct exchange *x, struct str number)
 {
     const struct mustache_set *set = x->app->templates.sets[x->language];
     struct buf grouped = BUF_EMPTY;
 
-    buf_number(&grouped, money_limit_text(x->arena, fen), set != NULL ? mustache_set_separator(set) : STR(""));
+    buf_number(&grouped, number, set != NULL ? mustache_set_separator(set) : STR(""));
     struct str copy = grouped.failed ? STR_NONE : arena_str(x->arena, buf_view(&grouped));
     buf_free(&grouped);
     return copy;

@@ -8,9 +8,9 @@
 /* The text named name ("text/KEY") in the visitor's language, in the request's arena. STR_NONE without memory. A
  * missing text is logged, and its name is returned. */
 struct str text_of(struct exchange *x, const char *name);
-/* An amount for a text, without ".00": "200", "12.50", in the visitor's language "20,000". In the request's arena;
+/* A decimal number ("20000") as the visitor's language writes it ("20,000"), for a text. In the request's arena;
  * STR_NONE without memory. */
-struct str text_amount(struct exchange *x, int64_t fen);
+struct str text_number(struct exchange *x, struct str number);
 /* The text of that name with value in place of {{value}}. */
 struct str text_with(struct exchange *x, const char *name, struct str value);
 

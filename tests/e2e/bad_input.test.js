@@ -34,7 +34,7 @@ test('messages about limits have the words of the apps', async () => {
   assert.equal(await message({ kind: 'lucky', amount: '200.01', count: '1' }), '单个红包金额不可超过200元');
   assert.equal(await message({ kind: 'lucky', amount: '0.02', count: '3' }), '单个红包金额不可低于0.01元');
   assert.equal(await message({ kind: 'even', amount: '1', count: '101' }), '一次最多发100个红包');
-  assert.equal(await message({ kind: 'lucky', amount: '', count: '1' }), '未填写「总金额」');
+  assert.equal(await message({ kind: 'lucky', amount: '', count: '1' }), '请填写总金额');
   assert.equal(await message({ kind: 'lucky', amount: '1001', count: '100' }), '可用余额不足，还差1.00元');
   assert.equal(await balance(sender), 100000);
 });

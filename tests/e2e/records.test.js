@@ -341,7 +341,7 @@ test('the wallet lists every transfer with its sign, on several pages', async ()
 
 test('a refused deposit shows the typed text, and the message on top and beside the field', async () => {
   const page = await pageOf(grabbers[1]);
-  for (const [typed, message] of [['', '未填写「金额」'], ['一百', '金额格式不正确'], ['０', '须大于0元'], ['９９９９９９９', '不可超过']]) {
+  for (const [typed, message] of [['', '请填写金额'], ['一百', '金额格式不正确'], ['０', '须大于0元'], ['９９９９９９９', '不可超过']]) {
     await page.goto(`${site.url}/wallet`);
     await page.fill('[name=amount]', typed);
     await page.click('form[action="/wallet/deposit"] button');

@@ -164,7 +164,7 @@ static void a_new_set_replaces_the_earlier_one(void **state)
 
 static void codes_are_made_only_with_the_password(void **state)
 {
-    static const char *const wrong[][2] = { { "password=long+enougH", "密码不正确" }, { "", "未填写「密码」" } };
+    static const char *const wrong[][2] = { { "password=long+enougH", "密码不正确" }, { "", "请填写密码" } };
     struct person p, before;
     struct visit v;
     (void)state;
@@ -513,8 +513,8 @@ static void a_session_alone_adds_no_way_in(void **state)
         { token_submit, "/account/tokens", "name=bot&scopes=read&days=1" },
         { passkey_challenge_submit, "/account/passkeys/challenge", "" },
     };
-    static const char *const typed[][2] = { { "", "未填写「密码」" },
-                                            { "&password=", "未填写「密码」" },
+    static const char *const typed[][2] = { { "", "请填写密码" },
+                                            { "&password=", "请填写密码" },
                                             { "&password=a+wrong+one", "密码不正确" } };
     struct person p;
     struct visit v;

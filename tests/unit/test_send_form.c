@@ -145,7 +145,7 @@ static void an_even_packet_can_be_ordered_by_its_total(void **state)
     assert_refused(f, "amount", "text/share_max 200");
     form_amount(f, "exclusive", "", "3");
     f->form.to = STR("xiaoming");
-    assert_refused(f, "amount", "text/amount_each_missing");
+    assert_refused(f, "amount", "text/amount_one_missing");
 }
 
 /* Expects these receivers, each with a blank behind it but the last. */
