@@ -25,7 +25,7 @@
   });
 
   /* Replaces the sentence above the list, the rows and the visitor's result by those of the current page. data-refresh
-   * of the reload link is the page's entity tag; the link has no data-refresh when the page can't change any more. */
+   * of the reload link is the page's entity tag; there is no such link when the page can't change any more. */
   all('a[data-refresh]', function (link) {
     var INTERVAL_MS = 1500, INTERVAL_MAX_MS = 30000, UNCHANGED_MAX = 120; /* unchanged answers until the interval grows */
     var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, in_flight, over, timer;
@@ -70,6 +70,7 @@
         });
       });
       over = !page.querySelector('a[data-refresh]');
+      if (over) link.remove();
     };
 
     var slower = function () { wait = Math.min(wait * 1.5, INTERVAL_MAX_MS); };
