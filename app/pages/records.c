@@ -18,6 +18,8 @@ static const char *const MONTH_TEXTS[MONTHS_PER_YEAR] = {
     "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
 };
 
+enum { CHART_MONTHS_MIN = 3 }; /* a chart of fewer months says less than the rows */
+
 /* Sizes in the SVG chart of templates/pages/records. Its y axis points down: a bar's top is above the base. */
 enum {
     CHART_MONTH_UNITS = 22,
@@ -137,8 +139,11 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
 {
     struct value *months = value_list(m, &m->root, "months");
     int64_t max_fen = 0;
-    for (int i = 0; i < MONTHS_PER_YEAR; i++)
+    int used = 0;
+    for (int i = 0; i < MONTHS_PER_YEAR; i++) {
         max_fen = month_fen(page, i) > max_fen ? month_fen(page, i) : max_fen;
+        used += month_fen(page, i) > 0;
+    }
     for (int i = 0; i < MONTHS_PER_YEAR; i++) {
         int64_t fen = month_fen(page, i);
         const struct user_month *row = &page->totals.months[i];
@@ -157,7 +162,7 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         value_page_int(m, bar, "top", CHART_BASE_UNITS - height);
         value_page_int(m, bar, "height", height);
     }
-    if (max_fen > 0)
+    if (used >= CHART_MONTHS_MIN && !page->request.page.below.given)
         value_page_number(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
 }
 
@@ -187,6 +192,7 @@ static void years_model(struct exchange *x, struct model *m, const struct record
     }
     if (!shown)
         year_link(x, m, list, page, asked);
+    value_page_bool(m, &m->root, "other_years", list->as.list.first != list->as.list.last);
 }
 
 static void totals_model(struct model *m, struct value *object, const struct user_year *totals, bool sent)
@@ -194,6 +200,29 @@ static void totals_model(struct model *m, struct value *object, const struct use
     view_total_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
     view_count_model(m, object, "count", "count_one", (int64_t)(sent ? totals->sent_count : totals->received_count));
     view_count_model(m, object, "best_count", "best_count_one", sent ? 0 : (int64_t)totals->best_count);
+}
+
+/* The first item of each month on the page has month_begins: without a filter with the total of the month. */
+static void month_headings_model(struct exchange *x, struct model *m, const struct value *items,
+                                 const struct records_page *page)
+{
+    const struct record_list *records = &page->result.records;
+    int last_year = 0, last_month = 0;
+    struct value *item = items->as.list.first;
+    for (size_t i = 0; i < records->count && item != NULL && !x->wants_json; i++, item = item->next) {
+        struct clock_date date = clock_zone_date(records->rows[i].ms);
+        if (date.year == last_year && date.month == last_month)
+            continue;
+        struct value *month = value_page_object(m, item, "month_begins");
+        value_page_bool(m, month, "first", last_year == 0);
+        value_page_text(m, month, "name", text_of(x, MONTH_TEXTS[date.month - 1]));
+        if (page->request.filtered)
+            value_page_int(m, month, "heading_year", date.year);
+        else
+            view_money_model(m, month, "total_fen", "total_text", month_fen(page, date.month - 1));
+        last_year = date.year;
+        last_month = date.month;
+    }
 }
 
 static void next_model(struct exchange *x, struct model *m, const struct records_page *page)
@@ -236,11 +265,16 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     totals_model(m, root, &page->year_totals, sent);
     totals_model(m, value_object(m, root, "all_time"), &page->all_totals, sent);
     months_model(x, m, page);
-    records_model(x, m, value_list(m, root, "items"), page->request.side, &page->result.records);
+    struct value *items = value_list(m, root, "items");
+    records_model(x, m, items, page->request.side, &page->result.records);
+    month_headings_model(x, m, items, page);
     next_model(x, m, page);
     value_page_bool(m, root, "received", !sent);
     value_page_bool(m, root, "sent", sent);
+    value_page_bool(m, root, "has_items", page->result.records.count > 0);
     value_page_bool(m, root, "empty", page->result.records.count == 0 && !page->result.paused);
+    if (page->request.page.below.given)
+        value_page_text(m, root, "first_url", records_url(x, &page->request, str_from(page->request.path)));
     person_model(x, m);
     years_model(x, m, page);
     records_filter_model(x, m, &page->request);

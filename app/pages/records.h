@@ -38,13 +38,18 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *                                 refund_fen (page: refund_text, only when there was a refund),
  *                                 page: url "/p/ID", kind_lucky, kind_even, kind_exclusive, state_finished and
  *                                 state_expired bools }]
+ *                    the first one of each month has page-only month_begins { first: it is the first of the page,
+ *                    name, and total_fen (page: total_text) of the month or, with a filter, heading_year }
  *   next             null, or the `before` of the next page (page: next_url; or, where a search was
  *                    paused, continue_url, and searched_text: the minute it has come to)
  *   received, sent   page-only booleans: which of the two pages this is
+ *   has_items        page-only boolean
  *   empty            page-only boolean: there are no items, nor a search to continue
  *   person           page-only { id, nickname, initial, hue }
- *   chart            page-only { max_text }: the largest month; absent in a year without records
+ *   first_url        page-only: the way back; only on a later page, which has no totals, years and chart
+ *   chart            page-only { max_text }: the largest month; absent in a year with less than three months of records
  *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first
+ *   other_years      page-only boolean: years has more than the shown one
  *   csv_url          page-only: the same records as a file
  *   filter, filtered, chips   page-only: pages/records_filter.h */
 enum step records_received(struct exchange *x);

@@ -253,7 +253,7 @@ static void months_follow_the_time_zone_and_the_shown_year(void **state)
     visit_end(&v);
 }
 
-static void the_chart_scales_to_the_largest_month_and_is_absent_in_an_empty_year(void **state)
+static void the_chart_scales_to_the_largest_month_and_needs_three_months(void **state)
 {
     (void)state;
     struct person p;
@@ -269,11 +269,66 @@ static void the_chart_scales_to_the_largest_month_and_is_absent_in_an_empty_year
     assert_true(visit_body_has(&v, "height=\"2\"")); /* even one fen has a visible bar */
     assert_int_equal(visit_body_count(&v, "<th scope=\"row\">"), MONTHS_PER_YEAR);
     visit_end(&v);
+    (void)packet_of(&p, PACKET_EVEN, 20000, 1, clock_zone_month_start_ms(2024, 1));
+    (void)packet_of(&p, PACKET_EVEN, 10000, 1, clock_zone_month_start_ms(2024, 6));
     assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2024", NULL, 0, false), 200);
     assert_false(visit_body_has(&v, "<svg"));
     visit_end(&v);
     assert_int_equal(person_request(&v, app, &p, records_received, "/records/received?year=2025", NULL, 0, false), 200);
     assert_false(visit_body_has(&v, "<svg"));
+    visit_end(&v);
+}
+
+/* The place of a text in the page, from a place on; fails when it is absent. */
+static size_t place(const struct visit *v, size_t from, const char *text)
+{
+    struct str rest = str_skip(buf_view(&v->x.body), from);
+    size_t at = str_find(rest, str_from(text));
+    if (at == rest.len)
+        fail_msg("no %s", text);
+    return from + at;
+}
+
+static int shown(struct visit *v, const struct person *p, const char *uri)
+{
+    return person_request(v, app, p, records_sent, uri, NULL, 0, false);
+}
+
+static void rows_follow_the_total_and_are_grouped_by_month(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    char next[128], uri[256];
+    person_new(app, &p, 0);
+    for (int i = 0; i < RECORDS_PAGE_ITEMS; i++)
+        (void)packet_of(&p, PACKET_EVEN, 100, 1, clock_zone_month_start_ms(2025, 3) + i);
+    (void)packet_of(&p, PACKET_EVEN, 250, 1, clock_zone_month_start_ms(2025, 3) - 1);
+    (void)packet_of(&p, PACKET_EVEN, 700, 1, clock_zone_month_start_ms(2025, 4));
+
+    assert_int_equal(shown(&v, &p, "/records/sent?year=2025"), 200);
+    size_t at = place(&v, 0, "class=\"card summary\"");
+    at = place(&v, at, "<h3 class=\"month\"><span>4月</span><span>共7.00元</span></h3>");
+    at = place(&v, at, "<h3 class=\"month\"><span>3月</span><span>共20.00元</span></h3>");
+    (void)place(&v, at, "<svg class=\"chart\"");
+    assert_int_equal(visit_body_count(&v, "class=\"month\""), 2);
+    visit_end(&v);
+
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2025"), 200);
+    visit_json_text(&v, "next", next, sizeof next);
+    visit_end(&v);
+    snprintf(uri, sizeof uri, "/records/sent?year=2025&before=%s", next);
+    assert_int_equal(shown(&v, &p, uri), 200);
+    at = place(&v, 0, "<a href=\"/records/sent?year=2025\" rel=\"first\">");
+    at = place(&v, at, "<h3 class=\"month\"><span>3月</span>");
+    (void)place(&v, at, "<h3 class=\"month\"><span>2月</span><span>共2.50元</span></h3>");
+    assert_false(visit_body_has(&v, "card summary"));
+    assert_false(visit_body_has(&v, "class=\"years\""));
+    assert_false(visit_body_has(&v, "<svg class=\"chart\""));
+    visit_end(&v);
+
+    assert_int_equal(shown(&v, &p, "/records/sent?min=2"), 200);
+    (void)place(&v, 0, "<h3 class=\"month\"><span>2025年4月</span></h3>");
     visit_end(&v);
 }
 
@@ -606,7 +661,8 @@ int main(void)
         cmocka_unit_test(a_full_last_page_has_no_next),
         cmocka_unit_test(years_follow_the_time_zone_and_have_totals_of_their_own),
         cmocka_unit_test(months_follow_the_time_zone_and_the_shown_year),
-        cmocka_unit_test(the_chart_scales_to_the_largest_month_and_is_absent_in_an_empty_year),
+        cmocka_unit_test(the_chart_scales_to_the_largest_month_and_needs_three_months),
+        cmocka_unit_test(rows_follow_the_total_and_are_grouped_by_month),
         cmocka_unit_test(the_default_year_is_the_current_one),
         cmocka_unit_test(a_malformed_year_or_cursor_is_refused),
         cmocka_unit_test(records_of_other_users_are_not_shown),

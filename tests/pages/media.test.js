@@ -48,7 +48,7 @@ const PRINTED = [
   ['result', (s) => s.opened, 'viewer', ['h1', '.greeting', '.result .money', '.rows b', '.rows time']],
   ['finished', (s) => s.finished, 'sender', ['h1', '#grabs', '.rows b']],
   ['own open', (s) => s.open, 'sender', ['h1', '#grabs']],
-  ['records', '/records/received', 'viewer', ['h1', '.summary .money', '.chart', '.rows b']],
+  ['records', '/records/received', 'viewer', ['h1', '.summary .money', '.month', '.rows b']],
   ['wallet', '/wallet', 'sender', ['h1', '.balance .money', '.rows b']],
   ['verify', (s) => `${s.finished}/verify`, 'sender', ['h1', 'table', 'code']],
 ];

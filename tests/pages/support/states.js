@@ -248,6 +248,13 @@ const packets = [
   { name: 'receipt of another', as: 'stranger', path: receipt('finished'), status: 404 },
 ];
 
+async function laterPage(page) {
+  const next = page.locator('a[rel=next]');
+  if (await next.count() === 0) return;
+  await next.click();
+  await page.waitForSelector('a[rel=first]');
+}
+
 const thisYear = new Date().getFullYear();
 const records = ['received', 'sent'].flatMap((list) => {
   const path = `/records/${list}`;
@@ -255,6 +262,7 @@ const records = ['received', 'sent'].flatMap((list) => {
     { name: `${list} empty`, as: 'fresh', path },
     { name: `${list} full`, as: list === 'sent' ? 'sender' : 'grabber', path },
     { name: `${list} full with months`, as: 'sender', path, act: (page) => page.click('.card:has(.chart) summary') },
+    { name: `${list} later page`, as: list === 'sent' ? 'sender' : 'grabber', path, act: laterPage },
     { name: `${list} empty year`, as: 'sender', path: `${path}?year=2020` },
     { name: `${list} filtered`, as: list === 'sent' ? 'sender' : 'grabber', path: `${path}?kind=lucky&year=${thisYear}&min=0.01` },
     { name: `${list} filter open`, as: 'sender', path, act: (page) => page.click('.filters summary') },
