@@ -111,7 +111,7 @@ const struct api_operation api_operations[] = {
       .form = register_fields,
       .fields =
           FIELDS({ "username", "2 to 32 of a-z, 0-9, dot, hyphen and underscore", "xiaoming" },
-                 { "nickname", "what others see; the username when left out", "Ming" },
+                 { "nickname", "what others see", "Ming" },
                  { "password", "not one of the 10,000 commonest, and not like the username", "correct-horse" }, NEXT),
       .answers = ANSWERS({ 201, "User", "registered; the session cookie is set" }) },
     { .method = "GET",

@@ -147,23 +147,11 @@ static enum status new_password_read(struct field_input *in)
     return ST_OK;
 }
 
-/* An empty nickname becomes the username. */
-static enum status nickname_read(struct field_input *in)
-{
-    const struct account_form *form = in->values;
-    struct str *nickname = in->out;
-    enum status st = field_line_read(in);
-    if (st == ST_OK && nickname->len == 0)
-        *nickname = form->username;
-    return st;
-}
-
 const struct field_type FIELD_USERNAME = { username_read };
 const struct field_type FIELD_USERNAMES = { usernames_read };
 const struct field_type FIELD_LOGIN_NAME = { login_name_read };
 const struct field_type FIELD_PASSWORD = { field_text_read };
 const struct field_type FIELD_NEW_PASSWORD = { new_password_read };
-static const struct field_type NICKNAME = { nickname_read };
 
 /* ---- the table ---- */
 
@@ -175,10 +163,12 @@ const struct field register_fields[] = {
       .missing = "text/username_missing",
       .malformed = "text/username_invalid" },
     { .name = "nickname",
-      .type = &NICKNAME,
+      .type = &FIELD_LINE,
       .member = offsetof(struct account_form, nickname),
+      .required = true,
       .max = NICKNAME_GRAPHEMES_MAX,
       .code_points_max = NICKNAME_CODEPOINTS_MAX,
+      .missing = "text/nickname_missing",
       .malformed = "text/nickname_invalid",
       .high = "text/nickname_long",
       .wide = "text/nickname_combined" },

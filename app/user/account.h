@@ -40,7 +40,7 @@ extern const struct field_type FIELD_NEW_PASSWORD;
 /* The form of /register. */
 struct account_form {
     struct str username; /* folded and valid */
-    struct str nickname; /* cleaned by utf8_clean; the username when empty */
+    struct str nickname; /* cleaned by utf8_clean */
     struct str password; /* as typed */
     struct str next;     /* a local path, or empty */
 };

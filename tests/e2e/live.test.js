@@ -442,7 +442,7 @@ test('every form is sent once, however often its button is pressed', async () =>
   };
   const username = unique('once');
   const password = 'a good password';
-  await once('/register', '/register', { username, password });
+  await once('/register', '/register', { username, nickname: username, password });
   await once('/wallet/deposit', '/wallet', { amount: '50' });
   await once('/language', '/wallet');
   await once('/send', '/send', { amount: '1', count: '2' });

@@ -78,7 +78,7 @@ static void the_cookie_is_httponly_and_samesite(void **state)
     char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX];
     struct visit v;
     fresh_username(name);
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
+    snprintf(fields, sizeof fields, "username=%s&nickname=Ming&password=long+enough", name);
     assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
     struct str attributes;
     struct str pair = str_cut(visit_header(&v, "Set-Cookie"), ';', &attributes);
@@ -119,7 +119,7 @@ static void a_taken_username_is_refused_in_any_case(void **state)
     struct visit v;
     registered(name, NULL);
     name[0] = 'U';
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", name);
+    snprintf(fields, sizeof fields, "username=%s&nickname=Ming&password=long+enough", name);
     assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 422);
     assert_true(visit_body_has(&v, "{\"field\":\"username\",\"message\":\"该用户名已被使用\"}"));
     assert_null(visit_header(&v, "Set-Cookie").ptr);

@@ -83,16 +83,12 @@ static void usernames_outside_the_rule_are_refused(void **state)
     assert_false(username_valid(STR_NONE));
 }
 
-static void an_empty_nickname_becomes_the_username(void **state)
+static void a_nickname_is_required(void **state)
 {
     (void)state;
-    struct account_form typed = { STR("XiaoMing"), STR(" \t "), STR("long enough"), STR("") }, out;
-    struct form_errors e;
-    assert_int_equal(account_read(arena, typed, &out, &e), ST_OK);
-    assert_int_equal(e.count, 0);
-    assert_true(str_equal(out.username, STR("xiaoming")));
-    assert_true(str_equal(out.nickname, STR("xiaoming")));
-    assert_true(str_equal(out.password, STR("long enough")));
+    assert_message(message_for("nickname", "ab", "", STR("long enough")), "text/nickname_missing");
+    assert_message(message_for("nickname", "ab", " \t ", STR("long enough")), "text/nickname_missing");
+    assert_message(message_for("nickname", "ab", "a", STR("long enough")), "");
 }
 
 static void a_nickname_is_cleaned_and_a_password_is_not(void **state)
@@ -201,7 +197,7 @@ static void a_password_like_the_service_is_refused(void **state)
 static void only_a_local_path_is_taken_as_next(void **state)
 {
     (void)state;
-    struct account_form typed = { STR("ab"), STR(""), STR("long enough"), STR("/p/x") }, out;
+    struct account_form typed = { STR("ab"), STR("Ming"), STR("long enough"), STR("/p/x") }, out;
     struct form_errors e;
     assert_int_equal(account_read(arena, typed, &out, &e), ST_OK);
     assert_true(str_equal(out.next, STR("/p/x")));
@@ -237,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_username_is_folded_to_lower_case),
         cmocka_unit_test(usernames_outside_the_rule_are_refused),
-        cmocka_unit_test(an_empty_nickname_becomes_the_username),
+        cmocka_unit_test(a_nickname_is_required),
         cmocka_unit_test(a_nickname_is_cleaned_and_a_password_is_not),
         cmocka_unit_test(a_nickname_has_at_most_32_graphemes),
         cmocka_unit_test(a_password_has_8_to_128_characters),
