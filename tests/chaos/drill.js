@@ -92,7 +92,7 @@ export async function drill(instance, plan, { probes, history, seed, tell }) {
 const seconds = (ms) => (ms / 1000).toFixed(1);
 
 function spread(list) {
-  const sorted = list.toSorted((a, b) => a - b);
+  const sorted = [...list].sort((a, b) => a - b);
   return `${seconds(sorted[0])} ${seconds(sorted[Math.floor(sorted.length / 2)])} ${seconds(sorted.at(-1))}`;
 }
 
