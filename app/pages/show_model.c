@@ -246,6 +246,8 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     bool may_open = packet_is_for(p, visitor_id);
     bool open = p->state == PACKET_OPEN && !view->has_mine;
     bool sender_gone = p->sender_name.len == 0; /* has deleted the account */
+    bool may_thank =
+        view->has_mine && !view->mine.returned && view->mine.thanks.len == 0 && !is_sender && !sender_gone;
     value_page_bool(m, root, "is_sender", is_sender);
     value_page_bool(m, root, "busy", view->busy);
     value_page_bool(m, root, "can_open", open && visitor_id != 0 && may_open);
@@ -253,9 +255,8 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     value_page_bool(m, root, "not_for_you", visitor_id != 0 && !may_open && !is_sender);
     value_page_bool(m, root, "sold_out", p->state == PACKET_FINISHED && !view->has_mine && may_open);
     value_page_bool(m, root, "late", p->state == PACKET_EXPIRED && !view->has_mine && may_open);
-    value_page_bool(m, root, "can_thank",
-                    view->has_mine && view->mine.settled && !view->mine.returned && view->mine.thanks.len == 0 &&
-                        !is_sender && !sender_gone);
+    value_page_bool(m, root, "may_thank", may_thank);
+    value_page_bool(m, root, "can_thank", may_thank && view->mine.settled);
     enum return_way way = return_way(p, p->state == PACKET_OPEN, visitor_id);
     value_page_bool(m, root, "can_return",
                     view->has_mine && !view->mine.returned &&

@@ -107,6 +107,7 @@ static void a_receiver_can_thank_once_the_money_has_come(void **state)
     struct model m;
     struct packet_view view = view_open(GRABBER);
     assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    assert_true(flag(&m.root, "may_thank")); /* its place is kept */
     assert_true(json_has(&m, "\"thanks\":null"));
     view.mine.settled = true;
     assert_true(flag(shown(&view, GRABBER, &m), "can_thank"));
