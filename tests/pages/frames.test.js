@@ -8,7 +8,7 @@ import { grab, send } from './support/world.js';
 const SLOWER = 6;
 const LONG_MS = 50;
 const SHIFT_MAX = 0.01;
-const CATEGORIES = ['blink.animations', 'devtools.timeline', 'disabled-by-default-devtools.timeline', 'loading', 'toplevel'];
+const CATEGORIES = ['blink.animations', 'devtools.timeline', 'disabled-by-default-devtools.timeline', 'loading'];
 
 let browser;
 let sender;
@@ -31,7 +31,8 @@ async function traced(client, path) {
   await page.click('button.coin');
   await page.waitForSelector('.result');
   await page.waitForSelector('.settled a');
-  await poll('nothing moves', () => page.evaluate(() => !document.querySelector('.fresh') && !document.getAnimations().length));
+  await poll('nothing moves', () => page.evaluate(() => (
+    !document.querySelector('.fresh') && !document.getAnimations().length)));
   const { traceEvents } = JSON.parse(await browser.stopTracing());
   await page.context().close();
   return traceEvents;
