@@ -49,8 +49,8 @@ function pageOf({ status = 200 }, url) {
 }
 
 async function findings({ state, ...look }) {
-  const { page, response, problems, close } = await open(windows, world, state, look);
-  html.set(`${state.name}, ${look.language}`, await response.text());
+  const { page, response, html: sent, problems, close } = await open(windows, world, state, look);
+  html.set(`${state.name}, ${look.language}`, sent);
   const found = [...await head(page, look.language), ...await layout(page), ...await axe(page, look.javaScript)];
   found.push(...problems);
   const title = `${look.language}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;

@@ -117,6 +117,7 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
           await page.waitForURL(`${site.url}/${kind === 'lucky' ? 'register' : 'login'}?next=${path}`);
           if (kind === 'lucky') { // a new user
             await page.fill('[name=username]', unique('phone'));
+            await page.fill('[name=nickname]', '小红');
           } else {
             await page.fill('[name=username]', guest.username);
           }

@@ -324,7 +324,7 @@ async function arrive(page, url, state, world) {
 }
 
 // A page of the windows. look: { language: 'zh-CN' | 'en', javaScript, scheme: 'light' | 'dark', width }.
-// Returns { page, response, problems, close }: errors in the console, except the one about the answer's own status.
+// Returns { page, response, html (as sent), problems, close }: errors in the console, except the one about the answer's own status.
 export async function open(windows, world, state, look = {}) {
   const { language = 'zh-CN', javaScript = true, scheme = 'light', width = 390 } = look;
   const page = await windows.take({ locale: language, javaScriptEnabled: javaScript });
@@ -341,13 +341,15 @@ export async function open(windows, world, state, look = {}) {
   });
   page.on('pageerror', (error) => seen.push(String(error)));
   let response;
+  let html;
   for (let i = 0; i < (state.before ? TRIES : RETRIES); i += 1) {
     seen.length = 0;
     await state.before?.(world);
     response = await arrive(page, url, state, world);
+    html = await response.text(); // at once: the browser keeps it only for a while
     if (response.status() === status || !(state.before || response.status() === 503)) break;
   }
   assert.equal(response.status(), status, `${state.name}: ${url}`);
   await state.act?.(page);
-  return { page, response, problems: seen, close: () => windows.give(page) };
+  return { page, response, html, problems: seen, close: () => windows.give(page) };
 }
