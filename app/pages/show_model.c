@@ -246,8 +246,7 @@ static void visitor_model(struct model *m, const struct packet_view *view, uint6
     bool may_open = packet_is_for(p, visitor_id);
     bool open = p->state == PACKET_OPEN && !view->has_mine;
     bool sender_gone = p->sender_name.len == 0; /* has deleted the account */
-    bool may_thank =
-        view->has_mine && !view->mine.returned && view->mine.thanks.len == 0 && !is_sender && !sender_gone;
+    bool may_thank = view->has_mine && !view->mine.returned && view->mine.thanks.len == 0 && !is_sender && !sender_gone;
     value_page_bool(m, root, "is_sender", is_sender);
     value_page_bool(m, root, "busy", view->busy);
     value_page_bool(m, root, "can_open", open && visitor_id != 0 && may_open);

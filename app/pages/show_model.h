@@ -55,7 +55,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   not_for_you   the packet is for others
  *   sold_out      finished, and the visitor has no share
  *   late          expired, and the visitor has no share
- *   may_thank     the visitor, who is not the sender, has a share and has not thanked for it: there is room for the form
+ *   may_thank     the visitor, who is not the sender, has a share and has not thanked: there is room for the form
  *   can_thank     the same, and the share is settled: show the form
  *   text, error, errors: of a refused form of thanks (pages/thanks.h)
  *   can_return    the visitor has a share and may give it back: show the form, hidden until the share is settled;
