@@ -32,6 +32,11 @@ export class Bench {
     Object.assign(this, { median, medians, percentile, ratio });
   }
 
+  // Of every site that is measured.
+  get settings() {
+    return SETTINGS;
+  }
+
   log(text) {
     console.error(`bench: ${text}`);
   }
@@ -53,7 +58,7 @@ export class Bench {
     return join(this.folder, `${name}-${++this.#count}`);
   }
 
-  // Registers a Site, or any object with stop(), to be ended with the case (shared: with the run).
+  // Registers a site, which has down(), or any object with stop(), to be ended with the case (shared: with the run).
   keep(server, shared = false) {
     if (this.#closing) throw new Error('the run is over');
     this.#servers.push({ server, shared });
@@ -81,7 +86,7 @@ export class Bench {
   // Ends all servers, also when ending one of them fails.
   async #end(servers) {
     const ended = [];
-    for (const { server } of servers.reverse()) ended.push(...await Promise.allSettled([server instanceof Site ? server.down() : server.stop()]));
+    for (const { server } of servers.reverse()) ended.push(...await Promise.allSettled([server.down ? server.down() : server.stop()]));
     const failed = ended.find(({ status }) => status === 'rejected');
     if (failed) throw failed.reason;
   }

@@ -24,8 +24,9 @@ export class ClusterInstance extends Deployment {
     this.#cluster = new Cluster(this.dir, binary, settings);
   }
 
-  async up() {
-    await this.#cluster.up('--profile', this.profile);
+  // options: further ones of ./dev cluster up.
+  async up(...options) {
+    await this.#cluster.up('--profile', this.profile, ...options);
     this.url = this.#cluster.url;
     this.#machines = (await this.#cluster.status()).machines;
   }
@@ -48,6 +49,10 @@ export class ClusterInstance extends Deployment {
   passTime() {} // the lifetimes are short
 
   // ---- machines ----
+
+  folderOf(machine) {
+    return join(this.#cluster.folder, machine);
+  }
 
   names(kind) {
     return this.servers.filter((name) => this.#machines[name].kind === kind);

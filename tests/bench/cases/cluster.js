@@ -1,0 +1,68 @@
+// CPU of a winning grab on several machines, beside a site on one: a Redis Cluster of one to three primaries with two
+// replicas each, of which one confirms, and one or two machines of the site behind a balancer. Needs root.
+import { Cluster } from '../../cluster/cluster.js';
+import { ClusterSite } from '../cluster_site.js';
+import { Grabs, SPREAD } from '../grabs.js';
+import { rounds } from '../rounds.js';
+
+const PRIMARIES = [1, 2, 3];
+const MACHINES = [1, 2];
+const CONNECTIONS = 64;
+const SECONDS = 4;
+const SECONDS_QUICK = 2;
+const WANTED = '<= 1.5';
+const WANTED_FLAT = '<= 1.15';
+
+const nameOf = (primaries, machines) => `${primaries} primaries, ${machines} machines of the site`;
+
+// What is compared: nginx, pools and primaries. Replicas and the balancer are told apart.
+function costOf({ 'replicas µs': replicas = 0, 'server µs': all, 'app MiB': _, ...row }) {
+  return { ...row, 'replicas µs': replicas, 'grab µs': all - replicas };
+}
+
+async function loadOf(grabs, target, seconds) {
+  return costOf(await grabs.withoutSettlement(() => grabs.winSpread(target, seconds, { connections: CONNECTIONS })));
+}
+
+// The rows of one number of primaries, and each number of machines against one machine alone: { rows, against: [ratio] }.
+async function compare(bench, alone, primaries, seconds) {
+  const site = bench.keep(new ClusterSite({ root: bench.root, build: bench.build, settings: bench.settings, primaries }));
+  await site.up();
+  const grabs = await Grabs.open(bench, { site });
+  const targets = [{ name: `one machine alone (beside ${primaries})`, load: () => loadOf(alone, alone.target(), seconds) }];
+  for (const machines of MACHINES) {
+    const target = { name: nameOf(primaries, machines), url: site.url, groups: () => site.groups() };
+    await site.serveWith(machines);
+    await grabs.withoutSettlement(() => grabs.warmUp(target, { connections: CONNECTIONS }));
+    targets.push({ name: target.name, load: async () => {
+      await site.serveWith(machines);
+      return loadOf(grabs, target, seconds);
+    } });
+  }
+  const { rows, ratio } = await rounds(bench, targets);
+  await site.mustBeSound();
+  await site.down();
+  return { rows, against: MACHINES.map((_, i) => ratio(i + 1, 0, 'grab µs')) };
+}
+
+export default {
+  name: 'cluster',
+  title: `winning grabs of ${SPREAD} packets on several machines, ${CONNECTIONS} connections`,
+  async run(bench) {
+    const reason = Cluster.impossible(bench.folder);
+    if (reason) return { notes: [`Not measured: a cluster can't be made here: ${reason}`] };
+    const alone = await Grabs.open(bench, { site: await bench.site({ own: true }) });
+    await alone.withoutSettlement(() => alone.warmUp(alone.target(), { connections: CONNECTIONS }));
+    const found = [];
+    for (const primaries of PRIMARIES) found.push(await compare(bench, alone, primaries, bench.quick ? SECONDS_QUICK : SECONDS));
+    const ratios = MACHINES.flatMap((machines, m) => [
+      ...PRIMARIES.map((primaries, p) => bench.ratio(`cluster: CPU per grab, ${nameOf(primaries, machines)}, vs one machine`,
+        found[p].against[m], WANTED)),
+      bench.ratio(`cluster: CPU per grab, ${machines} machines of the site, 3 primaries vs 1`,
+        found.at(-1).against[m] / found[0].against[m], WANTED_FLAT),
+    ]);
+    return { rows: found.flatMap(({ rows }) => rows), ratios, notes: [
+      '“grab µs” is CPU of nginx, the pools and the primaries. Each cluster is measured in turn with the site on one '
+        + 'machine; everything runs on the same cores, the balancer, the replicas and the load generator, too.'] };
+  },
+};
