@@ -333,7 +333,7 @@ static void ask_follow(struct redis *r, struct pending *p, const struct address 
     list[1].end = out.len;
     if (!out.failed) {
         redis_call_free(p->call);
-        const struct redis_flight f = { .node = node, .bytes = buf_view(&out), .list = list, .count = 2 };
+        const struct redis_flight f = { .node = node, .bytes = buf_view(&out), .list = list, .count = 2, .asks = true };
         if (redis_transfer_one(node, f.bytes, list, 2, deadline_ms) && asking.status == ST_OK)
             redis_scripts_reload(r, &f, deadline_ms);
         redis_call_free(&asking);

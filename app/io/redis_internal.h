@@ -95,6 +95,7 @@ struct redis_flight {
     struct str bytes;        /* the commands of list, in order */
     const struct pending *list;
     size_t count;
+    bool asks; /* list is an ASKING, which counts for the next command only, and this one */
     /* set by redis_transfer */
     size_t written, answered; /* bytes and commands */
     const char *failure;      /* why the connection was dropped; NULL: every command has a reply */

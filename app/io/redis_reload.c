@@ -55,26 +55,31 @@ static void evalsha_append(struct buf *out, struct pending *p, struct str sent)
 
 void redis_scripts_reload(const struct redis *r, const struct redis_flight *f, int64_t deadline_ms)
 {
-    size_t retry_count = 0;
+    const size_t first = f->asks; /* an ASKING, the calls, a WAIT */
+    size_t end = first;
     for (size_t i = 0; i < f->count; i++)
-        retry_count += call_needs_script(&f->list[i]);
-    struct pending *retries = retry_count == 0 ? NULL : calloc(retry_count + 1, sizeof *retries); /* and a WAIT */
+        end += call_needs_script(&f->list[i]);
+    struct pending *retries = end == first ? NULL : calloc(end + 1, sizeof *retries);
     if (retries == NULL)
         return;
-    for (size_t i = 0, len = 0; i < f->count; i++)
+    for (size_t i = 0, len = first; i < f->count; i++)
         if (call_needs_script(&f->list[i]))
             retries[len++] = f->list[i];
     struct buf out = { .limit = REDIS_QUEUE_BYTES_MAX };
-    bool loaded = scripts_load(f->node, retries, retry_count, deadline_ms);
-    for (size_t i = 0; i < retry_count; i++)
+    struct redis_call asking = { 0 };
+    bool loaded = scripts_load(f->node, retries + first, end - first, deadline_ms);
+    if (f->asks)
+        redis_command_append(&out, &retries[0], &asking, &STR("ASKING"), 1);
+    for (size_t i = first; i < end; i++)
         evalsha_append(&out, &retries[i], f->bytes);
     if (loaded && f->node->waits)
-        redis_wait_append(r, f->node, &out, &retries[retry_count]);
+        redis_wait_append(r, f->node, &out, &retries[end]);
     if (loaded && !out.failed) {
-        for (size_t i = 0; i < retry_count; i++)
+        for (size_t i = first; i < end; i++)
             redis_call_free(retries[i].call);
-        (void)redis_transfer_one(f->node, buf_view(&out), retries, retry_count + f->node->waits, deadline_ms);
+        (void)redis_transfer_one(f->node, buf_view(&out), retries, end + f->node->waits, deadline_ms);
     }
+    redis_call_free(&asking);
     buf_free(&out);
     free(retries);
 }

@@ -272,6 +272,37 @@ static void slots_that_move_under_load_lose_nothing(void **state)
     wait_until_all_ok();
 }
 
+/* The server that is about to get the slot has never seen the script. */
+static void a_script_follows_a_slot_that_is_being_moved(void **state)
+{
+    (void)state;
+    struct redis_call call;
+    const struct str key = STR("t:{moving}:counter");
+    const int from = cluster_servers_of(&servers, key.ptr, false), to = from == 0 ? 1 : 0;
+    char words[128], id[64];
+    const unsigned slot = redis_slot(key);
+    int64_t n = 0;
+    assert_int_equal(cluster_servers_cli(&servers, to, "SCRIPT FLUSH", NULL, 0), 0);
+    assert_int_equal(cluster_servers_cli(&servers, from, "CLUSTER MYID", id, sizeof id), 0);
+    snprintf(words, sizeof words, "CLUSTER SETSLOT %u IMPORTING %.40s", slot, id);
+    assert_int_equal(cluster_servers_cli(&servers, to, words, NULL, 0), 0);
+    assert_int_equal(cluster_servers_cli(&servers, to, "CLUSTER MYID", id, sizeof id), 0);
+    snprintf(words, sizeof words, "CLUSTER SETSLOT %u MIGRATING %.40s", slot, id);
+    assert_int_equal(cluster_servers_cli(&servers, from, words, NULL, 0), 0);
+
+    for (int64_t wanted = 1; wanted <= 2; wanted++) {
+        assert_int_equal(redis_do_script(r, &call, count_script, REDIS_ANY, &key, 1, NULL, 0), ST_OK);
+        assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &n));
+        assert_int_equal(n, wanted);
+        redis_call_free(&call);
+    }
+
+    snprintf(words, sizeof words, "CLUSTER SETSLOT %u NODE %.40s", slot, id);
+    assert_int_equal(cluster_servers_cli(&servers, to, words, NULL, 0), 0);
+    assert_int_equal(cluster_servers_cli(&servers, from, words, NULL, 0), 0);
+    wait_until_all_ok();
+}
+
 static void writes_that_no_replica_confirms_are_unknown(void **state)
 {
     (void)state;
@@ -405,6 +436,7 @@ int main(void)
         cmocka_unit_test(each_primary_can_be_asked),
         cmocka_unit_test(each_partition_has_a_fence_of_its_own),
         cmocka_unit_test(slots_that_move_under_load_lose_nothing),
+        cmocka_unit_test(a_script_follows_a_slot_that_is_being_moved),
         cmocka_unit_test(writes_that_no_replica_confirms_are_unknown),
         cmocka_unit_test(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed),
         cmocka_unit_test(servers_that_fall_silent_within_a_round_end_it_only),
