@@ -127,6 +127,11 @@ void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_s
     command_queue(r, call, script, fence, lists, counts);
 }
 
+bool redis_confirms(const struct redis *r)
+{
+    return r->replicas > 0;
+}
+
 bool redis_queued(const struct redis *r)
 {
     return r->count > 0 || r->crowd_count > 0;

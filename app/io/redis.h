@@ -29,6 +29,7 @@ struct redis_call {
     redisReply *reply;   /* free with redis_call_free */
     uint64_t connection; /* number of the connection over which the reply came, counted from 1 over all servers; 0: no
                             reply. Another number means another connection, so perhaps another server */
+    bool confirmed;      /* ST_OK, and the replicas have all that the server had when it replied */
 };
 
 /* Does not connect. A round connects when there is no connection, at most once per 100 ms: to the first address of the
@@ -47,6 +48,8 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
 /* The same for a read on which something is decided for good: ST_UNKNOWN unless the replicas (redis_replicas, config)
  * have all that the server had when it replied. Calls with a fence are confirmed in the same way. */
 void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
+/* Whether replicas have to confirm (redis_replicas, config), by what is known since the first connection. */
+bool redis_confirms(const struct redis *r);
 /* Queues a script call (EVALSHA), as redis_queue. When the server replies NOSCRIPT, the round sends SCRIPT LOAD, stores
  * the hash from its reply and repeats the call once. A script's first call always takes this path: its hash is not
  * known before. */

@@ -171,7 +171,7 @@ static void crowd_answer(struct redis_crowd *c)
     bool fits = c->call.status == ST_OK && reply != NULL && reply->type == REDIS_REPLY_ARRAY &&
                 reply->elements == c->caller_count;
     for (size_t i = 0; i < c->caller_count; i++) {
-        *c->callers[i] = (struct redis_call){ .status = c->call.status };
+        *c->callers[i] = (struct redis_call){ .status = c->call.status, .confirmed = c->call.confirmed };
         if (!fits)
             continue;
         c->callers[i]->reply = reply->element[i];

@@ -90,9 +90,12 @@ void redis_wait_read(struct redis *r, const struct redis_flight *f)
         redis_map_doubt(r);
     }
     unconfirmed_leave(r, node, confirmed);
-    for (size_t i = 0; i < f->count && !confirmed; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         struct redis_call *call = f->list[i].call;
         if (!f->list[i].confirm || call->status != ST_OK)
+            continue;
+        call->confirmed = confirmed;
+        if (confirmed)
             continue;
         redis_call_free(call);
         call->status = ST_UNKNOWN;

@@ -57,8 +57,8 @@ struct settled_position {
     uint32_t held_share;
 };
 
-void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     uint32_t after, uint32_t limit)
+static void view_queue(const struct live *live, struct redis_call *call, int fence, uint64_t packet_id,
+                       uint64_t user_id, uint32_t after, uint32_t limit)
 {
     assert(limit <= LIVE_ROWS_MAX);
     struct live_keys keys;
@@ -69,7 +69,19 @@ void live_view_queue(const struct live *live, struct redis_call *call, uint64_t 
     const struct str args[] = { user_id == 0 ? STR("") : str_u64(user_text, user_id),
                                 after == PACKET_NO_SHARE ? STR("") : str_u64(after_text, after),
                                 str_u64(limit_text, limit) };
-    redis_queue_script(live->redis, call, live->view, REDIS_ANY, script_keys, 4, args, 3);
+    redis_queue_script(live->redis, call, live->view, fence, script_keys, 4, args, 3);
+}
+
+void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
+                     uint32_t after, uint32_t limit)
+{
+    view_queue(live, call, REDIS_ANY, packet_id, user_id, after, limit);
+}
+
+void live_view_queue_confirmed(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
+                               uint32_t after, uint32_t limit)
+{
+    view_queue(live, call, REDIS_CONFIRMED, packet_id, user_id, after, limit);
 }
 
 /* ---- fields ---- */

@@ -13,6 +13,9 @@
  * newest. limit: most rows, ≤ LIVE_ROWS_MAX (asserted); 0: none. */
 void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      uint32_t after, uint32_t limit);
+/* The same, confirmed by the replicas (redis_queue_confirmed). */
+void live_view_queue_confirmed(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
+                               uint32_t after, uint32_t limit);
 /* Reads the reply. Rows go into the arena; texts are slices of the reply, valid until the caller frees the call.
  * ST_OK · ST_NOT_FOUND: not in Redis, it may be in MySQL · ST_NO_MEMORY · else as live_grab_read. */
 enum status live_view_read(const struct redis_call *call, struct arena *a, uint64_t packet_id, struct packet_view *out);

@@ -11,7 +11,8 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 
-/* The view without rows, with rows, and with all rows: an answer needs no further ones. */
+/* The view without rows, with rows, and with all rows: an answer needs no further ones. One that has to be confirmed is
+ * read once more. */
 enum { SHOW_STEPS_MAX = 3 };
 
 const struct field show_fields[] = {
@@ -192,6 +193,21 @@ static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32
     return STEP_DONE;
 }
 
+/* True: the view shows the visitor a share that a failover may still take back, as it is not settled and the replicas
+ * may lack it. */
+static bool share_is_unconfirmed(const struct exchange *x, const struct packet_view *view)
+{
+    return view->has_mine && !view->mine.settled && redis_confirms(x->app->stores.redis) && !x->call.confirmed;
+}
+
+/* Reads the view once more, confirmed. */
+static enum step view_confirm(struct exchange *x, uint32_t after)
+{
+    redis_call_free(&x->call);
+    live_view_queue_confirmed(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, after, SHOW_ROWS);
+    return STEP_WAIT;
+}
+
 enum step packet_show_hot(struct exchange *x)
 {
     struct packet_view view;
@@ -215,6 +231,8 @@ enum step packet_show_hot(struct exchange *x)
         answer_cached(x, page, after);
         return STEP_DONE;
     }
+    if (st == ST_OK && share_is_unconfirmed(x, &view))
+        return view_confirm(x, after);
     return st == ST_OK ? answer_hot(x, &view, after) : show_view_failed(x, st);
 }
 

@@ -1,0 +1,32 @@
+// With redis_replicas, a grab that the replicas do not have may be taken back by a failover: nobody is told of it as a
+// share, by the answer or by the packet's page. Here no replica ever confirms, as Redis has none.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { audit, newUser, poll, sendPacket, site } from './support/site.js';
+
+after(() => site.allUp());
+
+test('a share that no replica has is not shown as one, until it is settled', async () => {
+  const [sender, receiver, stranger] = [await newUser({ yuan: '10' }), await newUser(), await newUser()];
+  const sent = await sendPacket(sender, { kind: 'even', amount: '1.00', count: '2' });
+  const path = `/p/${sent.json.id}`;
+  await poll('the packet is open', async () => (await receiver.client.get(path)).json.state === 'open');
+  await site.dev('stop', 'settle');
+  const grabbed = await receiver.client.post(`${path}/open`);
+  assert.equal(grabbed.json.result, 'grabbed');
+  const mine = async () => (await receiver.client.get(path)).json.mine;
+  assert.equal((await mine()).settled, false); // one server: nothing has to be confirmed
+
+  await site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, async () => {
+    assert.equal((await stranger.client.get(path)).status, 200);
+    for (const answer of [await receiver.client.post(`${path}/open`), await receiver.client.get(path)]) {
+      assert.equal(answer.status, 503, answer.text);
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+      assert.ok(!('mine' in answer.json), answer.text);
+    }
+    await site.dev('start', 'settle');
+    await poll('the share is settled', async () => (await mine())?.settled);
+  });
+  assert.equal((await mine()).amount_fen, grabbed.json.amount_fen);
+  await audit();
+});
