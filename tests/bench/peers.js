@@ -5,8 +5,8 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { poll } from '../chaos/deployment.js';
+import { freePort } from '../e2e/support/port.js';
 import { cpuNs, processTree } from './cpu.js';
-import { freePort } from './site.js';
 
 const PARTITIONS = 16;
 const PHP_WORKERS_PER_CPU = 8;

@@ -1,28 +1,11 @@
 // A private instance of the site for benchmarks: the release build, in a folder of its own, started by ./dev.
 import { mkdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { run } from '../chaos/deployment.js';
 import { redis } from '../chaos/redis.js';
+import { freePort } from '../e2e/support/port.js';
 import { cpuNs, processTree } from './cpu.js';
 import { REQUEST_MS_MAX, SiteUnderLoad } from './site_under_load.js';
-
-const PORT_FIRST = 21_000;
-const PORT_COUNT = 9000;
-
-const isFree = (port) => new Promise((resolve) => {
-  const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(false); });
-  socket.on('error', () => resolve(true));
-});
-
-// A free port of 127.0.0.1.
-export async function freePort() {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = PORT_FIRST + Math.floor(Math.random() * PORT_COUNT);
-    if (await isFree(port)) return port;
-  }
-  throw new Error('no free port');
-}
 
 export class Site extends SiteUnderLoad {
   #root; #environment; #commands = new Set(); #ending = false;

@@ -2,23 +2,12 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../e2e/support/port.js';
 
 const DEV = fileURLToPath(new URL('../../dev', import.meta.url));
 const OUTPUT_MAX = 64 << 20;
-
-// A free port below the range of ports for outgoing connections.
-async function freePort() {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const server = createServer();
-    const isFree = await new Promise((resolve) => { server.on('error', () => resolve(false)).listen(port, () => resolve(true)); });
-    await new Promise((resolve) => { server.close(resolve); });
-    if (isFree) return port;
-  }
-}
 
 export class Cluster {
   #environment; #port;

@@ -6,8 +6,9 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort, Site } from '../bench/site.js';
+import { Site } from '../bench/site.js';
 import { poll } from '../e2e/support/poll.js';
+import { freePort } from '../e2e/support/port.js';
 
 const DIR = process.env.HB_TEST_CLUSTER_DIR;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

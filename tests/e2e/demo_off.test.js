@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { env, poll } from './support/instance.js';
+import { freePort } from './support/port.js';
 
 const run = promisify(execFile);
 const folder = join(dirname(env.HB_TEST_VAR), 'demo-off'); // there `servers stop-all` stops it even after a failure
@@ -17,13 +17,6 @@ let port;
 let dev;
 let cookie;
 let user;
-
-const freePort = () => new Promise((resolve, reject) => {
-  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
-    const { port: free } = server.address();
-    server.close(() => resolve(free));
-  });
-});
 
 const post = (path, fields, accept) => fetch(`http://127.0.0.1:${port}${path}`, {
   method: 'POST', redirect: 'manual', body: new URLSearchParams(fields), headers: { accept, ...(cookie && { cookie }) } });

@@ -9,20 +9,13 @@ import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { env, poll, staysRoot, url } from './support/instance.js';
+import { freePort } from './support/port.js';
 
 const run = promisify(execFile);
 // Folders beside the instance under test, where `servers stop-all` stops them even after a failure.
 const FOLDER = dirname(env.HB_TEST_VAR);
 const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'settle'];
 const used = [];
-
-// A free port. The kernel does not reuse it at once.
-const freePort = () => new Promise((resolve, reject) => {
-  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
 
 // A new instance: its folder, its port and ./dev on it.
 async function newInstance(name) {

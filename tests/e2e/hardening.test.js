@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { env, poll, staysRoot } from './support/instance.js';
+import { freePort } from './support/port.js';
 
 const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
@@ -24,13 +24,6 @@ const dev = (...args) => {
   delete environment.HB_BINARY;
   return run(env.HB_TEST_DEV, ['--var', folder, ...args], { env: environment });
 };
-
-const freePort = () => new Promise((resolve, reject) => {
-  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
 
 before(async () => {
   await rm(folder, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 // Winning grabs that a replica confirms (WAIT 1), beside grabs that none does: the replica is near, or 1 ms away.
 import { poll } from '../../chaos/deployment.js';
+import { freePort } from '../../e2e/support/port.js';
 import { Delay } from '../delay.js';
 import { Grabs, SPREAD } from '../grabs.js';
 import { medians } from '../stats.js';
-import { freePort } from '../site.js';
 
 const HOT_PROCESSES = 4;
 const SECONDS = 4;

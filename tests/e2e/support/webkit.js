@@ -1,9 +1,9 @@
 // WebKit as Debian has it (WebKitGTK and its MiniBrowser), driven by selenium-webdriver, on a display of its own.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import selenium from 'selenium-webdriver';
 import { poll } from './poll.js';
+import { freePort } from './port.js';
 
 const { Builder, By, Capabilities } = selenium;
 const LIBRARIES = '/usr/lib';
@@ -15,15 +15,6 @@ function miniBrowser() {
     if (name) return `${folder}/${name}/MiniBrowser`;
   }
   throw new Error('there is no WebKit; ./dev install test');
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 // A display without a screen: { name, kill }. The server takes a free number and writes it.

@@ -1,16 +1,9 @@
 // Debian's Prometheus and its exporters, as private servers of a test.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { poll } from '../../e2e/support/poll.js';
-
-export const freePort = () => new Promise((resolve, reject) => {
-  const server = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
+import { freePort } from '../../e2e/support/port.js';
 
 // Starts a server, with these variables in its environment besides; returns the function that ends it.
 export function serve(command, args, variables = {}) {
