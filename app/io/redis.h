@@ -29,7 +29,7 @@ struct redis_call {
     redisReply *reply;   /* free with redis_call_free */
     uint64_t connection; /* number of the connection over which the reply came, counted from 1 over all servers; 0: no
                             reply. Another number means another connection, so perhaps another server */
-    bool confirmed;      /* ST_OK, and the replicas have all that the server had when it replied */
+    bool confirmed;      /* the replicas have all that the server had when it replied */
 };
 
 /* Does not connect. A round connects when there is no connection, at most once per 100 ms: to the first address of the

@@ -92,8 +92,8 @@ void redis_wait_read(struct redis *r, const struct redis_flight *f)
     unconfirmed_leave(r, node, confirmed);
     for (size_t i = 0; i < f->count; i++) {
         struct redis_call *call = f->list[i].call;
-        if (!f->list[i].confirm || call->status != ST_OK)
-            continue;
+        if (!f->list[i].confirm || (call->status != ST_OK && call->status != ST_INVALID))
+            continue; /* of an error reply "no such key" may be one */
         call->confirmed = confirmed;
         if (confirmed)
             continue;

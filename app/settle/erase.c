@@ -167,7 +167,7 @@ static enum status last_ids_read(struct stores *stores, uint32_t partitions, str
     for (uint32_t i = 0; i < partitions; i++) {
         char key[LIVE_KEY_MAX];
         const struct str info[] = { STR("XINFO"), STR("STREAM"), live_events_key(key, i) };
-        redis_queue(stores->redis, &calls[i], info, 3);
+        redis_queue_confirmed(stores->redis, &calls[i], info, 3);
     }
     redis_round(stores->redis);
     for (uint32_t i = 0; i < partitions; i++) {

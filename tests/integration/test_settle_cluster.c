@@ -17,6 +17,7 @@
 #include "live/keys.h"
 #include "live/shut.h"
 #include "settle/away.h"
+#include "settle/erase.h"
 #include "settle/expire.h"
 #include "settle/recover_stream.h"
 #include "settle/tell.h"
@@ -120,12 +121,18 @@ static void a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled(void
     assert_int_equal(recover_fences(&r, w.settle, &open), ST_OK);
     assert_false(open);
     assert_int_equal(r.opened[world_partition(&w, id)->no][0], '\0');
+    bool settled = true; /* a deletion: the streams may have grabs that this server lacks */
+    const int64_t later_ms = clock_now_ms() + HOUR_MS;
+    assert_int_equal(erase_settled(&w.settler->stores, w.arena, w.users[2], later_ms, &settled), ST_UNAVAILABLE);
+    assert_false(settled);
 
     replica_join(primary, replica);
     assert_int_equal(grab_try(&w, id, 1, &again), ST_OK); /* a repeat, which only reads: WAIT confirms the first */
     assert_int_equal(again.share_no, 0);
     assert_int_equal(world_drain(&w), 1);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 1);
+    assert_int_equal(erase_settled(&w.settler->stores, w.arena, w.users[2], later_ms, &settled), ST_OK);
+    assert_true(settled);
     world_audit_clean(&w);
     end(&w);
 }
