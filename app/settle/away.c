@@ -25,11 +25,6 @@ bool settle_is_away(const struct settle *s, uint32_t partition)
     return s->partitions[partition].away;
 }
 
-bool settle_packet_is_away(const struct settle *s, uint64_t packet_id)
-{
-    return settle_is_away(s, packet_partition(packet_id, s->stores->config->partitions));
-}
-
 enum status settle_away_take(struct settle *s, uint32_t partition, enum status st)
 {
     char own[LIVE_KEY_MAX], other[LIVE_KEY_MAX];
@@ -41,6 +36,16 @@ enum status settle_away_take(struct settle *s, uint32_t partition, enum status s
         if (i == partition || redis_is_same_server(redis, key, live_events_key(other, i)))
             s->partitions[i].away = true;
     return settle_away_count(s) < s->partition_count ? ST_OK : ST_UNAVAILABLE;
+}
+
+enum status settle_packet_away_take(struct settle *s, uint64_t packet_id, enum status st)
+{
+    return settle_away_take(s, packet_partition(packet_id, s->stores->config->partitions), st);
+}
+
+bool settle_packet_is_away(const struct settle *s, uint64_t packet_id)
+{
+    return settle_is_away(s, packet_partition(packet_id, s->stores->config->partitions));
 }
 
 struct str settle_away_condition(const struct settle *s, struct arena *a)

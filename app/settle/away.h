@@ -19,7 +19,8 @@ void settle_away_begin(struct settle *s);
  * that was the last server. */
 enum status settle_away_take(struct settle *s, uint32_t partition, enum status st);
 bool settle_is_away(const struct settle *s, uint32_t partition);
-/* The partition of a packet. */
+/* The same for the partition of a packet. */
+enum status settle_packet_away_take(struct settle *s, uint64_t packet_id, enum status st);
 bool settle_packet_is_away(const struct settle *s, uint64_t packet_id);
 uint32_t settle_away_count(const struct settle *s);
 /* " AND id % N NOT IN (…)": the packets, by the column id, that are not away; empty when none is. STR_NONE: no memory.

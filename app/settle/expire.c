@@ -55,8 +55,8 @@ enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint
     if (st == ST_OK && rows.count > 0)
         live_close_all(&s->stores->live, due, rows.count, replies);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        st = settle_away_take(s, packet_partition(due[i].packet_id, s->stores->config->partitions),
-                              reply_read(s, due[i].packet_id, &replies[i], now_ms, closed, done));
+        st = settle_packet_away_take(s, due[i].packet_id,
+                                     reply_read(s, due[i].packet_id, &replies[i], now_ms, closed, done));
         if (st == ST_OK)
             *e = (struct expire){ .packet_id = due[i].packet_id, .expires_ms = db_cell_i64(&rows, i, 1) };
     }

@@ -345,8 +345,7 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
     for (size_t i = 0; calls != NULL && i < rows->count; i++) {
         uint64_t packet_id = db_cell_u64(rows, i, 0);
         if (st == ST_OK && !settle_packet_is_away(s, packet_id))
-            st = settle_away_take(s, packet_partition(packet_id, s->stores->config->partitions),
-                                  packet_check(s, a, rows, i, &calls[i], now_ms, done));
+            st = settle_packet_away_take(s, packet_id, packet_check(s, a, rows, i, &calls[i], now_ms, done));
         redis_call_free(&calls[i]);
     }
     return st;

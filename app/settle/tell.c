@@ -1,6 +1,5 @@
 #include "settle/tell.h"
 
-#include "packet/packet.h"
 #include "settle/away.h"
 #include "settle/give_back.h"
 #include "settle/thanks.h"
@@ -19,7 +18,7 @@ static enum status row_tell(struct settle *s, const struct tell_walk *row, tell_
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     enum status st = a != NULL ? tell(s->stores, a, row->packet_id, row->share_no, now_ms) : ST_NO_MEMORY;
     arena_free(a);
-    return settle_away_take(s, packet_partition(row->packet_id, s->stores->config->partitions), st);
+    return settle_packet_away_take(s, row->packet_id, st);
 }
 
 /* sql: the pending rows behind a position, in the order of its members. */
