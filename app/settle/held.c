@@ -42,9 +42,7 @@ static enum status publish_body(struct db *db, void *ctx)
     const struct held *h = ctx;
     struct live_hold *holds = NULL;
     size_t count = 0;
-    enum status st = settle_cursor_wait(db, h->arena, h->partition);
-    if (st == ST_OK)
-        st = settle_cursor_touch(db, h->partition);
+    enum status st = settle_cursor_touch(db, h->partition);
     if (st == ST_OK)
         st = holds_find(h, db, &holds, &count);
     for (size_t sent = 0; st == ST_OK && sent < count; sent += LIVE_BATCH_MAX) {

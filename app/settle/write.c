@@ -20,13 +20,6 @@ enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partitio
     return live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
 }
 
-enum status settle_cursor_wait(struct db *db, struct arena *a, uint32_t partition)
-{
-    struct db_rows rows;
-    return db_query(db, a, &rows, "SELECT 1 FROM stream_cursor WHERE partition_no = ? FOR UPDATE",
-                    DB_PARAMS(DB_U64(partition)));
-}
-
 enum status settle_cursor_touch(struct db *db, uint32_t partition)
 {
     return db_exec(db, NULL, "UPDATE stream_cursor SET updated_ms = updated_ms + 1 WHERE partition_no = ?",
@@ -224,12 +217,13 @@ struct replay {
     struct settle_write w;
 };
 
-/* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. */
+/* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. On other
+ * Galera nodes the touch does: a worker there does not make a letter of what follows this one. */
 static enum status letter_take(struct replay *k, struct db *db, struct dead_letter *letter)
 {
     enum status st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
     if (st == ST_OK)
-        st = settle_cursor_wait(db, k->rows.arena, letter->partition);
+        st = settle_cursor_touch(db, letter->partition);
     if (st == ST_OK)
         st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
     return st == ST_OK && letter->resolved ? ST_NOT_FOUND : st;

@@ -82,11 +82,9 @@ enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *
 /* Reads the cursor of a partition and locks its row until the transaction ends. Never waits. ST_NOT_FOUND: there is no
  * row, or another transaction has locked it · ST_CORRUPT: last_id is not a stream id. */
 enum status settle_cursor_lock(struct db *db, struct arena *a, uint32_t partition, struct live_event_id *out);
-/* Locks the row of the cursor until the transaction ends, and waits for it, which a worker does not. ST_OK even when
- * there is no row · as db_query. */
-enum status settle_cursor_wait(struct db *db, struct arena *a, uint32_t partition);
-/* Changes the row of the locked cursor. A lock holds on one node of Galera only; two transactions that decide by the
- * cursor on two nodes conflict at COMMIT when both have written its row. ST_OK, or the status of the statement. */
+/* Changes the row of the cursor, and so locks it until the transaction ends. It waits for the lock, which a worker does
+ * not. A lock holds on one node of Galera only; two transactions that decide by the cursor on two nodes conflict at
+ * COMMIT when both have written its row. ST_OK even when there is no row, or the status of the statement. */
 enum status settle_cursor_touch(struct db *db, uint32_t partition);
 
 #endif
