@@ -219,6 +219,9 @@ bool redis_map_ensure(struct redis *r, int64_t deadline_ms)
         r->cluster->stale = true;
         redis_replicas_read(r);
         log_info("redis is a cluster", NULL);
+        if (r->config->sandbox && !config_stores_by_tcp(r->config))
+            log_error("the filter of system calls refuses connections to the cluster: they are made by TCP",
+                      "mend=\"redis = HOST:PORT of its servers\"");
     }
     if (r->cluster->stale)
         map_refresh(r, deadline_ms);

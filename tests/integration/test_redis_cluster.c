@@ -21,6 +21,7 @@
 #include "io/redis_reply.h"
 #include "io/redis_script.h"
 #include "io/redis_slot.h"
+#include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
 
 enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000, RESHARD_SLOTS = 1500 };
@@ -156,6 +157,25 @@ static void slots_are_those_of_the_server(void **state)
         snprintf(words, sizeof words, "CLUSTER KEYSLOT '%s'", keys[i]);
         assert_int_equal(cluster_servers_cli(&servers, 0, words, out, sizeof out), 0);
         assert_int_equal(redis_slot(str_from(keys[i])), atoi(out));
+    }
+}
+
+/* With a filter of system calls that allows Unix sockets only. */
+static void a_cluster_that_is_named_by_a_socket_is_told_in_the_log(void **state)
+{
+    (void)state;
+    char log[4096];
+    struct config by[2] = { config, config };
+    snprintf(by[1].redis, sizeof by[1].redis, "unix:%s/%d.sock", servers.dir, servers.ports[0]);
+    for (size_t i = 0; i < 2; i++) {
+        by[i].sandbox = true;
+        CAPTURE(log, {
+            struct redis *one = redis_new(&by[i]);
+            assert_int_equal(redis_ping(one), ST_OK);
+            redis_free(one);
+        });
+        assert_non_null(strstr(log, "redis is a cluster"));
+        assert_int_equal(strstr(log, "refuses connections to the cluster") != NULL, i == 1);
     }
 }
 
@@ -432,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_are_those_of_the_server),
+        cmocka_unit_test(a_cluster_that_is_named_by_a_socket_is_told_in_the_log),
         cmocka_unit_test(every_key_finds_its_server_in_one_round),
         cmocka_unit_test(each_primary_can_be_asked),
         cmocka_unit_test(each_partition_has_a_fence_of_its_own),

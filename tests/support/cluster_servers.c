@@ -21,15 +21,16 @@ enum {
 
 static void server_run(const struct cluster_servers *c, int port)
 {
-    char port_text[16], nodes[32], log[32];
+    char port_text[16], nodes[32], log[32], path[32];
     (void)snprintf(port_text, sizeof port_text, "%d", port);
     (void)snprintf(nodes, sizeof nodes, "nodes-%d.conf", port);
     (void)snprintf(log, sizeof log, "%d.log", port);
+    (void)snprintf(path, sizeof path, "%d.sock", port);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execlp("redis-server", "redis-server", "--port", port_text, "--bind", "127.0.0.1", "--dir", c->dir, "--logfile",
-           log, "--cluster-enabled", "yes", "--cluster-config-file", nodes, "--cluster-node-timeout", "3000",
-           "--cluster-require-full-coverage", "no", "--cluster-allow-replica-migration", "no", "--appendonly", "no",
-           "--save", "", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", (char *)NULL);
+    execlp("redis-server", "redis-server", "--port", port_text, "--bind", "127.0.0.1", "--dir", c->dir, "--unixsocket",
+           path, "--logfile", log, "--cluster-enabled", "yes", "--cluster-config-file", nodes, "--cluster-node-timeout",
+           "3000", "--cluster-require-full-coverage", "no", "--cluster-allow-replica-migration", "no", "--appendonly",
+           "no", "--save", "", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", (char *)NULL);
     _exit(127);
 }
 
