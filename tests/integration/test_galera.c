@@ -20,6 +20,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "io/db.h"
+#include "support/script_run.h"
 
 enum {
     NODES = 3,
@@ -37,22 +38,10 @@ static struct arena *arena;
 
 /* ---- the nodes ---- */
 
-__attribute__((format(printf, 1, 2))) static int galera(const char *format, ...)
-{
-    char arguments[512], command[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(arguments, sizeof arguments, format, args);
-    va_end(args);
-    snprintf(command, sizeof command, "'%s/tests/support/galera' %s", HB_SOURCE_DIR, arguments);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /* As the administrator, on one node. */
 static void node_sql(int node, const char *sql)
 {
-    assert_int_equal(galera("sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
+    assert_int_equal(script_run("galera", "sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
 }
 
 static void settings_make(void)
@@ -354,7 +343,7 @@ static void a_node_killed_under_load_loses_and_doubles_nothing(void **state)
     const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
     while (number(db, "SELECT COUNT(*) FROM item") < WORKERS * WORKER_ROWS / 4 && clock_monotonic_ms() < limit_ms)
         pause_ms(10);
-    assert_int_equal(galera("kill %s 1", dir), 0);
+    assert_int_equal(script_run("galera", "kill %s 1", dir), 0);
     for (int w = 0; w < WORKERS; w++) {
         int status;
         assert_int_equal(waitpid(pids[w], &status, 0), pids[w]);
@@ -379,7 +368,7 @@ static enum status write_and_be_alone(struct db *db, void *ctx)
     struct alone *a = ctx;
     struct db_rows rows;
     enum status st = db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0);
-    if (st != ST_OK || galera("kill %s 2", dir) != 0)
+    if (st != ST_OK || script_run("galera", "kill %s 2", dir) != 0)
         return ST_CORRUPT;
     const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
     while (st == ST_OK && clock_monotonic_ms() < limit_ms) {
@@ -431,7 +420,7 @@ static int cluster_stop(void **state)
 {
     (void)state;
     arena_free(arena);
-    return galera("stop %s >/dev/null 2>&1", dir);
+    return script_run("galera", "stop %s >/dev/null 2>&1", dir);
 }
 
 int main(void)
@@ -454,7 +443,7 @@ int main(void)
     arena = arena_new(1 << 20, 64 << 20);
     if (arena == NULL || mkdtemp(dir) == NULL || chmod(dir, 0755) != 0)
         return 1;
-    int started = galera("start %s '%s'", dir, HB_PROGRAM);
+    int started = script_run("galera", "start %s '%s'", dir, HB_PROGRAM);
     snprintf(path, sizeof path, "%s/network", dir);
     FILE *file = started == 0 ? fopen(path, "r") : NULL;
     if (file == NULL || fscanf(file, "%31s", network) != 1) {

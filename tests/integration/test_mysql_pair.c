@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "base/arena.h"
@@ -18,6 +17,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "io/db.h"
+#include "support/script_run.h"
 
 enum {
     ROWS = 200,
@@ -30,21 +30,9 @@ static struct config config;
 static struct arena *arena;
 static struct db *db; /* used in all tests, as that of a process */
 
-__attribute__((format(printf, 1, 2))) static int pair(const char *format, ...)
-{
-    char arguments[512], command[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(arguments, sizeof arguments, format, args);
-    va_end(args);
-    snprintf(command, sizeof command, "'%s/tests/support/mariadb_pair' %s", HB_SOURCE_DIR, arguments);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static void node_sql(int node, const char *sql)
 {
-    assert_int_equal(pair("sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
+    assert_int_equal(script_run("mariadb_pair", "sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
 }
 
 static int64_t number(struct db *on, const char *sql)
@@ -74,14 +62,14 @@ static void what_was_committed_outlives_the_primary(void **state)
     for (int i = 0; i < ROWS; i++)
         assert_int_equal(db_exec(db, NULL, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(i))), ST_OK);
     assert_int_equal(number(db, "SELECT @@server_id"), 1);
-    assert_int_equal(pair("kill %s 1", dir), 0);
+    assert_int_equal(script_run("mariadb_pair", "kill %s 1", dir), 0);
 
     struct config at_2 = config;
     snprintf(at_2.mysql, sizeof at_2.mysql, "%s", strchr(config.mysql, ' ') + 1);
     struct db *two = db_new(&at_2);
     assert_int_equal(number_wait(two, "SELECT COUNT(*) FROM item", ROWS), ROWS);
     assert_int_equal(number(db, "SELECT @@server_id"), -1); /* none takes writes */
-    assert_int_equal(pair("promote %s 2", dir), 0);
+    assert_int_equal(script_run("mariadb_pair", "promote %s 2", dir), 0);
     assert_int_equal(number_wait(db, "SELECT @@server_id", 2), 2);
     assert_int_equal(db_exec(db, NULL, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(ROWS))), ST_OK);
     db_free(two);
@@ -91,7 +79,7 @@ static void what_was_committed_outlives_the_primary(void **state)
 static void an_old_primary_that_comes_back_is_read_only(void **state)
 {
     (void)state;
-    assert_int_equal(pair("again %s 1", dir), 0);
+    assert_int_equal(script_run("mariadb_pair", "again %s 1", dir), 0);
     struct db *started = db_new(&config);
     assert_int_equal(number(started, "SELECT @@server_id"), 2);
     assert_int_equal(number(db, "SELECT @@server_id"), 2);
@@ -120,7 +108,7 @@ static int pair_stop(void **state)
     (void)state;
     db_free(db);
     arena_free(arena);
-    return pair("stop %s", dir);
+    return script_run("mariadb_pair", "stop %s", dir);
 }
 
 static bool settings_make(void)
@@ -151,7 +139,7 @@ int main(void)
     arena = arena_new(1 << 20, 64 << 20);
     if (arena == NULL || mkdtemp(dir) == NULL)
         return 1;
-    if (pair("start %s", dir) != 0 || !settings_make() || (db = db_new(&config)) == NULL) {
+    if (script_run("mariadb_pair", "start %s", dir) != 0 || !settings_make() || (db = db_new(&config)) == NULL) {
         (void)pair_stop(NULL);
         return 1;
     }
