@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,7 +396,10 @@ static void loop_free(struct loop *loop)
 static bool listener_prepare(int fd)
 {
     const struct timeval timeout = { .tv_usec = ACCEPT_US_MAX };
+    const int on = 1;
     int flags = fcntl(fd, F_GETFL);
+    /* Of TCP, for the accepted connections: an answer is several writes, and none waits for the other side's ACK. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
 }

@@ -9,6 +9,8 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,7 +41,12 @@ enum {
 /* With in_steps each request writes its client's number to the pipe `reports` and waits for a round. A round writes
  * ROUND_ENDS and waits for a byte from the pipe `resume`. */
 struct server {
-    struct sockaddr_un address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_un path;
+        struct sockaddr_in port;
+    } address;
+    socklen_t address_len;
     int listen_fd, reports[2], resume[2];
     pid_t pid;
     bool in_steps;
@@ -79,13 +86,26 @@ static void serve_finish(void *ctx, struct fcgi_request *r)
     (void)ctx, (void)r;
 }
 
-static void server_start(struct server *s, bool in_steps, rlim_t files_max)
+static void server_address_set(struct server *s, bool by_tcp)
 {
-    *s = (struct server){ .address = { .sun_family = AF_UNIX }, .in_steps = in_steps };
-    (void)snprintf(s->address.sun_path, sizeof s->address.sun_path, "/tmp/hb-fcgi-%ld.sock", (long)getpid());
-    (void)unlink(s->address.sun_path);
-    s->listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(bind(s->listen_fd, (struct sockaddr *)&s->address, sizeof s->address), 0);
+    if (by_tcp) { /* a free port */
+        s->address.port = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        s->address_len = sizeof s->address.port;
+        return;
+    }
+    s->address.path = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    s->address_len = sizeof s->address.path;
+    (void)snprintf(s->address.path.sun_path, sizeof s->address.path.sun_path, "/tmp/hb-fcgi-%ld.sock", (long)getpid());
+    (void)unlink(s->address.path.sun_path);
+}
+
+static void server_start_at(struct server *s, bool by_tcp, bool in_steps, rlim_t files_max)
+{
+    *s = (struct server){ .in_steps = in_steps };
+    server_address_set(s, by_tcp);
+    s->listen_fd = socket(s->address.any.sa_family, SOCK_STREAM, 0);
+    assert_int_equal(bind(s->listen_fd, &s->address.any, s->address_len), 0);
+    assert_int_equal(getsockname(s->listen_fd, &s->address.any, &s->address_len), 0);
     assert_int_equal(listen(s->listen_fd, 256), 0);
     assert_int_equal(pipe(s->reports), 0);
     assert_int_equal(pipe(s->resume), 0);
@@ -101,6 +121,11 @@ static void server_start(struct server *s, bool in_steps, rlim_t files_max)
     _exit(fcgi_serve(&options, &app) == ST_OK ? 0 : 1);
 }
 
+static void server_start(struct server *s, bool in_steps, rlim_t files_max)
+{
+    server_start_at(s, false, in_steps, files_max);
+}
+
 /* Of a process that has ended. */
 static void server_close(struct server *s)
 {
@@ -109,7 +134,8 @@ static void server_close(struct server *s)
         close(s->reports[i]);
         close(s->resume[i]);
     }
-    (void)unlink(s->address.sun_path);
+    if (s->address.any.sa_family == AF_UNIX)
+        (void)unlink(s->address.path.sun_path);
 }
 
 static void server_end(struct server *s)
@@ -123,9 +149,9 @@ static void server_end(struct server *s)
 
 static int client_connect(const struct server *s)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int fd = socket(s->address.any.sa_family, SOCK_STREAM, 0);
     assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&s->address, sizeof s->address), 0);
+    assert_int_equal(connect(fd, &s->address.any, s->address_len), 0);
     return fd;
 }
 
@@ -387,6 +413,24 @@ static void a_process_that_stops_leaves_all_connections_open(void **state)
 }
 
 /* As when systemd starts a process of the same pool: it clears O_NONBLOCK of the socket that they share. */
+static void a_pool_serves_a_socket_of_tcp(void **state)
+{
+    (void)state;
+    struct server s;
+    int no_delay = 0;
+    socklen_t len = sizeof no_delay;
+    server_start_at(&s, true, false, 1024);
+    int client = client_connect(&s);
+    for (unsigned n = 0; n < ROUNDS; n++) {
+        client_ask(client, n == 0 ? LARGE : n);
+        assert_true(client_answer(client));
+    }
+    assert_int_equal(getsockopt(s.listen_fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &len), 0);
+    assert_true(no_delay != 0);
+    close(client);
+    server_end(&s);
+}
+
 static void a_process_serves_while_accept_would_block(void **state)
 {
     (void)state;
@@ -413,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_new_connection_is_accepted_when_kept_ones_use_all_descriptors),
         cmocka_unit_test(a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered),
         cmocka_unit_test(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered),
+        cmocka_unit_test(a_pool_serves_a_socket_of_tcp),
         cmocka_unit_test(a_process_serves_while_accept_would_block),
         cmocka_unit_test(a_process_that_stops_leaves_all_connections_open),
     };
