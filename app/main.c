@@ -92,7 +92,8 @@ static const struct command {
     { "crash-points", crash_points, "", "print the names that HB_CRASH accepts", NULL, NULL, NULL },
 #endif
     { "version", version, "", "print the version", NULL, NULL, NULL },
-    { "help", help, "[COMMAND | --man]", "print this, the help of a command, or the manual page", NULL, NULL, NULL },
+    { "help", help, "[COMMAND | --man | --markdown]",
+      "print this, the help of a command, the manual page or the reference", NULL, NULL, NULL },
 };
 enum { COMMAND_COUNT = ARRAY_LEN(COMMANDS), ERROR_MAX = 8192 };
 
@@ -124,12 +125,13 @@ static struct command_help help_of(const struct command *command)
     return (struct command_help){ command->name, command->usage, command->summary };
 }
 
-static int man_print(void)
+/* Prints all commands. */
+static int all_print(bool (*print)(const struct command_help *commands, size_t count, FILE *out))
 {
     struct command_help all[COMMAND_COUNT];
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         all[i] = help_of(&COMMANDS[i]);
-    return command_help_man(all, COMMAND_COUNT, stdout) && fflush(stdout) == 0 ? 0 : 1;
+    return print(all, COMMAND_COUNT, stdout) && fflush(stdout) == 0 ? 0 : 1;
 }
 
 /* NULL: there is none of this name. */
@@ -166,7 +168,9 @@ static int help(const struct config *config, int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "--man") == 0)
-        return man_print();
+        return all_print(command_help_man);
+    if (strcmp(argv[1], "--markdown") == 0)
+        return all_print(command_help_markdown);
     const struct command *command = command_find(argv[1]);
     return command == NULL ? command_unknown(argv[1]) : command_usage_print(command);
 }

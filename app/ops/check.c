@@ -58,6 +58,15 @@ static bool is_setting(struct str name)
     return i < count;
 }
 
+/* Whether the shell takes it as the name of a variable. */
+static bool variable_is_plain(struct str name)
+{
+    size_t i = 0;
+    while (i < name.len && (isalnum((unsigned char)name.ptr[i]) || name.ptr[i] == '_'))
+        i++;
+    return i == name.len;
+}
+
 /* name is a variable's, without HB_. */
 static void variable_check(struct str name, struct findings *found)
 {
@@ -68,7 +77,10 @@ static void variable_check(struct str name, struct findings *found)
     for (size_t i = 0; like != NULL && like[i] != '\0' && i < sizeof upper - 1; i++)
         upper[i] = (char)toupper((unsigned char)like[i]);
     finding_wrong(found, "environment",
-                  like != NULL ? finding_text(found, "did you mean HB_%s?", upper) : "remove the variable",
+                  variable_is_plain(name)
+                      ? finding_text(found, "unset HB_%.*s%s%s%s", STR_ARG(name),
+                                     like != NULL ? " # did you mean HB_" : "", upper, like != NULL ? "?" : "")
+                      : "remove the variable",
                   "HB_%.*s in the environment is no setting", STR_ARG(name));
 }
 
@@ -129,6 +141,12 @@ const char *check_setting_mend(const struct config *config, struct findings *fou
                         add == NULL ? "" : add);
 }
 
+const char *check_package_mend(struct findings *found, const char *why)
+{
+    return finding_text(found,
+                        "apt-get install -y --reinstall --allow-downgrades ./hongbao_*.deb # in the folder of %s", why);
+}
+
 const char *check_redis_unit(const struct config *config)
 {
     bool is_own = strcmp(config->redis, "unix:/run/redis-hongbao/redis-server.sock") == 0;
@@ -148,7 +166,8 @@ static const char *folder_mend(const struct config *config, struct findings *fou
                                const char *path, const char *name)
 {
     if (str_starts(str_from(path), str_from(config_data_dir())))
-        return "install the package again";
+        return check_is_service(config) ? check_package_mend(found, "the package of this version")
+                                        : "install the program again";
     if (!check_is_service(config))
         return finding_text(found, "set %s to the folder %s of this version", setting, name);
     const char *reset = check_setting_mend(config, found, setting, NULL);
@@ -220,8 +239,10 @@ static void receipt_keys_check(const struct config *config, struct findings *fou
     if (st == ST_OK)
         receipt_keys_close(&keys);
     else
-        finding_wrong(found, "receipt-keys", "mend the file, or empty receipt_keys_file (docs/reference/receipt.md)",
-                      "receipt_keys_file: %s", error[0] != '\0' ? error : status_name(st));
+        finding_wrong(found, "receipt-keys", check_setting_mend(config, found, "receipt_keys_file", NULL),
+                      "receipt_keys_file: %s. Without the file, receipts that an earlier secret has signed can't be"
+                      " checked: mend it if they matter (docs/reference/receipt.md)",
+                      error[0] != '\0' ? error : status_name(st));
 }
 
 /* ---- this machine ---- */
@@ -263,6 +284,18 @@ static void sockets_check(const struct config *config, struct findings *found)
     addresses_check("mysql-socket", "mysql", config->mysql, check_mysql_unit(config), found);
 }
 
+/* What lets the processes write the counters. error: why this one may not. */
+static const char *metrics_mend(const struct config *config, const char *folder, int error, struct findings *found)
+{
+    const char *file = config->metrics_file;
+    if (error == EROFS && check_is_service(config))
+        return finding_text(found, "mount -o remount,rw \"$(findmnt -n -o TARGET -T %s)\"", file);
+    if (check_is_service(config))
+        return "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'";
+    return error == ENOENT ? finding_text(found, "mkdir -p %s, writable for the group of all processes", folder)
+                           : finding_text(found, "chmod 0660 %s, in the group of all processes", file);
+}
+
 /* Processes that can't open the file count for themselves, so /metrics would miss what they count. */
 static void metrics_check(const struct config *config, struct findings *found)
 {
@@ -272,10 +305,7 @@ static void metrics_check(const struct config *config, struct findings *found)
     int error = errno;
     if (error == ENOENT && access(folder, W_OK | X_OK) == 0)
         return; /* the first process makes it */
-    finding_wrong(found, "metrics-file",
-                  error == ENOENT
-                      ? finding_text(found, "mkdir -p %s, writable for the group of all processes", folder)
-                      : finding_text(found, "chmod 0660 %s, in the group of all processes", config->metrics_file),
+    finding_wrong(found, "metrics-file", metrics_mend(config, folder, error, found),
                   "metrics_file: %s can't be written: %s", config->metrics_file, strerror(error));
 }
 

@@ -26,6 +26,9 @@ bool check_is_service(const struct config *config);
 const char *check_setting_mend(const struct config *config, struct findings *found, const char *name,
                                const char *value);
 
+/* What installs a package on the installed service: why tells which one. NULL: memory was lacking. */
+const char *check_package_mend(struct findings *found, const char *why);
+
 /* The unit of the store that `hongbao setup` has made for the installed service. NULL: this is none, or the store
  * existed before it. */
 const char *check_redis_unit(const struct config *config);

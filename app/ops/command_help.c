@@ -67,6 +67,7 @@ static const struct command_word {
       "the JSON of /.well-known/hongbao-receipt-keys, in place of the configuration's keys" },
     { "help", "COMMAND", "the same as COMMAND --help" },
     { "help", "--man", "as the manual page hongbao(1)" },
+    { "help", "--markdown", "as docs/reference/commands.md has it" },
 };
 
 /* ---- --help ---- */
@@ -137,4 +138,26 @@ bool command_help_man(const struct command_help *commands, size_t count, FILE *o
     for (size_t i = 0; written && i < count; i++)
         written = man_command(out, &commands[i]);
     return written && fputs(MAN_TAIL, out) >= 0;
+}
+
+/* ---- the reference ---- */
+
+static bool markdown_command(FILE *out, const struct command_help *help)
+{
+    bool written = fprintf(out, "\n## %s\n\n```\nhongbao %s%s%s\n```\n\n%s\n", help->name, help->name,
+                           help->usage[0] == '\0' ? "" : " ", help->usage, help->summary) > 0;
+    if (width_of(help->name) > 0)
+        written = written && fputs("\n| word | meaning |\n|---|---|\n", out) >= 0;
+    for (size_t i = 0; written && i < ARRAY_LEN(WORDS); i++)
+        if (strcmp(WORDS[i].command, help->name) == 0)
+            written = fprintf(out, "| `%s` | %s |\n", WORDS[i].word, WORDS[i].meaning) > 0;
+    return written;
+}
+
+bool command_help_markdown(const struct command_help *commands, size_t count, FILE *out)
+{
+    bool written = true;
+    for (size_t i = 0; written && i < count; i++)
+        written = markdown_command(out, &commands[i]);
+    return written;
 }

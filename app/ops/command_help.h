@@ -1,5 +1,5 @@
-/* The help of each command, from one table: the text of `hongbao COMMAND --help` and the manual page. The completion of
- * the shell reads the former. */
+/* The help of each command, from one table: the text of `hongbao COMMAND --help`, the manual page and the reference.
+ * The completion of the shell reads the first. */
 #ifndef HB_OPS_COMMAND_HELP_H
 #define HB_OPS_COMMAND_HELP_H
 
@@ -16,5 +16,8 @@ bool command_help_print(const struct command_help *help, FILE *out);
 
 /* The manual page hongbao(1) of all commands. The same result. */
 bool command_help_man(const struct command_help *commands, size_t count, FILE *out);
+
+/* The sections of docs/reference/commands.md. The same result. */
+bool command_help_markdown(const struct command_help *commands, size_t count, FILE *out);
 
 #endif

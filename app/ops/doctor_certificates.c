@@ -204,7 +204,7 @@ void doctor_check_certificates(struct doctor *d)
         if (i < d->nginx.keys.count)
             key_check(d, d->nginx.keys.items[i], path, certificate);
         if (certificate != NULL && i + 1 == d->nginx.certificates.count && tls && !named)
-            finding_wrong(&d->found, "certificate-host", finding_text(&d->found, "request a certificate for %s", host),
+            finding_wrong(&d->found, "certificate-host", replacement(d, path),
                           "no certificate is for %s, the host of base_url: browsers refuse it", host);
         X509_free(certificate);
     }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/file_walk.h"
 
@@ -44,6 +45,16 @@ static void secret_missing_tell(struct doctor *d)
         d->secret_error);
 }
 
+static const char *secret_draw(struct doctor *d)
+{
+    const char *path = d->config->secret_file;
+    return d->is_service && path[0] != '\0'
+               ? finding_text(&d->found,
+                              "systemctl stop hongbao.target; openssl rand -hex 32 >%s; systemctl start hongbao.target",
+                              path)
+               : "secret = what `openssl rand -hex 32` prints";
+}
+
 /* A secret of few different letters was typed, not drawn. */
 static void secret_check(struct doctor *d)
 {
@@ -58,9 +69,10 @@ static void secret_check(struct doctor *d)
         seen[(unsigned char)*c] = true;
     }
     if (different < SECRET_LETTERS_MIN)
-        finding_wrong(&d->found, "secret-weak",
-                      "before the first packet: secret = what `openssl rand -hex 32` prints (it changes every link)",
-                      "the secret has only %zu different characters: it can be guessed", different);
+        finding_wrong(&d->found, "secret-weak", secret_draw(d),
+                      "the secret has only %zu different characters: it can be guessed. Another one changes every link"
+                      " that people have (docs/how-to/rotate-secrets.md)",
+                      different);
 }
 
 /* Files of a setting that everybody may change. */
@@ -87,19 +99,20 @@ static void trusted_folder_check(struct doctor *d, const char *setting, const ch
 
 static void counters_check(struct doctor *d)
 {
+    static const char make[] = "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'";
     struct stat info;
     const char *path = d->config->metrics_file;
     if (stat(path, &info) != 0) {
         if (errno == ENOENT)
             finding_wrong(&d->found, "metrics-missing",
-                          d->is_service
-                              ? "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'"
-                              : "start the pools and the worker: the first one makes it",
+                          d->is_service ? make : "start the pools and the worker: the first one makes it",
                           "there is no file of counters %s", path);
         return;
     }
     if (!S_ISREG(info.st_mode))
-        finding_wrong(&d->found, "metrics-missing", finding_text(&d->found, "remove %s, and restart the pools", path),
+        finding_wrong(&d->found, "metrics-missing",
+                      d->is_service ? finding_text(&d->found, "mv %s %s.wrong; %s", path, path, make)
+                                    : finding_text(&d->found, "remove %s, and restart the pools", path),
                       "%s is no file, so every process counts for itself", path);
     else if ((info.st_mode & S_IRWXO) != 0)
         finding_wrong(&d->found, "metrics-mode", finding_text(&d->found, "chmod 0660 %s", path),
@@ -110,7 +123,9 @@ static void nginx_counts_check(struct doctor *d)
 {
     struct stat info;
     if (stat(d->config->nginx_counts_dir, &info) != 0 || !S_ISDIR(info.st_mode))
-        finding_wrong(&d->found, "nginx-counts", "set nginx_counts_dir to the folder of nginx's counting logs",
+        finding_wrong(&d->found, "nginx-counts",
+                      d->is_service ? check_setting_mend(d->config, &d->found, "nginx_counts_dir", NULL)
+                                    : "set nginx_counts_dir to the folder of nginx's counting logs",
                       "nginx_counts_dir: there is no folder %s, so /metrics lacks what nginx's limits refused",
                       d->config->nginx_counts_dir);
 }

@@ -101,6 +101,17 @@ void doctor_check_mysql(struct doctor *d)
 
 /* ---- the tables ---- */
 
+/* st: of migrate_check. */
+static const char *schema_mend(struct doctor *d, enum status st)
+{
+    if (st == ST_CONFLICT)
+        return finding_text(&d->found, "hongbao migrate && %s", doctor_grants(d));
+    if (st == ST_NOT_FOUND)
+        return "hongbao restore --replace BACKUP # its folder (docs/how-to/backup.md)";
+    return d->is_service ? check_package_mend(&d->found, "the package that made the tables (docs/how-to/migrations.md)")
+                         : "install the program that made the tables (docs/how-to/migrations.md)";
+}
+
 static void version_check(struct doctor *d, struct db *db)
 {
     char reason[512] = "";
@@ -113,11 +124,7 @@ static void version_check(struct doctor *d, struct db *db)
     if (out != NULL)
         (void)fclose(out);
     if (st != ST_OK)
-        finding_wrong(&d->found, "schema",
-                      st == ST_CONFLICT    ? finding_text(&d->found, "hongbao migrate && %s", doctor_grants(d))
-                      : st == ST_NOT_FOUND ? "hongbao restore --replace BACKUP # its folder (docs/how-to/backup.md)"
-                                           : "install the program that made the tables (docs/how-to/migrations.md)",
-                      "%s", reason[0] != '\0' ? reason : status_name(st));
+        finding_wrong(&d->found, "schema", schema_mend(d, st), "%s", reason[0] != '\0' ? reason : status_name(st));
 }
 
 /* Queries whose rows are each a fault. Their first column says which. mend: NULL: the command is made of the row. */

@@ -107,7 +107,9 @@ void doctor_check_pools(struct doctor *d)
     for (size_t i = 0; i < ARRAY_LEN(POOLS); i++)
         if (!named[i])
             finding_wrong(&d->found, "pool-missing",
-                          finding_text(&d->found, "upstream hongbao_%s { server unix:…/%s.sock; }", POOLS[i], POOLS[i]),
+                          d->is_service ? DOCTOR_SETUP
+                                        : finding_text(&d->found, "upstream hongbao_%s { server unix:…/%s.sock; }",
+                                                       POOLS[i], POOLS[i]),
                           "nginx's configuration names no socket of the pool %s", POOLS[i]);
 }
 

@@ -50,7 +50,7 @@ test('every mistake is told at once', async () => {
   assert.equal(stderr.match(/^ {4}mend: \S/gm).length, found.length, 'each says what to do');
   assert.match(stderr, /HB_REDIS_SOKET .*\n.*did you mean HB_REDIS_SOCKET\?/);
   assert.match(stderr, /HB_demo .*\n.*did you mean HB_DEMO\?/);
-  assert.match(stderr, /HB_LUCKY_NUMBER .*\n.*remove/);
+  assert.match(stderr, /HB_LUCKY_NUMBER .*\n +mend: unset HB_LUCKY_NUMBER$/m);
 });
 
 test('folders that exist, but are the wrong ones, are found', async () => {
@@ -228,6 +228,14 @@ test('the manual page has every command with the lines of its help', async () =>
       assert.ok(plain.includes(`\n.TP\n.B ${word}\n${meaning}\n`), `${command}: ${word}`);
     }
   }
+});
+
+test('the reference of the commands is what the program prints', async () => {
+  const { stdout } = await hongbao(['help', '--markdown']);
+  const printed = stdout.replace(/\n## crash-points\n[\s\S]*?(?=\n## )/, ''); // of the builds for tests
+  const reference = readFileSync(join(ROOT, 'docs/reference/commands.md'), 'utf8');
+  assert.equal(reference.slice(reference.indexOf('\n## ')), printed);
+  for (const command of COMMANDS) assert.match(printed, new RegExp(`^## ${command}\n\n\`\`\`\nhongbao ${command}( |$)`, 'm'));
 });
 
 // What bash offers behind these words.

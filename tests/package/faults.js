@@ -1,7 +1,8 @@
-// Faults of an installed site, for doctor.test.js (alone: nothing else is found then; count: that often). Each is planted by a script of the shell as root, found by the
-// doctor as `finding` with a text that matches `says`, and mended by the commands that the doctor prints. Where the
-// doctor says in words what is to be done, `mend` does it before. What a site of ./dev shows, too, is in
-// e2e/doctor.test.js; the clock of the machine is that of its host, so a wrong one is planted only there.
+// Faults of an installed site, for doctor.test.js (alone: nothing else is found then; count: that often). Each is planted
+// by a script of the shell as root, found by the doctor as `finding` with a text that matches `says`, and mended by the
+// commands that the doctor prints. Where these only show what is to be done, as on a full disk, `mend` does it before.
+// What a site of ./dev shows, too, is in e2e/doctor.test.js; the clock of the machine is that of its host, so a wrong one
+// is planted only there.
 export const HOST = 'hongbao.example';
 
 const CONF = '/etc/hongbao/hongbao.conf';
@@ -10,7 +11,6 @@ const TLS = '/etc/hongbao/tls';
 const REDIS = 'redis-cli -e -s /run/redis-hongbao/redis-server.sock --user hongbao_operator';
 const ACL = '/etc/redis/hongbao-users.acl';
 const OPERATOR = "export REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf)";
-const RENEW = `hongbao setup --non-interactive --host ${HOST} --self-signed`;
 
 const redisSet = (finding, says, name, bad) => ({
   finding, says,
@@ -145,6 +145,12 @@ export const FAULTS = [
     says: /audit\.conf has one password/,
     plant: `cp -p ${AUDIT} ${AUDIT}.good; sed -i 's/^mysql_password = .*/mysql_password = another/' ${AUDIT}` },
   away('metrics-missing', '/run/hongbao/metrics', 'rm /run/hongbao/metrics.away'),
+  { finding: 'metrics-missing',
+    says: /metrics is no file/,
+    plant: 'rm /run/hongbao/metrics; mkdir /run/hongbao/metrics' },
+  { finding: 'secret-weak',
+    says: /only 1 different/,
+    plant: 'systemctl stop hongbao.target; printf %064d 0 >/etc/hongbao/secret; systemctl start hongbao.target' },
   { finding: 'metrics-file',
     says: /Read-only/,
     plant: 'mount --bind /run/hongbao/metrics /run/hongbao/metrics; mount -o remount,bind,ro /run/hongbao/metrics',
@@ -165,7 +171,7 @@ export const FAULTS = [
   certificate('certificate-expired', /expired \d+ days ago/, HOST, -10, -2),
   certificate('certificate-expires', /in \d+ days/, HOST, -10, 5),
   certificate('certificate-early', /not valid/, HOST, 5, 50),
-  certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90, `rm ${TLS}/fullchain.pem; ${RENEW}`),
+  certificate('certificate-host', new RegExp(HOST), 'other.example', -10, 90),
   { ...certificate('certificate-served', /still serves an old certificate/, HOST, -10, 90), count: 1 },
   { finding: 'certificate-missing', says: /fullchain\.pem can't be read/, plant: `rm ${TLS}/fullchain.pem` },
   { finding: 'certificate-key', says: /privkey\.pem can't be read/, plant: `rm ${TLS}/privkey.pem` },
@@ -185,5 +191,8 @@ export const FAULTS = [
   setting('nginx-address', /port 8443/, `base_url = https://${HOST}:8443`),
   setting('nginx-body', /body_bytes_max is 65536/, 'body_bytes_max = 65536'),
   setting('partitions', /made for 16/, 'partitions = 8'),
-  away('scripts', '/usr/share/hongbao/lua/grab-5.lua'),
+  setting('nginx-counts', /no folder \/nowhere/, 'nginx_counts_dir = /nowhere'),
+  setting('receipt-keys', /\/nowhere/, 'receipt_keys_file = /nowhere'),
+  { finding: 'scripts', says: /grab-5\.lua/, plant: 'rm /usr/share/hongbao/lua/grab-5.lua' },
+  { finding: 'pool-missing', says: /pool card/, plant: 'rm /etc/nginx/conf.d/hongbao.conf', count: 1 },
 ];

@@ -79,6 +79,17 @@ test('one command installs the package, nothing runs before the setup, and a sec
   await machine.run('hongbao', 'doctor'); // finds nothing
 });
 
+test('what the reference of the files names is there, with its mode and owner', async () => {
+  const reference = readFileSync(join(ROOT, 'docs/reference/files.md'), 'utf8');
+  const rows = [...reference.matchAll(/^\| `(\/[^`]+)` \| ([^|]+) \|/gm)].map(([, path, what]) => ({ path, what }));
+  assert.ok(rows.length > 20);
+  for (const { path, what } of rows) {
+    const [found, owned] = (await machine.run('stat', '-c', '%F\n%a %U:%G', path)).split('\n');
+    if (/^\d{3} /.test(what)) assert.equal(owned, what, path);
+    else assert.equal(found === 'symbolic link', what === 'link', path);
+  }
+});
+
 test('the whole flow works over TLS: register, deposit, send, open', async () => {
   const post = (path, jar, ...fields) => curl(path, '-b', jar, '-c', jar, '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}',
     ...fields.flatMap((field) => ['--data-urlencode', field]));
@@ -107,16 +118,37 @@ test('nginx redirects to TLS, speaks HTTP/2, tells browsers to stay with TLS on 
   for (const path of ['/', '/login', '/nothing', '/static/app.css', '/static/nothing.css', '/metrics']) {
     assert.match(await curl(path, '-i', '--http2'), /^HTTP\/2 [\s\S]*^strict-transport-security: max-age=63072000/m, path);
   }
-  assert.match(await curl('/static/app.css', '-I', '-H', 'Accept-Encoding: gzip'), /^content-encoding: gzip/m);
+  const refused = await curl('/login', '-i', '--http2', '-d', 'x'.repeat(20000)); // by nginx itself
+  assert.match(refused, /^HTTP\/2 413 [\s\S]*^strict-transport-security: max-age=63072000/m);
+  const compressed = await curl('/static/app.css', '-I', '-H', 'Accept-Encoding: gzip');
+  assert.match(compressed, /^content-encoding: gzip/m);
+  const { size } = statSync(join(machine.folder, 'var/lib/hongbao/static/app.css.gz'));
+  assert.match(compressed, new RegExp(`^content-length: ${size}\\r?$`, 'm'), 'the file beside it');
   assert.equal(await machine.run('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1/'), '200', "Debian's own site");
 });
 
-test('each unit is confined', async () => {
+test('behind a balancer the lines that the site has for it give each visitor an address of their own', async () => {
+  const site = '/etc/nginx/sites-available/hongbao';
+  const from = () => machine.shell('tail -n 1 /var/log/nginx/hongbao.access.log').then((line) => JSON.parse(line).from);
+  const seen = (address) => poll(`a request from ${address}`, async () => {
+    await curl('/healthz', '-H', 'X-Forwarded-For: 203.0.113.9');
+    return await from() === address;
+  });
+  await seen('127.0.0.1');
+  await machine.shell(`cp -p ${site} /root/site; sed -i 's/192\\.0\\.2\\.7/127.0.0.1/; s/^\\( *\\)# \\(set_real_ip_from\\|real_ip_\\)/\\1\\2/' ${site}
+    systemctl reload nginx`);
+  await seen('203.0.113.9');
+  await machine.shell(`cp -p /root/site ${site}; systemctl reload nginx`);
+  await seen('127.0.0.1');
+});
+
+test('each unit is confined', async (t) => {
   const files = (await units()).map(({ name }) => name);
   assert.equal(await machine.try('systemd-analyze', 'verify', '--man=no', ...files, 'hongbao.target'), '');
   for (const { name } of await units()) {
     const last = (await machine.run('systemd-analyze', 'security', '--no-pager', name)).split('\n').pop();
     assert.ok(Number(/ ([0-9.]+) /.exec(last)[1]) <= EXPOSURE_MAX, last);
+    t.diagnostic(last);
   }
   const owners = await machine.shell("stat -c '%U:%G %a' /run/hongbao/*.sock /run/hongbao/metrics | sort | uniq -c | sed 's/^ *//'");
   assert.deepEqual(owners.split('\n'), ['1 root:hongbao 660', '4 www-data:www-data 660']);

@@ -59,6 +59,20 @@ test('what can only be a mistake is refused before anything is made', async () =
   assert.equal(existsSync(join(machine.folder, 'etc/hongbao')), false);
 });
 
+test('what a store refuses is told before a secret is made', async () => {
+  const redis = '/run/redis-other/redis.sock';
+  await machine.shell(`systemd-run -q --unit=redis-other -p User=redis -p RuntimeDirectory=redis-other -p RuntimeDirectoryMode=755 \\
+      redis-server --port 0 --unixsocket ${redis} --unixsocketperm 777 --save ''
+    for i in $(seq 600); do [ "$(redis-cli -s ${redis} SET cache:1 x 2>/dev/null)" != OK ] || break; sleep 0.1; done`);
+  assert.match(await refused('--host', HOST, '--self-signed', '--redis-socket', redis), /has keys of others, such as 'cache:1'/);
+  await machine.shell(`systemctl stop redis-other
+    mariadb -e "ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('typed')"`);
+  assert.match(await refused('--host', HOST, '--self-signed'), /MariaDB does not let root in[\s\S]*\/etc\/hongbao\/admin\.conf/);
+  assert.equal(existsSync(join(machine.folder, 'etc/hongbao')), false);
+  await machine.run('mariadb', '--password=typed', '-e',
+    'ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING \'invalid\' OR unix_socket');
+});
+
 test('before the setup a unit does not start, and there is nothing to remove', async () => {
   for (const unit of ['hongbao-hot@1.service', 'hongbao-hot.socket', 'hongbao-settle.service']) {
     await machine.run('systemctl', 'start', unit);

@@ -71,6 +71,7 @@ setup_install() {
     [ -z "$CERTIFICATE" ] || certificate_check
     [ "$(setting base_url)" = "https://$HOST" ] || say "the site is https://$HOST"
     stores_choose
+    stores_fit
     space_check
     secret_make
     certificate_make

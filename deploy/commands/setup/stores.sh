@@ -25,6 +25,16 @@ stores_choose() {
     if [ -n "$OWN_STORES" ]; then store_forget mariadb; elif [ -n "$mysql" ]; then store_record mariadb; fi
 }
 
+# Dies when a store would refuse the site for what it has, or setup: before a secret or a password is made. What needs the
+# passwords of the roles is asked later.
+stores_fit() {
+    ! store_exists redis || ! redis_is_admin || redis_is_alone redis_admin
+    store_exists mariadb || ! systemctl -q is-active mariadb || mariadb_answers ||
+        die "MariaDB does not let root in by $MYSQL_SOCKET. Setup comes in as another administrator:
+    install -D -m 600 /dev/null $ADMIN
+then write the lines mysql_user = NAME and mysql_password = PASSWORD into this file"
+}
+
 # Whether the site may get other stores: dies when it would leave users or packets behind.
 stores_change() {
     local stopped_us
