@@ -494,11 +494,11 @@ export function references(root) {
   return problems;
 }
 
-// Each block of commands in README.md, the tutorial and docs/how-to is run by the test that the page names, or is marked as
-// not run, with a reason (how_to_blocks.js).
+// Each block of commands in README.md and docs is run by the test that the page names, or is marked as not run, with a
+// reason (how_to_blocks.js).
 export function commands(root) {
   const problems = [];
-  for (const file of ['README.md', 'docs/tutorial.md', ...files(root, 'docs/how-to', /\.md$/)]) {
+  for (const file of ['README.md', ...files(root, 'docs', /\.md$/)]) {
     const text = read(root, file);
     const runners = new Set();
     for (const { runner, reason, index } of blocksRead(text)) {

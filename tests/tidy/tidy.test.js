@@ -247,6 +247,7 @@ test('a block of commands that no test runs, and that does not say so, is found'
   finds('commands', 'docs/how-to/planted.md', page('<!-- not run: -->'), /which test runs this/);
   finds('commands', 'docs/how-to/planted.md', page('<!-- run by tests/e2e/audit.test.js -->'), /audit\.test\.js does not run this page/);
   finds('commands', 'docs/how-to/planted.md', page('<!-- run by tests/e2e/nothing.test.js -->'), /nothing\.test\.js does not run this page/);
+  finds('commands', 'docs/reference/planted.md', page(''), /planted\.md:4: which test runs this/);
   finds('commands', 'docs/how-to/audit.md', (text) => text.replace(/^<!-- run by .*\n/m, ''), /audit\.md:\d+: which test runs this/);
   accepts('commands', 'docs/how-to/planted.md', page('<!-- not run: it needs the internet -->'));
 });

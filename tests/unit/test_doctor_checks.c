@@ -1,5 +1,7 @@
-/* ops/doctor_pools, doctor_files, doctor_certificates: what the doctor finds in sockets and files, without stores. */
+/* ops/doctor_pools, doctor_files, doctor_certificates, doctor_nginx, doctor_machine, doctor_processes: what the doctor
+ * finds in sockets, files and processes, without stores. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/metrics_processes.h"
+#include "io/program_id.h"
 #include "ops/doctor_internal.h"
 
 enum { ARENA_BYTES = 64 << 10, ARENA_BYTES_MAX = 4 << 20, TEXT_BYTES = 16 << 10, HOUR_S = 3600, DAY_S = 24 * HOUR_S };
@@ -200,6 +204,22 @@ static void a_secret_that_somebody_typed_is_told(void **state)
     assert_true(tells("wrong: secret-weak:"));
 }
 
+static void of_an_installed_site_a_mend_is_a_command(void **state)
+{
+    (void)state;
+    doctor.is_service = true;
+    file_make("secret", 0600);
+    (void)snprintf(config.secret_file, sizeof config.secret_file, "%s", path);
+    (void)snprintf(config.secret, sizeof config.secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
+    (void)snprintf(config.metrics_file, sizeof config.metrics_file, "%s", folder); /* which is no file */
+    (void)told(doctor_check_files);
+    assert_true(tells("mend: systemctl stop hongbao.target; openssl rand -hex 32 >") &&
+                tells("/secret; systemctl start"));
+    assert_true(tells("wrong: metrics-missing:") && tells("mend: mv /tmp/hb-doctor-"));
+    (void)told(doctor_check_pools);
+    assert_true(tells("names no socket of the pool card\n    mend: hongbao setup --non-interactive\n"));
+}
+
 static void a_file_that_everybody_may_change_is_told(void **state)
 {
     (void)state;
@@ -250,6 +270,120 @@ static void a_certificate_is_judged_to_the_second(void **state)
     assert_true(tells("wrong: certificate-early:"));
 }
 
+static void a_certificate_for_another_host_is_told(void **state)
+{
+    (void)state;
+    (void)snprintf(config.base_url, sizeof config.base_url, "https://hongbao.example");
+    certificate_tell(-HOUR_S, 100L * DAY_S);
+    assert_false(tells("certificate-host"));
+    (void)snprintf(config.base_url, sizeof config.base_url, "https://other.example");
+    certificate_tell(-HOUR_S, 100L * DAY_S);
+    assert_true(tells("wrong: certificate-host: no certificate is for other.example"));
+    assert_true(tells("mend: nginx -s reload # once "));
+    doctor.is_service = true;
+    certificate_tell(-HOUR_S, 100L * DAY_S);
+    assert_true(tells("mend: hongbao setup --certificate FILE --key FILE # "));
+}
+
+static void a_certificate_that_signs_itself_is_told(void **state)
+{
+    (void)state;
+    certificate_tell(-HOUR_S, 100L * DAY_S);
+    assert_true(tells("wrong: certificate-self-signed:"));
+}
+
+/* ---- nginx ---- */
+
+/* What the doctor prints about a server of nginx with these lines, and its address. */
+static void nginx_tell(const char *lines, const char *url)
+{
+    FILE *out = fopen(in_folder("nginx.conf"), "w");
+    assert_non_null(out);
+    assert_true(fprintf(out, "http { server { %s } }\n", lines) > 0);
+    assert_int_equal(fclose(out), 0);
+    (void)snprintf(config.base_url, sizeof config.base_url, "%s", url);
+    config.body_bytes_max = 16384;
+    nginx_conf_init(&doctor.nginx, doctor.arena, path);
+    (void)told(doctor_check_nginx);
+}
+
+static void base_url_is_compared_with_what_nginx_listens_on(void **state)
+{
+    (void)state;
+    nginx_tell("listen 1 ssl;", "https://hongbao.example:1");
+    assert_true(tells("wrong: nginx-port: nothing listens on port 1 ") && !tells("nginx-address"));
+    nginx_tell("listen 1;", "https://hongbao.example:1");
+    assert_true(tells("wrong: nginx-address:") && tells("mend: base_url = http://hongbao.example:1\n"));
+    nginx_tell("listen 80; listen 1 ssl;", "https://hongbao.example");
+    assert_true(tells("wrong: nginx-address:") && tells("mend: base_url = https://hongbao.example:1\n"));
+    nginx_tell("listen 443 ssl;", "https://[::1]:8443");
+    assert_true(tells("mend: base_url = https://[::1]\n"));
+}
+
+static void a_body_that_nginx_refuses_is_told(void **state)
+{
+    (void)state;
+    nginx_tell("listen 1; client_max_body_size 16k;", "http://hongbao.example:1");
+    assert_false(tells("nginx-body"));
+    nginx_tell("listen 1; client_max_body_size 16383;", "http://hongbao.example:1");
+    assert_true(tells("wrong: nginx-body:") && tells("mend: body_bytes_max = 16383\n"));
+}
+
+/* ---- disks ---- */
+
+static void a_disk_without_room_is_told(void **state)
+{
+    (void)state;
+    doctor.redis_is_up = false;
+    (void)snprintf(config.nginx_counts_dir, sizeof config.nginx_counts_dir, "%s", folder);
+    (void)told(doctor_check_disks);
+    assert_true(!tells("wrong: ") && tells("not checked: disk-redis:") && tells("not checked: disk-mysql:"));
+    doctor.free_mib_min = 1 << 30;
+    (void)told(doctor_check_disks);
+    assert_true(tells("wrong: disk-logs: only ") && tells("mend: du -x -d 1 /tmp/hb-doctor-"));
+    assert_false(tells("wrong: disk-redis") || tells("wrong: disk-mysql"));
+}
+
+/* ---- processes ---- */
+
+/* What the doctor prints about a process that began with this program and these settings; those of now are 8. */
+static void process_tell(uint64_t program, uint64_t settings)
+{
+    int ready[2];
+    char byte;
+    (void)snprintf(config.metrics_file, sizeof config.metrics_file, "%s", in_folder("metrics"));
+    config.file_digest = 8;
+    assert_int_equal(pipe(ready), 0);
+    pid_t process = fork();
+    if (process == 0) {
+        metrics_process_with(program, settings);
+        if (metrics_open(config.metrics_file))
+            metrics_process_begin(METRICS_CARD);
+        (void)write(ready[1], "", 1);
+        for (;;)
+            (void)pause();
+    }
+    assert_true(process > 0);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)told(doctor_check_processes);
+    assert_int_equal(kill(process, SIGKILL), 0);
+    assert_int_equal(waitpid(process, NULL, 0), process);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    assert_int_equal(unlink(config.metrics_file), 0);
+}
+
+static void a_process_of_another_program_or_with_other_settings_is_told(void **state)
+{
+    (void)state;
+    process_tell(program_id(), 8);
+    assert_string_equal(printed, "");
+    process_tell(program_id() + 1, 8);
+    assert_true(tells("wrong: process-program:") && tells(": card ") && !tells("process-settings"));
+    process_tell(program_id(), 7);
+    assert_true(tells("wrong: process-settings:") && tells(": card ") && !tells("process-program"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -261,7 +395,14 @@ int main(void)
         TEST(a_secret_that_others_may_read_is_told),
         TEST(a_secret_that_somebody_typed_is_told),
         TEST(a_file_that_everybody_may_change_is_told),
+        TEST(of_an_installed_site_a_mend_is_a_command),
         TEST(a_certificate_is_judged_to_the_second),
+        TEST(a_certificate_for_another_host_is_told),
+        TEST(a_certificate_that_signs_itself_is_told),
+        TEST(base_url_is_compared_with_what_nginx_listens_on),
+        TEST(a_body_that_nginx_refuses_is_told),
+        TEST(a_disk_without_room_is_told),
+        TEST(a_process_of_another_program_or_with_other_settings_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
