@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
 #include "ops/rights.h"
@@ -108,20 +109,25 @@ static bool actual_read(struct doctor *d, const struct doctor_role *role, struct
     return true;
 }
 
-/* The options by which the client reaches the first address. */
+/* The options by which the administrator reaches the first address: of Debian's server root without a password; of a
+ * server that existed before the site only its administrator knows them. */
 static const char *mysql_options_text(struct doctor *d)
 {
     struct address_list list;
+    const bool is_of_others = d->is_service && check_mysql_unit(d->config) == NULL;
     if (address_list_read(str_from(d->config->mysql), &list) != NULL)
         return "";
     const struct address *first = &list.items[0];
-    return first->port == 0 ? finding_text(&d->found, "--socket=%s", first->name)
-                            : finding_text(&d->found, "--host=%s --port=%u --password", first->name, first->port);
+    const char *user = is_of_others ? "ADMINISTRATOR" : "root";
+    return first->port == 0
+               ? finding_text(&d->found, "--socket=%s --user=%s%s", first->name, user,
+                              is_of_others ? " --password" : "")
+               : finding_text(&d->found, "--host=%s --port=%u --user=%s --password", first->name, first->port, user);
 }
 
 const char *doctor_mariadb_client(struct doctor *d, const char *program)
 {
-    return finding_text(&d->found, "%s %s --user=root %s", program, mysql_options_text(d), d->config->mysql_database);
+    return finding_text(&d->found, "%s %s %s", program, mysql_options_text(d), d->config->mysql_database);
 }
 
 const char *doctor_mariadb(struct doctor *d, const char *statement)

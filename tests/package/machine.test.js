@@ -105,6 +105,17 @@ test('the whole flow works over TLS: register, deposit, send, open', async () =>
   await machine.run('hongbao', 'audit');
 });
 
+test('the id of an answer leads to its lines in the journal and in the log of nginx', async () => {
+  const answer = await curl('/login', '-i', '-d', 'username=nobody&password=a-wrong-password');
+  const [, id] = /^x-request-id: ([0-9a-f]{32})\r?$/m.exec(answer);
+  const lines = await poll('nginx has written its line', async () => {
+    const found = (await machine.try('hongbao', 'trace', id)).split('\n');
+    return found.length > 1 && found;
+  });
+  assert.match(lines[0], new RegExp(`role=auth .*event=login-refused .*request_id=${id}$`));
+  assert.deepEqual([lines.length, JSON.parse(lines[1]).uri], [2, '/login']);
+});
+
 test('the whole flow works in a browser', async () => {
   const browser = machine.spawn(process.execPath, join(ROOT, 'tests/package/browser.js'), HOST);
   const [code] = await once(browser, 'exit');

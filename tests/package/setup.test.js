@@ -298,6 +298,13 @@ test('a site in stores of others: setup tells their administrators what to run, 
   await machine.run('systemctl', 'stop', 'redis-server@shared');
   assert.match(await machine.try('hongbao', 'doctor'), /redis-down: [^\n]*\n +mend: start Redis, or set redis/);
   await machine.run('systemctl', 'start', 'redis-server@shared');
+  await mysqlAdmin('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
+  const mend = await poll('nothing else is wrong', async () => {
+    const { wrong } = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+    return wrong.length === 1 && wrong[0].name === 'mysql-flush' && wrong[0].mend;
+  });
+  assert.equal(await administratorsRun(`    ${mend}`), 1);
+  await poll('nothing is wrong', async () => /^0 wrong, 0 not checked$/m.test(await machine.try('hongbao', 'doctor')));
   const stores = await machine.try('systemctl', 'list-units', '--all', '--plain', '--no-legend', '--state=active,failed', 'redis-server@hongbao*', 'mariadb.service');
   assert.equal(stores, '');
 });
