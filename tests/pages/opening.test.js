@@ -114,6 +114,31 @@ test('the coin turns at least once, then the digits land, and only then the list
   await page.context().close();
 });
 
+test('on a desktop the digits land in the middle of the window, then they make room for the list', async () => {
+  const WIDTH_PX = 1280;
+  const page = await opened({ viewport: { width: WIDTH_PX, height: 800 } });
+  const { turn, land } = await times(page);
+  const places = (ms) => at(page, ms).then(() => page.evaluate(() => {
+    const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+    const [seal, detail, list] = ['.seal', '.detail', '[aria-labelledby=grabs]'].map(box);
+    const middle = ({ left, right }) => Math.round((left + right) / 2);
+    return { seal: middle(seal), detail: middle(detail), apart: detail.right < list.left, top: detail.top, wide: document.scrollingElement.scrollWidth };
+  }));
+  for (const ms of [turn, land]) {
+    const { seal, detail, top, wide } = await places(ms);
+    assert.deepEqual({ seal, detail, wide }, { seal: WIDTH_PX / 2, detail: WIDTH_PX / 2, wide: WIDTH_PX }, `${ms} ms`);
+    assert.ok(top > 150, `the card is ${top} px below the top`);
+  }
+  for (let ms = land; ms <= land + REST_MS; ms += 50) {
+    const { apart } = await places(ms);
+    const { list, rows } = await at(page, ms);
+    if (!apart) assert.deepEqual([list, ...rows], [0, ...rows.map(() => 0)], `${ms} ms`);
+  }
+  assert.equal((await places(land + REST_MS)).apart, true);
+  assert.deepEqual((await at(page, land + REST_MS)).rows, [1, 1, 1, 1]);
+  await page.context().close();
+});
+
 test('only transform and opacity move', async () => {
   const page = await opened();
   const moved = await page.evaluate(() => [...new Set(document.getAnimations()

@@ -1,0 +1,104 @@
+// A desktop: from 900 px on, the halves of a page stand side by side, below that one above the other; the order of the
+// HTML is the same. An envelope that is alone is in the middle of the window.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client, clientPage, launch, newUser, site } from '../e2e/support/site.js';
+import { LANGUAGES } from '../e2e/support/texts.js';
+import { layout } from './support/checks.js';
+import { buildScene } from './support/scene.js';
+import { LONGEST, sql } from './support/world.js';
+
+const WIDE = [1440, 900];
+const NARROW = [899, 390];
+const LAST_YEAR = new Date().getFullYear() - 1;
+const MIDDLE_PX = 12; // the footer may be some pixels higher or lower than the style sheet expects
+
+let browser;
+let scene;
+let id;
+before(async () => {
+  browser = await launch();
+  scene = await buildScene('zh-CN');
+  scene.stranger = (await newUser({ nickname: LONGEST.latin })).client;
+  scene.guest = new Client();
+  ({ id } = (await scene.viewer.get('/')).json.user);
+  const months = [1, 2, 3, 4].map((month) => `(${id}, ${LAST_YEAR}, ${month}, 2, ${month * 1000})`);
+  await sql(`INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ${months}`);
+});
+after(async () => {
+  await sql(`DELETE FROM user_month WHERE user_id = ${id} AND year = ${LAST_YEAR}`);
+  await browser?.close();
+});
+
+const list = '[aria-labelledby=grabs]';
+const rows = '[aria-labelledby=list_title]';
+// name: path, the visitor, a part on the left, a part on the right
+const PAGES = {
+  welcome: ['/', 'guest', '.envelope', '.prose'],
+  home: ['/', 'viewer', '.balance', '[aria-labelledby=received_title]'],
+  result: [(s) => s.opened, 'viewer', '.detail', list],
+  sent: [(s) => s.open, 'sender', '.share .qr', list],
+  'sold out': [(s) => s.finished, 'stranger', '.envelope', list],
+  records: ['/records/received', 'viewer', '.summary', rows],
+  'records of a year': [`/records/received?year=${LAST_YEAR}`, 'viewer', '.chart', rows],
+  wallet: ['/wallet', 'viewer', '.balance', '[aria-labelledby=entries_title]'],
+};
+
+async function visit(path, as, options) {
+  const page = await clientPage(browser, scene[as], { locale: 'zh-CN', reducedMotion: 'reduce', ...options });
+  await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+  return page;
+}
+
+const boxes = (page, ...selectors) => Promise.all(selectors.map((selector) => page.locator(selector).boundingBox()));
+const sideBySide = (a, b) => a.x + a.width <= b.x && b.y < a.y + a.height;
+const stacked = (a, b) => a.y + a.height <= b.y || b.y + b.height <= a.y;
+
+// The places that Tab visits, in its order: their left edges, without header and footer.
+const stops = (page) => page.evaluate(() => [...document.querySelectorAll('main :is(a, button, input, summary)')]
+  .filter((element) => element.checkVisibility() && !element.closest('.aside-links'))
+  .map((element) => element.getBoundingClientRect().left >= innerWidth / 2));
+
+for (const [name, [path, as, left, right]] of Object.entries(PAGES)) {
+  test(`two columns on a desktop, one on a phone: ${name}`, async () => {
+    const page = await visit(path, as, { viewport: { width: WIDE[0], height: 900 } });
+    for (const width of [...WIDE, ...NARROW]) {
+      await page.setViewportSize({ width, height: 900 });
+      const [a, b] = await boxes(page, left, right);
+      const holds = WIDE.includes(width) ? sideBySide : stacked;
+      assert.ok(holds(a, b), `${width} px: ${JSON.stringify([a, b])}`);
+      assert.deepEqual(await layout(page), [], `${width} px`);
+    }
+    await page.context().close();
+  });
+}
+
+for (const name of ['home', 'result', 'sent', 'wallet']) {
+  test(`Tab goes through the left column, then through the right one: ${name}`, async () => {
+    const [path, as] = PAGES[name];
+    const page = await visit(path, as, { viewport: { width: 1440, height: 900 } });
+    const found = await stops(page);
+    assert.ok(found.includes(true) || found.includes(false));
+    assert.deepEqual(found, [...found].sort((a, b) => a - b));
+    await page.context().close();
+  });
+}
+
+for (const [as, locale] of [['stranger', LANGUAGES[0]], ['guest', LANGUAGES[1]]]) {
+  test(`the envelope is in the middle of the window, for a ${as}`, async () => {
+    const page = await visit(scene.open, as, { locale });
+    for (const [width, height] of [[900, 800], [1280, 800], [1440, 900], [1920, 1080]]) {
+      await page.setViewportSize({ width, height });
+      const [box] = await boxes(page, '.envelope');
+      const off = { x: box.x + box.width / 2 - width / 2, y: box.y + box.height / 2 - height / 2 };
+      assert.ok(Math.abs(off.x) <= 1 && Math.abs(off.y) <= MIDDLE_PX, `${width}×${height}: ${JSON.stringify(off)}`);
+      assert.equal(await page.evaluate(() => document.scrollingElement.scrollHeight > innerHeight), false, 'no scrolling');
+    }
+    for (const width of NARROW) {
+      await page.setViewportSize({ width, height: 844 });
+      const [box] = await boxes(page, '.envelope');
+      assert.ok(Math.abs(box.x + box.width / 2 - width / 2) <= 1 && box.y < 100, `${width}: ${JSON.stringify(box)}`);
+    }
+    await page.context().close();
+  });
+}
