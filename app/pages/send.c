@@ -22,6 +22,8 @@
 #include "web/text.h"
 #include "web/view.h"
 
+enum { FUND_TRIES_MAX = 3 }; /* money may arrive after each of them */
+
 static void limits_model(struct exchange *x, struct model *m)
 {
     const struct config *c = x->app->stores.config;
@@ -213,16 +215,27 @@ static enum status opens_check(struct exchange *x, const struct send_order *orde
     return ST_INVALID;
 }
 
-/* Says how much is missing for this amount; 0.01 yuan when enough money has arrived meanwhile. */
-static enum status balance_short(struct exchange *x, int64_t amount_fen, struct form_errors *errors)
+/* fund_packet, and of a low balance how much is missing. When enough money has arrived meanwhile, it is tried again. */
+static enum status fund(struct exchange *x, const struct send_order *order, struct receivers *receivers,
+                        struct fund_packet *funded, struct form_errors *errors)
 {
+    struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
     int64_t balance_fen;
-    enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
-    if (st != ST_OK)
-        return st == ST_NOT_FOUND ? ST_CORRUPT : st;
-    int64_t missing_fen = amount_fen > balance_fen ? amount_fen - balance_fen : 1;
-    form_fail_with(errors, "amount", "text/balance_short", text_number(x, money_text(x->arena, missing_fen)));
-    return ST_OK;
+
+    for (int tries = 0; tries < FUND_TRIES_MAX; tries++) {
+        enum status st = fund_packet(&x->app->stores, x->arena, sender, receivers, order, x->now_ms, funded);
+        if (st != ST_OK || funded->result != FUND_BALANCE_SHORT)
+            return st;
+        st = ledger_balance(x->app->stores.db, x->arena, sender.id, &balance_fen);
+        if (st != ST_OK)
+            return st == ST_NOT_FOUND ? ST_CORRUPT : st;
+        if (balance_fen < order->amount_fen) {
+            struct str missing = money_text(x->arena, order->amount_fen - balance_fen);
+            form_fail_with(errors, "amount", "text/balance_short", text_number(x, missing));
+            return ST_OK;
+        }
+    }
+    return ST_CONFLICT;
 }
 
 /* Where the missing money can be had, and the way back to this form. */
@@ -256,10 +269,7 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
         *confirming = true;
         return ST_OK;
     }
-    struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
-    st = fund_packet(&x->app->stores, x->arena, sender, &receivers, order, x->now_ms, funded);
-    if (st == ST_OK && funded->result == FUND_BALANCE_SHORT)
-        st = balance_short(x, order->amount_fen, errors);
+    st = fund(x, order, &receivers, funded, errors);
     if (st == ST_OK && funded->result == FUND_OTHER_ORDER)
         form_fail(errors, "request_key", "text/request_key_used");
     return st == ST_OK && errors->count > 0 ? ST_INVALID : st;
