@@ -50,6 +50,11 @@ static bool is_forgotten(struct exchange *x, struct str username, uint64_t numbe
     return !read || (int64_t)(number >> RANDOM_BITS) < forgotten_ms;
 }
 
+bool known_device_used(const struct exchange *x)
+{
+    return exchange_cookie(x, STR(COOKIE)).len > 0;
+}
+
 struct str known_device_number(struct exchange *x, struct str username)
 {
     struct str key;

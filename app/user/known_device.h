@@ -11,11 +11,15 @@
 #ifndef HB_USER_KNOWN_DEVICE_H
 #define HB_USER_KNOWN_DEVICE_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/status.h"
 #include "io/redis.h"
 #include "web/exchange.h"
 
+/* True: somebody has logged in with this browser within a year. */
+bool known_device_used(const struct exchange *x);
 /* The number of the device when its cookie is right for this user, in hex: a slice of the request. STR_NONE: a new
  * device, also when Redis does not answer. Blocks when the cookie is right. */
 struct str known_device_number(struct exchange *x, struct str username);

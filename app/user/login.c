@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "user/account.h"
 #include "user/invitation.h"
+#include "user/known_device.h"
 #include "user/login_limits.h"
 #include "user/pages_internal.h"
 #include "user/passkey_page.h"
@@ -45,7 +46,8 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
     invitation_model(x, m, next);
-    value_page_bool(m, &m->root, "expired", form_get(&x->query, "expired", NULL).len > 0);
+    bool expired = form_get(&x->query, "expired", NULL).len > 0;
+    value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
     value_page_text(m, &m->root, "recovery_url", next_url(x->arena, "/login/recovery", next));
 }

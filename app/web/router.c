@@ -221,7 +221,7 @@ static void answer_login_needed(struct exchange *x)
         return;
     }
     /* After the login, a GET is repeated. A POST can't be repeated, so the page that it belongs to is shown, with what
-     * was typed; its visitor was logged in before. When the address is too long, the home page is shown. */
+     * was typed; the login page says that the session has ended. When the address is too long, home is shown. */
     bool posted = x->method == METHOD_POST;
     struct str next = posted ? kept_form_url(x) : x->target;
     if (origin_path_is_local(next))

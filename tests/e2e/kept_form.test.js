@@ -56,6 +56,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.goto(`${site.url}/send`);
     await fill(page);
     await page.context().clearCookies();
+    await page.context().addCookies([{ name: 'device', value: client.cookie('device'), url: site.url }]);
     await press(page, 'main button.wide');
     assert.equal(new URL(page.url()).pathname, '/login');
     assert.equal(await page.innerText('[role=status]'), words('zh-CN', 'login_expired'));
@@ -155,6 +156,15 @@ test('a balance that is too low says what is missing, and the way to it leads ba
   const foreign = await client.postHtml('/wallet/deposit', { amount: '1', next: 'https://evil.example/' });
   assert.equal(foreign.headers.get('location'), '/wallet');
   await page.context().close();
+});
+
+test('who never logged in here is not told that the login has ended', async () => {
+  const { client } = await newUser();
+  const used = new Client({ device: client.cookie('device') });
+  const told = async (visitor, path) => (await visitor.getHtml(path)).text.includes(words('zh-CN', 'login_expired'));
+  assert.equal(await told(used, '/login?expired=1'), true);
+  assert.equal(await told(used, '/login'), false);
+  assert.equal(await told(new Client(), '/login?expired=1'), false);
 });
 
 test('the address of a form that was posted leads a reader to its page', async () => {
