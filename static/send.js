@@ -25,6 +25,19 @@
         .replace(/[。．]/g, '.').replace(/^[¥￥]\s*|\s*\u5143$/g, '').replace(/，/g, ',')
         .replace(/^\d{1,3}(?:,\d{3})+(?=\.|$)/, function (n) { return n.replace(/,/g, ''); });
     };
+    var money = function (fen) {
+      var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
+      return yuan + '.' + ('0' + fen % 100).slice(-2);
+    };
+    /* What the server would refuse: a share that is too large, or more money than there is. */
+    var over = form.querySelector('[data-over]');
+    var told = function (fen, shares) {
+      var word = function (name) { return over.getAttribute('data-' + name); };
+      var short = fen - word('balance-fen'), text = '';
+      if (shares && fen > word('share-fen') * shares) text = word('share');
+      else if (short > 0) text = word('balance').replace('~', money(short));
+      if (over.textContent !== text) over.textContent = text;
+    };
     var ask = form.elements.count.placeholder;
     var show = function () {
       var names = new Set(form.elements.to.value.toLowerCase().split(/[\s,，、;；]+/).filter(Boolean)).size;
@@ -35,9 +48,20 @@
         var count = ascii(form.elements.count.value) || String(names);
         fen *= /^\d{1,6}$/.test(count) ? +count : 0;
       }
-      var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
-      out.textContent = yuan + '.' + ('0' + fen % 100).slice(-2);
+      out.textContent = money(fen);
+      told(fen, form.elements.kind.value === 'exclusive' ? 1 : +ascii(form.elements.count.value) || names);
     };
+    /* Characters as a reader counts them, as soon as there are some. */
+    var greeting = form.elements.greeting, counter = form.querySelector('[data-count]');
+    var count = function () {
+      var typed = greeting.value.trim(), most = +counter.getAttribute('data-count');
+      if (!window.Intl || !Intl.Segmenter) return;
+      var length = Array.from(new Intl.Segmenter().segment(typed)).length;
+      counter.textContent = length ? length + '/' + most : '';
+      counter.className = length > most ? 'wrong' : '';
+    };
+    greeting.addEventListener('input', count);
+    count();
     /* The cover's own greeting is used when the sender writes none. */
     var cover = form.querySelector('[data-cover]');
     var wrap = function () {

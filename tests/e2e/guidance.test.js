@@ -153,3 +153,35 @@ test('an amount with a sign or with commas is what it says, on the page, too', a
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '￥1.50元', count: '1' });
   assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.amount_fen, 150);
 });
+
+test('what the server would refuse is told while it is typed, and how long the greeting is', async () => {
+  const { client } = await newUser({ yuan: '10' });
+  const page = await clientPage(browser, client, { locale: 'en' });
+  await page.goto(`${site.url}/send`);
+  const told = () => page.innerText('[data-over]');
+  await page.fill('[name=amount]', '1205.5');
+  assert.equal(await told(), words('en', 'over_balance').replace('~', '1,195.50'));
+  await page.fill('[name=count]', '6');
+  assert.match(await told(), /^At most ¥200 per share$/);
+  await page.fill('[name=amount]', '10');
+  assert.equal(await told(), '');
+  const counter = page.locator('[data-count]');
+  assert.equal(await counter.textContent(), '');
+  await page.fill('[name=greeting]', `好👨‍👩‍👧‍👦${'x'.repeat(23)}`);
+  assert.deepEqual([await counter.textContent(), await counter.getAttribute('class')], ['25/25', '']);
+  await page.fill('[name=greeting]', 'x'.repeat(26));
+  assert.deepEqual([await counter.textContent(), await counter.getAttribute('class')], ['26/25', 'wrong']);
+  await page.context().close();
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`a refused form has the focus on its summary, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+    const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
+    await page.goto(`${site.url}/register`);
+    await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]')]);
+    assert.equal(await page.locator('.errors:focus').count(), 1);
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator('.errors a:focus').count(), 1);
+    await page.context().close();
+  });
+}

@@ -34,6 +34,14 @@ async function refuse(page) {
   await page.waitForSelector('[role=alert]');
 }
 
+async function sendToViewer(page, scene) {
+  await kind('exclusive')(page);
+  await page.fill('[name=to]', scene.viewerName);
+  await page.fill('[name=amount]', '52');
+  await page.click('main button[type=submit]');
+  await page.waitForSelector('.confirm');
+}
+
 async function unfoldAll(page) {
   await fillIn(page);
   await page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
@@ -50,10 +58,12 @@ const PAGES = {
   welcome: { path: '/' },
   register: { path: '/register', act: refuse },
   'logged-out': { path: at('open') },
+  invited: { path: (scene) => `/login?next=${encodeURIComponent(scene.open)}` },
   home: { as: 'viewer', path: '/' },
   send: { as: 'sender', path: '/send', act: fillIn },
   options: { as: 'sender', path: '/send', act: unfoldAll },
   exclusive: { as: 'sender', path: '/send', act: kind('exclusive') },
+  confirm: { as: 'sender', path: '/send', act: sendToViewer },
   share: { as: 'sender', path: at('open') },
   envelope: { as: 'viewer', path: at('open') },
   result: { as: 'viewer', path: at('opened') },
@@ -69,9 +79,9 @@ const every = Object.keys(PAGES);
 const LOOKS = [
   { names: every, language: 'zh-CN', width: 390, scheme: 'light' },
   { names: ['home', 'send', 'envelope', 'result', 'records'], language: 'zh-CN', width: 390, scheme: 'dark' },
-  { names: ['welcome', 'send', 'result', 'records', 'wallet'], language: 'en', width: 390, scheme: 'light' },
+  { names: ['welcome', 'invited', 'send', 'confirm', 'result', 'records', 'wallet'], language: 'en', width: 390, scheme: 'light' },
   { names: ['home', 'options', 'exclusive', 'share', 'envelope', 'finished'], language: 'en', width: 320, scheme: 'light' },
-  { names: ['welcome', 'envelope', 'finished', 'screen', 'records'], language: 'zh-CN', width: 1280, scheme: 'light' },
+  { names: ['welcome', 'home', 'share', 'envelope', 'result', 'finished', 'screen', 'records'], language: 'zh-CN', width: 1280, scheme: 'light' },
 ];
 const fileOf = (name, { language, width, scheme }) => `${name}-${language}-${width}-${scheme}.png`;
 
@@ -95,7 +105,7 @@ async function takePicture({ path, as, act }, { language, width, scheme, height,
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
-  await act?.(page);
+  await act?.(page, scene);
   if (!natural) await freeze(page);
   await page.evaluate(() => document.activeElement.blur());
   const picture = decode(await page.screenshot({ fullPage: !height, animations: 'disabled', caret: 'hide' }));

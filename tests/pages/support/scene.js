@@ -9,8 +9,9 @@ const NAMES = {
   en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!', thanks: 'Thank you, Alice!' },
 };
 
-// Returns { sender, viewer: clients; open, opened, finished, draw, screen: paths }. The viewer has a share of each packet
-// except the open one. draw (only with withDraw) is a random lucky packet, for pictures that are not compared.
+// Returns { sender, viewer: clients; viewerName: the viewer's username; open, opened, finished, draw, screen: paths }. The
+// viewer has a share of each packet except the open one. draw (only with withDraw) is a random lucky packet, for pictures
+// that are not compared.
 export async function buildScene(language, { withDraw = false } = {}) {
   const { greeting, thanks, ...names } = NAMES[language];
   const sender = await newUser({ nickname: names.sender, yuan: '2000' });
@@ -33,7 +34,7 @@ export async function buildScene(language, { withDraw = false } = {}) {
   }
   if (draw) await viewer.client.post(`${draw}/thanks`, { text: thanks });
   const screen = (await sender.client.get(finished)).json.screen_url;
-  return { sender: sender.client, viewer: viewer.client, open, opened, finished, draw, screen };
+  return { sender: sender.client, viewer: viewer.client, viewerName: viewer.username, open, opened, finished, draw, screen };
 }
 
 // Runs in the page.
@@ -59,7 +60,7 @@ function makeStill() {
   all('.avatar', (avatar) => {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
-  all('.chip small', (username) => { username.textContent = 'username'; });
+  all('.chip small, .confirm h1 bdi + bdi', (username) => { username.textContent = 'username'; });
   // People of the same second come in any order.
   all('.chips', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
   all('.facts dd', (fact) => { if (/\(\S+\)$/.test(fact.textContent)) fact.lastChild.data = ' (username)'; });

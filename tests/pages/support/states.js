@@ -148,7 +148,7 @@ const sending = [
   { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
   { name: 'send smallest share', as: 'sender', path: '/send', post: smallShare, status: 422 },
-  { name: 'send to one, to be confirmed', as: 'sender', path: '/send', post: (w) => ({ kind: 'exclusive', amount: '52', to: w.wideName, greeting: LONGEST.emoji }) },
+  { name: 'send to one, to be confirmed', as: 'sender', path: '/send', post: (w) => ({ kind: 'exclusive', amount: '52', to: w.wideName, greeting: LONGEST.emoji, confirmed: '' }) },
   { name: 'send to nobody', as: 'rtl', path: '/send', post: toNobody, status: 422 },
   { name: 'send to several nobodies', as: 'rtl', path: '/send', post: toSomeNobodies, status: 422 },
 ];
