@@ -112,12 +112,15 @@ bool settle_is_searching(const struct settle *s, const struct settle_partition *
 
 static enum status pass_group(struct settle *s, uint32_t first, uint32_t count, uint64_t *events)
 {
-    enum status failed = settle_read(s, first, count);
+    const enum status read = settle_read(s, first, count);
+    enum status failed = read;
     for (uint32_t i = first; i < first + count; i++) {
         uint64_t settled;
         enum status st = settle_away_take(s, i, settle_commit(s, &s->partitions[i], &settled));
         *events += settled;
-        if (st == ST_OK && !settle_is_away(s, i))
+        /* A server whose replicas do not confirm the read may have grabs that are lost: by the position they would be
+         * shown as settled. */
+        if (st == ST_OK && read == ST_OK && !settle_is_away(s, i))
             st = settle_away_take(s, i, settle_publish(s, &s->partitions[i]));
         if (failed == ST_OK)
             failed = st;

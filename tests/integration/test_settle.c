@@ -2,10 +2,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
+#include <time.h>
+
 #include "base/array.h"
+#include "base/clock.h"
 #include "io/metrics.h"
 #include "live/event.h"
 #include "live/fence.h"
@@ -18,9 +22,10 @@
 #include "settle/read.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
+#include "support/test_services.h"
 #include "test_settle_fixture.h"
 
-enum { HOUR_MS = 3600000 };
+enum { HOUR_MS = 3600000, RECONNECT_MS = 60000 };
 
 /* Reads and commits the packet's partition once without publishing, as a worker that dies after the commit. */
 static uint64_t commit_only(struct world *w, uint64_t packet_id)
@@ -71,6 +76,43 @@ static void the_position_is_published_and_the_stream_is_trimmed(void **state)
     assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &settled));
     assert_int_equal(live_event_id_compare(settled, world_partition(&w, id)->last), 0);
     assert_int_equal(world_redis(&w, id, "XLEN {ev}"), 1); /* the cursor's own entry stays */
+    world_end(&w);
+}
+
+/* Sets redis_replicas of the worker, which reads it at each connection. */
+static void replicas_set(struct world *w, const char *replicas)
+{
+    const struct timespec pause = { .tv_nsec = 10000000 };
+    const int64_t until_ms = clock_monotonic_ms() + RECONNECT_MS;
+    struct config *settler = test_services_config(w->settler);
+    (void)snprintf(settler->redis_replicas, sizeof settler->redis_replicas, "%s", replicas);
+    (void)world_redis(w, 0, "CLIENT KILL TYPE normal SKIPME yes");
+    while (redis_ping(w->settler->stores.redis) != ST_OK && clock_monotonic_ms() < until_ms)
+        nanosleep(&pause, NULL);
+}
+
+/* The worker's Redis may be a primary that was cut off: by the position its lost grabs would be shown as settled. */
+static void no_position_is_published_where_no_replica_confirms(void **state)
+{
+    struct world w;
+    uint64_t events;
+    (void)state;
+    world_begin(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 2, HOUR_MS, -1);
+    (void)world_grab(&w, id, 1);
+    assert_int_equal(world_drain(&w), 1);
+    assert_int_equal(world_redis(&w, id, "DEL {se}"), 1);
+    replicas_set(&w, "1");
+    world_restart_worker(&w);
+
+    assert_int_equal(settle_pass(w.settle, &events), ST_UNAVAILABLE);
+    assert_true(world_partition(&w, id)->cursor_loaded);
+    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 0);
+
+    replicas_set(&w, "0");
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(world_redis(&w, id, "EXISTS {se}"), 1);
+    world_audit_clean(&w);
     world_end(&w);
 }
 
@@ -788,6 +830,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grabs_become_rows_money_and_totals),
         cmocka_unit_test(the_position_is_published_and_the_stream_is_trimmed),
+        cmocka_unit_test(no_position_is_published_where_no_replica_confirms),
         cmocka_unit_test(a_batch_replayed_after_a_crash_is_settled_once),
         cmocka_unit_test(a_worker_that_read_before_another_settled_writes_nothing),
         cmocka_unit_test(two_workers_share_the_partitions),
