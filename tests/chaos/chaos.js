@@ -100,7 +100,8 @@ async function compare(instance, run, site, users) {
   for (let i = 0; i < COMPARISONS_MAX && shown?.blames.length !== 0; i++) {
     run.facts = await readFacts(instance);
     const sample = run.facts.packets.filter(({ id, sender_id }) => publicIds.has(id) && ids.has(sender_id)).slice(-SAMPLE);
-    shown = await checkPages({ site, users, facts: run.facts, sample, publicIds });
+    const balanceNow = async (id) => Number((await instance.sql(`SELECT balance_fen FROM account WHERE id = ${id}`))[0][0]);
+    shown = await checkPages({ site, users, facts: run.facts, sample, publicIds, balanceNow });
   }
   const verdict = judge(operations, run.facts, ids);
   run.pages += shown.pages;

@@ -9,6 +9,7 @@
 import { PARTITIONS } from './deployment.js';
 
 const DEMO_FEN = 100_000;
+const WALLET_READS_MAX = 5;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -324,9 +325,21 @@ export function publicIdsOf(operations) {
   return new Map(operations.filter(({ packet }) => packet).map(({ packet }) => [packetNumber(packet), packet]));
 }
 
+// What the wallet page of a user shows, and the balance in the table when they differ: { status, shown, fen }; null: they
+// agree. A refund may come between the two reads, so both are read again.
+async function walletDifference(site, user, fen, balanceNow) {
+  for (let reads = 1; ; reads++) {
+    const { status, json } = await site.get('/wallet', user.cookie);
+    if (json?.balance_fen === fen) return null;
+    if (reads === WALLET_READS_MAX) return { status, shown: json?.balance_fen, fen };
+    fen = await balanceNow(user.id);
+  }
+}
+
 // Compares pages with the tables, once everything is settled. sample: packets whose page is read as their sender.
-// Returns { pages, blames }: the number of pages read, and the violations.
-export async function checkPages({ site, users, facts, sample, publicIds }) {
+// balanceNow(id): the balance of a wallet in the table. Returns { pages, blames }: the number of pages read, and the
+// violations.
+export async function checkPages({ site, users, facts, sample, publicIds, balanceNow }) {
   const blames = [];
   const blame = (packet, text) => blames.push({ kind: 'broken', packet, text });
   const balance = new Map(facts.wallets.map((wallet) => [wallet.id, wallet.balance_fen]));
@@ -335,10 +348,8 @@ export async function checkPages({ site, users, facts, sample, publicIds }) {
   const year = (ms) => new Date(ms + 8 * 3_600_000).getUTCFullYear(); // Asia/Shanghai
   let pages = 0;
   for (const user of users) {
-    const wallet = await site.get('/wallet', user.cookie);
-    if (wallet.json?.balance_fen !== balance.get(user.id)) {
-      blame(undefined, `the wallet page of user ${user.id} (${wallet.status}) shows ${wallet.json?.balance_fen} fen of ${balance.get(user.id)}`);
-    }
+    const wallet = await walletDifference(site, user, balance.get(user.id), balanceNow);
+    if (wallet) blame(undefined, `the wallet page of user ${user.id} (${wallet.status}) shows ${wallet.shown} fen of ${wallet.fen}`);
     const records = await site.get('/records/received', user.cookie);
     const grabs = (received.get(user.id) ?? []).filter(({ packet_id, grabbed_ms }) => year(grabbed_ms) === records.json?.year
       && !returned.has(`${packet_id} ${user.id}`));

@@ -153,15 +153,16 @@ test('thanks are refused for want of a share only after a return', () => {
 });
 
 // Compares the pages, which show this share, with the tables.
-async function pagesOf({ facts }, share) {
+// now: the balance in the table when it is read again.
+async function pagesOf({ facts }, share, { shown = 100_012, now = 100_012 } = {}) {
   const pages = {
-    '/wallet': { balance_fen: 100_012 },
+    '/wallet': { balance_fen: shown },
     '/records/received': { year: 2026, total_fen: 0, count: 0 },
     [`/p/${PACKET}`]: { grabs: [{ share_no: 0, user: { id: 10002 }, amount_fen: 12, returned: false, thanks: 'hi', ...share }], next: null },
   };
   const site = { get: (path) => ({ status: 200, json: pages[path] }) };
   facts.grabs[0].grabbed_ms = 0; // in another year
-  const { blames } = await checkPages({ site, users: [{ id: GRABBER }], facts, sample: facts.packets, publicIds: new Map([[NUMBER, PACKET]]) });
+  const { blames } = await checkPages({ site, users: [{ id: GRABBER }], facts, sample: facts.packets, publicIds: new Map([[NUMBER, PACKET]]), balanceNow: () => now });
   return blames;
 }
 test('a page that differs from the tables is broken', async () => {
@@ -171,6 +172,12 @@ test('a page that differs from the tables is broken', async () => {
   for (const share of [{ thanks: null }, { thanks: 'ho' }, { returned: true }, { amount_fen: 13 }, { user: { id: 10003 } }, { share_no: 1 }]) {
     assert.equal((await pagesOf(run, share)).length, 1, JSON.stringify(share));
   }
+});
+test('a wallet page that differs from the table is broken, unless a refund came between the two reads', async () => {
+  const run = example();
+  thanked(run);
+  assert.deepEqual(await pagesOf(run, {}, { shown: 100_030, now: 100_030 }), []);
+  assert.equal((await pagesOf(run, {}, { shown: 100_030, now: 100_012 })).length, 1);
 });
 
 test('an end that was told and is not there is lost', () => finds('lost', ({ operations, facts, ask }) => {
