@@ -19,7 +19,8 @@ enum {
     AVOID_MS = 10000,     /* one of several servers, after it failed */
     IDLE_CHECK_MS = 20,   /* a connection unused for longer is tested before its next use */
     LOCK_WAIT_S = 3,
-    IDLE_TRANSACTION_S = 60, /* longer than the program ever works between two statements of a transaction */
+    IDLE_TRANSACTION_S = 4, /* longer than the program works between two statements of a transaction, and short, as a
+                               machine that is cut off keeps its locks for so long */
 };
 
 void db_connection_close(struct db *db)

@@ -197,7 +197,7 @@ static void a_session_is_strict_utc_and_read_committed(void **state)
     assert_int_equal(db_query(db, arena, &rows, "SHOW SESSION VARIABLES LIKE 'idle_transaction_timeout'", NULL, 0),
                      ST_OK);
     if (rows.count > 0)
-        assert_int_equal(db_cell_u64(&rows, 0, 1), 60);
+        assert_int_equal(db_cell_u64(&rows, 0, 1), 4);
 }
 
 /* ---- errors ---- */
