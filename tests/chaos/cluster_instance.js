@@ -122,6 +122,18 @@ export class ClusterInstance extends Deployment {
     return Object.keys(roles).filter((name) => roles[name].startsWith('primary'));
   }
 
+  // A replica becomes the primary, as an operator has it done.
+  async failover() {
+    if (this.profile === 'sentinel') {
+      const [sentinel] = this.names('sentinel');
+      await this.do('on', sentinel, 'redis-cli', '-e', '-h', this.#machines[sentinel].address, '-p', '26379', 'SENTINEL', 'FAILOVER', 'hongbao');
+      return;
+    }
+    const roles = await this.roles();
+    const replica = this.names('redis').find((name) => roles[name].startsWith('replica'));
+    await this.do('on', replica, 'redis-cli', '-e', '-s', this.#socket(replica, 'redis'), 'CLUSTER', 'FAILOVER');
+  }
+
   // ---- stores and program ----
 
   #socket(machine, name) {

@@ -4,6 +4,8 @@ import { pause, poll } from './deployment.js';
 
 const REST_MS = 15_000; // until a replica has taken over, or a node has what it has missed
 const WELL_S = 120;
+const SLOW_STOPPED_MS = 90;
+const SLOW_RUNNING_MS = 10;
 
 // The kind of the machines that a fault is about: of settle1, the worker of app1, too.
 const kindOf = (target) => target.replace(/[0-9+].*/, '').replace('settle', 'app');
@@ -28,6 +30,16 @@ async function cut(instance, machines, for_ms) {
   await instance.do('cut', ...machines);
   await pause(for_ms);
   await instance.do('heal');
+}
+
+// All processes of the machine get a tenth of the time.
+async function slow(instance, machine, for_ms) {
+  for (const end = Date.now() + for_ms; Date.now() < end;) {
+    instance.signalAll(machine, 'SIGSTOP');
+    await pause(SLOW_STOPPED_MS);
+    instance.signalAll(machine, 'SIGCONT');
+    await pause(SLOW_RUNNING_MS);
+  }
 }
 
 // One settle worker does all the work: those of the other machines are stopped, and go on later as if nothing had
@@ -69,6 +81,9 @@ export function clusterFaults(profile) {
       await pause(for_ms);
       instance.signalAll(target, 'SIGCONT');
     }),
+    slow: faultOf(machines, [2000, 12_000], (instance, { target, for_ms }) => slow(instance, target, for_ms)),
+    // An operator makes a replica the primary while both are well.
+    failover: faultOf(['redis'], [0, 0], (instance) => instance.failover()),
     // The machine sees nobody.
     cut: faultOf(machines, [500, 15_000], (instance, { target, for_ms }) => cut(instance, [target], for_ms)),
     // A store and a machine of the site, with its settle worker, see only each other.
