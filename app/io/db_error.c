@@ -17,6 +17,8 @@ enum {
     ER_MYSQL_CHECK_DUP_NAME = 3822,
     ER_MYSQL_CONSTRAINT_NOT_FOUND = 3940,
     ER_MYSQL_CLIENT_TIMEOUT = 4031,
+    ER_MYSQL_QUERY_TIMEOUT = 3024,
+    ER_MARIADB_STATEMENT_TIMEOUT = 1969,
     ER_MARIADB_CONNECTION_KILLED = 1927,
     /* Signalled by the routines of the ledger (sql/migrations). */
     ER_ROUTINE_REFUSED = 31001,
@@ -57,7 +59,8 @@ enum status db_error_status(unsigned int code, const char *message)
     case ER_LOCK_DEADLOCK:
     case ER_LOCK_WAIT_TIMEOUT:
     case ER_LOCK_TABLE_FULL:
-    case ER_CHECKREAD: /* snapshot isolation: the row has changed since it was read */
+    case ER_CHECKREAD:         /* snapshot isolation: the row has changed since it was read */
+    case ER_TABLE_DEF_CHANGED: /* a migration has changed the table since the snapshot */
     case ER_MYSQL_LOCK_NOWAIT: return ST_CONFLICT;
     case ER_ROUTINE_REFUSED:
     case ER_MARIADB_CONSTRAINT_FAILED:
@@ -81,7 +84,9 @@ enum status db_error_status(unsigned int code, const char *message)
     case ER_CANT_CREATE_THREAD:
     case ER_OUTOFMEMORY:
     case ER_OUT_OF_SORTMEMORY:
-    case ER_OUT_OF_RESOURCES: return ST_UNAVAILABLE;
+    case ER_OUT_OF_RESOURCES:
+    case ER_MYSQL_QUERY_TIMEOUT: /* a time limit that an operator has set on the server */
+    case ER_MARIADB_STATEMENT_TIMEOUT: return ST_UNAVAILABLE;
     default: return ST_CORRUPT;
     }
 }
