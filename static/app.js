@@ -40,11 +40,26 @@
     }));
   };
 
+  /* A coin pressed without a network waits for it; the browser would lead to a page of its own. */
+  var press_wait = function (text, then) {
+    var main = document.querySelector('main'), notice = main.querySelector('.offline') || main.appendChild(document.createElement('p'));
+    notice.className = 'offline';
+    notice.setAttribute('role', 'status');
+    notice.textContent = text;
+    addEventListener('online', function () { notice.textContent = ''; then(); }, { once: true });
+  };
+
   /* Each form is sent once. The browser sends it by itself, so the coin turns until the answer arrives. */
   all('form[data-open], form[data-once]', function (form) {
-    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
+    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, waits = false;
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
+      if (form.hasAttribute('data-offline') && navigator.onLine === false) {
+        event.preventDefault();
+        if (!waits) press_wait(form.getAttribute('data-offline'), function () { waits = false; button.click(); });
+        waits = true;
+        return;
+      }
       sent = true;
       if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');

@@ -155,6 +155,23 @@ async function pressInVain(page) {
   await poll('the page of the browser', () => page.url().startsWith('chrome-error:'));
 }
 
+for (const language of LANGUAGES) {
+  test(`a coin pressed without a network waits for it, and then opens the packet, ${language}`, async () => {
+    const path = await packet();
+    const { page } = await visit(receiver, path, language);
+    await page.context().setOffline(true);
+    await page.click('button.coin');
+    await page.click('button.coin');
+    await poll('the page says that it waits', async () => await page.textContent('main > .offline') === words(language, 'open_offline'));
+    assert.equal(page.url(), net.url + path);
+    assert.equal(await taken(path), 0);
+    await page.context().setOffline(false);
+    await page.waitForSelector('.result');
+    assert.equal(await taken(path), 1);
+    await page.context().close();
+  });
+}
+
 test('a share pressed without a network is taken when it is pressed again, once', async () => {
   const path = await packet();
   const { page } = await visit(receiver, path);

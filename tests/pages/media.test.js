@@ -1,4 +1,4 @@
-// Media features: no motion for visitors who prefer reduced motion, and on paper the content without controls.
+// What a visitor's device asks for: no motion, large letters, and paper, which shows the content without controls.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, site } from '../e2e/support/site.js';
@@ -42,6 +42,22 @@ test('the coin turns and the digits roll, but not for visitors who prefer reduce
   assert.ok(lively.turning > 0 && lively.fresh > 0, JSON.stringify(lively));
   assert.deepEqual(await motions('viewer', 'reduce'), { turning: 0, fresh: 0 });
 });
+
+const LARGE = [['home', '/', 'viewer'], ['envelope', (s) => s.open, 'viewer'], ['result', (s) => s.opened, 'viewer'], ['send', '/send', 'sender'],
+  ['records', '/records/received', 'viewer'], ['wallet', '/wallet', 'sender'], ['account', '/account', 'sender']];
+
+for (const [name, path, as] of LARGE) {
+  test(`letters of twice the size fit: ${name}`, async () => {
+    const page = await visit(typeof path === 'function' ? path(scene) : path, as);
+    const size = () => page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
+    const usual = await size();
+    await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; }); // as the browser's setting does
+    assert.equal(await size(), 2 * usual);
+    const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(width <= window, `the page is ${width} px wide`);
+    await page.context().close();
+  });
+}
 
 const PRINTED = [
   ['home', '/', 'viewer', ['h1', '.balance .money', '.rows time']],
