@@ -62,7 +62,7 @@ function makeStill() {
   });
   all('.chip small, .confirm h1 bdi + bdi', (username) => { username.textContent = 'username'; });
   // People of the same second come in any order.
-  all('.chips', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
+  all('.chips:not(:has([data-amount]))', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
   all('.facts dd', (fact) => { if (/\(\S+\)$/.test(fact.textContent)) fact.lastChild.data = ' (username)'; });
   all('.facts code', (code) => { code.textContent = code.textContent.replace(/\S/g, '0'); });
   all('.command code', (code) => { code.textContent = code.textContent.replace(/(?<=receipt-)[0-9a-z]{26}/, '059y04m98019223rqxh10bk9nx'); });
