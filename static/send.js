@@ -29,7 +29,7 @@
       var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
       return yuan + '.' + ('0' + fen % 100).slice(-2);
     };
-    /* What the server would refuse: a share that is too large, or more money than there is. */
+    /* Says that the server would refuse a share above the limit, or an amount above the balance. */
     var over = form.querySelector('[data-over]');
     var told = function (fen, shares) {
       var word = function (name) { return over.getAttribute('data-' + name); };

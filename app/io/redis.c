@@ -205,7 +205,7 @@ static void queue_route(struct redis *r, int64_t deadline_ms)
  * */
 static bool queue_is_flight(const struct redis *r)
 {
-    bool wait = r->replicas > 0;
+    bool wait = redis_confirms(r);
     for (size_t i = 0; i < r->count; i++)
         if (r->pending[i].node == NULL || r->pending[i].node != r->pending[0].node || (wait && r->pending[i].confirm))
             return false;

@@ -284,14 +284,14 @@ static void sockets_check(const struct config *config, struct findings *found)
     addresses_check("mysql-socket", "mysql", config->mysql, check_mysql_unit(config), found);
 }
 
-/* What lets the processes write the counters. error: why this one may not. */
+/* The command that lets the processes write the file of counters. error: the errno of this process's try. */
 static const char *metrics_mend(const struct config *config, const char *folder, int error, struct findings *found)
 {
     const char *file = config->metrics_file;
     if (error == EROFS && check_is_service(config))
         return finding_text(found, "mount -o remount,rw \"$(findmnt -n -o TARGET -T %s)\"", file);
     if (check_is_service(config))
-        return "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'";
+        return CHECK_COUNTERS_MEND;
     return error == ENOENT ? finding_text(found, "mkdir -p %s, writable for the group of all processes", folder)
                            : finding_text(found, "chmod 0660 %s, in the group of all processes", file);
 }

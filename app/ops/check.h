@@ -26,7 +26,10 @@ bool check_is_service(const struct config *config);
 const char *check_setting_mend(const struct config *config, struct findings *found, const char *name,
                                const char *value);
 
-/* What installs a package on the installed service: why tells which one. NULL: memory was lacking. */
+/* The command that makes the file of counters of the installed service anew. */
+#define CHECK_COUNTERS_MEND "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'"
+
+/* The command that installs a package over the installed one. why: which package it is. NULL: memory was lacking. */
 const char *check_package_mend(struct findings *found, const char *why);
 
 /* The unit of the store that `hongbao setup` has made for the installed service. NULL: this is none, or the store

@@ -99,19 +99,19 @@ static void trusted_folder_check(struct doctor *d, const char *setting, const ch
 
 static void counters_check(struct doctor *d)
 {
-    static const char make[] = "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'";
     struct stat info;
     const char *path = d->config->metrics_file;
     if (stat(path, &info) != 0) {
         if (errno == ENOENT)
             finding_wrong(&d->found, "metrics-missing",
-                          d->is_service ? make : "start the pools and the worker: the first one makes it",
+                          d->is_service ? CHECK_COUNTERS_MEND
+                                        : "start the pools and the worker: the first one makes it",
                           "there is no file of counters %s", path);
         return;
     }
     if (!S_ISREG(info.st_mode))
         finding_wrong(&d->found, "metrics-missing",
-                      d->is_service ? finding_text(&d->found, "mv %s %s.wrong; %s", path, path, make)
+                      d->is_service ? finding_text(&d->found, "mv %s %s.wrong; " CHECK_COUNTERS_MEND, path, path)
                                     : finding_text(&d->found, "remove %s, and restart the pools", path),
                       "%s is no file, so every process counts for itself", path);
     else if ((info.st_mode & S_IRWXO) != 0)

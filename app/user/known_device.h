@@ -18,7 +18,7 @@
 #include "io/redis.h"
 #include "web/exchange.h"
 
-/* True: somebody has logged in with this browser within a year. */
+/* True: the browser has the cookie that any user's login leaves for a year. */
 bool known_device_used(const struct exchange *x);
 /* The number of the device when its cookie is right for this user, in hex: a slice of the request. STR_NONE: a new
  * device, also when Redis does not answer. Blocks when the cookie is right. */

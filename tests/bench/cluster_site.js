@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClusterInstance } from '../chaos/cluster_instance.js';
 import { poll } from '../chaos/deployment.js';
-import { processTree } from './cpu.js';
-import { SiteUnderLoad } from './site_under_load.js';
+import { isLasting, processTree } from './cpu.js';
+import { SiteUnderLoad, environmentOf } from './site_under_load.js';
 
 const NODE_PORT = '8080'; // CLUSTER_PORT of deploy/dev/cluster.sh
 const READY_S = 60;
@@ -14,8 +14,7 @@ export class ClusterSite extends SiteUnderLoad {
 
   constructor({ root, build, settings, primaries }) {
     super();
-    const text = Object.entries(settings).map(([name, value]) => [name, String(value)]);
-    this.#cluster = new ClusterInstance({ binary: join(build, 'hongbao'), settings: Object.fromEntries(text) });
+    this.#cluster = new ClusterInstance({ binary: join(build, 'hongbao'), settings: environmentOf(settings) });
     this.#dev = join(root, 'dev');
     this.#primaries = primaries;
   }
@@ -82,9 +81,8 @@ export class ClusterSite extends SiteUnderLoad {
   groups() {
     const pid = (machine, name) => Number(readFileSync(join(this.#cluster.folderOf(machine), 'run', `${name}.pid`), 'utf8'));
     const trees = (machines, name) => machines.flatMap((machine) => processTree(pid(machine, name)));
-    const stays = (one) => !readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('cache loader');
     const replicas = this.#cluster.names('redis').filter((name) => !this.#primaryNames.includes(name));
-    return { nginx: trees(this.#machines, 'nginx').filter(stays), app: trees(this.#machines, 'hot'),
+    return { nginx: trees(this.#machines, 'nginx').filter(isLasting), app: trees(this.#machines, 'hot'),
       redis: trees(this.#primaryNames, 'redis'), replicas: trees(replicas, 'redis') };
   }
 }

@@ -32,6 +32,9 @@ export function processTree(pid, proc = '/proc') {
   return found;
 }
 
+// False: the process is nginx's cache loader, which ends a minute after the start.
+export const isLasting = (pid) => !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cache loader');
+
 // CPU time of every thread of the processes, in ns: Map of "pid/tid".
 export function cpuOf(pids, proc = '/proc') {
   const found = new Map();

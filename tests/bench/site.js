@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { run } from '../chaos/deployment.js';
 import { redis } from '../chaos/redis.js';
 import { freePort } from '../e2e/support/port.js';
-import { cpuNs, processTree } from './cpu.js';
-import { REQUEST_MS_MAX, SiteUnderLoad } from './site_under_load.js';
+import { cpuNs, isLasting, processTree } from './cpu.js';
+import { REQUEST_MS_MAX, SiteUnderLoad, environmentOf } from './site_under_load.js';
 
 export class Site extends SiteUnderLoad {
   #root; #environment; #commands = new Set(); #ending = false;
@@ -20,7 +20,7 @@ export class Site extends SiteUnderLoad {
     this.var = folder;
     this.binary = join(build, 'hongbao');
     this.#environment = { ...process.env, HB_BINARY: this.binary,
-      ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])) };
+      ...environmentOf(settings) };
     mkdirSync(folder, { recursive: true });
   }
 
@@ -85,11 +85,10 @@ export class Site extends SiteUnderLoad {
   }
 
   // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids. All but the hot pool use mariadb,
-  // too: its CPU time as a whole, as its threads may end. nginx's cache loader ends a minute after the start.
+  // too: its CPU time as a whole, as its threads may end.
   groups(pool) {
-    const stays = (pid) => !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cache loader');
     const servers = { nginx: 'nginx', app: pool, redis: 'redis' };
-    const groups = Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name)).filter(stays)]));
+    const groups = Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name)).filter(isLasting)]));
     return pool === 'hot' ? groups : { ...groups, mariadb: () => cpuNs(this.pid('mariadb')) };
   }
 

@@ -1,4 +1,4 @@
-// What the loads of the benchmarks use of a site: its users, requests, packets, and the state of its stores.
+// A site under the loads of the benchmarks: its users, requests and packets, and the state of its stores.
 import http from 'node:http';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,9 @@ import { poll } from '../chaos/deployment.js';
 const PARTITIONS = 16;
 const DEMO_USERS_MAX = 20_000;
 export const REQUEST_MS_MAX = 60_000;
+
+// Settings as variables of the environment: { HB_NAME: text }.
+export const environmentOf = (settings) => Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
 
 // A subclass has url, tmp (a folder that the program can write to), and
 //   hongbao(...args)    runs the program and returns its output; rejects when it fails

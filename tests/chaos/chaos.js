@@ -96,11 +96,11 @@ async function compare(instance, run, site, users) {
   const { operations } = run.history;
   const ids = new Set(users.map(({ id }) => id));
   const publicIds = publicIdsOf(operations);
+  const balanceNow = async (id) => Number((await instance.sql(`SELECT balance_fen FROM account WHERE id = ${id}`))[0][0]);
   let shown;
   for (let i = 0; i < COMPARISONS_MAX && shown?.blames.length !== 0; i++) {
     run.facts = await readFacts(instance);
     const sample = run.facts.packets.filter(({ id, sender_id }) => publicIds.has(id) && ids.has(sender_id)).slice(-SAMPLE);
-    const balanceNow = async (id) => Number((await instance.sql(`SELECT balance_fen FROM account WHERE id = ${id}`))[0][0]);
     shown = await checkPages({ site, users, facts: run.facts, sample, publicIds, balanceNow });
   }
   const verdict = judge(operations, run.facts, ids);

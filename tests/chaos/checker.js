@@ -325,8 +325,8 @@ export function publicIdsOf(operations) {
   return new Map(operations.filter(({ packet }) => packet).map(({ packet }) => [packetNumber(packet), packet]));
 }
 
-// What the wallet page of a user shows, and the balance in the table when they differ: { status, shown, fen }; null: they
-// agree. A refund may come between the two reads, so both are read again.
+// Compares the wallet page of a user with the balance in the table. Returns null when they agree, else { status, shown, fen }:
+// the page's status and balance, and the table's. A refund may come between the two reads, so both are read again.
 async function walletDifference(site, user, fen, balanceNow) {
   for (let reads = 1; ; reads++) {
     const { status, json } = await site.get('/wallet', user.cookie);

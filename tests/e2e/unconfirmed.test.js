@@ -1,5 +1,5 @@
-// With redis_replicas, a grab that the replicas do not have may be taken back by a failover: nobody is told of it as a
-// share, by the answer or by the packet's page. Here no replica ever confirms, as Redis has none.
+// A failover may take back a grab that no replica has. With redis_replicas, neither the answer nor the packet's page shows
+// such a grab as a share. Here no replica ever confirms, as Redis has none.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { audit, newUser, poll, sendPacket, site } from './support/site.js';

@@ -25,8 +25,8 @@ stores_choose() {
     if [ -n "$OWN_STORES" ]; then store_forget mariadb; elif [ -n "$mysql" ]; then store_record mariadb; fi
 }
 
-# Dies when a store would refuse the site for what it has, or setup: before a secret or a password is made. What needs the
-# passwords of the roles is asked later.
+# Dies when Redis has keys of others, or MariaDB does not let setup in: before a secret or a password is made. Questions
+# that need the passwords of the roles come later.
 stores_fit() {
     ! store_exists redis || ! redis_is_admin || redis_is_alone redis_admin
     store_exists mariadb || ! systemctl -q is-active mariadb || mariadb_answers ||

@@ -15,7 +15,7 @@ const WANTED_FLAT = '<= 1.15';
 
 const nameOf = (primaries, machines) => `${primaries} primaries, ${machines} machines of the site`;
 
-// What is compared: nginx, pools and primaries. Replicas and the balancer are told apart.
+// The row of a load with the cost that is compared: CPU of nginx, the pools and the primaries, without the replicas.
 function costOf({ 'replicas µs': replicas = 0, 'server µs': all, 'app MiB': _, ...row }) {
   return { ...row, 'replicas µs': replicas, 'grab µs': all - replicas };
 }
