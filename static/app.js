@@ -11,7 +11,7 @@
   };
 
   /* The page that answers shows the pressed envelope again, so that its coin can finish a turn however fast the answer
-   * came. The grab does not wait for any of this: the browser has sent the form. */
+   * came. The grab does not wait for any of this. */
   var motion = matchMedia('(prefers-reduced-motion: no-preference)').matches;
   var buzz = function (pattern) {
     var active = navigator.userActivation && navigator.userActivation.hasBeenActive;
@@ -33,39 +33,60 @@
   var press_keep = function (article) {
     var box = article.getBoundingClientRect();
     if (!motion) return;
-    buzz(15);
     store('press', JSON.stringify({
       packet: article.getAttribute('data-packet'), at: Date.now(), copy: copy(article),
       left: box.left, top: box.top, width: box.width, height: box.height
     }));
   };
 
-  /* A coin pressed without a network waits for it; the browser would lead to a page of its own. */
-  var press_wait = function (text, then) {
+  /* This script asks for the share, and the browser for the page that shows it. So a coin without a network waits for it;
+   * the browser would lead to a page of its own. A share is taken once, however often it is asked for. What needs another
+   * page (a login, a fault) the browser asks for again, not before the site wants it. The tries of a phrase are counted,
+   * so only the browser sends it, once the site has answered anything. */
+  var RETRY_MS = 3000, ANSWER_MAX_MS = 20000, BUSY_MAX_MS = 5000;
+  var open_wait = function (text, then) {
     var main = document.querySelector('main'), notice = main.querySelector('.offline') || main.appendChild(document.createElement('p'));
+    var again = function () {
+      clearTimeout(timer);
+      removeEventListener('online', again);
+      then();
+    };
+    var timer = setTimeout(again, RETRY_MS);
+    addEventListener('online', again);
     notice.className = 'offline';
     notice.setAttribute('role', 'status');
-    notice.textContent = text;
-    addEventListener('online', function () { notice.textContent = ''; then(); }, { once: true });
+    if (notice.textContent !== text) notice.textContent = text;
+  };
+  var open = function (form) {
+    var request = new XMLHttpRequest(), phrase = form.elements.phrase, coin = form.querySelector('.coin');
+    coin.classList.add('turning');
+    press_keep(form.closest('[data-packet]'));
+    request.open(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action);
+    request.timeout = ANSWER_MAX_MS;
+    request.setRequestHeader('Accept', 'application/json');
+    request.onload = function () {
+      if (!phrase && (request.status === 200 || request.status === 410)) location.assign(form.action.replace(/\/open$/, ''));
+      else setTimeout(function () { form.submit(); }, Math.min(BUSY_MAX_MS, 1000 * +request.getResponseHeader('Retry-After')));
+    };
+    request.onerror = request.ontimeout = function () {
+      coin.classList.remove('turning');
+      open_wait(form.getAttribute('data-offline'), function () { open(form); });
+    };
+    request.send(phrase ? null : new URLSearchParams());
   };
 
-  /* Each form is sent once. The browser sends it by itself, so the coin turns until the answer arrives. */
+  /* Each form is sent once. The coin turns until the answer arrives. */
   all('form[data-open], form[data-once]', function (form) {
-    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, waits = false;
+    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
-      if (form.hasAttribute('data-offline') && navigator.onLine === false) {
-        event.preventDefault();
-        if (!waits) press_wait(form.getAttribute('data-offline'), function () { waits = false; button.click(); });
-        waits = true;
-        return;
-      }
       sent = true;
       if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');
       if (form.hasAttribute('data-open')) {
-        button.classList.add('turning');
-        press_keep(form.closest('[data-packet]'));
+        event.preventDefault();
+        buzz(15);
+        open(form);
       } else if (form.getAttribute('data-once')) {
         button.textContent = form.getAttribute('data-once');
       }

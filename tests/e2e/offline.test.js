@@ -147,13 +147,9 @@ for (const language of LANGUAGES) {
   }
 }
 
-// Presses the coin. Nothing answers: the browser shows a page of its own.
-async function pressInVain(page) {
-  const failed = assert.rejects(page.waitForURL(/\/open$/), /net::ERR_/);
-  await page.click('button.coin', { noWaitAfter: true });
-  await failed;
-  await poll('the page of the browser', () => page.url().startsWith('chrome-error:'));
-}
+// What the page says while a pressed coin waits for the network.
+const waits = (page, language) => poll('the page says that it waits', async () => (
+  await page.textContent('main > .offline') === words(language, 'open_offline')));
 
 for (const language of LANGUAGES) {
   test(`a coin pressed without a network waits for it, and then opens the packet, ${language}`, async () => {
@@ -161,41 +157,94 @@ for (const language of LANGUAGES) {
     const { page } = await visit(receiver, path, language);
     await page.context().setOffline(true);
     await page.click('button.coin');
-    await page.click('button.coin');
-    await poll('the page says that it waits', async () => await page.textContent('main > .offline') === words(language, 'open_offline'));
+    await waits(page, language);
+    await page.click('button.coin', { force: true });
     assert.equal(page.url(), net.url + path);
     assert.equal(await taken(path), 0);
     await page.context().setOffline(false);
     await page.waitForSelector('.result');
+    assert.equal(page.url(), net.url + path);
     assert.equal(await taken(path), 1);
     await page.context().close();
   });
 }
 
-test('a share pressed without a network is taken when it is pressed again, once', async () => {
+test('a network that is away without a word to the browser is waited for, too', async () => {
   const path = await packet();
   const { page } = await visit(receiver, path);
   await net.cut();
-  await pressInVain(page);
-  await net.mend();
-  assert.equal(await taken(path), 0);
-  await page.goto(net.url + path);
   await page.click('button.coin');
+  await waits(page, 'zh-CN');
+  assert.equal(await taken(path), 0);
+  await net.mend();
   await page.waitForSelector('.result');
   assert.equal(await taken(path), 1);
   await page.context().close();
 });
 
-test('a share whose answer was lost is there when the network is back, once', async () => {
+test('a browser that believes to have no network, but reaches the site, opens the packet', async () => {
+  const path = await packet();
+  const { page } = await visit(receiver, path);
+  await page.evaluate(() => Object.defineProperty(navigator, 'onLine', { value: false }));
+  await page.click('button.coin');
+  await page.waitForSelector('.result');
+  await page.context().close();
+});
+
+test('a share whose answer was lost is taken once, and shown when the network is back', async () => {
   const path = await packet();
   const { page } = await visit(receiver, path);
   net.options.deaf = true;
-  await pressInVain(page);
+  await page.click('button.coin');
   await poll('the share is taken', async () => await taken(path) === 1);
+  await waits(page, 'zh-CN');
   net.options.deaf = false;
-  await page.goto(net.url + path);
-  assert.ok(await page.isVisible('.result'));
+  await page.waitForSelector('.result');
   assert.equal(await taken(path), 1);
   await page.context().close();
   await audit();
+});
+
+test('a phrase that is typed without a network is tried once when it is back', async () => {
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '3', count: '3', phrase: 'open sesame' });
+  const path = `/p/${sent.json.id}`;
+  const { page } = await visit(receiver, path);
+  await page.context().setOffline(true);
+  await page.fill('#phrase', 'open barley');
+  await page.click('button.coin');
+  await waits(page, 'zh-CN');
+  await page.context().setOffline(false);
+  await page.waitForSelector('#phrase_error');
+  assert.match(await page.textContent('#phrase_error'), /9/, 'tries that are left of ten');
+  await page.fill('#phrase', 'open sesame');
+  await page.click('button.coin');
+  await page.waitForSelector('.result');
+  await page.context().close();
+});
+
+test('a site that is busy is asked again, not before it wants', async () => {
+  const path = await packet();
+  const { page } = await visit(receiver, path);
+  const asked = [];
+  await page.route(`**${path}/open`, (route) => {
+    asked.push([route.request().resourceType(), Date.now()]);
+    return asked.length > 1 ? route.continue() : route.fulfill({ status: 503, headers: { 'Retry-After': '1' } });
+  });
+  await page.click('button.coin');
+  await page.waitForSelector('.result');
+  assert.deepEqual(asked.map(([type]) => type), ['xhr', 'document']);
+  assert.ok(asked[1][1] - asked[0][1] >= 1000);
+  assert.equal(await taken(path), 1);
+  await page.context().close();
+});
+
+test('a session that has ended leads to the login, and back to the packet', async () => {
+  const path = await packet();
+  const guest = await newUser();
+  const { page } = await visit(guest, path);
+  await guest.client.post('/logout');
+  await page.click('button.coin');
+  await page.waitForURL(/\/login\?/);
+  assert.equal(await taken(path), 0);
+  await page.context().close();
 });
