@@ -201,13 +201,15 @@ static void queue_route(struct redis *r, int64_t deadline_ms)
     }
 }
 
-/* True when every command of the queue goes to the same node and none is to be confirmed: the queue is sent as it is.
- * */
+/* True when every command goes to the same node and none is to be confirmed: the queue is sent as it is. */
 static bool queue_is_flight(const struct redis *r)
 {
+    const struct redis_node *node = r->pending[0].node;
     bool wait = redis_confirms(r);
+    if (node == NULL || node->context == NULL)
+        return false;
     for (size_t i = 0; i < r->count; i++)
-        if (r->pending[i].node == NULL || r->pending[i].node != r->pending[0].node || (wait && r->pending[i].confirm))
+        if (r->pending[i].node != node || (wait && r->pending[i].confirm))
             return false;
     return true;
 }
@@ -229,13 +231,13 @@ size_t redis_flights(struct redis *r, struct redis_flight flights[REDIS_NODES_MA
     return count;
 }
 
-/* Copies the commands of each node together. */
+/* Copies the commands of each node together. A node may have lost its connection after a command was routed to it. */
 static void queue_divide(struct redis *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         struct pending *p = &r->pending[i];
         struct str bytes = { r->out.ptr + p->start, p->end - p->start };
-        if (p->node == NULL || redis_node_add(p->node, p, bytes))
+        if (p->node == NULL || (p->node->context != NULL && redis_node_add(p->node, p, bytes)))
             continue;
         p->node = NULL;
         p->call->status = ST_UNAVAILABLE;
@@ -243,24 +245,11 @@ static void queue_divide(struct redis *r)
     redis_waits_add(r);
 }
 
-/* A node may have lost its connection after a command was routed to it. */
-static void lost_nodes_leave(struct redis *r)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        struct pending *p = &r->pending[i];
-        if (p->node == NULL || p->node->context != NULL)
-            continue;
-        p->node = NULL;
-        p->call->status = ST_UNAVAILABLE;
-    }
-}
-
 /* Sends every command that has a node, and reads the replies. */
 static void queue_send(struct redis *r, int64_t deadline_ms)
 {
     static struct redis_flight flights[REDIS_NODES_MAX]; /* static: on the stack the compiler would zero it each time */
     size_t count = 1;
-    lost_nodes_leave(r);
     if (queue_is_flight(r)) {
         flights[0] = (struct redis_flight){
             .node = r->pending[0].node, .bytes = buf_view(&r->out), .list = r->pending, .count = r->count
