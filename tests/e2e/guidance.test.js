@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
-import { words } from './support/texts.js';
+import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -112,6 +112,37 @@ test('of an exclusive packet, only its sender and its receiver learn the amount 
   assert.match((await receiver.client.getHtml(path)).text, /你已领取/);
   for (const { client } of [sender, receiver]) assert.match((await client.getHtml(`${path}/verify`)).text, /9\.99/);
 });
+
+// What a tap on a point of this box would hit, on nine points.
+const hits = (page, { x, y, width, height }) => page.evaluate((points) => points.map(([left, top]) => (
+  document.elementFromPoint(left, top)?.closest('a, button, input, select, summary')?.outerHTML)).filter(Boolean),
+[0.1, 0.5, 0.9].flatMap((i) => [0.1, 0.5, 0.9].map((j) => [x + i * width, y + j * height])));
+
+for (const locale of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`a second tap on the coin hits nothing, ${locale}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+      const sender = await newUser({ nickname: '艾丽', yuan: '10' });
+      const opener = await newUser();
+      for (const more of [{}, { phrase: 'sesame', greeting: '恭'.repeat(25) }, { cover: 'birthday', to: opener.username }]) {
+        const path = await send(sender, { kind: 'lucky', amount: '1', count: '1', ...more });
+        const page = await clientPage(browser, opener.client, { locale, javaScriptEnabled, reducedMotion: 'reduce' });
+        await page.goto(site.url + path);
+        const coin = page.locator('button.coin');
+        assert.equal((await coin.innerText()).replace(/\s+/g, ' '), locale === 'en' ? '開 Open' : '開', 'a word for who can’t read it');
+        const place = await coin.boundingBox();
+        if (more.phrase) await page.fill('#phrase', more.phrase);
+        await coin.click();
+        await page.waitForSelector('.result');
+        assert.deepEqual(await hits(page, place), []);
+        await poll('it is settled', async () => (await opener.client.get(path)).json.mine.settled);
+        await page.goto(site.url + path);
+        assert.deepEqual(await hits(page, place), []);
+        assert.equal(await page.getAttribute('[data-live=paid] a >> nth=0', 'href'), '/wallet');
+        await page.context().close();
+      }
+    });
+  }
+}
 
 test('the wallet names the people and the greetings', async () => {
   const sender = await newUser({ nickname: '艾丽', yuan: '10' });

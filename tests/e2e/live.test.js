@@ -233,8 +233,9 @@ for (const language of LANGUAGES) {
     assert.equal(await read(page, '.settled'), words(language, 'settling'));
     await page.evaluate(() => { window.stayed = true; });
     await site.dev('start', 'settle');
-    await poll('the share is settled', async () => await read(page, '.settled a') === words(language, 'settled'));
-    assert.equal(await page.getAttribute('.settled a', 'href'), '/wallet');
+    assert.equal(await page.isVisible('[data-live=paid] a'), false);
+    await poll('the share is settled', async () => await read(page, '.settled') === words(language, 'settled'));
+    assert.equal(await page.isVisible('[data-live=paid] a[href="/wallet"]'), true);
     assert.equal(await page.evaluate(() => window.stayed), true);
     await page.context().close();
   });

@@ -111,10 +111,19 @@ for (const locale of LANGUAGES) {
         return page;
       };
       const page = await open(one);
-      await page.click(`button[value="${words(locale, 'thanks_luck')}"]`);
-      await page.waitForSelector('.thanks');
-      assert.equal(await page.innerText('.thanks'), words(locale, 'thanks_luck'));
-      assert.equal(await page.locator('[data-live=thanks] form').count(), 0, 'only once');
+      const button = `button[value="${words(locale, 'thanks_luck')}"]`;
+      const below = () => page.locator('[data-live=paid]').evaluate((part) => part.getBoundingClientRect().top + scrollY);
+      const [before, place] = [await below(), await page.locator(button).boundingBox()];
+      await page.click(button);
+      await page.waitForSelector('.rows .thanks');
+      assert.equal(await page.innerText('.rows .thanks'), words(locale, 'thanks_luck'));
+      assert.equal(await page.innerText('.said h2'), words(locale, 'thanks_said'));
+      assert.equal(await page.innerText('.said .thanks'), words(locale, 'thanks_luck'));
+      assert.equal(await page.locator('[data-live=thanks] :is(form, button, input)').count(), 0, 'only once');
+      assert.equal(await below(), before, 'nothing moves under the finger');
+      await page.mouse.click(place.x + place.width / 2, place.y + place.height / 2);
+      assert.equal(page.url(), site.url + path);
+      assert.equal(await page.locator('details[open]').count(), 0, 'a second tap hits nothing');
 
       const other = await open(two);
       await other.fill('#text', '谢'.repeat(26));
@@ -124,7 +133,7 @@ for (const locale of LANGUAGES) {
       assert.ok((await other.title()).startsWith(words(locale, 'error_before').replace(/\{\{!.*?\}\}/, '').trim()));
       await other.fill('#text', '谢谢小明');
       await other.click('.line button');
-      await other.waitForSelector('text=谢谢小明');
+      await other.waitForSelector('.rows .thanks >> text=谢谢小明');
       const width = await other.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= 320, `${width} pixels wide`);
       assert.deepEqual(await thanksIn(sender, path), ['谢谢小明', words(locale, 'thanks_luck')]);
