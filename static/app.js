@@ -248,6 +248,7 @@
       });
     };
     words.textContent = words.getAttribute('data-times');
+    all('[data-zone]', function (zone) { zone.remove(); });
     show([document]);
     setInterval(function () { show([document]); }, MINUTE_MS / 2);
     /* A page that refreshes itself compares the new page with this one (refresh.js): both have times in the same words. */

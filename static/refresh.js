@@ -7,6 +7,13 @@
   /* Counts down by the time that the server says is left; then the coin appears. */
   all('[data-countdown]', function (line) {
     var opens = Date.now() + +line.getAttribute('data-countdown'), clock = line.querySelector('.clock'), timer;
+    /* The big screen has no other script: the time in its zone instead of the site's, whose name is left out. */
+    var zone = line.querySelector('[data-zone]'), at = line.querySelector('time');
+    if (zone) {
+      at.textContent = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
+        .format(Date.parse(at.dateTime));
+      zone.remove();
+    }
     var two = function (n) { return (n < 10 ? '0' : '') + n; };
     var show = function () {
       var left = Math.ceil((opens - Date.now()) / 1000);

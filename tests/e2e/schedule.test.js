@@ -98,6 +98,7 @@ for (const language of LANGUAGES) {
     const coin = page.locator(`form[action="${path}/open"] button`);
     assert.equal(await coin.isVisible(), false);
     assert.match(await page.innerText('.envelope [data-countdown] time'), /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    assert.match(await page.innerText('.envelope [data-countdown] [data-zone]'), /China Standard Time|北京时间/);
     await poll('the coin', async () => {
       await page.click('.aside-links a >> nth=0');
       return coin.isVisible();
@@ -107,6 +108,25 @@ for (const language of LANGUAGES) {
     await page.context().close();
   });
 }
+
+test('the envelope, the home page and the big screen show the time in the visitor’s zone', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const receiver = await newUser();
+  const opens_at = inMs(26 * HOUR_MS);
+  const path = await scheduled(sender, opens_at, { to: receiver.username, count: '1' });
+  const screen = (await sender.client.get(path)).json.screen_url;
+  for (const timezoneId of ['America/New_York', 'Asia/Tokyo']) {
+    const clock = new Date(opens_at).toLocaleTimeString('zh-CN', { timeZone: timezoneId, hour: '2-digit', minute: '2-digit' });
+    for (const [address, selector] of [[path, '[data-countdown]'], ['/', '.half .row'], [screen, '[data-countdown]']]) {
+      const page = await pageOf(receiver, { locale: 'zh-CN', timezoneId });
+      await page.goto(site.url + address);
+      const line = await page.locator(selector).first().innerText();
+      assert.ok(line.includes(clock), `${address}: ${line}, not ${clock}`);
+      assert.doesNotMatch(line, /北京时间/);
+      await page.context().close();
+    }
+  }
+});
 
 test('the form schedules in the zone of the service', async () => {
   const sender = await newUser({ yuan: '10' });
