@@ -21,6 +21,7 @@ enum {
     COLUMN_STATE,
     COLUMN_EXPIRES,
     COLUMN_ENDED,
+    COLUMN_RECEIVER_NAME,
     COLUMN_WITH_PERSON
 };
 
@@ -36,7 +37,7 @@ enum {
 #define OF_PACKET                                                                                                      \
     "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, "                               \
     "packet.grabbed_count - packet.returned_count, packet.refund_fen, packet.state, packet.expires_ms, "               \
-    "packet.ended_ms IS NOT NULL, "
+    "packet.ended_ms IS NOT NULL, packet.receiver_name, "
 
 /* The rows of a side: the first columns, the tables, and the user's id. The key grab_received, which ends with the
  * primary key, has all columns of grab that are read. Without FORCE INDEX, MariaDB may look up the user alone in the
@@ -101,6 +102,7 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .refund_fen = db_cell_i64(rows, row, COLUMN_REFUND),
                             .expires_ms = db_cell_i64(rows, row, COLUMN_EXPIRES),
                             .ended = db_cell_u64(rows, row, COLUMN_ENDED) != 0,
+                            .receiver_name = str_or_empty(db_cell(rows, row, COLUMN_RECEIVER_NAME)),
                             .with_person = db_cell_u64(rows, row, COLUMN_WITH_PERSON) != 0 };
     return packet_kind_from(db_cell(rows, row, COLUMN_KIND), &out->kind) &&
            packet_state_from(db_cell(rows, row, COLUMN_STATE), &out->state);
@@ -164,7 +166,7 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
     }
     buf_cstr(&sql,
              "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-             "NULL, NULL, NULL, NULL FROM account WHERE id = ");
+             "NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);

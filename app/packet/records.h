@@ -28,6 +28,7 @@ struct record {
     bool best; /* 手气最佳 of a finished packet */
     /* of a sent packet */
     uint32_t count, grabbed_count; /* grabbed_count: without what was given back into the packet */
+    struct str receiver_name;      /* of an exclusive packet; empty: deleted */
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;

@@ -56,6 +56,8 @@ static void sent_model(struct exchange *x, struct model *m, struct value *item, 
         view_money_model(m, item, "refund_fen", "refund_text", row->refund_fen);
     else
         value_int(m, item, "refund_fen", 0);
+    if (row->kind == PACKET_EXCLUSIVE)
+        value_page_text(m, value_page_object(m, item, "to"), "nickname", row->receiver_name);
     value_page_bool(m, item, "state_finished", state == PACKET_FINISHED);
     value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED && !row->ended);
     value_page_bool(m, item, "state_ended", state == PACKET_EXPIRED && row->ended);
@@ -166,40 +168,41 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         value_page_number(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
 }
 
+static void totals_model(struct model *m, struct value *object, const struct user_year *totals, bool sent)
+{
+    view_total_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
+    view_count_model(m, object, "count", "count_one", (int64_t)(sent ? totals->sent_count : totals->received_count));
+    view_count_model(m, object, "best_count", "best_count_one", sent ? 0 : (int64_t)totals->best_count);
+}
+
 static void year_link(struct exchange *x, struct model *m, struct value *list, const struct records_page *page,
-                      int year)
+                      const struct user_year *totals)
 {
     struct value *item = value_add_object(m, list);
-    value_int(m, item, "year", year);
-    value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->request.path, year));
-    value_bool(m, item, "current", year == page->request.year);
+    value_int(m, item, "year", totals->year);
+    value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->request.path, totals->year));
+    value_bool(m, item, "current", totals->year == page->request.year);
+    totals_model(m, item, totals, page->request.side == RECORD_SENT);
 }
 
 /* The user's years, newest first. The shown year is listed even when it has no records. */
 static void years_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *list = value_page_list(m, &m->root, "years");
-    int asked = page->request.year;
+    const struct user_year none = { .year = page->request.year };
     bool shown = false;
     for (size_t i = 0; i < page->totals.year_count; i++) {
-        int year = page->totals.years[i].year;
-        if (!shown && year <= asked) {
+        const struct user_year *year = &page->totals.years[i];
+        if (!shown && year->year <= none.year) {
             shown = true;
-            if (year < asked)
-                year_link(x, m, list, page, asked);
+            if (year->year < none.year)
+                year_link(x, m, list, page, &none);
         }
         year_link(x, m, list, page, year);
     }
     if (!shown)
-        year_link(x, m, list, page, asked);
+        year_link(x, m, list, page, &none);
     value_page_bool(m, &m->root, "other_years", list->as.list.first != list->as.list.last);
-}
-
-static void totals_model(struct model *m, struct value *object, const struct user_year *totals, bool sent)
-{
-    view_total_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
-    view_count_model(m, object, "count", "count_one", (int64_t)(sent ? totals->sent_count : totals->received_count));
-    view_count_model(m, object, "best_count", "best_count_one", sent ? 0 : (int64_t)totals->best_count);
 }
 
 /* The first item of each month on the page has month_begins: without a filter with the total of the month. */

@@ -37,7 +37,8 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *                                 state open|finished|expired, created_at (page: created_at_text),
  *                                 refund_fen (page: refund_text, only when there was a refund),
  *                                 page: url "/p/ID", kind_lucky, kind_even, kind_exclusive, state_finished and
- *                                 state_expired bools }]
+ *                                 state_expired bools, to { nickname } of an exclusive packet (empty:
+ *                                 a deleted user) }]
  *                    the first one of each month has page-only month_begins { first: it is the first of the page,
  *                    name, and total_fen (page: total_text) of the month or, with a filter, heading_year }
  *   next             null, or the `before` of the next page (page: next_url; or, where a search was
@@ -48,7 +49,8 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *   person           page-only { id, nickname, initial, hue }
  *   first_url        page-only: the way back; only on a later page, which has no totals, years and chart
  *   chart            page-only { max_text }: the largest month; absent in a year with less than three months of records
- *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first
+ *   years            page-only [{ year, url, current, and its totals as above }]: years with records, and the shown
+ *                    one; newest first
  *   other_years      page-only boolean: years has more than the shown one
  *   csv_url          page-only: the same records as a file
  *   filter, filtered, chips   page-only: pages/records_filter.h */

@@ -289,6 +289,28 @@ test('a packet is sent again from its page and from the records, and people one 
   }
 });
 
+test('the receiver of an exclusive packet is named to its sender, and each year has its total', async () => {
+  const [giver, dear] = await site.demoUsers(2);
+  const { user } = (await dear.get('/')).json;
+  assert.equal((await giver.post('/send', { kind: 'exclusive', amount: '5.20', to: user.username })).status, 201);
+  await giver.post('/send', { kind: 'even', amount: '0.80', count: '1' });
+  const { year } = (await giver.get('/records/sent')).json;
+  for (const locale of ['zh-CN', 'en']) {
+    const page = await pageOf(giver, { locale, javaScriptEnabled: locale === 'en' });
+    for (const path of ['/', '/records/sent']) {
+      await page.goto(site.url + path);
+      const said = words(locale, 'packet_for').replace(/\{\{\$who\}\}.*\{\{\/who\}\}/, user.nickname);
+      assert.equal(await page.locator('a.row .who b', { hasText: said }).count(), 1, path);
+    }
+    assert.ok((await page.innerText('.summary h2')).includes(String(year)));
+    await page.goto(`${site.url}/records/sent?year=${year - 1}`);
+    const years = (await page.locator('.years a').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    assert.deepEqual(years, locale === 'en' ? [`${year} ¥6.00 · 2 red packets`, `${year - 1} ¥0.00 · 0 red packets`]
+      : [`${year}年 6.00元 · 2个红包`, `${year - 1}年 0.00元 · 0个红包`]);
+    await assertNothingOverflows(page);
+  }
+});
+
 test('home shows what waits for a person, every page says how much is new, and opening it clears it', async () => {
   const [giver, dear] = await site.demoUsers(2);
   const { username } = (await dear.get('/')).json.user;

@@ -43,7 +43,7 @@ function makeStill() {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const text = walk.currentNode;
-    text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/, TIME).replace(/^(\s*)20\d\d(年?\s*)$/, '$12026$2');
+    text.data = text.data.replace(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/, TIME).replace(/^(\s*|You \w+ in )20\d\d(?=年|\s*$)/, '$12026');
   }
   const all = (selector, each) => document.querySelectorAll(selector).forEach(each);
   const chinese = document.documentElement.lang === 'zh-CN';
