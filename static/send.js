@@ -29,14 +29,34 @@
       var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
       return yuan + '.' + ('0' + fen % 100).slice(-2);
     };
-    /* Says that the server would refuse a share above the limit, or an amount above the balance. */
-    var over = form.querySelector('[data-over]');
+    /* Says that the server would refuse a share above the limit, or an amount above the balance. A link leads to the
+     * missing money and back to the form, with what the server keeps of it (app/web/kept_form.h). */
+    var KEPT_MAX = 990; /* with the rest of the address: web/origin.h */
+    var over = form.querySelector('[data-over]'), deposit = document.createElement('a'), said = '';
+    deposit.textContent = over.getAttribute('data-deposit');
+    var back = function () {
+      var kept = new URLSearchParams(new FormData(form)), lacks = kept.get('phrase') ? ['phrase'] : [];
+      ['confirmed', 'request_key', 'phrase'].forEach(function (name) { kept.delete(name); });
+      ['to', 'greeting'].forEach(function (name) {
+        if (String(kept).length <= KEPT_MAX) return;
+        if (name === 'to' && kept.get(name)) lacks.push(name);
+        kept.delete(name);
+      });
+      if (lacks.length) kept.set('lacks', lacks);
+      return '/send?' + kept;
+    };
     var told = function (fen, shares) {
       var word = function (name) { return over.getAttribute('data-' + name); };
-      var short = fen - word('balance-fen'), text = '';
+      var short = fen - word('balance-fen'), text = '', lacking = false;
       if (shares && fen > word('share-fen') * shares) text = word('share');
-      else if (short > 0) text = word('balance').replace('~', money(short));
-      if (over.textContent !== text) over.textContent = text;
+      else if (short > 0) {
+        text = word('balance').replace('~', money(short));
+        lacking = Boolean(word('deposit'));
+        deposit.href = '/wallet?' + new URLSearchParams({ amount: money(short), next: back() });
+      }
+      if (said === text) return;
+      said = over.textContent = text;
+      if (lacking) over.append(' ', deposit);
     };
     var ask = form.elements.count.placeholder;
     var show = function () {

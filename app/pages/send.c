@@ -17,6 +17,7 @@
 #include "pages/send_receivers.h"
 #include "settle/fund.h"
 #include "user/store.h"
+#include "wallet/statement.h"
 #include "web/kept_form.h"
 #include "web/respond.h"
 #include "web/text.h"
@@ -197,6 +198,7 @@ enum step send_form_get(struct exchange *x)
     struct form_errors none = { .count = 0 };
     folds_model(x, &m, &prefill.form, &none, must_retype(&prefill));
     retype_model(&m, &prefill);
+    deposited_model(x, &m);
     respond_model(x, 200, "pages/send", &m);
     return STEP_DONE;
 }

@@ -22,6 +22,7 @@
  *                    shown; else they are folded away
  *   retype           page-only { phrase, opens_at }, booleans: of the packet that is sent again, these must be typed
  *                    again; absent: none
+ *   deposited        page-only boolean: the sender comes back from a deposit (wallet/statement.h)
  *   amount_of_total  page-only boolean: total is selected, else share
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive; amount (总金额 for lucky, 单个金额 for even and exclusive); amount_of =

@@ -114,13 +114,24 @@ static enum step deposit_refuse(struct exchange *x, const struct deposit *d, con
     return STEP_DONE;
 }
 
+/* The wallet, or the send form that led to the deposit; both confirm it. */
+static struct str done_url(struct exchange *x, struct str next)
+{
+    if (next.len == 0)
+        return STR("/wallet?deposited=1");
+    if (!str_starts(next, STR("/send")))
+        return next;
+    char before = str_find(next, STR("?")) < next.len ? '&' : '?';
+    return arena_printf(x->arena, "%.*s%cdeposited=1", STR_ARG(next), before);
+}
+
 static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 {
     struct model m;
 
     x->fallback_problem = &DEPOSIT_UNKNOWN;
     if (!x->wants_json) {
-        respond_see_other(x, d->next.len > 0 ? d->next : STR("/wallet"));
+        respond_see_other(x, done_url(x, d->next));
         return STEP_DONE;
     }
     model_init(&m, x->arena);

@@ -232,6 +232,19 @@ static const struct field prefill_fields[] = {
     { .name = NULL },
 };
 
+/* A deposit leads here with ?deposited=1, which the page confirms. */
+static const struct field deposited_fields[] = {
+    { .name = "deposited", .type = &FIELD_NUMBER, .max = 1 },
+    { .name = NULL },
+};
+
+void deposited_model(struct exchange *x, struct model *m)
+{
+    uint64_t deposited = 0;
+    (void)query_read(x, deposited_fields, &deposited); /* a malformed query counts as none */
+    value_page_bool(m, &m->root, "deposited", deposited != 0);
+}
+
 enum step statement_show(struct exchange *x)
 {
     struct list_key before = { 0 };
@@ -244,6 +257,7 @@ enum step statement_show(struct exchange *x)
     }
     (void)query_read(x, prefill_fields, &deposit); /* an empty field counts as none */
     model_init(&m, x->arena);
+    deposited_model(x, &m);
     enum status st = statement_model(x, &m, before, &deposit);
     if (st == ST_OK)
         respond_model(x, 200, "pages/wallet", &m);

@@ -57,6 +57,7 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                                  packet that was sent (absent otherwise; empty: a deleted user) } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
+ *   deposited     the visitor comes from a deposit (?deposited=1)
  *   form          { amount, request_key, next }: typed amount (at first that of the query), the form's key, and where
  *                 it leads; presets [ { amount, url } ] are usual amounts; only with site.demo, when
  *                 the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
@@ -72,6 +73,9 @@ struct deposit_form {
 /* Adds the model above to m, which the caller has initialised. before: as for statement_read. */
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before,
                             const struct deposit_form *deposit);
+
+/* Adds deposited: the query has deposited=1, with which a deposit leads to its next page. */
+void deposited_model(struct exchange *x, struct model *m);
 
 /* The query of /wallet. */
 extern const struct field statement_fields[];

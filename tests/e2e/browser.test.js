@@ -46,7 +46,7 @@ async function deposit({ page }, yuan) {
   await page.goto(`${site.url}/wallet`);
   await page.fill('[name=amount]', yuan);
   await page.click('form[action="/wallet/deposit"] button');
-  await page.waitForURL(`${site.url}/wallet`);
+  await page.waitForURL(`${site.url}/wallet?deposited=1`);
 }
 
 async function send({ page }, { kind, amount, count, to, greeting }) {

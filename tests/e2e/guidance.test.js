@@ -185,11 +185,20 @@ test('an amount with a sign or with commas is what it says, on the page, too', a
   assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.amount_fen, 150);
 });
 
+test('who may open a packet comes after its amount, its number and its greeting', async () => {
+  const { client } = await newUser({ yuan: '10' });
+  const page = await clientPage(browser, client);
+  await page.goto(`${site.url}/send`);
+  const names = await page.locator('form#kept :is(input, textarea)[name]:not([type=radio])').evaluateAll((all) => all.map(({ name }) => name));
+  assert.deepEqual(names.slice(0, 4), ['count', 'amount', 'greeting', 'to']);
+  await page.context().close();
+});
+
 test('what the server would refuse is told while it is typed, and how long the greeting is', async () => {
   const { client } = await newUser({ yuan: '10' });
   const page = await clientPage(browser, client, { locale: 'en' });
   await page.goto(`${site.url}/send`);
-  const told = () => page.innerText('[data-over]');
+  const told = () => page.evaluate(() => document.querySelector('[data-over]').firstChild?.data ?? '');
   await page.fill('[name=amount]', '1205.5');
   assert.equal(await told(), words('en', 'over_balance').replace('~', '1,195.50'));
   await page.fill('[name=count]', '6');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, PASSWORD, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
-import { words } from './support/texts.js';
+import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -148,15 +148,46 @@ test('a balance that is too low says what is missing, and the way to it leads ba
   await press(page, 'form[action="/wallet/deposit"] button');
   assert.equal(new URL(page.url()).pathname, '/send');
   assert.deepEqual(await values(page, ['kind', 'amount', 'count', 'greeting']), ['lucky', '99.5', '9', '早安']);
+  assert.equal(await page.innerText('.done[role=status]'), words('zh-CN', 'deposit_done'));
   await press(page, 'main button.wide');
   assert.match(page.url(), /\/p\/\w{26}$/);
   assert.equal((await client.get('/wallet')).json.balance_fen, 150);
   const refused = await client.postHtml('/wallet/deposit', { amount: 'x', next: '/send?amount=1' });
   assert.match(refused.text, /name="next" value="\/send\?amount=1"/);
   const foreign = await client.postHtml('/wallet/deposit', { amount: '1', next: 'https://evil.example/' });
-  assert.equal(foreign.headers.get('location'), '/wallet');
+  assert.equal(foreign.headers.get('location'), '/wallet?deposited=1');
   await page.context().close();
 });
+
+for (const locale of LANGUAGES) {
+  test(`the script that says what is missing leads there and back, too: ${locale}`, async () => {
+    const { client } = await newUser({ yuan: '1' });
+    const page = await clientPage(browser, client, { locale });
+    const link = page.locator('[data-over] a');
+    await page.goto(`${site.url}/send`);
+    await page.fill('[name=amount]', '1234.5');
+    await page.fill('[name=greeting]', 'good & bad + more');
+    assert.equal(await link.innerText(), words(locale, 'deposit_go'));
+    await page.fill('[name=count]', '9');
+    await page.fill('[name=to]', Array.from({ length: 99 }, (_, i) => `somebody-${i}`).join(' '));
+    await link.click();
+    await page.waitForURL(/\/wallet\?/);
+    assert.equal(await page.inputValue('#amount'), locale === 'en' ? '1,233.50' : '1233.50');
+    await page.click('form[action="/wallet/deposit"] button');
+    await page.waitForURL(/\/send\?/);
+    assert.deepEqual(await values(page, ['kind', 'amount', 'count', 'greeting', 'to']), ['lucky', '1234.5', '9', 'good & bad + more', '']);
+    assert.equal(await page.locator('a[href="#to"]').count(), 1, 'the form says what it lacks');
+    assert.equal(await page.innerText('.done[role=status]'), words(locale, 'deposit_done'));
+    assert.equal(await link.count(), 0);
+    await page.goto(`${site.url}/wallet`);
+    assert.equal(await page.locator('.done').count(), 0);
+    await page.fill('#amount', '1');
+    await page.click('form[action="/wallet/deposit"] button');
+    await page.waitForURL(`${site.url}/wallet?deposited=1`);
+    assert.equal(await page.innerText('.done[role=status]'), words(locale, 'deposit_done'));
+    await page.context().close();
+  });
+}
 
 test('who never logged in here is not told that the login has ended', async () => {
   const { client } = await newUser();

@@ -390,7 +390,7 @@ test('a refused deposit shows the typed text, and the message on top and beside 
   await shot(page, 'wallet-refused');
   await page.fill('[name=amount]', '１２。５');
   await page.click('form[action="/wallet/deposit"] button');
-  await page.waitForURL(`${site.url}/wallet`);
+  await page.waitForURL(`${site.url}/wallet?deposited=1`);
   assert.match(await page.innerText('.rows'), /\+12\.50/);
 });
 

@@ -28,7 +28,7 @@ try {
   await sender.goto(`${site}/wallet`);
   await sender.fill('[name=amount]', '100');
   await sender.click('form[action="/wallet/deposit"] button');
-  await sender.waitForURL(`${site}/wallet`);
+  await sender.waitForURL(`${site}/wallet?deposited=1`);
   await sender.goto(`${site}/send`);
   await sender.fill('[name=amount]', '10');
   await sender.fill('[name=count]', '2');

@@ -30,9 +30,9 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
     await walker.look();
     assert.ok(await walker.at(`[value=${next}]:checked`), next);
   }
-  if (to) await walker.fill('to', to);
   if (count) await walker.fill('count', count);
   await walker.fill('amount', amount);
+  if (to) await walker.fill('to', to);
   if (split) {
     await walker.tabTo('.for-lucky summary');
     await walker.press('Space');

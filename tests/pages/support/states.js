@@ -104,6 +104,7 @@ const account = [
   { name: 'wallet and news', as: 'awaited', path: '/wallet' },
   { name: 'wallet rich', as: 'latin', path: '/wallet' },
   { name: 'wallet almost empty', as: 'fresh', path: '/wallet' },
+  { name: 'wallet, topped up', as: 'sender', path: '/wallet?deposited=1' },
   { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
   { name: 'account', as: 'fresh', path: '/account' },
   { name: 'account, about to rename', as: 'latin', path: '/account', act: unfold('[aria-labelledby=names_title]') },
@@ -134,6 +135,7 @@ const account = [
 
 const sending = [
   { name: 'send lucky', as: 'sender', path: '/send' },
+  { name: 'send, topped up', as: 'sender', path: '/send?deposited=1' },
   { name: 'send even', as: 'sender', path: '/send', act: kind('even') },
   { name: 'send even by total', as: 'sender', path: '/send', act: evenByTotal },
   { name: 'send exclusive', as: 'sender', path: '/send', act: kind('exclusive') },
