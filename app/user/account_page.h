@@ -31,7 +31,8 @@ enum step account_refuse(struct exchange *x, const struct form_errors *e);
 /* Initializes m: id, username, nickname, sessions (user/session_page.h), tokens: a list of { id (public), name,
  * scopes ("read send"), created_at, expires_at, used_at (null: never) }, newest first, and those of passkeys_model;
  * page: avatar, created_at_text, expires_at_text, used_at_text, is_expired, scope_read, scope_send, scope_open, form
- * { nickname (typed, or the present one), name, days, scope_… }. ST_OK, or the status of a store. */
+ * { nickname (typed, or the present one), name, days, scope_… }; token_open: the form of a token was refused, so it is
+ * unfolded. ST_OK, or the status of a store. */
 enum status account_model(struct exchange *x, struct model *m, struct str name, struct str days, unsigned scopes);
 
 #endif

@@ -89,10 +89,12 @@ static enum step token_refuse(struct exchange *x, unsigned scopes, const struct 
     struct model m;
     enum status st = account_model(x, &m, form_get(&x->form, "name", NULL), form_get(&x->form, "days", NULL), scopes);
 
-    if (st == ST_OK)
-        respond_form_errors(x, "pages/account", &m, e);
-    else
+    if (st != ST_OK) {
         respond_status(x, st);
+        return STEP_DONE;
+    }
+    value_page_bool(&m, &m.root, "token_open", true);
+    respond_form_errors(x, "pages/account", &m, e);
     return STEP_DONE;
 }
 

@@ -105,7 +105,9 @@ for (const language of LANGUAGES) {
       const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
       const text = (key) => words(language, key);
       const press = (key) => page.getByRole('button', { name: text(key), exact: true }).click();
-      await page.goto(`${site.url}/account`);
+      await page.goto(site.url);
+      await page.getByRole('link', { name: text('account_settings') }).click();
+      assert.equal(await page.isVisible('[action="/account/tokens"]'), false);
 
       await page.locator('summary', { hasText: text('nickname_change') }).click();
       await page.fill('[name=nickname]', '');
@@ -137,7 +139,9 @@ for (const language of LANGUAGES) {
       await page.fill('[name=new_password]', 'a brand new password');
       await press('password_change');
       await page.waitForURL(`${site.url}/account?password=1`);
-      await page.getByRole('status').getByText(text('password_changed')).waitFor();
+      const notice = page.getByRole('status').filter({ hasText: text('password_changed') });
+      assert.ok((await notice.boundingBox()).y < (await page.locator('section').first().boundingBox()).y, 'the first thing on the page');
+      assert.notEqual(await notice.evaluate((element) => getComputedStyle(element).borderTopStyle), 'none');
       await page.context().close();
     });
   }

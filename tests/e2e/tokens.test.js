@@ -137,6 +137,7 @@ for (const language of LANGUAGES) {
       await page.goto(site.url);
       await page.click('footer a[href="/account"]');
       await page.getByText(text('tokens_none')).waitFor();
+      await page.locator('summary', { hasText: text('token_new') }).click();
       await page.uncheck('[name=scope_read]');
       await make();
       for (const key of ['token_name_missing', 'token_scopes_missing']) {

@@ -61,6 +61,7 @@ for (const colorScheme of ['light', 'dark']) {
     test(`the main buttons stand out from their ground: ${name}, ${colorScheme}`, async () => {
       const page = await clientPage(browser, as ? scene[as] : { cookie() {} }, { colorScheme, locale: 'zh-CN' });
       await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+      await page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
       const found = await read(page, BUTTONS);
       assert.ok(found.length > 0);
       for (const { text, fill, behind } of found) {

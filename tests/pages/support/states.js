@@ -126,6 +126,7 @@ const account = [
   { name: 'account with a new token', as: 'latin', path: '/account/tokens', post: token, before: noTokens, status: 201 },
   { name: 'account, a token revoked', as: 'sender', path: '/account?revoked=1' },
   { name: 'account, about to revoke', as: 'sender', path: '/account', act: (page) => page.click('li:has([action^="/account/tokens/"]) summary') },
+  { name: 'account, about to make a token', as: 'sender', path: '/account', act: unfold('details.card:has([action="/account/tokens"])') },
   { name: 'account with passkeys', as: 'wide', path: '/account?passkey=added' },
   { name: 'account, a passkey removed', as: 'fresh', path: '/account?passkey=removed' },
   { name: 'account, about to remove a passkey', as: 'wide', path: '/account', act: (page) => page.click('li details summary') },
