@@ -59,6 +59,24 @@ for (const [name, path, as] of LARGE) {
   });
 }
 
+for (const [name, path, as] of LARGE.filter(([one]) => ['home', 'records', 'wallet'].includes(one))) {
+  test(`the amount grows with the letters, as far as there is room: ${name}`, async () => {
+    const page = await visit(path, as, { viewport: { width: 640, height: 844 } });
+    const measure = () => page.locator('.money').evaluate((amount) => ({
+      size: parseFloat(getComputedStyle(amount).fontSize),
+      fits: amount.getBoundingClientRect().right <= amount.closest('.card').getBoundingClientRect().right && amount.scrollWidth <= amount.clientWidth,
+    }));
+    const usual = await measure();
+    for (const percent of [75, 200]) {
+      await page.evaluate((size) => { document.documentElement.style.fontSize = `${size}%`; }, percent);
+      const now = await measure();
+      assert.ok(percent < 100 ? now.size < usual.size : now.size > usual.size, `${usual.size} px, then ${now.size} px`);
+      assert.ok(now.fits);
+    }
+    await page.context().close();
+  });
+}
+
 const PRINTED = [
   ['home', '/', 'viewer', ['h1', '.balance .money', '.rows time']],
   ['result', (s) => s.opened, 'viewer', ['h1', '.greeting', '.result .money', '.rows b', '.rows time']],
