@@ -100,8 +100,11 @@ enum status settle_cursor_load(struct settle *s, struct settle_partition *p)
                       DB_PARAMS(DB_U64(p->no)));
     if (st != ST_OK)
         return st;
+    const struct live_event_id before = p->last;
     if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &p->last))
         return ST_CORRUPT;
+    if (!live_event_id_equal(p->last, before))
+        p->gap_accepted = false; /* it was a gap behind another entry */
     st = settle_publish_queue_missed(s, p);
     p->cursor_loaded = st == ST_OK;
     p->held_due = true;

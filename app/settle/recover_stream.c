@@ -96,8 +96,12 @@ struct repair {
     struct settle *s;
     struct settle_partition *p;
     struct arena *arena;
+    bool confirmed; /* an earlier transaction, which was committed, found the gap, too */
+    /* of the transaction */
     bool compared; /* the cursor's row was locked and equal to our copy, so the stream was compared */
     bool lost;     /* events were trimmed before they were settled */
+    bool gap;      /* the stream lacks the cursor's entry, and more */
+    bool accepted; /* the gap counts no more */
 };
 
 /* Reads the published position: at most the cursor, unless the tables are older than Redis. */
@@ -158,14 +162,36 @@ static enum status copy_age_read(struct repair *r, struct live_event_id last, in
     return status_idempotent(st);
 }
 
+/* Shuts the packets of a stream whose last entry is `last`, and lets settlement go on behind the gap. */
+static enum status gap_close(struct repair *r, struct db *db, struct live_event_id cursor, struct live_event_id last)
+{
+    int64_t copy_ms;
+    bool behind = live_event_id_compare(last, cursor) < 0;
+    metrics_add(METRIC_RECOVERED_STREAM, 1);
+    log_error("stream lacks its cursor's entry", "partition=%u behind=%d", r->p->no, behind);
+    r->s->stream_repaired = true;
+    enum status st = copy_age_read(r, last, &copy_ms);
+    if (st == ST_OK)
+        st = partition_shut(r->s, db, r->p->no, copy_ms);
+    crash_point("recover-after-doors");
+    if (st == ST_OK && behind) {
+        st = live_stream_anchor(&r->s->stores->live, r->p->no, cursor);
+        crash_point("recover-after-mark");
+        return st;
+    }
+    r->accepted = st == ST_OK; /* settle the events after the gap; contradicting ones become dead letters */
+    return st;
+}
+
+/* Compares the stream with the cursor. */
 static enum status stream_body(struct db *db, void *ctx)
 {
     struct repair *r = ctx;
     char key[LIVE_KEY_MAX];
     struct str events_key = live_events_key(key, r->p->no);
     struct live_event_id cursor, last;
-    int64_t copy_ms;
     bool has_cursor, has_later;
+    r->compared = r->lost = r->gap = r->accepted = false;
     enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
         return ST_OK; /* another worker has the partition: the next pass tries again */
@@ -191,37 +217,28 @@ static enum status stream_body(struct db *db, void *ctx)
     if (st != ST_OK || has_cursor)
         return st;
     int order = live_event_id_compare(last, cursor);
-    if (order == 0) { /* only the cursor's own entry was trimmed: nothing is lost */
-        r->p->gap_accepted = true;
-        return ST_OK;
-    }
-    if (order > 0 && !has_later) {
-        r->lost = true;
-        return ST_OK;
-    }
-    metrics_add(METRIC_RECOVERED_STREAM, 1);
-    log_error("stream lacks its cursor's entry", "partition=%u behind=%d", r->p->no, order < 0);
-    r->s->stream_repaired = true;
-    st = copy_age_read(r, last, &copy_ms);
-    if (st == ST_OK)
-        st = partition_shut(r->s, db, r->p->no, copy_ms);
-    crash_point("recover-after-doors");
-    if (st == ST_OK && order < 0) {
-        st = live_stream_anchor(&r->s->stores->live, r->p->no, cursor);
-        crash_point("recover-after-mark");
-        return st;
-    }
-    r->p->gap_accepted = st == ST_OK; /* settle the events after the gap; contradicting ones become dead letters */
-    return st;
+    r->accepted = order == 0; /* only the cursor's own entry was trimmed: nothing is lost */
+    r->lost = order > 0 && !has_later;
+    r->gap = order != 0 && !r->lost;
+    return r->gap && r->confirmed ? gap_close(r, db, cursor, last) : ST_OK;
 }
 
+/* A worker at another node of Galera has its own lock of the cursor: it may have moved the cursor and trimmed the
+ * stream after this transaction began, and only the COMMIT of one of the two succeeds. So what a transaction finds
+ * counts once it is committed, and a gap is closed in a second one. */
 static enum status repair_run(struct repair *r)
 {
-    r->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    if (r->arena == NULL)
-        return ST_NO_MEMORY;
-    enum status st = db_transaction(r->s->stores->db, stream_body, r);
-    arena_free(r->arena);
+    enum status st = ST_OK;
+    do {
+        r->confirmed = r->gap;
+        r->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+        if (r->arena == NULL)
+            return ST_NO_MEMORY;
+        st = db_transaction(r->s->stores->db, stream_body, r);
+        arena_free(r->arena);
+    } while (st == ST_OK && r->gap && !r->confirmed);
+    if (st == ST_OK && r->accepted)
+        r->p->gap_accepted = true;
     return st;
 }
 

@@ -8,12 +8,15 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "io/db.h"
+#include "io/metrics.h"
 #include "live/close.h"
 #include "live/event.h"
 #include "live/fence.h"
 #include "live/grab.h"
 #include "live/live.h"
 #include "live/load.h"
+#include "live/stream.h"
 #include "packet/split.h"
 #include "settle/commit.h"
 #include "settle/cursor.h"
@@ -649,6 +652,61 @@ static void a_stream_whose_settled_entries_were_trimmed_is_settled(void **state)
     world_end(&w);
 }
 
+/* What another worker does while this one compares a stream with its cursor. */
+static struct world *moved_on;
+static char move_on_sql[256];
+static void cursor_sql(char out[static sizeof move_on_sql], const char *last_id, uint32_t partition)
+{
+    snprintf(out, sizeof move_on_sql, "UPDATE stream_cursor SET last_id = '%s' WHERE partition_no = %u", last_id,
+             (unsigned)partition);
+}
+
+enum status __real_live_stream_last_id(const struct redis_call *info, struct live_event_id *out);
+enum status __wrap_live_stream_last_id(const struct redis_call *info, struct live_event_id *out);
+enum status __wrap_live_stream_last_id(const struct redis_call *info, struct live_event_id *out)
+{
+    if (moved_on != NULL) {
+        (void)db_exec(moved_on->settle->stores->db, NULL, "KILL CONNECTION_ID()", NULL, 0);
+        world_sql(moved_on, move_on_sql);
+        moved_on = NULL;
+    }
+    return __real_live_stream_last_id(info, out);
+}
+
+/* The lock is lost: here with its connection, in a Galera cluster by a COMMIT at another node. */
+static void a_gap_that_another_worker_has_made_meanwhile_shuts_nothing(void **state)
+{
+    struct world w;
+    char first[LIVE_EVENT_ID_MAX], second[LIVE_EVENT_ID_MAX], text[256];
+    (void)state;
+    world_begin_drained(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    struct settle_partition *p = world_partition(&w, id);
+    (void)live_event_id_text(first, p->last);
+    world_grab(&w, id, 2);
+    world_drain(&w);
+    (void)live_event_id_text(second, p->last);
+    snprintf(text, sizeof text, "XTRIM {ev} MINID %s", second);
+    (void)world_redis(&w, id, text);
+    cursor_sql(move_on_sql, first, p->no);
+    world_sql(&w, move_on_sql);
+    cursor_sql(move_on_sql, second, p->no);
+    world_restart_worker(&w);
+    p = world_partition(&w, id);
+    uint64_t events, repaired = metrics_get(METRIC_RECOVERED_STREAM);
+    moved_on = &w;
+    (void)settle_drain(w.settle, 100, &events);
+    assert_null(moved_on);
+    world_drain(&w);
+    assert_int_equal(metrics_get(METRIC_RECOVERED_STREAM), repaired);
+    assert_int_equal(world_grab(&w, id, 3).code, LIVE_GRABBED);
+    assert_int_equal(world_drain(&w), 1);
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
 static void a_closed_packet_never_comes_back(void **state)
 {
     struct world w;
@@ -814,6 +872,7 @@ int main(void)
         cmocka_unit_test(a_second_grab_of_a_lost_share_becomes_a_dead_letter_and_its_packet_stays_shut),
         cmocka_unit_test(events_trimmed_before_settling_stop_the_partition),
         cmocka_unit_test(a_stream_whose_settled_entries_were_trimmed_is_settled),
+        cmocka_unit_test(a_gap_that_another_worker_has_made_meanwhile_shuts_nothing),
         cmocka_unit_test(a_closed_packet_never_comes_back),
         cmocka_unit_test(a_packet_closed_in_redis_whose_event_is_lost_is_refunded_directly),
         cmocka_unit_test(a_packet_closed_in_redis_with_another_sum_is_not_refunded),
