@@ -127,9 +127,10 @@ test('no log has a password, a token, a cookie or the key of a screen', async ()
 
 test('no log has what the address of a form was filled with', async () => {
   const typed = unique('typed');
-  const client = new Client();
+  const { client } = await newUser();
   let last;
-  for (const path of ['/send', '/wallet', '/login', '/login/recovery', '/register']) last = await client.getHtml(`${path}?greeting=${typed}`);
+  for (const path of ['/send', '/wallet', '/login', '/login/recovery', '/records/sent', '/records/received', '/records/sent.csv',
+    '/records/received.csv', '/register']) last = await client.getHtml(`${path}?q=${typed}`);
   await poll('the access log has the last path', async () => (await logs()).some(({ name, text }) => name === 'access.log'
     && text.split('\n').some((line) => line.includes(last.headers.get('x-request-id')) && line.includes('"uri":"/register"'))));
   for (const { name, text } of await logs()) assert.ok(!text.includes(typed), name);
