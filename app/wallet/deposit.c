@@ -7,6 +7,7 @@
 #include "ledger/ledger.h"
 #include "wallet/statement.h"
 #include "web/field_types.h"
+#include "web/origin.h"
 #include "web/respond.h"
 
 static const struct problem DEPOSIT_UNKNOWN = { 503, "unknown", "text/deposit_unknown", "text/deposit_unknown_detail",
@@ -122,7 +123,8 @@ static struct str done_url(struct exchange *x, struct str next)
     if (!str_starts(next, STR("/send")))
         return next;
     char before = str_find(next, STR("?")) < next.len ? '&' : '?';
-    return arena_printf(x->arena, "%.*s%cdeposited=1", STR_ARG(next), before);
+    struct str told = arena_printf(x->arena, "%.*s%cdeposited=1", STR_ARG(next), before);
+    return told.len > NEXT_BYTES_MAX ? next : told;
 }
 
 static enum step deposit_answer(struct exchange *x, const struct deposit *d)
