@@ -41,52 +41,66 @@
 
   /* This script asks for the share, and the browser for the page that shows it. So a coin without a network waits for it;
    * the browser would lead to a page of its own. A share is taken once, however often it is asked for. What needs another
-   * page (a login, a fault) the browser asks for again, not before the site wants it. The tries of a phrase are counted,
-   * so only the browser sends it, once the site has answered anything. */
-  var RETRY_MS = 3000, ANSWER_MAX_MS = 20000, BUSY_MAX_MS = 5000;
-  var open_wait = function (text, then) {
+   * page (a login, a fault) the browser asks for again; a site that is busy for some seconds is asked after them. The
+   * tries of a phrase are counted, so only the browser sends it, once the site has answered anything. Pauses are longer at
+   * random, up to 20 %, so that people who pressed together do not come back together. */
+  var RETRY_MS = 3000, ANSWER_MAX_MS = 20000, BUSY_MAX_S = 5;
+  var later = function (ms, then) { return setTimeout(then, ms * (1 + Math.random() / 5)); };
+  var offline_say = function (text) {
     var main = document.querySelector('main'), notice = main.querySelector('.offline') || main.appendChild(document.createElement('p'));
-    var again = function () {
-      clearTimeout(timer);
-      removeEventListener('online', again);
-      then();
-    };
-    var timer = setTimeout(again, RETRY_MS);
-    addEventListener('online', again);
     notice.className = 'offline';
     notice.setAttribute('role', 'status');
+    notice.setAttribute('data-coin', ''); /* it is no longer refresh.js's */
     if (notice.textContent !== text) notice.textContent = text;
   };
-  var open = function (form) {
-    var request = new XMLHttpRequest(), phrase = form.elements.phrase, coin = form.querySelector('.coin');
-    coin.classList.add('turning');
-    press_keep(form.closest('[data-packet]'));
-    request.open(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action);
-    request.timeout = ANSWER_MAX_MS;
-    request.setRequestHeader('Accept', 'application/json');
-    request.onload = function () {
-      if (!phrase && (request.status === 200 || request.status === 410)) location.assign(form.action.replace(/\/open$/, ''));
-      else setTimeout(function () { form.submit(); }, Math.min(BUSY_MAX_MS, 1000 * +request.getResponseHeader('Retry-After')));
+  var opener = function (form) {
+    var coin = form.querySelector('.coin'), phrase = form.elements.phrase, request, timer;
+    var again = function () { if (!document.hidden) ask(); };
+    var stop = function () {
+      clearTimeout(timer);
+      removeEventListener('online', again);
+      document.removeEventListener('visibilitychange', again);
+      if (request) request.abort();
     };
-    request.onerror = request.ontimeout = function () {
-      coin.classList.remove('turning');
-      open_wait(form.getAttribute('data-offline'), function () { open(form); });
+    var ask = function () {
+      stop();
+      request = new XMLHttpRequest();
+      request.open(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action);
+      request.timeout = ANSWER_MAX_MS;
+      request.setRequestHeader('Accept', 'application/json');
+      request.onload = function () {
+        var busy_s = +request.getResponseHeader('Retry-After');
+        if (!phrase && (request.status === 200 || request.status === 410)) location.assign(form.action.replace(/\/open$/, ''));
+        else timer = later(busy_s <= BUSY_MAX_S ? busy_s * 1000 : 0, function () { form.submit(); });
+      };
+      request.onerror = request.ontimeout = function () {
+        coin.classList.remove('turning');
+        offline_say(form.getAttribute('data-offline'));
+        timer = later(RETRY_MS, again);
+        addEventListener('online', again);
+        document.addEventListener('visibilitychange', again);
+      };
+      request.send(phrase ? null : new URLSearchParams());
+      coin.classList.add('turning');
+      press_keep(form.closest('[data-packet]'));
     };
-    request.send(phrase ? null : new URLSearchParams());
+    addEventListener('pagehide', stop);
+    return ask;
   };
 
   /* Each form is sent once. The coin turns until the answer arrives. */
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
+    var open = form.hasAttribute('data-open') && opener(form);
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
       sent = true;
       if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');
-      if (form.hasAttribute('data-open')) {
+      if (open) {
         event.preventDefault();
+        open();
         buzz(15);
-        open(form);
       } else if (form.getAttribute('data-once')) {
         button.textContent = form.getAttribute('data-once');
       }
