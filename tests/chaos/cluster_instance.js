@@ -145,7 +145,10 @@ export class ClusterInstance extends Deployment {
     const answers = await Promise.all(this.names('redis').map((name) => redis(this.#socket(name, 'redis'), commands).catch(() => null)));
     const there = answers.filter(Boolean);
     if (there.length === 0) throw new Error('redis: no node answers');
-    return commands.map((_, i) => there.map((replies) => replies[i]).find((reply) => !(reply instanceof Error)) ?? there[0][i]);
+    return commands.map((_, i) => {
+      const served = there.find((replies) => !(replies[i] instanceof Error));
+      return (served ?? there[0])[i];
+    });
   }
 
   // From the first Galera node that is in the primary component; it shows what all others have committed.

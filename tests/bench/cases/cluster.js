@@ -1,5 +1,6 @@
 // CPU of a winning grab on several machines, beside a site on one: a Redis Cluster of one to three primaries with two
-// replicas each, of which one confirms, and one or two machines of the site behind a balancer. Needs root.
+// replicas each, of which one confirms, and one or two machines of the site behind a balancer. Each primary, and each
+// machine of the site, has as much to do as that of the site on one machine. Needs root.
 import { Cluster } from '../../cluster/cluster.js';
 import { ClusterSite } from '../cluster_site.js';
 import { Grabs, SPREAD } from '../grabs.js';
@@ -7,7 +8,7 @@ import { rounds } from '../rounds.js';
 
 const PRIMARIES = [1, 2, 3];
 const MACHINES = [1, 2];
-const CONNECTIONS = 64;
+const CONNECTIONS = 64; // of one machine
 const SECONDS = 4;
 const SECONDS_QUICK = 2;
 const WANTED = '<= 1.5';
@@ -20,8 +21,9 @@ function costOf({ 'replicas µs': replicas = 0, 'server µs': all, 'app MiB': _,
   return { ...row, 'replicas µs': replicas, 'grab µs': all - replicas };
 }
 
-async function loadOf(grabs, target, seconds) {
-  return costOf(await grabs.withoutSettlement(() => grabs.winSpread(target, seconds, { connections: CONNECTIONS })));
+async function loadOf(grabs, target, seconds, connections = CONNECTIONS) {
+  const row = costOf(await grabs.withoutSettlement(() => grabs.winSpread(target, seconds, { connections })));
+  return { connections, ...row };
 }
 
 // The rows of one number of primaries, and each number of machines against one machine alone: { rows, against: [ratio] }.
@@ -32,11 +34,12 @@ async function compare(bench, alone, primaries, seconds) {
   const targets = [{ name: `one machine alone (beside ${primaries})`, load: () => loadOf(alone, alone.target(), seconds) }];
   for (const machines of MACHINES) {
     const target = { name: nameOf(primaries, machines), url: site.url, groups: () => site.groups() };
+    const connections = CONNECTIONS * Math.max(primaries, machines);
     await site.serveWith(machines);
-    await grabs.withoutSettlement(() => grabs.warmUp(target, { connections: CONNECTIONS }));
+    await grabs.withoutSettlement(() => grabs.warmUp(target, { connections }));
     targets.push({ name: target.name, load: async () => {
       await site.serveWith(machines);
-      return loadOf(grabs, target, seconds);
+      return loadOf(grabs, target, seconds, connections);
     } });
   }
   const { rows, ratio } = await rounds(bench, targets);
@@ -47,7 +50,7 @@ async function compare(bench, alone, primaries, seconds) {
 
 export default {
   name: 'cluster',
-  title: `winning grabs of ${SPREAD} packets on several machines, ${CONNECTIONS} connections`,
+  title: `winning grabs of ${SPREAD} packets on several machines`,
   async run(bench) {
     const reason = Cluster.impossible(bench.folder);
     if (reason) return { notes: [`Not measured: a cluster can't be made here: ${reason}`] };
