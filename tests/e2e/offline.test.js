@@ -205,6 +205,23 @@ test('a share whose answer was lost is taken once, and shown when the network is
   await audit();
 });
 
+test('a send whose answer was lost is made once, when the page of the browser is loaded again', async () => {
+  const user = await newUser({ yuan: '10' });
+  const { page } = await visit(user, '/send');
+  await page.fill('[name=count]', '2');
+  await page.fill('[name=amount]', '3');
+  net.options.deaf = true;
+  await page.click('form[action="/send"] button.wide', { noWaitAfter: true });
+  await poll('the packet is sent', async () => (await user.client.get('/wallet')).json.balance_fen === 700);
+  await poll('the page of the browser', () => page.url().startsWith('chrome-error:'));
+  net.options.deaf = false;
+  await page.reload();
+  await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
+  assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
+  assert.equal((await user.client.get('/records/sent')).json.items.length, 1);
+  await page.context().close();
+});
+
 test('a phrase that is typed without a network is tried once when it is back', async () => {
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '3', count: '3', phrase: 'open sesame' });
   const path = `/p/${sent.json.id}`;
