@@ -39,11 +39,11 @@
     }));
   };
 
-  /* This script asks for the share, and the browser for the page that shows it. So a coin without a network waits for it;
-   * the browser would lead to a page of its own. A share is taken once, however often it is asked for. What needs another
-   * page (a login, a fault) the browser asks for again; a site that is busy for some seconds is asked after them. The
-   * tries of a phrase are counted, so only the browser sends it, once the site has answered anything. Pauses are longer at
-   * random, up to 20 %, so that people who pressed together do not come back together. */
+  /* This script asks for the share; then the browser loads the page that shows it. Without a network the coin waits: a form
+   * would lead to the browser's error page. Asking again takes no second share. Where another page is needed (a login, a
+   * fault), the browser sends the form again; when the site is busy for a few seconds, after these. Tries of a phrase are
+   * counted, so only the browser sends a phrase, once the site answers. Each pause is up to 20 % longer at random, so that
+   * people who pressed together do not come back together. */
   var RETRY_MS = 3000, ANSWER_MAX_MS = 20000, BUSY_MAX_S = 5;
   var later = function (ms, then) { return setTimeout(then, ms * (1 + Math.random() / 5)); };
   var offline_say = function (text) {
@@ -111,6 +111,7 @@
       sent = false;
       button.removeAttribute('aria-disabled');
       button.classList.remove('turning');
+      all('.offline[data-coin]', function (notice) { notice.textContent = ''; notice.removeAttribute('data-coin'); });
       if (form.getAttribute('data-once')) button.textContent = words;
     });
   });

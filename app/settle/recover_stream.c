@@ -96,12 +96,12 @@ struct repair {
     struct settle *s;
     struct settle_partition *p;
     struct arena *arena;
-    bool confirmed; /* an earlier transaction, which was committed, found the gap, too */
-    /* of the transaction */
+    bool confirmed; /* the transaction before this one found the gap, too, and was committed */
+    /* set by each transaction anew */
     bool compared; /* the cursor's row was locked and equal to our copy, so the stream was compared */
     bool lost;     /* events were trimmed before they were settled */
     bool gap;      /* the stream lacks the cursor's entry, and more */
-    bool accepted; /* the gap counts no more */
+    bool accepted; /* settlement may go on although the cursor's entry is missing */
 };
 
 /* Reads the published position: at most the cursor, unless the tables are older than Redis. */
@@ -183,7 +183,7 @@ static enum status gap_close(struct repair *r, struct db *db, struct live_event_
     return st;
 }
 
-/* Compares the stream with the cursor. */
+/* Compares the stream with the cursor, and closes a gap that is confirmed. */
 static enum status stream_body(struct db *db, void *ctx)
 {
     struct repair *r = ctx;

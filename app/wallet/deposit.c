@@ -115,7 +115,7 @@ static enum step deposit_refuse(struct exchange *x, const struct deposit *d, con
     return STEP_DONE;
 }
 
-/* The wallet, or the send form that led to the deposit; both confirm it. */
+/* `next`, else the wallet. The wallet and the send form get deposited=1, with which they confirm the deposit. */
 static struct str done_url(struct exchange *x, struct str next)
 {
     if (next.len == 0)

@@ -30,8 +30,8 @@ extern const struct field deposit_fields[];
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
 /* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional), next.
- * HTML 303 to next, else /wallet?deposited=1; JSON 201 {amount_fen, balance_fen}. Refused: 422 with pages/wallet and
- * its model (wallet/statement.h); errors at "amount" or "request_key". */
+ * HTML 303 to next (the send form: with deposited=1), else /wallet?deposited=1; JSON 201 {amount_fen, balance_fen}.
+ * Refused: 422 with pages/wallet and its model (wallet/statement.h); errors at "amount" or "request_key". */
 enum step deposit_submit(struct exchange *x);
 
 #endif

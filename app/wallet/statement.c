@@ -232,7 +232,7 @@ static const struct field prefill_fields[] = {
     { .name = NULL },
 };
 
-/* A deposit leads here with ?deposited=1, which the page confirms. */
+/* ?deposited=1 of the wallet and of the send form. */
 static const struct field deposited_fields[] = {
     { .name = "deposited", .type = &FIELD_NUMBER, .max = 1 },
     { .name = NULL },

@@ -137,7 +137,7 @@ for (const locale of LANGUAGES) {
         await poll('it is settled', async () => (await opener.client.get(path)).json.mine.settled);
         await page.goto(site.url + path);
         assert.deepEqual(await hits(page, place), []);
-        assert.equal(await page.getAttribute('[data-live=paid] a >> nth=0', 'href'), '/wallet');
+        assert.equal(await page.getAttribute('[data-live=settled-links] a >> nth=0', 'href'), '/wallet');
         await page.context().close();
       }
     });

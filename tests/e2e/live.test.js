@@ -231,11 +231,11 @@ for (const language of LANGUAGES) {
     await page.click('form[data-open] button');
     await page.waitForSelector('.result');
     assert.equal(await read(page, '.settled'), words(language, 'settling'));
+    assert.equal(await page.isVisible('[data-live=settled-links] a'), false);
     await page.evaluate(() => { window.stayed = true; });
     await site.dev('start', 'settle');
-    assert.equal(await page.isVisible('[data-live=paid] a'), false);
     await poll('the share is settled', async () => await read(page, '.settled') === words(language, 'settled'));
-    assert.equal(await page.isVisible('[data-live=paid] a[href="/wallet"]'), true);
+    assert.equal(await page.isVisible('[data-live=settled-links] a[href="/wallet"]'), true);
     assert.equal(await page.evaluate(() => window.stayed), true);
     await page.context().close();
   });

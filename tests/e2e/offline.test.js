@@ -262,6 +262,7 @@ test('a session that has ended leads to the login, and back to the packet', asyn
   await guest.client.post('/logout');
   await page.click('button.coin');
   await page.waitForURL(/\/login\?/);
+  assert.equal(new URL(page.url()).searchParams.get('next'), path);
   assert.equal(await taken(path), 0);
   await page.context().close();
 });

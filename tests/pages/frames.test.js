@@ -32,7 +32,7 @@ async function traced(client, path, viewport) {
   await browser.startTracing(page, { categories: CATEGORIES });
   await page.click('button.coin');
   await page.waitForSelector('.result');
-  await page.waitForSelector('[data-live=paid] a');
+  await page.waitForSelector('[data-live=settled-links] a');
   await poll('nothing moves', () => page.evaluate(() => (
     !document.querySelector('.fresh') && !document.getAnimations().length)));
   const { traceEvents } = JSON.parse(await browser.stopTracing());

@@ -144,7 +144,7 @@ async function walk({ javaScriptEnabled, locale }) {
   await guest.follow('.tabs a[href="/records/sent"]', at('/records/sent'));
   await guest.follow('.tabs a[href="/records/received"]', at('/records/received'));
   await guest.follow(`a.row[href="${new URL(lucky).pathname}"]`, lucky);
-  await guest.follow('[data-live=paid] a, nav a[href="/wallet"]', at('/wallet'));
+  await guest.follow('[data-live=settled-links] a, nav a[href="/wallet"]', at('/wallet'));
   await around(guest);
   await guest.tabTo('form[action="/logout"] button');
   await guest.go(submit, at('/'));

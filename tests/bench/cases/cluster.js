@@ -1,6 +1,6 @@
 // CPU of a winning grab on several machines, beside a site on one: a Redis Cluster of one to three primaries with two
-// replicas each, of which one confirms, and one or two machines of the site behind a balancer. Each primary, and each
-// machine of the site, has as much to do as that of the site on one machine. Needs root.
+// replicas each, of which one confirms, and one or two machines of the site behind a balancer. The connections are those of
+// one machine, times the number of primaries or of machines, whichever is larger. Needs root.
 import { Cluster } from '../../cluster/cluster.js';
 import { ClusterSite } from '../cluster_site.js';
 import { Grabs, SPREAD } from '../grabs.js';
@@ -8,7 +8,7 @@ import { rounds } from '../rounds.js';
 
 const PRIMARIES = [1, 2, 3];
 const MACHINES = [1, 2];
-const CONNECTIONS = 64; // of one machine
+const CONNECTIONS = 64; // of the site on one machine
 const SECONDS = 4;
 const SECONDS_QUICK = 2;
 const WANTED = '<= 1.5';
