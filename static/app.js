@@ -39,48 +39,57 @@
     }));
   };
 
-  /* This script asks for the share; then the browser loads the page that shows it. Without a network the coin waits: a form
-   * would lead to the browser's error page. Asking again takes no second share. Where another page is needed (a login, a
-   * fault), the browser sends the form again; when the site is busy for a few seconds, after these. Tries of a phrase are
-   * counted, so only the browser sends a phrase, once the site answers. Each pause is up to 20 % longer at random, so that
-   * people who pressed together do not come back together. */
+  /* This script asks for the share; then the browser loads its page. Without a network the coin waits. A share is taken
+   * once, however often it is asked for; what needs another page (a login, a fault) the browser asks for again. Tries of a
+   * phrase are counted, so only the browser sends it, once the site answers. Pauses differ by up to 20 %. */
   var RETRY_MS = 3000, ANSWER_MAX_MS = 20000, BUSY_MAX_S = 5;
   var later = function (ms, then) { return setTimeout(then, ms * (1 + Math.random() / 5)); };
+  var ask_site = function (method, path, then, failed) {
+    var request = new XMLHttpRequest();
+    request.open(method, path);
+    request.timeout = ANSWER_MAX_MS;
+    request.setRequestHeader('Accept', 'application/json');
+    request.onload = then;
+    request.onerror = request.ontimeout = failed;
+    request.send(method === 'POST' ? new URLSearchParams() : null);
+    return request;
+  };
   var offline_say = function (text) {
     var main = document.querySelector('main'), notice = main.querySelector('.offline') || main.appendChild(document.createElement('p'));
     notice.className = 'offline';
     notice.setAttribute('role', 'status');
-    notice.setAttribute('data-coin', ''); /* it is no longer refresh.js's */
+    notice.setAttribute('data-coin', ''); /* not refresh.js's */
     if (notice.textContent !== text) notice.textContent = text;
+  };
+  var offline_clear = function () {
+    all('.offline[data-coin]', function (notice) { notice.textContent = ''; notice.removeAttribute('data-coin'); });
+  };
+  /* A browser may be wrong: on the site's own machine. */
+  var if_reached = function (then) {
+    ask_site('HEAD', '/healthz', then, function () {
+      offline_say(document.body.getAttribute('data-offline'));
+      addEventListener('online', offline_clear, { once: true });
+    });
   };
   var opener = function (form) {
     var coin = form.querySelector('.coin'), phrase = form.elements.phrase, request, timer;
-    var again = function () { if (!document.hidden) ask(); };
     var stop = function () {
       clearTimeout(timer);
-      removeEventListener('online', again);
-      document.removeEventListener('visibilitychange', again);
+      removeEventListener('online', ask);
       if (request) request.abort();
     };
     var ask = function () {
       stop();
-      request = new XMLHttpRequest();
-      request.open(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action);
-      request.timeout = ANSWER_MAX_MS;
-      request.setRequestHeader('Accept', 'application/json');
-      request.onload = function () {
+      request = ask_site(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action, function () {
         var busy_s = +request.getResponseHeader('Retry-After');
         if (!phrase && (request.status === 200 || request.status === 410)) location.assign(form.action.replace(/\/open$/, ''));
         else timer = later(busy_s <= BUSY_MAX_S ? busy_s * 1000 : 0, function () { form.submit(); });
-      };
-      request.onerror = request.ontimeout = function () {
+      }, function () {
         coin.classList.remove('turning');
         offline_say(form.getAttribute('data-offline'));
-        timer = later(RETRY_MS, again);
-        addEventListener('online', again);
-        document.addEventListener('visibilitychange', again);
-      };
-      request.send(phrase ? null : new URLSearchParams());
+        timer = later(RETRY_MS, ask);
+        addEventListener('online', ask);
+      });
       coin.classList.add('turning');
       press_keep(form.closest('[data-packet]'));
     };
@@ -90,10 +99,16 @@
 
   /* Each form is sent once. The coin turns until the answer arrives. */
   all('form[data-open], form[data-once]', function (form) {
-    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false;
+    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, reached = false;
     var open = form.hasAttribute('data-open') && opener(form);
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
+      /* The browser's error page would lose what was typed. Money needs a press, so nothing is sent later. */
+      if (!open && !reached && navigator.onLine === false && form.requestSubmit && !form.hasAttribute('data-passkey')) {
+        event.preventDefault();
+        if_reached(function () { reached = true; form.requestSubmit(event.submitter); });
+        return;
+      }
       sent = true;
       if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');
@@ -111,7 +126,7 @@
       sent = false;
       button.removeAttribute('aria-disabled');
       button.classList.remove('turning');
-      all('.offline[data-coin]', function (notice) { notice.textContent = ''; notice.removeAttribute('data-coin'); });
+      offline_clear();
       if (form.getAttribute('data-once')) button.textContent = words;
     });
   });

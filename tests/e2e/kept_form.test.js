@@ -84,6 +84,17 @@ test('passphrases, passwords and request keys are never part of an address', asy
   assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&amount=1&count=1&lacks=phrase').replaceAll('%2F', '/')}&expired=1`);
 });
 
+test('a deposit whose session has ended leads back to the same deposit, and to the form that needs it', async () => {
+  const next = '/send?kind=lucky&amount=7';
+  const guest = await new Client().postHtml('/wallet/deposit', { amount: '7.00', request_key: 'rk', next });
+  const login = new URL(guest.headers.get('location'), site.url);
+  assert.equal(login.pathname, '/login');
+  const { client } = await newUser();
+  const { text } = await client.getHtml(login.searchParams.get('next'));
+  assert.match(text, /name="amount"[^>]* value="7.00"/);
+  assert.ok(text.includes(`name="next" value="${next.replace('&', '&amp;')}"`), text);
+});
+
 test('what does not fit into an address is left out, and the rest stays', async () => {
   const to = Array.from({ length: 100 }, (_, i) => `somebody-${i}`).join(' ');
   const answer = await new Client().postHtml('/send', { kind: 'even', amount: '1', greeting: '好', to, language: 'en' });

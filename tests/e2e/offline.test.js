@@ -182,12 +182,17 @@ test('a network that is away without a word to the browser is waited for, too', 
   await page.context().close();
 });
 
-test('a browser that believes to have no network, but reaches the site, opens the packet', async () => {
+test('a browser that believes to have no network, but reaches the site, opens the packet and says thanks', async () => {
   const path = await packet();
   const { page } = await visit(receiver, path);
   await page.evaluate(() => Object.defineProperty(navigator, 'onLine', { value: false }));
   await page.click('button.coin');
   await page.waitForSelector('.result');
+  const luck = `button[value="${words('zh-CN', 'thanks_luck')}"]`;
+  await page.evaluate(() => Object.defineProperty(navigator, 'onLine', { value: false }));
+  await page.click(luck);
+  await page.waitForSelector('.rows .thanks');
+  assert.equal(await page.innerText('.rows .thanks'), words('zh-CN', 'thanks_luck'));
   await page.context().close();
 });
 
@@ -238,6 +243,26 @@ test('a phrase that is typed without a network is tried once when it is back', a
   await page.waitForSelector('.result');
   await page.context().close();
 });
+
+for (const language of LANGUAGES) {
+  test(`a form that is sent without a network stays as it is, and is sent when it is pressed again, ${language}`, async () => {
+    const user = await newUser({ yuan: '10' });
+    const { page } = await visit(user, '/send', language);
+    await page.fill('[name=count]', '2');
+    await page.fill('[name=amount]', '3');
+    await page.context().setOffline(true);
+    await page.click('form[action="/send"] button.wide');
+    await poll('the page says so', async () => await page.textContent('main > .offline') === words(language, 'form_offline'));
+    assert.equal(await page.inputValue('[name=amount]'), '3');
+    await page.context().setOffline(false);
+    await poll('the notice goes', async () => await page.textContent('main > .offline') === '');
+    assert.equal((await user.client.get('/wallet')).json.balance_fen, 1000);
+    await page.click('form[action="/send"] button.wide');
+    await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
+    assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
+    await page.context().close();
+  });
+}
 
 test('a site that is busy is asked again, not before it wants', async () => {
   const path = await packet();
