@@ -230,7 +230,7 @@ static void a_browser_is_redirected_to_the_wallet(void **state)
     assert_int_equal(
         visit_page(&v, app, deposit_submit, "/wallet/deposit", "amount=%EF%BC%95%E3%80%82%EF%BC%95", p.cookie),
         303); /* ５。５ */
-    assert_true(str_equal(visit_header(&v, "Location"), STR("/wallet")));
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/wallet?deposited=1")));
     visit_end(&v);
     assert_int_equal(balance_of(p.id), 550);
 }
