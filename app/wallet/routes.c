@@ -7,7 +7,7 @@
 
 const struct route wallet_routes[] = {
     { "GET", "/wallet", NEED_USER, POOL_PAGE, statement_show },
-    { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN | FOR_SEND | KEEP_FORM | LIMITED_BY(LIMIT_DEPOSIT),
-      POOL_PAGE, deposit_submit },
+    { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN | FOR_SEND | KEEP_FORM | LIMITED_BY(LIMIT_DEPOSIT), POOL_PAGE,
+      deposit_submit },
 };
 const size_t wallet_routes_count = ARRAY_LEN(wallet_routes);
