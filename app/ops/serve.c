@@ -80,7 +80,8 @@ static enum status process_start(const struct config *config, const char *role, 
     /* A batch of requests allocates and frees some megabytes. Giving them back to the kernel each time would cost page
      * faults. */
     (void)mallopt(M_TRIM_THRESHOLD, HEAP_KEPT_BYTES);
-    /* libfcgi allocates buffers of 8 KiB for each request. malloc would first merge all blocks in its fast bins. */
+    /* libfcgi allocates buffers of 8 KiB for each request. Before each of them malloc would merge all blocks of its
+     * fast bins, so there are none. */
     (void)mallopt(M_MXFAST, 0);
     if (!metrics_open(config->metrics_file))
         log_warn("metrics file can't be mapped: /metrics lacks what this process counts, /readyz takes it for stopped",
