@@ -58,13 +58,13 @@
     var main = document.querySelector('main'), notice = main.querySelector('.offline') || main.appendChild(document.createElement('p'));
     notice.className = 'offline';
     notice.setAttribute('role', 'status');
-    notice.setAttribute('data-coin', ''); /* not refresh.js's */
+    notice.setAttribute('data-app', ''); /* not refresh.js's */
     if (notice.textContent !== text) notice.textContent = text;
   };
   var offline_clear = function () {
-    all('.offline[data-coin]', function (notice) { notice.textContent = ''; notice.removeAttribute('data-coin'); });
+    all('.offline[data-app]', function (notice) { notice.textContent = ''; notice.removeAttribute('data-app'); });
   };
-  /* A browser may be wrong: on the site's own machine. */
+  /* The browser may be wrong, as on the site's own machine. */
   var if_reached = function (then) {
     ask_site('HEAD', '/healthz', then, function () {
       offline_say(document.body.getAttribute('data-offline'));
@@ -106,7 +106,7 @@
       /* The browser's error page would lose what was typed. Money needs a press, so nothing is sent later. */
       if (!open && !reached && navigator.onLine === false && form.requestSubmit && !form.hasAttribute('data-passkey')) {
         event.preventDefault();
-        if_reached(function () { reached = true; form.requestSubmit(event.submitter); });
+        if_reached(function () { reached = true; form.requestSubmit(event.submitter); reached = false; });
         return;
       }
       sent = true;

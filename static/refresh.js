@@ -40,7 +40,7 @@
     notice.className = 'offline';
     notice.setAttribute('role', 'status');
     document.querySelector('main').appendChild(notice);
-    var offline = function (text) { if (!notice.hasAttribute('data-coin') && notice.textContent !== text) notice.textContent = text; };
+    var offline = function (text) { if (!notice.hasAttribute('data-app') && notice.textContent !== text) notice.textContent = text; };
 
     /* Equal rows keep their elements, so focus and scroll position stay. */
     var merge = function (old, fresh) {

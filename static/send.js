@@ -31,7 +31,7 @@
     };
     /* Says that the server would refuse a share above the limit, or an amount above the balance. A link leads to the
      * missing money and back to the form, with what the server keeps of it (app/web/kept_form.h). */
-    var KEPT_MAX = 990; /* with the rest of the address: web/origin.h */
+    var KEPT_MAX = 990; /* the path and `lacks` need the rest of NEXT_BYTES_MAX (web/origin.h) */
     var over = form.querySelector('[data-over]'), deposit = document.createElement('a'), said = '';
     deposit.textContent = over.getAttribute('data-deposit');
     var back = function () {
