@@ -19,8 +19,7 @@ export class Site extends SiteUnderLoad {
     this.build = build;
     this.var = folder;
     this.binary = join(build, 'hongbao');
-    this.#environment = { ...process.env, HB_BINARY: this.binary,
-      ...environmentOf(settings) };
+    this.#environment = { ...process.env, HB_BINARY: this.binary, ...environmentOf(settings) };
     mkdirSync(folder, { recursive: true });
   }
 

@@ -1,6 +1,7 @@
 // What pages tell a person to do next.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { hits } from './support/browser.js';
 import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
@@ -112,11 +113,6 @@ test('of an exclusive packet, only its sender and its receiver learn the amount 
   assert.match((await receiver.client.getHtml(path)).text, /你已领取/);
   for (const { client } of [sender, receiver]) assert.match((await client.getHtml(`${path}/verify`)).text, /9\.99/);
 });
-
-// What a tap on a point of this box would hit, on nine points.
-const hits = (page, { x, y, width, height }) => page.evaluate((points) => points.map(([left, top]) => (
-  document.elementFromPoint(left, top)?.closest('a, button, input, select, summary')?.outerHTML)).filter(Boolean),
-[0.1, 0.5, 0.9].flatMap((i) => [0.1, 0.5, 0.9].map((j) => [x + i * width, y + j * height])));
 
 for (const locale of LANGUAGES) {
   for (const javaScriptEnabled of [true, false]) {

@@ -147,7 +147,7 @@ for (const language of LANGUAGES) {
   }
 }
 
-// What the page says while a pressed coin waits for the network.
+// Waits until the page says that its pressed coin waits for the network.
 const waits = (page, language) => poll('the page says that it waits', async () => (
   await page.textContent('main > .offline') === words(language, 'open_offline')));
 

@@ -652,7 +652,8 @@ static void a_stream_whose_settled_entries_were_trimmed_is_settled(void **state)
     world_end(&w);
 }
 
-/* What another worker does while this one compares a stream with its cursor. */
+/* While the worker of this world compares a stream with its cursor, it loses its connection, and another worker moves
+ * the cursor by move_on_sql; once. NULL: nothing happens. */
 static struct world *moved_on;
 static char move_on_sql[256];
 static void cursor_sql(char out[static sizeof move_on_sql], const char *last_id, uint32_t partition)
@@ -690,8 +691,8 @@ static void a_gap_that_another_worker_has_made_meanwhile_shuts_nothing(void **st
     (void)live_event_id_text(second, p->last);
     snprintf(text, sizeof text, "XTRIM {ev} MINID %s", second);
     (void)world_redis(&w, id, text);
-    cursor_sql(move_on_sql, first, p->no);
-    world_sql(&w, move_on_sql);
+    cursor_sql(text, first, p->no);
+    world_sql(&w, text);
     cursor_sql(move_on_sql, second, p->no);
     world_restart_worker(&w);
     p = world_partition(&w, id);

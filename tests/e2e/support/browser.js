@@ -31,3 +31,8 @@ export async function launch(extra = {}, more = [], executablePath = program()) 
 
 // The same with the browser itself.
 export const launchBrowser = () => launch({}, [], program(BROWSERS));
+
+// The links, buttons and fields under nine points of this box in the window: what taps there would hit, as HTML.
+export const hits = (page, { x, y, width, height }) => page.evaluate((points) => points.map(([left, top]) => (
+  document.elementFromPoint(left, top)?.closest('a, button, input, select, summary')?.outerHTML)).filter(Boolean),
+[0.1, 0.5, 0.9].flatMap((i) => [0.1, 0.5, 0.9].map((j) => [x + i * width, y + j * height])));
