@@ -1,16 +1,20 @@
 #include "io/redis_slot.h"
 
-enum { POLYNOMIAL = 0x1021, BITS = 16, TOP_BIT = 0x8000 };
+enum { HALF_BITS = 4, HALF_MASK = 15, HALF_SHIFT = 12 }; /* a byte has two halves; SHIFT: to the top of 16 bits */
 
+/* CRC-16 of XMODEM: polynomial 0x1021, begins with 0. */
 static uint16_t crc16(struct str bytes)
 {
-    unsigned crc = 0;
+    /* the remainder of each half of a byte, shifted to the top */
+    static const uint16_t remainders[] = { 0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
+                                           0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef };
+    uint16_t crc = 0;
     for (size_t i = 0; i < bytes.len; i++) {
-        crc ^= (unsigned)(unsigned char)bytes.ptr[i] << (BITS - 8);
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc & TOP_BIT) != 0 ? crc << 1 ^ POLYNOMIAL : crc << 1;
+        unsigned byte = (unsigned char)bytes.ptr[i];
+        crc = (uint16_t)(crc << HALF_BITS ^ remainders[crc >> HALF_SHIFT ^ byte >> HALF_BITS]);
+        crc = (uint16_t)(crc << HALF_BITS ^ remainders[crc >> HALF_SHIFT ^ (byte & HALF_MASK)]);
     }
-    return (uint16_t)crc;
+    return crc;
 }
 
 uint16_t redis_slot(struct str key)
