@@ -1,5 +1,6 @@
 // A cluster of ./dev cluster for benchmarks: a Redis Cluster of one to three primaries, one or two machines of the site.
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ClusterInstance } from '../chaos/cluster_instance.js';
 import { poll } from '../chaos/deployment.js';
@@ -48,16 +49,25 @@ export class ClusterSite extends SiteUnderLoad {
   }
 
   async #onEach(...command) {
-    for (const machine of this.#cluster.names('app')) {
-      await this.#cluster.do('on', machine, 'env', 'HONGBAO_BUILT=yes', this.#dev,
-        '--var', this.#cluster.folderOf(machine), '--port', NODE_PORT, ...command);
-    }
+    for (const machine of this.#cluster.names('app')) await this.#on(machine, {}, ...command);
   }
 
-  // From now on the balancer sends visitors to the first `count` machines of the site only.
+  #on(machine, environment, ...command) {
+    const pairs = Object.entries({ HONGBAO_BUILT: 'yes', ...environment }).map(([name, value]) => `${name}=${value}`);
+    return this.#cluster.do('on', machine, 'env', ...pairs, this.#dev,
+      '--var', this.#cluster.folderOf(machine), '--port', NODE_PORT, ...command);
+  }
+
+  // From now on the balancer sends visitors to the first `count` machines of the site only. These share the cores that
+  // there are: their hot pools have a process for each core in all, as a hot pool has on a machine of its own.
   async serveWith(count) {
     const all = this.#cluster.names('app');
+    const processes = Math.max(1, Math.floor(availableParallelism() / count));
     this.#machines = all.slice(0, count);
+    for (const machine of this.#machines) {
+      await this.#on(machine, {}, 'stop', 'hot');
+      await this.#on(machine, { HB_TEST_HOT_PROCESSES: processes }, 'start', 'hot');
+    }
     await this.#cluster.do('ready', ...this.#machines);
     if (count < all.length) await this.#cluster.do('drain', ...all.slice(count));
     if (!await poll(READY_S, async () => (await this.request('/readyz')).status === 200)) throw new Error('the cluster does not get ready');
@@ -75,6 +85,10 @@ export class ClusterSite extends SiteUnderLoad {
 
   redisAll(commands) {
     return this.#cluster.redis(...commands);
+  }
+
+  processes() {
+    return this.#cluster.servers.flatMap((machine) => this.#cluster.pids(machine));
   }
 
   // The processes that answer a grab: { nginx, app, redis, replicas }, lists of pids; redis: the primaries.

@@ -1,4 +1,5 @@
 // CPU (nanoseconds) and memory of processes, from /proc.
+import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
 const read = (path) => {
@@ -80,4 +81,18 @@ export function cpusOf(pid, proc = '/proc') {
     const [first, last = first] = part.split('-').map(Number);
     return Array.from({ length: last - first + 1 }, (_, i) => first + i);
   });
+}
+
+// Throws unless each of these processes runs on this CPU only.
+export function mustBePinned(pids, cpu) {
+  for (const pid of pids) {
+    if (cpusOf(pid).join() !== String(cpu)) throw new Error(`process ${pid} is not on CPU ${cpu} alone`);
+  }
+}
+
+// From now on these processes run on this CPU only.
+export function pin(pids, cpu) {
+  // taskset also fails when a thread ends meanwhile, so what counts is where they run now.
+  for (const pid of pids) spawnSync('taskset', ['-a', '-c', '-p', String(cpu), String(pid)]);
+  mustBePinned(pids, cpu);
 }

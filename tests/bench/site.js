@@ -1,5 +1,5 @@
 // A private instance of the site for benchmarks: the release build, in a folder of its own, started by ./dev.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../chaos/deployment.js';
 import { redis } from '../chaos/redis.js';
@@ -89,6 +89,11 @@ export class Site extends SiteUnderLoad {
     const servers = { nginx: 'nginx', app: pool, redis: 'redis' };
     const groups = Object.fromEntries(Object.entries(servers).map(([group, name]) => [group, processTree(this.pid(name)).filter(isLasting)]));
     return pool === 'hot' ? groups : { ...groups, mariadb: () => cpuNs(this.pid('mariadb')) };
+  }
+
+  processes() {
+    const files = readdirSync(join(this.var, 'run')).filter((file) => file.endsWith('.pid'));
+    return files.flatMap((file) => processTree(this.pid(file.slice(0, -'.pid'.length))));
   }
 
   redisAll(commands) {

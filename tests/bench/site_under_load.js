@@ -14,6 +14,7 @@ export const environmentOf = (settings) => Object.fromEntries(Object.entries(set
 // A subclass has url, tmp (a folder that the program can write to), and
 //   hongbao(...args)    runs the program and returns its output; rejects when it fails
 //   redisAll(commands)  their replies; errors are Error objects among them
+//   processes()         the pids of all its processes
 export class SiteUnderLoad {
   #agent = new http.Agent({ keepAlive: true, maxSockets: 32 }); #users = [];
 

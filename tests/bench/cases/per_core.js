@@ -1,6 +1,6 @@
 // Grabs a second per core: every server of a site runs on one CPU, the load generator on another. A winning grab is on
 // disk before its answer; the settle worker, on the same core, then writes its money into MariaDB.
-import { cpusOf, cpuNs, processTree } from '../cpu.js';
+import { cpusOf, cpuNs, mustBePinned, processTree } from '../cpu.js';
 import { Grabs, SPREAD } from '../grabs.js';
 import { measured, mustBeClean, wrk } from '../load.js';
 import { rounds } from '../rounds.js';
@@ -18,11 +18,7 @@ const PEAKS = [
   { year: 2017, what: '760,000 packets a second', rate: 760_000, kind: 'winning' },
 ];
 
-function mustBePinned(site, cpu) {
-  for (const pid of SERVERS.flatMap((name) => processTree(site.pid(name)))) {
-    if (cpusOf(pid).join() !== String(cpu)) throw new Error(`process ${pid} is not on CPU ${cpu} alone`);
-  }
-}
+const pidsOf = (site) => SERVERS.flatMap((name) => processTree(site.pid(name)));
 
 // All servers as one target, with the share of the core that they used.
 class Core {
@@ -88,7 +84,7 @@ export default {
     const site = await bench.site({ own: true, cpu });
     const grabs = await Grabs.open(bench, { site });
     const core = new Core(grabs, other);
-    mustBePinned(site, cpu);
+    mustBePinned(pidsOf(site), cpu);
 
     const [settled] = await grabs.packets(1, SHARES);
     await grabs.empty(settled, SHARES);
@@ -109,7 +105,7 @@ export default {
       { name: 'losing', load: async () => core.row(await lose(settled)) },
       { name: 'losing, before it is settled', load: async () => core.row(await loseFresh()) },
     ]);
-    mustBePinned(site, cpu);
+    mustBePinned(pidsOf(site), cpu);
     await site.mustBeSound();
     const [HOT, WIN, SETTLED, LOSE] = rows;
     return { rows, ratios: [], notes: notesOf({ hot: HOT['/s'], win: WIN['/s'], settled: SETTLED['settled /s'], lose: LOSE['/s'] }) };
