@@ -67,12 +67,14 @@ network_up() {
     done
 }
 
-# network_unfilter NAMESPACE: its bridges pass packets on without the host's packet filter: its rules are not for them,
-# and it costs the sender CPU. Without the module br_netfilter the files do not exist, and bridges do so anyway.
+# network_unfilter NAMESPACE: its bridges forward frames without the packet filter of IP, which has no rules there and
+# costs the sender CPU. The setting is of this namespace. Without the module br_netfilter the files do not exist; where
+# they can't be written, it costs CPU and does no harm.
 network_unfilter() {
     # shellcheck disable=SC2016 # the other shell expands it
     nsenter --net="/run/netns/$1" -- bash -c \
-        'for file in /proc/sys/net/bridge/bridge-nf-call-*; do [ ! -e "$file" ] || echo 0 >"$file"; done'
+        'for file in /proc/sys/net/bridge/bridge-nf-call-*; do [ ! -w "$file" ] || echo 0 >"$file"; done' \
+        2>/dev/null || true
 }
 
 # network_open NETWORK NODE: the link from this machine to that one.

@@ -1,6 +1,5 @@
 // A cluster of ./dev cluster for benchmarks: a Redis Cluster of one to three primaries, one or two machines of the site.
 import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ClusterInstance } from '../chaos/cluster_instance.js';
 import { poll } from '../chaos/deployment.js';
@@ -58,11 +57,10 @@ export class ClusterSite extends SiteUnderLoad {
       '--var', this.#cluster.folderOf(machine), '--port', NODE_PORT, ...command);
   }
 
-  // From now on the balancer sends visitors to the first `count` machines of the site only. These share the cores that
-  // there are: their hot pools have a process for each core in all, as a hot pool has on a machine of its own.
-  async serveWith(count) {
+  // From now on the balancer sends visitors to the first `count` machines of the site only, whose hot pools have this many
+  // processes each.
+  async serveWith(count, processes) {
     const all = this.#cluster.names('app');
-    const processes = Math.max(1, Math.floor(availableParallelism() / count));
     this.#machines = all.slice(0, count);
     for (const machine of this.#machines) {
       await this.#on(machine, {}, 'stop', 'hot');

@@ -1,4 +1,4 @@
-// CPU (nanoseconds) and memory of processes, from /proc.
+// CPU time (nanoseconds) and memory of processes, from /proc, and the CPUs on which they run.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
@@ -83,16 +83,22 @@ export function cpusOf(pid, proc = '/proc') {
   });
 }
 
-// Throws unless each of these processes runs on this CPU only.
+// Throws unless every thread of these processes runs on this CPU only. What has ended does not count.
 export function mustBePinned(pids, cpu) {
   for (const pid of pids) {
-    if (cpusOf(pid).join() !== String(cpu)) throw new Error(`process ${pid} is not on CPU ${cpu} alone`);
+    for (const tid of tasks(pid, '/proc')) {
+      const cpus = cpusOf(tid, `/proc/${pid}/task`).join();
+      if (cpus !== '' && cpus !== String(cpu)) throw new Error(`thread ${tid} of process ${pid} is on CPU ${cpus}, not on ${cpu} alone`);
+    }
   }
 }
 
+const PIN_TRIES = 5; // taskset stops at a thread that ends meanwhile
+
 // From now on these processes run on this CPU only.
 export function pin(pids, cpu) {
-  // taskset also fails when a thread ends meanwhile, so what counts is where they run now.
-  for (const pid of pids) spawnSync('taskset', ['-a', '-c', '-p', String(cpu), String(pid)]);
+  for (const pid of pids) {
+    for (let i = 0; i < PIN_TRIES && spawnSync('taskset', ['-a', '-c', '-p', String(cpu), String(pid)]).status !== 0; i++);
+  }
   mustBePinned(pids, cpu);
 }

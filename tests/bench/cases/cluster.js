@@ -2,9 +2,8 @@
 // replicas each, of which one confirms, and one or two machines of the site behind a balancer. The connections are those of
 // one machine, times the number of primaries or of machines, whichever is larger.
 //
-// What is measured has one core for itself: nginx, the hot pools and the primaries. The load generator, the balancer, the
-// replicas and MariaDB, which would be on machines of their own, have another one, so that they do not take its caches.
-// Needs root and two CPUs.
+// What is measured shares one core: nginx, the hot pools and the primaries. The load generator, the balancer, the replicas
+// and MariaDB have another one, so that they take neither its time nor its L1 and L2 caches. Needs root and two CPUs.
 import { Cluster } from '../../cluster/cluster.js';
 import { ClusterSite } from '../cluster_site.js';
 import { cpusOf, pin } from '../cpu.js';
@@ -14,6 +13,7 @@ import { rounds } from '../rounds.js';
 const PRIMARIES = [1, 2, 3];
 const MACHINES = [1, 2];
 const CONNECTIONS = 64; // of the site on one machine
+const APART = true; // false: all processes share all cores
 const SECONDS = 4;
 const SECONDS_QUICK = 2;
 const WANTED = '<= 1.5';
@@ -26,13 +26,19 @@ function costOf({ 'replicas µs': replicas = 0, 'server µs': all, 'app MiB': _,
   return { ...row, 'replicas µs': replicas, 'grab µs': all - replicas };
 }
 
-async function loadOf(grabs, target, seconds, connections = CONNECTIONS) {
+// Gives what is measured a core, and all else of these sites another one; returns that of the load generator.
+function keepApart(sites, { nginx, app, redis }) {
+  if (!APART) return null;
   const [cpu, other] = cpusOf('self');
-  const { nginx, app, redis } = target.groups();
+  pin(sites.flatMap((site) => site.processes()), other);
+  pin([nginx, app, redis].flat(), cpu);
+  return other;
+}
+
+async function loadOf(grabs, target, sites, seconds, connections = CONNECTIONS) {
   const row = costOf(await grabs.withoutSettlement(() => {
-    pin(grabs.site.processes(), other);
-    pin([nginx, app, redis].flat(), cpu);
-    return grabs.winSpread(target, seconds, { connections, cpu: other });
+    const cpu = keepApart(sites, target.groups());
+    return grabs.winSpread(target, seconds, { connections, cpu });
   }));
   return { connections, ...row };
 }
@@ -42,15 +48,18 @@ async function compare(bench, alone, primaries, seconds) {
   const site = bench.keep(new ClusterSite({ root: bench.root, build: bench.build, settings: bench.settings, primaries }));
   await site.up();
   const grabs = await Grabs.open(bench, { site });
-  const targets = [{ name: `one machine alone (beside ${primaries})`, load: () => loadOf(alone, alone.target(), seconds) }];
+  const sites = [site, alone.site];
+  const targets = [{ name: `one machine alone (beside ${primaries})`, load: () => loadOf(alone, alone.target(), sites, seconds) }];
   for (const machines of MACHINES) {
     const target = { name: nameOf(primaries, machines), url: site.url, groups: () => site.groups() };
     const connections = CONNECTIONS * Math.max(primaries, machines);
-    await site.serveWith(machines);
+    // All hot pools together have as many processes as that of the site on one machine: one for each core.
+    const processes = Math.max(1, Math.round(cpusOf('self').length / machines));
+    await site.serveWith(machines, processes);
     await grabs.withoutSettlement(() => grabs.warmUp(target, { connections }));
     targets.push({ name: target.name, load: async () => {
-      await site.serveWith(machines);
-      return loadOf(grabs, target, seconds, connections);
+      await site.serveWith(machines, processes);
+      return loadOf(grabs, target, sites, seconds, connections);
     } });
   }
   const { rows, ratio } = await rounds(bench, targets);
