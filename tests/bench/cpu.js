@@ -83,7 +83,7 @@ export function cpusOf(pid, proc = '/proc') {
   });
 }
 
-// Throws unless every thread of these processes runs on this CPU only. What has ended does not count.
+// Throws unless every thread of these processes runs on this CPU only. Threads that have ended meanwhile are ignored.
 export function mustBePinned(pids, cpu) {
   for (const pid of pids) {
     for (const tid of tasks(pid, '/proc')) {

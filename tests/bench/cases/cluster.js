@@ -2,8 +2,8 @@
 // replicas each, of which one confirms, and one or two machines of the site behind a balancer. The connections are those of
 // one machine, times the number of primaries or of machines, whichever is larger.
 //
-// What is measured shares one core: nginx, the hot pools and the primaries. The load generator, the balancer, the replicas
-// and MariaDB have another one, so that they take neither its time nor its L1 and L2 caches. Needs root and two CPUs.
+// nginx, the hot pools and the primaries are measured; they share one core. The load generator, the balancer, the replicas
+// and MariaDB have another core, so that they take neither time nor L1 and L2 caches of the first. Needs root and two CPUs.
 import { Cluster } from '../../cluster/cluster.js';
 import { ClusterSite } from '../cluster_site.js';
 import { cpusOf, pin } from '../cpu.js';
@@ -26,7 +26,8 @@ function costOf({ 'replicas µs': replicas = 0, 'server µs': all, 'app MiB': _,
   return { ...row, 'replicas µs': replicas, 'grab µs': all - replicas };
 }
 
-// Gives what is measured a core, and all else of these sites another one; returns that of the load generator.
+// Gives the measured processes one core, and all others of these sites another one, which is returned for the load
+// generator; null: any.
 function keepApart(sites, { nginx, app, redis }) {
   if (!APART) return null;
   const [cpu, other] = cpusOf('self');
@@ -85,7 +86,8 @@ export default {
         found.at(-1).against[m] / found[0].against[m], WANTED_FLAT),
     ]);
     return { rows: found.flatMap(({ rows }) => rows), ratios, notes: [
-      '“grab µs” is CPU of nginx, the pools and the primaries, which share one core. Each cluster is measured in turn with '
-        + 'the site on one machine. The balancer, the replicas, MariaDB and the load generator run on another core.'] };
+      '“grab µs” is CPU of nginx, the pools and the primaries. Each cluster is measured in turn with the site on one machine. '
+        + (APART ? 'These servers share one core; the balancer, the replicas, MariaDB and the load generator run on another one.'
+          : 'All processes share all cores, the balancer, the replicas, MariaDB and the load generator, too.')] };
   },
 };
