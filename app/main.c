@@ -24,6 +24,7 @@
 #include "ops/doctor.h"
 #include "ops/migrate.h"
 #include "ops/replay.h"
+#include "ops/role_keys.h"
 #include "ops/serve.h"
 #include "ops/settings.h"
 #include "ops/user.h"
@@ -80,6 +81,8 @@ static const struct command {
     { "trace", command_script, "REQUEST_ID [FOLDER...]", "print all lines of the logs about a request", NO_SECRET, NULL,
       NULL },
     { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
+    { "keys", role_keys_command, "ROLE", "print the keys that a role gets in place of the secret", EACH_ROLE, NULL,
+      NULL },
     { "demo", demo_command, "--users N --out FILE", "create users with money and sessions (demo = on)", "auth", NULL,
       NULL },
     { "user", user_command, "show|disable|enable|end-sessions|reset NAME", "look at a user, shut out, let in again",

@@ -3,23 +3,25 @@
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order, KEYS[5] events
 -- ARGV[1] packet id
--- ARGV[2…] the user id of each grab, then the nickname of each grab, then the hash of the phrase that each user typed
---   (empty: none)
+-- ARGV[2…] the user id of each grab, then the nickname of each grab, then the hashes of the phrase that each user typed
+--   (empty: none), one behind the other, as this version and earlier ones make them, then where each typed it: 8 bytes
+--   for the address and 8 for its network (empty: not counted)
 -- returns one answer per grab: {LIVE_GRABBED, share_no, fen, left} |
 --   {LIVE_ALREADY, share_no, fen, left, 1 when it was given back, else 0}: a repeat returns the same share and
 --   amount, always; left: the shares that can still be taken after this grab; {LIVE_EMPTY, count}, {LIVE_MISSING},
---   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_NOT_YET, opens_ms}, {LIVE_WRONG_PHRASE, tries left}, {LIVE_TRIED_OUT},
---   {LIVE_BUSY}: shut, or a key is lost. Users with a share are told so; all others get the first refusal in this
---   order: not for you, empty or expired, not yet, phrase. A phrase that is missing is asked for and does not count
+--   {LIVE_NOT_FOR_YOU}, {LIVE_EXPIRED}, {LIVE_NOT_YET, opens_ms}, {LIVE_WRONG_PHRASE, tries left},
+--   {LIVE_TRIED_OUT, ms until the next try; 0: never}, {LIVE_BUSY}: shut, or a key is lost. Users with a share are
+--   told so; all others get the first refusal in this order: not for you, empty or expired, not yet, phrase. A phrase
+--   that is missing is asked for and does not count
 -- @include "codes"
 -- @include "clock"
 -- @include "digits"
 -- @include "share"
 -- @include "consistency"
+-- @include "guesses"
 
 local TRIES_MAX = 10 -- wrong phrases of a user; counted in the packet's hash
-
-local size = (#ARGV - 1) / 3
+local size = (#ARGV - 1) / 4
 local crowd = size > 1 -- what only a crowd needs is not made for a grab alone
 
 local function answer_all(answer)
@@ -37,17 +39,17 @@ if not state then
     return answer_all({LIVE_MISSING})
 end
 -- Most packets have no such conditions. tries: the wrong phrases of each user; wrong: the users who typed one now.
-local opens_ms, receivers, phrase, tries, wrong
+local opens_ms, receivers, phrase, tries, wrong, guesses
 if packet[6] == '1' then
-    local fields = {'opens_ms', 'receivers', 'phrase_hash'}
+    local fields = {'opens_ms', 'receivers', 'phrase_hash', GUESSES_EVERYWHERE}
     for i = 1, size do
-        fields[3 + i] = 'tries:' .. ARGV[1 + i]
+        fields[4 + i] = 'tries:' .. ARGV[1 + i]
     end
     local conditions = redis.call('HMGET', KEYS[1], unpack(fields))
     opens_ms, receivers, phrase = conditions[1], conditions[2], conditions[3]
-    tries, wrong = {}, {}
+    tries, wrong, guesses = {}, {}, guesses_begin(conditions[4])
     for i = 1, size do
-        tries[ARGV[1 + i]] = tonumber(conditions[3 + i] or 0)
+        tries[ARGV[1 + i]] = tonumber(conditions[4 + i] or 0)
     end
 end
 local grabbed = redis.call('LLEN', KEYS[4])
@@ -85,7 +87,7 @@ if crowd then
     taken, events, order, hash = {}, {}, {}, {}
 end
 for i = 1, size do
-    local user = ARGV[1 + i]
+    local user, typed, source = ARGV[1 + i], ARGV[1 + 2 * size + i], ARGV[1 + 3 * size + i]
     local share_no = tonumber(share_of_user[i] or crowd and taken[user] or nil)
     if share_no then
         local fen
@@ -106,11 +108,14 @@ for i = 1, size do
     elseif refusal then
         answers[i] = refusal
     elseif phrase and tries[user] >= TRIES_MAX then
-        answers[i] = {LIVE_TRIED_OUT}
-    elseif phrase and phrase ~= ARGV[1 + 2 * size + i] then
-        if ARGV[1 + 2 * size + i] ~= '' then
+        answers[i] = {LIVE_TRIED_OUT, 0}
+    elseif phrase and typed ~= '' and guesses_pause_ms(KEYS[1], guesses, source, now) > 0 then
+        answers[i] = {LIVE_TRIED_OUT, guesses_pause_ms(KEYS[1], guesses, source, now)}
+    elseif phrase and not phrase_is_among(phrase, typed) then
+        if typed ~= '' then
             tries[user] = tries[user] + 1
             wrong[user] = true
+            guesses_add(KEYS[1], guesses, source, now)
         end
         answers[i] = {LIVE_WRONG_PHRASE, TRIES_MAX - tries[user]}
     else
@@ -118,6 +123,9 @@ for i = 1, size do
         local fen = bytes_fen(next_bytes, winners * SHARE_BYTES)
         if not fen then
             return answer_all(packet_shut(KEYS[1]))
+        end
+        if phrase then
+            guesses_take(KEYS[1], guesses, source)
         end
         left = left - 1
         answers[i] = {LIVE_GRABBED, share_no, fen, left}
@@ -140,6 +148,7 @@ if phrase then
     for user in pairs(wrong) do
         redis.call('HSET', KEYS[1], 'tries:' .. user, digits(tries[user]))
     end
+    guesses_write(KEYS[1], guesses)
 end
 if winners == 0 then
     return answers

@@ -266,20 +266,47 @@
       return hours ? word('left-hours', hours) : word('left-minutes', minutes);
     };
     var show = function (pages) {
-      var now = Date.now();
+      var now = Date.now() - ahead;
       pages.forEach(function (page) {
         page.querySelectorAll('time').forEach(function (time) {
           var at = Date.parse(time.dateTime), text = (time.hasAttribute('data-left') ? left : name_of)(at, now);
           if (!time.previousSibling) text = text.charAt(0).toUpperCase() + text.slice(1);
-          if (time.textContent === text) return;
-          time.textContent = text;
-          time.title = full.format(at);
+          if (!time.title) time.title = full.format(at);
+          if (time.textContent !== text) time.textContent = text;
         });
       });
     };
+    /* The site's clock, because a device's may be days off. Its difference to Date.now() comes with the page itself, or
+     * from another answer when the browser kept the page or hides that header. A device that slept or got another time
+     * asks again. refresh.js reads the attribute. */
+    var started, steady, ahead = 0;
+    var clock_set = function (at) {
+      started = Date.now();
+      steady = performance.now();
+      ahead = started - at;
+      document.documentElement.setAttribute('data-ahead', ahead);
+    };
+    var clock_ask = function () {
+      started = Date.now();
+      steady = performance.now();
+      var request = ask_site('HEAD', '/healthz', function () {
+        var at = Date.parse(request.getResponseHeader('Date'));
+        if (at) clock_set(at + 500); /* its second began half a second ago, on average */
+        show([document]);
+      });
+    };
+    var clock_check = function () {
+      if (Math.abs(Date.now() - started - performance.now() + steady) > MINUTE_MS) clock_ask();
+    };
+    var answer = performance.getEntriesByType('navigation')[0];
+    var timing = answer && answer.transferSize && Array.from(answer.serverTiming || []).find(function (t) { return t.name === 'at'; });
+    document.addEventListener('visibilitychange', clock_check);
+    addEventListener('pageshow', clock_check);
+    if (timing) clock_set(timing.duration * 1000 + performance.now() - answer.responseStart);
     words.textContent = words.getAttribute('data-times');
     all('[data-zone]', function (zone) { zone.remove(); });
     show([document]);
+    if (!timing) clock_ask();
     setInterval(function () { show([document]); }, MINUTE_MS / 2);
     /* A page that refreshes itself compares the new page with this one (refresh.js): both have times in the same words. */
     addEventListener('refreshed', function (event) { show([document, event.detail]); });

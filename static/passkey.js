@@ -53,7 +53,7 @@
       authenticator_data: text(response.authenticatorData),
       signature: text(response.signature),
     });
-    location.assign(form.dataset.next);
+    location.assign('/login?cookie=1&next=' + encodeURIComponent(form.dataset.next));
   };
 
   /* error: a problem of the service, or what the browser threw. */

@@ -14,8 +14,15 @@
         .format(Date.parse(at.dateTime));
       zone.remove();
     }
+    /* A page that the browser has kept says what was left when it came. So the site's clock counts where it is known. */
+    var KEPT_MS = 2000;
+    var opens_set = function () {
+      var ahead = document.documentElement.getAttribute('data-ahead'), by_clock = Date.parse(at.dateTime) + +ahead;
+      if (ahead !== null && Math.abs(by_clock - opens) > KEPT_MS) opens = by_clock;
+    };
     var two = function (n) { return (n < 10 ? '0' : '') + n; };
     var show = function () {
+      opens_set();
       var left = Math.ceil((opens - Date.now()) / 1000);
       clearTimeout(timer);
       if (left <= 0) {
@@ -35,6 +42,9 @@
    * of the reload link is the page's entity tag; there is no such link when the page can't change any more. */
   all('a[data-refresh]', function (link) {
     var INTERVAL_MS = 1500, INTERVAL_MAX_MS = 30000, UNCHANGED_MAX = 120; /* unchanged answers until the interval grows */
+    /* Twice as long after each 429, then slowly shorter: a hall of phones with one address finds the pace that it may have,
+     * and leaves room for who comes now. */
+    var pace = INTERVAL_MS, PACE_MAX_MS = 15000;
     var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, in_flight, over, timer;
     var notice = document.createElement('p');
     notice.className = 'offline';
@@ -90,17 +100,21 @@
     };
     var heard = function (answer) {
       offline('');
-      if (answer.status === 304) {
-        if (++unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = INTERVAL_MS; else slower();
-      } else if (answer.status === 200 && answer.response) {
-        show(answer.response);
-        tag = answer.getResponseHeader('ETag') || '';
-        unchanged = 0;
-        wait = INTERVAL_MS;
+      if (answer.status === 304 || (answer.status === 200 && answer.response)) {
+        if (answer.status === 200) {
+          show(answer.response);
+          tag = answer.getResponseHeader('ETag') || '';
+        }
+        unchanged = answer.status === 304 ? unchanged + 1 : 0;
+        pace = Math.max(pace * 0.9, INTERVAL_MS);
+        if (unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = pace; else slower();
       } else {
         over = answer.status < 500 && answer.status !== 429;
-        slower();
         not_before = Date.now() + 1000 * (+answer.getResponseHeader('Retry-After') || 0);
+        if (answer.status === 429) {
+          pace = Math.min(pace * 2, PACE_MAX_MS);
+          not_before = Math.max(not_before, Date.now() + pace);
+        } else slower();
       }
     };
     /* The browser itself makes a document of the answer: no text becomes HTML in a script (Trusted Types). */
@@ -123,7 +137,7 @@
     var at_once = function () {
       unchanged = wait = 0;
       next();
-      wait = INTERVAL_MS;
+      wait = pace;
     };
     document.addEventListener('visibilitychange', at_once);
     addEventListener('online', at_once);

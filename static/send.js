@@ -20,9 +20,14 @@
    * each named receiver gets a share. */
   all('form[data-send]', function (form) {
     var total = form.querySelector('[data-total]'), out = total.querySelector('output');
+    /* As the server reads pasted text: utf8_fold_pasted. */
+    var plain = function (text) {
+      return text.replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g, '')
+        .replace(/[！-～]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
+        .replace(/[。｡]/g, '.').trim();
+    };
     var ascii = function (text) {
-      return text.trim().replace(/[０-９]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
-        .replace(/[。．]/g, '.').replace(/^[¥￥]\s*|\s*\u5143$/g, '').replace(/，/g, ',')
+      return plain(text).replace(/^[¥￥]\s*|\s*\u5143$/g, '')
         .replace(/^\d{1,3}(?:,\d{3})+(?=\.|$)/, function (n) { return n.replace(/,/g, ''); });
     };
     var money = function (fen) {
@@ -60,7 +65,8 @@
     };
     var ask = form.elements.count.placeholder;
     var show = function () {
-      var names = new Set(form.elements.to.value.toLowerCase().split(/[\s,，、;；]+/).filter(Boolean)).size;
+      var typed = plain(form.elements.to.value).toLowerCase().split(/[\s,、;]+/);
+      var names = new Set(typed.map(function (name) { return name.replace(/^@/, ''); }).filter(Boolean)).size;
       form.elements.count.placeholder = names || ask;
       var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
       if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);

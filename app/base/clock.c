@@ -330,6 +330,14 @@ struct str clock_zone_second(struct arena *a, int64_t ms)
     return zone_text(a, ms, true);
 }
 
+struct str clock_zone_offset(struct arena *a, int64_t ms)
+{
+    enum { MINUTE_S = 60, HOUR_S = 3600 };
+    int s = zone_offset_s(four_digits_ms(ms));
+    unsigned ahead_s = s < 0 ? (unsigned)-s : (unsigned)s;
+    return arena_printf(a, "UTC%c%02u:%02u", s < 0 ? '-' : '+', ahead_s / HOUR_S, ahead_s % HOUR_S / MINUTE_S);
+}
+
 bool clock_span(struct str text, int64_t *out_ms)
 {
     enum { DIGITS_MAX = 6 };

@@ -13,6 +13,10 @@ int64_t clock_now_ms(void);       /* wall clock */
 int64_t clock_monotonic_ms(void); /* for deadlines and durations */
 int64_t clock_monotonic_us(void); /* the same in microseconds */
 
+/* How far the clocks of the site's processes and stores may differ. What is later than that is of the future. The audit
+ * allows the rows of the tables as much (ops/audit_internal.h). */
+enum { CLOCKS_DIFFER_MS = 600000 };
+
 /* Bytes that hold any clock_rfc3339_format result with its NUL. */
 #define CLOCK_TEXT_MAX 32
 /* RFC 3339 UTC with milliseconds: "2026-11-20T08:00:00.000Z". out: CLOCK_TEXT_MAX bytes, caller's; returns the
@@ -59,5 +63,7 @@ int64_t clock_zone_year_start_ms(int year);
 struct str clock_zone_minute(struct arena *a, int64_t ms);
 /* The same with seconds, for a table: "2026-11-20 16:00:05". */
 struct str clock_zone_second(struct arena *a, int64_t ms);
+/* What the zone's clocks are ahead of UTC then: "UTC+08:00". In the arena; STR_NONE without memory. */
+struct str clock_zone_offset(struct arena *a, int64_t ms);
 
 #endif

@@ -33,6 +33,7 @@ enum {
     AMOUNT_FEN_MAX = 999999999, /* what money_parse can read */
     ENV_NAME_MAX = 64,
     NAME_SHOWN_MAX = 64, /* of a name that is no setting */
+    ROLE_PATH_MAX = 2 * CONFIG_TEXT_MAX,
     YEAR_S = 366 * 86400,
 };
 static_assert(sizeof(int64_t) == sizeof(long long), "printed with %lld");
@@ -147,10 +148,11 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(mysql_timeout_s, 1, 60, "2", "connect, read and write, each"),
     SETTING_INT(partitions, 1, 100, "16", "slices of all packets; fixed for the life of the data"),
     SETTING_TEXT(rights_dir, 0, TEXT_MAX, "", NULL, NULL,
-                 "folder of a file ROLE.conf for each role (docs/reference/rights.md); empty: all are the users above"),
+                 "folder of ROLE.conf and ROLE.keys for each role (docs/reference/rights.md); empty: all are the users "
+                 "above"),
 
     SETTING_TEXT(template_dir, 1, TEXT_MAX, HB_DATA_DIR "/templates", NULL, NULL, "mustache templates"),
-    SETTING_TEXT(lua_dir, 1, TEXT_MAX, HB_DATA_DIR "/lua", NULL, NULL, "Redis scripts"),
+    SETTING_TEXT(lua_dir, 1, TEXT_MAX, HB_DATA_DIR "/lua", NULL, NULL, "Redis functions"),
     SETTING_TEXT(sql_dir, 1, TEXT_MAX, HB_DATA_DIR "/sql", NULL, NULL, "migrations"),
     SETTING_TEXT(static_dir, 1, TEXT_MAX, HB_DATA_DIR "/static", NULL, NULL, "static files, to hash their names"),
     SETTING_TEXT(command_dir, 1, TEXT_MAX, HB_DATA_DIR "/commands", NULL, NULL, "scripts of backup, restore and trace"),
@@ -161,10 +163,15 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(base_url, 1, TEXT_MAX, "http://127.0.0.1:8080", valid_url,
                  "http:// or https:// and a host, no trailing /",
                  "the site as browsers see it: links, QR codes, cookie prefix"),
-    SETTING_TEXT(secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
-                 "keys the MAC of packet ids; must be set; changing it breaks every link"),
+    SETTING_TEXT(
+        secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
+        "all keys of the site are derived from it; must be set, but for a pool with ROLE.keys; another one breaks "
+        "every link"),
     SETTING_TEXT(secret_file, 0, TEXT_MAX, "", NULL, NULL,
                  "file whose only line is the secret, in place of secret, so that this file holds none"),
+    SETTING_BOOL(older_keys, "on",
+                 "`hongbao keys` includes the key of earlier versions (docs/how-to/upgrade.md); off: their phrases, "
+                 "links to big screens, recovery codes and retired usernames are unknown"),
     SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known,
                  "a name of the system's tz database, none below right/", "whose years and days records use"),
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
@@ -197,9 +204,16 @@ static const struct config_setting SETTINGS[] = {
 
     SETTING_BOOL(limits, "on", "off: none of the limits below applies"),
     SETTING_RATE(limit_send, "120 2/s", "packets that a user sends"),
+    SETTING_RATE(limit_send_address, "1000 30/s", "packets that all users of an address send"),
     SETTING_RATE(limit_deposit, "120 2/s", "demo deposits of a user"),
     SETTING_RATE(limit_export, "20 10/m", "files of records and of the account for a user"),
-    SETTING_RATE(limit_card, "300 10/s", "new pictures of packets that are drawn for an address"),
+    SETTING_RATE(limit_export_address, "100 1/s", "files of records and of the account for all users of an address"),
+    SETTING_RATE(limit_read, "120 5/s", "pages of a user, and small changes"),
+    SETTING_RATE(limit_cold_address, "1000 60/s", "requests for packets that Redis no longer has, from an address"),
+    SETTING_RATE(limit_search_address, "300 12/s", "searches of records from an address"),
+    SETTING_RATE(limit_names, "500 2/s", "usernames that a user looks up: receivers, and the person of a search"),
+    SETTING_RATE(limit_names_address, "2000 10/s", "usernames that all users of an address look up"),
+    SETTING_RATE(limit_card, "300 3/s", "new pictures of packets that are drawn for an address"),
     SETTING_RATE(limit_register_address, "100 2/s", "registrations from an address"),
     SETTING_RATE(limit_register_network, "300 5/s", "registrations from a network"),
     SETTING_RATE(limit_passkey_address, "100 1/s", "logins by passkey from an address"),
@@ -215,7 +229,10 @@ static const struct config_setting SETTINGS[] = {
     SETTING_RATE(limit_login_new, "30 6/m", "logins with a username from other devices, right ones too"),
     SETTING_RATE(limit_login_address, "20 10/m", "wrong passwords from an address, on other devices"),
     SETTING_RATE(limit_login_network, "100 1/s", "wrong passwords from a network, on other devices"),
-    SETTING_RATE(limit_login_site, "300 10/s", "wrong passwords of all visitors, on other devices"),
+    SETTING_RATE(limit_hash_address, "20 4/s", "passwords that are hashed for an address"),
+    SETTING_RATE(limit_hash_network, "200 16/s", "passwords that are hashed for a network"),
+    SETTING_RATE(limit_hash_site, "300 20/s",
+                 "passwords that are hashed for all strangers, and as many for all known devices and sessions"),
 
     SETTING_INT(settle_interval_ms, 1, 60000, "50", "pause when all streams were empty"),
     SETTING_INT(settle_batch, 1, 10000, "1000", "events per transaction"),
@@ -579,9 +596,62 @@ static enum status secret_read(struct config *c, const char *path, struct mistak
     const struct source from = { .file = path, .mistakes = mistakes };
     if (c->secret_file[0] != '\0' && secret_file_read(c, mistakes) != ST_OK)
         return ST_INVALID;
+    keys_derive(str_from(c->secret), c->older_keys, &c->keys);
     if (strlen(c->secret) >= SECRET_BYTES_MIN || mistakes->refused[setting_no("secret")])
         return ST_OK;
     return refuse(&from, "secret must be set to at least %d bytes", (int)SECRET_BYTES_MIN);
+}
+
+/* Writes the path of the role's file of keys. False: the role has none, because no rights_dir is set. */
+static bool role_keys_path(const struct config *c, const char *role, char path[ROLE_PATH_MAX])
+{
+    if (role == NULL || c->rights_dir[0] == '\0')
+        return false;
+    (void)snprintf(path, ROLE_PATH_MAX, "%s/%s.keys", c->rights_dir, role);
+    return true;
+}
+
+/* Reads a line `name = key`, and passes over empty lines and comments. */
+static enum status key_line_read(struct keys *keys, struct str line, const struct source *from)
+{
+    struct str hex;
+    line = str_trim(line);
+    if (line.len == 0 || line.ptr[0] == '#')
+        return ST_OK;
+    struct str word = str_trim(str_cut(line, '=', &hex));
+    const char *mistake = key_add(keys, word, str_trim(str_or_empty(hex)));
+    return mistake == NULL ? ST_OK : refuse(from, "%s", mistake);
+}
+
+/* Reads rights_dir/ROLE.keys. *no_secret: the role does not need the secret, because it has this file or needs no key.
+ * False: the secret must be read; also when the environment sets one, which wins. */
+static enum status role_keys_read(struct config *c, const char *role, bool *no_secret, struct mistakes *mistakes)
+{
+    char path[ROLE_PATH_MAX], line[2 * CONFIG_TEXT_MAX];
+    struct source from = { .file = path, .mistakes = mistakes };
+    enum status st = ST_OK;
+    unsigned set;
+    *no_secret = false;
+    if (!role_keys_path(c, role, path) || !keys_of_role(str_from(role), &set) || getenv("HB_SECRET") != NULL ||
+        getenv("HB_SECRET_FILE") != NULL)
+        return ST_OK;
+    FILE *file = fopen(path, "re");
+    *no_secret = file != NULL || errno != ENOENT || set == 0;
+    if (file == NULL)
+        return !*no_secret || set == 0 ? ST_OK : refuse(&from, "%s", strerror(errno));
+    c->keys = (struct keys){ 0 };
+    while (fgets(line, sizeof line, file) != NULL) {
+        from.line++;
+        if (key_line_read(&c->keys, str_from(line), &from) != ST_OK)
+            st = ST_INVALID;
+    }
+    sodium_memzero(line, sizeof line);
+    fclose(file);
+    from.line = 0;
+    if (!c->older_keys)
+        c->keys.has[KEY_BEFORE] = false;
+    const char *lacks = keys_lack(&c->keys, set);
+    return st == ST_OK && lacks != NULL ? refuse(&from, "it lacks the key %s; run hongbao setup", lacks) : st;
 }
 
 /* Checks the rules between settings, and the time zone, whose default may be missing. */
@@ -662,9 +732,10 @@ static bool is_missing(const char *path)
 
 /* Whether neither a file nor the environment says what the site is, or the file was there before `hongbao setup`, which
  * makes the secret, and SETUP_MADE. */
-static bool is_not_set_up(const struct config *c, const char *path)
+static bool is_not_set_up(const struct config *c, const char *path, const char *role)
 {
-    if (c->secret[0] != '\0')
+    char keys[ROLE_PATH_MAX];
+    if (c->secret[0] != '\0' || (role_keys_path(c, role, keys) && !is_missing(keys)))
         return false;
     if (path == NULL)
         return c->secret_file[0] == '\0';
@@ -684,11 +755,14 @@ static enum status load(struct config *c, const char *path, const char *role, bo
         (void)snprintf(c->file, sizeof c->file, "%s", path);
     if (environment_read(c, mistakes) != ST_OK)
         st = ST_INVALID;
-    if (st == ST_OK && is_not_set_up(c, path))
+    if (st == ST_OK && is_not_set_up(c, path, role))
         return refuse(&(struct source){ .mistakes = mistakes }, "not set up yet: run hongbao setup");
     if (st == ST_OK && role != NULL)
         st = role_and_environment_read(c, role, mistakes);
-    if (with_secret && secret_read(c, path, mistakes) != ST_OK)
+    bool has_keys = false;
+    if (with_secret && role_keys_read(c, role, &has_keys, mistakes) != ST_OK)
+        st = ST_INVALID;
+    if (with_secret && !has_keys && secret_read(c, path, mistakes) != ST_OK)
         st = ST_INVALID;
     enum status whole = whole_check(c, &(struct source){ .file = path, .mistakes = mistakes });
     return st == ST_OK ? whole : st;

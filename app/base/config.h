@@ -1,6 +1,6 @@
 /* Settings: built-in defaults, then a file of `name = value` lines, then the file of the process's role (its
  * users in both stores), then the environment (HB_NAME in capitals; other HB_ variables are ignored). The secret may be
- * in a file of its own.
+ * in a file of its own; a role that serves gets its keys (base/keys.h) in ROLE.keys instead.
  * `#` starts a comment at the start of a line or behind a blank. An unknown or repeated name, a bad value or a value
  * out of its range is refused with file and line: no process starts on a configuration that is only partly understood.
  * ops/settings.h makes the reference of this table. */
@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/keys.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -19,6 +20,7 @@
 
 struct config {
     char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
+    struct keys keys;           /* of the role's file, else derived from the secret. No setting */
     uint64_t file_digest;       /* a part of the SHA-256 of that file's text; 0: there is none. No setting */
 
     /* stores */
@@ -38,7 +40,7 @@ struct config {
     int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
     int64_t mysql_timeout_s;          /* connect, read and write, each */
     int64_t partitions;               /* fixed for the life of the data; 1–100 */
-    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users in both stores; empty: none */
+    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users in both stores, and ROLE.keys; empty: none */
 
     /* folders of the installation */
     char template_dir[CONFIG_TEXT_MAX];
@@ -54,6 +56,7 @@ struct config {
     char base_url[CONFIG_TEXT_MAX];    /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */
     char secret[CONFIG_TEXT_MAX];      /* ≥ 32 characters; keys the MAC of packet ids */
     char secret_file[CONFIG_TEXT_MAX]; /* whose only line is the secret; empty: none */
+    bool older_keys;                   /* what earlier versions made with the secret is recognized */
     char timezone[CONFIG_TEXT_MAX];
     bool demo; /* demo deposits, `hongbao demo` */
     bool sandbox;
@@ -83,8 +86,15 @@ struct config {
     /* limits (web/limits.h), each a rate (base/rate.h) */
     bool limits; /* off: none of them applies */
     char limit_send[CONFIG_TEXT_MAX];
+    char limit_send_address[CONFIG_TEXT_MAX];
     char limit_deposit[CONFIG_TEXT_MAX];
     char limit_export[CONFIG_TEXT_MAX];
+    char limit_export_address[CONFIG_TEXT_MAX];
+    char limit_read[CONFIG_TEXT_MAX];
+    char limit_cold_address[CONFIG_TEXT_MAX];
+    char limit_search_address[CONFIG_TEXT_MAX];
+    char limit_names[CONFIG_TEXT_MAX];
+    char limit_names_address[CONFIG_TEXT_MAX];
     char limit_card[CONFIG_TEXT_MAX];
     char limit_register_address[CONFIG_TEXT_MAX];
     char limit_register_network[CONFIG_TEXT_MAX];
@@ -101,7 +111,9 @@ struct config {
     char limit_login_new[CONFIG_TEXT_MAX];
     char limit_login_address[CONFIG_TEXT_MAX];
     char limit_login_network[CONFIG_TEXT_MAX];
-    char limit_login_site[CONFIG_TEXT_MAX];
+    char limit_hash_address[CONFIG_TEXT_MAX];
+    char limit_hash_network[CONFIG_TEXT_MAX];
+    char limit_hash_site[CONFIG_TEXT_MAX];
 
     /* settle worker */
     int64_t settle_interval_ms; /* pause when all streams were empty */
@@ -142,11 +154,12 @@ bool config_print(const struct config *c, FILE *out);
 /* The built-in values. */
 void config_defaults(struct config *c);
 /* Reads over what is in c: the file (path NULL: none), the role's file rights_dir/ROLE.conf (role NULL, or rights_dir
- * empty: none; otherwise it must exist), and the environment, which wins. Then checks the whole. ST_INVALID with a
- * message "file:line: …" (or "HB_NAME: …" for the environment) for each mistake, one a line, in error (error_size
- * bytes, caller's; messages that do not fit are left out); c is undefined then. ST_NO_MEMORY. A missing secret is
- * refused as well; before `hongbao setup` the only message is that it has to run. A message never has a
- * value in it: it may be a password. */
+ * empty: none; otherwise it must exist), and the environment, which wins. Then the keys: a role reads them from
+ * rights_dir/ROLE.keys, if that file exists and the environment sets no secret; otherwise they are derived from the
+ * secret. Then checks the whole. ST_INVALID with a message "file:line: …" (or "HB_NAME: …" for the environment) for
+ * each mistake, one a line, in error (error_size bytes, caller's; messages that do not fit are left out); c is
+ * undefined then. ST_NO_MEMORY. A missing secret is refused where it is needed; before `hongbao setup` the only message
+ * is that it has to run. A message never has a value in it: it may be a password. */
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
 /* As config_load without a role, but does not read secret_file, nor asks for a secret where there is a file: for a
  * command that tells what is wrong with it. */

@@ -1,6 +1,6 @@
 /* Keys that the site gives out and recognizes again: in links, which then show more than without them, in the cookie of
  * a known device, and, in part, in recovery codes. A key belongs to one purpose and one number; it can't be guessed,
- * and it is computed from the configured secret instead of being stored. Pure. */
+ * and it is computed with the key of its use (base/keys.h) instead of being stored. Pure. */
 #ifndef HB_BASE_LINK_KEY_H
 #define HB_BASE_LINK_KEY_H
 
@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/keys.h"
 #include "base/str.h"
 
 /* The key of the number id for purpose ("hongbao screen v1"): 32 hex digits of a keyed BLAKE2b-128. In the arena;
  * STR_NONE without memory. */
-struct str link_key(struct arena *a, struct str secret, const char *purpose, uint64_t id);
+struct str link_key(struct arena *a, const struct key *key, const char *purpose, uint64_t id);
 /* True when text is that key; compared in constant time. */
-bool link_key_is(struct str text, struct str secret, const char *purpose, uint64_t id);
+bool link_key_is(struct str text, const struct key *key, const char *purpose, uint64_t id);
 
 #endif

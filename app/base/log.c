@@ -61,6 +61,20 @@ static bool request_id_is_valid(struct str id)
     return valid;
 }
 
+/* The length of a text that was cut, without the bytes of a character that lost its end. */
+static size_t whole_length(const char *text, size_t len)
+{
+    enum { SEQUENCE_MAX = 4 };
+    for (size_t back = 1; back <= SEQUENCE_MAX && back <= len; back++) {
+        unsigned char c = (unsigned char)text[len - back];
+        if (c >= 0xc0)
+            return utf8_sequence((struct str){ text + len - back, back }) == back ? len : len - back;
+        if (c < 0x80)
+            return len;
+    }
+    return len;
+}
+
 /* Appends formatted text to the line, cut so that the line's '\n' and a NUL still fit. */
 __attribute__((format(printf, 3, 0))) static size_t line_add(char *line, size_t len, const char *format, va_list args)
 {
@@ -69,7 +83,7 @@ __attribute__((format(printf, 3, 0))) static size_t line_add(char *line, size_t 
 
     if (n < 0)
         return len;
-    return len + ((size_t)n < room ? (size_t)n : room - 1);
+    return (size_t)n < room ? len + (size_t)n : whole_length(line, len + room - 1);
 }
 
 __attribute__((format(printf, 3, 4))) static size_t line_addf(char *line, size_t len, const char *format, ...)

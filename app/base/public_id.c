@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/base32.h"
-#include "base/secret_key.h"
 
 enum { ID_BYTES = 8, WIRE_BYTES = 16, PAD_BITS = PUBLIC_ID_LEN * BASE32_BITS - WIRE_BYTES * 8 };
 
@@ -13,15 +12,9 @@ static_assert(crypto_shorthash_BYTES == WIRE_BYTES - ID_BYTES, "the MAC fills th
 static_assert(crypto_shorthash_KEYBYTES == PUBLIC_ID_KEY_BYTES, "SipHash's key");
 static_assert(PAD_BITS == 2, "two zero bits in front");
 
-void public_id_key_derive(struct str secret, struct public_id_key *out)
+void public_id_key_set(struct public_id_key *out, const struct key *key)
 {
-    static const char purpose[] = "hongbao public id v1";
-    unsigned char inner[SECRET_KEY_BYTES];
-
-    secret_key_derive(secret, inner);
-    crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)purpose, sizeof purpose - 1, inner,
-                       sizeof inner);
-    sodium_memzero(inner, sizeof inner);
+    memcpy(out->bytes, key->bytes, sizeof out->bytes);
 }
 
 /* wire: 16 bytes: the id big-endian, then its MAC. */

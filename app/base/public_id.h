@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/keys.h"
 #include "base/str.h"
 
 #define PUBLIC_ID_LEN       26
@@ -20,9 +21,8 @@ struct public_id_key {
     uint8_t bytes[PUBLIC_ID_KEY_BYTES];
 };
 
-/* The key for the configured secret: BLAKE2b-128 over a purpose string, keyed with BLAKE2b-256 of the
- * secret, so that no other use of the same secret shares it. Costs about a microsecond. */
-void public_id_key_derive(struct str secret, struct public_id_key *out);
+/* The part of the key of KEY_IDS that the MAC takes. */
+void public_id_key_set(struct public_id_key *out, const struct key *key);
 
 /* Writes 26 lower-case characters and a NUL. out: PUBLIC_ID_TEXT_MAX bytes, caller's. */
 void public_id_encode(const struct public_id_key *key, uint64_t id, char *out);

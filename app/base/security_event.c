@@ -32,6 +32,9 @@ static const struct {
     [SECURITY_OPERATOR] = { "operator", LOG_INFO },
     [SECURITY_ROLE_REFUSED] = { "role-refused", LOG_ERROR },
     [SECURITY_FENCE_REFUSED] = { "fence-refused", LOG_WARN },
+    [SECURITY_EVENT_FORGED] = { "event-forged", LOG_ERROR },
+    [SECURITY_SESSION_PLANTED] = { "session-planted", LOG_ERROR },
+    [SECURITY_FUNCTION_PLANTED] = { "function-planted", LOG_ERROR },
 };
 
 const char *security_event_name(enum security_event event)

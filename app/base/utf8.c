@@ -4,11 +4,15 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/array.h"
+
 enum {
     SEQUENCE_BYTES_MAX = 4,
     ZWNJ = 0x200c,
     ZWJ = 0x200d,
-    IDEOGRAPHIC_SPACE = 0x3000,
+    HYPHEN = 0x2010, /* and the dashes up to HORIZONTAL_BAR */
+    HORIZONTAL_BAR = 0x2015,
+    MINUS = 0x2212,
     IDEOGRAPHIC_STOP = 0x3002,
     HALFWIDTH_STOP = 0xff61,
     FULLWIDTH_FIRST = 0xff01,
@@ -239,10 +243,34 @@ enum status utf8_clean(struct arena *a, struct str s, struct str *out)
     return ST_OK;
 }
 
+/* True for ASCII without NUL. */
+static bool is_ascii(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] <= 0)
+            return false;
+    return true;
+}
+
+/* s, which is ASCII, in lower case. NULL without memory. */
+static struct str ascii_lower(struct arena *a, struct str s)
+{
+    char *lower = arena_alloc(a, s.len + 1);
+    for (size_t i = 0; lower != NULL && i < s.len; i++)
+        lower[i] = (char)(s.ptr[i] >= 'A' && s.ptr[i] <= 'Z' ? s.ptr[i] - 'A' + 'a' : s.ptr[i]);
+    return (struct str){ lower, s.len };
+}
+
 enum status utf8_fold_case(struct arena *a, struct str s, struct str *out)
 {
     size_t count;
 
+    if (is_ascii(s)) {
+        struct str lower = ascii_lower(a, s);
+        if (lower.ptr != NULL)
+            *out = lower;
+        return lower.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+    }
     if (!utf8_valid(s))
         return ST_INVALID;
     const utf8proc_option_t options = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD;
@@ -257,8 +285,116 @@ enum status utf8_fold_case(struct arena *a, struct str s, struct str *out)
     return ST_OK;
 }
 
-enum status utf8_fold_width(struct arena *a, struct str s, struct str *out)
+enum status utf8_opaque(struct arena *a, struct str s, struct str *out)
 {
+    size_t count;
+
+    *out = s;
+    if (is_ascii(s))
+        return ST_OK;
+    if (!utf8_valid(s))
+        return ST_INVALID;
+    const utf8proc_int32_t *codes = compose(a, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE, &count);
+    char *encoded = codes != NULL ? arena_array(a, count + 1, SEQUENCE_BYTES_MAX) : NULL;
+    if (encoded == NULL)
+        return ST_NO_MEMORY;
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_space = utf8proc_get_property(codes[i])->category == UTF8PROC_CATEGORY_ZS;
+        len += (size_t)utf8proc_encode_char(is_space ? ' ' : codes[i], (utf8proc_uint8_t *)encoded + len);
+    }
+    *out = (struct str){ encoded, len };
+    return ST_OK;
+}
+
+static bool is_dash(utf8proc_int32_t code)
+{
+    return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS;
+}
+
+/* The ASCII character that a keyboard replaces by this one; 0: there is none. */
+static char keyboard_ascii(utf8proc_int32_t code)
+{
+    static const struct {
+        utf8proc_int32_t first, last;
+        char ascii;
+    } marks[] = { { 0x2018, 0x201b, '\'' }, { 0x201c, 0x201f, '"' },  { 0x00b4, 0x00b4, '\'' },
+                  { 0x02b9, 0x02b9, '\'' }, { 0x02bb, 0x02bc, '\'' }, { 0x2032, 0x2032, '\'' },
+                  { 0x2035, 0x2035, '\'' }, { 0x2039, 0x203a, '\'' }, { 0x00ab, 0x00ab, '"' },
+                  { 0x00bb, 0x00bb, '"' },  { 0x2033, 0x2033, '"' },  { 0x2036, 0x2036, '"' },
+                  { 0x301d, 0x301f, '"' } };
+    if (code < 0x80)
+        return (char)code;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (code >= marks[i].first && code <= marks[i].last)
+            return marks[i].ascii;
+    return is_dash(code) ? '-' : '\0';
+}
+
+/* s without joiners, with what keyboards replace as ASCII, and with single hyphens. s is valid. NULL without memory. */
+static struct str keyboard_fold(struct arena *a, struct str s)
+{
+    char *folded = arena_alloc(a, s.len + 1);
+    size_t len = 0;
+    while (folded != NULL && s.len > 0) {
+        const char *from = s.ptr;
+        utf8proc_int32_t code = take(&s);
+        char ascii = keyboard_ascii(code);
+        if (is_joiner(code) || (ascii == '-' && len > 0 && folded[len - 1] == '-'))
+            continue;
+        if (ascii != '\0') {
+            folded[len++] = ascii;
+        } else {
+            memcpy(folded + len, from, (size_t)(s.ptr - from));
+            len += (size_t)(s.ptr - from);
+        }
+    }
+    return (struct str){ folded, len };
+}
+
+enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out)
+{
+    struct str text;
+
+    if (!utf8_valid(s))
+        return ST_INVALID;
+    text = keyboard_fold(a, s); /* before NFKC, which makes a blank and a mark of an acute accent */
+    if (text.ptr == NULL || utf8_fold_case(a, text, &text) != ST_OK)
+        return ST_NO_MEMORY;
+    text = keyboard_fold(a, text); /* compatibility forms have become such marks */
+    if (text.ptr == NULL)
+        return ST_NO_MEMORY;
+    *out = text;
+    return ST_OK;
+}
+
+/* The ASCII character for this one; 0: there is none. */
+static char ascii_of(utf8proc_int32_t code)
+{
+    if (code < 0x80)
+        return (char)code;
+    if (code >= FULLWIDTH_FIRST && code <= FULLWIDTH_LAST)
+        return (char)(code - FULLWIDTH_SHIFT);
+    if (code == IDEOGRAPHIC_STOP || code == HALFWIDTH_STOP)
+        return '.';
+    return is_dash(code) ? '-' : '\0';
+}
+
+/* True for visible ASCII, which folding does not change. */
+static bool is_visible_ascii(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] <= ' ' || s.ptr[i] > '~')
+            return false;
+    return true;
+}
+
+enum status utf8_fold_pasted(struct arena *a, struct str s, struct str *out)
+{
+    if (is_visible_ascii(s)) {
+        *out = s;
+        return ST_OK;
+    }
     if (!utf8_valid(s))
         return ST_INVALID;
     char *folded = arena_alloc(a, s.len + 1);
@@ -266,15 +402,23 @@ enum status utf8_fold_width(struct arena *a, struct str s, struct str *out)
         return ST_NO_MEMORY;
 
     size_t len = 0;
+    bool blank = false;
     while (s.len) {
         const char *from = s.ptr;
         utf8proc_int32_t code = take(&s);
-        if (code >= FULLWIDTH_FIRST && code <= FULLWIDTH_LAST) {
-            folded[len++] = (char)(code - FULLWIDTH_SHIFT);
-        } else if (code == IDEOGRAPHIC_STOP || code == HALFWIDTH_STOP) {
-            folded[len++] = '.';
-        } else if (code == IDEOGRAPHIC_SPACE) {
+        const utf8proc_property_t *property = utf8proc_get_property(code);
+        if (is_blank(code, property)) {
+            blank = len > 0;
+            continue;
+        }
+        if (is_invisible(property))
+            continue;
+        if (blank)
             folded[len++] = ' ';
+        blank = false;
+        char ascii = ascii_of(code);
+        if (ascii != '\0') {
+            folded[len++] = ascii;
         } else {
             memcpy(folded + len, from, (size_t)(s.ptr - from));
             len += (size_t)(s.ptr - from);

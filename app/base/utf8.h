@@ -30,7 +30,18 @@ struct str utf8_first_grapheme(struct str s);
  * letters (NFKC, full case folding). ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY.
  * *out lives in the arena. */
 enum status utf8_fold_case(struct arena *a, struct str s, struct str *out);
-/* Full-width ASCII (U+FF01–FF5E), 。 and ideographic space folded to ASCII, as typed with Chinese input methods. */
-enum status utf8_fold_width(struct arena *a, struct str s, struct str *out);
+/* A password as RFC 8265 compares it (OpaqueString): all kinds of blanks as ASCII ones, NFC. Nothing is trimmed,
+ * dropped or refused. Errors and memory as utf8_fold_case; *out may be s itself. */
+enum status utf8_opaque(struct arena *a, struct str s, struct str *out);
+/* For comparing what people typed with what they meant: as utf8_fold_case, and also all apostrophes as ', all quotation
+ * marks as ", all dashes and hyphens, also several in a row, as one -, as phones replace them; without joiners and
+ * variation selectors, which keyboards add or not. Errors and memory as utf8_fold_case. */
+enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out);
+/* The one reader of names, numbers, amounts, days, words and keys that people type or paste: full-width ASCII
+ * (U+FF01–FF5E) and 。 of Chinese input methods as ASCII; all hyphens, dashes and the minus sign as '-'; a run of blanks
+ * and line breaks of any kind as one ASCII blank, none at both ends; invisible characters (zero width, bidi marks, soft
+ * hyphens, joiners, variation selectors) removed. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out is s itself
+ * or lives in the arena. */
+enum status utf8_fold_pasted(struct arena *a, struct str s, struct str *out);
 
 #endif

@@ -48,6 +48,11 @@ bool db_is_connected(const struct db *db)
     return db->connected;
 }
 
+const char *db_refusal(const struct db *db)
+{
+    return db->refusal;
+}
+
 void db_set_timeout_s(struct db *db, int64_t timeout_s)
 {
     assert(db->transaction == TRANSACTION_NONE);
@@ -316,6 +321,15 @@ int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column)
     bool ok = str_to_i64(db_cell(rows, row, column), &n);
     assert(ok);
     return n;
+}
+
+enum status db_clock_ms(struct db *db, struct arena *a, int64_t *now_ms)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)", NULL, 0);
+    if (st == ST_OK)
+        *now_ms = db_cell_i64(&rows, 0, 0);
+    return st;
 }
 
 /* ---- transactions ---- */

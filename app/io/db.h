@@ -16,10 +16,9 @@
 
 struct db;
 
-/* Does not connect; the first statement does, with the session settings of docs/ARCHITECTURE.md (utf8mb4, strict mode,
- * UTC, snapshot isolation where the server has it, lock wait 3 s, or a second less than the timeout if that is shorter,
- * wsrep_sync_wait 7 on Galera, local_infile off, reconnect off). For 200 ms after a failed connect or a timeout,
- * statements return ST_UNAVAILABLE at once. config is borrowed. NULL when out of memory.
+/* Does not connect; the first statement does, with the session settings of io/db_session.h, a lock wait of 3 s, or a
+ * second less than the timeout if that is shorter, local_infile off, reconnect off. For 200 ms after a failed connect
+ * or a timeout, statements return ST_UNAVAILABLE at once. config is borrowed. NULL when out of memory.
  *
  * Of several addresses it uses the first one that answers, takes writes and, of Galera, is in the primary component;
  * the connection stays there until it is lost or the server refuses: a replica, or a node without its cluster. Then the
@@ -29,6 +28,8 @@ void db_free(struct db *db);
 
 /* Whether there is a connection: false before the first statement, and after a failure of the server. */
 bool db_is_connected(const struct db *db);
+/* Why the last connection was refused for a setting of the server (io/db_session.h); "" when it was not. */
+const char *db_refusal(const struct db *db);
 
 /* A parameter: replaces the next `?` of the statement. Text and bytes are escaped; the struct str is borrowed. */
 struct db_param {
@@ -80,6 +81,9 @@ enum status db_each(struct db *db, bool (*each)(void *ctx, const struct str *cel
                     const char *sql, const struct db_param *params, size_t count);
 /* AUTO_INCREMENT id of the last insert that had one. In Galera the ids have gaps, and not the order of the commits. */
 uint64_t db_last_id(const struct db *db);
+
+/* The server's clock, in milliseconds. Errors as db_query; *now_ms is unchanged then. */
+enum status db_clock_ms(struct db *db, struct arena *a, int64_t *now_ms);
 
 /* For statements of many rows, built in a buffer. db_append appends a literal; db_comma a comma, except before the
  * first item (index 0); db_ids a list for IN, "(1,2)", of at least one id. The other two append a NUL and run the

@@ -19,8 +19,6 @@ enum {
     AVOID_MS = 10000,     /* one of several servers, after it failed */
     IDLE_CHECK_MS = 20,   /* a connection unused for longer is tested before its next use */
     LOCK_WAIT_S = 3,
-    IDLE_TRANSACTION_S = 4, /* longer than the program works between two statements of a transaction, and short, as a
-                               machine that is cut off keeps its locks for so long */
 };
 
 void db_connection_close(struct db *db)
@@ -62,34 +60,10 @@ static int connection_fd(const struct db *db)
 #endif
 }
 
-/* Sets a variable. True also when the server does not have it. */
-static bool variable_set(MYSQL *mysql, const char *statement)
+/* The lock wait must end before the read timeout, or it would look like a lost connection. */
+static int64_t lock_wait_s(int64_t timeout_s)
 {
-    return mysql_query(mysql, statement) == 0 || mysql_errno(mysql) == ER_UNKNOWN_SYSTEM_VARIABLE;
-}
-
-static bool session_configure(MYSQL *mysql, int64_t timeout_s)
-{
-    /* The lock wait must end before the read timeout, or it would look like a lost connection. */
-    int64_t wait_s = timeout_s > LOCK_WAIT_S ? LOCK_WAIT_S : timeout_s > 1 ? timeout_s - 1 : 1;
-    char set[512];
-    (void)snprintf(set, sizeof set,
-                   "SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = %lld,"
-                   " sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-                   "NO_ENGINE_SUBSTITUTION'",
-                   (long long)wait_s);
-    if (mysql_query(mysql, set) != 0 ||
-        mysql_query(mysql, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED") != 0)
-        return false;
-    /* innodb_snapshot_isolation (MariaDB >= 10.6.18 and 10.11.8): at repeatable read, overwriting a newer row fails.
-     * idle_transaction_timeout (MariaDB): the server ends a transaction whose client sends nothing, and frees its
-     * locks; the client may be stopped, or its machine lost. */
-    (void)snprintf(set, sizeof set, "SET SESSION idle_transaction_timeout = %d", IDLE_TRANSACTION_S);
-    /* wsrep_sync_wait (Galera): a statement sees what another node has committed before: 1 for reads and the begin of
-     * a transaction, 2 for UPDATE and DELETE, 4 for INSERT. Without 2 and 4 a single UPDATE … WHERE would decide by
-     * older rows: certification finds conflicts of rows that were changed, but none when no row was found. */
-    return variable_set(mysql, "SET SESSION innodb_snapshot_isolation = ON") && variable_set(mysql, set) &&
-           variable_set(mysql, "SET SESSION wsrep_sync_wait = 7");
+    return timeout_s > LOCK_WAIT_S ? LOCK_WAIT_S : timeout_s > 1 ? timeout_s - 1 : 1;
 }
 
 /* TLS whose certificate is of the host that was connected to. */
@@ -126,8 +100,7 @@ static bool server_connect(struct db *db, const struct address *a)
 /* Whether a server takes writes: a replica does not. A Galera node that is not primary refuses the question. */
 static bool server_is_writable(MYSQL *mysql)
 {
-    if (mysql_query(mysql, "SELECT @@global.read_only IN ('0', 'OFF') AND @@global.innodb_read_only IN ('0', 'OFF')") !=
-        0)
+    if (mysql_query(mysql, DB_WRITABLE_SQL) != 0)
         return false;
     MYSQL_RES *result = mysql_store_result(mysql);
     MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
@@ -139,7 +112,9 @@ static bool server_is_writable(MYSQL *mysql)
 static void server_refused_log(struct db *db, const struct address *a)
 {
     char quoted[LOG_LINE_MAX / 2], address[ADDRESS_TEXT_MAX];
-    const char *error = mysql_errno(db->mysql) != 0 ? mysql_error(db->mysql) : "the server is read-only";
+    const char *error = mysql_errno(db->mysql) != 0 ? mysql_error(db->mysql)
+                        : db->refusal[0] != '\0'    ? db->refusal
+                                                    : "the server is read-only";
     log_warn("mysql unreachable", "address=%s code=%u error=%s", address_print(a, address), mysql_errno(db->mysql),
              log_quote(str_from(error), quoted, sizeof quoted));
     db_error_right_refused_log(db->mysql);
@@ -153,7 +128,7 @@ static bool server_open(struct db *db, const struct address_list *list, size_t i
     if (!db_handle_ready(db))
         return false;
     db->address = index;
-    if (server_connect(db, a) && session_configure(db->mysql, db->timeout_s) &&
+    if (server_connect(db, a) && db_session_begin(db->mysql, lock_wait_s(db->timeout_s), db->refusal) &&
         (list->count == 1 || server_is_writable(db->mysql)))
         return true;
     if (!db->unreachable_logged)

@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "io/db.h"
+#include "io/db_session.h"
 
 enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_ABORTED };
 
@@ -22,6 +23,7 @@ struct db {
     bool connected;
     bool was_connected; /* once, to address */
     bool unreachable_logged;
+    char refusal[DB_REFUSAL_MAX];          /* why the last session was refused; empty: for no setting */
     size_t address, address_count;         /* of config->mysql: the one in use, and how many there are */
     int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: the others are tried first */
     int64_t retry_at_ms;                   /* monotonic: do not connect before */

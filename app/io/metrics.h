@@ -46,8 +46,15 @@ enum metrics_role {
     X(METRIC_REQUESTS_CARD, "hongbao_requests_total{pool=\"card\"}", NULL)                                             \
     X(METRIC_HASHES, "hongbao_password_hashes_total", "Passwords hashed, to check or to store them.")                  \
     X(METRIC_LIMITED_SEND, "hongbao_limited_total{limit=\"send\"}", "Requests refused by a limit.")                    \
+    X(METRIC_LIMITED_SEND_ADDRESS, "hongbao_limited_total{limit=\"send_address\"}", NULL)                              \
     X(METRIC_LIMITED_DEPOSIT, "hongbao_limited_total{limit=\"deposit\"}", NULL)                                        \
     X(METRIC_LIMITED_EXPORT, "hongbao_limited_total{limit=\"export\"}", NULL)                                          \
+    X(METRIC_LIMITED_EXPORT_ADDRESS, "hongbao_limited_total{limit=\"export_address\"}", NULL)                          \
+    X(METRIC_LIMITED_READ, "hongbao_limited_total{limit=\"read\"}", NULL)                                              \
+    X(METRIC_LIMITED_COLD_ADDRESS, "hongbao_limited_total{limit=\"cold_address\"}", NULL)                              \
+    X(METRIC_LIMITED_SEARCH_ADDRESS, "hongbao_limited_total{limit=\"search_address\"}", NULL)                          \
+    X(METRIC_LIMITED_NAMES, "hongbao_limited_total{limit=\"names\"}", NULL)                                            \
+    X(METRIC_LIMITED_NAMES_ADDRESS, "hongbao_limited_total{limit=\"names_address\"}", NULL)                            \
     X(METRIC_LIMITED_CARD, "hongbao_limited_total{limit=\"card\"}", NULL)                                              \
     X(METRIC_LIMITED_REGISTER_ADDRESS, "hongbao_limited_total{limit=\"register_address\"}", NULL)                      \
     X(METRIC_LIMITED_REGISTER_NETWORK, "hongbao_limited_total{limit=\"register_network\"}", NULL)                      \
@@ -64,7 +71,9 @@ enum metrics_role {
     X(METRIC_LIMITED_LOGIN_NEW, "hongbao_limited_total{limit=\"login_new\"}", NULL)                                    \
     X(METRIC_LIMITED_LOGIN_ADDRESS, "hongbao_limited_total{limit=\"login_address\"}", NULL)                            \
     X(METRIC_LIMITED_LOGIN_NETWORK, "hongbao_limited_total{limit=\"login_network\"}", NULL)                            \
-    X(METRIC_LIMITED_LOGIN_SITE, "hongbao_limited_total{limit=\"login_site\"}", NULL)                                  \
+    X(METRIC_LIMITED_HASH_ADDRESS, "hongbao_limited_total{limit=\"hash_address\"}", NULL)                              \
+    X(METRIC_LIMITED_HASH_NETWORK, "hongbao_limited_total{limit=\"hash_network\"}", NULL)                              \
+    X(METRIC_LIMITED_HASH_SITE, "hongbao_limited_total{limit=\"hash_site\"}", NULL)                                    \
     X(METRIC_LIMITED_PHRASE, "hongbao_limited_total{limit=\"phrase\"}", NULL)                                          \
     X(METRIC_CALLS_REFUSED, "hongbao_refused_calls_total", "System calls that the filter of a role has refused.")      \
     X(METRIC_AUDIT_WALKS, "hongbao_audit_walks_total", "Walks of the settle worker over accounts and sessions.")       \
@@ -116,7 +125,7 @@ enum metric { METRICS(METRIC_ID) METRIC_COUNT };
     X(HISTOGRAM_QUEUE_AUTH, "hongbao_queue_seconds", "pool=\"auth\"", SECONDS, NULL)                                   \
     X(HISTOGRAM_QUEUE_CARD, "hongbao_queue_seconds", "pool=\"card\"", SECONDS, NULL)                                   \
     X(HISTOGRAM_BATCH, "hongbao_batch_requests", "", SIZES, "Requests that a hot process works on together.")          \
-    X(HISTOGRAM_CROWD, "hongbao_crowd_grabs", "", SIZES, "Open requests decided by one call of the grab script.")      \
+    X(HISTOGRAM_CROWD, "hongbao_crowd_grabs", "", SIZES, "Open requests decided by one call of the grab function.")    \
     X(HISTOGRAM_SETTLE_BATCH, "hongbao_settle_batch_events", "", SIZES, "Events settled by one transaction.")          \
     X(HISTOGRAM_SETTLE_SECONDS, "hongbao_settle_seconds", "", SECONDS, "Time that this transaction takes.")
 

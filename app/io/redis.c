@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "io/redis_function.h"
 #include "io/redis_internal.h"
-#include "io/redis_script.h"
 
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* a larger buffer is freed after the round */
     PENDING_CAP_FIRST = 64,
-    REDIRECTS_MAX = 3, /* of a command in a round */
-    HASH_ARG = 1       /* index in EVALSHA HASH KEYS … */
+    REDIRECTS_MAX = 3 /* of a command in a round */
 };
 
 struct redis *redis_new(const struct config *config)
@@ -74,9 +73,9 @@ struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size
     return p;
 }
 
-/* Queues one command whose arguments are in three lists (for a script: head, keys, args). */
-static void command_queue(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
-                          const struct str *const lists[3], const size_t counts[3])
+/* Queues one command whose arguments are in three lists (for a function: head, keys, args). */
+static void command_queue(struct redis *r, struct redis_call *call, int fence, const struct str *const lists[3],
+                          const size_t counts[3])
 {
     size_t args = 0, bytes = REDIS_ARG_HEAD_MAX;
     for (size_t l = 0; l < 3; l++) {
@@ -87,15 +86,11 @@ static void command_queue(struct redis *r, struct redis_call *call, struct redis
     struct pending *p = redis_pending_add(r, call, bytes, args);
     if (p == NULL)
         return;
-    p->script = script;
     p->fence = fence;
     p->confirm = fence != REDIS_ANY;
     for (size_t l = 0; l < 3; l++)
-        for (size_t i = 0; i < counts[l]; i++) {
-            size_t at = redis_write_arg(&r->out, lists[l][i]);
-            if (script != NULL && l == 0 && i == HASH_ARG)
-                p->hash_offset = at - p->start;
-        }
+        for (size_t i = 0; i < counts[l]; i++)
+            (void)redis_write_arg(&r->out, lists[l][i]);
     p->end = r->out.len;
     assert(!r->out.failed && p->end - p->start <= bytes);
 }
@@ -105,7 +100,7 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
     assert(count > 0);
     const struct str *lists[3] = { args, NULL, NULL };
     const size_t counts[3] = { count, 0, 0 };
-    command_queue(r, call, NULL, REDIS_ANY, lists, counts);
+    command_queue(r, call, REDIS_ANY, lists, counts);
 }
 
 void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struct str *args, size_t count)
@@ -116,15 +111,15 @@ void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struc
         r->pending[queued].confirm = true;
 }
 
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
-                        const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
+void redis_queue_function(struct redis *r, struct redis_call *call, const struct redis_function *function, int fence,
+                          const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
 {
-    assert(key_count == redis_script_key_count(script));
+    assert(key_count == redis_function_key_count(function));
     char key_count_text[STR_U64_MAX];
-    const struct str head[3] = { STR("EVALSHA"), redis_script_hash(script), str_u64(key_count_text, key_count) };
+    const struct str head[3] = { STR("FCALL"), redis_function_name(function), str_u64(key_count_text, key_count) };
     const struct str *lists[3] = { head, keys, args };
     const size_t counts[3] = { 3, key_count, arg_count };
-    command_queue(r, call, script, fence, lists, counts);
+    command_queue(r, call, fence, lists, counts);
 }
 
 bool redis_confirms(const struct redis *r)
@@ -260,10 +255,8 @@ static void queue_send(struct redis *r, int64_t deadline_ms)
     }
     redis_transfer(flights, count, deadline_ms);
     for (size_t i = 0; i < count; i++) {
-        if (flights[i].failure == NULL) {
-            redis_scripts_reload(r, &flights[i], deadline_ms);
+        if (flights[i].failure == NULL)
             flights[i].node->last_used_ms = clock_monotonic_ms();
-        }
         redis_wait_read(r, &flights[i]);
         redis_node_reset(flights[i].node);
     }
@@ -329,10 +322,11 @@ enum status redis_ping(struct redis *r)
     return st;
 }
 
-enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
-                            const struct str *keys, size_t key_count, const struct str *args, size_t arg_count)
+enum status redis_do_function(struct redis *r, struct redis_call *call, const struct redis_function *function,
+                              int fence, const struct str *keys, size_t key_count, const struct str *args,
+                              size_t arg_count)
 {
-    redis_queue_script(r, call, script, fence, keys, key_count, args, arg_count);
+    redis_queue_function(r, call, function, fence, keys, key_count, args, arg_count);
     redis_round(r);
     return call->status;
 }

@@ -50,16 +50,14 @@ void redis_queue(struct redis *r, struct redis_call *call, const struct str *arg
 void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
 /* Whether replicas have to confirm (redis_replicas, config), by what is known since the first connection. */
 bool redis_confirms(const struct redis *r);
-/* Queues a script call (EVALSHA), as redis_queue. When the server replies NOSCRIPT, the round sends SCRIPT LOAD, stores
- * the hash from its reply and repeats the call once. A script's first call always takes this path: its hash is not
- * known before. */
-struct redis_script;
-/* fence: the number of its fence: the call is sent only while this one is open (io/redis_fence.h), else it is
- * ST_UNAVAILABLE. Or to any server: REDIS_ANY, or REDIS_CONFIRMED, which the replicas have to confirm as by
- * redis_queue_confirmed. */
+/* Queues the call of a function (FCALL), as redis_queue. ST_UNAVAILABLE: the server lacks the function
+ * (io/redis_function_load.h), so nothing was executed. fence: the number of its fence: the call is sent only while this
+ * one is open (io/redis_fence.h), else it is ST_UNAVAILABLE. Or to any server: REDIS_ANY, or REDIS_CONFIRMED, which the
+ * replicas have to confirm as by redis_queue_confirmed. */
 enum { REDIS_ANY = -1, REDIS_CONFIRMED = -2 };
-void redis_queue_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
-                        const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
+struct redis_function;
+void redis_queue_function(struct redis *r, struct redis_call *call, const struct redis_function *function, int fence,
+                          const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
 /* True when a command is queued. */
 bool redis_queued(const struct redis *r);
 /* Sends the queued commands and waits until every call has a reply or the deadline has passed: redis_timeout_ms
@@ -70,9 +68,10 @@ void redis_round(struct redis *r);
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
 /* PING, for its status. It connects if necessary, and reads the fences that are not known to be open. */
 enum status redis_ping(struct redis *r);
-/* redis_do for a script call, with REDIS_ANY or REDIS_CONFIRMED. */
-enum status redis_do_script(struct redis *r, struct redis_call *call, struct redis_script *script, int fence,
-                            const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
+/* redis_do for the call of a function, with REDIS_ANY or REDIS_CONFIRMED. */
+enum status redis_do_function(struct redis *r, struct redis_call *call, const struct redis_function *function,
+                              int fence, const struct str *keys, size_t key_count, const struct str *args,
+                              size_t arg_count);
 void redis_call_free(struct redis_call *call); /* frees the reply; may be called twice */
 
 #endif

@@ -53,7 +53,7 @@ static bool word_is_one_of(struct str word, const char *const *list, size_t coun
 
 static bool command_has_no_key(struct str name)
 {
-    static const char *const names[] = { "PING",   "TIME", "INFO",   "CONFIG",   "SCRIPT",   "SCAN", "ACL",
+    static const char *const names[] = { "PING",   "TIME", "INFO",   "CONFIG",   "FUNCTION", "SCAN", "ACL",
                                          "CLIENT", "WAIT", "DBSIZE", "FLUSHALL", "LASTSAVE", "ECHO", "CLUSTER" };
     return word_is_one_of(name, names, ARRAY_LEN(names));
 }
@@ -61,14 +61,14 @@ static bool command_has_no_key(struct str name)
 /* STR_NONE: the command has no key. */
 static struct str command_key(struct str bytes)
 {
-    static const char *const scripts[] = { "EVALSHA", "EVAL" }, *const with_part[] = { "XINFO", "OBJECT" };
+    static const char *const with_part[] = { "XINFO", "OBJECT" };
     struct str words[COMMAND_WORDS_READ] = { STR_NONE }, rest;
     (void)str_cut(bytes, '\n', &rest); /* the number of arguments */
     for (size_t i = 0; i < COMMAND_WORDS_READ; i++)
         words[i] = word_cut(&rest);
     if (words[0].ptr == NULL || command_has_no_key(words[0]))
         return STR_NONE;
-    if (word_is_one_of(words[0], scripts, ARRAY_LEN(scripts)))
+    if (str_equal_fold(words[0], STR("FCALL")))
         return str_equal(words[2], STR("0")) ? STR_NONE : words[3];
     return word_is_one_of(words[0], with_part, ARRAY_LEN(with_part)) ? words[2] : words[1];
 }
@@ -336,9 +336,7 @@ static void ask_follow(struct redis *r, struct pending *p, const struct address 
     list[1].end = out.len;
     if (!out.failed) {
         redis_call_free(p->call);
-        const struct redis_flight f = { .node = node, .bytes = buf_view(&out), .list = list, .count = 2, .asks = true };
-        if (redis_transfer_one(node, f.bytes, list, 2, deadline_ms) && asking.status == ST_OK)
-            redis_scripts_reload(r, &f, deadline_ms);
+        (void)redis_transfer_one(node, buf_view(&out), list, 2, deadline_ms);
         redis_call_free(&asking);
     }
     buf_free(&out);

@@ -1,11 +1,11 @@
 /* Commands that have no key, and the servers of a Redis Cluster.
  *
- * Whether the servers are a cluster is known after the first connection: INFO says redis_mode:cluster. Then each
- * command goes to the primary that serves the slot of its first key, over one connection to each primary; the commands
- * of a round travel at the same time. A command without a key (PING, TIME, SCRIPT LOAD) goes to any of them. A command
- * that was moved is repeated within the round; one whose slot is being moved (ASK) as well, unless it has a fence or
- * is to be confirmed: the other server was not compared yet. It is ST_UNAVAILABLE then, as while a slot has no
- * primary. */
+ * Whether the servers are a cluster is known after the first connection: INFO says redis_mode:cluster, Valkey's INFO
+ * server_mode:cluster. Then each command goes to the primary that serves the slot of its first key, over one connection
+ * to each primary; the commands of a round travel at the same time. A command without a key (PING, TIME, INFO) goes to
+ * any of them. A command that was moved is repeated within the round; one whose slot is being moved (ASK) as well,
+ * unless it has a fence or is to be confirmed: the other server was not compared yet. It is ST_UNAVAILABLE then, as
+ * while a slot has no primary. */
 #ifndef HB_IO_REDIS_CLUSTER_H
 #define HB_IO_REDIS_CLUSTER_H
 

@@ -58,7 +58,8 @@ static bool server_read(struct redis_node *node, const redisReply *info, bool of
     bool is_loading = str_equal(info_field(info, STR("\nloading:")), STR("1"));
     if (!str_to_i64(info_field(info, STR("\nconnected_slaves:")), &node->has_replicas))
         node->has_replicas = 0;
-    node->is_cluster = str_equal(info_field(info, STR("\nredis_mode:")), STR("cluster"));
+    node->is_cluster = str_equal(info_field(info, STR("\nredis_mode:")), STR("cluster")) ||
+                       str_equal(info_field(info, STR("\nserver_mode:")), STR("cluster")); /* Valkey */
     if (id.len == 0 || id.len >= REDIS_RUN_ID_MAX)
         return false;
     memcpy(node->run_id, id.ptr, id.len);

@@ -1,6 +1,6 @@
 /* The command of a crowd:
  *
- *   EVALSHA hash key-count keys… shared arguments… first own argument of each call… second own argument of each… */
+ *   FCALL name key-count keys… shared arguments… first own argument of each call… second own argument of each… */
 #include "io/redis_crowd.h"
 
 #include <assert.h>
@@ -8,19 +8,19 @@
 
 #include "base/array.h"
 #include "io/metrics.h"
+#include "io/redis_function.h"
 #include "io/redis_internal.h"
-#include "io/redis_script.h"
 
 enum { CROWDS_FIRST = 16 };
 
 struct redis_crowd {
-    struct redis_script *script;
+    const struct redis_function *function;
     int fence;
     struct buf args;                     /* encoded, without the head "*N" and the own arguments */
     struct buf own[REDIS_CROWD_OWN_MAX]; /* the first, second … own argument of every caller, encoded */
     size_t own_count, arg_count;
-    size_t hash_at, key_at, key_len; /* places of the hash and of the first key in args */
-    struct redis_call call;          /* of the EVALSHA */
+    size_t key_at, key_len; /* place of the first key in args */
+    struct redis_call call; /* of the FCALL */
     struct redis_call *callers[REDIS_CROWD_MAX];
     size_t caller_count;
 };
@@ -58,7 +58,7 @@ static struct redis_crowd *crowd_find(struct redis *r, const struct redis_crowd_
     for (size_t i = 0; i < r->crowd_count; i++) {
         struct redis_crowd *c = &r->crowds[i];
         struct str key = { c->args.ptr + c->key_at, c->key_len };
-        if (c->script == q->script && c->fence == q->fence && c->caller_count < REDIS_CROWD_MAX &&
+        if (c->function == q->function && c->fence == q->fence && c->caller_count < REDIS_CROWD_MAX &&
             str_equal(key, q->keys[0]))
             return c;
     }
@@ -88,21 +88,19 @@ static struct redis_crowd *crowd_begin(struct redis *r, const struct redis_crowd
 {
     struct redis_crowd *c = crowd_take(r);
     char key_count[STR_U64_MAX];
-    const struct str head[3] = { STR("EVALSHA"), redis_script_hash(q->script), str_u64(key_count, q->key_count) };
+    const struct str head[3] = { STR("FCALL"), redis_function_name(q->function), str_u64(key_count, q->key_count) };
     if (c == NULL)
         return NULL;
     buf_reset(&c->args);
     if (!bytes_reserve(&c->args, args_bytes(head, ARRAY_LEN(head)) + args_bytes(q->keys, q->key_count) +
                                      args_bytes(q->shared, q->shared_count)))
         return NULL;
-    c->script = q->script;
+    c->function = q->function;
     c->fence = q->fence;
     c->own_count = q->own_count;
     c->arg_count = c->caller_count = 0;
     c->call = (struct redis_call){ .status = ST_NO_MEMORY };
-    (void)args_append(c, head, 1);
-    c->hash_at = args_append(c, head + 1, 1);
-    (void)args_append(c, head + 2, 1);
+    (void)args_append(c, head, ARRAY_LEN(head));
     c->key_at = args_append(c, q->keys, q->key_count);
     c->key_len = q->keys[0].len;
     (void)args_append(c, q->shared, q->shared_count);
@@ -123,7 +121,7 @@ static bool own_append(struct redis_crowd *c, const struct str *own)
 
 void redis_queue_crowd(struct redis *r, struct redis_call *call, const struct redis_crowd_call *q)
 {
-    assert(q->key_count > 0 && q->key_count == redis_script_key_count(q->script));
+    assert(q->key_count > 0 && q->key_count == redis_function_key_count(q->function));
     assert(q->own_count <= REDIS_CROWD_OWN_MAX);
     struct redis_crowd *c = crowd_find(r, q);
     *call = (struct redis_call){ .status = ST_NO_MEMORY };
@@ -146,10 +144,8 @@ static void crowd_queue(struct redis *r, struct redis_crowd *c)
     struct pending *p = redis_pending_add(r, &c->call, bytes, c->arg_count);
     if (p == NULL)
         return;
-    p->script = c->script;
     p->fence = c->fence;
     p->confirm = c->fence != REDIS_ANY;
-    p->hash_offset = r->out.len - p->start + c->hash_at;
     buf_str(&r->out, buf_view(&c->args));
     for (size_t k = 0; k < c->own_count; k++)
         buf_str(&r->out, buf_view(&c->own[k]));

@@ -5,11 +5,10 @@
  *   redis_cluster.c     which server has which key
  *   redis_wait.c        waiting until replicas confirm
  *   redis_slot.c        the slot of a key
- *   redis_crowd.c       calls of one script that become one command
+ *   redis_crowd.c       calls of one function that become one command
  *   redis_wire.c        commands → bytes, bytes → replies, within a deadline
  *   redis_connection.c  connecting to a node, the handshake, noticing a dead connection
- *   redis_reload.c      after NOSCRIPT: load the script, repeat the call
- *   redis_script.c      reading scripts from files
+ *   redis_function.c    reading functions from files; redis_function_load.c loads them into servers
  *   redis_reply.c       reading replies */
 #ifndef HB_IO_REDIS_INTERNAL_H
 #define HB_IO_REDIS_INTERNAL_H
@@ -31,13 +30,11 @@ enum {
 /* A queued command: its bytes in the output buffer and the call that takes its reply. */
 struct pending {
     struct redis_call *call;
-    struct redis_script *script; /* NULL: not a script call */
-    struct redis_node *node;     /* to which it is or was sent; NULL: to none */
-    int fence;                   /* REDIS_ANY: none */
-    size_t primary;              /* number of the primary, from 1, that gets it; 0: the one of its key */
-    bool confirm;                /* the replicas have to confirm it */
-    size_t start, end;           /* offsets in the buffer */
-    size_t hash_offset;          /* of a script call: offset of its hash from start */
+    struct redis_node *node; /* to which it is or was sent; NULL: to none */
+    int fence;               /* REDIS_ANY: none */
+    size_t primary;          /* number of the primary, from 1, that gets it; 0: the one of its key */
+    bool confirm;            /* the replicas have to confirm it */
+    size_t start, end;       /* offsets in the buffer */
 };
 
 /* A connection to one server. */
@@ -95,7 +92,6 @@ struct redis_flight {
     struct str bytes;        /* the commands of list, in order */
     const struct pending *list;
     size_t count;
-    bool asks; /* list is an ASKING, which counts for the next command only, and this one */
     /* set by redis_transfer */
     size_t written, answered; /* bytes and commands */
     const char *failure;      /* why the connection was dropped; NULL: every command has a reply */
@@ -187,11 +183,5 @@ int64_t redis_retry_pause_ms(const struct redis_node *node);
 void redis_avoid(struct redis *r, struct redis_node *node, const char *why);
 /* Logs the reason and closes the connection. Does not touch the calls in flight. */
 void redis_drop(struct redis_node *node, const char *why);
-
-/* ---- redis_reload.c ---- */
-
-/* Loads the scripts of those calls of a flight that failed with NOSCRIPT and repeats these calls, once. If the server
- * loses the scripts again in between, the calls keep their error (ST_CONFLICT). */
-void redis_scripts_reload(const struct redis *r, const struct redis_flight *f, int64_t deadline_ms);
 
 #endif

@@ -94,7 +94,6 @@ static enum status error_status(struct str error)
         { "MISCONF", ST_CONFLICT },
         { "NOPERM", ST_CONFLICT },
         { "NOAUTH", ST_CONFLICT },
-        { "NOSCRIPT", ST_CONFLICT },
         { "NOREPLICAS", ST_CONFLICT },
         { "UNKILLABLE", ST_CONFLICT },
         /* it is not, or not yet, the server for this command */
@@ -106,6 +105,8 @@ static enum status error_status(struct str error)
         { "TRYAGAIN", ST_UNAVAILABLE },
         { "CLUSTERDOWN", ST_UNAVAILABLE },
     };
+    if (str_equal(error, STR("ERR Function not found")))
+        return ST_UNAVAILABLE; /* nothing was executed; the settle worker loads it soon (io/redis_function_load.h) */
     struct str word = str_cut(error, ' ', &(struct str){ 0 });
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
         if (str_equal(word, str_from(refusals[i].word)))

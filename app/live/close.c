@@ -28,13 +28,13 @@ void live_close_all(const struct live *live, const struct live_closing *packets,
         struct live_keys keys;
         char packet_text[STR_U64_MAX], ended_text[STR_U64_MAX];
         live_keys(&keys, packets[i].packet_id, live->partitions);
-        const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
-                                           keys.key[LIVE_KEY_EVENTS] };
+        const struct str function_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_ORDER],
+                                             keys.key[LIVE_KEY_EVENTS] };
         const struct str args[] = { str_u64(packet_text, packets[i].packet_id),
                                     packets[i].ended_ms == 0 ? STR("")
                                                              : str_u64(ended_text, (uint64_t)packets[i].ended_ms) };
-        redis_queue_script(live->redis, &calls[i], live->close,
-                           (int)packet_partition(packets[i].packet_id, live->partitions), script_keys, 3, args, 2);
+        redis_queue_function(live->redis, &calls[i], live->close,
+                             (int)packet_partition(packets[i].packet_id, live->partitions), function_keys, 3, args, 2);
     }
     redis_round(live->redis);
     for (size_t i = 0; i < count; i++) {

@@ -11,7 +11,7 @@ enum status live_erase(const struct live *live, const struct packet *p, uint64_t
     live_keys(&keys, p->id, live->partitions);
     const struct str own[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
     const struct str args[] = { str_u64(user_text, user_id), str_or_empty(p->receiver_names) };
-    (void)redis_do_script(live->redis, &call, live->erase, REDIS_CONFIRMED, own, 3, args, 2);
+    (void)redis_do_function(live->redis, &call, live->erase, REDIS_CONFIRMED, own, 3, args, 2);
     enum status st = live_code_read(&call, "erase", code);
     redis_call_free(&call);
     return st;

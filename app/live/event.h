@@ -1,4 +1,4 @@
-/* Parses the texts that the scripts write: stream ids, entries of the order list, events of a partition's stream.
+/* Parses the texts that the functions write: stream ids, entries of the order list, events of a partition's stream.
  * live/live.h lists the formats. Pure. */
 #ifndef HB_LIVE_EVENT_H
 #define HB_LIVE_EVENT_H
@@ -36,6 +36,9 @@ bool live_order_entry_parse(struct str text, struct live_order_entry *out);
 enum live_event_type { LIVE_EVENT_GRAB, LIVE_EVENT_CLOSE };
 struct live_event {
     struct live_event_id id;
+    /* Set by the reader of a stream: the entry before has the same time. Redis takes that time also when its clock is
+     * behind it, so the event may be older than its id says. */
+    bool follows;
     enum live_event_type type;
     uint64_t packet_id;
     /* grab */
@@ -49,7 +52,7 @@ struct live_event {
 };
 /* Reads an event from one field of a stream entry and its value. False: malformed, *out is unchanged. */
 bool live_event_parse(struct live_event_id id, struct str field, struct str value, struct live_event *out);
-/* An entry of the stream holds one close event, or the grabs of one call of the grab script: at least one, all of one
+/* An entry of the stream holds one close event, or the grabs of one call of the grab function: at least one, all of one
  * packet. These functions read an entry of an XRANGE or XREAD reply. */
 
 /* The rule for an entry of count events: true when e can be in it beside the first one. */

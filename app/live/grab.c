@@ -8,20 +8,21 @@
 #include "packet/packet.h"
 
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     struct str nickname, struct str phrase_hash)
+                     struct str nickname, const struct live_phrase *phrase)
 {
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
-    const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
-                                       keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
+    const struct str function_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
+                                         keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
     char packet_text[STR_U64_MAX], user_text[STR_U64_MAX];
     const struct str packet = str_u64(packet_text, packet_id);
-    const struct str grab[] = { str_u64(user_text, user_id), nickname, phrase_hash };
+    const struct live_phrase typed = phrase == NULL ? (struct live_phrase){ STR(""), STR("") } : *phrase;
+    const struct str grab[] = { str_u64(user_text, user_id), nickname, typed.hash, typed.source };
     redis_queue_crowd(live->redis, call,
-                      &(struct redis_crowd_call){ .script = live->grab,
+                      &(struct redis_crowd_call){ .function = live->grab,
                                                   .fence = (int)packet_partition(packet_id, live->partitions),
-                                                  .keys = script_keys,
-                                                  .key_count = ARRAY_LEN(script_keys),
+                                                  .keys = function_keys,
+                                                  .key_count = ARRAY_LEN(function_keys),
                                                   .shared = &packet,
                                                   .shared_count = 1,
                                                   .own = grab,
@@ -38,8 +39,11 @@ enum status live_grab_read(const struct redis_call *call, struct live_grab *out)
     case LIVE_MISSING:
     case LIVE_NOT_FOR_YOU:
     case LIVE_EXPIRED:
-    case LIVE_TRIED_OUT:
     case LIVE_BUSY: return ST_OK;
+    case LIVE_TRIED_OUT:
+        if (!redis_reply_i64(redis_reply_at(call->reply, 1), &out->pause_ms) || out->pause_ms < 0)
+            return live_reply_corrupt("grab");
+        return ST_OK;
     case LIVE_WRONG_PHRASE:
         return live_reply_u32(call->reply, 1, &out->tries_left) ? ST_OK : live_reply_corrupt("grab");
     case LIVE_EMPTY:

@@ -4,18 +4,25 @@
 
 #include "live/live.h"
 
-/* Queues a grab. nickname: the current one, stored with the grab. phrase_hash: of the passphrase that the user has
- * typed (packet/phrase.h), empty: none. While the fence is shut the call is not sent
- * (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call of the script and one entry of the
- * stream, in the order in which they were queued; each user gets an answer of their own. */
+/* The passphrase that a user has typed. hash: its phrase_hashes (packet/phrase.h). source: 8 bytes that stand for the
+ * address it comes from and 8 for the network, in which wrong ones of all users are counted; empty: they are counted
+ * for the user alone. */
+struct live_phrase {
+    struct str hash, source;
+};
+
+/* Queues a grab. nickname: the current one, stored with the grab. phrase: NULL: none. While the fence is shut the
+ * call is not sent (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call of the function
+ * and one entry of the stream, in the order in which they were queued; each user gets an answer of their own. */
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     struct str nickname, struct str phrase_hash);
+                     struct str nickname, const struct live_phrase *phrase);
 struct live_grab {
     enum live_code code;
     uint32_t share_no; /* share_no and amount_fen: GRABBED and ALREADY only */
     int64_t amount_fen;
     uint32_t count;      /* EMPTY only */
     uint32_t tries_left; /* WRONG_PHRASE only: further tries of this user */
+    int64_t pause_ms;    /* TRIED_OUT only: until any phrase is looked at again; 0: never one of this user */
     int64_t opens_ms;    /* NOT_YET only: the packet can be opened from then on, by Redis's clock */
     bool returned;       /* ALREADY only: the share was given back */
     uint32_t left_count; /* GRABBED and ALREADY only: shares that can still be taken, 0 once the packet is over */

@@ -6,25 +6,25 @@
 #include "live/live_internal.h"
 #include "packet/packet.h"
 
-enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,
+enum status live_init(struct live *live, struct redis *redis, struct redis_functions *functions,
                       const struct config *config, const char **missing)
 {
     *live = (struct live){ .redis = redis,
-                           .load = redis_script_find(scripts, "load"),
-                           .grab = redis_script_find(scripts, "grab"),
-                           .close = redis_script_find(scripts, "close"),
-                           .view = redis_script_find(scripts, "view"),
-                           .busy = redis_script_find(scripts, "busy"),
-                           .tombstone = redis_script_find(scripts, "tombstone"),
-                           .anchor = redis_script_find(scripts, "anchor"),
-                           .fence = redis_script_find(scripts, "fence"),
-                           .hold = redis_script_find(scripts, "hold"),
-                           .thanks = redis_script_find(scripts, "thanks"),
-                           .give_back = redis_script_find(scripts, "return"),
-                           .erase = redis_script_find(scripts, "erase"),
+                           .load = redis_function_find(functions, "load"),
+                           .grab = redis_function_find(functions, "grab"),
+                           .close = redis_function_find(functions, "close"),
+                           .view = redis_function_find(functions, "view"),
+                           .busy = redis_function_find(functions, "busy"),
+                           .tombstone = redis_function_find(functions, "tombstone"),
+                           .anchor = redis_function_find(functions, "anchor"),
+                           .fence = redis_function_find(functions, "fence"),
+                           .hold = redis_function_find(functions, "hold"),
+                           .thanks = redis_function_find(functions, "thanks"),
+                           .give_back = redis_function_find(functions, "return"),
+                           .erase = redis_function_find(functions, "erase"),
                            .partitions = config->partitions };
     const struct {
-        const struct redis_script *script;
+        const struct redis_function *function;
         uint32_t keys;
         const char *file;
     } wanted[] = {
@@ -37,23 +37,23 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_scrip
     };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
         *missing = wanted[i].file;
-        if (wanted[i].script == NULL || redis_script_key_count(wanted[i].script) != wanted[i].keys)
+        if (wanted[i].function == NULL || redis_function_key_count(wanted[i].function) != wanted[i].keys)
             return ST_INVALID;
     }
     return ST_OK;
 }
 
-enum status live_reply_corrupt(const char *script)
+enum status live_reply_corrupt(const char *function)
 {
-    log_error("script reply malformed", "script=%s", script);
+    log_error("function reply malformed", "function=%s", function);
     return ST_CORRUPT;
 }
 
-enum status live_code_read(const struct redis_call *call, const char *script, enum live_code *out)
+enum status live_code_read(const struct redis_call *call, const char *function, enum live_code *out)
 {
     if (call->status == ST_INVALID) {
         char quoted[LOG_LINE_MAX / 2];
-        log_error("script failed", "script=%s error=%s", script,
+        log_error("function failed", "function=%s error=%s", function,
                   log_quote(redis_reply_error(call->reply), quoted, sizeof quoted));
         return ST_CORRUPT;
     }
@@ -61,7 +61,7 @@ enum status live_code_read(const struct redis_call *call, const char *script, en
         return call->status;
     int64_t code;
     if (!redis_reply_i64(redis_reply_at(call->reply, 0), &code) || code <= LIVE_BAD || code > LIVE_TRIED_OUT)
-        return live_reply_corrupt(script);
+        return live_reply_corrupt(function);
     *out = (enum live_code)code;
     return ST_OK;
 }
@@ -75,11 +75,11 @@ bool live_reply_u32(const redisReply *array, size_t at, uint32_t *out)
     return true;
 }
 
-enum status live_key_set(const struct live *live, struct redis_script *script, const char *name, struct str key,
-                         struct str arg, enum live_code *code)
+enum status live_key_set(const struct live *live, const struct redis_function *function, const char *name,
+                         struct str key, struct str arg, enum live_code *code)
 {
     struct redis_call call;
-    (void)redis_do_script(live->redis, &call, script, REDIS_CONFIRMED, &key, 1, &arg, 1);
+    (void)redis_do_function(live->redis, &call, function, REDIS_CONFIRMED, &key, 1, &arg, 1);
     enum status st = live_code_read(&call, name, code);
     redis_call_free(&call);
     return st;

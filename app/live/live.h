@@ -1,6 +1,6 @@
-/* Packets in Redis, from loading until the grace time after their end has passed. The scripts in lua/ make every
- * decision. The headers of this folder have one function per script: it names the keys, passes the arguments and checks
- * the reply. struct live is what these functions need.
+/* Packets in Redis, from loading until the grace time after their end has passed. The functions of lua/ make every
+ * decision. The headers of this folder have one C function for each of them: it names the keys, passes the arguments
+ * and checks the reply. struct live is what these functions need.
  *
  * Keys; all keys of a packet are in one slot (NN: partition, ID: decimal id):
  *   hb:{pNN}:packet:ID   hash    sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name,
@@ -12,7 +12,8 @@
  *                                cover, receiver_count, ended_ms, returned_count, returned_fen,
  *                                returned_shares ("3,7": all that were given back), thanks_count, receivers,
  *                                receiver_names), thanks:N (the thanks of the receiver of share N), tries:USER
- *                                (wrong passphrases of a user; a rebuild begins to count again). count and amount
+ *                                and guesses:WHERE (wrong passphrases of a user, and of all users from somewhere:
+ *                                lua/include/guesses.lua; a rebuild begins to count again). count and amount
  *                                include the shares that were given back into the packet
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
@@ -31,9 +32,9 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "io/redis.h"
-#include "io/redis_script.h"
+#include "io/redis_function.h"
 
-/* The first element of every script reply. The same as lua/include/codes.lua (a tidy test compares). Never renumber. */
+/* The first element of every reply. The same as lua/include/codes.lua (a tidy test compares). Never renumber. */
 enum live_code {
     LIVE_BAD = 0,           /* the arguments contradict each other or the keys; nothing was written */
     LIVE_MISSING = 1,       /* the packet is not in Redis */
@@ -54,15 +55,15 @@ enum live_code {
     LIVE_TRIED_OUT = 15     /* grab: the user has typed too many wrong passphrases */
 };
 
-/* The connection and the scripts, all borrowed. struct stores holds one for the life of the process. */
+/* The connection and the functions, all borrowed. struct stores holds one for the life of the process. */
 struct live {
     struct redis *redis;
-    struct redis_script *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks, *give_back,
-        *erase;
+    const struct redis_function *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks,
+        *give_back, *erase;
     int64_t partitions;
 };
-/* Looks up the scripts by name. ST_INVALID: one is missing or has a wrong number of keys: *missing is its file. */
-enum status live_init(struct live *live, struct redis *redis, struct redis_scripts *scripts,
+/* Looks up the functions by name. ST_INVALID: one is missing or has a wrong number of keys: *missing is its file. */
+enum status live_init(struct live *live, struct redis *redis, struct redis_functions *functions,
                       const struct config *config, const char **missing);
 
 /* Most packets of a call that takes several, which is one round. */

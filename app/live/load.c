@@ -16,7 +16,7 @@
 enum {
     SHARE_BYTES = 4,
     LOAD_GRABS_MAX = 1000, /* settled grabs per call; these take Redis some milliseconds */
-    LOAD_FIELDS = 16,      /* fields of the hash that every packet has, without those that the script sets */
+    LOAD_FIELDS = 16,      /* fields of the hash that every packet has, without those that the function sets */
     LOAD_ARGS_MAX = 6 + 2 * (LOAD_FIELDS + LIVE_OPTION_COUNT) /* arguments before the grabs */
 };
 
@@ -118,9 +118,9 @@ static enum status load_call(const struct live *live, struct load *l, uint64_t p
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
     struct redis_call call;
-    redis_queue_script(live->redis, &call, live->load,
-                       l->rebuild ? REDIS_CONFIRMED : (int)packet_partition(packet_id, live->partitions), keys.key, 4,
-                       l->args, l->head + grabs);
+    redis_queue_function(live->redis, &call, live->load,
+                         l->rebuild ? REDIS_CONFIRMED : (int)packet_partition(packet_id, live->partitions), keys.key, 4,
+                         l->args, l->head + grabs);
     redis_round(live->redis);
     int64_t answer;
     enum status st = ST_OK;

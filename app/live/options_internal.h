@@ -1,5 +1,5 @@
 /* The options of a packet in its hash: fields that most packets do not have. The field `options` is 1 when there is one
- * of them, else empty, so that a script reads one field of a packet without options. */
+ * of them, else empty, so that a function reads one field of a packet without options. */
 #ifndef HB_LIVE_OPTIONS_INTERNAL_H
 #define HB_LIVE_OPTIONS_INTERNAL_H
 
@@ -20,7 +20,7 @@ struct live_options {
  * borrowed from p and memory. */
 size_t live_options_write(const struct packet *p, struct live_options *memory, struct str *out);
 /* True when an option decides who may open the packet, or when. The field `conditions` is 1 then; without it the grab
- * script reads no options, for example of a packet that only has a cover. */
+ * function reads no options, for example of a packet that only has a cover. */
 bool live_conditions(const struct packet *p);
 /* Reads the reply of lua/view-4.lua: nil, or the values in the order of the table. The texts are borrowed from the
  * reply. False: malformed. */

@@ -19,9 +19,9 @@ static enum status codes_read(struct redis_call *calls, size_t count, const char
     return st;
 }
 
-/* Runs a script without arguments for several packets, in one round. Its keys: the first key_count of struct
+/* Runs a function without arguments for several packets, in one round. Its keys: the first key_count of struct
  * live_keys. */
-static enum status packets_each(const struct live *live, struct redis_script *script, const char *name,
+static enum status packets_each(const struct live *live, const struct redis_function *function, const char *name,
                                 size_t key_count, const uint64_t *packet_ids, size_t count)
 {
     struct redis_call calls[LIVE_BATCH_MAX];
@@ -29,7 +29,7 @@ static enum status packets_each(const struct live *live, struct redis_script *sc
     for (size_t i = 0; i < count; i++) {
         struct live_keys keys;
         live_keys(&keys, packet_ids[i], live->partitions);
-        redis_queue_script(live->redis, &calls[i], script, REDIS_CONFIRMED, keys.key, key_count, NULL, 0);
+        redis_queue_function(live->redis, &calls[i], function, REDIS_CONFIRMED, keys.key, key_count, NULL, 0);
     }
     redis_round(live->redis);
     return codes_read(calls, count, name);
@@ -50,7 +50,8 @@ enum status live_hold_all(const struct live *live, const struct live_hold *holds
         live_keys(&keys, holds[i].packet_id, live->partitions);
         const struct str arg =
             holds[i].from_share == PACKET_NO_SHARE ? STR("") : str_u64(share_text, holds[i].from_share);
-        redis_queue_script(live->redis, &calls[i], live->hold, REDIS_CONFIRMED, &keys.key[LIVE_KEY_PACKET], 1, &arg, 1);
+        redis_queue_function(live->redis, &calls[i], live->hold, REDIS_CONFIRMED, &keys.key[LIVE_KEY_PACKET], 1, &arg,
+                             1);
     }
     redis_round(live->redis);
     enum status st = ST_OK;

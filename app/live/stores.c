@@ -2,24 +2,24 @@
 
 #include <stdio.h>
 
-#define LIMIT_FILE "limit-5.lua"
+#define LIMIT_FILE "limit-7.lua"
 
-enum { LIMIT_KEYS = 5 };
+enum { LIMIT_KEYS = 7 };
 
 enum status stores_open(struct stores *s, const struct config *config, bool with_mysql, char *error, size_t error_size)
 {
     const char *missing = NULL;
     *s = (struct stores){ .config = config };
     (void)snprintf(error, error_size, "out of memory");
-    enum status st = redis_scripts_load(config->lua_dir, &s->scripts, error, error_size);
+    enum status st = redis_functions_read(config->lua_dir, &s->functions, error, error_size);
     if (st == ST_OK)
         s->redis = redis_new(config);
     if (st == ST_OK && s->redis == NULL)
         st = ST_NO_MEMORY;
     if (st == ST_OK) {
-        st = live_init(&s->live, s->redis, s->scripts, config, &missing);
-        s->limit = redis_script_find(s->scripts, "limit");
-        if (st == ST_OK && (s->limit == NULL || redis_script_key_count(s->limit) != LIMIT_KEYS)) {
+        st = live_init(&s->live, s->redis, s->functions, config, &missing);
+        s->limit = redis_function_find(s->functions, "limit");
+        if (st == ST_OK && (s->limit == NULL || redis_function_key_count(s->limit) != LIMIT_KEYS)) {
             missing = LIMIT_FILE;
             st = ST_INVALID;
         }
@@ -39,6 +39,6 @@ void stores_close(struct stores *s)
 {
     db_free(s->db);
     redis_free(s->redis);
-    redis_scripts_free(s->scripts);
+    redis_functions_free(s->functions);
     *s = (struct stores){ .config = NULL };
 }

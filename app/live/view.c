@@ -12,7 +12,7 @@
 #include "packet/grab.h"
 #include "packet/returns.h"
 
-/* Indexes in the script's reply and in its list of fields. */
+/* Indexes in the function's reply and in its list of fields. */
 enum {
     REPLY_NOW = 1,
     REPLY_SETTLED,
@@ -63,13 +63,13 @@ static void view_queue(const struct live *live, struct redis_call *call, int fen
     assert(limit <= LIVE_ROWS_MAX);
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
-    const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER],
-                                       keys.key[LIVE_KEY_SETTLED] };
+    const struct str function_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER],
+                                         keys.key[LIVE_KEY_SETTLED] };
     char user_text[STR_U64_MAX], after_text[STR_U64_MAX], limit_text[STR_U64_MAX];
     const struct str args[] = { user_id == 0 ? STR("") : str_u64(user_text, user_id),
                                 after == PACKET_NO_SHARE ? STR("") : str_u64(after_text, after),
                                 str_u64(limit_text, limit) };
-    redis_queue_script(live->redis, call, live->view, fence, script_keys, 4, args, 3);
+    redis_queue_function(live->redis, call, live->view, fence, function_keys, 4, args, 3);
 }
 
 void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,

@@ -1,5 +1,5 @@
-/* A packet as one visitor sees it, read from Redis with one script call: all that the packet page needs. Queue it, run
- * a redis_round, read the reply. */
+/* A packet as one visitor sees it, read from Redis with one function call: all that the packet page needs. Queue it,
+ * run a redis_round, read the reply. */
 #ifndef HB_LIVE_VIEW_H
 #define HB_LIVE_VIEW_H
 

@@ -10,6 +10,7 @@
 #include "user/account.h"
 #include "web/bearer.h"
 #include "web/field_types.h"
+#include "web/kept_json.h"
 #include "web/limits.h"
 #include "web/respond.h"
 
@@ -25,7 +26,7 @@ static const char DESCRIPTION[] =
 
 struct document {
     struct exchange *x;
-    struct model m;
+    struct model *m;
 };
 
 const struct api_operation *api_operation_of(const struct route *route)
@@ -53,7 +54,7 @@ static const char *number_name(struct document *d, int number)
 
 static void text_add(struct document *d, struct value *object, const char *name, const char *text)
 {
-    value_text(&d->m, object, name, str_from(text));
+    value_text(d->m, object, name, str_from(text));
 }
 
 /* A list of texts that grows: value.h has lists of objects only. */
@@ -67,7 +68,7 @@ static void words_end(struct document *d, struct value *object, const char *name
 {
     if (list->len > 0) {
         buf_char(list, ']');
-        value_ready_json(&d->m, object, name, list->failed ? STR_NONE : arena_str(d->x->arena, buf_view(list)));
+        value_ready_json(d->m, object, name, list->failed ? STR_NONE : arena_str(d->x->arena, buf_view(list)));
     }
     buf_free(list);
 }
@@ -87,11 +88,11 @@ static void limits_add(struct document *d, struct value *schema, const struct fi
 {
     int64_t max = field_max(field, d->x->app->stores.config);
     if (field->min > 0)
-        value_int(&d->m, schema, min_name, field->min);
+        value_int(d->m, schema, min_name, field->min);
     if (field->code_points_max > 0)
         max = field->code_points_max; /* JSON Schema counts code points, the form graphemes */
     if (max > 0)
-        value_int(&d->m, schema, max_name, max);
+        value_int(d->m, schema, max_name, max);
 }
 
 static const struct field_type *general_type(const struct api_operation *op, const struct field *field)
@@ -114,6 +115,8 @@ static struct str field_says(struct document *d, const struct api_operation *op,
         return arena_printf(d->x->arena, "%s; at most %" PRId64 " characters as people count them", says, max);
     if (max > 0 && type == &FIELD_USERNAMES)
         return arena_printf(d->x->arena, "%s; at most %" PRId64, says, max);
+    if (type == &FIELD_DAY)
+        return arena_printf(d->x->arena, "%s, in the zone %s", says, d->x->app->stores.config->timezone);
     if (max > 0 && type == &FIELD_YUAN)
         return arena_printf(d->x->arena, "%s; at most %.*s", says, STR_ARG(money_text(d->x->arena, max)));
     return str_from(says);
@@ -128,7 +131,7 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
     if (is_number)
         limits_add(d, schema, field, "minimum", "maximum");
     bool is_password = type == &FIELD_PASSWORD || type == &FIELD_NEW_PASSWORD;
-    if (type == &FIELD_TEXT || type == &FIELD_LINE || is_password)
+    if (type == &FIELD_TEXT || type == &FIELD_LINE || type == &FIELD_LINK_KEY || is_password)
         limits_add(d, schema, field, "minLength", "maxLength");
     if (is_password)
         text_add(d, schema, "format", "password");
@@ -149,7 +152,7 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
 
 static void form_model(struct document *d, const struct api_operation *op, struct value *operation)
 {
-    struct model *m = &d->m;
+    struct model *m = d->m;
     struct buf required = BUF_EMPTY;
     struct value *body = value_object(m, operation, "requestBody");
     struct value *form = value_object(m, value_object(m, body, "content"), FORM_TYPE);
@@ -175,10 +178,10 @@ static void form_model(struct document *d, const struct api_operation *op, struc
 
 static struct value *parameter_add(struct document *d, struct value *list, const char *name, const char *in)
 {
-    struct value *parameter = value_add_object(&d->m, list);
+    struct value *parameter = value_add_object(d->m, list);
     text_add(d, parameter, "name", name);
     text_add(d, parameter, "in", in);
-    value_bool(&d->m, parameter, "required", strcmp(in, "path") == 0);
+    value_bool(d->m, parameter, "required", strcmp(in, "path") == 0);
     return parameter;
 }
 
@@ -197,7 +200,7 @@ static struct str path_read(struct document *d, const char *path, struct value *
             buf_char(&out, '}');
             if (parameters != NULL) {
                 struct value *parameter = parameter_add(d, parameters, arena_cstr(d->x->arena, name), "path");
-                text_add(d, value_object(&d->m, parameter, "schema"), "type", "string");
+                text_add(d, value_object(d->m, parameter, "schema"), "type", "string");
             }
         } else {
             buf_str(&out, part);
@@ -213,14 +216,14 @@ static void query_model(struct document *d, const struct api_operation *op, cons
 {
     for (const struct field *field = fields; field->name != NULL; field++) {
         struct value *parameter = parameter_add(d, list, field->name, "query");
-        schema_of_field(d, value_object(&d->m, parameter, "schema"), op, field);
-        value_text(&d->m, parameter, "description", field_says(d, op, field));
+        schema_of_field(d, value_object(d->m, parameter, "schema"), op, field);
+        value_text(d->m, parameter, "description", field_says(d, op, field));
     }
 }
 
 static void parameters_model(struct document *d, const struct api_operation *op, struct value *operation)
 {
-    struct value *list = value_list(&d->m, operation, "parameters");
+    struct value *list = value_list(d->m, operation, "parameters");
     (void)path_read(d, op->path, list);
     for (int i = 0; i < API_QUERIES_MAX && op->query[i] != NULL; i++)
         query_model(d, op, op->query[i], list);
@@ -231,18 +234,18 @@ static void parameters_model(struct document *d, const struct api_operation *op,
 static void security_model(struct document *d, const struct route *route, struct value *operation)
 {
     unsigned scope = bearer_scope(route);
-    struct value *list = value_list(&d->m, operation, "security");
+    struct value *list = value_list(d->m, operation, "security");
     if ((route->needs & WANT_VISITOR) == 0)
         return;
     if ((route->needs & NEED_USER) != NEED_USER)
-        (void)value_add_object(&d->m, list); /* {}: also without a login */
+        (void)value_add_object(d->m, list); /* {}: also without a login */
     if (scope != 0) {
         struct str name = scopes_text(d->x->arena, scope);
         struct buf names = BUF_EMPTY;
         words_add(&names, name);
-        words_end(d, value_add_object(&d->m, list), "token", &names);
+        words_end(d, value_add_object(d->m, list), "token", &names);
     }
-    (void)value_list(&d->m, value_add_object(&d->m, list), "session");
+    (void)value_list(d->m, value_add_object(d->m, list), "session");
 }
 
 /* ---- answers ---- */
@@ -300,13 +303,13 @@ static void refusal_model(struct document *d, const struct refusals *r, size_t f
         says = arena_printf(d->x->arena, "%.*s%s`%s`: %s", STR_ARG(says), says.len > 0 ? "; " : "", r->items[i].type,
                             r->items[i].says);
     }
-    struct value *response = value_object(&d->m, responses, number_name(d, status));
-    value_text(&d->m, response, "description", says);
+    struct value *response = value_object(d->m, responses, number_name(d, status));
+    value_text(d->m, response, "description", says);
     struct value *schema = value_object(
-        &d->m, value_object(&d->m, value_object(&d->m, response, "content"), "application/problem+json"), "schema");
-    struct value *all = value_list(&d->m, schema, "allOf");
-    text_add(d, value_add_object(&d->m, all), "$ref", "#/components/schemas/Problem");
-    struct value *type = value_object(&d->m, value_object(&d->m, value_add_object(&d->m, all), "properties"), "type");
+        d->m, value_object(d->m, value_object(d->m, response, "content"), "application/problem+json"), "schema");
+    struct value *all = value_list(d->m, schema, "allOf");
+    text_add(d, value_add_object(d->m, all), "$ref", "#/components/schemas/Problem");
+    struct value *type = value_object(d->m, value_object(d->m, value_add_object(d->m, all), "properties"), "type");
     words_end(d, type, "enum", &types);
 }
 
@@ -321,7 +324,7 @@ static bool status_is_new(const struct refusals *r, size_t i)
 static void answer_model(struct document *d, const struct api_operation *op, const struct api_answer *answer,
                          struct value *responses)
 {
-    struct model *m = &d->m;
+    struct model *m = d->m;
     struct value *response = value_object(m, responses, number_name(d, answer->status));
     text_add(d, response, "description", answer->says);
     if (answer->schema == NULL && op->media == NULL)
@@ -339,7 +342,7 @@ static void responses_model(struct document *d, const struct route *route, const
                             struct value *operation)
 {
     struct refusals refusals = { .count = 0 };
-    struct value *responses = value_object(&d->m, operation, "responses");
+    struct value *responses = value_object(d->m, operation, "responses");
     for (const struct api_answer *answer = op->answers; answer->status != 0; answer++)
         answer_model(d, op, answer, responses);
     if (op->media == NULL || route->needs != 0) /* not: liveness, readiness, metrics */
@@ -356,7 +359,7 @@ static void responses_model(struct document *d, const struct route *route, const
 static void operation_model(struct document *d, const struct route *route, struct value *path)
 {
     const struct api_operation *op = api_operation_of(route);
-    struct value *operation = value_object(&d->m, path, strcmp(route->method, "POST") == 0 ? "post" : "get");
+    struct value *operation = value_object(d->m, path, strcmp(route->method, "POST") == 0 ? "post" : "get");
     if (op == NULL) {
         log_warn("route without a description", "path=%s", route->path);
         return;
@@ -385,12 +388,12 @@ static bool listed_before(size_t i, bool same_method)
 
 static void paths_model(struct document *d)
 {
-    struct value *paths = value_object(&d->m, &d->m.root, "paths");
+    struct value *paths = value_object(d->m, &d->m->root, "paths");
     for (size_t i = 0; i < site_routes_count(); i++) {
         if (listed_before(i, false))
             continue;
         struct str text = path_read(d, site_route(i)->path, NULL);
-        struct value *path = value_object(&d->m, paths, arena_cstr(d->x->arena, text));
+        struct value *path = value_object(d->m, paths, arena_cstr(d->x->arena, text));
         for (size_t k = i; k < site_routes_count(); k++)
             if (strcmp(site_route(k)->path, site_route(i)->path) == 0 && !listed_before(k, true))
                 operation_model(d, site_route(k), path);
@@ -404,31 +407,40 @@ static struct str components_read(struct exchange *x)
     (void)snprintf(path, sizeof path, "%s/openapi.json", x->app->stores.config->template_dir);
     char *bytes = arena_alloc(x->arena, COMPONENTS_BYTES_MAX);
     FILE *file = bytes == NULL ? NULL : fopen(path, "re");
-    if (file == NULL) {
+    size_t len = file == NULL ? 0 : fread(bytes, 1, COMPONENTS_BYTES_MAX, file);
+    bool whole = file != NULL && ferror(file) == 0 && len > 0 && len < COMPONENTS_BYTES_MAX;
+    if (file != NULL)
+        (void)fclose(file);
+    if (!whole) {
         log_error("can't read the schemas", "path=%s", path);
         return STR_NONE;
     }
-    size_t len = fread(bytes, 1, COMPONENTS_BYTES_MAX, file);
-    (void)fclose(file);
-    return len == 0 || len == COMPONENTS_BYTES_MAX ? STR_NONE : (struct str){ bytes, len };
+    return (struct str){ bytes, len };
+}
+
+static enum status api_make(struct exchange *x, struct model *m)
+{
+    struct str components = str_trim(components_read(x));
+    if (components.ptr == NULL)
+        return ST_UNAVAILABLE;
+    struct document d = { .x = x, .m = m };
+    text_add(&d, &m->root, "openapi", "3.1.0");
+    struct value *info = value_object(m, &m->root, "info");
+    text_add(&d, info, "title", "hongbao");
+    text_add(&d, info, "version", "1");
+    text_add(&d, info, "description", DESCRIPTION);
+    struct value *license = value_object(m, info, "license");
+    text_add(&d, license, "name", "MIT");
+    text_add(&d, license, "identifier", "MIT");
+    struct value *servers = value_list(m, &m->root, "servers");
+    text_add(&d, value_add_object(m, servers), "url", x->app->stores.config->base_url);
+    paths_model(&d);
+    value_ready_json(m, &m->root, "components", components);
+    return ST_OK;
 }
 
 enum step api_show(struct exchange *x)
 {
-    struct document d = { .x = x };
-    model_init(&d.m, x->arena);
-    text_add(&d, &d.m.root, "openapi", "3.1.0");
-    struct value *info = value_object(&d.m, &d.m.root, "info");
-    text_add(&d, info, "title", "hongbao");
-    text_add(&d, info, "version", "1");
-    text_add(&d, info, "description", DESCRIPTION);
-    struct value *license = value_object(&d.m, info, "license");
-    text_add(&d, license, "name", "MIT");
-    text_add(&d, license, "identifier", "MIT");
-    struct value *servers = value_list(&d.m, &d.m.root, "servers");
-    text_add(&d, value_add_object(&d.m, servers), "url", x->app->stores.config->base_url);
-    paths_model(&d);
-    value_ready_json(&d.m, &d.m.root, "components", str_trim(components_read(x)));
-    respond_public_json(x, &d.m, STR("public, max-age=300"));
+    kept_json_respond(x, &x->app->api, api_make, STR("public, max-age=300"));
     return STEP_DONE;
 }

@@ -1,6 +1,7 @@
 /* GET /openapi.json: a description of all routes for programs (OpenAPI 3.1), made from the route tables and the field
  * tables of forms and queries, with the limits of this site's settings. api_operations.c adds what these tables
- * lack: descriptions, examples, answers and refusals. The schemas of the answers are in templates/openapi.json.
+ * lack: descriptions, examples, answers and refusals. The schemas of the answers are in templates/openapi.json. A
+ * process makes the description once and keeps it; while that file can't be read, it answers 503.
  *
  * One test finds routes and fields without a row in api_operations.c, another one runs every example and compares the
  * answers with the schemas. */

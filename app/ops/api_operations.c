@@ -164,6 +164,7 @@ const struct api_operation api_operations[] = {
       .fields = FIELDS({ "username", "in any case", "xiaoming" },
                        { "code", "in any case, hyphens may be left out", "0-7K3M-9QXT-2B8D-C4RZ" },
                        { "new_password", "ends all other sessions; left out, the password stays", NULL }, NEXT),
+      .likes = { { "code", &FIELD_PASSWORD } },
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
     { .method = "GET",
       .path = "/login/recovery",
@@ -456,7 +457,9 @@ const struct api_operation api_operations[] = {
       .refusals =
           REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
                    { 422, "wrong-phrase", "the passphrase is wrong or missing; `tries_left`" },
-                   { 429, "too-many-tries", "ten wrong passphrases of this user" },
+                   { 429, "too-many-tries",
+                     "ten wrong passphrases of this user, for good; with `Retry-After`: too many from this address or"
+                     " network, or from everywhere" },
                    { 410, "empty", "all shares are taken" }, { 410, "expired", "its time is over" }) },
     { .method = "POST",
       .path = "/p/:id/return",
@@ -544,16 +547,16 @@ const struct api_operation api_operations[] = {
       .group = "records",
       .says =
           "All shares received, without a year and filters of all years, as CSV; also /records/received as text/csv",
-      RECORDS_FILE("time, packet, kind, sender, greeting, number of the share, amount, given back, best; amounts in "
-                   "yuan: amount less given back is what was kept") },
+      RECORDS_FILE("time, packet, kind, sender, greeting, number of the share, amount, given back, best, zone of the "
+                   "time; amounts in yuan: amount less given back is what was kept") },
     { .method = "GET",
       .path = "/records/sent.csv",
       .id = "sentFile",
       .group = "records",
       .says = "All packets sent, without a year and filters of all years, as CSV; also /records/sent as text/csv",
-      RECORDS_FILE("time, packet, kind, greeting, amount, count, taken, state, refunded, given back; amounts in yuan: "
-                   "given back is what receivers returned to the sender, not into the packet; amount less refunded and "
-                   "given back is what it cost") },
+      RECORDS_FILE("time, packet, kind, greeting, amount, count, taken, state, refunded, given back, zone of the time; "
+                   "amounts in yuan: given back is what receivers returned to the sender, not into the packet; amount "
+                   "less refunded and given back is what it cost") },
 
     /* ---- the service ---- */
     { .method = "GET",

@@ -53,6 +53,8 @@ enum status audit_run(struct stores *stores, struct audit *out)
         st = audit_live(out, stores);
     if (st == ST_OK && out->packet_id == 0)
         st = audit_sessions(out, stores);
+    if (st == ST_OK && out->packet_id == 0)
+        st = audit_functions(out, stores);
     return st;
 }
 
@@ -141,7 +143,7 @@ static bool packet_id_read(const struct config *config, struct str text, uint64_
     struct public_id_key key;
     if (str_to_u64(text, out))
         return *out != 0;
-    public_id_key_derive(str_from(config->secret), &key);
+    public_id_key_set(&key, keys_get(&config->keys, KEY_IDS));
     return public_id_decode(&key, text, out);
 }
 

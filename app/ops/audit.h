@@ -29,7 +29,10 @@
     X(AUDIT_RETURNS, "returns", "the money of every share given back is where its row says")                           \
     X(AUDIT_THANKS, "thanks", "thanks are of the user who has the share, and each packet counts its own")              \
     X(AUDIT_ORIGIN, "origin", "all money comes from the one bank, and was asked for; no account is nobody's")          \
-    X(AUDIT_SESSIONS, "sessions", "every session is of a user")                                                        \
+    X(AUDIT_TIMES, "times", "no row is of the future, and no packet stays open for longer than any setting lets it")   \
+    X(AUDIT_SESSIONS, "sessions",                                                                                      \
+      "every session and token copy is of a user who has it; what should end has a time to live")                      \
+    X(AUDIT_FUNCTIONS, "functions", "no function of this version has another text in Redis")                           \
     X(AUDIT_DELETED, "deleted", "of a deleted user nothing is left but the ledger")                                    \
     X(AUDIT_LETTERS, "letters", "no event waits among the dead letters")
 
@@ -54,6 +57,7 @@ struct audit {
     /* set by the caller */
     uint64_t packet_id;  /* audit this packet only; 0: all of them, the sum of all balances and the months */
     uint32_t range_rows; /* packets or accounts that one SQL check reads at a time; 0: the default */
+    bool ends;           /* sessions and copies of tokens that nothing explains are ended; only the watch may */
     bool demo;           /* there may be deposits; audit_run sets it by the configuration */
     /* result */
     uint64_t packets;   /* read from the tables */

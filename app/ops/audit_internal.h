@@ -19,10 +19,12 @@ enum status audit_live(struct audit *audit, struct stores *stores);
 /* Compares one packet with Redis, once: a violation may only mean that the packet changed between the two reads. Does
  * nothing when the packet is closed. */
 enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t packet_id);
-/* Compares the users of all sessions in Redis with the tables. */
+/* Compares all sessions in Redis with the lists and the tables, and looks for other keys that nothing explains. */
 enum status audit_sessions(struct audit *audit, struct stores *stores);
 /* One step of it: some hundred keys from the cursor on, which begins as "0". *more: whether there is a next step. */
 enum status audit_sessions_step(struct audit *audit, struct stores *stores, char cursor[AUDIT_CURSOR_MAX], bool *more);
+/* Compares the texts of the functions in each primary with those of the program. */
+enum status audit_functions(struct audit *audit, struct stores *stores);
 
 /* SQL of the rules of AUDIT_ORIGIN. A row t of transfer and its packet p, or NULLs: whether it was asked for, and the
  * detail if not. Each has one parameter, whether there may be deposits. */
@@ -42,6 +44,17 @@ enum status audit_sessions_step(struct audit *audit, struct stores *stores, char
 #define AUDIT_BANK_DETAIL    "CONCAT('is a bank, balance ', a.balance_fen)"
 #define AUDIT_NOBODYS        "(a.kind = 'wallet' AND u.id IS NULL OR a.kind = 'escrow' AND p.id IS NULL)"
 #define AUDIT_NOBODYS_DETAIL "CONCAT('is a ', a.kind, ' of nobody, balance ', a.balance_fen)"
+
+/* What a time of a row may be at most, in ms: ten minutes ahead of the server's clock, which SET timestamp does not
+ * change. And how long a packet may be open after it was sent: 30 days until it opens, and 30 (packet/rules.h,
+ * base/config.h). */
+#define AUDIT_NOW_AT_MOST "((UNIX_TIMESTAMP(SYSDATE(3)) + 600) * 1000)"
+#define AUDIT_PACKET_IS_LATE                                                                                           \
+    "(GREATEST(p.created_ms, COALESCE(p.ended_ms, 0), COALESCE(p.finished_ms, 0), COALESCE(p.closed_ms, 0)) >"         \
+    " " AUDIT_NOW_AT_MOST " OR p.expires_ms - p.created_ms > 60 * 86400000)"
+#define AUDIT_PACKET_LATE_DETAIL                                                                                       \
+    "CONCAT('sent at ', p.created_ms, ', expires at ', p.expires_ms, ', ended, finished, closed at ',"                 \
+    " CONCAT_WS(', ', p.ended_ms, p.finished_ms, p.closed_ms))"
 
 /* Logs the first violation of each check; returns the number of all violations. */
 uint64_t audit_violations_log(const struct audit *audit);

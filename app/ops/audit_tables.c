@@ -79,6 +79,17 @@ static const struct table_check TABLE_CHECKS[] = {
       " WHERE p.id BETWEEN ? AND ? AND p.receiver_count > 0 AND r.user_id IS NULL",
       1 },
     { AUDIT_I3, "packet",
+      "SELECT p.id, CONCAT('was sent to ', p.receiver_count, ' receivers, has ', COALESCE(r.n, 0)) FROM packet p"
+      " LEFT JOIN (SELECT packet_id, COUNT(*) n FROM packet_receiver WHERE packet_id BETWEEN ? AND ?"
+      " GROUP BY packet_id) r ON r.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND p.receiver_count > 0"
+      " AND p.receiver_count <> COALESCE(r.n, 0)",
+      2 },
+    { AUDIT_I3, "packet",
+      "SELECT p.id, CONCAT('user ', r.user_id, ' waits for it, to whom it was not sent') FROM packet p"
+      " JOIN packet_receiver r ON r.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND p.receiver_count = 0"
+      " AND NOT p.receiver_id <=> r.user_id",
+      1 },
+    { AUDIT_I3, "packet",
       "SELECT p.id, CONCAT('opens at ', p.opens_ms, ', share ', g.share_no, ' was grabbed at ', g.grabbed_ms)"
       " FROM packet p JOIN grab g ON g.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND g.grabbed_ms < p.opens_ms",
       1 },
@@ -143,6 +154,21 @@ static const struct table_check TABLE_CHECKS[] = {
       " LEFT JOIN (SELECT packet_id, COUNT(*) n FROM thanks WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) t"
       " ON t.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND p.thanks_count <> COALESCE(t.n, 0)",
       2 },
+    { AUDIT_TIMES, "packet",
+      "SELECT p.id, " AUDIT_PACKET_LATE_DETAIL " FROM packet p WHERE p.id BETWEEN ? AND ? AND " AUDIT_PACKET_IS_LATE,
+      1 },
+    { AUDIT_TIMES, "packet",
+      "SELECT packet_id, CONCAT('share ', share_no, ' was grabbed at ', grabbed_ms) FROM grab"
+      " WHERE packet_id BETWEEN ? AND ? AND grabbed_ms > " AUDIT_NOW_AT_MOST,
+      1 },
+    { AUDIT_TIMES, "packet",
+      "SELECT packet_id, CONCAT('share ', share_no, ' was given back at ', returned_ms) FROM share_return"
+      " WHERE packet_id BETWEEN ? AND ? AND GREATEST(returned_ms, COALESCE(applied_ms, 0)) > " AUDIT_NOW_AT_MOST,
+      1 },
+    { AUDIT_TIMES, "packet",
+      "SELECT packet_id, CONCAT('thanks for share ', share_no, ' are of ', created_ms) FROM thanks"
+      " WHERE packet_id BETWEEN ? AND ? AND GREATEST(created_ms, COALESCE(applied_ms, 0)) > " AUDIT_NOW_AT_MOST,
+      1 },
 };
 
 /* Compares each balance with the sum of the account's transfers and grabs. A grab debits the escrow account packet_id
@@ -184,6 +210,14 @@ static const char DELETED_SQL[] =
     " OR EXISTS (SELECT 1 FROM packet WHERE receiver_id = u.id AND receiver_name <> '')"
     " OR EXISTS (SELECT 1 FROM packet_receiver WHERE user_id = u.id AND name <> '')"
     " OR EXISTS (SELECT 1 FROM grab WHERE user_id = u.id AND nickname <> ''))";
+
+static const char TRANSFER_TIMES_SQL[] =
+    "SELECT credit_id, CONCAT('transfer ', id, ' was made at ', created_ms) FROM transfer"
+    " WHERE credit_id BETWEEN ? AND ? AND created_ms > " AUDIT_NOW_AT_MOST;
+static const char USER_TIMES_SQL[] =
+    "SELECT id, CONCAT('registered, disabled, deleted at ', CONCAT_WS(', ', created_ms, disabled_ms, deleting_ms,"
+    " deleted_ms)) FROM user WHERE id BETWEEN ? AND ? AND GREATEST(created_ms, COALESCE(disabled_ms, 0),"
+    " COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0)) > " AUDIT_NOW_AT_MOST;
 
 /* Where the rows of a check go. */
 struct collect {
@@ -263,6 +297,25 @@ static enum status origin_check(struct audit *audit, struct db *db, const struct
     return st;
 }
 
+/* A pool leases an instance number for a minute. Nobody can send while all numbers are leased. */
+static const char LEASE_TIMES_SQL[] =
+    "SELECT instance_no, CONCAT('the instance number is taken until ', until_ms) FROM instance_lease"
+    " WHERE instance_no BETWEEN ? AND ? AND until_ms > " AUDIT_NOW_AT_MOST;
+
+static enum status times_check(struct audit *audit, struct db *db, const struct id_range *r)
+{
+    struct collect c = { audit, AUDIT_TIMES, "account" };
+    const struct db_param low = DB_U64(r->low), high = DB_U64(r->high);
+    enum status st = db_each(db, collect_row, &c, TRANSFER_TIMES_SQL, DB_PARAMS(low, high));
+    c.kind = "user";
+    if (st == ST_OK && audit->packet_id == 0)
+        st = db_each(db, collect_row, &c, USER_TIMES_SQL, DB_PARAMS(low, high));
+    c.kind = "instance";
+    if (st == ST_OK && audit->packet_id == 0)
+        st = db_each(db, collect_row, &c, LEASE_TIMES_SQL, DB_PARAMS(low, high));
+    return st;
+}
+
 static enum status accounts_check(struct audit *audit, struct db *db, const struct id_range *r)
 {
     struct collect c = { audit, AUDIT_I5, "account" };
@@ -270,6 +323,8 @@ static enum status accounts_check(struct audit *audit, struct db *db, const stru
     for (size_t i = 0; i < ARRAY_LEN(params); i++)
         params[i] = DB_U64(i % 2 == 0 ? r->low : r->high);
     enum status st = db_each(db, collect_row, &c, BALANCES_SQL, params, ARRAY_LEN(params));
+    if (st == ST_OK)
+        st = times_check(audit, db, r);
     return st == ST_OK ? origin_check(audit, db, r) : st;
 }
 

@@ -98,12 +98,19 @@ static const char PACKETS_SQL[] =
     "  ORDER BY state, expires_ms, id LIMIT ?) AS p"
     " LEFT JOIN account a ON a.id = p.id AND a.kind = 'escrow' ORDER BY p.expires_ms, p.id";
 
-static enum status packets_read(struct audit_watch *w, struct stores *stores, enum packet_state state, bool *more)
+/* The times of the same packets, in the same order. */
+static const char PACKET_TIMES_SQL[] =
+    "SELECT p.expires_ms, p.id, IF(" AUDIT_PACKET_IS_LATE ", " AUDIT_PACKET_LATE_DETAIL ", NULL) FROM packet p"
+    " WHERE p.state IN (?, '') AND p.expires_ms >= ? AND (p.expires_ms > ? OR p.id > ?)"
+    " ORDER BY p.state, p.expires_ms, p.id LIMIT ?";
+
+static enum status packets_read(struct audit_watch *w, struct stores *stores, enum audit_check check,
+                                enum packet_state state, bool *more)
 {
-    struct rows rows = { &w->audit, AUDIT_I1, "packet", { w->last[0], w->last[1] }, 0 };
+    struct rows rows = { &w->audit, check, "packet", { w->last[0], w->last[1] }, 0 };
     const struct db_param expires = DB_U64(w->last[0]);
     enum status st = db_each(
-        stores->db, row_read, &rows, PACKETS_SQL,
+        stores->db, row_read, &rows, check == AUDIT_I1 ? PACKETS_SQL : PACKET_TIMES_SQL,
         DB_PARAMS(DB_TEXT(packet_state_name(state)), expires, expires, DB_U64(w->last[1]), DB_I64(PACKETS_PER_QUERY)));
     memcpy(w->last, rows.last, sizeof w->last);
     *more = rows.count == PACKETS_PER_QUERY;
@@ -112,12 +119,22 @@ static enum status packets_read(struct audit_watch *w, struct stores *stores, en
 
 static enum status funding_read(struct audit_watch *w, struct stores *stores, bool *more)
 {
-    return packets_read(w, stores, PACKET_FUNDING, more);
+    return packets_read(w, stores, AUDIT_I1, PACKET_FUNDING, more);
+}
+
+static enum status funding_times_read(struct audit_watch *w, struct stores *stores, bool *more)
+{
+    return packets_read(w, stores, AUDIT_TIMES, PACKET_FUNDING, more);
 }
 
 static enum status open_read(struct audit_watch *w, struct stores *stores, bool *more)
 {
-    return packets_read(w, stores, PACKET_OPEN, more);
+    return packets_read(w, stores, AUDIT_I1, PACKET_OPEN, more);
+}
+
+static enum status open_times_read(struct audit_watch *w, struct stores *stores, bool *more)
+{
+    return packets_read(w, stores, AUDIT_TIMES, PACKET_OPEN, more);
 }
 
 static const char ACCOUNTS_SQL[] =
@@ -147,6 +164,8 @@ static const struct part {
 } PARTS[] = {
     { "packets to fund", funding_read },
     { "open packets", open_read },
+    { "times of packets to fund", funding_times_read },
+    { "times of open packets", open_times_read },
     { "accounts", accounts_read },
     { "sessions", sessions_read },
 };
@@ -190,7 +209,7 @@ static enum status walk(struct audit_watch *w, struct stores *stores, int64_t mo
 
 enum status audit_watch_run(struct audit_watch *w, struct stores *stores, int64_t monotonic_ms)
 {
-    w->audit = (struct audit){ 0 };
+    w->audit = (struct audit){ .ends = true };
     enum status looked = look(w, stores, monotonic_ms);
     enum status walked = walk(w, stores, monotonic_ms);
     metrics_add(METRIC_AUDIT_VIOLATED, audit_violations_log(&w->audit));

@@ -47,6 +47,7 @@ static const struct command_word {
     { "trace", "FOLDER", "where log files are: /var/log/nginx" },
     { "settings", "--markdown", "as the table of docs/reference/config.md" },
     { "settings", "--man", "as the manual page hongbao.conf(5)" },
+    { "keys", "ROLE", "hot, page, auth, card or settle" },
     { "demo", "--users N", "how many users" },
     { "demo", "--out FILE", "the file for their ids, names and sessions" },
     { "user", "show NAME", "the account, its sessions, and numbers of tokens, passkeys and recovery codes" },

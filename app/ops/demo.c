@@ -87,7 +87,7 @@ static enum status batch_body(struct db *db, void *ctx)
 
 static enum status sessions_store(struct batch *g)
 {
-    struct redis_call *calls = arena_array(g->arena, 2 * g->count, sizeof *calls);
+    struct redis_call *calls = arena_array(g->arena, 3 * g->count, sizeof *calls);
     enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
     for (size_t i = 0; st == ST_OK && i < g->count; i++) {
         struct person *p = &g->people[i];
@@ -103,14 +103,14 @@ static enum status sessions_store(struct batch *g)
         (void)snprintf(ttl, sizeof ttl, "%" PRId64, session_ttl_ms(g->stores->config, &session, g->now_ms));
         struct str value = session_value_text(g->arena, &session);
         const struct str set[] = { STR("SET"), str_from(key), value, STR("PX"), str_from(ttl) };
-        session_list_queue(g->stores, g->arena, &calls[2 * i], set[1], &session);
+        session_list_queue(g->stores, g->arena, &calls[3 * i], set[1], &session);
         if (value.ptr == NULL)
             st = ST_NO_MEMORY;
         else
-            redis_queue(g->stores->redis, &calls[2 * i + 1], set, 5);
+            redis_queue(g->stores->redis, &calls[3 * i + 2], set, 5);
     }
     redis_round(g->stores->redis);
-    for (size_t i = 0; calls != NULL && i < 2 * g->count; i++) {
+    for (size_t i = 0; calls != NULL && i < 3 * g->count; i++) {
         if (st == ST_OK)
             st = calls[i].status;
         redis_call_free(&calls[i]);

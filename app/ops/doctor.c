@@ -142,8 +142,19 @@ static void mysql_login(struct doctor *d, struct doctor_role *role)
     role->db = db_new(&role->config);
     if (role->db == NULL || db_query(role->db, d->arena, &rows, "SELECT 1", NULL, 0) == ST_OK)
         return;
+    const char *refusal = arena_cstr(d->arena, str_from(db_refusal(role->db)));
     db_free(role->db);
     role->db = NULL;
+    if (refusal == NULL || refusal[0] != '\0') {
+        const int name_len = refusal == NULL ? 0 : (int)strcspn(refusal, " ");
+        finding_wrong(
+            &d->found, "mysql-session",
+            doctor_mariadb(d, finding_text(&d->found, "SET GLOBAL %.*s = DEFAULT", name_len, refusal)),
+            "no session of MariaDB serves the role %s: %s. The configuration of MariaDB needs the change, too,"
+            " for the next start",
+            role->name, refusal == NULL ? "" : refusal);
+        return;
+    }
     finding_wrong(&d->found, "mysql-login", d->is_service ? DOCTOR_SETUP : doctor_grants(d),
                   "MariaDB refuses the user %s of the role %s: another password, no such user, or no right on the"
                   " database %s. If the mend does not help, put the earlier password back into %s/%s.conf, or make new"

@@ -8,8 +8,9 @@
 #include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/file_walk.h"
+#include "ops/role_keys.h"
 
-enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, SHOWN_MAX = 5 };
+enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, SHOWN_MAX = 5, KEYS_TEXT_MAX = 4096 };
 
 /* Secrets are for their owner and a group alone. */
 static void secret_file_check(struct doctor *d, const char *path, const char *what)
@@ -27,6 +28,8 @@ static void role_files_check(struct doctor *d)
     for (size_t i = 0; i < ROLE_COUNT && d->config->rights_dir[0] != '\0'; i++) {
         (void)snprintf(path, sizeof path, "%s/%s.conf", d->config->rights_dir, d->roles[i].name);
         secret_file_check(d, path, "the passwords of a role");
+        (void)snprintf(path, sizeof path, "%s/%s.keys", d->config->rights_dir, d->roles[i].name);
+        secret_file_check(d, path, "the keys of a role");
     }
 }
 
@@ -39,9 +42,9 @@ static void secret_missing_tell(struct doctor *d)
                            : "secret_file = FILE # in the configuration; FILE: your copy of the secret";
     finding_wrong(
         &d->found, "secret-missing", mend,
-        "the secret of the site is missing, so no process can start: %s. No link to a packet works without it,"
-        " and no backup has it: it is in your copy of the configuration. Without any copy a new one is the"
-        " last resort (docs/how-to/rotate-secrets.md)",
+        "the secret of the site is missing: %s. No link to a packet works without it, or without the keys that were"
+        " made from it, and no backup has it: it is in your copy of the configuration. Without any copy a new one"
+        " is the last resort (docs/how-to/rotate-secrets.md)",
         d->secret_error);
 }
 
@@ -49,10 +52,39 @@ static const char *secret_draw(struct doctor *d)
 {
     const char *path = d->config->secret_file;
     return d->is_service && path[0] != '\0'
-               ? finding_text(&d->found,
-                              "systemctl stop hongbao.target; openssl rand -hex 32 >%s; systemctl start hongbao.target",
-                              path)
+               ? finding_text(
+                     &d->found,
+                     "systemctl stop hongbao.target; openssl rand -hex 32 >%s; hongbao setup --non-interactive", path)
                : "secret = what `openssl rand -hex 32` prints";
+}
+
+/* The file is what `hongbao keys` prints now. */
+static void role_keys_check(struct doctor *d, const char *role)
+{
+    char path[PATH_BYTES_MAX], is[KEYS_TEXT_MAX] = "", wanted[KEYS_TEXT_MAX] = "";
+    unsigned set;
+    if (!keys_of_role(str_from(role), &set) || set == 0)
+        return;
+    (void)snprintf(path, sizeof path, "%s/%s.keys", d->config->rights_dir, role);
+    FILE *file = fopen(path, "re"), *text = fmemopen(wanted, sizeof wanted, "w");
+    bool read = file != NULL && fread(is, 1, sizeof is - 1, file) > 0;
+    bool made = text != NULL && role_keys_print(&d->config->keys, str_from(role), text);
+    if (text != NULL)
+        made = fclose(text) == 0 && made;
+    if (file != NULL)
+        fclose(file);
+    /* Without a file of its own a pool of a site that is no service of this machine may read the secret. */
+    if (made && (read ? strcmp(is, wanted) != 0 : d->is_service))
+        finding_wrong(
+            &d->found, "role-keys",
+            d->is_service ? "hongbao setup --non-interactive"
+                          : finding_text(&d->found, "umask 077; hongbao keys %s >%s", role, path),
+            read ? "%s has other keys than the secret and older_keys give: the pool %s does not know what other pools"
+                   " make. Is it the secret of this site?"
+                 : "%s can't be read: the pool %s would need the secret itself",
+            path, role);
+    sodium_memzero(is, sizeof is);
+    sodium_memzero(wanted, sizeof wanted);
 }
 
 /* A secret of few different letters was typed, not drawn. */
@@ -73,6 +105,8 @@ static void secret_check(struct doctor *d)
                       "the secret has only %zu different characters: it can be guessed. Another one changes every link"
                       " that people have (docs/how-to/rotate-secrets.md)",
                       different);
+    for (size_t i = 0; i < ROLE_COUNT && different >= SECRET_LETTERS_MIN && d->config->rights_dir[0] != '\0'; i++)
+        role_keys_check(d, d->roles[i].name);
 }
 
 /* Files of a setting that everybody may change. */

@@ -54,14 +54,19 @@ static void variable_wrong(struct doctor *d, const struct wanted *w, const char 
                   w->at_start_only ? "" : ". The configuration of MariaDB needs it, too, for the next start");
 }
 
-/* A log of changes that is not synced can end before the tables do. */
+/* What matters only where MariaDB keeps a log of its changes. */
 static void binlog_check(struct doctor *d, struct db *db)
 {
-    static const struct wanted sync = { "mysql-binlog", "sync_binlog", "1",
-                                        "after a power cut replicas and backups lack the last changes", false };
-    const char *log = variable(d, db, "log_bin"), *value = variable(d, db, sync.setting);
-    if (log != NULL && variable_is(log, "ON") && value != NULL && strcmp(value, sync.value) != 0)
-        variable_wrong(d, &sync, value);
+    static const struct wanted settings[] = {
+        { "mysql-binlog", "sync_binlog", "1", "after a power cut replicas and backups lack the last changes", false },
+        { "mysql-routines", "log_bin_trust_function_creators", "ON", "a migration may not create functions", false },
+    };
+    const char *log = variable(d, db, "log_bin");
+    for (size_t i = 0; log != NULL && variable_is(log, "ON") && i < ARRAY_LEN(settings); i++) {
+        const char *value = variable(d, db, settings[i].setting);
+        if (value != NULL && !variable_is(value, settings[i].value))
+            variable_wrong(d, &settings[i], value);
+    }
 }
 
 static void charset_check(struct doctor *d, struct db *db)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/array.h"
 #include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
@@ -20,13 +21,13 @@ static struct str object_name(struct str text, const char *database, struct aren
     for (size_t i = 0; i < text.len; i++)
         if (text.ptr[i] != '`')
             name[len++] = text.ptr[i];
+    static const struct str KINDS[] = { STR("PROCEDURE "), STR("FUNCTION ") };
     struct str out = { name, len }, kind = STR("");
-    struct str own = arena_printf(a, "%s.", database);
-    if (str_skip_prefix(&out, STR("PROCEDURE ")))
-        kind = STR("PROCEDURE ");
-    if (str_skip_prefix(&out, own) && kind.len == 0)
-        return out;
-    return kind.len == 0 ? out : arena_printf(a, "PROCEDURE %.*s", STR_ARG(out));
+    for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
+        if (str_skip_prefix(&out, KINDS[i]))
+            kind = KINDS[i];
+    (void)str_skip_prefix(&out, arena_printf(a, "%s.", database));
+    return kind.len == 0 ? out : arena_printf(a, "%.*s%.*s", STR_ARG(kind), STR_ARG(out));
 }
 
 /* The end of one right of a list: "SELECT (a, b), INSERT" has its first comma outside of parentheses at 13. */

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "io/redis_cluster.h"
 #include "io/redis_fence.h"
+#include "io/redis_function_load.h"
 #include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/keys.h"
@@ -14,7 +15,7 @@
 #include "ops/doctor_internal.h"
 #include "ops/redis_memory.h"
 
-enum { VERSION_MIN = 7, PERCENT = 100 };
+enum { VERSION_MIN = 7, PERCENT = 100, ERROR_MAX = 512 };
 
 /* Settings that must have one value. */
 static const struct wanted {
@@ -214,6 +215,38 @@ static void fence_check(struct doctor *d)
                       (uint32_t)d->config->partitions - redis_fences_open(r), (uint32_t)d->config->partitions);
 }
 
+static void functions_tell(struct doctor *d, const struct redis_functions_state *state)
+{
+    if (state->missing_count > 0)
+        finding_wrong(&d->found, "redis-functions",
+                      d->is_service ? doctor_worker_start(d) : "start the settle worker of this version",
+                      "Redis lacks %zu functions of this version, which the settle worker loads: requests that need"
+                      " them are refused",
+                      state->missing_count);
+    if (state->other_count > 0)
+        finding_wrong(&d->found, "redis-functions-other",
+                      d->is_service ? "systemctl restart hongbao-settle # after docs/how-to/rotate-secrets.md"
+                                    : "give the settle worker a new password, and restart it: it loads the right text",
+                      "Redis has another text of %zu functions of this version, first %.*s, and runs it with the rights"
+                      " of each pool that calls it: somebody else has the rights of the settle worker",
+                      state->other_count, STR_ARG(redis_function_name(state->others[0])));
+}
+
+/* A program that can't read its own functions is told by "scripts". */
+static void functions_check(struct doctor *d)
+{
+    char error[ERROR_MAX];
+    struct redis_functions_state state;
+    struct redis_functions *set = NULL;
+    if (redis_functions_read(d->config->lua_dir, &set, error, sizeof error) != ST_OK)
+        return;
+    if (redis_functions_compare(d->roles[ROLE_OPERATOR].redis, set, d->redis_primary, &state) != ST_OK)
+        finding_unchecked(&d->found, "redis-functions", "the operator may not list the functions");
+    else
+        functions_tell(d, &state);
+    redis_functions_free(set);
+}
+
 /* One of the primaries of a Redis Cluster, or the only one. */
 static void primary_check(struct doctor *d)
 {
@@ -224,6 +257,7 @@ static void primary_check(struct doctor *d)
     if (st == ST_OK) {
         settings_check(d);
         state_check(d);
+        functions_check(d);
     } else {
         finding_unchecked(&d->found, "redis-settings", "a primary does not answer: redis-cli %s", redis_options(d));
     }

@@ -24,7 +24,8 @@ static void selector_add(struct words *w, struct str text, size_t number, struct
         words_add(w, arena_printf(a, "%zu:%.*s", number, STR_ARG(own.items[i])));
 }
 
-/* The line of the user in users.acl.in: its commands and keys; selectors are in parentheses. False: it has none. */
+/* The line of the user in users.acl.in: its commands and keys, and behind them selectors in parentheses. False: it has
+ * none. */
 static bool expected_read(const char *user, struct words *w, struct arena *a)
 {
     struct str line, rest = str_from(rights_users_acl), begin = arena_printf(a, "user %s on ", user);

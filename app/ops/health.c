@@ -14,10 +14,10 @@
 const struct route ops_routes[] = {
     { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD, health_alive },
     { "GET", "/readyz", 0, POOL_PAGE, ready_site },
-    { "GET", "/readyz/hot", 0, POOL_HOT, ready_pool },
-    { "GET", "/readyz/page", 0, POOL_PAGE, ready_pool },
-    { "GET", "/readyz/auth", 0, POOL_AUTH, ready_pool },
-    { "GET", "/readyz/card", 0, POOL_CARD, ready_pool },
+    { "GET", "/readyz/hot", 0, POOL_HOT, ready_packet_pool },
+    { "GET", "/readyz/page", 0, POOL_PAGE, ready_packet_pool },
+    { "GET", "/readyz/auth", 0, POOL_AUTH, ready_other_pool },
+    { "GET", "/readyz/card", 0, POOL_CARD, ready_other_pool },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics },
     { "GET", "/openapi.json", 0, POOL_PAGE, api_show },
 };

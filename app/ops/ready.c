@@ -7,6 +7,7 @@
 #include "ops/backlog.h"
 #include "ops/migrate.h"
 #include "ops/redis_state.h"
+#include "ops/write_probe.h"
 #include "web/respond.h"
 
 enum { MS_PER_S = 1000 };
@@ -104,6 +105,20 @@ static void mysql_look(struct exchange *x, struct report *r)
         part_fails(r, READY_SCHEMA, STR("a restore was interrupted: repeat it with --replace"));
 }
 
+/* Whether the stores that answer would also take a write. */
+static void writes_look(struct exchange *x, struct report *r, enum write_probe_kind kind)
+{
+    if (r->parts[READY_REDIS].state != FINE)
+        return;
+    const struct write_probe *p = write_probe_take(x, kind);
+    if (p->redis_refuses)
+        part_fails(r, READY_REDIS, str_from(p->redis));
+    else
+        r->parts[READY_REDIS].says = str_from(p->redis);
+    if (r->parts[READY_MYSQL].state == FINE && p->mysql_refuses)
+        part_fails(r, READY_MYSQL, str_from(p->mysql));
+}
+
 /* A grab is a promise that must outlive Redis. */
 static void durability_look(struct exchange *x, struct report *r)
 {
@@ -197,7 +212,7 @@ static enum step answer(struct exchange *x, const struct report *r, struct str t
     return STEP_DONE;
 }
 
-enum step ready_pool(struct exchange *x)
+static enum step pool_answer(struct exchange *x, enum write_probe_kind kind)
 {
     struct report r = { .arena = x->arena };
     struct buf out = BUF_EMPTY;
@@ -206,8 +221,19 @@ enum step ready_pool(struct exchange *x)
     redis_look(x, &r);
     if (x->app->stores.db != NULL)
         mysql_look(x, &r);
+    writes_look(x, &r, kind);
     failures_print(&r, &out);
     return answer(x, &r, STR("text/plain; charset=utf-8"), &out);
+}
+
+enum step ready_packet_pool(struct exchange *x)
+{
+    return pool_answer(x, WRITE_PROBE_PACKETS);
+}
+
+enum step ready_other_pool(struct exchange *x)
+{
+    return pool_answer(x, WRITE_PROBE_LIMITS);
 }
 
 enum step ready_site(struct exchange *x)
@@ -222,6 +248,7 @@ enum step ready_site(struct exchange *x)
         settlement_look(x, &r);
     }
     mysql_look(x, &r);
+    writes_look(x, &r, WRITE_PROBE_PACKETS);
     crew_look(&r, READY_HOT, METRICS_HOT);
     crew_look(&r, READY_AUTH, METRICS_AUTH);
     crew_look(&r, READY_CARD, METRICS_CARD);

@@ -28,6 +28,8 @@ static enum status pages_open(struct services *s, const struct config *config, c
         (void)snprintf(error, error_size, "%s: %s", config->static_dir, status_name(st));
         return st;
     }
+    if (!config->keys.has[KEY_RECEIPTS]) /* the role signs none */
+        return ST_OK;
     s->receipt_keys = malloc(sizeof *s->receipt_keys);
     return s->receipt_keys == NULL ? ST_NO_MEMORY : receipt_keys_open(s->receipt_keys, config, error, error_size);
 }
@@ -43,7 +45,8 @@ enum status services_open(struct services *s, const struct config *config, unsig
                           size_t error_size)
 {
     *s = (struct services){ .visitor_queue = visitor_queue, .visitor_read = visitor_read };
-    public_id_key_derive(str_from(config->secret), &s->id_key);
+    if (config->keys.has[KEY_IDS]) /* the settle worker writes no addresses */
+        public_id_key_set(&s->id_key, keys_get(&config->keys, KEY_IDS));
     enum status st = stores_open(&s->stores, config, (parts & SERVICES_MYSQL) != 0, error, error_size);
     if (st != ST_OK)
         return st;
@@ -76,6 +79,8 @@ void services_close(struct services *s)
     if (s->receipt_keys != NULL)
         receipt_keys_close(s->receipt_keys);
     free(s->receipt_keys);
+    kept_json_free(&s->api);
+    kept_json_free(&s->keys_shown);
     migrations_free(s->migrations);
     stores_close(&s->stores);
     *s = (struct services){ 0 };

@@ -36,15 +36,18 @@ struct operation {
 
 static enum status sessions_end(struct operation *op)
 {
-    enum status st = known_device_forget_all(op->stores->redis, op->arena, op->user.username, clock_now_ms());
-    return st != ST_OK ? st : session_list_end_others(op->stores, op->arena, op->user.id, STR(""), clock_now_ms());
+    enum status devices = known_device_forget_all(op->stores->redis, op->arena, op->user.username, clock_now_ms());
+    enum status st = session_list_end_others(op->stores, op->arena, op->user.id, STR(""), clock_now_ms());
+    return st == ST_OK ? devices : st;
 }
 
-/* Sessions first: none of them can make a token then. */
+/* The sessions end first, so that none of them can make a token meanwhile. The tokens end also when a session does not.
+ */
 static enum status sessions_and_tokens_end(struct operation *op)
 {
     enum status st = sessions_end(op);
-    return st == ST_OK ? token_revoke_all(op->stores->redis, op->stores->db, op->arena, op->user.id) : st;
+    enum status tokens = token_revoke_all(op->stores->redis, op->stores->db, op->arena, op->user.id);
+    return st == ST_OK ? tokens : st;
 }
 
 /* Letters and digits that can't be mistaken for others. out: RESET_LEN + 1 bytes. */
@@ -118,11 +121,12 @@ static enum status enable(struct operation *op)
 static enum status reset(struct operation *op)
 {
     char password[RESET_LEN + 1], hash[PASSWORD_HASH_MAX];
+    struct hash_permit permit = { 1 };
 
     if (op->user.deleting_ms > 0)
         return ST_CONFLICT; /* a user who deletes the account can't log in again */
     password_make(password);
-    enum status st = password_hash(str_from(password), hash);
+    enum status st = password_hash(&permit, str_from(password), hash);
     if (st == ST_OK)
         st = user_password_set(op->stores->db, op->user.id, str_from(hash));
     if (st == ST_OK)

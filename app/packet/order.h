@@ -34,8 +34,8 @@ struct send_order {
  * wanted: the packet that the order makes, after receivers_describe has set its receivers.
  * A greeting or lifetime that the sender left empty is not compared: the default greeting depends on the visitor's
  * language, the default lifetime on a setting. The lifetime of an ended packet is not compared: the end changed it.
- * secret: the configured one, for the phrase. False without memory, if the order has a phrase. */
-bool order_matches(struct arena *a, struct str secret, const struct send_order *order, const struct packet *wanted,
+ * keys: of KEY_PHRASE_HASH. False without memory, if the order has a phrase. */
+bool order_matches(struct arena *a, struct key_pair keys, const struct send_order *order, const struct packet *wanted,
                    const struct packet *p);
 
 #endif

@@ -6,21 +6,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/secret_key.h"
 
 enum { KEYS_FILE_BYTES_MAX = 64 << 10 };
 #define KDF_CONTEXT "receipts" /* crypto_kdf_CONTEXTBYTES */
 
 /* ---- our own ---- */
-
-static void master_derive(const char *secret, uint8_t out[crypto_kdf_KEYBYTES])
-{
-    static const char purpose[] = "hongbao receipt keys v1";
-    uint8_t inner[SECRET_KEY_BYTES];
-    secret_key_derive(str_from(secret), inner);
-    crypto_generichash(out, crypto_kdf_KEYBYTES, (const uint8_t *)purpose, sizeof purpose - 1, inner, sizeof inner);
-    sodium_memzero(inner, sizeof inner);
-}
 
 /* number: from 1. */
 static void seed_derive(const struct receipt_keys *keys, size_t number, uint8_t out[RECEIPT_SEED_BYTES])
@@ -97,7 +87,8 @@ enum status receipt_keys_open_file(struct receipt_keys *keys, const char *path, 
 enum status receipt_keys_open(struct receipt_keys *keys, const struct config *config, char *error, size_t error_size)
 {
     *keys = (struct receipt_keys){ 0 };
-    master_derive(config->secret, keys->master);
+    _Static_assert(sizeof keys->master == sizeof config->keys.of[KEY_RECEIPTS].bytes, "the same key");
+    memcpy(keys->master, keys_get(&config->keys, KEY_RECEIPTS)->bytes, sizeof keys->master);
     own_keys_add(keys, str_from(config->receipt_key_days));
     return config->receipt_keys_file[0] == '\0' ? ST_OK : file_add(keys, config->receipt_keys_file, error, error_size);
 }

@@ -73,8 +73,8 @@ enum status receivers_find(struct db *db, struct arena *a, struct packet *p)
     if (p->receiver_count == 0)
         return ST_OK;
     enum status st =
-        db_query(db, a, &rows, "SELECT user_id, name FROM packet_receiver WHERE packet_id = ? ORDER BY user_id",
-                 DB_PARAMS(DB_U64(p->id)));
+        db_query(db, a, &rows, "SELECT user_id, name FROM packet_receiver WHERE packet_id = ? ORDER BY user_id LIMIT ?",
+                 DB_PARAMS(DB_U64(p->id), DB_I64((int64_t)p->receiver_count + 1)));
     if (st != ST_OK)
         return st;
     if (rows.count != p->receiver_count)

@@ -4,6 +4,11 @@
 
 #include "base/utf8.h"
 
+enum status record_filter_text(struct arena *a, struct str text, struct record_filter *out)
+{
+    return utf8_fold_alike(a, text, &out->text);
+}
+
 bool record_filter_given(const struct record_filter *filter)
 {
     return filter->kinds != 0 || filter->states != 0 || filter->person_id != 0 || filter->text.len > 0 ||
@@ -23,7 +28,7 @@ static bool text_matches(struct arena *a, struct str greeting, struct str text)
     struct str folded = STR("");
     if (text.len == 0)
         return true;
-    return utf8_fold_case(a, greeting, &folded) == ST_OK && str_find(folded, text) < folded.len;
+    return utf8_fold_alike(a, greeting, &folded) == ST_OK && str_find(folded, text) < folded.len;
 }
 
 bool record_matches(struct arena *a, const struct record *row, enum record_side side,

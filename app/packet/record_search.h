@@ -15,10 +15,12 @@ struct record_filter {
     unsigned kinds;           /* bits 1 << enum packet_kind; 0: any */
     unsigned states;          /* bits 1 << enum packet_state, of the state that users see; 0: any */
     uint64_t person_id;       /* received: the sender; sent: a named receiver, or a user with a share; 0: anybody */
-    struct str text;          /* a part of the greeting, both by utf8_fold_case; empty: any */
+    struct str text;          /* a part of the greeting, both by utf8_fold_alike; empty: any */
     int64_t min_fen, max_fen; /* of the share, or of the packet sent; max_fen 0: no limit */
 };
 
+/* Sets the text. ST_INVALID: not UTF-8 · ST_NO_MEMORY. */
+enum status record_filter_text(struct arena *a, struct str text, struct record_filter *out);
 /* True when the filter has a condition. */
 bool record_filter_given(const struct record_filter *filter);
 

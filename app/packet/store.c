@@ -3,6 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "packet/receivers.h"
+#include "packet/split.h"
+
 /* ---- rows ---- */
 
 /* The order of PACKET_COLUMNS. */
@@ -62,6 +65,14 @@ static bool cell_bytes32(const struct db_rows *rows, size_t row, size_t column, 
     return true;
 }
 
+/* False when no setting has ever allowed such a packet. Memory is reserved by these numbers. */
+static bool numbers_are_possible(const struct packet *p)
+{
+    return p->count >= 1 && p->count <= SPLIT_COUNT_MAX && p->amount_fen >= 1 && p->amount_fen <= SPLIT_TOTAL_FEN_MAX &&
+           p->returned_count <= SPLIT_COUNT_MAX && p->returned_fen >= 0 &&
+           p->returned_fen <= SPLIT_TOTAL_FEN_MAX * SPLIT_COUNT_MAX && p->receiver_count <= RECEIVERS_MAX;
+}
+
 enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first_column, struct packet *out)
 {
     size_t c = first_column;
@@ -99,7 +110,7 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
         !split_method_from(db_cell(rows, row, c + COLUMN_SPLIT), &p.split) ||
         !packet_state_from(db_cell(rows, row, c + COLUMN_STATE), &p.state) ||
         !cell_bytes32(rows, row, c + COLUMN_SEED, p.seed) ||
-        !cell_bytes32(rows, row, c + COLUMN_COMMITMENT, p.commitment))
+        !cell_bytes32(rows, row, c + COLUMN_COMMITMENT, p.commitment) || !numbers_are_possible(&p))
         return ST_CORRUPT;
     *out = p;
     return ST_OK;

@@ -21,7 +21,8 @@
 enum { PACKET_COLUMN_COUNT = 33 };
 
 /* Reads the cells of a row from first_column on; the receivers are in another table (receivers_find). Texts are
- * borrowed from rows. ST_CORRUPT: a name or length that the schema does not allow. */
+ * borrowed from rows. ST_CORRUPT: a name or length that the schema does not allow, or a number of shares or receivers
+ * or an amount that no setting allows. */
 enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first_column, struct packet *out);
 
 /* ---- one packet ---- */

@@ -2,6 +2,7 @@
 
 #include "packet/record_search.h"
 #include "packet/thanks.h"
+#include "pages/export_limit.h"
 #include "pages/records.h"
 #include "user/account_page.h"
 #include "user/store.h"
@@ -153,6 +154,8 @@ static enum status part_append(struct exchange *x, bool *more)
 
 enum step account_export(struct exchange *x)
 {
+    if (!export_limit_take(x))
+        return STEP_DONE;
     struct account_export *export = arena_alloc(x->arena, sizeof *export);
     if (export == NULL) {
         respond_status(x, ST_NO_MEMORY);

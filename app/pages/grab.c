@@ -1,5 +1,6 @@
 #include "pages/grab.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "io/metrics.h"
@@ -11,7 +12,10 @@
 #include "pages/packet_answer.h"
 #include "pages/phrase_field.h"
 #include "pages/show.h"
+#include "web/limits.h"
 #include "web/respond.h"
+
+enum { MS_PER_S = 1000 };
 
 static const struct problem PROBLEM_EMPTY = { 410, "empty", "text/sold_out", NULL, 0 };
 static const struct problem PROBLEM_EXPIRED = { 410, "expired", "text/late", NULL, 0 };
@@ -19,6 +23,7 @@ static const struct problem PROBLEM_NOT_YET = { 403, "not-open-yet", "text/not_o
 static const struct problem PROBLEM_PHRASE_MISSING = { 422, "wrong-phrase", "text/phrase_missing", NULL, 0 };
 static const struct problem PROBLEM_WRONG_PHRASE = { 422, "wrong-phrase", "text/phrase_wrong", NULL, 0 };
 static const struct problem PROBLEM_TRIED_OUT = { 429, "too-many-tries", "text/phrase_tried_out", NULL, 0 };
+static const struct problem PROBLEM_PAUSE = { 429, "too-many-tries", "text/phrase_pause", NULL, 0 };
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
 
 const struct field open_fields[] = {
@@ -60,9 +65,22 @@ static void answer_not_yet(struct exchange *x, int64_t opens_ms)
 /* Why the typed phrase does not open the packet. */
 static const struct problem *phrase_problem(const struct exchange *x, const struct live_grab *grab)
 {
+    struct str folded;
     if (grab->code == LIVE_TRIED_OUT)
-        return &PROBLEM_TRIED_OUT;
-    return str_trim(form_get(&x->form, "phrase", NULL)).len == 0 ? &PROBLEM_PHRASE_MISSING : &PROBLEM_WRONG_PHRASE;
+        return grab->pause_ms > 0 ? &PROBLEM_PAUSE : &PROBLEM_TRIED_OUT;
+    enum status st = phrase_fold(x->arena, form_get(&x->form, "phrase", NULL), &folded);
+    return st == ST_OK && folded.len == 0 ? &PROBLEM_PHRASE_MISSING : &PROBLEM_WRONG_PHRASE;
+}
+
+static int pause_s(const struct live_grab *grab)
+{
+    return (int)((grab->pause_ms + MS_PER_S - 1) / MS_PER_S);
+}
+
+static void pause_tell(struct exchange *x, const struct live_grab *grab)
+{
+    if (grab->pause_ms > 0)
+        respond_retry_after(x, pause_s(grab));
 }
 
 /* HTML: the packet's page with the message beside the field; this queues its view, and phrase_page answers. */
@@ -87,6 +105,7 @@ static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab 
     if (grab->code == LIVE_WRONG_PHRASE)
         value_int(&m, &m.root, "tries_left", grab->tries_left);
     respond_problem_with(x, p, &m);
+    pause_tell(x, grab);
     return STEP_DONE;
 }
 
@@ -97,9 +116,12 @@ static enum step phrase_page(struct exchange *x, const struct live_grab *grab)
     if (p == &PROBLEM_WRONG_PHRASE)
         form_fail_with(&errors, "phrase", "text/phrase_wrong_left",
                        arena_printf(x->arena, "%u", (unsigned)grab->tries_left));
+    else if (p == &PROBLEM_PAUSE)
+        form_fail_with(&errors, "phrase", "text/phrase_pause_for", arena_printf(x->arena, "%d", pause_s(grab)));
     else
         form_fail(&errors, "phrase", p->title);
     show_refused(x, p->status, &errors);
+    pause_tell(x, grab);
     return STEP_DONE;
 }
 
@@ -132,6 +154,25 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
     }
 }
 
+/* The typed phrase; most packets have none. ST_OK · ST_NO_MEMORY. */
+static enum status phrase_typed(struct exchange *x, struct live_phrase *out)
+{
+    struct phrase phrase = { STR(""), STR("") };
+    struct form_errors none;
+    const struct str address = str_or_empty(exchange_param(x, "REMOTE_ADDR"));
+    const struct key_pair keys = keys_pair(&x->app->stores.config->keys, KEY_PHRASE_HASH);
+    *out = (struct live_phrase){ STR(""), STR("") };
+    enum status st = form_read(x, open_fields, &phrase, &none);
+    if (st != ST_OK || phrase.folded.len == 0)
+        return st == ST_OK ? ST_OK : ST_NO_MEMORY;
+    const struct str one = limit_address(x->arena, address), network = limit_network(x->arena, address);
+    if (one.ptr == NULL || network.ptr == NULL)
+        return ST_NO_MEMORY;
+    out->hash = phrase_hashes(x->arena, keys, x->id, &phrase);
+    out->source = phrase_source(x->arena, keys.now, x->id, one, network);
+    return out->hash.ptr == NULL || out->source.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+}
+
 static enum step grab_begin(struct exchange *x)
 {
     const struct cached_page *cached = show_cached(x);
@@ -140,18 +181,13 @@ static enum step grab_begin(struct exchange *x)
         answer_grab(x, &grab);
         return STEP_DONE;
     }
-    struct phrase phrase = { STR(""), STR("") };
-    struct str hash = STR("");
-    struct form_errors none;
-    enum status st = form_read(x, open_fields, &phrase, &none);
-    if (st == ST_OK && phrase.folded.len > 0)
-        hash = phrase_hash(x->arena, str_from(x->app->stores.config->secret), x->id, phrase.folded);
-    if (st != ST_OK || hash.ptr == NULL) {
+    struct live_phrase phrase;
+    if (phrase_typed(x, &phrase) != ST_OK) {
         respond_status(x, ST_NO_MEMORY);
         return STEP_DONE;
     }
     crash_point("grab-before-script");
-    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, x->visitor.nickname, hash);
+    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, x->visitor.nickname, &phrase);
     return STEP_WAIT;
 }
 

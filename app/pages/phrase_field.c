@@ -2,23 +2,24 @@
 
 #include "web/field_types.h"
 
-static enum status phrase_read(struct field_input *in)
+static enum status phrase_set_read(struct field_input *in)
 {
     struct phrase *phrase = in->out;
     struct field_input line = *in;
-    struct str shown = STR(""), folded;
+    struct str shown = STR("");
     line.out = &shown;
     enum status st = field_line_read(&line);
     if (st != ST_OK)
         return st;
     if (shown.len == 0)
         return in->typed.len == 0 ? ST_OK : field_fail(in, in->field->malformed); /* blanks only */
-    st = phrase_fold(in->x->arena, shown, &folded);
+    struct phrase set = { .shown = shown };
+    st = phrase_read(in->x->arena, &set);
     if (st != ST_OK)
         return st;
-    if (folded.len == 0)
+    if (set.folded.len == 0)
         return field_fail(in, in->field->malformed);
-    *phrase = (struct phrase){ shown, folded };
+    *phrase = set;
     return ST_OK;
 }
 
@@ -26,8 +27,8 @@ static enum status phrase_tried_read(struct field_input *in)
 {
     struct phrase *phrase = in->out;
     phrase->shown = in->typed;
-    return phrase_fold(in->x->arena, in->typed, &phrase->folded);
+    return phrase_read(in->x->arena, phrase);
 }
 
-const struct field_type FIELD_PHRASE = { phrase_read };
-const struct field_type FIELD_PHRASE_TRIED = { phrase_tried_read };
+const struct field_type FIELD_PHRASE = { .read = phrase_set_read, .as_typed = true };
+const struct field_type FIELD_PHRASE_TRIED = { .read = phrase_tried_read, .as_typed = true };

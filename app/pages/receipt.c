@@ -117,21 +117,24 @@ static void time_text(struct model *m, struct value *object, const char *name, c
         value_text(m, object, name, str_from(time));
 }
 
-enum step receipt_keys_show(struct exchange *x)
+static enum status keys_make(struct exchange *x, struct model *m)
 {
     const struct receipt_keys *keys = x->app->receipt_keys;
-    struct model m;
-    model_init(&m, x->arena);
-    struct value *list = value_list(&m, &m.root, "keys");
+    struct value *list = value_list(m, &m->root, "keys");
     for (size_t i = 0; i < keys->count; i++) {
         char text[RECEIPT_TEXT_MAX];
-        struct value *key = value_add_object(&m, list);
+        struct value *key = value_add_object(m, list);
         receipt_text_write(keys->items[i].bytes, RECEIPT_KEY_BYTES, text);
-        value_text(&m, key, "key_id", str_from(keys->items[i].id));
-        value_text(&m, key, "public_key", arena_str(x->arena, str_from(text)));
-        time_text(&m, key, "from", keys->items[i].from);
-        time_text(&m, key, "until", keys->items[i].until);
+        value_text(m, key, "key_id", str_from(keys->items[i].id));
+        value_text(m, key, "public_key", arena_str(x->arena, str_from(text)));
+        time_text(m, key, "from", keys->items[i].from);
+        time_text(m, key, "until", keys->items[i].until);
     }
-    respond_public_json(x, &m, STR(KEYS_AGE));
+    return ST_OK;
+}
+
+enum step receipt_keys_show(struct exchange *x)
+{
+    kept_json_respond(x, &x->app->keys_shown, keys_make, STR(KEYS_AGE));
     return STEP_DONE;
 }

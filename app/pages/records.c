@@ -4,9 +4,11 @@
 #include "base/money.h"
 #include "packet/record_search.h"
 #include "packet/totals.h"
+#include "pages/export_limit.h"
 #include "pages/present.h"
 #include "pages/records_csv.h"
 #include "pages/records_filter.h"
+#include "pages/send_receivers.h"
 #include "web/limits.h"
 #include "web/list_key.h"
 #include "web/respond.h"
@@ -293,9 +295,12 @@ static enum status page_find(struct exchange *x, struct records_page *page, bool
 
 static enum step records_show(struct exchange *x, enum record_side side, bool csv)
 {
+    static const struct limit_use SEARCH = { .limit = LIMIT_SEARCH_ADDRESS };
     struct records_page page = { .next = STR_NONE };
     struct form_errors errors;
     struct model m;
+    if (form_get(&x->query, "person", NULL).len > 0 && !names_take(x, 1))
+        return STEP_DONE;
     enum status st = records_request_read(x, side, &page.request, &errors);
     bool refused = st == ST_INVALID && errors.count > 0;
     if (st == ST_INVALID && !refused) {
@@ -303,7 +308,9 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
         return STEP_DONE;
     }
     if (st == ST_OK && csv)
-        return records_csv(x, &page.request);
+        return export_limit_take(x) ? records_csv(x, &page.request) : STEP_DONE;
+    if (st == ST_OK && page.request.filtered && !limits_take(x, &SEARCH, 1))
+        return STEP_DONE;
     if (st == ST_OK || refused)
         st = page_find(x, &page, refused);
     if (st != ST_OK) {
@@ -319,23 +326,15 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
     return STEP_DONE;
 }
 
-/* The list, or the file when Accept asks for it, which is limited like the route of the file. */
-static enum step records_answer(struct exchange *x, enum record_side side)
-{
-    bool csv = exchange_prefers(x, STR("text/csv"));
-    if (csv && !limits_take_set(x, LIMITED_BY(LIMIT_EXPORT)))
-        return STEP_DONE;
-    return records_show(x, side, csv);
-}
-
+/* The list, or the file when Accept asks for it. */
 enum step records_received(struct exchange *x)
 {
-    return records_answer(x, RECORD_RECEIVED);
+    return records_show(x, RECORD_RECEIVED, exchange_prefers(x, STR("text/csv")));
 }
 
 enum step records_sent(struct exchange *x)
 {
-    return records_answer(x, RECORD_SENT);
+    return records_show(x, RECORD_SENT, exchange_prefers(x, STR("text/csv")));
 }
 
 enum step records_received_csv(struct exchange *x)

@@ -19,11 +19,12 @@ struct export
 
 static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",   "text/packet",       "text/filter_kind",
                                                 "text/csv_sender", "text/greeting",     "text/csv_share",
-                                                "text/csv_amount", "text/csv_returned", "text/best" };
-static const char *const SENT_COLUMNS[] = { "text/csv_time",    "text/packet",       "text/filter_kind",
-                                            "text/greeting",    "text/csv_amount",   "text/count",
-                                            "text/csv_taken",   "text/filter_state", "text/csv_refund",
-                                            "text/csv_returned" };
+                                                "text/csv_amount", "text/csv_returned", "text/best",
+                                                "text/csv_zone" };
+static const char *const SENT_COLUMNS[] = { "text/csv_time",     "text/packet",       "text/filter_kind",
+                                            "text/greeting",     "text/csv_amount",   "text/count",
+                                            "text/csv_taken",    "text/filter_state", "text/csv_refund",
+                                            "text/csv_returned", "text/csv_zone" };
 static const char *const KINDS[] = {
     [PACKET_LUCKY] = "text/kind_lucky", [PACKET_EVEN] = "text/kind_even", [PACKET_EXCLUSIVE] = "text/kind_exclusive"
 };
@@ -61,6 +62,13 @@ static void row_begin(struct exchange *x, const struct record *row)
     csv_cell(&x->body, text_of(x, KINDS[row->kind]));
 }
 
+/* The zone of the time, last, because programs count on the places of the older columns. */
+static void row_end(struct exchange *x, const struct record *row)
+{
+    csv_cell(&x->body, clock_zone_offset(x->arena, row->ms));
+    csv_row_end(&x->body);
+}
+
 static void received_append(struct exchange *x, const struct record *row)
 {
     row_begin(x, row);
@@ -70,7 +78,7 @@ static void received_append(struct exchange *x, const struct record *row)
     money_cell(&x->body, row->amount_fen);
     money_cell(&x->body, row->returned_fen);
     csv_cell(&x->body, row->best ? text_of(x, "text/csv_yes") : STR(""));
-    csv_row_end(&x->body);
+    row_end(x, row);
 }
 
 static void sent_append(struct exchange *x, const struct record *row)
@@ -84,7 +92,7 @@ static void sent_append(struct exchange *x, const struct record *row)
     csv_cell(&x->body, text_of(x, state == PACKET_EXPIRED && row->ended ? "text/state_ended" : STATES[state]));
     money_cell(&x->body, row->refund_fen);
     money_cell(&x->body, row->returned_fen);
-    csv_row_end(&x->body);
+    row_end(x, row);
 }
 
 static enum status part_append(struct exchange *x, bool *more)

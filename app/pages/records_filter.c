@@ -164,7 +164,7 @@ static enum status filter_read(struct exchange *x, struct filter_form *form, str
                                    .min_fen = form->min_fen,
                                    .max_fen = form->max_fen };
     if (form->text.len > 0)
-        st = utf8_fold_case(x->arena, form->text, &out->text);
+        st = record_filter_text(x->arena, form->text, out);
     return st == ST_OK && form->person.len > 0 ? person_find(x, form->person, &out->person_id, errors) : st;
 }
 

@@ -18,18 +18,18 @@
 enum { SCREEN_ROWS = 7, KEY_BYTES_MAX = 64 };
 
 const struct field screen_fields[] = {
-    { .name = "key", .type = &FIELD_TEXT, .max = KEY_BYTES_MAX },
+    { .name = "key", .type = &FIELD_LINK_KEY, .max = KEY_BYTES_MAX },
     { .name = NULL },
 };
 
-static struct str secret_of(struct exchange *x)
+static struct key_pair keys_of(struct exchange *x)
 {
-    return str_from(x->app->stores.config->secret);
+    return keys_pair(&x->app->stores.config->keys, KEY_SCREENS);
 }
 
 struct str screen_path(struct exchange *x, uint64_t packet_id)
 {
-    struct str key = link_key(x->arena, secret_of(x), KEY_PURPOSE, packet_id);
+    struct str key = link_key(x->arena, keys_of(x).now, KEY_PURPOSE, packet_id);
     struct str path = present_packet_path(x, packet_id);
     if (key.ptr == NULL || path.ptr == NULL)
         return STR_NONE;
@@ -41,7 +41,10 @@ static bool key_read(struct exchange *x, bool *with_key)
 {
     struct str key = STR("");
     bool valid = query_read(x, screen_fields, &key);
-    *with_key = valid && key.len > 0 && link_key_is(key, secret_of(x), KEY_PURPOSE, x->id);
+    const struct key_pair keys = keys_of(x);
+    *with_key = valid && key.len > 0 &&
+                (link_key_is(key, keys.now, KEY_PURPOSE, x->id) ||
+                 (keys.before != NULL && link_key_is(key, keys.before, KEY_PURPOSE, x->id)));
     if (*with_key || (valid && key.len == 0))
         return true;
     security_log(x, SECURITY_ACCESS_REFUSED, x->visitor.user_id, NULL);

@@ -251,14 +251,17 @@ static void deposit_url_model(struct exchange *x, struct model *m, const struct 
                                          STR_ARG(str_or_empty(form_encode(x->arena, str_or_empty(url))))));
 }
 
-/* Reads the order, looks up the receivers and sends. *confirming: the answer asks the sender first, and nothing was
- * sent. ST_INVALID with messages in errors: mistakes that the sender can correct. */
+/* Reads the order, looks up the receivers and sends. *answered: the answer asks the sender first or refuses so many
+ * names, and nothing was sent. ST_INVALID with messages in errors: mistakes that the sender can correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct fund_packet *funded,
-                            struct form_errors *errors, bool *confirming)
+                            struct form_errors *errors, bool *answered)
 {
     struct receivers receivers;
     enum status st = send_order_read(x, order, errors);
     if (st == ST_OK || (st == ST_INVALID && !form_failed(errors, "to"))) {
+        *answered = !names_take(x, order->to.count);
+        if (*answered)
+            return ST_OK;
         enum status found = send_receivers_find(x, &order->to, &receivers, errors);
         st = found == ST_OK ? st : found;
     }
@@ -268,13 +271,21 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
         return st;
     if (send_confirm_needed(x, order)) {
         send_confirm(x, order, &receivers.items[0]);
-        *confirming = true;
+        *answered = true;
         return ST_OK;
     }
     st = fund(x, order, &receivers, funded, errors);
     if (st == ST_OK && funded->result == FUND_OTHER_ORDER)
         form_fail(errors, "request_key", "text/request_key_used");
     return st == ST_OK && errors->count > 0 ? ST_INVALID : st;
+}
+
+/* What the form has sent before. The form below it has a new key and can send one more. */
+static void already_model(struct exchange *x, struct model *m, const struct fund_packet *funded)
+{
+    struct value *already = value_page_object(m, &m->root, "already");
+    value_page_text(m, already, "path", present_packet_path(x, funded->packet.id));
+    value_page_bool(m, already, "same", funded->result == FUND_REPEATED);
 }
 
 /* Shows the form again; a refused request key is replaced by a new one. */
@@ -296,8 +307,31 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
     folds_model(x, &m, &x->form, errors, false);
     deposit_url_model(x, &m, errors);
     if (key_used)
-        value_page_text(&m, &m.root, "other_path", present_packet_path(x, funded->packet.id));
+        already_model(x, &m, funded);
     respond_form_errors_with(x, "pages/send", &m, errors, &problem);
+    return STEP_DONE;
+}
+
+/* True: a browser sends a form that has sent this packet some time ago. */
+static bool sent_before(const struct exchange *x, const struct fund_packet *funded)
+{
+    return funded->result == FUND_REPEATED && !x->wants_json &&
+           x->now_ms - funded->packet.created_ms > REQUEST_PRESSED_MS;
+}
+
+static enum step answer_sent_before(struct exchange *x, const struct fund_packet *funded)
+{
+    struct model m;
+    struct form_errors none = { .count = 0 };
+    struct str request_key = request_key_new(x->arena);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form);
+    if (st != ST_OK) {
+        respond_status(x, st);
+        return STEP_DONE;
+    }
+    folds_model(x, &m, &x->form, &none, false);
+    already_model(x, &m, funded);
+    respond_model(x, 200, "pages/send", &m);
     return STEP_DONE;
 }
 
@@ -324,13 +358,13 @@ enum step send_form_post(struct exchange *x)
     struct send_order order;
     struct form_errors errors;
     struct fund_packet funded = { .result = FUND_DONE };
-    bool confirming = false;
-    enum status st = send_run(x, &order, &funded, &errors, &confirming);
-    if (confirming)
+    bool answered = false;
+    enum status st = send_run(x, &order, &funded, &errors, &answered);
+    if (answered)
         return STEP_DONE;
     if (st == ST_OK) {
         metrics_add(METRIC_SENT, funded.result == FUND_DONE ? 1 : 0);
-        return answer_sent(x, &funded.packet);
+        return sent_before(x, &funded) ? answer_sent_before(x, &funded) : answer_sent(x, &funded.packet);
     }
     if (st == ST_INVALID && errors.count > 0)
         return answer_refused(x, order.request_key, &funded, &errors);

@@ -22,7 +22,7 @@
  *                    shown; else they are folded away
  *   retype           page-only { phrase, opens_at }, booleans: of the packet that is sent again, these must be typed
  *                    again; absent: none
- *   deposited        page-only boolean: the sender comes back from a deposit (wallet/statement.h)
+ *   deposited, deposited_before    page-only booleans: the sender comes back from a deposit (wallet/statement.h)
  *   amount_of_total  page-only boolean: total is selected, else share
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
  * Fields of the form: kind = lucky|even|exclusive; amount (总金额 for lucky, 单个金额 for even and exclusive); amount_of =
@@ -33,8 +33,11 @@
 enum step send_form_get(struct exchange *x);
 
 /* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.
+ * A form that a browser sends once more after REQUEST_PRESSED_MS (web/form.h): 200, pages/send with the model above and
+ *   already          page-only { path, same }: the packet that it has sent; same: with the same fields
  * Refused: 422, pages/send again with the model above (form = the typed texts) plus
- *   errors           [{ field, message }]
+ *   errors           [{ field, message }]; a request key of another order: also already, and for programs order, the
+ *                    address of that order
  *   error            page-only { FIELD: message } for each field of the form */
 enum step send_form_post(struct exchange *x);
 

@@ -95,7 +95,7 @@ static enum status to_read(struct field_input *in)
     return field_fail(in, to->count == 0 ? in->field->missing : "text/to_one");
 }
 
-static const struct field_type TO = { to_read };
+static const struct field_type TO = { .read = to_read };
 
 /* With named receivers there are at most as many shares, and as many by default: 0 when it is not known how many. */
 static enum status count_read(struct field_input *in)
@@ -114,7 +114,7 @@ static enum status count_read(struct field_input *in)
     return st;
 }
 
-static const struct field_type COUNT = { count_read };
+static const struct field_type COUNT = { .read = count_read };
 
 /* ---- the amount ---- */
 
@@ -158,7 +158,7 @@ static enum status amount_read(struct field_input *in)
     return ST_OK;
 }
 
-static const struct field_type AMOUNT = { amount_read };
+static const struct field_type AMOUNT = { .read = amount_read };
 
 /* The smallest share of a lucky packet. It can't be more than the average, so it is read after the amount. */
 static enum status share_min_read(struct field_input *in)
@@ -170,7 +170,7 @@ static enum status share_min_read(struct field_input *in)
                                            : config->share_fen_max);
 }
 
-static const struct field_type SHARE_MIN = { share_min_read };
+static const struct field_type SHARE_MIN = { .read = share_min_read };
 
 /* ---- the lifetime ---- */
 
@@ -199,7 +199,7 @@ static enum status lifetime_read(struct field_input *in)
     return field_fail_with(in, in->field->malformed, lifetimes_text(in));
 }
 
-static const struct field_type LIFETIME = { lifetime_read };
+static const struct field_type LIFETIME = { .read = lifetime_read };
 
 /* ---- the scheduled opening ---- */
 
@@ -208,10 +208,9 @@ static const struct field_type LIFETIME = { lifetime_read };
 static enum status opens_read(struct field_input *in)
 {
     int64_t ms;
-    struct str typed = str_trim(in->typed);
-    if (typed.len == 0)
+    if (in->typed.len == 0)
         return field_absent(in);
-    if (!clock_parse(typed, &ms))
+    if (!clock_parse(in->typed, &ms))
         return field_fail(in, in->field->malformed);
     if (ms > in->x->now_ms + RULES_OPENS_AHEAD_MAX_MS)
         return field_fail(in, in->field->high);
@@ -219,7 +218,7 @@ static enum status opens_read(struct field_input *in)
     return ST_OK;
 }
 
-static const struct field_type OPENS_AT = { opens_read };
+static const struct field_type OPENS_AT = { .read = opens_read };
 
 /* ---- the table ---- */
 

@@ -1,8 +1,16 @@
 #include "pages/send_receivers.h"
 
+#include "base/array.h"
 #include "user/account.h"
 #include "user/store.h"
+#include "web/limits.h"
 #include "web/text.h"
+
+bool names_take(struct exchange *x, size_t count)
+{
+    static const struct limit_use uses[] = { { .limit = LIMIT_NAMES }, { .limit = LIMIT_NAMES_ADDRESS } };
+    return count == 0 || limits_take_times(x, uses, ARRAY_LEN(uses), count);
+}
 
 static bool user_has_name(const struct user *users, size_t count, struct str username)
 {

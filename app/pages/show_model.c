@@ -231,9 +231,9 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
     else
         value_null(m, root, "screen_url");
     if (p->phrase_sealed.len > 0)
-        value_text(
-            m, root, "phrase",
-            str_or_empty(phrase_unseal(m->arena, str_from(x->app->stores.config->secret), p->id, p->phrase_sealed)));
+        value_text(m, root, "phrase",
+                   str_or_empty(phrase_unseal(m->arena, keys_pair(&x->app->stores.config->keys, KEY_PHRASE_SEAL), p->id,
+                                              p->phrase_sealed)));
     else
         value_null(m, root, "phrase");
 }

@@ -92,6 +92,8 @@ static enum status add_close(struct settle_packet *p, const struct live_event *e
     if (p->has_close &&
         (p->close_count != e->grabbed_count || p->close_fen != e->grabbed_fen || p->close_rest_fen != e->rest_fen))
         return fail(fault, FAULT_CLOSE_TWICE, e->packet_id, e->id);
+    if (!p->has_close)
+        p->close_event = e;
     p->has_close = true;
     p->close_count = e->grabbed_count;
     p->close_fen = e->grabbed_fen;
@@ -99,11 +101,21 @@ static enum status add_close(struct settle_packet *p, const struct live_event *e
     return ST_OK;
 }
 
-enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, struct settle_batch *out,
-                               struct settle_fault *fault)
+bool settle_id_is_future(struct live_event_id id, int64_t now_ms)
+{
+    return id.ms > (uint64_t)(now_ms + SETTLE_FUTURE_MS);
+}
+
+int64_t settle_grab_ms(const struct live_event *e, int64_t now_ms)
+{
+    return settle_id_is_future(e->id, now_ms) ? now_ms : (int64_t)e->id.ms;
+}
+
+enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, int64_t now_ms,
+                               struct settle_batch *out, struct settle_fault *fault)
 {
     *fault = (struct settle_fault){ 0 };
-    *out = (struct settle_batch){ .events = events, .event_count = count };
+    *out = (struct settle_batch){ .events = events, .event_count = count, .now_ms = now_ms };
     enum status st = list_packets(a, out);
     if (st == ST_OK)
         st = list_grabs(a, out, events, fault);
@@ -128,8 +140,9 @@ enum status settle_batch_group(struct arena *a, struct live_event *events, size_
             p->first_share = e->share_no;
         p->last_share = e->share_no;
         p->grabs++;
-        if (p->last_grab_ms < (int64_t)e->id.ms)
-            p->last_grab_ms = (int64_t)e->id.ms;
+        const int64_t grab_ms = settle_grab_ms(e, now_ms);
+        if (p->last_grab_ms < grab_ms)
+            p->last_grab_ms = grab_ms;
     }
     return ST_OK;
 }
@@ -254,7 +267,7 @@ enum status settle_batch_totals(struct arena *a, struct settle_batch *b, const s
     if (b->months == NULL)
         return ST_NO_MEMORY;
     for (size_t i = 0; i < b->grab_count; i++) {
-        struct clock_date date = date_of((int64_t)b->grabs[i]->id.ms);
+        struct clock_date date = date_of(settle_grab_ms(b->grabs[i], b->now_ms));
         b->months[i] = (struct settle_month){ .user_id = b->grabs[i]->user_id,
                                               .year = date.year,
                                               .month = date.month,

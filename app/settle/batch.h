@@ -4,8 +4,8 @@
  * packet and (user, month). Each list is in ascending key order, which is the order of the row locks, so two workers
  * cannot deadlock.
  *
- * Order of calls: settle_batch_group; the caller fills each packet from its row (and drops settled grabs);
- * settle_packet_check of each packet; settle_batch_accounts; settle_batch_totals. */
+ * Order of calls: settle_batch_group; the caller fills each packet from its row, drops settled grabs and verifies the
+ * events (settle/verify.h); settle_packet_check of each packet; settle_batch_accounts; settle_batch_totals. */
 #ifndef HB_SETTLE_BATCH_H
 #define HB_SETTLE_BATCH_H
 
@@ -29,10 +29,12 @@ struct settle_packet {
     uint32_t last_share;
     int64_t last_grab_ms;
     bool has_close;
-    uint32_t close_count; /* grabs and fen as counted by the close script */
+    const struct live_event *close_event; /* the first one; NULL: none */
+    uint32_t close_count;                 /* grabs and fen as counted by the close function */
     int64_t close_fen, close_rest_fen;
     /* from the packet's row, filled by the caller before settle_packet_check */
     bool found;
+    size_t row;  /* in the rows of packets */
     bool closed; /* state is closed */
     uint64_t sender_id;
     int64_t amount_fen; /* amount_fen, count: of all shares, with those that were given back into the packet */
@@ -61,9 +63,13 @@ struct settle_month {
     uint32_t best_count;
 };
 
+/* An id further in the future is no time: a wrong clock, or a lie of whoever wrote the entry. */
+enum { SETTLE_FUTURE_MS = 86400000 };
+
 struct settle_batch {
     const struct live_event *events; /* borrowed */
     size_t event_count;
+    int64_t now_ms;
     struct live_event **grabs; /* grab events by (packet, share), without repeats */
     size_t grab_count;
     struct settle_packet *packets; /* by id */
@@ -77,8 +83,13 @@ struct settle_batch {
 /* Groups events (ascending ids, one partition) by packet. The lists are allocated in a; events stays borrowed. An
  * identical repeat of a grab counts once. ST_CORRUPT with fault set: the same share twice with different content, a
  * grab after its packet's close event, two different close events, or sums beyond 64 bits. ST_NO_MEMORY. */
-enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, struct settle_batch *out,
-                               struct settle_fault *fault);
+enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, int64_t now_ms,
+                               struct settle_batch *out, struct settle_fault *fault);
+
+/* True when the id is so far in the future. */
+bool settle_id_is_future(struct live_event_id id, int64_t now_ms);
+/* The time of a grab: that of its id, or now when the id is more than SETTLE_FUTURE_MS in the future. */
+int64_t settle_grab_ms(const struct live_event *e, int64_t now_ms);
 
 /* Removes a grab that an earlier batch has settled, from the list and from its packet's sums. */
 void settle_batch_drop(struct settle_batch *b, size_t grab_index);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
+#include "base/security_event.h"
 #include "io/metrics.h"
 #include "live/event.h"
 #include "live/shut.h"
@@ -22,6 +23,14 @@ static void dead_letter_log(const struct settle_partition *p, struct live_event_
               (unsigned long long)packet_id, STR_ARG(reason));
 }
 
+static void forgery_log(const struct settle_partition *p, const struct live_event *e, enum settle_fault_kind fault)
+{
+    char event[LIVE_EVENT_ID_MAX];
+    live_event_id_text(event, e->id);
+    security_event_log(SECURITY_EVENT_FORGED, "partition=%u event_id=%s packet=%llu reason=\"%.*s\"", p->no, event,
+                       (unsigned long long)e->packet_id, STR_ARG(settle_fault_text(fault)));
+}
+
 static enum status commit_written(struct settle *s, struct settle_partition *p, const struct settle_write *w)
 {
     const struct live_event *last = &w->events[w->event_count - 1];
@@ -32,6 +41,8 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
     metrics_add(METRIC_DEAD_LETTERS, w->letter_count);
     if (w->last_fault != FAULT_NONE)
         dead_letter_log(p, last->id, last->packet_id, settle_fault_text(w->last_fault));
+    if (settle_fault_is_forgery(w->last_fault))
+        forgery_log(p, last, w->last_fault);
     if (followers > 0)
         log_error("dead letters written for later events of the same packet", "partition=%u events=%zu", p->no,
                   followers);
@@ -159,6 +170,8 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
                               .event_count = p->event_count,
                               .entries = p->entries,
                               .drop_settled = settle_is_searching(s, p),
+                              .partitions = s->partition_count,
+                              .shares = s->shares,
                               .now_ms = clock_now_ms(),
                               .redis = s->stores->redis,
                               .connection = p->call.connection };

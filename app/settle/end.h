@@ -15,7 +15,7 @@ struct end_packet {
     enum packet_state state; /* with END_DONE: afterwards, PACKET_FINISHED or PACKET_EXPIRED */
 };
 
-/* Ends the packet for its sender. MySQL first: the end becomes the packet's expiry. Then the close script refuses
+/* Ends the packet for its sender. MySQL first: the end becomes the packet's expiry. Then the close function refuses
  * further grabs and appends the close event; settling that refunds the rest, as after an expiry. When the process dies
  * in between, the settle worker finds the packet by its expiry and closes it. Does nothing to a packet that is
  * finished, expired or ended already, so it may be repeated.

@@ -2,6 +2,11 @@
 
 #include <assert.h>
 
+bool settle_fault_is_forgery(enum settle_fault_kind kind)
+{
+    return kind >= FAULT_OTHER_PARTITION && kind <= FAULT_CLOSED_EARLY;
+}
+
 struct str settle_fault_text(enum settle_fault_kind kind)
 {
     static const struct str texts[FAULT_COUNT] = {
@@ -22,6 +27,15 @@ struct str settle_fault_text(enum settle_fault_kind kind)
         [FAULT_ACCOUNT_MISSING] = STR("an account is missing"),
         [FAULT_BALANCE_NEGATIVE] = STR("an account would fall below zero"),
         [FAULT_BEST_SHARE_MISSING] = STR("the grab of the best share is missing"),
+        [FAULT_OTHER_PARTITION] = STR("the packet belongs to another partition"),
+        [FAULT_NOT_DRAWN] = STR("the amount is not the one that was drawn"),
+        [FAULT_NOT_RECEIVER] = STR("the packet is not for this user"),
+        [FAULT_RECEIVER_ADDED] = STR("the packet has got more receivers since it was sent"),
+        [FAULT_BEFORE_OPENING] = STR("a grab before the packet's opening"),
+        [FAULT_AFTER_EXPIRY] = STR("a grab after the packet's expiry"),
+        [FAULT_IN_FUTURE] = STR("the time of the entry is in the future"),
+        [FAULT_NICKNAME] = STR("the nickname is not one that a user can have"),
+        [FAULT_CLOSED_EARLY] = STR("the packet was closed before its expiry"),
         [FAULT_UNIQUE_KEY] = STR("a unique key exists with other content"),
         [FAULT_CONSTRAINT] = STR("a constraint of the tables is violated"),
         [FAULT_TABLES] = STR("the tables are inconsistent"),
@@ -37,6 +51,7 @@ struct str settle_fault_text(enum settle_fault_kind kind)
         [FAULT_NOT_CLOSED] = STR("all shares are settled, but the packet is not closed"),
         [FAULT_REFUND_REFUSED] = STR("the ledger refused the refund"),
         [FAULT_CLOSED_SUM_MISMATCH] = STR("the sum in Redis differs from the settled sum"),
+        [FAULT_ROW_IMPOSSIBLE] = STR("the packet's row has values that no packet can have"),
     };
     assert(kind < FAULT_COUNT && texts[kind].ptr != NULL);
     return texts[kind];

@@ -3,6 +3,7 @@
 #ifndef HB_SETTLE_FAULT_H
 #define HB_SETTLE_FAULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -28,6 +29,16 @@ enum settle_fault_kind {
     FAULT_ACCOUNT_MISSING,
     FAULT_BALANCE_NEGATIVE,
     FAULT_BEST_SHARE_MISSING,
+    /* events that Redis's functions never write: somebody else wrote them (settle/verify.h) */
+    FAULT_OTHER_PARTITION,
+    FAULT_NOT_DRAWN,
+    FAULT_NOT_RECEIVER,
+    FAULT_RECEIVER_ADDED,
+    FAULT_BEFORE_OPENING,
+    FAULT_AFTER_EXPIRY,
+    FAULT_IN_FUTURE,
+    FAULT_NICKNAME,
+    FAULT_CLOSED_EARLY,
     /* a statement was refused */
     FAULT_UNIQUE_KEY,
     FAULT_CONSTRAINT,
@@ -47,6 +58,7 @@ enum settle_fault_kind {
     FAULT_NOT_CLOSED,
     FAULT_REFUND_REFUSED,
     FAULT_CLOSED_SUM_MISMATCH,
+    FAULT_ROW_IMPOSSIBLE,
     FAULT_COUNT
 };
 
@@ -55,6 +67,9 @@ struct settle_fault {
     uint64_t packet_id;         /* 0: not one packet */
     struct live_event_id event; /* 0-0: not one event */
 };
+
+/* True for a fault that Redis's functions can't cause: whoever wrote the event may control a pool or Redis. */
+bool settle_fault_is_forgery(enum settle_fault_kind kind);
 
 /* The text of a fault, for logs and for the reason of a dead letter. Static storage; "" for FAULT_NONE. */
 struct str settle_fault_text(enum settle_fault_kind kind);

@@ -82,7 +82,8 @@ static enum status load_body(struct db *db, void *ctx)
         return st == ST_NO_MEMORY || st == ST_CORRUPT ? st : ST_UNAVAILABLE;
     }
     if (code != LIVE_LOADED && code != LIVE_EXISTS) {
-        log_error("load script refused packet", "packet=%llu code=%d", (unsigned long long)job->packet->id, (int)code);
+        log_error("load function refused packet", "packet=%llu code=%d", (unsigned long long)job->packet->id,
+                  (int)code);
         return ST_CORRUPT;
     }
     crash_point("send-after-load");
@@ -123,11 +124,11 @@ static enum status best_share(struct packet *p)
 static enum status phrase_set(struct arena *a, const struct config *config, const struct send_order *order,
                               struct packet *p)
 {
-    struct str secret = str_from(config->secret);
+    const struct keys *keys = &config->keys;
     if (order->phrase.folded.len == 0)
         return ST_OK;
-    p->phrase_hash = phrase_hash(a, secret, p->id, order->phrase.folded);
-    p->phrase_sealed = phrase_seal(a, secret, p->id, order->phrase.shown);
+    p->phrase_hash = phrase_hash(a, keys_get(keys, KEY_PHRASE_HASH), p->id, order->phrase.folded);
+    p->phrase_sealed = phrase_seal(a, keys_get(keys, KEY_PHRASE_SEAL), p->id, order->phrase.shown);
     return p->phrase_hash.ptr == NULL || p->phrase_sealed.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
@@ -175,7 +176,7 @@ static enum status earlier_find(struct stores *stores, struct arena *a, const st
         st = receivers_find(stores->db, a, &found);
     if (st != ST_OK)
         return st == ST_NOT_FOUND ? ST_CORRUPT : ST_UNKNOWN;
-    if (!order_matches(a, str_from(stores->config->secret), order, p, &found))
+    if (!order_matches(a, keys_pair(&stores->config->keys, KEY_PHRASE_HASH), order, p, &found))
         out->result = FUND_OTHER_ORDER;
     else if (found.id != p->id) /* the same id: our own COMMIT, whose reply was lost */
         out->result = FUND_REPEATED;

@@ -58,6 +58,7 @@ static enum status events_reserve(struct settle_partition *p, const redisReply *
 static enum status entries_parse(struct settle *s, struct settle_partition *p, const redisReply *reply, size_t first)
 {
     size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements, i = first;
+    struct live_event_id before = p->last;
     enum status st = events_reserve(p, reply, first, end);
     for (; st == ST_OK && i < end && p->event_count < (size_t)s->stores->config->settle_batch; i++) {
         size_t count;
@@ -69,8 +70,11 @@ static enum status entries_parse(struct settle *s, struct settle_partition *p, c
                 damaged_set(p, reply->element[i], events[0].id);
             break;
         }
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < count; k++) {
+            events[k].follows = events[k].id.ms == before.ms;
             p->entries[p->event_count++] = reply->element[i];
+        }
+        before = events[0].id;
     }
     if (i > first)
         p->entry_events = (uint32_t)((p->event_count + i - first - 1) / (i - first));

@@ -4,6 +4,7 @@
 
 #include "base/crash.h"
 #include "base/log.h"
+#include "base/security_event.h"
 #include "io/metrics.h"
 #include "io/metrics_processes.h"
 #include "io/redis_reply.h"
@@ -24,6 +25,7 @@
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
 #include "settle/give_back.h"
+#include "settle/verify.h"
 #include "settle/write.h"
 
 enum {
@@ -209,6 +211,13 @@ static enum status packet_refund(struct task *t, struct db *db, const struct pac
                    DB_PARAMS(DB_I64(rest_fen), DB_I64(t->now_ms), DB_U64(p->id)));
 }
 
+/* True when the tables let the packet be closed. The worker closes expired packets by its clock, which another worker's
+ * may differ from. */
+static bool packet_is_due(const struct packet *p, int64_t now_ms)
+{
+    return p->ended_ms != 0 || p->expires_ms <= now_ms + VERIFY_MARGIN_MS;
+}
+
 static enum status packet_repair(struct task *t, struct db *db, struct packet *p, const struct snapshot *snapshot)
 {
     /* An ended packet is always closed by an event. An older copy of Redis has it open until its first expiry; the
@@ -221,6 +230,12 @@ static enum status packet_repair(struct task *t, struct db *db, struct packet *p
     }
     if (!snapshot->settled)
         return ST_OK; /* its events are settled first */
+    if (snapshot->state == SNAPSHOT_CLOSED && !packet_is_due(p, t->now_ms)) {
+        security_event_log(SECURITY_EVENT_FORGED, "packet=%llu reason=\"%.*s\"", (unsigned long long)p->id,
+                           STR_ARG(settle_fault_text(FAULT_CLOSED_EARLY)));
+        enum status st = status_idempotent(live_shut(&t->s->stores->live, &p->id, 1));
+        return st == ST_OK ? packet_rebuild(t, db, p) : st;
+    }
     if (snapshot->state == SNAPSHOT_CLOSED) {
         /* The close event is lost, but the packet takes no more grabs. */
         if (snapshot->grabbed_fen != p->grabbed_fen) {
@@ -249,6 +264,8 @@ static enum status packet_body(struct db *db, void *ctx)
         st = settle_cursor_touch(db, partition);
     if (st == ST_OK)
         st = packet_find_locked(db, t->arena, t->packet_id, &p);
+    if (st == ST_CORRUPT)
+        t->fault = FAULT_ROW_IMPOSSIBLE;
     if (st != ST_OK || p.state == PACKET_CLOSED)
         return st;
     /* Its dead letters decide what is right; the operator resolves them. */

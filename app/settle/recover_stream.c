@@ -23,8 +23,9 @@
 
 enum {
     SHUT_PACKETS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
-    MARGIN_MS = 86400000, /* a closed packet may be open in Redis until this time after its expiry: clocks differ,
+    MARGIN_MS = 86400000,      /* a closed packet may be open in Redis until this time after its expiry: clocks differ,
                              loads are late */
+    FUTURE_INTERVAL_MS = 1000, /* from one look at a cursor that is not in the future by MariaDB's clock to the next */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -251,11 +252,83 @@ static enum status gap_repair(struct settle *s, struct settle_partition *p)
     return st;
 }
 
+/* ---- a cursor in the future ---- */
+
+/* Somebody has appended an entry with an id in the future, and the cursor had to pass it: new ids can't be lower. The
+ * stream begins anew, which the packets must not notice: they are shut, and recovery rebuilds them from the tables. */
+static enum status stream_renew(struct repair *r, struct db *db, struct str events_key, struct live_event_id cursor)
+{
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    struct live_event_id last;
+    bool has_cursor, has_later;
+    log_error("stream made anew, its ids were in the future", "partition=%u", r->p->no);
+    r->s->stream_repaired = true; /* the packets are rebuilt, whatever fails below */
+    enum status st = partition_shut(r->s, db, r->p->no, clock_now_ms());
+    if (st == ST_OK) /* a grab may have come before its packet was shut: it is settled first */
+        st = stream_read(r, events_key, &last, &has_cursor, &has_later);
+    if (st != ST_OK || !live_event_id_equal(last, cursor))
+        return st;
+    st = db_exec(db, NULL,
+                 "UPDATE stream_cursor SET last_id = '0-0', updated_ms = updated_ms + 1 WHERE partition_no = ?",
+                 DB_PARAMS(DB_U64(r->p->no)));
+    if (st != ST_OK)
+        return st;
+    const struct str del[] = { STR("DEL"), events_key, live_settled_key(key, r->p->no) };
+    st = status_idempotent(redis_do(r->s->stores->redis, &call, del, 3));
+    redis_call_free(&call);
+    metrics_add(METRIC_RECOVERED_STREAM, 1);
+    r->p->cursor_loaded = false;
+    return st;
+}
+
+static enum status future_body(struct db *db, void *ctx)
+{
+    struct repair *r = ctx;
+    char key[LIVE_KEY_MAX];
+    struct str events_key = live_events_key(key, r->p->no);
+    struct live_event_id cursor, last;
+    bool has_cursor, has_later;
+    int64_t db_ms;
+    enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
+    if (st == ST_NOT_FOUND)
+        return ST_OK;
+    if (st == ST_OK)
+        st = db_clock_ms(db, r->arena, &db_ms);
+    if (st != ST_OK)
+        return st;
+    if (!settle_id_is_future(cursor, db_ms)) { /* this clock is wrong */
+        r->p->future_due_ms = clock_monotonic_ms() + FUTURE_INTERVAL_MS;
+        return ST_OK;
+    }
+    st = stream_read(r, events_key, &last, &has_cursor, &has_later);
+    if (st != ST_OK || !live_event_id_equal(last, cursor))
+        return st; /* events wait, or there is a gap */
+    return stream_renew(r, db, events_key, cursor);
+}
+
+static bool cursor_is_future(const struct settle_partition *p)
+{
+    return p->cursor_loaded && settle_id_is_future(p->last, clock_now_ms()) && clock_monotonic_ms() >= p->future_due_ms;
+}
+
+static enum status future_repair(struct settle *s, struct settle_partition *p)
+{
+    struct repair r = { .s = s, .p = p, .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES) };
+    if (r.arena == NULL)
+        return ST_NO_MEMORY;
+    enum status st = db_transaction(s->stores->db, future_body, &r);
+    arena_free(r.arena);
+    return st;
+}
+
 enum status recover_gaps(struct settle *s)
 {
     enum status st = ST_OK;
     for (uint32_t i = 0; st == ST_OK && i < s->partition_count; i++) {
-        if (!s->partitions[i].gap)
+        if (cursor_is_future(&s->partitions[i]) && !s->partitions[i].away)
+            st = settle_away_take(s, i, status_retry(future_repair(s, &s->partitions[i])));
+        if (st != ST_OK || !s->partitions[i].gap)
             continue;
         s->partitions[i].gap = false;
         st = settle_away_take(s, i, gap_repair(s, &s->partitions[i]));

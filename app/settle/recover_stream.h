@@ -7,8 +7,9 @@
 #include "settle/settle.h"
 
 /* Repairs the streams in which the last pass found a gap: determines which store has lost data, shuts the packets of
- * the partition if grabs may be lost, and lets settlement resume. Does nothing without a gap. ST_OK also if another
- * worker has the partition · ST_UNAVAILABLE: a store is unreachable. */
+ * the partition if grabs may be lost, and lets settlement resume. A stream whose cursor is in the future is made anew
+ * once all its events are settled, and its packets are shut. Does nothing without either. ST_OK also if another worker
+ * has the partition · ST_UNAVAILABLE: a store is unreachable. */
 enum status recover_gaps(struct settle *s);
 
 /* Opens the fence of every partition: compares its stream with its cursor, shuts its packets if there is a gap, then

@@ -6,6 +6,7 @@
 #include "live/event.h"
 #include "packet/packet.h"
 #include "settle/fault.h"
+#include "settle/verify_internal.h"
 
 /* The statements take lists. JSON_TABLE is the only way, in both MariaDB and MySQL, to join a list of rows into an
  * UPDATE; `./dev bench --only balances` measures the alternatives. */
@@ -16,15 +17,16 @@ static enum status fault_set(struct settle_rows *k, enum settle_fault_kind kind,
     return ST_CORRUPT;
 }
 
+enum { OWN_COLUMNS = 10 }; /* before VERIFY_COLUMNS */
+
 /* Locks the packets' rows in the ascending order of the list, and fills the packets for settle_packet_check. */
-static enum status packets_lock(struct settle_rows *k, struct db *db)
+static enum status packets_lock(struct settle_rows *k, struct db *db, struct db_rows *rows)
 {
     struct settle_batch *b = &k->batch;
-    struct db_rows rows;
     buf_reset(&k->sql);
     buf_cstr(&k->sql, "SELECT p.id, p.sender_id, p.state, p.amount_fen + p.returned_fen,"
                       " p.count + p.returned_count, p.best_share_no, p.grabbed_count, p.grabbed_fen, p.refund_fen,"
-                      " p.returned_fen FROM (SELECT id FROM JSON_TABLE('[");
+                      " p.returned_fen, " VERIFY_COLUMNS " FROM (SELECT id FROM JSON_TABLE('[");
     for (size_t i = 0; i < b->packet_count; i++) {
         db_comma(&k->sql, i);
         buf_u64(&k->sql, b->packets[i].id);
@@ -32,23 +34,24 @@ static enum status packets_lock(struct settle_rows *k, struct db *db)
     /* The derived table: MySQL refuses to lock the rows of a JSON_TABLE itself. */
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS list) AS j"
                       " STRAIGHT_JOIN packet AS p ON p.id = j.id FOR UPDATE");
-    enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
+    enum status st = db_query_buf(db, k->arena, rows, &k->sql);
     if (st != ST_OK)
         return st;
-    for (size_t i = 0; i < rows.count; i++) {
-        struct settle_packet *p = settle_batch_packet(b, db_cell_u64(&rows, i, 0));
+    for (size_t i = 0; i < rows->count; i++) {
+        struct settle_packet *p = settle_batch_packet(b, db_cell_u64(rows, i, 0));
         if (p == NULL)
             return ST_CORRUPT;
         p->found = true;
-        p->sender_id = db_cell_u64(&rows, i, 1);
-        p->closed = str_equal(db_cell(&rows, i, 2), packet_state_name(PACKET_CLOSED));
-        p->amount_fen = db_cell_i64(&rows, i, 3);
-        p->count = (uint32_t)db_cell_u64(&rows, i, 4);
-        p->best_share_no = db_cell(&rows, i, 5).ptr == NULL ? PACKET_NO_SHARE : (uint32_t)db_cell_u64(&rows, i, 5);
-        p->row_grabs = (uint32_t)db_cell_u64(&rows, i, 6);
-        p->row_grabs_fen = db_cell_i64(&rows, i, 7);
-        p->row_refund_fen = db_cell_i64(&rows, i, 8);
-        p->returned_fen = db_cell_i64(&rows, i, 9);
+        p->row = i;
+        p->sender_id = db_cell_u64(rows, i, 1);
+        p->closed = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_CLOSED));
+        p->amount_fen = db_cell_i64(rows, i, 3);
+        p->count = (uint32_t)db_cell_u64(rows, i, 4);
+        p->best_share_no = db_cell(rows, i, 5).ptr == NULL ? PACKET_NO_SHARE : (uint32_t)db_cell_u64(rows, i, 5);
+        p->row_grabs = (uint32_t)db_cell_u64(rows, i, 6);
+        p->row_grabs_fen = db_cell_i64(rows, i, 7);
+        p->row_refund_fen = db_cell_i64(rows, i, 8);
+        p->returned_fen = db_cell_i64(rows, i, 9);
     }
     return ST_OK;
 }
@@ -83,7 +86,7 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
     return st;
 }
 
-/* Sets the fault to the first grab of a user without an account. */
+/* Sets the fault to the first grab of a user without a wallet. */
 static enum status account_missing(struct settle_rows *k, struct db *db)
 {
     const struct settle_batch *b = &k->batch;
@@ -96,7 +99,7 @@ static enum status account_missing(struct settle_rows *k, struct db *db)
         buf_u64(&k->sql, b->accounts[i].id);
     }
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS j"
-                      " LEFT JOIN account AS a ON a.id = j.id WHERE a.id IS NULL");
+                      " LEFT JOIN account AS a ON a.id = j.id AND a.kind = 'wallet' WHERE a.id IS NULL");
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
     for (size_t i = 0; st == ST_OK && i < k->event_count; i++) {
         const struct live_event *e = &k->events[i];
@@ -164,7 +167,7 @@ static enum status grabs_insert(struct settle_rows *k, struct db *db)
         buf_printf(&k->sql, "(%llu,%u,%llu,", (unsigned long long)e->packet_id, e->share_no,
                    (unsigned long long)e->user_id);
         db_append(db, &k->sql, &DB_TEXT(e->nickname));
-        buf_printf(&k->sql, ",%lld,%llu)", (long long)e->amount_fen, (unsigned long long)e->id.ms);
+        buf_printf(&k->sql, ",%lld,%lld)", (long long)e->amount_fen, (long long)settle_grab_ms(e, k->now_ms));
     }
     return db_exec_buf(db, NULL, &k->sql);
 }
@@ -267,12 +270,17 @@ static enum status packets_update(struct settle_rows *k, struct db *db)
 enum status settle_rows_write(struct settle_rows *k, struct db *db)
 {
     struct settle_batch *b = &k->batch;
-    enum status st = settle_batch_group(k->arena, k->events, k->event_count, b, &k->w->fault);
+    struct db_rows rows = { 0 };
+    enum status st = verify_begin(k, db);
     if (st == ST_OK)
-        st = packets_lock(k, db);
+        st = settle_batch_group(k->arena, k->events, k->event_count, k->now_ms, b, &k->w->fault);
+    if (st == ST_OK)
+        st = packets_lock(k, db, &rows);
     crash_point("settle-after-packets-lock");
     if (st == ST_OK && k->drop_settled)
         st = grabs_drop_settled(k, db);
+    if (st == ST_OK)
+        st = verify_batch(k, db, &rows, OWN_COLUMNS);
     for (size_t i = 0; st == ST_OK && i < b->packet_count; i++)
         st = settle_packet_check(&b->packets[i], &k->w->fault);
     if (st == ST_OK)

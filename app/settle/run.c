@@ -5,6 +5,7 @@
 #include "io/metrics_processes.h"
 #include "io/notify.h"
 #include "io/process.h"
+#include "io/redis_function_load.h"
 #include "settle/away.h"
 #include "settle/expire.h"
 #include "settle/recover.h"
@@ -13,7 +14,7 @@
 #include "settle/tell.h"
 
 enum {
-    MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, and of extra */
+    MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, of extra, and of a look at the functions */
     RETRY_PAUSE_MS = 100 /* while a store is unreachable; short, because grabs are refused until the fence is open */
 };
 
@@ -24,10 +25,11 @@ struct worker {
     struct tell tell;
     settle_extra *extra;
     void *extra_ctx;
-    int64_t maintenance_due_ms, extra_due_ms; /* monotonic */
-    bool maintenance_failed;                  /* the last time it was due */
-    uint32_t away_count;                      /* partitions that were away in the last step */
-    bool failed;                              /* the last step failed, or maintenance did */
+    int64_t functions_due_ms, maintenance_due_ms, extra_due_ms; /* monotonic */
+    bool maintenance_failed;                                    /* the last time it was due */
+    bool functions_refused;                                     /* the same */
+    uint32_t away_count;                                        /* partitions that were away in the last step */
+    bool failed;                                                /* the last step failed, or maintenance did */
 };
 
 /* Runs recovery, tells Redis about returns and thanks, and runs expiry, even if recovery failed: it frees memory in a
@@ -58,6 +60,21 @@ static enum status maintain_when_due(struct worker *w)
     return st;
 }
 
+/* After a step that failed they are looked at at once: it may have failed for want of them. */
+static void functions_when_due(struct worker *w)
+{
+    if (clock_monotonic_ms() < w->functions_due_ms)
+        return;
+    enum status st = status_idempotent(redis_functions_load(w->settle->stores->redis, w->settle->stores->functions));
+    bool refused = st != ST_OK && st != ST_UNAVAILABLE;
+    if (refused && !w->functions_refused && st == ST_CONFLICT)
+        log_warn("redis takes no functions while it refuses writes: no grabs until then", NULL);
+    else if (refused && !w->functions_refused)
+        log_error("redis takes no functions, so no grabs", "status=%s", status_name(st));
+    w->functions_refused = refused;
+    w->functions_due_ms = clock_monotonic_ms() + (st == ST_OK ? MAINTENANCE_INTERVAL_MS : RETRY_PAUSE_MS);
+}
+
 static void extra_when_due(struct worker *w)
 {
     if (w->extra == NULL || clock_monotonic_ms() < w->extra_due_ms)
@@ -66,13 +83,14 @@ static void extra_when_due(struct worker *w)
     w->extra_due_ms = clock_monotonic_ms() + MAINTENANCE_INTERVAL_MS;
 }
 
-/* One step: opens the fences if necessary, settles a pass, repairs gaps, then runs what is due. *events: number of
- * settled events. */
+/* One step: loads functions that Redis lacks, opens the fences if necessary, settles a pass, repairs gaps, then runs
+ * what is due. *events: number of settled events. */
 static enum status worker_step(struct worker *w, uint64_t *events)
 {
     bool open = false;
     *events = 0;
     metrics_process_beat();
+    functions_when_due(w);
     enum status st = recover_fences(&w->recover, w->settle, &open);
     if (st == ST_OK)
         st = settle_pass(w->settle, events);
@@ -83,6 +101,8 @@ static enum status worker_step(struct worker *w, uint64_t *events)
         st = maintain_when_due(w);
     if (st == ST_OK)
         extra_when_due(w);
+    else
+        w->functions_due_ms = 0;
     return st;
 }
 
@@ -130,6 +150,7 @@ enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
     process_signals_init(); /* signals are delivered only in process_poll, so they never interrupt a batch */
     metrics_process_begin(METRICS_SETTLE);
     log_info("settle worker started", "partitions=%u", w.settle->partition_count);
+    functions_when_due(&w); /* before the pools of a new program start (deploy/commands/setup/units.sh) */
     notify_ready();
     while (!process_stop_requested()) {
         uint64_t events;

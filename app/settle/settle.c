@@ -26,7 +26,8 @@ enum status settle_new(struct stores *stores, struct settle **out)
     s->stores = stores;
     s->partition_count = (uint32_t)stores->config->partitions;
     s->arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    enum status st = s->arena == NULL ? ST_NO_MEMORY : ST_OK;
+    s->shares = shares_new();
+    enum status st = s->arena == NULL || s->shares == NULL ? ST_NO_MEMORY : ST_OK;
     if (st != ST_OK) {
         settle_free(s);
         return st;
@@ -64,6 +65,7 @@ void settle_free(struct settle *s)
         free(s->partitions[i].closed_ids);
     }
     arena_free(s->arena);
+    shares_free(s->shares);
     free(s);
 }
 

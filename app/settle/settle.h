@@ -24,6 +24,7 @@
 #include "live/event.h"
 #include "live/stores.h"
 #include "settle/batch.h"
+#include "settle/shares.h"
 
 enum {
     SETTLE_DB_TIMEOUT_S = 10, /* for connect, read and write; replaces the configured timeout */
@@ -43,6 +44,7 @@ struct settle_partition {
     bool away;             /* its Redis server does not answer or is not confirmed (settle/away.h) */
     bool held_due;         /* publish held shares before the position (settle/held.h): Redis may lack some */
     int64_t retry_ms;      /* monotonic time; stopped until then */
+    int64_t future_due_ms; /* monotonic: a cursor in the future is looked at then (settle/recover_stream.h) */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
     struct live_event_id published; /* the position in Redis */
@@ -59,7 +61,8 @@ struct settle_partition {
 
 struct settle {
     struct stores *stores;
-    struct arena *arena; /* of the current batch */
+    struct arena *arena;   /* of the current batch */
+    struct shares *shares; /* drawn shares of the packets of the last batches */
     uint32_t partition_count;
     bool pass_due;               /* the last pass cut a batch or repaired a stream: run the next one at once */
     bool partitions_match;       /* the tables were made for partition_count partitions (verified) */

@@ -247,6 +247,8 @@ static enum status replay_events(struct replay *k, const struct dead_letter *let
         r->outcome = REPLAY_INCOMPLETE;
         return ST_NOT_FOUND;
     }
+    for (size_t i = 0; st == ST_OK && i < k->rows.event_count; i++)
+        k->rows.events[i].follows = true; /* whether its time is right, the operator has decided */
     return st;
 }
 
@@ -282,7 +284,9 @@ static enum status replay_body(struct db *db, void *ctx)
 enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *r)
 {
     uint64_t closed_id;
-    struct replay k = { .r = r, .w = { .now_ms = r->now_ms, .closed_ids = &closed_id } };
+    struct replay k = { .r = r, .w = { .now_ms = r->now_ms, .shares = shares_new(), .closed_ids = &closed_id } };
+    if (k.w.shares == NULL)
+        return ST_NO_MEMORY;
     k.rows = (struct settle_rows){ .arena = a, .w = &k.w, .drop_settled = true };
     enum status st = db_transaction(db, replay_body, &k);
     crash_point("replay-after-commit");
@@ -295,5 +299,6 @@ enum status settle_replay(struct db *db, struct arena *a, struct settle_replay *
         st = ST_OK;
     }
     buf_free(&k.rows.sql);
+    shares_free(k.w.shares);
     return st == ST_NOT_FOUND ? ST_OK : st;
 }

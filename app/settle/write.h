@@ -9,6 +9,7 @@
 #include "live/event.h"
 #include "settle/batch.h"
 #include "settle/dead_letter.h"
+#include "settle/shares.h"
 
 enum settle_outcome {
     SETTLE_WRITTEN, /* committed: every entry is settled or a dead letter */
@@ -27,6 +28,8 @@ struct settle_write {
     const redisReply *const *entries;  /* of each event: its raw entry, for the content of dead letters */
     enum settle_fault_kind last_fault; /* unless FAULT_NONE: the last entry becomes a dead letter for this reason */
     bool drop_settled;                 /* drop settled grabs in the first try, not only after a duplicate key */
+    int64_t partitions;                /* an event of a packet of another partition is a fault; 0: not checked */
+    struct shares *shares;             /* of the worker */
     int64_t now_ms;
     struct redis *redis; /* the events were read over its connection `connection`; NULL: not from Redis */
     uint64_t connection;

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "user/common_password.h"
+#include "user/password.h"
 #include "web/field_types.h"
 
 static bool is_name_start(char c)
@@ -12,19 +13,19 @@ static bool is_name_start(char c)
 
 struct str username_fold(struct arena *a, struct str typed)
 {
-    struct str narrow;
-    enum status st = utf8_fold_width(a, typed, &narrow);
+    struct str name = typed;
 
-    if (st == ST_NO_MEMORY)
+    if (utf8_fold_pasted(a, typed, &name) == ST_NO_MEMORY)
         return STR_NONE;
-    struct str trimmed = str_trim(st == ST_OK ? narrow : typed);
-    char *folded = arena_cstr(a, trimmed);
+    if (str_skip_prefix(&name, STR("@")))
+        name = str_trim(name);
+    char *folded = arena_cstr(a, name);
     if (folded == NULL)
         return STR_NONE;
     for (char *c = folded; *c != '\0'; c++)
         if (*c >= 'A' && *c <= 'Z')
             *c = (char)(*c - 'A' + 'a');
-    return (struct str){ folded, trimmed.len };
+    return (struct str){ folded, name.len };
 }
 
 bool username_valid(struct str folded)
@@ -58,14 +59,13 @@ static enum status username_read(struct field_input *in)
     enum status st = login_name_read(in);
     if (st != ST_OK || name->len == 0 || username_valid(*name))
         return st;
-    return field_fail_with(in, in->field->malformed, str_trim(in->typed));
+    return field_fail_with(in, in->field->malformed, in->typed);
 }
 
-/* Cuts the next name from *rest, which is valid UTF-8; empty at the end. */
+/* Cuts the next name from *rest, which is folded; empty at the end. */
 static struct str name_cut(struct str *rest)
 {
-    static const struct str marks[] = { STR(" "),  STR(","),  STR("\n"),     STR("\r"), STR("\t"),
-                                        STR("，"), STR("、"), STR("\u3000"), STR(";"),  STR("；") };
+    static const struct str marks[] = { STR(" "), STR(","), STR("、"), STR(";") };
     struct str text = *rest;
     size_t len = 0;
     *rest = STR("");
@@ -128,12 +128,21 @@ static struct str password_owner(const struct field_input *in)
     return typed ? username_fold(in->x->arena, name) : str_or_empty(in->x->visitor.username);
 }
 
+static enum status password_read(struct field_input *in)
+{
+    return in->typed.len == 0 ? field_absent(in) : password_normalize(in->x->arena, in->typed, in->out);
+}
+
 static enum status new_password_read(struct field_input *in)
 {
-    struct str password = in->typed;
-    if (password.len == 0)
+    struct password typed;
+    if (in->typed.len == 0)
         return field_absent(in);
-    enum status st = field_limits(in, (int64_t)utf8_codepoints(password));
+    enum status st = password_normalize(in->x->arena, in->typed, &typed);
+    if (st != ST_OK)
+        return st;
+    struct str password = typed.text;
+    st = field_limits(in, (int64_t)utf8_codepoints(password));
     if (st != ST_OK)
         return st;
     struct str owner = password_owner(in);
@@ -147,11 +156,11 @@ static enum status new_password_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_USERNAME = { username_read };
-const struct field_type FIELD_USERNAMES = { usernames_read };
-const struct field_type FIELD_LOGIN_NAME = { login_name_read };
-const struct field_type FIELD_PASSWORD = { field_text_read };
-const struct field_type FIELD_NEW_PASSWORD = { new_password_read };
+const struct field_type FIELD_USERNAME = { .read = username_read };
+const struct field_type FIELD_USERNAMES = { .read = usernames_read };
+const struct field_type FIELD_LOGIN_NAME = { .read = login_name_read };
+const struct field_type FIELD_PASSWORD = { .read = password_read, .as_typed = true };
+const struct field_type FIELD_NEW_PASSWORD = { .read = new_password_read, .as_typed = true };
 
 /* ---- the table ---- */
 

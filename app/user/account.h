@@ -16,32 +16,33 @@
 #define PASSWORD_CHARACTERS_MIN 8
 #define PASSWORD_CHARACTERS_MAX 128
 
-/* The username as it is stored and looked up: full-width characters (which Chinese input methods produce) become ASCII,
- * blanks around it are removed, A–Z becomes a–z. STR_NONE without memory. */
+/* The username as it is stored and looked up: folded by utf8_fold_pasted, without one leading '@', A–Z as a–z. STR_NONE
+ * without memory. */
 struct str username_fold(struct arena *a, struct str typed);
 /* True when a folded name matches ^[a-z0-9][a-z0-9_.-]{1,31}$. */
 bool username_valid(struct str folded);
 
 /* struct str: a username, folded and valid. */
 extern const struct field_type FIELD_USERNAME;
-/* struct str_list: names separated by blanks, commas or line breaks, each once: usernames folded, what is no username
- * as typed, so that the handler can refuse it together with the names that nobody has. Limits are numbers of names. */
+/* struct str_list: names separated by blanks, line breaks, commas or semicolons, each once: usernames folded, what is
+ * no username as typed, so that the handler can refuse it together with the names that nobody has. Limits are numbers
+ * of names. */
 extern const struct field_type FIELD_USERNAMES;
 /* struct str: any text, folded but not validated. An invalid name then fails like an unknown one, and the login does
  * not reveal whether name or password is wrong. */
 extern const struct field_type FIELD_LOGIN_NAME;
-/* struct str: the text as typed. */
+/* struct password: a password that is compared. */
 extern const struct field_type FIELD_PASSWORD;
-/* struct str: a password that is set, as typed. Limits are in code points. Refused when it is common, or like the
- * service or the username (user/common_password.h): that of the form's field `username`, else the visitor's. No other
- * rules. */
+/* struct str: a password that is set, normalized (password_normalize). Limits are in code points. Refused when it is
+ * common, or like the service or the username (user/common_password.h): that of the form's field `username`, else the
+ * visitor's. No other rules. */
 extern const struct field_type FIELD_NEW_PASSWORD;
 
 /* The form of /register. */
 struct account_form {
     struct str username; /* folded and valid */
     struct str nickname; /* cleaned by utf8_clean */
-    struct str password; /* as typed */
+    struct str password; /* normalized */
     struct str next;     /* a local path, or empty */
 };
 extern const struct field register_fields[];

@@ -3,6 +3,7 @@
 #ifndef HB_USER_ACCOUNT_PAGE_H
 #define HB_USER_ACCOUNT_PAGE_H
 
+#include "user/password.h"
 #include "user/token_store.h"
 #include "web/bearer.h"
 #include "web/exchange.h"
@@ -17,7 +18,7 @@ struct token_form {
     struct str name;
     unsigned scopes; /* bits of enum scope */
     uint32_t days;   /* until the token expires */
-    struct str password;
+    struct password password;
 };
 
 /* Handler of GET /account: 200. JSON: the members of account_model. */

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
-#include "base/secret_key.h"
 #include "io/db_repeat.h"
 #include "user/session_list.h"
 #include "user/store.h"
@@ -17,18 +16,15 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
 /* ---- usernames ---- */
 
-/* A keyed hash, so that names can be tried only with the secret. */
-static void retired_hash(struct str secret, struct str username, uint8_t out[RETIRED_BYTES])
+/* A keyed hash, so that names can be tried only with the key. */
+static void retired_hash(const struct key *key, struct str username, uint8_t out[RETIRED_BYTES])
 {
     static const char purpose[] = "hongbao username v1";
-    uint8_t key[SECRET_KEY_BYTES];
     crypto_generichash_state state;
-    secret_key_derive(secret, key);
-    crypto_generichash_init(&state, key, sizeof key, RETIRED_BYTES);
+    crypto_generichash_init(&state, key->bytes, sizeof key->bytes, RETIRED_BYTES);
     crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);
     crypto_generichash_update(&state, (const unsigned char *)username.ptr, username.len);
     crypto_generichash_final(&state, out, RETIRED_BYTES);
-    sodium_memzero(key, sizeof key);
 }
 
 static struct db_param hash_param(const uint8_t hash[RETIRED_BYTES])
@@ -36,13 +32,16 @@ static struct db_param hash_param(const uint8_t hash[RETIRED_BYTES])
     return DB_BYTES(((struct str){ (const char *)hash, RETIRED_BYTES }));
 }
 
-enum status username_is_retired(struct db *db, struct arena *a, struct str secret, struct str username, bool *retired)
+enum status username_is_retired(struct db *db, struct arena *a, const struct keys *keys, struct str username,
+                                bool *retired)
 {
-    uint8_t hash[RETIRED_BYTES];
+    const struct key_pair pair = keys_pair(keys, KEY_USERNAMES);
+    uint8_t hash[RETIRED_BYTES], before[RETIRED_BYTES];
     struct db_rows rows;
-    retired_hash(secret, username, hash);
-    enum status st = db_query(db, a, &rows, "SELECT 1 FROM username_retired WHERE hash = ? LOCK IN SHARE MODE",
-                              DB_PARAMS(hash_param(hash)));
+    retired_hash(pair.now, username, hash);
+    retired_hash(pair.before != NULL ? pair.before : pair.now, username, before);
+    enum status st = db_query(db, a, &rows, "SELECT 1 FROM username_retired WHERE hash IN (?, ?) LOCK IN SHARE MODE",
+                              DB_PARAMS(hash_param(hash), hash_param(before)));
     *retired = st == ST_OK && rows.count > 0;
     return st;
 }
@@ -93,12 +92,19 @@ enum status deletion_is_begun(struct db *db, struct arena *a, uint64_t user_id, 
     return st;
 }
 
+/* Sessions and tokens. The rows of tokens stay until the end: no copy is made of them any more. */
+static enum status access_end(struct stores *stores, struct arena *a, uint64_t user_id)
+{
+    enum status st = session_list_end_others(stores, a, user_id, STR(""), clock_now_ms());
+    return st == ST_OK ? token_copies_remove(stores->redis, stores->db, a, user_id) : st;
+}
+
 enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user_id, struct str username,
                            struct str hash, bool give_up, enum deletion_result *result)
 {
     struct begin b = { .user_id = user_id, .hash = hash, .give_up = give_up };
     bool begun = true;
-    retired_hash(str_from(stores->config->secret), username, b.retired);
+    retired_hash(keys_get(&stores->config->keys, KEY_USERNAMES), username, b.retired);
     enum status st = db_transaction(stores->db, begin_body, &b);
     if (st == ST_INVALID) {
         *result = DELETION_MONEY_LEFT;
@@ -111,19 +117,12 @@ enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user
         return st;
     crash_point("delete-after-commit");
     /* The settle worker does it again. */
-    if (session_list_end_others(stores, a, user_id, STR(""), clock_now_ms()) != ST_OK)
-        log_warn("sessions not ended, the settle worker will end them", "user_id=%" PRIu64, user_id);
+    if (access_end(stores, a, user_id) != ST_OK)
+        log_warn("sessions or tokens not ended, the settle worker will end them", "user_id=%" PRIu64, user_id);
     return ST_OK;
 }
 
 /* ---- the second step ---- */
-
-/* Sessions and tokens. The rows of tokens stay until the end: no copy is made of them any more. */
-static enum status access_end(struct stores *stores, struct arena *a, uint64_t user_id)
-{
-    enum status st = session_list_end_others(stores, a, user_id, STR(""), clock_now_ms());
-    return st == ST_OK ? token_copies_remove(stores->redis, stores->db, a, user_id) : st;
-}
 
 struct finish {
     uint64_t user_id;

@@ -55,7 +55,8 @@ enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user
 
 /* True when the username was that of a user who is deleted. Call it in the transaction that has inserted a user with
  * this name: the row of the name decides who is first. */
-enum status username_is_retired(struct db *db, struct arena *a, struct str secret, struct str username, bool *retired);
+enum status username_is_retired(struct db *db, struct arena *a, const struct keys *keys, struct str username,
+                                bool *retired);
 
 /* What the worker keeps between passes: the walk of a user with more rows than a pass takes, one user at a time. Begins
  * with zeros; a worker that starts again loses it, and walks from the beginning. */

@@ -11,8 +11,8 @@
 
 struct deletion_form {
     struct str username; /* folded, perhaps not valid */
-    struct str password; /* as typed */
-    struct str give_up;  /* empty: the box is not ticked */
+    struct password password;
+    struct str give_up; /* empty: the box is not ticked */
 };
 
 const struct field deletion_fields[] = {
@@ -97,10 +97,11 @@ static enum step deletion_begun(struct exchange *x)
 }
 
 /* ST_NOT_FOUND: the password is wrong. */
-static enum status password_begin(struct exchange *x, const struct deletion_form *form, enum deletion_result *result)
+static enum status password_begin(struct exchange *x, struct hash_permit *permit, const struct deletion_form *form,
+                                  enum deletion_result *result)
 {
     struct str hash;
-    enum status st = password_confirm(x, form->password, &hash);
+    enum status st = password_confirm(x, permit, &form->password, &hash);
     if (st == ST_OK)
         st = deletion_begin(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.username, hash,
                             form->give_up.len > 0, result);
@@ -114,14 +115,15 @@ static enum status deletion_try(struct exchange *x, const struct deletion_form *
                                 bool *answered)
 {
     struct db *db = x->app->stores.db;
+    struct hash_permit permit = { 0 };
     bool begun = false;
     enum status st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
     if (st != ST_OK || begun)
         return st;
-    *answered = !password_confirm_take(x);
+    *answered = !password_confirm_take(x, &form->password, &permit);
     if (*answered)
         return ST_OK;
-    enum status wrong = password_begin(x, form, result);
+    enum status wrong = password_begin(x, &permit, form, result);
     if (wrong != ST_NOT_FOUND)
         return wrong;
     *result = DELETION_BEGUN;
@@ -131,7 +133,7 @@ static enum status deletion_try(struct exchange *x, const struct deletion_form *
 
 enum step deletion_submit(struct exchange *x)
 {
-    struct deletion_form form = { STR(""), STR(""), STR("") };
+    struct deletion_form form = { .username = STR(""), .give_up = STR("") };
     struct form_errors e;
     enum deletion_result result = DELETION_BEGUN;
     bool answered = false;

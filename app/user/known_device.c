@@ -62,7 +62,7 @@ struct str known_device_number(struct exchange *x, struct str username)
     const char *purpose = purpose_of(x, username);
     uint64_t number;
     if (purpose == NULL || !number_read(number_text, &number) ||
-        !link_key_is(key, str_from(x->app->stores.config->secret), purpose, number) ||
+        !link_key_is(key, keys_get(&x->app->stores.config->keys, KEY_DEVICES), purpose, number) ||
         is_forgotten(x, username, number))
         return STR_NONE;
     return number_text;
@@ -76,8 +76,9 @@ static uint64_t number_new(void)
 static void cookie_give(struct exchange *x, struct str username, uint64_t number)
 {
     const char *purpose = purpose_of(x, username);
-    struct str key =
-        purpose == NULL ? STR_NONE : link_key(x->arena, str_from(x->app->stores.config->secret), purpose, number);
+    struct str key = purpose == NULL
+                         ? STR_NONE
+                         : link_key(x->arena, keys_get(&x->app->stores.config->keys, KEY_DEVICES), purpose, number);
     if (key.ptr != NULL) /* without memory the answer is dropped anyway */
         respond_cookie(x, STR(COOKIE), arena_printf(x->arena, "%016" PRIx64 ".%.*s", number, STR_ARG(key)), YEAR_S);
 }

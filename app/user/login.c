@@ -18,8 +18,8 @@
 
 struct login_form {
     struct str username; /* folded, perhaps not valid */
-    struct str password; /* as typed */
-    struct str next;     /* a local path, or empty */
+    struct password password;
+    struct str next; /* a local path, or empty */
 };
 
 const struct field login_fields[] = {
@@ -48,6 +48,7 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     invitation_model(x, m, next);
     bool expired = form_get(&x->query, "expired", NULL).len > 0;
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
+    value_page_bool(m, &m->root, "no_cookies", form_get(&x->query, "cookie", NULL).len > 0);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
     value_page_text(m, &m->root, "recovery_url", next_url(x->arena, "/login/recovery", next));
 }
@@ -74,15 +75,17 @@ static enum step login_refuse(struct exchange *x, struct str next, const struct 
     return STEP_DONE;
 }
 
-/* Replaces a hash of other costs than today's, because the password is available now. A failure is only logged: the old
- * hash stays valid. */
-static void rehash_when_due(struct exchange *x, const struct user *user, struct str password)
+/* Replaces a hash of other costs than today's, or of a text that was not normalized, because the password is available
+ * now. Without a hash left in the budget it waits for the next login. A failure is only logged: the old hash stays
+ * valid. */
+static void rehash_when_due(struct exchange *x, const struct user *user, struct str password, bool raw,
+                            struct login_limits *taken)
 {
     char hash[PASSWORD_HASH_MAX];
 
-    if (!password_needs_rehash(user->password_hash))
+    if ((!raw && !password_needs_rehash(user->password_hash)) || !hash_budget_try(x, taken->payer, &taken->permit))
         return;
-    enum status st = password_hash(password, hash);
+    enum status st = password_hash(&taken->permit, password, hash);
     if (st == ST_OK)
         st = user_rehash(x->app->stores.db, user->id, user->password_hash, str_from(hash));
     if (st != ST_OK)
@@ -90,17 +93,19 @@ static void rehash_when_due(struct exchange *x, const struct user *user, struct 
 }
 
 /* Finds the user with this name and checks the password. ST_NOT_FOUND: unknown name (then out is empty) or wrong
- * password. Both cost one hash, so the time of the answer does not reveal which of them it is. */
-static enum status user_authenticate(struct exchange *x, struct str username, struct str password, struct user *out)
+ * password. Both cost as many hashes, so the time of the answer does not reveal which of them it is. */
+static enum status user_authenticate(struct exchange *x, struct str username, const struct password *password,
+                                     struct hash_permit *permit, struct user *out, bool *raw)
 {
     enum status st = ST_NOT_FOUND;
 
     *out = (struct user){ 0 };
+    *raw = false;
     if (username_valid(username))
         st = user_find_for_login(x->app->stores.db, x->arena, username, out);
     if (st != ST_OK && st != ST_NOT_FOUND)
         return st;
-    return password_verify(out->password_hash, password);
+    return password_verify_typed(permit, out->password_hash, password, raw);
 }
 
 enum step login_submit(struct exchange *x)
@@ -109,6 +114,7 @@ enum step login_submit(struct exchange *x)
     struct login_limits taken;
     struct form_errors e;
     struct user user = { 0 };
+    bool raw = false; /* the hash is of the text as typed */
 
     enum status st = form_read(x, login_fields, &form, &e);
     if (st == ST_INVALID)
@@ -116,9 +122,9 @@ enum step login_submit(struct exchange *x)
     if (st == ST_OK)
         st = session_store_check(x);
     if (st == ST_OK) {
-        if (!login_limits_take(x, form.username, &taken))
+        if (!login_limits_take(x, form.username, &form.password, &taken))
             return STEP_DONE;
-        st = user_authenticate(x, form.username, form.password, &user);
+        st = user_authenticate(x, form.username, &form.password, &taken.permit, &user, &raw);
         if (st != ST_NOT_FOUND)
             login_limits_give_back(x, &taken);
     }
@@ -133,7 +139,7 @@ enum step login_submit(struct exchange *x)
         return login_refuse(x, form.next, &e);
     }
     if (st == ST_OK) {
-        rehash_when_due(x, &user, form.password);
+        rehash_when_due(x, &user, form.password.text, raw, &taken);
         st = session_start(x, user.id, user.username, user.nickname);
     }
     if (st != ST_OK) {
@@ -142,5 +148,5 @@ enum step login_submit(struct exchange *x)
         return STEP_DONE;
     }
     security_log(x, SECURITY_LOGIN, user.id, NULL);
-    return answer_user(x, 200, &user, path_after_login(form.next));
+    return answer_login(x, 200, &user, form.next);
 }

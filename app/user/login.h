@@ -11,6 +11,7 @@
  * Model, all of it page-only:
  *   form       { username, next }: the typed texts; next is a local path or the empty string
  *   expired    the session ended while the visitor had a form open
+ *   no_cookies the visitor has just logged in or registered, but the browser has not kept the session's cookie
  *   register_url, recovery_url  "/register" and "/login/recovery" with the same next
  *   invitation  the packet that next leads to (user/invitation.h); absent: none
  *   passkey_site  the domain of passkeys; absent where there are none

@@ -1,6 +1,7 @@
 #include "user/pages_internal.h"
 
 #include "web/field_types.h"
+#include "web/origin.h"
 #include "web/respond.h"
 
 static const struct field next_fields[] = { { .name = "next", .type = &FIELD_LOCAL_PATH }, { .name = NULL } };
@@ -23,6 +24,15 @@ struct str next_url(struct arena *a, const char *page, struct str next)
         return str_from(page);
     struct str encoded = form_encode(a, next);
     return encoded.ptr == NULL ? STR_NONE : arena_printf(a, "%s?next=%.*s", page, STR_ARG(encoded));
+}
+
+enum step answer_login(struct exchange *x, int json_status, const struct user *user, struct str next)
+{
+    struct str path = path_after_login(next);
+    struct str checked =
+        arena_printf(x->arena, "/login?cookie=1&next=%.*s", STR_ARG(str_or_empty(form_encode(x->arena, path))));
+    bool check = exchange_param(x, "HTTP_COOKIE").len == 0 && checked.len <= NEXT_BYTES_MAX;
+    return answer_user(x, json_status, user, check ? checked : path);
 }
 
 enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path)

@@ -14,7 +14,10 @@ struct str path_after_login(struct str next);
  * empty. STR_NONE without memory. */
 struct str next_url(struct arena *a, const char *page, struct str next);
 
-/* The answer of register and login. JSON: json_status with {id, username, nickname}. HTML: 303 to path. */
+/* JSON: json_status with {id, username, nickname}. HTML: 303 to path. */
 enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path);
+/* The answer to somebody who is logged in now: answer_user with next, or the home page. A browser that has sent no
+ * cookie is led there by the login page (?cookie=1), which tells its user when the session's cookie was not kept. */
+enum step answer_login(struct exchange *x, int json_status, const struct user *user, struct str next);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/secret_key.h"
 #include "user/passkey_fido.h"
 
 enum {
@@ -83,27 +82,24 @@ bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site
 
 /* ---- challenges ---- */
 
-static void challenge_mac(struct str secret, enum passkey_ceremony ceremony, struct str session,
+static void challenge_mac(const struct key *key, enum passkey_ceremony ceremony, struct str session,
                           const unsigned char bound[BOUND_BYTES], unsigned char mac[MAC_BYTES])
 {
     static const char *const purpose[] = {
         [PASSKEY_REGISTER] = "hongbao passkey register v1", [PASSKEY_LOGIN] = "hongbao passkey login v1"
     };
-    unsigned char key[SECRET_KEY_BYTES];
     crypto_generichash_state state;
 
-    secret_key_derive(secret, key);
-    crypto_generichash_init(&state, key, sizeof key, MAC_BYTES);
+    crypto_generichash_init(&state, key->bytes, sizeof key->bytes, MAC_BYTES);
     crypto_generichash_update(&state, bound, BOUND_BYTES);
     /* with the NUL, so that no purpose and session are those of another pair */
     crypto_generichash_update(&state, (const unsigned char *)purpose[ceremony], strlen(purpose[ceremony]) + 1);
     crypto_generichash_update(&state, (const unsigned char *)session.ptr, session.len);
     crypto_generichash_final(&state, mac, MAC_BYTES);
-    sodium_memzero(key, sizeof key);
 }
 
-struct str passkey_challenge_new(struct arena *a, struct str secret, enum passkey_ceremony ceremony, struct str session,
-                                 int64_t now_ms)
+struct str passkey_challenge_new(struct arena *a, const struct key *key, enum passkey_ceremony ceremony,
+                                 struct str session, int64_t now_ms)
 {
     unsigned char bytes[CHALLENGE_BYTES];
     char text[PASSKEY_CHALLENGE_LEN + 1];
@@ -112,12 +108,12 @@ struct str passkey_challenge_new(struct arena *a, struct str secret, enum passke
     random_bytes(bytes, RANDOM_BYTES);
     for (size_t i = 0; i < TIME_BYTES; i++)
         bytes[RANDOM_BYTES + i] = (unsigned char)(until_ms >> (8 * i));
-    challenge_mac(secret, ceremony, session, bytes, bytes + BOUND_BYTES);
+    challenge_mac(key, ceremony, session, bytes, bytes + BOUND_BYTES);
     sodium_bin2base64(text, sizeof text, bytes, sizeof bytes, BASE64);
     return arena_str(a, (struct str){ text, PASSKEY_CHALLENGE_LEN });
 }
 
-int64_t passkey_challenge_until_ms(struct str secret, enum passkey_ceremony ceremony, struct str session,
+int64_t passkey_challenge_until_ms(const struct key *key, enum passkey_ceremony ceremony, struct str session,
                                    struct str challenge, int64_t now_ms)
 {
     unsigned char bytes[CHALLENGE_BYTES], mac[MAC_BYTES];
@@ -128,7 +124,7 @@ int64_t passkey_challenge_until_ms(struct str secret, enum passkey_ceremony cere
         sodium_base642bin(bytes, sizeof bytes, challenge.ptr, challenge.len, NULL, &len, NULL, BASE64) != 0 ||
         len != sizeof bytes)
         return 0;
-    challenge_mac(secret, ceremony, session, bytes, mac);
+    challenge_mac(key, ceremony, session, bytes, mac);
     if (sodium_memcmp(mac, bytes + BOUND_BYTES, sizeof mac) != 0)
         return 0;
     for (size_t i = 0; i < TIME_BYTES; i++)
@@ -136,20 +132,18 @@ int64_t passkey_challenge_until_ms(struct str secret, enum passkey_ceremony cere
     return (int64_t)until_ms > now_ms ? (int64_t)until_ms : 0;
 }
 
-void passkey_handle_write(struct str secret, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES])
+void passkey_handle_write(const struct key *key, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES])
 {
     static const unsigned char purpose[] = "hongbao passkey user v1";
-    unsigned char key[SECRET_KEY_BYTES], wire[sizeof user_id];
+    unsigned char wire[sizeof user_id];
     crypto_generichash_state state;
 
     for (size_t i = 0; i < sizeof wire; i++)
         wire[i] = (unsigned char)(user_id >> (8 * i));
-    secret_key_derive(secret, key);
-    crypto_generichash_init(&state, key, sizeof key, PASSKEY_HANDLE_BYTES);
+    crypto_generichash_init(&state, key->bytes, sizeof key->bytes, PASSKEY_HANDLE_BYTES);
     crypto_generichash_update(&state, wire, sizeof wire);
     crypto_generichash_update(&state, purpose, sizeof purpose);
     crypto_generichash_final(&state, out, PASSKEY_HANDLE_BYTES);
-    sodium_memzero(key, sizeof key);
 }
 
 /* ---- the checks ---- */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/keys.h"
 #include "base/random.h"
 #include "base/str.h"
 
@@ -49,16 +50,16 @@ enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN };
 
 /* Makes a challenge: PASSKEY_CHALLENGE_LEN characters in the arena; STR_NONE without memory. session: the key of the
  * session that the request presents, or empty. */
-struct str passkey_challenge_new(struct arena *a, struct str secret, enum passkey_ceremony ceremony, struct str session,
-                                 int64_t now_ms);
+struct str passkey_challenge_new(struct arena *a, const struct key *key, enum passkey_ceremony ceremony,
+                                 struct str session, int64_t now_ms);
 /* The time until which a challenge of this service is valid, for this ceremony and session. 0: it is forged, for
  * another ceremony or session, or has expired. */
-int64_t passkey_challenge_until_ms(struct str secret, enum passkey_ceremony ceremony, struct str session,
+int64_t passkey_challenge_until_ms(const struct key *key, enum passkey_ceremony ceremony, struct str session,
                                    struct str challenge, int64_t now_ms);
 
 /* The user handle, which an authenticator stores beside a passkey: a keyed hash of the user's id, so it says nothing
  * about the user. */
-void passkey_handle_write(struct str secret, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES]);
+void passkey_handle_write(const struct key *key, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES]);
 
 /* The first fault of a browser's answer. */
 enum passkey_fault {

@@ -35,7 +35,7 @@ static enum status base64url_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_BASE64URL = { base64url_read };
+const struct field_type FIELD_BASE64URL = { .read = base64url_read };
 
 bool passkey_begin(struct exchange *x, struct passkey_site *site)
 {
@@ -48,15 +48,15 @@ bool passkey_begin(struct exchange *x, struct passkey_site *site)
 
 /* ---- challenges ---- */
 
-static struct str secret_of(const struct exchange *x)
+static const struct key *key_of(const struct exchange *x)
 {
-    return str_from(x->app->stores.config->secret);
+    return keys_get(&x->app->stores.config->keys, KEY_CHALLENGES);
 }
 
 struct str passkey_challenge_give(struct exchange *x, enum passkey_ceremony ceremony)
 {
     struct str challenge =
-        passkey_challenge_new(x->arena, secret_of(x), ceremony, str_or_empty(x->visitor.session_key), x->now_ms);
+        passkey_challenge_new(x->arena, key_of(x), ceremony, str_or_empty(x->visitor.session_key), x->now_ms);
     if (challenge.ptr != NULL)
         respond_cookie(x, STR(COOKIE), challenge, PASSKEY_CHALLENGE_S);
     return challenge;
@@ -64,8 +64,7 @@ struct str passkey_challenge_give(struct exchange *x, enum passkey_ceremony cere
 
 static int64_t until_ms(const struct exchange *x, enum passkey_ceremony ceremony, struct str challenge)
 {
-    return passkey_challenge_until_ms(secret_of(x), ceremony, str_or_empty(x->visitor.session_key), challenge,
-                                      x->now_ms);
+    return passkey_challenge_until_ms(key_of(x), ceremony, str_or_empty(x->visitor.session_key), challenge, x->now_ms);
 }
 
 enum status passkey_challenge_take(struct exchange *x, enum passkey_ceremony ceremony, struct str *challenge)

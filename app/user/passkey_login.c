@@ -124,7 +124,7 @@ enum step passkey_login_submit(struct exchange *x)
         st = owner_log_in(x, &passkey, &user);
     if (st == ST_OK) {
         security_log(x, SECURITY_LOGIN, user.id, "passkey_id=%" PRIu64, passkey.id);
-        return answer_user(x, 200, &user, STR("/"));
+        return answer_login(x, 200, &user, STR(""));
     }
     if (st == ST_INVALID)
         respond_problem(x, &REFUSED);

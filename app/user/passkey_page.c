@@ -120,7 +120,7 @@ static struct str base64_text(struct arena *a, struct str bytes)
 static struct str handle_of(struct exchange *x)
 {
     uint8_t handle[PASSKEY_HANDLE_BYTES];
-    passkey_handle_write(str_from(x->app->stores.config->secret), x->visitor.user_id, handle);
+    passkey_handle_write(keys_get(&x->app->stores.config->keys, KEY_HANDLES), x->visitor.user_id, handle);
     return arena_str(x->arena, (struct str){ (const char *)handle, sizeof handle });
 }
 

@@ -5,10 +5,11 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "io/cpu_yield.h"
 #include "io/metrics.h"
 
-enum { PASSES = 2, MEMORY_BYTES = 19 << 20 };
+enum { PASSES = 2, MEMORY_BYTES = 19 << 20, NORMALIZED_BYTES_MAX = 4096 }; /* composing marks takes quadratic time */
 
 static_assert(crypto_pwhash_STRBYTES <= PASSWORD_HASH_MAX, "a hash has to fit");
 
@@ -27,8 +28,28 @@ static bool hash_pad(struct str hash, char *out)
     return true;
 }
 
-enum status password_hash(struct str password, char *out)
+enum status password_normalize(struct arena *a, struct str typed, struct password *out)
 {
+    *out = (struct password){ typed, STR("") };
+    if (typed.len > NORMALIZED_BYTES_MAX)
+        return ST_OK;
+    enum status st = utf8_opaque(a, typed, &out->text);
+    if (st == ST_NO_MEMORY)
+        return st;
+    if (!str_equal(out->text, typed))
+        out->raw = typed;
+    return ST_OK;
+}
+
+static void permit_use(struct hash_permit *permit)
+{
+    assert(permit->left > 0);
+    permit->left--;
+}
+
+enum status password_hash(struct hash_permit *permit, struct str password, char *out)
+{
+    permit_use(permit);
     metrics_add(METRIC_HASHES, 1);
     cpu_yield_begin();
     int failed =
@@ -37,13 +58,14 @@ enum status password_hash(struct str password, char *out)
     return failed ? ST_NO_MEMORY : ST_OK;
 }
 
-enum status password_verify(struct str hash, struct str password)
+enum status password_verify(struct hash_permit *permit, struct str hash, struct str password)
 {
     char padded[crypto_pwhash_STRBYTES];
     bool hash_usable = hash_pad(hash, padded);
 
     if (!hash_usable)
         (void)hash_pad(str_from(DUMMY_HASH), padded);
+    permit_use(permit);
     metrics_add(METRIC_HASHES, 1);
     cpu_yield_begin();
     errno = 0;
@@ -52,6 +74,17 @@ enum status password_verify(struct str hash, struct str password)
     if (!matches && errno == ENOMEM) /* a mismatch is EINVAL */
         return ST_NO_MEMORY;
     return hash_usable && matches ? ST_OK : ST_NOT_FOUND;
+}
+
+enum status password_verify_typed(struct hash_permit *permit, struct str hash, const struct password *typed, bool *raw)
+{
+    enum status st = password_verify(permit, hash, typed->text);
+    *raw = false;
+    if (st != ST_NOT_FOUND || typed->raw.len == 0)
+        return st;
+    st = password_verify(permit, hash, typed->raw);
+    *raw = st == ST_OK;
+    return st;
 }
 
 bool password_needs_rehash(struct str hash)

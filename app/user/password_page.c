@@ -1,7 +1,7 @@
 #include "user/password_page.h"
 
 #include "user/account.h"
-#include "user/password.h"
+#include "user/hash_budget.h"
 #include "user/password_confirm.h"
 #include "user/session.h"
 #include "user/store.h"
@@ -9,7 +9,8 @@
 #include "web/security_log.h"
 
 struct password_form {
-    struct str old_password, new_password;
+    struct password old_password;
+    struct str new_password;
 };
 
 const struct field password_fields[] = {
@@ -61,14 +62,14 @@ static enum step password_refuse(struct exchange *x, const struct form_errors *e
 
 /* Compares the old password and stores the hash of the new one. ST_NOT_FOUND: the old one is wrong · ST_CONFLICT: it
  * was changed meanwhile · ST_UNKNOWN: the new one may be stored. */
-static enum status password_change(struct exchange *x, const struct password_form *form)
+static enum status password_change(struct exchange *x, struct hash_permit *permit, const struct password_form *form)
 {
     struct str old_hash;
     char hash[PASSWORD_HASH_MAX];
 
-    enum status st = password_confirm(x, form->old_password, &old_hash);
+    enum status st = password_confirm(x, permit, &form->old_password, &old_hash);
     if (st == ST_OK)
-        st = password_hash(form->new_password, hash);
+        st = password_hash(permit, form->new_password, hash);
     return st == ST_OK ? user_password_change(x->app->stores.db, x->arena, x->visitor.user_id, old_hash, str_from(hash))
                        : st;
 }
@@ -89,7 +90,8 @@ static enum step password_done(struct exchange *x)
 
 enum step password_submit(struct exchange *x)
 {
-    struct password_form form = { STR(""), STR("") };
+    struct password_form form = { .new_password = STR("") };
+    struct hash_permit permit = { 0 }; /* for the old password and the new one */
     struct form_errors e;
 
     enum status st = form_read(x, password_fields, &form, &e);
@@ -97,10 +99,11 @@ enum step password_submit(struct exchange *x)
         return password_refuse(x, &e);
     if (st == ST_OK)
         st = session_store_check(x);
-    if (st == ST_OK && !password_confirm_take(x))
+    if (st == ST_OK &&
+        (!password_confirm_take(x, &form.old_password, &permit) || !hash_budget_take(x, HASH_KNOWN, NULL, 0, &permit)))
         return STEP_DONE;
     if (st == ST_OK)
-        st = password_change(x, &form);
+        st = password_change(x, &permit, &form);
     if (st == ST_NOT_FOUND) {
         form_fail(&e, "old_password", "text/password_wrong");
         return password_refuse(x, &e);

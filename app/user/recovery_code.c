@@ -35,15 +35,21 @@ static void chars_write(char *out, size_t count, uint64_t number)
         out[i] = capital((unsigned)(number >> ((count - 1 - i) * BASE32_BITS)) % BASE32_COUNT);
 }
 
+/* A keyed hash of the code for one purpose. STR_NONE without memory. */
+static struct str code_key(struct arena *a, const struct key *key, const char *purpose, struct str username,
+                           uint64_t number)
+{
+    const char *whole = arena_printf(a, "%s %.*s", purpose, STR_ARG(username)).ptr; /* NUL-terminated */
+    return whole == NULL ? STR_NONE : link_key(a, key, whole, number);
+}
+
 /* Completes a code whose slot is set: characters, text and subject. */
-static bool code_complete(struct arena *a, struct str secret, struct str username, uint64_t bits,
+static bool code_complete(struct arena *a, const struct key *key, struct str username, uint64_t bits,
                           struct recovery_code *out)
 {
-    const char *purpose = arena_printf(a, "hongbao recovery code v1 %.*s", STR_ARG(username)).ptr;
-    uint64_t number = (uint64_t)out->slot << RANDOM_BITS | bits, check = 0;
-    if (purpose == NULL) /* else it is NUL-terminated */
-        return false;
-    out->subject = link_key(a, secret, purpose, number);
+    uint64_t check = 0;
+    out->number = (uint64_t)out->slot << RANDOM_BITS | bits;
+    out->subject = code_key(a, key, "hongbao recovery code v1", username, out->number);
     if (out->subject.ptr == NULL)
         return false;
     for (size_t i = 0; i < CHECK_HEX; i++)
@@ -62,12 +68,12 @@ static bool code_complete(struct arena *a, struct str secret, struct str usernam
     return true;
 }
 
-bool recovery_code_make(struct arena *a, struct str secret, struct str username, unsigned slot,
+bool recovery_code_make(struct arena *a, const struct key *key, struct str username, unsigned slot,
                         struct recovery_code *out)
 {
     assert(slot < RECOVERY_CODES);
     *out = (struct recovery_code){ .slot = slot };
-    return code_complete(a, secret, username, random_u64() >> (64 - RANDOM_BITS), out);
+    return code_complete(a, key, username, random_u64() >> (64 - RANDOM_BITS), out);
 }
 
 /* The values of the characters, without hyphens and blanks. False: not RECOVERY_CODE_CHARS of base32. */
@@ -86,7 +92,15 @@ static bool values_read(struct str text, uint8_t values[RECOVERY_CODE_CHARS])
     return count == RECOVERY_CODE_CHARS && values[0] < RECOVERY_CODES;
 }
 
-bool recovery_code_read(struct arena *a, struct str secret, struct str username, struct str typed,
+/* Completes the code with this key. True when the key makes the check that was typed. */
+static bool check_is_of(struct arena *a, const struct key *key, struct str username, uint64_t bits,
+                        const char typed[CHECK_CHARS], struct recovery_code *out)
+{
+    return code_complete(a, key, username, bits, out) &&
+           sodium_memcmp(typed, out->chars + SLOT_CHARS + RANDOM_CHARS, CHECK_CHARS) == 0;
+}
+
+bool recovery_code_read(struct arena *a, struct key_pair keys, struct str username, struct str typed,
                         struct recovery_code *out)
 {
     struct str narrow;
@@ -94,13 +108,25 @@ bool recovery_code_read(struct arena *a, struct str secret, struct str username,
     char check[CHECK_CHARS];
     uint64_t bits = 0;
 
-    if (utf8_fold_width(a, typed, &narrow) != ST_OK || !values_read(narrow, values))
+    if (utf8_fold_pasted(a, typed, &narrow) != ST_OK || !values_read(narrow, values))
         return false;
     for (size_t i = 0; i < RANDOM_CHARS; i++)
         bits = bits << BASE32_BITS | values[SLOT_CHARS + i];
     for (size_t i = 0; i < CHECK_CHARS; i++)
         check[i] = capital(values[SLOT_CHARS + RANDOM_CHARS + i]);
     *out = (struct recovery_code){ .slot = values[0] };
-    return code_complete(a, secret, username, bits, out) &&
-           sodium_memcmp(check, out->chars + SLOT_CHARS + RANDOM_CHARS, CHECK_CHARS) == 0;
+    return check_is_of(a, keys.now, username, bits, check, out) ||
+           (keys.before != NULL && check_is_of(a, keys.before, username, bits, check, out));
+}
+
+struct str recovery_code_hash(struct arena *a, const struct key *key, struct str username,
+                              const struct recovery_code *code)
+{
+    struct str hash = code_key(a, key, "hongbao recovery hash v1", username, code->number);
+    return hash.ptr == NULL ? STR_NONE : arena_printf(a, "k1$%.*s", STR_ARG(hash));
+}
+
+bool recovery_hash_is_slow(struct str hash)
+{
+    return str_starts(hash, STR("$argon2"));
 }

@@ -1,10 +1,11 @@
 /* Recovery codes: one of them logs its owner in without the password, once. No function here accesses a store.
  *
  * Text   D-XXXX-XXXX-XXXX-CCCC: the slot of the code in its user's set, 60 random bits, and a check of 20 bits, in
- *        Crockford's base32 (base/base32.h). The check is a part of a MAC, under the secret of the site, of all the
- *        rest and the username. So a guess, a mistyped code and the code of another user are refused by arithmetic
- *        alone, before anything is hashed or looked up. The check does not replace the hash: it can't be trusted
- *        against somebody who knows the secret. */
+ *        Crockford's base32 (base/base32.h). The check is a part of a MAC, under a key of the site, of all the rest
+ *        and the username. So a guess, a mistyped code and the code of another user are refused by arithmetic
+ *        alone, before anything is looked up.
+ * Stored "k1$" and a keyed hash of the code and the username: 60 random bits need no slow hash. A
+ *        code of the version before is stored as an Argon2id hash of its characters (user/password.h). */
 #ifndef HB_USER_RECOVERY_CODE_H
 #define HB_USER_RECOVERY_CODE_H
 
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/keys.h"
 #include "base/str.h"
 
 enum {
@@ -22,17 +24,23 @@ enum {
 
 struct recovery_code {
     unsigned slot;                         /* below RECOVERY_CODES */
-    char chars[RECOVERY_CODE_CHARS + 1];   /* capitals without hyphens: what is hashed */
+    uint64_t number;                       /* the slot and the random bits */
+    char chars[RECOVERY_CODE_CHARS + 1];   /* capitals without hyphens */
     char text[RECOVERY_CODE_TEXT_LEN + 1]; /* as it is shown */
     struct str subject;                    /* stands for the code in a limit; tells nothing about it. In the arena */
 };
 
 /* Makes a random code of the slot for the user with this username. False: no memory. */
-bool recovery_code_make(struct arena *a, struct str secret, struct str username, unsigned slot,
+bool recovery_code_make(struct arena *a, const struct key *key, struct str username, unsigned slot,
                         struct recovery_code *out);
 /* Reads what was typed: in any case and width, O for 0 and I or L for 1, hyphens and blanks anywhere or left out.
  * False: it is no code that this site has made for this username, or there is no memory. */
-bool recovery_code_read(struct arena *a, struct str secret, struct str username, struct str typed,
+bool recovery_code_read(struct arena *a, struct key_pair keys, struct str username, struct str typed,
                         struct recovery_code *out);
+/* The hash that is stored, in the arena. STR_NONE without memory. */
+struct str recovery_code_hash(struct arena *a, const struct key *key, struct str username,
+                              const struct recovery_code *code);
+/* True for a stored hash of the version before, which password_verify compares. */
+bool recovery_hash_is_slow(struct str hash);
 
 #endif

@@ -1,22 +1,23 @@
 #include "user/recovery_login.h"
 
+#include <sodium.h>
+
 #include "base/clock.h"
 #include "user/account.h"
+#include "user/hash_budget.h"
 #include "user/known_device.h"
 #include "user/pages_internal.h"
-#include "user/password.h"
 #include "user/recovery_store.h"
 #include "user/session.h"
 #include "user/session_list.h"
 #include "web/field_types.h"
-#include "web/limits.h"
 #include "web/respond.h"
 #include "web/security_log.h"
 
 struct recovery_login_form {
     struct str username;     /* folded, perhaps not valid */
     struct str code;         /* as typed */
-    struct str new_password; /* as typed, or empty */
+    struct str new_password; /* normalized, or empty */
     struct str next;         /* a local path, or empty */
 };
 
@@ -27,7 +28,7 @@ const struct field recovery_login_fields[] = {
       .required = true,
       .missing = "text/username_missing" },
     { .name = "code",
-      .type = &FIELD_PASSWORD,
+      .type = &FIELD_TEXT,
       .member = offsetof(struct recovery_login_form, code),
       .required = true,
       .missing = "text/recovery_code_missing" },
@@ -82,36 +83,59 @@ static enum step login_refuse(struct exchange *x, struct str next, const struct 
     return STEP_DONE;
 }
 
-/* Takes the limits of a try. False: answered. */
-static bool try_take(struct exchange *x, const struct recovery_code *code, bool made_here)
+/* A try to log in with a code. */
+struct code_try {
+    struct recovery_login_form form;
+    struct recovery_code code;
+    bool made_here; /* the site has made the code for this username */
+    struct hash_permit permit;
+    struct user user;
+    struct str hash; /* as stored; empty: there is none */
+};
+
+/* Takes the limits of a try, and the hash of a new password. False: answered. */
+static bool try_take(struct exchange *x, struct code_try *t)
 {
     static const struct limit_use guess[] = { { .limit = LIMIT_RECOVERY_ADDRESS },
                                               { .limit = LIMIT_RECOVERY_NETWORK } };
+    const struct limit_use use = { LIMIT_RECOVERY_CODE, t->code.subject };
 
-    if (made_here)
-        return limits_take(x, &(struct limit_use){ LIMIT_RECOVERY_CODE, code->subject }, 1);
-    return limits_take(x, guess, sizeof guess / sizeof guess[0]);
+    if (!t->made_here)
+        return limits_take(x, guess, sizeof guess / sizeof guess[0]);
+    return t->form.new_password.len > 0 ? hash_budget_take(x, HASH_KNOWN, &use, 1, &t->permit)
+                                        : limits_take(x, &use, 1);
 }
 
-/* Finds the user and compares the code, which costs one hash whether or not there is one. ST_NOT_FOUND: wrong. */
-static enum status code_check(struct exchange *x, struct str username, const struct recovery_code *code,
-                              struct user *user, struct str *hash)
+/* Finds the user and compares the code. ST_NOT_FOUND: wrong. *answered: it needs a slow hash, and the budget has none
+ * left. */
+static enum status code_check(struct exchange *x, struct code_try *t, bool *answered)
 {
-    *hash = STR("");
-    enum status st = recovery_code_find(x->app->stores.db, x->arena, username, code->slot, user, hash);
-    if (st != ST_OK && st != ST_NOT_FOUND)
+    enum status st =
+        recovery_code_find(x->app->stores.db, x->arena, t->form.username, t->code.slot, &t->user, &t->hash);
+    if (st != ST_OK)
         return status_idempotent(st);
-    return password_verify(str_or_empty(*hash), str_from(code->chars));
+    if (recovery_hash_is_slow(str_or_empty(t->hash))) {
+        *answered = !hash_budget_take(x, HASH_KNOWN, NULL, 0, &t->permit);
+        return *answered ? ST_UNAVAILABLE : password_verify(&t->permit, t->hash, str_from(t->code.chars));
+    }
+    struct str hash = recovery_code_hash(x->arena, keys_get(&x->app->stores.config->keys, KEY_RECOVERY_HASH),
+                                         t->form.username, &t->code);
+    if (hash.ptr == NULL)
+        return ST_NO_MEMORY;
+    return hash.len == t->hash.len && sodium_memcmp(hash.ptr, t->hash.ptr, hash.len) == 0 ? ST_OK : ST_NOT_FOUND;
 }
 
 /* Uses the code up. ST_NOT_FOUND: another login was faster. */
-static enum status code_use(struct exchange *x, const struct recovery_login_form *form, const struct user *user,
-                            unsigned slot, struct str hash)
+static enum status code_use(struct exchange *x, struct code_try *t)
 {
     char new_hash[PASSWORD_HASH_MAX] = "";
-    enum status st = form->new_password.len > 0 ? password_hash(form->new_password, new_hash) : ST_OK;
+    enum status st = ST_OK;
 
-    return st != ST_OK ? st : recovery_code_use(x->app->stores.db, x->arena, user->id, slot, hash, str_from(new_hash));
+    if (t->form.new_password.len > 0)
+        st = password_hash(&t->permit, t->form.new_password, new_hash);
+    return st != ST_OK
+               ? st
+               : recovery_code_use(x->app->stores.db, x->arena, t->user.id, t->code.slot, t->hash, str_from(new_hash));
 }
 
 /* The code is used up: starts the session, and ends all others when there is a new password. */
@@ -136,43 +160,43 @@ static enum step login_done(struct exchange *x, const struct recovery_login_form
         respond_problem(x, &OTHERS_UNKNOWN);
         return STEP_DONE;
     }
-    return answer_user(x, 200, user, form->next.len > 0 ? form->next : STR("/"));
+    return answer_login(x, 200, user, form->next);
 }
 
 enum step recovery_login_submit(struct exchange *x)
 {
-    struct recovery_login_form form = { 0 };
-    struct recovery_code code = { 0 };
+    struct code_try t = { .hash = STR("") };
     struct form_errors e;
-    struct user user = { 0 };
-    struct str hash;
+    bool answered = false;
 
-    enum status st = form_read(x, recovery_login_fields, &form, &e);
+    enum status st = form_read(x, recovery_login_fields, &t.form, &e);
     if (st == ST_INVALID)
-        return login_refuse(x, form.next, &e);
+        return login_refuse(x, t.form.next, &e);
     if (st == ST_OK)
         st = session_store_check(x);
     if (st == ST_OK) {
-        bool made_here =
-            username_valid(form.username) &&
-            recovery_code_read(x->arena, str_from(x->app->stores.config->secret), form.username, form.code, &code);
-        if (!try_take(x, &code, made_here))
+        t.made_here = username_valid(t.form.username) &&
+                      recovery_code_read(x->arena, keys_pair(&x->app->stores.config->keys, KEY_RECOVERY_CODE),
+                                         t.form.username, t.form.code, &t.code);
+        if (!try_take(x, &t))
             return STEP_DONE;
-        st = made_here ? code_check(x, form.username, &code, &user, &hash) : ST_NOT_FOUND;
+        st = t.made_here ? code_check(x, &t, &answered) : ST_NOT_FOUND;
     }
-    if (st == ST_OK && user.disabled) {
-        security_log(x, SECURITY_LOGIN_REFUSED, user.id, "reason=disabled");
+    if (answered)
+        return STEP_DONE;
+    if (st == ST_OK && t.user.disabled) {
+        security_log(x, SECURITY_LOGIN_REFUSED, t.user.id, "reason=disabled");
         form_fail(&e, "username", "text/account_disabled");
-        return login_refuse(x, form.next, &e);
+        return login_refuse(x, t.form.next, &e);
     }
     if (st == ST_OK)
-        st = code_use(x, &form, &user, code.slot, hash);
+        st = code_use(x, &t);
     if (st == ST_OK)
-        return login_done(x, &form, &user, code.slot);
+        return login_done(x, &t.form, &t.user, t.code.slot);
     if (st == ST_NOT_FOUND) {
-        security_log(x, SECURITY_LOGIN_REFUSED, user.id, "reason=recovery");
+        security_log(x, SECURITY_LOGIN_REFUSED, t.user.id, "reason=recovery");
         form_fail(&e, "code", "text/recovery_wrong");
-        return login_refuse(x, form.next, &e);
+        return login_refuse(x, t.form.next, &e);
     }
     if (st == ST_UNKNOWN)
         respond_problem(x, &USE_UNKNOWN);

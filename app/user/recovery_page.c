@@ -1,6 +1,5 @@
 #include "user/recovery_page.h"
 
-#include "user/password.h"
 #include "user/password_confirm.h"
 #include "user/recovery_store.h"
 #include "web/limits.h"
@@ -56,16 +55,14 @@ static enum step recovery_refuse(struct exchange *x, const struct form_errors *e
 /* Makes the codes and stores their hashes. codes: RECOVERY_CODES. ST_UNKNOWN: perhaps they are stored. */
 static enum status codes_make(struct exchange *x, struct recovery_code *codes)
 {
-    struct str secret = str_from(x->app->stores.config->secret), hashes[RECOVERY_CODES];
-    char hash[PASSWORD_HASH_MAX];
+    const struct keys *keys = &x->app->stores.config->keys;
+    struct str hashes[RECOVERY_CODES];
 
     for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
-        if (!recovery_code_make(x->arena, secret, x->visitor.username, slot, &codes[slot]))
+        if (!recovery_code_make(x->arena, keys_get(keys, KEY_RECOVERY_CODE), x->visitor.username, slot, &codes[slot]))
             return ST_NO_MEMORY;
-        enum status st = password_hash(str_from(codes[slot].chars), hash);
-        if (st != ST_OK)
-            return st;
-        hashes[slot] = arena_str(x->arena, str_from(hash));
+        hashes[slot] =
+            recovery_code_hash(x->arena, keys_get(keys, KEY_RECOVERY_HASH), x->visitor.username, &codes[slot]);
         if (hashes[slot].ptr == NULL)
             return ST_NO_MEMORY;
     }

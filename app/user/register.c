@@ -1,9 +1,9 @@
 #include "user/register.h"
 
 #include "user/account.h"
+#include "user/hash_budget.h"
 #include "user/invitation.h"
 #include "user/pages_internal.h"
-#include "user/password.h"
 #include "user/session.h"
 #include "user/store.h"
 #include "web/respond.h"
@@ -65,6 +65,7 @@ static enum step register_refuse_taken(struct exchange *x, struct str next, stru
 enum step register_submit(struct exchange *x)
 {
     struct account_form account = { 0 };
+    struct hash_permit permit = { 0 };
     struct form_errors e;
     char hash[PASSWORD_HASH_MAX];
 
@@ -75,15 +76,17 @@ enum step register_submit(struct exchange *x)
         st = register_precheck(x, account.username);
     if (st == ST_EXISTS)
         return register_refuse_taken(x, account.next, &e);
+    if (st == ST_OK && !hash_budget_take(x, HASH_STRANGER, NULL, 0, &permit))
+        return STEP_DONE;
     if (st == ST_OK)
-        st = password_hash(account.password, hash);
+        st = password_hash(&permit, account.password, hash);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
 
     struct user user = { .username = account.username, .nickname = account.nickname, .password_hash = str_from(hash) };
-    st = user_insert(x->app->stores.db, x->arena, str_from(x->app->stores.config->secret), &user, x->now_ms);
+    st = user_insert(x->app->stores.db, x->arena, &x->app->stores.config->keys, &user, x->now_ms);
     if (st == ST_EXISTS)
         return register_refuse_taken(x, account.next, &e);
     if (st == ST_UNKNOWN) {
@@ -100,5 +103,5 @@ enum step register_submit(struct exchange *x)
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)
         return answer_user(x, 201, &user, next_url(x->arena, "/login", next));
-    return answer_user(x, 201, &user, path_after_login(next));
+    return answer_login(x, 201, &user, next);
 }

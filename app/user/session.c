@@ -15,7 +15,9 @@
 #include "user/device.h"
 #include "user/known_device.h"
 #include "user/session_list.h"
+#include "user/store.h"
 #include "web/respond.h"
+#include "web/router.h"
 
 #define SESSION_COOKIE "sid"
 #define LISTED         "v2,"
@@ -85,8 +87,15 @@ static int64_t age_ms(int64_t since_ms, int64_t now_ms)
     return now_ms > since_ms ? now_ms - since_ms : 0;
 }
 
+bool session_is_in_future(const struct session *s, int64_t now_ms)
+{
+    return s->created_ms > now_ms + CLOCKS_DIFFER_MS || s->seen_ms > now_ms + CLOCKS_DIFFER_MS;
+}
+
 int64_t session_ttl_ms(const struct config *config, const struct session *s, int64_t now_ms)
 {
+    if (session_is_in_future(s, now_ms))
+        return 0;
     int64_t idle_ms = config->session_idle_s * 1000;
     int64_t left_ms = config->session_absolute_s * 1000 - age_ms(s->created_ms, now_ms);
 
@@ -155,15 +164,69 @@ static bool handed_over(const struct exchange *x, const struct session *s)
            age_ms(s->seen_ms, x->now_ms) >= x->app->stores.config->session_idle_s * 1000 / 2;
 }
 
+/* The user may have sessions, as the row in MySQL says. Who can write sessions in Redis can't make one of a user who is
+ * disabled or deleted last. ST_UNAVAILABLE: MySQL does not answer. */
+static enum status user_confirm(struct exchange *x, uint64_t user_id, bool *may)
+{
+    struct user *users;
+    size_t count;
+    enum status st = users_find_by_ids(x->app->stores.db, x->arena, &user_id, 1, &users, &count);
+    *may = st == ST_OK && count == 1 && !users[0].disabled;
+    return st;
+}
+
+/* Ends a session that its user, or the list of the user, does not explain. */
+static enum status session_refuse(struct exchange *x, const struct session *s, const char *why)
+{
+    log_warn("session refused", "user_id=%" PRIu64 " why=\"%s\"", s->user_id, why);
+    enum status st = session_list_end_key(&x->app->stores, x->arena, s->user_id, x->visitor.session_key);
+    return st == ST_OK || st == ST_UNKNOWN ? st : ST_UNAVAILABLE;
+}
+
 /* Enters a session of the version before into its list. *ended: its user had ended it. */
 static enum status session_adopt(struct exchange *x, struct session *s, bool *ended)
 {
     const struct stores *stores = &x->app->stores;
-    enum status st = session_list_adopt(stores, x->arena, x->visitor.session_key, s, x->now_ms);
+    bool may;
+    enum status st = user_confirm(x, s->user_id, &may);
+    if (st != ST_OK)
+        return ST_UNAVAILABLE;
+    *ended = !may;
+    if (!may)
+        return session_refuse(x, s, "disabled or deleted");
+    st = session_list_adopt(stores, x->arena, x->visitor.session_key, s, x->now_ms);
 
     *ended = st == ST_NOT_FOUND;
     s->listed = true;
     return st == ST_OK || *ended ? ST_OK : st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
+}
+
+enum confirmed { SESSION_RENEW, SESSION_KEEP, SESSION_ENDED };
+
+/* Before it is renewed a session must be in the list of its user, and the user's row must allow it. One that is not in
+ * the list was forgotten there, or planted: no list would show or end it, so it ends here. While MySQL does not answer
+ * the session is served, but not renewed. */
+static enum status session_confirm(struct exchange *x, const struct session *s, enum confirmed *out)
+{
+    bool has, may;
+    enum status st = session_list_keep(&x->app->stores, x->arena, s->user_id, x->visitor.session_key, &has);
+
+    *out = SESSION_ENDED;
+    if (st != ST_OK)
+        return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
+    if (!has)
+        return session_refuse(x, s, "not in the list of its user");
+    st = user_confirm(x, s->user_id, &may);
+    if (st == ST_OK && !may)
+        return session_refuse(x, s, "disabled or deleted");
+    *out = st == ST_OK ? SESSION_RENEW : SESSION_KEEP;
+    return ST_OK;
+}
+
+/* True for the routes that start and end sessions. Everybody must be able to use them. */
+static bool is_about_login(const struct route *route)
+{
+    return (route->needs & NEED_USER) != NEED_USER && (route->needs & NO_TOKEN) != 0;
 }
 
 enum status session_visitor_read(struct exchange *x)
@@ -180,6 +243,12 @@ enum status session_visitor_read(struct exchange *x)
         log_error("session value malformed", "bytes=%zu", value.len);
         return ST_OK;
     }
+    if (session_is_in_future(&s, x->now_ms)) {
+        if (x->route != NULL && is_about_login(x->route))
+            return ST_OK; /* a guest, who may log in again or out */
+        log_warn("session refused", "user_id=%" PRIu64 " why=\"in the future; do the clocks agree?\"", s.user_id);
+        return ST_UNAVAILABLE;
+    }
     if (session_ttl_ms(x->app->stores.config, &s, x->now_ms) == 0)
         return ST_OK;
     if (!s.listed && x->app->stores.db != NULL) {
@@ -190,10 +259,16 @@ enum status session_visitor_read(struct exchange *x)
     }
     if (handed_over(x, &s))
         return ST_NOT_FOUND;
+    enum confirmed confirmed = SESSION_KEEP;
+    if (x->app->stores.db != NULL && session_refresh_due(x->app->stores.config, &s, x->now_ms)) {
+        enum status st = session_confirm(x, &s, &confirmed);
+        if (st != ST_OK || confirmed == SESSION_ENDED)
+            return st;
+    }
     x->visitor.user_id = s.user_id;
     x->visitor.username = s.username; /* slices of the reply, which is freed with the request */
     x->visitor.nickname = s.nickname;
-    if (x->app->stores.db != NULL && session_refresh_due(x->app->stores.config, &s, x->now_ms))
+    if (confirmed == SESSION_RENEW)
         session_renew(x, &s);
     return ST_OK;
 }

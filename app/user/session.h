@@ -49,7 +49,11 @@ void session_key_write(struct str token, char *out);
 struct str session_value_text(struct arena *a, const struct session *s);
 /* Parses and validates a stored value; the texts are slices of it. False: malformed. */
 bool session_value_read(struct str value, struct session *out);
-/* The session's remaining time to live from now_ms, when there is no further visit. 0: one of its lifetimes is over. */
+/* True when its times are more than CLOCKS_DIFFER_MS in the future: this clock is wrong, or no clock of the site has
+ * written them. */
+bool session_is_in_future(const struct session *s, int64_t now_ms);
+/* The session's remaining time to live from now_ms, when there is no further visit. 0: one of its lifetimes is over, or
+ * it is in the future. */
 int64_t session_ttl_ms(const struct config *config, const struct session *s, int64_t now_ms);
 /* True when seen_ms is old enough to be renewed. */
 bool session_refresh_due(const struct config *config, const struct session *s, int64_t now_ms);
@@ -60,8 +64,11 @@ bool session_refresh_due(const struct config *config, const struct session *s, i
  * it returns true, and session_visitor_read then returns the error. */
 bool session_visitor_queue(struct exchange *x);
 /* Reads the reply into x->visitor and queues the renewal when it is due. A process with MySQL enters a session of the
- * version before into its list, which blocks. ST_OK: logged in or not · ST_NOT_FOUND: the page pool has to enter or
- * renew the session first · ST_UNAVAILABLE or ST_UNKNOWN: Redis did not answer, or there was no memory. */
+ * version before into its list, and ends one that is due and is not in the list of its user, or whose user is disabled
+ * or deleted; all of these block. ST_OK: logged in or not · ST_NOT_FOUND: the page pool has to enter or renew the
+ * session first · ST_UNAVAILABLE or ST_UNKNOWN: Redis did not answer, or there was no memory; for a session of the
+ * version before also MySQL. ST_UNAVAILABLE also for a session in the future: it is not believed, but not lost either,
+ * because the clock of this process may be wrong. */
 enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */

@@ -3,13 +3,14 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/redis_reply.h"
 
-#define LIST_PREFIX "hb:sessions:"
-#define ENDED       STR("ended")
+#define ENDED STR("ended")
 
 enum {
     KEY_PREFIX_LEN = SESSION_KEY_LEN - 64,
@@ -76,7 +77,12 @@ struct list {
 
 static struct str list_key(struct arena *a, uint64_t user_id)
 {
-    return arena_printf(a, LIST_PREFIX "%" PRIu64, user_id);
+    return arena_printf(a, SESSION_LIST_PREFIX "%" PRIu64, user_id);
+}
+
+static struct str list_ttl(const struct stores *stores, struct arena *a)
+{
+    return arena_printf(a, "%" PRId64, stores->config->session_absolute_s * 1000);
 }
 
 /* The field of a session in its list. */
@@ -218,14 +224,17 @@ static struct str entry_text(struct arena *a, const struct session *s, struct st
     return arena_printf(a, "%" PRId64 ",%.*s", s->created_ms, STR_ARG(device));
 }
 
-void session_list_queue(const struct stores *stores, struct arena *a, struct redis_call *call, struct str key,
+void session_list_queue(const struct stores *stores, struct arena *a, struct redis_call calls[2], struct str key,
                         const struct session *s)
 {
-    const struct str words[] = { STR("HSET"), list_key(a, s->user_id), field_of(key), entry_text(a, s, STR("")) };
-    if (words[1].ptr == NULL || words[3].ptr == NULL)
-        call->status = ST_NO_MEMORY;
-    else
-        redis_queue(stores->redis, call, words, ARRAY_LEN(words));
+    const struct str list = list_key(a, s->user_id), entry = entry_text(a, s, STR("")), ttl = list_ttl(stores, a);
+    const struct str set[] = { STR("HSET"), list, field_of(key), entry }, expire[] = { STR("PEXPIRE"), list, ttl };
+    if (arena_failed(a)) {
+        calls[0].status = ST_NO_MEMORY;
+        return;
+    }
+    redis_queue(stores->redis, &calls[0], set, ARRAY_LEN(set));
+    redis_queue(stores->redis, &calls[1], expire, ARRAY_LEN(expire));
 }
 
 /* A session that is entered into the list of its user. */
@@ -248,20 +257,25 @@ static enum status enter(const struct stores *stores, struct arena *a, const str
     struct str entry = entry_text(a, &listed, in->device);
     struct str value = session_value_text(a, &listed);
     struct str ttl = arena_printf(a, "%" PRId64, session_ttl_ms(stores->config, &listed, in->now_ms));
-    struct str list_ttl = arena_printf(a, "%" PRId64, stores->config->session_absolute_s * 1000);
-    enum status st = batch_begin(&b, stores->redis, a, 4);
+    struct str lasting = list_ttl(stores, a);
+    const struct str listing[] = { STR("HSET"), list->key, field_of(in->key), entry };
+    enum status st = batch_begin(&b, stores->redis, a, 2);
     if (st != ST_OK || arena_failed(a))
         return ST_NO_MEMORY;
-    BATCH_ADD(&b, STR("HSET"), list->key, field_of(in->key), entry);
-    BATCH_ADD(&b, STR("PEXPIRE"), list->key, list_ttl);
+    /* First, and confirmed: in a cluster the list is on another server than the session, and either may be lost. An
+     * entry without a session is removed later; a session without an entry would look planted. */
+    redis_queue_confirmed(b.redis, &b.calls[b.count++], listing, ARRAY_LEN(listing));
+    BATCH_ADD(&b, STR("PEXPIRE"), list->key, lasting);
+    st = batch_finish(&b);
+    if (st != ST_OK)
+        return st;
     BATCH_ADD(&b, STR("SET"), in->key, value, in->condition, STR("PX"), ttl);
     st = batch_run(&b);
-    *stored = st == ST_OK && !redis_reply_is_nil(b.calls[2].reply);
+    *stored = st == ST_OK && !redis_reply_is_nil(b.calls[0].reply);
     batch_end(&b);
     if (st != ST_OK)
         return st;
-    /* In a round of its own: in a cluster the list is on another server than the session. Whoever ends all sessions
-     * after this read finds this one in the list, and it is stored. */
+    /* An end of all sessions that begins after this read finds the session in the list, and the session is stored. */
     BATCH_ADD(&b, STR("HGETALL"), list->key);
     st = batch_run(&b);
     if (st == ST_OK)
@@ -325,6 +339,26 @@ enum status session_list_adopt(const struct stores *stores, struct arena *a, str
 
 /* ---- reading and ending ---- */
 
+enum status session_list_keep(const struct stores *stores, struct arena *a, uint64_t user_id, struct str key, bool *has)
+{
+    struct batch b;
+    int64_t found = 0;
+    const struct str list = list_key(a, user_id);
+    const struct str ttl = list_ttl(stores, a);
+    enum status st = arena_failed(a) ? ST_NO_MEMORY : batch_begin(&b, stores->redis, a, 2);
+    *has = false;
+    if (st != ST_OK)
+        return st;
+    BATCH_ADD(&b, STR("HEXISTS"), list, field_of(key));
+    BATCH_ADD(&b, STR("PEXPIRE"), list, ttl);
+    st = batch_run(&b);
+    if (st == ST_OK && !redis_reply_i64(b.calls[0].reply, &found))
+        st = ST_UNAVAILABLE;
+    batch_end(&b);
+    *has = found == 1;
+    return st;
+}
+
 enum status session_list_read(const struct stores *stores, struct arena *a, uint64_t user_id, int64_t now_ms,
                               struct session_entry **out, size_t *count)
 {
@@ -357,13 +391,21 @@ enum status session_list_end(const struct stores *stores, struct arena *a, uint6
     return st == ST_OK ? ST_NOT_FOUND : st;
 }
 
+/* Waits until this millisecond is over; not for a clock that stands still or was set back. */
+static void millisecond_end(int64_t ms)
+{
+    const struct timespec pause = { .tv_nsec = 200000 };
+    for (int i = 0; i < 10 && clock_now_ms() == ms; i++)
+        (void)nanosleep(&pause, NULL);
+}
+
 enum status session_list_end_others(const struct stores *stores, struct arena *a, uint64_t user_id, struct str keep,
                                     int64_t now_ms)
 {
     struct batch b;
     struct list list = { .key = list_key(a, user_id) };
     struct str now = arena_printf(a, "%" PRId64, now_ms);
-    struct str ttl = arena_printf(a, "%" PRId64, stores->config->session_absolute_s * 1000);
+    struct str ttl = list_ttl(stores, a);
     size_t others = 0;
     enum status st = batch_begin(&b, stores->redis, a, 3);
     if (st != ST_OK || arena_failed(a))
@@ -380,7 +422,9 @@ enum status session_list_end_others(const struct stores *stores, struct arena *a
     for (size_t i = 0; i < list.count; i++)
         if (!str_equal(list.entries[i].key, keep))
             list.entries[others++] = list.entries[i];
-    return entries_end(stores->redis, a, &list, list.entries, others);
+    st = entries_end(stores->redis, a, &list, list.entries, others);
+    millisecond_end(now_ms);
+    return st;
 }
 
 enum status session_list_rename(const struct stores *stores, struct arena *a, uint64_t user_id, struct str nickname)

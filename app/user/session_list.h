@@ -3,7 +3,7 @@
  * Key    hb:sessions:<user id>
  * Field  the hex part of a session's key  →  created_ms,device
  * Field  ended  →  ms: all sessions that were started up to then have ended, except those that the list still has
- * TTL    session_absolute_s, again from each start of a session, so no session outlives its list
+ * TTL    session_absolute_s, again from each start and renewal of a session, so no session outlives its list
  *
  * A session is entered first and stored then, so every stored session is in its list; an entry without a session is
  * ignored, and removed by the next reader when it is a minute old. A process that ends sessions writes `ended` before
@@ -26,7 +26,9 @@
 #include "live/stores.h"
 #include "user/session.h"
 
-#define SESSION_ID_LEN 16 /* characters of the hex part: enough to tell a user's sessions apart, not to guess a key */
+#define SESSION_LIST_PREFIX "hb:sessions:"
+/* Characters of the hex part: enough to tell a user's sessions apart, not to guess a key. */
+#define SESSION_ID_LEN 16
 
 struct session_entry {
     struct str key;    /* of the session, in Redis */
@@ -42,13 +44,16 @@ struct session_entry {
  * sessions_max, the oldest end. ST_CONFLICT: the sessions of the user were ended meanwhile, and this one with them. */
 enum status session_list_start(const struct stores *stores, struct arena *a, struct str key, const struct session *s,
                                struct str device, int64_t now_ms);
-/* Queues the entry of a session that is stored behind it, for `hongbao demo`, which starts many at once. *call: the
+/* Queues the entry of a session that is stored behind it, for `hongbao demo`, which starts many at once. calls: the
  * caller's, until the round is over. */
-void session_list_queue(const struct stores *stores, struct arena *a, struct redis_call *call, struct str key,
+void session_list_queue(const struct stores *stores, struct arena *a, struct redis_call calls[2], struct str key,
                         const struct session *s);
 /* Enters a session of the version before and stores it anew. ST_NOT_FOUND: it has ended. */
 enum status session_list_adopt(const struct stores *stores, struct arena *a, struct str key, const struct session *s,
                                int64_t now_ms);
+/* *has: whether the session of this key is in the user's list. The list gets its time to live again. */
+enum status session_list_keep(const struct stores *stores, struct arena *a, uint64_t user_id, struct str key,
+                              bool *has);
 /* The user's sessions, the one that was used last first. */
 enum status session_list_read(const struct stores *stores, struct arena *a, uint64_t user_id, int64_t now_ms,
                               struct session_entry **out, size_t *count);
@@ -57,7 +62,8 @@ enum status session_list_end_key(const struct stores *stores, struct arena *a, u
 /* Ends the session of this id. ST_NOT_FOUND: the user has no such session. */
 enum status session_list_end(const struct stores *stores, struct arena *a, uint64_t user_id, struct str id);
 /* Ends all sessions of the user except that of the key `keep` (empty: all), also those that are being started. now_ms:
- * read after the change that makes them end. */
+ * read after the change that makes them end. Returns in a later millisecond, so that a login that comes next is newer.
+ */
 enum status session_list_end_others(const struct stores *stores, struct arena *a, uint64_t user_id, struct str keep,
                                     int64_t now_ms);
 /* Writes the new nickname into all sessions of the user. */

@@ -5,7 +5,7 @@
 
 struct insert_run {
     struct arena *arena;
-    struct str secret;
+    const struct keys *keys;
     struct user *user;
     int64_t now_ms;
 };
@@ -22,15 +22,15 @@ static enum status insert_body(struct db *db, void *ctx)
                           u->password_hash.ptr != NULL ? DB_TEXT(u->password_hash) : DB_NULL, DB_I64(in->now_ms)));
     u->id = st == ST_OK ? db_last_id(db) : 0;
     if (st == ST_OK)
-        st = username_is_retired(db, in->arena, in->secret, u->username, &retired);
+        st = username_is_retired(db, in->arena, in->keys, u->username, &retired);
     if (st != ST_OK || retired)
         return st == ST_OK ? ST_EXISTS : st;
     return ledger_wallet(db, u->id);
 }
 
-enum status user_insert(struct db *db, struct arena *a, struct str secret, struct user *user, int64_t now_ms)
+enum status user_insert(struct db *db, struct arena *a, const struct keys *keys, struct user *user, int64_t now_ms)
 {
-    struct insert_run in = { a, secret, user, now_ms };
+    struct insert_run in = { a, keys, user, now_ms };
     struct user found;
     enum status st = db_transaction(db, insert_body, &in);
 

@@ -28,9 +28,9 @@ struct user_state {
 };
 
 /* Inserts the user and an empty wallet account of the same id in one transaction, and sets user->id. ST_EXISTS: the
- * username is taken, or was that of a deleted user (secret: the configured one) · ST_UNKNOWN: the reply to COMMIT was
- * lost, and the row could not be looked up by its salted password hash either. */
-enum status user_insert(struct db *db, struct arena *a, struct str secret, struct user *user, int64_t now_ms);
+ * username is taken, or a deleted user had it · ST_UNKNOWN: the reply to COMMIT was lost, and the row could not be
+ * looked up by its salted password hash either. */
+enum status user_insert(struct db *db, struct arena *a, const struct keys *keys, struct user *user, int64_t now_ms);
 /* Finds a user by the folded username, without the password hash, which only the auth pool may read. ST_NOT_FOUND. The
  * texts are in the arena. */
 enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "io/redis.h"
@@ -14,18 +15,19 @@
 #include "web/bearer.h"
 
 #define TOKEN_PREFIX "hbt_"
-#define KEY_PREFIX   "hb:token:"
-#define REVOKED      STR("revoked")
+#define VERSION      STR("v2,")
 
 enum {
     PREFIX_LEN = sizeof TOKEN_PREFIX - 1,
     RANDOM_BYTES = 24,
     TOKEN_BYTES = RANDOM_BYTES + crypto_shorthash_BYTES,
     COPY_MS_MAX = 3600 * 1000,
-    REVOKED_MS = 24 * 3600 * 1000 /* longer than a process can be between reading the row and making a copy */
+    REVOKED_MS = 24 * 3600 * 1000, /* longer than a process can be between reading the row and making a copy */
+    DEAD_MS = 2000                 /* MySQL is asked once in this time for a token that is no longer there */
 };
 
-static_assert(sizeof KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == TOKEN_KEY_LEN, "a key is the prefix and a hash in hex");
+static_assert(sizeof TOKEN_KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == TOKEN_KEY_LEN,
+              "a key is the prefix and a hash in hex");
 static_assert(PREFIX_LEN + sodium_base64_ENCODED_LEN(TOKEN_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING) ==
                   TOKEN_MAX,
               "a token is the prefix and 32 bytes in base64url");
@@ -60,26 +62,31 @@ bool token_valid(const struct public_id_key *key, struct str token)
 
 void token_key_write(const uint8_t hash[HASH_BYTES], char *out)
 {
-    memcpy(out, KEY_PREFIX, sizeof KEY_PREFIX - 1);
-    sodium_bin2hex(out + sizeof KEY_PREFIX - 1, 2 * HASH_BYTES + 1, hash, HASH_BYTES);
+    memcpy(out, TOKEN_KEY_PREFIX, sizeof TOKEN_KEY_PREFIX - 1);
+    sodium_bin2hex(out + sizeof TOKEN_KEY_PREFIX - 1, 2 * HASH_BYTES + 1, hash, HASH_BYTES);
 }
 
 struct str token_copy_text(struct arena *a, const struct token_copy *copy)
 {
-    return arena_printf(a, "%" PRIu64 ",%u,%" PRId64 ",%.*s,%.*s", copy->user_id, copy->scopes, copy->expires_ms,
-                        STR_ARG(copy->username), STR_ARG(copy->nickname));
+    return arena_printf(a, "v2,%" PRId64 ",%" PRIu64 ",%u,%" PRId64 ",%.*s,%.*s", copy->made_ms, copy->user_id,
+                        copy->scopes, copy->expires_ms, STR_ARG(copy->username), STR_ARG(copy->nickname));
 }
 
 bool token_copy_read(struct str value, struct token_copy *out)
 {
     struct token_copy copy;
-    struct str rest;
+    struct str rest = value;
     uint64_t scopes;
-    struct str user_id = str_cut(value, ',', &rest);
+    copy.made_ms = 0;
+    if (str_skip_prefix(&rest, VERSION) && !str_to_i64(str_cut(rest, ',', &rest), &copy.made_ms))
+        return false;
+    struct str user_id = str_cut(rest, ',', &rest);
     struct str scopes_number = str_cut(rest, ',', &rest);
     struct str expires = str_cut(rest, ',', &rest);
 
     copy.username = str_cut(rest, ',', &copy.nickname);
+    if (copy.made_ms < 0)
+        return false;
     if (!str_to_u64(user_id, &copy.user_id) || copy.user_id == 0)
         return false;
     if (!str_to_u64(scopes_number, &scopes) || scopes == 0 || scopes >= 1U << SCOPES)
@@ -91,6 +98,11 @@ bool token_copy_read(struct str value, struct token_copy *out)
     copy.scopes = (unsigned)scopes;
     *out = copy;
     return true;
+}
+
+bool token_copy_is_fresh(const struct token_copy *copy, int64_t now_ms)
+{
+    return copy->made_ms <= now_ms + CLOCKS_DIFFER_MS && now_ms - copy->made_ms < COPY_MS_MAX;
 }
 
 /* ---- Redis ---- */
@@ -134,7 +146,22 @@ static enum status copy_store(struct redis *redis, struct arena *a, struct str k
 static enum status hash_revoke(struct redis *redis, struct arena *a, const uint8_t hash[HASH_BYTES])
 {
     bool made;
-    return copy_store(redis, a, key_of(a, hash), REVOKED, REVOKED_MS, true, &made);
+    return copy_store(redis, a, key_of(a, hash), TOKEN_REVOKED, REVOKED_MS, true, &made);
+}
+
+/* Deletes the copy, or the word. */
+static enum status hash_remove(struct redis *redis, struct arena *a, const uint8_t hash[HASH_BYTES])
+{
+    struct redis_call call = { 0 };
+    const struct str del[] = { STR("DEL"), key_of(a, hash) };
+
+    if (del[1].ptr == NULL)
+        return ST_NO_MEMORY;
+    redis_queue_confirmed(redis, &call, del, ARRAY_LEN(del));
+    redis_round(redis);
+    enum status st = store_status(call.status);
+    redis_call_free(&call);
+    return st;
 }
 
 enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES])
@@ -162,38 +189,38 @@ enum status token_copies_remove(struct redis *redis, struct db *db, struct arena
     size_t count = 0;
     enum status st = token_hashes(db, a, user_id, &hashes, &count);
 
-    for (size_t i = 0; st == ST_OK && i < count; i++) {
-        struct redis_call call = { 0 };
-        const struct str del[] = { STR("DEL"), key_of(a, hashes[i]) };
-        if (del[1].ptr == NULL)
-            return ST_NO_MEMORY;
-        redis_queue_confirmed(redis, &call, del, ARRAY_LEN(del));
-        redis_round(redis);
-        st = store_status(call.status);
-        redis_call_free(&call);
-    }
+    for (size_t i = 0; st == ST_OK && i < count; i++)
+        st = hash_remove(redis, a, hashes[i]);
     return st;
 }
 
 /* ---- the visitor ---- */
 
-/* Fills x->visitor from a stored value. A revoked or expired token leaves user_id 0. */
-static void visitor_fill(struct exchange *x, struct str value)
+/* A copy of the version before is believed only when a page pool of that version has just passed the request on: one of
+ * this version has replaced it by then. */
+static bool is_believed(const struct exchange *x, const struct token_copy *copy)
+{
+    return token_copy_is_fresh(copy, x->now_ms) ||
+           (copy->made_ms == 0 && exchange_param(x, "TOKEN_LOADED").ptr != NULL);
+}
+
+/* Fills x->visitor from a stored value. A revoked or expired token leaves user_id 0. False: the copy is not to be
+ * believed. */
+static bool visitor_fill(struct exchange *x, struct str value)
 {
     struct token_copy copy;
 
-    if (str_equal(value, REVOKED))
-        return;
-    if (!token_copy_read(value, &copy)) {
-        log_error("token value malformed", "bytes=%zu", value.len);
-        return;
-    }
+    if (str_equal(value, TOKEN_REVOKED))
+        return true;
+    if (!token_copy_read(value, &copy) || !is_believed(x, &copy))
+        return false;
     if (copy.expires_ms <= x->now_ms)
-        return;
+        return true;
     x->visitor.user_id = copy.user_id;
     x->visitor.scopes = copy.scopes;
     x->visitor.username = copy.username; /* slices of the reply or of the arena, which live as long as the request */
     x->visitor.nickname = copy.nickname;
+    return true;
 }
 
 bool token_visitor_queue(struct exchange *x)
@@ -222,8 +249,17 @@ static enum status copy_again(struct exchange *x, struct str key)
     enum status st = redis_do(x->app->stores.redis, &x->session_call, args, ARRAY_LEN(args));
     if (st != ST_OK || redis_reply_is_nil(x->session_call.reply))
         return ST_UNAVAILABLE;
-    visitor_fill(x, redis_reply_str(x->session_call.reply));
-    return ST_OK;
+    return visitor_fill(x, redis_reply_str(x->session_call.reply)) ? ST_OK : ST_UNAVAILABLE;
+}
+
+/* Removes a copy that is not to be believed. Perhaps the token was revoked since it was read: its row is deleted
+ * next, so no other copy is made. */
+static enum status copy_remove(struct exchange *x)
+{
+    uint8_t hash[HASH_BYTES];
+
+    hash_sha256(x->bearer.ptr, x->bearer.len, hash);
+    return hash_remove(x->app->stores.redis, x->arena, hash);
 }
 
 /* There is no copy: reads the row, notes the use, makes a copy. */
@@ -236,11 +272,15 @@ static enum status token_load(struct exchange *x)
 
     hash_sha256(x->bearer.ptr, x->bearer.len, hash);
     enum status st = token_find(x->app->stores.db, x->arena, hash, &token_id, &copy);
-    if (st == ST_NOT_FOUND || (st == ST_OK && copy.expires_ms <= x->now_ms))
+    struct str key = key_of(x->arena, hash);
+    if (st == ST_NOT_FOUND || (st == ST_OK && copy.expires_ms <= x->now_ms)) {
+        (void)copy_store(x->app->stores.redis, x->arena, key, TOKEN_REVOKED, DEAD_MS, false, &made);
         return ST_OK;
+    }
     if (st != ST_OK)
         return ST_UNAVAILABLE;
-    struct str key = key_of(x->arena, hash), value = token_copy_text(x->arena, &copy);
+    copy.made_ms = x->now_ms;
+    struct str value = token_copy_text(x->arena, &copy);
     int64_t left_ms = copy.expires_ms - x->now_ms;
     st = copy_store(x->app->stores.redis, x->arena, key, value, left_ms < COPY_MS_MAX ? left_ms : COPY_MS_MAX, false,
                     &made);
@@ -248,7 +288,7 @@ static enum status token_load(struct exchange *x)
         return st == ST_NO_MEMORY ? ST_UNAVAILABLE : st;
     if (!made)
         return copy_again(x, key);
-    visitor_fill(x, value);
+    (void)visitor_fill(x, value);
     if (token_used(x->app->stores.db, token_id, x->now_ms) != ST_OK)
         log_warn("last use of a token not written", "token_id=%" PRIu64, token_id);
     return ST_OK;
@@ -258,9 +298,11 @@ enum status token_visitor_read(struct exchange *x)
 {
     if (x->session_call.status != ST_OK)
         return x->session_call.status == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
-    if (!redis_reply_is_nil(x->session_call.reply)) {
-        visitor_fill(x, redis_reply_str(x->session_call.reply));
+    bool found = !redis_reply_is_nil(x->session_call.reply);
+    if (found && visitor_fill(x, redis_reply_str(x->session_call.reply)))
         return ST_OK;
-    }
-    return x->app->stores.db == NULL ? ST_NOT_FOUND : token_load(x);
+    if (x->app->stores.db == NULL) /* a copy that was made just now and is not believed: the clocks differ */
+        return exchange_param(x, "TOKEN_LOADED").ptr == NULL ? ST_NOT_FOUND : ST_UNAVAILABLE;
+    enum status st = found ? copy_remove(x) : ST_OK;
+    return st == ST_OK ? token_load(x) : st;
 }

@@ -4,8 +4,11 @@
  *        ids, whose MACs are over 8 bytes). So a guessed or mistyped token is refused before any store is used.
  * MySQL  table token: the truth, with the SHA-256 of the token and never the token itself (user/token_store.h).
  * Redis  hb:token:<SHA-256 in hex> is a copy for the hot pool, which has no MySQL:
- *        user_id,scopes,expires_ms,username,nickname   (scopes: bits of enum scope; nickname last, it may have commas)
- *        for an hour at most, or the word `revoked`, for a day.
+ *        v2,made_ms,user_id,scopes,expires_ms,username,nickname   (scopes: bits of enum scope; nickname last, it may
+ *        have commas) for an hour at most, or the word `revoked`, for a day; for 2 s, where the row is no longer there
+ *        or has expired, so that such a token does not ask MySQL each time. A copy is believed for an hour after
+ *        made_ms, whatever time to live its key has, and not with a made_ms in the future. One without `v2,` is of the
+ *        version before: it is made anew.
  *
  * A process with MySQL that finds no copy reads the row and makes one; that is also when the row's time of the last use
  * is written, so at most once an hour for each token. The hot pool passes such a request on (nginx/site.conf, @token).
@@ -25,13 +28,17 @@
 #include "base/str.h"
 #include "web/exchange.h"
 
-#define TOKEN_LEN     47 /* "hbt_" and 43 characters */
-#define TOKEN_MAX     (TOKEN_LEN + 1)
-#define TOKEN_KEY_LEN (9 + 64) /* "hb:token:" and hex */
-#define TOKEN_KEY_MAX (TOKEN_KEY_LEN + 1)
+/* The value of a token that was revoked or is over. */
+#define TOKEN_REVOKED    STR("revoked")
+#define TOKEN_LEN        47 /* "hbt_" and 43 characters */
+#define TOKEN_MAX        (TOKEN_LEN + 1)
+#define TOKEN_KEY_PREFIX "hb:token:"
+#define TOKEN_KEY_LEN    (sizeof TOKEN_KEY_PREFIX - 1 + 64) /* the prefix and hex */
+#define TOKEN_KEY_MAX    (TOKEN_KEY_LEN + 1)
 
 /* The copy in Redis. */
 struct token_copy {
+    int64_t made_ms; /* 0: of the version before */
     uint64_t user_id;
     unsigned scopes; /* bits of enum scope */
     int64_t expires_ms;
@@ -51,6 +58,8 @@ void token_key_write(const uint8_t hash[HASH_BYTES], char *out);
 struct str token_copy_text(struct arena *a, const struct token_copy *copy);
 /* Parses and validates a stored value; the texts are slices of it. False: revoked or malformed. */
 bool token_copy_read(struct str value, struct token_copy *out);
+/* True for a copy that is to be believed at now_ms, by when it was made. */
+bool token_copy_is_fresh(const struct token_copy *copy, int64_t now_ms);
 
 /* ---- the visitor of a request with x->bearer (user/visitor.h) ---- */
 

@@ -31,20 +31,20 @@ static enum status scope_box_read(struct field_input *in)
     return ST_OK;
 }
 
-static const struct field_type SCOPE_BOX = { scope_box_read };
+static const struct field_type SCOPE_BOX = { .read = scope_box_read };
 
 /* Adds the scopes by name. At least one is needed, of the boxes or here. */
 static enum status scope_words_read(struct field_input *in)
 {
     unsigned *scopes = in->out, named = scopes_read(in->typed);
 
-    if (named == 0 && str_trim(in->typed).len > 0)
+    if (named == 0 && in->typed.len > 0)
         return field_fail(in, in->field->malformed);
     *scopes |= named;
     return *scopes == 0 ? field_fail(in, in->field->missing) : ST_OK;
 }
 
-static const struct field_type SCOPE_WORDS = { scope_words_read };
+static const struct field_type SCOPE_WORDS = { .read = scope_words_read };
 
 const struct field token_fields[] = {
     { .name = "name",
@@ -169,16 +169,17 @@ static enum step token_make(struct exchange *x, const struct token_form *form)
 enum step token_submit(struct exchange *x)
 {
     struct token_form form = { 0 };
+    struct hash_permit permit = { 0 };
     struct form_errors e;
     struct str hash;
 
     enum status st = form_read(x, token_fields, &form, &e);
     if (st == ST_INVALID)
         return token_refuse(x, form.scopes, &e);
-    if (st == ST_OK && !password_confirm_take(x))
+    if (st == ST_OK && !password_confirm_take(x, &form.password, &permit))
         return STEP_DONE;
     if (st == ST_OK)
-        st = password_confirm(x, form.password, &hash);
+        st = password_confirm(x, &permit, &form.password, &hash);
     if (st == ST_NOT_FOUND) {
         form_fail(&e, "password", "text/confirm_wrong");
         return token_refuse(x, form.scopes, &e);

@@ -63,16 +63,18 @@ static enum status deposit_find(struct db *db, const struct deposit_run *run)
 {
     struct db_rows rows;
     struct deposit *d = run->deposit;
-    enum status st = db_query(db, run->arena, &rows,
-                              "SELECT t.amount_fen, a.balance_fen FROM transfer t JOIN account a ON a.id = t.credit_id"
-                              " WHERE t.kind = 'deposit' AND t.request_key = ?",
-                              DB_PARAMS(DB_TEXT(run->ledger_key)));
+    enum status st =
+        db_query(db, run->arena, &rows,
+                 "SELECT t.amount_fen, a.balance_fen, t.created_ms FROM transfer t JOIN account a ON a.id = t.credit_id"
+                 " WHERE t.kind = 'deposit' AND t.request_key = ?",
+                 DB_PARAMS(DB_TEXT(run->ledger_key)));
     if (st != ST_OK)
         return st;
     if (rows.count != 1)
         return ST_CORRUPT;
     d->amount_fen = db_cell_i64(&rows, 0, 0);
     d->balance_fen = db_cell_i64(&rows, 0, 1);
+    d->made_ms = db_cell_i64(&rows, 0, 2);
     return ST_OK;
 }
 
@@ -84,6 +86,7 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
     if (run.ledger_key.ptr == NULL)
         return ST_NO_MEMORY;
     d->repeated = false;
+    d->made_ms = now_ms;
     enum status st = db_transaction_repeat(db, deposit_body, &run);
     if (st == ST_EXISTS) {
         d->repeated = true;
@@ -115,16 +118,17 @@ static enum step deposit_refuse(struct exchange *x, const struct deposit *d, con
     return STEP_DONE;
 }
 
-/* `next`, else the wallet. The wallet and the send form get deposited=1, with which they confirm the deposit. */
-static struct str done_url(struct exchange *x, struct str next)
+/* `next`, else the wallet. The wallet and the send form get deposited, with which they confirm the deposit: 2 when the
+ * form had made it some time before. */
+static struct str done_url(struct exchange *x, const struct deposit *d)
 {
-    if (next.len == 0)
-        return STR("/wallet?deposited=1");
-    if (!str_starts(next, STR("/send")))
+    struct str next = d->next.len > 0 ? d->next : STR("/wallet");
+    if (d->next.len > 0 && !str_starts(next, STR("/send")))
         return next;
     char before = str_find(next, STR("?")) < next.len ? '&' : '?';
-    struct str told = arena_printf(x->arena, "%.*s%cdeposited=1", STR_ARG(next), before);
-    return told.len > NEXT_BYTES_MAX ? next : told;
+    int told = d->repeated && x->now_ms - d->made_ms > REQUEST_PRESSED_MS ? 2 : 1;
+    struct str url = arena_printf(x->arena, "%.*s%cdeposited=%d", STR_ARG(next), before, told);
+    return url.len > NEXT_BYTES_MAX ? next : url;
 }
 
 static enum step deposit_answer(struct exchange *x, const struct deposit *d)
@@ -133,7 +137,7 @@ static enum step deposit_answer(struct exchange *x, const struct deposit *d)
 
     x->fallback_problem = &DEPOSIT_UNKNOWN;
     if (!x->wants_json) {
-        respond_see_other(x, done_url(x, d->next));
+        respond_see_other(x, done_url(x, d));
         return STEP_DONE;
     }
     model_init(&m, x->arena);

@@ -18,6 +18,7 @@ struct deposit {
     struct str next;        /* a local path to go back to, or empty */
     int64_t balance_fen;    /* out: balance of the wallet after the deposit; on a repeat, the current one */
     bool repeated;          /* out: the key was used before, nothing was changed */
+    int64_t made_ms;        /* out: when the first one was made */
 };
 
 /* The form of /wallet/deposit: sets amount_fen, request_key and next of struct deposit. */
@@ -30,7 +31,8 @@ extern const struct field deposit_fields[];
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
 /* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional), next.
- * HTML 303 to next (the send form: with deposited=1), else /wallet?deposited=1; JSON 201 {amount_fen, balance_fen}.
+ * HTML 303 to next, else /wallet; /send and /wallet with deposited=1, of a form that comes again after
+ * REQUEST_PRESSED_MS (web/form.h) with deposited=2; JSON 201 {amount_fen, balance_fen}.
  * Refused: 422 with pages/wallet and its model (wallet/statement.h); errors at "amount" or "request_key". */
 enum step deposit_submit(struct exchange *x);
 

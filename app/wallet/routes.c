@@ -6,7 +6,7 @@
 #include "web/limits.h"
 
 const struct route wallet_routes[] = {
-    { "GET", "/wallet", NEED_USER, POOL_PAGE, statement_show },
+    { "GET", "/wallet", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, statement_show },
     { "POST", "/wallet/deposit", NEED_USER | SAME_ORIGIN | FOR_SEND | KEEP_FORM | LIMITED_BY(LIMIT_DEPOSIT), POOL_PAGE,
       deposit_submit },
 };

@@ -232,9 +232,9 @@ static const struct field prefill_fields[] = {
     { .name = NULL },
 };
 
-/* ?deposited=1 of the wallet and of the send form. */
+/* ?deposited=1 and =2 of the wallet and of the send form. */
 static const struct field deposited_fields[] = {
-    { .name = "deposited", .type = &FIELD_NUMBER, .max = 1 },
+    { .name = "deposited", .type = &FIELD_NUMBER, .max = 2 },
     { .name = NULL },
 };
 
@@ -242,7 +242,8 @@ void deposited_model(struct exchange *x, struct model *m)
 {
     uint64_t deposited = 0;
     (void)query_read(x, deposited_fields, &deposited); /* a malformed query counts as none */
-    value_page_bool(m, &m->root, "deposited", deposited != 0);
+    value_page_bool(m, &m->root, "deposited", deposited == 1);
+    value_page_bool(m, &m->root, "deposited_before", deposited == 2);
 }
 
 enum step statement_show(struct exchange *x)

@@ -57,7 +57,8 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                                  packet that was sent (absent otherwise; empty: a deleted user) } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
- *   deposited     the visitor comes from a deposit (?deposited=1)
+ *   deposited, deposited_before    the visitor comes from a deposit (?deposited=1), or from one that was made before
+ *                 (?deposited=2)
  *   form          { amount, request_key, next }: typed amount (at first that of the query), the form's key, and where
  *                 it leads; presets [ { amount, url } ] are usual amounts; only with site.demo, when
  *                 the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
@@ -74,7 +75,7 @@ struct deposit_form {
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before,
                             const struct deposit_form *deposit);
 
-/* Adds deposited: the query has deposited=1, with which a deposit leads to its next page. */
+/* Adds deposited and deposited_before, of the query with which a deposit leads to its next page. */
 void deposited_model(struct exchange *x, struct model *m);
 
 /* The query of /wallet. */

@@ -9,20 +9,37 @@ void csv_begin(struct buf *out)
     buf_cstr(out, "\xef\xbb\xbf");
 }
 
-/* Spreadsheet programs in East Asia also read the full-width forms. */
+/* When one of the words is at the front of *text, skips it. */
+static bool word_skip(struct str *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_skip_prefix(text, str_from(words[i])))
+            return true;
+    return false;
+}
+
+/* True when a cell that begins with text may be taken for a formula. Programs differ in the blanks and quotes that they
+ * drop first; those in East Asia also read the full-width forms. */
 static bool is_formula(struct str text)
 {
     static const char *const marks[] = { "=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠" };
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        if (str_starts(text, str_from(marks[i])))
-            return true;
-    return false;
+    static const char *const dropped[] = { " ", "\"", "\u00a0", "\u3000", "\u200b", "\ufeff" };
+    while (word_skip(&text, dropped, ARRAY_LEN(dropped)))
+        continue;
+    return word_skip(&text, marks, ARRAY_LEN(marks));
+}
+
+/* What separates cells or rows in one program or another, except the comma: a program for which it is none would not
+ * see the cells of this file either. */
+static bool is_separator(char c)
+{
+    return c == ';' || c == '\t' || c == '\r' || c == '\n';
 }
 
 static bool needs_quotes(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] == '"' || text.ptr[i] == ',' || text.ptr[i] == '\r' || text.ptr[i] == '\n')
+        if (text.ptr[i] == '"' || text.ptr[i] == ',' || is_separator(text.ptr[i]))
             return true;
     return false;
 }
@@ -38,6 +55,8 @@ void csv_cell(struct buf *out, struct str text)
         if (text.ptr[i] == '"')
             buf_char(out, '"');
         buf_char(out, text.ptr[i]);
+        if (is_separator(text.ptr[i]) && is_formula(str_skip(text, i + 1)))
+            buf_char(out, '\'');
     }
     if (quotes)
         buf_char(out, '"');

@@ -1,5 +1,6 @@
 /* CSV (RFC 4180) for spreadsheet programs: UTF-8 with a byte order mark, lines end with CR LF. A cell that such a
- * program would take for a formula gets a ' in front (CWE-1236). */
+ * program would take for a formula gets a ' in front (CWE-1236). Some programs separate cells by semicolons or tabs,
+ * also within quotes, because the quotes do not follow their separator: a formula behind one of these gets a ', too. */
 #ifndef HB_WEB_CSV_H
 #define HB_WEB_CSV_H
 

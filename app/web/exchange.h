@@ -12,6 +12,7 @@
 #include "io/fcgi.h"
 #include "live/stores.h"
 #include "web/form.h"
+#include "web/kept_json.h"
 #include "web/language.h"
 #include "web/templates.h"
 
@@ -43,9 +44,10 @@ struct services {
     struct page_cache *page_cache; /* of the pages floor; NULL outside the hot pool */
     struct assets *assets;
     struct svg_png *drawing;           /* NULL outside the card pool */
-    struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes without pages */
+    struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes that sign none */
     struct migrations *migrations;     /* of the ops floor; NULL in pools without MySQL, or when they can't be read */
-    struct public_id_key id_key;       /* of the ids in paths, derived from config->secret */
+    struct public_id_key id_key;       /* of the ids in paths, of KEY_IDS */
+    struct kept_json api, keys_shown;  /* /openapi.json and the list of receipt keys */
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's
      * first step and returns whether it queued a command (without a cookie there is no I/O). read is called after the
      * round. It returns ST_OK (logged in or not), ST_UNAVAILABLE / ST_UNKNOWN when a store did not answer, or

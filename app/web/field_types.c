@@ -7,12 +7,13 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "base/utf8.h"
+#include "web/mended_link.h"
 #include "web/origin.h"
 #include "web/text.h"
 
 enum { DAY_BYTES = sizeof "2026-11-20" - 1 };
 
-const struct field_type FIELD_TEXT = { field_text_read };
+const struct field_type FIELD_TEXT = { .read = field_text_read };
 
 enum status field_text_read(struct field_input *in)
 {
@@ -24,7 +25,7 @@ enum status field_text_read(struct field_input *in)
     return st;
 }
 
-const struct field_type FIELD_LINE = { field_line_read };
+const struct field_type FIELD_LINE = { .read = field_line_read, .as_typed = true };
 
 enum status field_line_read(struct field_input *in)
 {
@@ -73,7 +74,7 @@ static enum status word_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_WORD = { word_read };
+const struct field_type FIELD_WORD = { .read = word_read };
 
 /* True for a decimal number without leading zeros, of any size. */
 static bool is_large_number(struct str s)
@@ -96,14 +97,10 @@ static enum status count_read(struct field_input *in)
 {
     if (in->typed.len == 0)
         return field_absent(in);
-    struct str folded = STR("");
-    enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
-    if (st == ST_NO_MEMORY)
-        return st;
     uint64_t n = UINT64_MAX;
-    if (st != ST_OK || (!str_to_u64(folded, &n) && !is_large_number(folded)))
+    if (!str_to_u64(in->typed, &n) && !is_large_number(in->typed))
         return field_fail(in, in->field->malformed);
-    st = limits_u64(in, n);
+    enum status st = limits_u64(in, n);
     if (st != ST_OK)
         return st;
     assert(n <= UINT32_MAX); /* the row's max is at most UINT32_MAX */
@@ -111,14 +108,14 @@ static enum status count_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_COUNT = { count_read };
+const struct field_type FIELD_COUNT = { .read = count_read };
 
 static enum status number_read(struct field_input *in)
 {
     uint64_t n;
     if (in->typed.len == 0)
         return field_absent(in);
-    if (!str_to_u64(in->typed, &n))
+    if (!str_to_u64(mended_link_value(in->typed), &n))
         return field_fail(in, in->field->malformed);
     enum status st = limits_u64(in, n);
     if (st == ST_OK)
@@ -126,7 +123,7 @@ static enum status number_read(struct field_input *in)
     return st;
 }
 
-const struct field_type FIELD_NUMBER = { number_read };
+const struct field_type FIELD_NUMBER = { .read = number_read };
 
 /* True for an amount of any size in the form of money_parse. */
 static bool is_large_yuan(struct str s)
@@ -166,16 +163,12 @@ static struct str yuan_digits(struct arena *a, struct str typed)
 
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
 {
-    struct str folded = STR("");
-    enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
-    if (st == ST_NO_MEMORY)
-        return st;
-    struct str yuan = st == ST_OK ? yuan_digits(in->x->arena, folded) : folded;
+    struct str yuan = yuan_digits(in->x->arena, in->typed);
     if (yuan.ptr == NULL)
         return ST_NO_MEMORY;
-    if (st == ST_OK && money_parse(yuan, out_fen) == ST_OK)
+    if (money_parse(yuan, out_fen) == ST_OK)
         return ST_OK;
-    if (st != ST_OK || !is_large_yuan(yuan))
+    if (!is_large_yuan(yuan))
         return field_fail(in, in->field->malformed);
     *out_fen = INT64_MAX;
     return ST_OK;
@@ -202,7 +195,7 @@ static enum status yuan_read(struct field_input *in)
     return field_yuan_read(in, field_max(in->field, in->x->app->stores.config));
 }
 
-const struct field_type FIELD_YUAN = { yuan_read };
+const struct field_type FIELD_YUAN = { .read = yuan_read };
 
 /* Reads exactly that many ASCII digits at the position `from`. False: other characters. */
 static bool digits_read(struct str s, size_t from, size_t digits, int *out)
@@ -219,23 +212,20 @@ static bool digits_read(struct str s, size_t from, size_t digits, int *out)
 static enum status day_read(struct field_input *in)
 {
     int year, month, day;
-    struct str folded = STR("");
-    if (in->typed.len == 0)
+    struct str day_text = in->typed;
+    if (day_text.len == 0)
         return field_absent(in);
-    enum status st = utf8_fold_width(in->x->arena, in->typed, &folded);
-    if (st == ST_NO_MEMORY)
-        return st;
-    if (st != ST_OK || folded.len != DAY_BYTES || folded.ptr[4] != '-' || folded.ptr[7] != '-' ||
-        !digits_read(folded, 0, 4, &year) || !digits_read(folded, 5, 2, &month) || !digits_read(folded, 8, 2, &day) ||
-        !clock_day_exists(year, month, day))
+    if (day_text.len != DAY_BYTES || day_text.ptr[4] != '-' || day_text.ptr[7] != '-' ||
+        !digits_read(day_text, 0, 4, &year) || !digits_read(day_text, 5, 2, &month) ||
+        !digits_read(day_text, 8, 2, &day) || !clock_day_exists(year, month, day))
         return field_fail(in, in->field->malformed);
-    st = field_limits(in, year);
+    enum status st = field_limits(in, year);
     if (st == ST_OK)
         *(int64_t *)in->out = clock_zone_day_start_ms(year, month, day);
     return st;
 }
 
-const struct field_type FIELD_DAY = { day_read };
+const struct field_type FIELD_DAY = { .read = day_read };
 
 static enum status request_key_read(struct field_input *in)
 {
@@ -247,7 +237,15 @@ static enum status request_key_read(struct field_input *in)
     return valid || in->typed.len == 0 ? ST_OK : field_fail(in, in->field->malformed);
 }
 
-const struct field_type FIELD_REQUEST_KEY = { request_key_read };
+const struct field_type FIELD_REQUEST_KEY = { .read = request_key_read };
+
+static enum status link_key_read(struct field_input *in)
+{
+    in->typed = mended_link_value(in->typed);
+    return field_text_read(in);
+}
+
+const struct field_type FIELD_LINK_KEY = { .read = link_key_read };
 
 static enum status local_path_read(struct field_input *in)
 {
@@ -255,4 +253,4 @@ static enum status local_path_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_LOCAL_PATH = { local_path_read };
+const struct field_type FIELD_LOCAL_PATH = { .read = local_path_read, .as_typed = true };

@@ -5,27 +5,30 @@
 
 #include "web/fields.h"
 
-/* struct str: the text as typed, which form_parse has checked to be UTF-8. Limits are in bytes. */
+/* struct str: the text, folded as all fields are whose type does not say as_typed (utf8_fold_pasted). Limits are in
+ * bytes. */
 extern const struct field_type FIELD_TEXT;
 /* struct str: one line, cleaned by utf8_clean. A line of blanks counts as absent. Limits are in graphemes;
  * code_points_max applies, too. */
 extern const struct field_type FIELD_LINE;
 /* An enum: the index of the typed word in the row's list of words. {{value}} of the message is the list. */
 extern const struct field_type FIELD_WORD;
-/* uint32_t: a whole number in ASCII or full-width digits. The row must have a max. */
+/* uint32_t: a whole number. The row must have a max. */
 extern const struct field_type FIELD_COUNT;
-/* uint64_t: a whole number in ASCII digits, as links of this site contain it. */
+/* uint64_t: a whole number, as links of this site contain it; mended_link_value. */
 extern const struct field_type FIELD_NUMBER;
-/* int64_t fen: an amount typed in yuan, in ASCII or full-width characters, with or without blanks around it. Limits are
- * in fen. */
+/* int64_t fen: an amount typed in yuan. Limits are in fen. */
 extern const struct field_type FIELD_YUAN;
-/* int64_t ms: the first instant of a day YYYY-MM-DD in the service's zone, in ASCII or full-width characters. Limits
- * are years. */
+/* int64_t ms: the first instant of a day YYYY-MM-DD in the service's zone. Limits are years. */
 extern const struct field_type FIELD_DAY;
 /* struct str: a request key (web/form.h). An absent or malformed key is replaced by a new one, because a form that is
  * shown again needs a key. A malformed key is refused all the same. */
 extern const struct field_type FIELD_REQUEST_KEY;
-/* struct str: a local path (origin_path_is_local). Any other text is read as the empty string and never refused. */
+/* struct str: a key that a link of this site has, without what was added behind it (mended_link_value). Limits are in
+ * bytes. */
+extern const struct field_type FIELD_LINK_KEY;
+/* struct str: a local path (origin_path_is_local), as typed. Any other text is read as the empty string and never
+ * refused. */
 extern const struct field_type FIELD_LOCAL_PATH;
 
 /* ---- for field types of other floors ---- */

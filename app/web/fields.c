@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/utf8.h"
+
 static enum status field_read(struct exchange *x, const struct field *field, struct str typed, void *values,
                               struct form_errors *errors)
 {
@@ -11,7 +13,12 @@ static enum status field_read(struct exchange *x, const struct field *field, str
                               .values = values,
                               .out = (char *)values + field->member,
                               .errors = errors };
-    return field->applies == NULL || field->applies(&in) ? field->type->read(&in) : ST_OK;
+    if (field->applies != NULL && !field->applies(&in))
+        return ST_OK;
+    /* Text that is no UTF-8 stays as it is: its type refuses it. */
+    if (!field->type->as_typed && utf8_fold_pasted(x->arena, typed, &in.typed) == ST_NO_MEMORY)
+        return ST_NO_MEMORY;
+    return field->type->read(&in);
 }
 
 static enum status fields_read(struct exchange *x, const struct form *form, const struct field *fields, void *values,

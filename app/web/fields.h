@@ -15,6 +15,7 @@ struct field_type {
     /* Parses in->typed into *in->out. ST_OK: also when the text is empty and *out stays unchanged · ST_INVALID: refused
      * by field_fail; *out is not used · ST_NO_MEMORY. Must not access a store. */
     enum status (*read)(struct field_input *in);
+    bool as_typed; /* in->typed is the text as sent; false: as utf8_fold_pasted gives it */
 };
 
 /* One row of a table. The last row has no name. */
@@ -47,7 +48,7 @@ struct field {
 struct field_input {
     struct exchange *x;
     const struct field *field;
-    struct str typed;   /* empty also when the field is absent */
+    struct str typed;   /* see as_typed; empty also when the field is absent */
     const void *values; /* the handler's struct, with the values of the rows above */
     void *out;          /* the member that takes the value */
     struct form_errors *errors;

@@ -18,6 +18,14 @@ static int hex_digit(char c)
     return -1;
 }
 
+/* The byte that the %XX at position i stands for; -1: it is malformed. */
+static int escaped_byte(struct str s, size_t i)
+{
+    int high = s.len - i > 2 ? hex_digit(s.ptr[i + 1]) : -1;
+    int low = s.len - i > 2 ? hex_digit(s.ptr[i + 2]) : -1;
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
 /* Decodes '+' to a blank and %XX to a byte. ST_INVALID for a percent sign without two hex digits, which browsers and
  * curl never send. */
 static enum status text_decode(struct arena *a, struct str s, struct str *out)
@@ -31,11 +39,10 @@ static enum status text_decode(struct arena *a, struct str s, struct str *out)
         if (c == '+')
             c = ' ';
         if (c == '%') {
-            int high = s.len - i > 2 ? hex_digit(s.ptr[i + 1]) : -1;
-            int low = s.len - i > 2 ? hex_digit(s.ptr[i + 2]) : -1;
-            if (high < 0 || low < 0)
+            int byte = escaped_byte(s, i);
+            if (byte < 0)
                 return ST_INVALID;
-            c = (char)(high << 4 | low);
+            c = (char)byte;
             i += 2;
         }
         bytes[len++] = c;
@@ -84,6 +91,21 @@ struct str form_get(const struct form *f, const char *name, bool *present)
     if (present != NULL)
         *present = field != NULL;
     return field != NULL ? field->value : STR("");
+}
+
+struct str form_decode_loosely(struct arena *a, struct str text)
+{
+    char *bytes = arena_alloc(a, text.len + 1);
+    size_t len = 0;
+    if (bytes == NULL)
+        return STR_NONE;
+    for (size_t i = 0; i < text.len; i++) {
+        int byte = text.ptr[i] == '%' ? escaped_byte(text, i) : -1;
+        bytes[len++] = byte >= 0 ? (char)byte : text.ptr[i];
+        if (byte >= 0)
+            i += 2;
+    }
+    return (struct str){ bytes, len };
 }
 
 struct str form_encode(struct arena *a, struct str text)

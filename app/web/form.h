@@ -24,6 +24,9 @@ enum status form_parse(struct arena *a, struct str text, struct form *out);
 /* The field's value. Absent: STR(""), and *present is false. present may be NULL. */
 struct str form_get(const struct form *f, const char *name, bool *present);
 
+/* Decodes each %XX of a path. A malformed one stays as it is, and the bytes may be no UTF-8. STR_NONE without
+ * memory. */
+struct str form_decode_loosely(struct arena *a, struct str text);
 /* Encodes text as a value of a query: every character but unreserved ones and '/' becomes %XX. STR_NONE without
  * memory. */
 struct str form_encode(struct arena *a, struct str text);
@@ -33,6 +36,9 @@ struct str form_encode(struct arena *a, struct str text);
 bool request_key_valid(struct str key);
 /* A new random key of 32 hex digits. STR_NONE without memory. */
 struct str request_key_new(struct arena *a);
+/* A form that comes again so soon was pressed twice, or its answer was lost: the answer is that of the first time. One
+ * that comes later was opened again (Back, reload): its user is told that it was sent before. */
+#define REQUEST_PRESSED_MS (10 * 1000)
 
 /* True when a name occurs in both forms. A request must not have the same field in query and body. */
 bool form_overlaps(const struct form *a, const struct form *b);

@@ -1,5 +1,7 @@
 #include "web/language.h"
 
+#include "web/accept.h"
+
 static const struct {
     const char *tag;
     struct str primary; /* tags that begin with this subtag are answered in this language */
@@ -38,29 +40,6 @@ static bool language_of_range(struct str range, enum language *out)
     return false;
 }
 
-/* The weight in thousandths: "0.8" is 800, no weight is 1000. A malformed weight is 0, which means "not acceptable". */
-static int weight_read(struct str parameters)
-{
-    struct str value;
-    struct str name = str_trim(str_cut(parameters, '=', &value));
-    int weight = 0, unit = 1000;
-
-    if (name.len == 0)
-        return unit;
-    value = str_trim(value);
-    if (!str_equal_fold(name, STR("q")) || value.len == 0 || value.len > 5 || value.ptr[0] < '0' || value.ptr[0] > '1')
-        return 0;
-    for (size_t i = 0; i < value.len; i++) {
-        if (i == 1 ? value.ptr[i] != '.' : value.ptr[i] < '0' || value.ptr[i] > '9')
-            return 0;
-        if (i == 1)
-            continue;
-        weight += (value.ptr[i] - '0') * unit;
-        unit /= 10;
-    }
-    return weight <= 1000 ? weight : 0;
-}
-
 enum language language_choose(struct str cookie, struct str accept_language)
 {
     enum language best = LANGUAGE_ZH_CN, language;
@@ -71,7 +50,7 @@ enum language language_choose(struct str cookie, struct str accept_language)
     while (accept_language.len > 0) {
         struct str parameters;
         struct str range = str_cut(str_cut(accept_language, ',', &accept_language), ';', &parameters);
-        int weight = weight_read(parameters);
+        int weight = accept_weight(parameters);
         if (weight > best_weight && language_of_range(str_trim(range), &language)) {
             best = language;
             best_weight = weight;

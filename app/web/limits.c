@@ -13,14 +13,19 @@
 
 enum { MS_PER_S = 1000, ADDRESS_BYTES = 4, ADDRESS6_BYTES = 8, NETWORK_BYTES = 3, NETWORK6_BYTES = 6 };
 
-/* All limits share a hash tag, so that a script may count several of them wherever keys are spread over servers. */
+/* All limits share a hash tag, so that a function may count several of them wherever keys are spread over servers. */
 #define KEY_PREFIX "hb:{limit}:"
 
 static const struct problem PROBLEM_TOO_MANY = { 429, "too-many", "text/problem_too_many",
                                                  "text/problem_too_many_detail", 1 };
 
 /* For what a limit counts. */
-enum limit_by { BY_USER, BY_ADDRESS, BY_NETWORK, BY_CALLER /* struct limit_use says it */ };
+enum limit_by {
+    BY_USER,
+    BY_ADDRESS,
+    BY_NETWORK,
+    BY_CALLER /* struct limit_use says it */
+};
 
 #define LIMIT_ROW(name, by, metric)                                                                                    \
     {                                                                                                                  \
@@ -34,14 +39,21 @@ static const struct limit_row {
     enum metric metric; /* counts refusals */
 } LIMITS[LIMIT_COUNT] = {
     [LIMIT_SEND] = LIMIT_ROW(send, BY_USER, METRIC_LIMITED_SEND),
+    [LIMIT_SEND_ADDRESS] = LIMIT_ROW(send_address, BY_ADDRESS, METRIC_LIMITED_SEND_ADDRESS),
     [LIMIT_DEPOSIT] = LIMIT_ROW(deposit, BY_USER, METRIC_LIMITED_DEPOSIT),
     [LIMIT_EXPORT] = LIMIT_ROW(export, BY_USER, METRIC_LIMITED_EXPORT),
+    [LIMIT_EXPORT_ADDRESS] = LIMIT_ROW(export_address, BY_ADDRESS, METRIC_LIMITED_EXPORT_ADDRESS),
+    [LIMIT_READ] = LIMIT_ROW(read, BY_USER, METRIC_LIMITED_READ),
+    [LIMIT_COLD_ADDRESS] = LIMIT_ROW(cold_address, BY_ADDRESS, METRIC_LIMITED_COLD_ADDRESS),
     [LIMIT_CARD] = LIMIT_ROW(card, BY_ADDRESS, METRIC_LIMITED_CARD),
     [LIMIT_REGISTER_ADDRESS] = LIMIT_ROW(register_address, BY_ADDRESS, METRIC_LIMITED_REGISTER_ADDRESS),
     [LIMIT_REGISTER_NETWORK] = LIMIT_ROW(register_network, BY_NETWORK, METRIC_LIMITED_REGISTER_NETWORK),
     [LIMIT_PASSKEY_ADDRESS] = LIMIT_ROW(passkey_address, BY_ADDRESS, METRIC_LIMITED_PASSKEY_ADDRESS),
     [LIMIT_PASSKEY_NETWORK] = LIMIT_ROW(passkey_network, BY_NETWORK, METRIC_LIMITED_PASSKEY_NETWORK),
     [LIMIT_PASSWORD] = LIMIT_ROW(password, BY_USER, METRIC_LIMITED_PASSWORD),
+    [LIMIT_SEARCH_ADDRESS] = LIMIT_ROW(search_address, BY_ADDRESS, METRIC_LIMITED_SEARCH_ADDRESS),
+    [LIMIT_NAMES] = LIMIT_ROW(names, BY_USER, METRIC_LIMITED_NAMES),
+    [LIMIT_NAMES_ADDRESS] = LIMIT_ROW(names_address, BY_ADDRESS, METRIC_LIMITED_NAMES_ADDRESS),
     [LIMIT_CONFIRM] = LIMIT_ROW(confirm, BY_USER, METRIC_LIMITED_CONFIRM),
     [LIMIT_RECOVERY_MAKE] = LIMIT_ROW(recovery_make, BY_USER, METRIC_LIMITED_RECOVERY_MAKE),
     [LIMIT_RECOVERY_CODE] = LIMIT_ROW(recovery_code, BY_CALLER, METRIC_LIMITED_RECOVERY_CODE),
@@ -52,7 +64,9 @@ static const struct limit_row {
     [LIMIT_LOGIN_NEW] = LIMIT_ROW(login_new, BY_CALLER, METRIC_LIMITED_LOGIN_NEW),
     [LIMIT_LOGIN_ADDRESS] = LIMIT_ROW(login_address, BY_ADDRESS, METRIC_LIMITED_LOGIN_ADDRESS),
     [LIMIT_LOGIN_NETWORK] = LIMIT_ROW(login_network, BY_NETWORK, METRIC_LIMITED_LOGIN_NETWORK),
-    [LIMIT_LOGIN_SITE] = LIMIT_ROW(login_site, BY_CALLER, METRIC_LIMITED_LOGIN_SITE),
+    [LIMIT_HASH_ADDRESS] = LIMIT_ROW(hash_address, BY_ADDRESS, METRIC_LIMITED_HASH_ADDRESS),
+    [LIMIT_HASH_NETWORK] = LIMIT_ROW(hash_network, BY_NETWORK, METRIC_LIMITED_HASH_NETWORK),
+    [LIMIT_HASH_SITE] = LIMIT_ROW(hash_site, BY_CALLER, METRIC_LIMITED_HASH_SITE),
 };
 
 /* ---- subjects ---- */
@@ -102,9 +116,9 @@ static struct str subject_of(struct exchange *x, const struct limit_use *use)
     return use->subject;
 }
 
-/* ---- the script ---- */
+/* ---- the function ---- */
 
-/* The tiers of a limit as the script reads them; empty: it is off. */
+/* The tiers of a limit as the function reads them; empty: it is off. */
 static struct str rate_text(struct exchange *x, enum limit limit)
 {
     struct rate rate;
@@ -117,9 +131,9 @@ static struct str rate_text(struct exchange *x, enum limit limit)
     return text;
 }
 
-/* Runs the script. *refused: number of the use, from 1, that has nothing left, 0: none; *wait_ms: until it has. */
-static enum status script_run(struct exchange *x, struct str take, const struct limit_use *uses, size_t count,
-                              int64_t *refused, int64_t *wait_ms)
+/* Runs the function. *refused: number of the use, from 1, that has nothing left, 0: none; *wait_ms: until it has. */
+static enum status function_run(struct exchange *x, struct str take, const struct limit_use *uses, size_t count,
+                                int64_t *refused, int64_t *wait_ms)
 {
     struct str keys[LIMIT_USES_MAX], args[1 + LIMIT_USES_MAX] = { take };
     struct redis_call call;
@@ -135,8 +149,8 @@ static enum status script_run(struct exchange *x, struct str take, const struct 
         if (subject.ptr == NULL || keys[i].ptr == NULL || args[1 + i].ptr == NULL)
             return ST_NO_MEMORY;
     }
-    enum status st = redis_do_script(x->app->stores.redis, &call, x->app->stores.limit, REDIS_ANY, keys, LIMIT_USES_MAX,
-                                     args, 1 + LIMIT_USES_MAX);
+    enum status st = redis_do_function(x->app->stores.redis, &call, x->app->stores.limit, REDIS_ANY, keys,
+                                       LIMIT_USES_MAX, args, 1 + LIMIT_USES_MAX);
     if (st == ST_OK && (!redis_reply_i64(redis_reply_at(call.reply, 0), refused) || *refused < 0 ||
                         *refused > (int64_t)count || !redis_reply_i64(redis_reply_at(call.reply, 1), wait_ms)))
         st = ST_CORRUPT;
@@ -149,7 +163,7 @@ static void answer_too_many(struct exchange *x, enum limit limit, int64_t wait_m
     struct problem p = PROBLEM_TOO_MANY;
     struct model m;
     model_init(&m, x->arena);
-    if (limit >= LIMIT_LOGIN_DEVICE) /* the last ones; a recovery code has limits of its own */
+    if (limit >= LIMIT_LOGIN_DEVICE && x->visitor.user_id == 0) /* a recovery code needs no slow hash */
         value_page_text(&m, &m.root, "recovery_url", STR("/login/recovery"));
     p.retry_after_s = (int)((wait_ms + MS_PER_S - 1) / MS_PER_S);
     metrics_add(LIMITS[limit].metric, 1);
@@ -159,10 +173,32 @@ static void answer_too_many(struct exchange *x, enum limit limit, int64_t wait_m
 
 bool limits_take(struct exchange *x, const struct limit_use *uses, size_t count)
 {
+    return limits_take_times(x, uses, count, 1);
+}
+
+/* The most that one call can take from each of these limits; at least 1. */
+static uint64_t burst_least(struct exchange *x, const struct limit_use *uses, size_t count)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        struct rate rate;
+        bool read = rate_read(str_from((const char *)x->app->stores.config + LIMITS[uses[i].limit].setting), &rate);
+        assert(read);
+        for (unsigned tier = 0; tier < rate.count; tier++)
+            if ((uint64_t)rate.tiers[tier].at_once < least)
+                least = (uint64_t)rate.tiers[tier].at_once;
+    }
+    return least;
+}
+
+bool limits_take_times(struct exchange *x, const struct limit_use *uses, size_t count, size_t times)
+{
+    char take[STR_U64_MAX];
+    const uint64_t most = times == 1 ? 1 : burst_least(x, uses, count);
     int64_t refused = 0, wait_ms = 0;
     if (!x->app->stores.config->limits)
         return true;
-    enum status st = script_run(x, STR("1"), uses, count, &refused, &wait_ms);
+    enum status st = function_run(x, str_u64(take, times < most ? times : most), uses, count, &refused, &wait_ms);
     if (st != ST_OK)
         respond_status(x, st);
     else if (refused > 0)
@@ -170,12 +206,20 @@ bool limits_take(struct exchange *x, const struct limit_use *uses, size_t count)
     return st == ST_OK && refused == 0;
 }
 
+bool limits_try(struct exchange *x, const struct limit_use *uses, size_t count)
+{
+    int64_t refused = 0, wait_ms = 0;
+    return !x->app->stores.config->limits ||
+           (function_run(x, STR("1"), uses, count, &refused, &wait_ms) == ST_OK && refused == 0);
+}
+
 bool limits_take_set(struct exchange *x, unsigned set)
 {
     struct limit_use uses[LIMIT_USES_MAX];
     size_t count = 0;
     for (unsigned limit = 0; limit < LIMIT_ROUTES_COUNT; limit++) {
-        if ((set & LIMITED_BY(limit)) == 0)
+        bool no_user = LIMITS[limit].by == BY_USER && x->visitor.user_id == 0;
+        if ((set & LIMITED_BY(limit)) == 0 || no_user)
             continue;
         assert(count < LIMIT_USES_MAX && LIMITS[limit].by != BY_CALLER);
         uses[count++] = (struct limit_use){ .limit = (enum limit)limit };
@@ -187,5 +231,5 @@ void limits_give_back(struct exchange *x, const struct limit_use *uses, size_t c
 {
     int64_t refused, wait_ms;
     if (x->app->stores.config->limits)
-        (void)script_run(x, STR("-1"), uses, count, &refused, &wait_ms);
+        (void)function_run(x, STR("-1"), uses, count, &refused, &wait_ms);
 }

@@ -1,10 +1,11 @@
 /* Limits: how often a user, an address or a device may do something. Each limit is a row of a table in limits.c: its
- * name, its subject, and the setting with its rate; Redis counts (lua/limit-5.lua), so all processes count together. A
+ * name, its subject, and the setting with its rate; Redis counts (lua/limit-7.lua), so all processes count together. A
  * request beyond a limit is answered 429 with Retry-After, as page or JSON, logged, and counted in /metrics.
  *
  * Most limits are requirements of a route: LIMITED_BY(LIMIT_…) in its row, which the router checks before the handler.
- * Others depend on the form, so handlers take them (user/login_limits.h, user/password_confirm.h,
- * user/recovery_login.h). With `limits = off` nothing is counted.
+ * Others depend on the form, so handlers take them (user/login_limits.h, user/hash_budget.h,
+ * user/password_confirm.h, user/recovery_login.h, pages/records.c, pages/export_limit.h). With `limits = off` nothing
+ * is counted.
  *
  * All functions may block: not for routes of the hot pool (nginx limits those, nginx/site.conf). */
 #ifndef HB_WEB_LIMITS_H
@@ -14,8 +15,10 @@
 
 enum limit {
     LIMIT_SEND,
+    LIMIT_SEND_ADDRESS,
     LIMIT_DEPOSIT,
-    LIMIT_EXPORT,
+    LIMIT_READ,
+    LIMIT_COLD_ADDRESS,
     LIMIT_CARD,
     LIMIT_REGISTER_ADDRESS,
     LIMIT_REGISTER_NETWORK,
@@ -23,6 +26,11 @@ enum limit {
     LIMIT_PASSKEY_NETWORK,
     LIMIT_ROUTES_COUNT,                  /* the limits above can be requirements of a route */
     LIMIT_PASSWORD = LIMIT_ROUTES_COUNT, /* of the others, handlers take care */
+    LIMIT_EXPORT,
+    LIMIT_EXPORT_ADDRESS,
+    LIMIT_SEARCH_ADDRESS,
+    LIMIT_NAMES,
+    LIMIT_NAMES_ADDRESS,
     LIMIT_CONFIRM,
     LIMIT_RECOVERY_MAKE,
     LIMIT_RECOVERY_CODE,
@@ -33,7 +41,9 @@ enum limit {
     LIMIT_LOGIN_NEW,
     LIMIT_LOGIN_ADDRESS,
     LIMIT_LOGIN_NETWORK,
-    LIMIT_LOGIN_SITE,
+    LIMIT_HASH_ADDRESS,
+    LIMIT_HASH_NETWORK,
+    LIMIT_HASH_SITE,
     LIMIT_COUNT
 };
 
@@ -48,12 +58,17 @@ struct limit_use {
     enum limit limit;
     struct str subject; /* of a limit by user, address or network: left out, the request's own */
 };
-enum { LIMIT_USES_MAX = 5 };
+enum { LIMIT_USES_MAX = 7 };
 
 /* Takes one from each, or from none when one of them has nothing left. True: taken. False: answered, 429 or, when Redis
  * does not answer, 503. count: at most LIMIT_USES_MAX. */
 bool limits_take(struct exchange *x, const struct limit_use *uses, size_t count);
-/* Takes one from each limit of the set of bits. */
+/* Takes `times` from each, as limits_take does; at most what each has at once, so that no number is refused for ever.
+ * */
+bool limits_take_times(struct exchange *x, const struct limit_use *uses, size_t count, size_t times);
+/* As limits_take, but answers nothing: false when one of them has nothing left, or when Redis does not answer. */
+bool limits_try(struct exchange *x, const struct limit_use *uses, size_t count);
+/* Takes one from each limit of the set of bits; for a guest the limits by user are left out. */
 bool limits_take_set(struct exchange *x, unsigned set);
 /* Gives back what limits_take has taken. When Redis does not answer, it stays taken. */
 void limits_give_back(struct exchange *x, const struct limit_use *uses, size_t count);

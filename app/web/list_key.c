@@ -1,6 +1,7 @@
 #include "web/list_key.h"
 
 #include "base/public_id.h"
+#include "web/mended_link.h"
 
 static enum status list_key_read(struct field_input *in)
 {
@@ -8,12 +9,12 @@ static enum status list_key_read(struct field_input *in)
     struct str id;
     if (in->typed.len == 0)
         return field_absent(in);
-    struct str ms = str_cut(in->typed, '-', &id);
+    struct str ms = str_cut(mended_link_value(in->typed), '-', &id);
     key->given = str_to_i64(ms, &key->ms) && key->ms >= 0 && public_id_decode(&in->x->app->id_key, id, &key->id);
     return key->given ? ST_OK : field_fail(in, in->field->malformed);
 }
 
-const struct field_type FIELD_LIST_KEY = { list_key_read };
+const struct field_type FIELD_LIST_KEY = { .read = list_key_read };
 
 struct str list_key_text(struct exchange *x, int64_t ms, uint64_t id)
 {

@@ -132,6 +132,12 @@ void respond_see_other(struct exchange *x, struct str path)
     respond_header(x, "Location", path);
 }
 
+void respond_moved(struct exchange *x, struct str path)
+{
+    answer_begin(x, 308, STR_NONE);
+    respond_header(x, "Location", path);
+}
+
 static void body_json(struct exchange *x, const struct model *m)
 {
     x->incomplete = x->incomplete || m->failed;
@@ -169,10 +175,17 @@ void respond_model(struct exchange *x, int status, const char *template_name, st
         answer_json(x, status, STR("application/json"), m);
 }
 
-void respond_public_json(struct exchange *x, const struct model *m, struct str cache_control)
+void respond_public_json(struct exchange *x, struct str body, bool gzip, struct str tag, struct str cache_control)
 {
-    answer_begin_cached(x, 200, STR("application/json"), cache_control);
-    body_json(x, m);
+    bool same = etag_matches(exchange_param(x, "HTTP_IF_NONE_MATCH"), tag);
+    answer_begin_cached(x, same ? 304 : 200, same ? STR_NONE : STR("application/json"), cache_control);
+    respond_header(x, "ETag", tag);
+    respond_header(x, "Vary", STR("Accept-Encoding"));
+    if (same)
+        return;
+    if (gzip)
+        respond_header(x, "Content-Encoding", STR("gzip"));
+    buf_str(&x->body, body);
 }
 
 /* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of its id, which

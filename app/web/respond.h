@@ -22,13 +22,16 @@ void respond_retry_after(struct exchange *x, int seconds);
 /* Answers with the model: as JSON when the client wants JSON, else rendered by the template ("pages/home"). Adds the
  * layout's values (`site`, see web/view.h) and Cache-Control: no-store. */
 void respond_model(struct exchange *x, int status, const char *template_name, struct model *m);
-/* Answers 200 with the model as JSON to everybody alike, which caches may keep: cache_control says how long. */
-void respond_public_json(struct exchange *x, const struct model *m, struct str cache_control);
+/* Answers 200 to everybody alike with a JSON text (gzip: the text is compressed), or 304 when If-None-Match names the
+ * tag. Caches may keep it: cache_control says how long. */
+void respond_public_json(struct exchange *x, struct str body, bool gzip, struct str tag, struct str cache_control);
 /* Adds the ETag header. True: If-None-Match names the tag, 304 is answered and the handler is done. For GET and HEAD;
  * call it before the answer is built. STR_NONE makes the answer incomplete. */
 bool respond_not_modified(struct exchange *x, struct str tag);
 /* Redirects by 303 to a local path. STR_NONE makes the answer incomplete. */
 void respond_see_other(struct exchange *x, struct str path);
+/* Redirects by 308: the address was meant to be this local path. STR_NONE makes the answer incomplete. */
+void respond_moved(struct exchange *x, struct str path);
 /* Answers with a status and no body (204). */
 void respond_empty(struct exchange *x, int status);
 /* Passes the request, with method and body, to a named location of nginx (X-Accel-Redirect): "@page", "@hot",

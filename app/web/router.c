@@ -13,6 +13,7 @@
 #include "web/bearer.h"
 #include "web/kept_form.h"
 #include "web/limits.h"
+#include "web/mended_link.h"
 #include "web/origin.h"
 #include "web/respond.h"
 #include "web/security_log.h"
@@ -242,6 +243,7 @@ static const char *status_reason(int status)
         { 204, "No Content" },
         { 303, "See Other" },
         { 304, "Not Modified" },
+        { 308, "Permanent Redirect" },
         { 400, "Bad Request" },
         { 401, "Unauthorized" },
         { 403, "Forbidden" },
@@ -422,10 +424,27 @@ static enum step refused_step(struct exchange *x)
     return STEP_DONE;
 }
 
+static bool is_read(const struct exchange *x)
+{
+    return x->method == METHOD_GET || x->method == METHOD_HEAD;
+}
+
+/* A link with something added leads to the address that was meant, with its query. A POST does not: no chat sends one,
+ * and a program should hear of its mistake. */
+static bool get_is_mended(const struct router *router, struct exchange *x)
+{
+    struct str path = is_read(x) ? mended_link(router, x->arena, x->path) : STR_NONE;
+    if (path.ptr == NULL)
+        return false;
+    struct str with_query = arena_printf(x->arena, "%.*s?%.*s", STR_ARG(path), STR_ARG(x->query_text));
+    respond_moved(x, x->query_text.len > 0 && origin_path_is_local(with_query) ? with_query : path);
+    return true;
+}
+
 /* Who reloads the address of a form that was posted gets the page of the form. */
 static bool get_leads_to_page(const struct router *router, struct exchange *x)
 {
-    if (x->wants_json || (x->method != METHOD_GET && x->method != METHOD_HEAD))
+    if (x->wants_json || !is_read(x))
         return false;
     buf_reset(&x->headers); /* Allow */
     respond_see_other(x, path_of_page(router, x->path));
@@ -439,6 +458,9 @@ static enum step first_step(const struct router *router, struct exchange *x)
     traffic_begun(router->pool, x);
     const struct problem *problem = request_problem(router, x, method);
     if (problem == &PROBLEM_METHOD && get_leads_to_page(router, x))
+        return STEP_DONE;
+    bool key_broken = x->params.key.len > 0 && !request_key_valid(x->params.key);
+    if ((problem == &PROBLEM_NOT_FOUND || key_broken) && get_is_mended(router, x))
         return STEP_DONE;
     if (problem != NULL)
         return refuse(router, x, problem);

@@ -3,7 +3,8 @@
 # complete: until then the name ends in .partial.
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
-#   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, secret_id, letters
+#   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, older_keys,
+#                   secret_id, letters
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 # Needs stores.sh.
 

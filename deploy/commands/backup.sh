@@ -140,6 +140,7 @@ manifest_write() {
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
         demo "${SETTING[demo]}" \
+        older_keys "${SETTING[older_keys]}" \
         letters "$letters" \
         mariadb "$(sql -e 'SELECT VERSION()')" \
         redis "$(redis INFO server | sed -n 's/^redis_version:\([0-9.]*\).*/\1/p')" \

@@ -20,6 +20,7 @@ REPLACE='' WITH_REDIS=yes # the options
 BACKUP=''                # DIR
 COMMANDS=''              # a file with the commands that fill Redis
 FENCES=()                # the keys of all fences
+PROBES=()                # the keys that readiness writes, which are no data
 
 usage() {
     echo "usage: hongbao restore [--replace] [--without-redis] DIR" >&2
@@ -42,12 +43,14 @@ arguments_read() {
     [ -n "$BACKUP" ] || usage
 }
 
-# Version 1.0 has one fence, hb:fence.
+# Version 1.0 has one fence, hb:fence. PROBES: of app/ops/write_probe.c.
 fences_name() {
     local i count=${SETTING[partitions]}
     FENCES=(hb:fence)
+    PROBES=('hb:{limit}:unused')
     for ((i = 0; i < count; i++)); do
         FENCES+=("$(printf 'hb:{p%02d}:fence' "$i")")
+        PROBES+=("$(printf 'hb:{p%02d}:probe' "$i")")
     done
 }
 
@@ -68,7 +71,7 @@ stores_are_empty() {
     rows=$(sql -e "SELECT COUNT(*) FROM information_schema.tables
         WHERE table_schema = '$DATABASE' AND table_name = 'user'") || die "the database does not answer"
     [ "$rows" -eq 0 ] || rows=$(sql "$DATABASE" -e 'SELECT (SELECT COUNT(*) FROM user) + (SELECT COUNT(*) FROM packet)')
-    keys=$(($(redis DBSIZE) - $(redis EXISTS "${FENCES[@]}")))
+    keys=$(($(redis DBSIZE) - $(redis EXISTS "${FENCES[@]}" "${PROBES[@]}")))
     [ "$rows" -eq 0 ] || die "the database has users or packets; --replace deletes them"
     [ "$keys" -eq 0 ] || die "Redis has $keys keys; --replace deletes them"
 }
@@ -88,6 +91,8 @@ redis_commands() {
     private_redis "$BACKUP/redis.rdb"
     # The copy may be of the process that runs: its fences would be open before the tables are compared.
     private_redis_cli DEL "${FENCES[@]}" >"$WORK/fence"
+    # Only the settle worker loads functions, and they may be of an earlier program.
+    private_redis_cli FUNCTION FLUSH >"$WORK/functions"
     private_redis_cli CONFIG SET appendonly yes >"$WORK/rewrite"
     wait_until 3600 redis_rewritten || die "the copy of Redis can't be read; $(space_left "$WORK")"
     COMMANDS=$(find "$WORK/redis/appendonlydir" -name '*.base.aof')
@@ -135,6 +140,25 @@ tables_restore() {
     archive_migrate
 }
 
+# Dies when the backup may need the key of earlier versions, and older_keys is off.
+older_keys_fit() {
+    [ "$(archive_value "$BACKUP" older_keys)" = off ] || [ "${SETTING[older_keys]}" = on ] ||
+        die "the backup may have phrases, links and codes of an earlier version, which need its key: \
+set older_keys = on in the configuration"
+}
+
+# Makes the keys of the pools from the secret of now: setup may have made them from a new secret, before the operator put
+# the site's own secret back. It writes into the files, which so keep their owners.
+role_keys_renew() {
+    local file role
+    for file in "${SETTING[rights_dir]}"/*.keys; do
+        [ -f "$file" ] || continue
+        role=${file##*/}
+        "$HONGBAO" keys "${role%.keys}" >"$WORK/keys" || die "$file can't be made again"
+        cmp -s -- "$WORK/keys" "$file" || cat -- "$WORK/keys" >"$file"
+    done
+}
+
 main() {
     arguments_read "$@"
     settings_read
@@ -146,10 +170,12 @@ main() {
     stores_use_site
     archive_check "$BACKUP"
     archive_fits "$BACKUP"
+    older_keys_fit
     site_is_stopped
     redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
+    role_keys_renew
     trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
     fences_shut
     tables_drop # first: without tables the site is not ready, however this ends

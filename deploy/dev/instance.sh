@@ -187,6 +187,8 @@ instance_configure_rights() {
     local database
     database=$(instance_setting mysql_database)
     rights_make "$VAR/rights"
+    rights_keys "$VAR/rights" "$(build_binary_path)" --config "$VAR/hongbao.conf" ||
+        die "the keys of the roles can't be made: the configuration or a file of it is broken (above)"
     rm -f -- "$VAR/rights/web.conf" # of an earlier version
     rights_sql "$VAR/rights" "$database" >"$VAR/mariadb-init.sql"
     # Databases that tests create and drop.

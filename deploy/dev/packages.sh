@@ -15,8 +15,9 @@ packages_install() {
     [ ${#wanted[@]} -gt 0 ] || return 0
 
     if ! command -v dpkg-query >/dev/null; then
-        say "dev: this is not Debian; please install these yourself: ${wanted[*]}"
-        return 0
+        [ "${HB_PACKAGES:-}" != installed ] || return 0
+        die "this is $(packages_system), and ./dev can install packages on Debian only. Please install what Debian calls" \
+            "${wanted[*]}. HB_PACKAGES=installed ./dev ... then asks no more."
     fi
     installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
     for package in "${wanted[@]}"; do
@@ -25,6 +26,7 @@ packages_install() {
     [ ${#missing[@]} -gt 0 ] || return 0
 
     say "dev: installing ${missing[*]}"
+    packages_tried || say "dev: this is $(packages_system); tried are Debian 12 and 13, whose names of packages it may share"
     local -a as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || die "sudo is needed to install: ${missing[*]}"
@@ -34,6 +36,16 @@ packages_install() {
     "${as_root[@]}" bash "$ROOT/deploy/dev/apt-install.sh" "${missing[@]}" </dev/null >&2 ||
         die "apt-get could not install: ${missing[*]}"
     hash -r
+}
+
+# packages_system: prints the name of this system: "Ubuntu 24.04.1 LTS".
+packages_system() {
+    (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && echo "$PRETTY_NAME") || uname -s
+}
+
+# packages_tried: whether this is a release of Debian on which all tests pass.
+packages_tried() {
+    (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && [[ "$ID $VERSION_ID" == 'debian '@(12|13) ]])
 }
 
 # packages_have NAME: whether the command or file of the third column exists.

@@ -117,7 +117,7 @@ service_rights() {
     ! process_running mariadb || service_grant
     if process_running redis && ! cmp -s -- "$VAR/redis-users.acl" "$done"; then
         shown=$(redis-cli -e -s "$SOCKETS/redis.sock" ACL LIST) || die "Redis does not list its users: $shown"
-        answer=$(rights_acl_change "$shown" "$(<"$VAR/redis-users.acl")" | redis-cli -s "$SOCKETS/redis.sock" 2>&1) ||
+        answer=$(rights_acl_change exact "$shown" "$(<"$VAR/redis-users.acl")" | redis-cli -s "$SOCKETS/redis.sock" 2>&1) ||
             die "the rights could not be changed: $answer"
         ! grep -Eqv '^(OK|1)$' <<<"$answer" || die "Redis refuses $VAR/redis-users.acl: $answer"
         (umask 077 && cp -- "$VAR/redis-users.acl" "$done")

@@ -7,6 +7,9 @@ ROLES=(hot page auth card settle audit migrate support backup operator)
 # These have no user in MariaDB. setup is no role of a process: it is hongbao_setup (rights_acl_setup).
 ROLES_WITHOUT_MARIADB=' hot operator setup '
 
+# These get keys derived from the secret (app/base/keys.h).
+ROLES_WITH_KEYS=(hot page auth card)
+
 # rights_make FOLDER: writes a file ROLE.conf for each role that has none: its users, with one password for both stores.
 rights_make() {
     local role
@@ -29,6 +32,21 @@ rights_make_role() {
 rights_users() {
     [[ $ROLES_WITHOUT_MARIADB == *" $1 "* ]] || printf 'mysql_user = hongbao_%s\nmysql_password = %s\n' "$1" "$2"
     printf 'redis_user = hongbao_%s\nredis_password = %s\n' "$1" "$2"
+}
+
+# rights_keys FOLDER PROGRAM [OPTION...]: writes a file ROLE.keys for each role that gets keys, by `hongbao keys`; one
+# that is the same stays.
+rights_keys() {
+    local folder=$1 role
+    shift
+    for role in "${ROLES_WITH_KEYS[@]}"; do
+        (umask 077 && "$@" keys "$role" >"$folder/$role.keys.new") || return
+        if cmp -s -- "$folder/$role.keys.new" "$folder/$role.keys"; then
+            rm -- "$folder/$role.keys.new"
+        else
+            mv -- "$folder/$role.keys.new" "$folder/$role.keys"
+        fi
+    done
 }
 
 # rights_password FOLDER ROLE
@@ -73,11 +91,12 @@ rights_sha256() {
     rights_password "$1" "$2" | tr -d '\n' | sha256sum | cut -d ' ' -f 1
 }
 
-# rights_acl_change SHOWN WANTED: prints the commands that make the users of Redis, SHOWN by ACL LIST, those of an
-# aclfile, WANTED. Each takes its new rights at once and keeps its connections: ACL LOAD would close them all (Redis 7.0).
-# Only a user with another password is made anew, so whoever had the old one is out.
+# rights_acl_change STEP SHOWN WANTED: prints the commands that make the users of Redis, SHOWN by ACL LIST, those of an
+# aclfile, WANTED. STEP grow: they get what they lack and lose nothing, because processes of the version before still
+# run; exact: they have no more than that. Each takes its new rights at once and keeps its connections: ACL LOAD would
+# close them all (Redis 7.0). Only a user with another password is made anew, so whoever had the old one is out.
 rights_acl_change() {
-    awk '
+    awk -v step="$1" '
         function passwords(  i, all) {
             for (i = 3; i <= NF; i++) if ($i ~ /^#/) all = all $i
             return all
@@ -85,12 +104,17 @@ rights_acl_change() {
         $1 != "user" { next }
         FNR == NR { shown[$2] = passwords(); next }
         {
+            grows = step == "grow" && ($2 in shown) && shown[$2] == passwords()
             if ($2 != "default" && ($2 in shown) && shown[$2] != passwords()) print "ACL DELUSER " $2
             delete shown[$2]
             name = $2
             sub(/^user [^ ]+/, "")
-            print "ACL SETUSER " name " reset" $0
+            if (grows) { # the first -@all is that of the user, the others those of its selectors
+                sub(/ resetchannels/, "")
+                sub(/ -@all/, "")
+            }
+            print "ACL SETUSER " name (grows ? "" : " reset") $0
         }
-        END { for (name in shown) if (name != "default") print "ACL DELUSER " name }
-    ' <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+        END { if (step == "exact") for (name in shown) if (name != "default") print "ACL DELUSER " name }
+    ' <(printf '%s\n' "$2") <(printf '%s\n' "$3")
 }

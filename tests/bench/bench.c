@@ -12,8 +12,8 @@
 #include "base/array.h"
 #include "base/random.h"
 #include "io/redis_fence.h"
+#include "io/redis_function.h"
 #include "io/redis_reply.h"
-#include "io/redis_script.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "live/live.h"
@@ -42,12 +42,12 @@ bool bench_open(struct bench *b)
     *b = (struct bench){ 0 };
     config_defaults(&b->config);
     bool ok = random_init() && config_load(&b->config, getenv("HB_CONFIG"), NULL, error, sizeof error) == ST_OK &&
-              redis_scripts_load(b->config.lua_dir, &b->scripts, error, sizeof error) == ST_OK;
+              redis_functions_read(b->config.lua_dir, &b->functions, error, sizeof error) == ST_OK;
     if (ok) {
         b->redis = redis_new(&b->config);
         (void)snprintf(error, sizeof error, "Redis does not answer");
-        ok = b->redis != NULL && live_init(&b->live, b->redis, b->scripts, &b->config, &missing) == ST_OK &&
-             server_fences_open(b);
+        ok = b->redis != NULL && live_init(&b->live, b->redis, b->functions, &b->config, &missing) == ST_OK &&
+             redis_functions_load(b->redis, b->functions) == ST_OK && server_fences_open(b);
     }
     if (!ok)
         (void)fprintf(stderr, "%s\n", error);
@@ -57,7 +57,7 @@ bool bench_open(struct bench *b)
 void bench_close(struct bench *b)
 {
     redis_free(b->redis);
-    redis_scripts_free(b->scripts);
+    redis_functions_free(b->functions);
 }
 
 /* ---- meter ---- */
@@ -182,17 +182,17 @@ void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_
     struct live_keys keys;
     char packet[STR_U64_MAX], users[BENCH_CROWD_MAX][STR_U64_MAX];
     live_keys(&keys, packet_id, b->live.partitions);
-    const struct str script_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
-                                       keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
-    struct str args[1 + 3 * BENCH_CROWD_MAX] = { str_u64(packet, packet_id) };
+    const struct str function_keys[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
+                                         keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
+    struct str args[1 + 4 * BENCH_CROWD_MAX] = { str_u64(packet, packet_id) };
     assert(crowd <= BENCH_CROWD_MAX);
     for (size_t i = 0; i < crowd; i++) {
         args[1 + i] = str_u64(users[i], first_user + i);
         args[1 + crowd + i] = STR("小强");
-        args[1 + 2 * crowd + i] = STR(""); /* no passphrase */
+        args[1 + 2 * crowd + i] = args[1 + 3 * crowd + i] = STR(""); /* no passphrase */
     }
-    redis_queue_script(b->redis, call, b->live.grab, (int)packet_partition(packet_id, b->live.partitions), script_keys,
-                       ARRAY_LEN(script_keys), args, 1 + 3 * crowd);
+    redis_queue_function(b->redis, call, b->live.grab, (int)packet_partition(packet_id, b->live.partitions),
+                         function_keys, ARRAY_LEN(function_keys), args, 1 + 4 * crowd);
 }
 
 enum status bench_grab_read(const struct redis_call *call, size_t crowd, int64_t *fen)

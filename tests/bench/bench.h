@@ -9,7 +9,7 @@
 #include "base/config.h"
 #include "io/redis.h"
 #include "io/redis_crowd.h"
-#include "io/redis_script.h"
+#include "io/redis_function_load.h"
 #include "live/live.h"
 #include "packet/packet.h"
 
@@ -23,11 +23,11 @@ enum {
 };
 #define BENCH_PACKET_FIRST (UINT64_C(1) << 58)
 
-/* Redis and its scripts. The settings are those of HB_CONFIG and of the environment. */
+/* Redis and its functions. The settings are those of HB_CONFIG and of the environment. */
 struct bench {
     struct config config;
     struct redis *redis;
-    struct redis_scripts *scripts;
+    struct redis_functions *functions;
     struct live live;
 };
 /* False: the reason is on stderr. */
@@ -53,8 +53,8 @@ bool bench_packet(struct packet *p, int64_t *fen, uint64_t index, uint32_t share
 uint32_t bench_users(uint64_t shares);
 uint64_t bench_user(uint64_t packet_index, uint32_t share_no, uint64_t shares);
 
-/* Queues one call of the grab script: `crowd` users, from first_user on, open the packet. The program itself makes one
- * call of all grabs of a packet in a round; this one is always a call of its own. */
+/* Queues one call of the function of a grab: `crowd` users, from first_user on, open the packet. The program itself
+ * makes one call of all grabs of a packet in a round; this one is always a call of its own. */
 void bench_grab_queue(struct bench *b, struct redis_call *call, uint64_t packet_id, uint64_t first_user, size_t crowd);
 /* Reads the reply: *fen is the sum of the shares. ST_CONFLICT: not every user has got one. */
 enum status bench_grab_read(const struct redis_call *call, size_t crowd, int64_t *fen);

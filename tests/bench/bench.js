@@ -14,7 +14,7 @@ const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
 const ORDER = ['fsync', 'per_core', 'grab_win', 'grab_options', 'grab_lose', 'view_open', 'view_finished', 'scripts', 'mustache', 'settlement', 'balances', 'expiry', 'audit',
-  'records', 'send', 'login', 'login_flood', 'connections', 'growth', 'memory', 'wait', 'cluster'];
+  'records', 'send', 'login', 'login_flood', 'login_beside', 'routes', 'connections', 'growth', 'memory', 'wait', 'cluster'];
 
 const OPTIONS = {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },

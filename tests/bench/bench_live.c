@@ -152,7 +152,7 @@ static enum status ids(struct task *t)
 {
     struct public_id_key key;
     char id[PUBLIC_ID_TEXT_MAX];
-    public_id_key_derive(str_from(t->b.config.secret), &key);
+    public_id_key_set(&key, &t->b.config.keys.of[KEY_IDS]);
     for (; t->done < t->packets; t->done++) {
         public_id_encode(&key, BENCH_PACKET_FIRST + packet_index(t, t->done), id);
         (void)printf("%s\"%s\"", t->done == 0 ? "[" : ",", id);

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench.h"
+#include "io/redis_function_load.h"
 #include "io/redis_reply.h"
-#include "io/redis_script.h"
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/split.h"
@@ -29,8 +29,8 @@ struct entry {
 struct contest {
     struct bench b;
     struct bench_meter meter;
-    struct redis_scripts *peers;
-    struct redis_script *script; /* NULL: ours */
+    struct redis_functions *peers;
+    const struct redis_function *function; /* NULL: ours */
     struct entry entries[PACKETS_MAX];
     uint64_t grabs, packets, width, crowd;
 };
@@ -91,7 +91,7 @@ static void peer_queue(struct contest *c, struct redis_call *call, const struct 
     (void)snprintf(now, sizeof now, "%lld", (long long)clock_now_ms());
     (void)snprintf(chance, sizeof chance, "%u", (unsigned)(random_u64() >> 33));
     const struct str args[] = { str_from(user_text), str_from(now), str_from(chance) };
-    redis_queue_script(c->b.redis, call, c->script, REDIS_ANY, e->keys, KEYS, args, 3);
+    redis_queue_function(c->b.redis, call, c->function, REDIS_ANY, e->keys, KEYS, args, 3);
 }
 
 /* Only a win counts: {1, fen} of the peers. */
@@ -109,7 +109,7 @@ static enum status peer_read(const struct redis_call *call, int64_t *fen)
 static enum status answer(const struct contest *c, struct entry *e, const struct redis_call *call)
 {
     int64_t fen;
-    enum status st = c->script == NULL ? bench_grab_read(call, (size_t)c->crowd, &fen) : peer_read(call, &fen);
+    enum status st = c->function == NULL ? bench_grab_read(call, (size_t)c->crowd, &fen) : peer_read(call, &fen);
     e->won += st == ST_OK ? c->crowd : 0;
     e->paid_fen += fen;
     return st;
@@ -126,7 +126,7 @@ static enum status round_run(struct contest *c, uint64_t first_user)
     for (size_t i = 0; i < count; i++) {
         const struct entry *e = &c->entries[i % c->packets];
         uint64_t user = first_user + i * c->crowd;
-        if (c->script == NULL)
+        if (c->function == NULL)
             bench_grab_queue(&c->b, &calls[i], e->p.id, user, (size_t)c->crowd);
         else
             peer_queue(c, &calls[i], e, user);
@@ -182,14 +182,16 @@ static enum status contest_run(struct contest *c, const struct entrant *e, const
 {
     char error[256] = "";
     const struct str flush[] = { STR("FLUSHALL") };
-    if (redis_scripts_load(peers_dir, &c->peers, error, sizeof error) != ST_OK) {
+    if (redis_functions_read(peers_dir, &c->peers, error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "%s\n", error);
         return ST_INVALID;
     }
-    c->script = e->keys == NULL ? NULL : redis_script_find(c->peers, e->name);
-    if (e->keys != NULL && c->script == NULL)
+    c->function = e->keys == NULL ? NULL : redis_function_find(c->peers, e->name);
+    if (e->keys != NULL && c->function == NULL)
         return ST_INVALID;
     enum status st = command(c, flush, 1);
+    if (st == ST_OK)
+        st = redis_functions_load(c->b.redis, c->peers);
     for (uint64_t i = 0; st == ST_OK && i < c->packets; i++)
         st = entry_make(c, e, i);
     if (st == ST_OK && !bench_meter_start(&c->meter, &c->b))
@@ -225,7 +227,7 @@ int main(int argc, char **argv)
     if (!bench_open(&c.b))
         return 1;
     enum status st = contest_run(&c, e, argv[6]);
-    redis_scripts_free(c.peers);
+    redis_functions_free(c.peers);
     for (size_t i = 0; i < c.packets; i++)
         free(c.entries[i].fen);
     bench_close(&c.b);

@@ -43,7 +43,7 @@ export class Grabs {
     self.cookies = self.file(self.users.map(({ cookie }) => cookie));
     // A rewrite of the log would disturb the target that is measured at that moment.
     await self.site.redis('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0');
-    self.grabHash = await self.site.redis('SCRIPT', 'LOAD', await bench.script('grab'));
+    self.grabFunction = await bench.functionName('grab');
     return self;
   }
 
@@ -54,8 +54,8 @@ export class Grabs {
 
   // Starts a peer, one of KINDS. answer: the constant answer of a floor, with its media type and status.
   async peer(kind, { answer, type = 'application/json', status = 200 } = {}) {
-    const { bench, site, grabHash } = this;
-    const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabHash }));
+    const { bench, site, grabFunction } = this;
+    const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabFunction }));
     mkdirSync(peer.folder);
     if (answer !== undefined) {
       const head = `Status: ${status}\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n`;

@@ -46,9 +46,9 @@ export class Bench {
     return join(this.build, 'tests/bench', name);
   }
 
-  // The text of a script of lua/ ("grab") as the site sends it.
-  async script(name) {
-    const { code, stdout, stderr } = await run(this.program('script_text'), [join(this.root, 'lua'), name]);
+  // What a function of lua/ ("grab") is called in Redis.
+  async functionName(name) {
+    const { code, stdout, stderr } = await run(this.program('function_name'), [join(this.root, 'lua'), name]);
     if (code !== 0) throw new Error(stderr);
     return stdout;
   }

@@ -31,8 +31,8 @@ function phpProgram() {
 export class Peer {
   #children = [];
 
-  constructor({ name, root, build, folder, site, grabHash, conf, modules = false, app = null, mariadb = false, nowait = false }) {
-    Object.assign(this, { name, root, build, folder, site, grabHash, conf, modules, app, mariadb, nowait });
+  constructor({ name, root, build, folder, site, grabFunction, conf, modules = false, app = null, mariadb = false, nowait = false }) {
+    Object.assign(this, { name, root, build, folder, site, grabFunction, conf, modules, app, mariadb, nowait });
   }
 
   async start() {
@@ -59,7 +59,7 @@ export class Peer {
 
   names(more = {}) {
     const hot = roleOf(this.site, 'hot');
-    return { ROOT: this.root, VAR: this.folder, PORT: this.port, REDIS: this.site.socket('redis'), GRAB_HASH: this.grabHash,
+    return { ROOT: this.root, VAR: this.folder, PORT: this.port, REDIS: this.site.socket('redis'), GRAB_FUNCTION: this.grabFunction,
       PARTITIONS, REDIS_USER: hot.redis_user, REDIS_PASSWORD: hot.redis_password, ...more };
   }
 
@@ -110,7 +110,7 @@ const pool = (program, processes, env) => (peer) => ['spawn-fcgi', ['-n', '-s', 
   '-b', '1024', '--', '/usr/bin/multiwatch', '-f', String(processes), '-r', '1000000', '-t', '1000', '-s', 'TERM', '--',
   join(peer.build, 'tests/bench', program)], env(peer)];
 
-const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_HASH: peer.grabHash });
+const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_FUNCTION: peer.grabFunction });
 
 // The database of the peer without Redis, beside that of the site; the role migrate has all rights on it.
 export const DATABASE = 'hongbao_bench';

@@ -14,6 +14,7 @@ import { redis } from './redis.js';
 export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'page', 'hot', 'nginx'];
 export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces processes that end
 export const SECOND = 'settle2';                         // another settle worker, on the same partitions
+const CLOCKS = ['mariadb', 'redis', ...POOLS, SECOND];
 const DISK_MIB = 256;
 
 // Every page process takes the next one, so that packets with all lifetimes exist.
@@ -80,8 +81,9 @@ export class Instance extends Deployment {
       writeFileSync(join(this.bin, name), `#!/bin/bash\n${text}`);
       chmodSync(join(this.bin, name), 0o755);
     };
-    const redisServer = spawnSync('bash', ['-c', 'type -P redis-server']).stdout.toString().trim();
-    write('redis-server', `${preload('redis')}exec ${redisUnder} '${redisServer}' "$@"\n`);
+    const path = (name) => spawnSync('bash', ['-c', `type -P ${name} || echo /usr/sbin/${name}`]).stdout.toString().trim();
+    write('redis-server', `${preload('redis')}exec ${redisUnder} '${path('redis-server')}' "$@"\n`);
+    write('mariadbd', `${preload('mariadb')}exec '${path('mariadbd')}' "$@"\n`);
     write('hongbao', [
       'role=',
       '[ "$1" != settle ] || role=${CHAOS_ROLE:-settle}',
@@ -101,11 +103,8 @@ export class Instance extends Deployment {
       `exec '${program}' "$@"\n`].join('\n'));
     writeFileSync(join(this.dir, 'page.count'), '');
     chmodSync(join(this.dir, 'page.count'), 0o666);
-    for (const role of ['redis', ...POOLS, SECOND]) {
-      const fd = openSync(join(this.dir, 'clock', role), 'w+');
-      this.#clocks.set(role, fd);
-      this.moveClock(role, 0);
-    }
+    for (const role of CLOCKS) this.#clocks.set(role, openSync(join(this.dir, 'clock', role), 'w+'));
+    this.passTime(0);
   }
 
   get canExpire() {
@@ -114,7 +113,7 @@ export class Instance extends Deployment {
 
   // Moves all clocks forward.
   passTime(ms) {
-    for (const role of ['redis', ...POOLS, SECOND]) this.moveClock(role, ms);
+    for (const role of CLOCKS) this.moveClock(role, ms);
   }
 
   socket(name) {

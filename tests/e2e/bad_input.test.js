@@ -163,7 +163,7 @@ test('a mutation by GET is 405 or a page, never a change', async () => {
 test('next leads only to this site', async () => {
   const { username, password } = await newUser();
   for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', '/\t/evil.example', '\r\nX: y', 'javascript:1']) {
-    const answer = await new Client().postHtml('/login', { username, password, next });
+    const answer = await new Client({ language: 'en' }).postHtml('/login', { username, password, next });
     assert.equal(answer.status, 303);
     assert.equal(answer.headers.get('location'), '/', JSON.stringify(next));
   }

@@ -11,7 +11,7 @@ after(async () => { await browser?.close(); });
 async function person(nickname, options = {}) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000);
   const problems = [];
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(String(error)));
@@ -156,11 +156,11 @@ test('a refused form has a message beside the field', async () => {
 });
 
 test('the rest of an expired packet is refunded to the sender', async () => {
-  await site.withLifetime(6000, async () => {
+  await site.withLifetime(30_000, async () => {
     const sender = await person('阿红');
+    const grabber = await person('小明');
     await deposit(sender, '10');
     const path = await send(sender, { kind: 'lucky', amount: '5', count: '2' });
-    const grabber = await person('小明');
     const amount = await open(grabber, path);
     await poll('refunded', async () => {
       await sender.page.goto(site.url + path);
@@ -174,7 +174,7 @@ test('the rest of an expired packet is refunded to the sender', async () => {
     assert.match(await grabber.page.innerText('main'), /已存入零钱/);
     const late = await person('小慢');
     await late.page.goto(site.url + path);
-    assert.match(await late.page.innerText('main'), /该红包已超过6秒/);
+    assert.match(await late.page.innerText('main'), /该红包已超过30秒/);
     await shot(late, 'expired-late');
     await audit();
   });

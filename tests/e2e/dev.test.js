@@ -240,6 +240,19 @@ test('several ./dev at once make one user', { skip: process.getuid() !== 0 && 'o
   }
 });
 
+test('on a system without the packages of Debian ./dev says what it needs, and goes on when it is told that all is there', async () => {
+  const release = join(FOLDER, 'other-os-release');
+  await writeFile(release, 'ID=fedora\nVERSION_ID=41\nPRETTY_NAME="Fedora Linux 41"\n');
+  const script = `PROGRAM=dev; source "$ROOT/deploy/common.sh"; source "$ROOT/deploy/dev/packages.sh"
+    PATH=/nowhere PACKAGES_OS_RELEASE=${release}; packages_install run`;
+  const install = (extra) => run('bash', ['-c', script], { env: { ...process.env, ROOT: dirname(env.HB_TEST_DEV), ...extra } });
+  const { code, stderr } = await failure(install());
+  assert.equal(code, 1);
+  assert.match(stderr, /^dev: this is Fedora Linux 41, and .* on Debian only\. .* libhiredis-dev .* HB_PACKAGES=installed /);
+  assert.equal((await install({ HB_PACKAGES: 'installed' })).stderr, '');
+  await rm(release);
+});
+
 test('an unknown test is refused with similar names, and nothing runs', async () => {
   const build = basename(dirname(env.HB_TEST_BINARY));
   const told = async (...args) => {

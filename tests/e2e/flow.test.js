@@ -1,7 +1,8 @@
 // The main flow over HTTP, as with curl: send, grab, view, in JSON and in HTML.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, audit, fen, newUser, poll, sendPacket, site } from './support/site.js';
+import { Client, audit, fen, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
 
 test('register answers 201 with the user and logs in', async () => {
   const client = new Client();
@@ -24,6 +25,25 @@ test('a login answers 303 to next for HTML and 200 for JSON, and rotates the ses
   const stale = new Client({ sid: before });
   assert.equal((await stale.get('/wallet')).status, 401);
   assert.equal((await client.post('/login', { username, password })).status, 200);
+});
+
+test('a browser that keeps no cookies is told so after a login and a registration', async () => {
+  const { username, password } = await newUser();
+  const register = { username: unique('u'), nickname: '红', password, next: '/wallet' };
+  for (const [path, form] of [['/login', { username, password }], ['/login', { username, password, next: '/wallet' }], ['/register', register]]) {
+    const client = new Client();
+    const answer = await client.postHtml(path, form);
+    assert.equal(answer.status, 303);
+    const next = answer.headers.get('location');
+    for (const language of LANGUAGES) {
+      const page = await new Client().getHtml(next, { 'accept-language': language });
+      assert.equal(page.status, 200);
+      assert.ok(page.text.includes(words(language, 'login_no_cookies')), page.text);
+    }
+    const kept = await client.getHtml(next);
+    assert.deepEqual([kept.status, kept.headers.get('location')], [303, form.next ?? '/']);
+  }
+  assert.ok(!(await new Client().getHtml('/login')).text.includes(words('zh-CN', 'login_no_cookies')));
 });
 
 test('style sheet and script are served compressed, from the files made at start', async () => {

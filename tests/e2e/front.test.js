@@ -56,6 +56,7 @@ before(async () => {
       ${temporary.join(' ')}
       fastcgi_cache_path ${folder}/cards keys_zone=hongbao_cards:1m;
       include hongbao/http.conf;
+      access_log ${folder}/access.log hongbao;
       ${countLines(folder).join('\n')}
       include hongbao/limits-off.conf;
       set_real_ip_from unix:;
@@ -73,15 +74,20 @@ after(async () => {
   if (folder) await rm(folder, { recursive: true });
 });
 
-// { status, headers, text }; options are those of curl.
+// { status, headers, text } of an answer with its head.
+function parsed(answer) {
+  const [head, ...body] = answer.split('\r\n\r\n');
+  const lines = head.split('\r\n');
+  const headers = new Map(lines.slice(1).map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
+  return { status: Number(lines[0].split(' ')[1]), headers, text: body.join('\r\n\r\n') };
+}
+
+// The answer; options are those of curl.
 async function get(address, ...options) {
   const socket = { 'http:': 'site', 'https:': 'tls' }[new URL(address).protocol];
   const { stdout } = await run('curl', ['-sSi', '--unix-socket', join(folder, socket), '--cacert', join(folder, 'hongbao-tls/fullchain.pem'),
     ...options, address]);
-  const [head, ...body] = stdout.split('\r\n\r\n');
-  const lines = head.split('\r\n');
-  const headers = new Map(lines.slice(1).map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
-  return { status: Number(lines[0].split(' ')[1]), headers, text: body.join('\r\n\r\n') };
+  return parsed(stdout);
 }
 
 const site = (path, ...options) => get(`http://${HOST}${path}`, ...options);
@@ -103,7 +109,7 @@ test('a static name is kept for a year only with the hash of the file behind it'
   }
   for (const path of ['nothing.0123456789.css', 'nothing.css']) {
     const answer = await site(`/static/${path}`);
-    assert.deepEqual([answer.status, cacheOf(answer)], [503, 'no-store'], 'the page pool would answer 404');
+    assert.deepEqual([answer.status, cacheOf(answer)], [404, 'no-store'], 'no pool is asked');
   }
 });
 
@@ -171,6 +177,150 @@ test('the lines that count refused requests are those of ./dev, and count nothin
   for (const path of ['/static/app.css', '/login', '/nothing', '/-/too-many.json']) await site(path);
   const sizes = ours.map((line) => statSync(join(folder, basename(line.split('"')[1]))).size);
   assert.deepEqual(sizes, [0, 0, 0, 0]);
+});
+
+// ---- what nginx refuses by itself ----
+
+// Sends bytes as they are, and returns the answer.
+const exchanged = (bytes) => new Promise((resolve, reject) => {
+  const socket = connect(join(folder, 'site'), () => socket.write(bytes));
+  let answer = '';
+  socket.on('data', (data) => { answer += data; });
+  socket.on('close', () => resolve(parsed(answer)));
+  socket.on('error', reject);
+});
+const raw = async (bytes) => (await exchanged(bytes)).status;
+
+const CSS = '/static/app.css';
+const LONG = 'x'.repeat(20_000);
+// What is refused: its status and type, the request line, and further header lines.
+const REFUSED = [
+  [400, 'bad-request', `GET ${CSS} HTTP/1.1`, 'Content-Length: x'],
+  [400, 'bad-request', `GET ${CSS} HTTP/1.1`, 'Host: a/b'],
+  [400, 'header-too-large', `GET ${CSS} HTTP/1.1`, `Cookie: theirs=${LONG}`],
+  [400, 'header-too-large', `GET ${CSS} HTTP/1.1`, ...Array.from({ length: 6 }, (_, i) => `X-${i}: ${LONG.slice(0, 12_000)}`)],
+  [403, 'forbidden', 'GET /metrics HTTP/1.1', 'X-Real-IP: 10.0.0.1'],
+  [404, 'not-found', 'GET /-/ HTTP/1.1'],
+  [404, 'not-found', 'GET /-/too-many.html HTTP/1.1'],
+  [405, 'method-not-allowed', `POST ${CSS} HTTP/1.1`, 'Content-Length: 0'],
+  [405, 'method-not-allowed', `PUT ${CSS} HTTP/1.1`, 'Content-Length: 0'],
+  [405, 'method-not-allowed', 'POST /robots.txt HTTP/1.1', 'Content-Length: 0'],
+  [405, 'method-not-allowed', `TRACE ${CSS} HTTP/1.1`],
+
+  [412, 'file-changed', `GET ${CSS} HTTP/1.1`, 'If-Match: "other"'],
+  [412, 'file-changed', `GET ${CSS} HTTP/1.1`, 'If-Unmodified-Since: Mon, 01 Jan 2001 00:00:00 GMT'],
+  [413, 'too-large', 'POST /send HTTP/1.1', 'Content-Length: 999999'],
+  [416, 'no-such-part', `GET ${CSS} HTTP/1.1`, 'Range: bytes=9999999-'],
+  [501, 'not-supported', 'POST /send HTTP/1.1', 'Transfer-Encoding: planted'],
+  [503, 'busy', 'GET /send HTTP/1.1', 'If-Unmodified-Since: Mon, 01 Jan 2001 00:00:00 GMT'],
+  [503, 'busy', 'GET /send HTTP/1.1', `If-Modified-Since: ${new Date(Date.now() - 1000).toUTCString()}`],
+  [503, 'busy', 'GET /send HTTP/1.1', 'Range: bytes=9999999-'],
+];
+const RETRIED = ['busy', 'unknown', 'too-many'];
+
+test('what nginx refuses is answered by a page of the site, or a problem, in the visitor\'s language', async () => {
+  const asks = (line, ...lines) => exchanged([line, 'Host: x', 'Connection: close', ...lines, '', ''].join('\r\n'));
+  for (const [status, type, line, ...lines] of REFUSED) {
+    const name = `${line} ${(lines.at(-1) ?? '').slice(0, 40)}`;
+    for (const [language, home] of [['en', 'Back to home'], ['zh-CN', '返回首页']]) {
+      const page = await asks(line, 'Accept: text/html', `Accept-Language: ${language}`, ...lines);
+      assert.deepEqual([page.status, page.headers.get('content-type')], [status, 'text/html; charset=utf-8'], name);
+      assert.ok(page.text.includes(`<html lang="${language}">`) && page.text.includes(home), `${name}\n${page.text}`);
+      assert.ok(page.text.includes(`<p class="trace">${status}</p>`) && /<h1>[^<]+<\/h1>\s*<p>[^<]+<\/p>/.test(page.text), name);
+      assert.ok(page.headers.has('content-security-policy') && page.headers.has('x-request-id'), name);
+      assert.deepEqual([page.headers.get('cache-control'), page.headers.get('retry-after')],
+        ['no-store', RETRIED.includes(type) ? '1' : undefined], name);
+      assert.equal(page.headers.get('allow'), status === 405 ? 'GET, HEAD' : undefined, name);
+    }
+    const answer = await asks(line, 'Accept: application/json', ...lines);
+    assert.equal(answer.status, status, name);
+    assert.match(answer.headers.get('content-type'), /^application\/problem\+json\b/, name);
+    const problem = JSON.parse(answer.text);
+    assert.deepEqual([problem.type, problem.status, problem.retry_after],
+      [`urn:hongbao:problem:${type}`, status, RETRIED.includes(type) ? 1 : undefined], name);
+    assert.ok(problem.title && problem.detail && problem.request_id, name);
+  }
+});
+
+test('a request that is refused before its language is read gets a page in both languages', async () => {
+  for (const [status, bytes, zh, en] of [[400, 'HELLO\r\n\r\n', '请求有误', 'This request is not valid'],
+    [400, 'GET nothing HTTP/1.1\r\n\r\n', '请求有误', 'This request is not valid'],
+    [414, `GET /records?q=${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, '链接太长', 'This address is too long'],
+    [400, `GET / HTTP/1.1\r\nCookie: theirs=${LONG}\r\nHost: x\r\nAccept-Language: en\r\n\r\n`, '浏览器发来的内容太多', 'Your browser sends too much'],
+    [505, 'GET / HTTP/7.7\r\nHost: x\r\n\r\n', '不支持这样的请求', 'This kind of request is not supported']]) {
+    const page = await exchanged(bytes);
+    assert.deepEqual([page.status, page.headers.get('content-type')], [status, 'text/html; charset=utf-8'], bytes.slice(0, 40));
+    assert.match(page.text, new RegExp(`<h1>${zh}</h1>[^]*<h2 lang="en">${en}</h2>[^]*返回首页 · Back to home`));
+    assert.equal(page.headers.get('retry-after'), undefined);
+  }
+});
+
+test('over HTTP/2, too, and on the port of TLS without TLS', async () => {
+  const english = ['-H', 'Accept-Language: en', '--http2'];
+  for (const [status, title, path, ...options] of [[400, 'This request is not valid', CSS, '-H', 'Content-Length: x'],
+    [405, 'This request method is not supported', CSS, '-d', 'x'], [416, 'The file has no such part', CSS, '-H', 'Range: bytes=9999999-'],
+    [404, 'Page not found', '/-/']]) {
+    const page = await get(`https://${HOST}${path}`, ...english, ...options);
+    assert.equal(page.status, status, path);
+    assert.ok(page.text.includes(`<h1>${title}</h1>`) && page.headers.has('strict-transport-security'), page.text);
+  }
+  const { stdout } = await run('curl', ['-sSi', '--unix-socket', join(folder, 'tls'), '-H', 'Accept-Language: en', `http://${HOST}/`]);
+  assert.equal(parsed(stdout).status, 400);
+  assert.match(stdout, /<h1>This address begins with https:\/\/<\/h1>/);
+});
+
+test('a browser with many cookies of its other sites, and a long link, are served', async () => {
+  const long = LONG.slice(0, 14_000);
+  for (const address of [`http://${HOST}${CSS}`, `https://${HOST}${CSS}`]) {
+    assert.equal((await get(address, '--http2', '-H', `Cookie: theirs=${long}`)).status, 200, address);
+    assert.equal((await get(`${address}?${long}`, '--http2')).status, 200, address);
+  }
+});
+
+// ---- the access log ----
+
+// The lines of the access log, which is valid UTF-8, that work has caused.
+async function logged(count, work) {
+  const log = join(folder, 'access.log');
+  const before = statSync(log).size;
+  await work();
+  const added = () => readFileSync(log).subarray(before);
+  await poll('nginx has logged them', () => added().toString().split('\n').length > count);
+  return new TextDecoder('utf-8', { fatal: true }).decode(added()).trim().split('\n').map((line) => JSON.parse(line));
+}
+
+const bytes = (...parts) => Buffer.concat(parts.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from(part))));
+const asked = (path, agent) => bytes('GET ', path, ' HTTP/1.0\r\nHost: x\r\nUser-Agent: ', agent, '\r\n\r\n');
+
+test('each line of the access log is valid JSON in UTF-8, whatever the client sends', async () => {
+  const broken = [[0xff], [0xc3], [0xc0, 0xaf], [0xe3, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xf8, 0x88]].map((b) => Buffer.from(b));
+  const agents = ['a\u00e9z', '微信/8.0 🧧', 'say "hi" \\ {}', 'tab\there', '\u{10ffff}', ''];
+  const lines = await logged(agents.length + broken.length, async () => {
+    for (const agent of agents) await raw(asked('/static/app.css', agent));
+    for (const one of broken) await raw(asked(bytes('/static/app.css', one, 'b'), bytes('红包 a', one, 'b')));
+  });
+  assert.deepEqual(lines.map(({ agent }) => agent), [...agents, ...broken.map(() => '红包 a\ufffd')]);
+  assert.deepEqual(lines.slice(agents.length).map(({ uri }) => uri), broken.map(() => '/static/app.css…'));
+});
+
+test('no spelling of a query gets a key into the access log, and none is in the referrer', async () => {
+  const secret = '7b6c0123456789abcdef7b6c01234567';
+  const page = `/p/${'0'.repeat(26)}/screen`;
+  const addresses = ['?key=', '?k%65y=', '?K=1&KEY=', '?%6bey%3D', '?key%3d', '?a=1;key=', '?key=0&key=', '?after=1&key=', '??key=', '?after=',
+    ';key=', '&key=', '%3Fkey=', '%3fkey%3D', '%253Fkey=', '#key=', '/key=', '=', '%26'].map((spelling) => page + spelling + secret);
+  const lines = await logged(addresses.length + 3, async () => {
+    for (const address of addresses) await raw(asked(address, 'x'));
+    await raw(`GET ${page}?key=${secret}\x01 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await raw(`GET ${page}?key=${secret} HTTP/9.9\r\nHost: x\r\n\r\n`);
+    await raw(`GET ${page}?key=${secret} HTTP/1.1\r\nHost: x\r\nReferer: ${page}?key=${secret}\r\nContent-Length: x\r\n\r\n`);
+  });
+  for (const [i, line] of lines.entries()) assert.ok(!JSON.stringify(line).includes(secret), `${addresses[i]} ${JSON.stringify(line)}`);
+  assert.deepEqual(lines.slice(0, 10).map(({ uri }) => uri), Array(10).fill(page));
+  const [list] = await logged(1, () => raw(asked(`/p/${'0'.repeat(26)}?after=12`, 'x')));
+  assert.equal(list.uri, `/p/${'0'.repeat(26)}?after=12`);
+  const policy = async (path) => (await site(path)).headers.get('referrer-policy');
+  assert.deepEqual([await policy(`${page}?key=${secret}`), await policy(`/p/${'0'.repeat(26)}`), await policy('/')],
+    ['strict-origin', 'same-origin', 'same-origin']);
 });
 
 // ---- embedding ----
@@ -249,7 +399,7 @@ test('the site of the package fits into nginx.conf of Debian, which has settings
   const paths = [['/var/log/nginx', folder], ['/var/cache/hongbao', folder], ['/var/lib/hongbao', folder]];
   const logs = await debianFile('logs.conf', paths);
   const site = await debianFile('site.in', [...paths, ['hongbao/debian/logs.conf', logs], ['@HOST@', HOST], ['@IPV6@', '# '],
-    ['@CERTIFICATE@', 'hongbao-tls/fullchain.pem'], ['@KEY@', 'hongbao-tls/privkey.pem'],
+    ['@HTTP2@', '# '], ['@LISTEN_HTTP2@', ' http2'], ['@CERTIFICATE@', 'hongbao-tls/fullchain.pem'], ['@KEY@', 'hongbao-tls/privkey.pem'],
     ['listen 80;', `listen unix:${folder}/debian-plain;`], ['listen 443 ', `listen unix:${folder}/debian-tls `]]);
   const http = await debianFile('http.conf', paths);
   const debian = `pid ${folder}/debian-pid; error_log ${folder}/error.log; events { worker_connections 768; }

@@ -34,7 +34,7 @@ for (const javaScriptEnabled of [true, false]) {
 
   test(`next and the names survive the switch of the language, also after a refusal, ${how}`, async () => {
     const page = await (await browser.newContext({ javaScriptEnabled, locale: 'zh-CN' })).newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(120_000);
     await page.goto(`${site.url}/register?next=%2Fwallet%3Fbefore%3Dx`);
     await page.fill('[name=username]', '-');
     await page.fill('[name=nickname]', '小明');

@@ -255,7 +255,7 @@ for (const javaScriptEnabled of [true, false]) {
   test(`the switch changes the language of this and later pages, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
     const context = await browser.newContext({ locale: 'zh-CN', javaScriptEnabled });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(120_000);
     const shown = () => page.getAttribute('html', 'lang');
     const change = async () => {
       await Promise.all([page.waitForNavigation(), page.click('button[name=language]')]);

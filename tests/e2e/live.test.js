@@ -27,22 +27,27 @@ after(async () => {
 
 // ---- visitors and their pages ----
 
-// Runs in the page. `asked` are the refresh requests, each with its time by the page's clock. The promise `answered`
-// resolves when the script has processed the last answer. It uses messages, because timers stop with the page's clock.
+// Runs in the page. `asked` are the refresh requests, each with its time by the page's clock; the HEAD request that asks
+// for the site's time is none. The promise `answered` resolves when the script has processed the last answer. It uses
+// messages, because timers stop with the page's clock.
 function trackRequests() {
-  const { send, setRequestHeader } = XMLHttpRequest.prototype;
+  const { open, send, setRequestHeader } = XMLHttpRequest.prototype;
   window.asked = [];
   const turn = () => new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = resolve;
     port2.postMessage(0);
   });
+  XMLHttpRequest.prototype.open = function (method, ...rest) {
+    this.method = method;
+    open.call(this, method, ...rest);
+  };
   XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
     if (name === 'If-None-Match') this.tag = value;
     setRequestHeader.call(this, name, value);
   };
   XMLHttpRequest.prototype.send = function (...args) {
-    window.asked.push({ at: Date.now(), tag: this.tag });
+    if (this.method !== 'HEAD') window.asked.push({ at: Date.now(), tag: this.tag });
     window.answered = new Promise((resolve) => { this.addEventListener('loadend', resolve); }).then(turn).then(turn);
     send.apply(this, args);
   };
@@ -286,7 +291,7 @@ test('the pages of a finished packet and of an envelope send no requests', async
 });
 
 test('the page of an expired packet is refreshed until the refund is shown', async () => {
-  await site.withLifetime(5000, async () => {
+  await site.withLifetime(20_000, async () => {
     const { sender, path } = await packetWith(2);
     const { page, heard } = await opened(sender.client, path);
     await poll('the refund is shown', async () => {
@@ -365,6 +370,20 @@ test('after errors the page waits, at least for Retry-After, and then continues'
   await pass(page, heard, 2 * MINUTE_MS, MINUTE_MS);
   assert.equal(heard.asked.length, before);
   assert.ok(await page.isVisible(`a[href="${path}"]`));
+  await page.context().close();
+});
+
+test('a page that asks too often asks half as often, and then slowly more often again', async () => {
+  const { sender, path } = await packetWith(3);
+  const { page, heard } = await opened(sender.client, path);
+  let refusals = 3;
+  await page.route(site.url + path, (route) => (refusals-- > 0 ? route.fulfill({ status: 429, headers: { 'retry-after': '1' }, body: '' }) : route.continue()));
+  const first = heard.asked.length;
+  await pass(page, heard, 3 * MINUTE_MS);
+  const asked = gaps(heard.asked.slice(first));
+  const wanted = [2, 4, 8, ...Array.from({ length: 6 }, (_, i) => 8 * 0.9 ** (i + 1))].map((times) => times * QUICK_MS);
+  assert.ok(wanted.every((ms, i) => about(asked[i], ms)), `${asked.join(' ')} instead of ${wanted.join(' ')}`);
+  assert.ok(about(asked.at(-1), QUICK_MS), asked.join(' '));
   await page.context().close();
 });
 

@@ -28,7 +28,7 @@ before(async () => {
       include ${SITE}/limits.conf;
       set_real_ip_from unix:;
       real_ip_header X-Real-IP;
-      server { listen unix:${folder}/socket; set $hongbao_error ""; set $hongbao_login_path ""; location / { return 200 "$hongbao_address"; } }
+      server { listen unix:${folder}/socket; set $hb_error ""; set $hb_login_path ""; location / { return 200 "$hb_address"; } }
     }`);
   nginx = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
   await poll('nginx listens', () => existsSync(join(folder, 'socket')));

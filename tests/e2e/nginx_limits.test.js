@@ -14,13 +14,14 @@ import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 const LIMITS = ['visitor', 'guest', 'login', 'connections'];
 const ON = { HB_LIMITS: 'on' };
 const BURST = 700; // far above 300 and what nginx lets through meanwhile
-const PIPELINED = 6000;
+const PIPELINED = 6000; // above 5,000 and what nginx lets through meanwhile
 const HALF_OPEN = 800;
 const MOST_CONNECTIONS = 500; // nginx/site.conf
 const TOO_MANY = 429;
 const { hostname, port, host } = new URL(site.url);
 const PORT = Number(port);
 const PATH = '/favicon.ico'; // nginx answers it without a pool
+const PAGE = '/account/nickname'; // the page pool answers it without a store
 const ACCESS_LOG = join(env.HB_TEST_VAR, 'log/access.log');
 
 async function restart(settings) {
@@ -84,12 +85,12 @@ async function visit(headers = {}) {
 }
 
 // One connection with many requests in one write: how many of them are refused.
-function pipelined(address) {
+function pipelined(address, head) {
   return new Promise((resolve, reject) => {
     let text = '';
     let [answers, refused] = [0, 0];
     const socket = connect({ host: hostname, port: PORT, localAddress: address }, () => {
-      socket.write(`HEAD ${PATH} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(PIPELINED));
+      socket.write(Array.from({ length: PIPELINED }, () => `${head()}\r\nHost: ${host}\r\n\r\n`).join(''));
     });
     socket.on('data', (data) => {
       text += data;
@@ -102,6 +103,16 @@ function pipelined(address) {
     socket.on('error', reject);
     socket.on('close', () => (answers === PIPELINED ? resolve(refused) : reject(new Error(`${answers} answers`))));
   });
+}
+
+// Two such connections at once until nginx refuses some: how many.
+async function flood(address, head) {
+  const refused = await poll('some are refused', async () => {
+    const [one, two] = await Promise.all([pipelined(address, head), pipelined(address, head)]);
+    return one + two;
+  }, 120);
+  refusedInAll += refused;
+  return refused;
 }
 
 // Connections whose request lacks its body: [{ socket, text }].
@@ -128,15 +139,18 @@ test('refused logins are counted as logins, with a session, too', async () => {
   await assertCounted('login', await refusedOf(100, login), earlier);
 });
 
-test('refused requests without a session are counted as those of guests', async () => {
+test('refused requests without a session are counted as those of guests; views of packets and files are limited by themselves', async () => {
   const earlier = await counts();
-  let refused = 0;
-  await poll('some are refused', async () => {
-    refused += (await Promise.all([pipelined('127.81.0.1'), pipelined('127.81.0.1')])).reduce((sum, one) => sum + one);
-    return refused > 0;
-  }, 60);
-  refusedInAll += refused;
-  await assertCounted('guest', refused, earlier);
+  await assertCounted('guest', await flood('127.81.0.1', () => `HEAD ${PAGE} HTTP/1.1`), earlier);
+  assert.equal(await statusOf('127.81.0.1', 'GET', `/p/${'0'.repeat(26)}`, { accept: 'application/json' }), 404);
+  assert.equal(await statusOf('127.81.0.1', 'GET', PATH), 200);
+});
+
+test('an address that makes up a session for each request is limited as one, and another is served', async () => {
+  const earlier = await counts();
+  const head = () => `HEAD ${PAGE} HTTP/1.1\r\nCookie: sid=${madeUpSession()}`;
+  await assertCounted('visitor', await flood('127.84.0.1', head), earlier);
+  assert.equal(await statusOf('127.84.0.2', 'HEAD', PAGE, { cookie: `sid=${madeUpSession()}` }), 303);
 });
 
 test('refused connections are counted as connections', async () => {

@@ -6,18 +6,15 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import formats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020.js';
-import { Passkey } from './support/authenticator.js';
 import { request } from './support/client.js';
-import { Client, newUser, PASSWORD, poll, site, unique } from './support/site.js';
+import { FORM, call, described, packet, packetSender, prepared, takeUser, token, usersForCalls } from './support/operations.js';
+import { Client, PASSWORD, site } from './support/site.js';
 
-const FORM = 'application/x-www-form-urlencoded';
 const SCHEMAS = 'templates/openapi.json';
 
 let doc; // the description
 let operations; // [{ path, method, ...operation }]
 let ajv;
-let sender;
-let users; // with a session and 1,000 yuan; each call takes one
 
 // Objects of the schemas have no further members, so that a member that is not described is found.
 function closed(schema) {
@@ -29,17 +26,11 @@ function closed(schema) {
 }
 
 before(async () => {
-  const answer = await request('/openapi.json');
-  assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get('content-type'), 'application/json');
-  doc = answer.json;
-  operations = Object.entries(doc.paths).flatMap(([path, methods]) => Object.entries(methods)
-    .map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })));
+  ({ doc, operations } = await described());
   ajv = new Ajv({ strict: false, allErrors: true });
   formats(ajv);
   ajv.addSchema({ ...doc, components: closed(doc.components) }, 'doc');
-  users = await site.usersWithPassword(5 * operations.length);
-  sender = users.pop();
+  await usersForCalls(5 * operations.length);
 });
 
 const named = ({ operationId, method, path }) => `${operationId}, ${method} ${path}`;
@@ -60,94 +51,6 @@ function check(operation, { status, headers, text, json }) {
   assert.equal(wrong, '', `${named(operation)}, ${status}: describe it in ${SCHEMAS}\n${text}`);
 }
 
-// The fields of the example. Names and keys that can be used once are new.
-function example({ requestBody }) {
-  const fields = { ...requestBody?.content[FORM].example };
-  if (fields.request_key) fields.request_key = unique('k');
-  if (fields.username) fields.username = unique('u');
-  return fields;
-}
-
-async function packet(from = sender, more = {}) {
-  const sent = await from.post('/send', { kind: 'lucky', amount: '1', count: '2', request_key: unique('k'), ...more });
-  assert.equal(sent.status, 201, sent.text);
-  return sent.json.id;
-}
-
-// A packet of which the user has a share that is paid.
-async function received(client) {
-  const id = await packet();
-  assert.equal((await client.post(`/p/${id}/open`)).status, 200);
-  await poll('it is settled', async () => (await client.get(`/p/${id}`)).json.mine.settled);
-  return id;
-}
-
-async function token(client, scopes) {
-  const made = await client.post('/account/tokens', { name: 'test', scopes, days: '1', password: PASSWORD });
-  assert.equal(made.status, 201, made.text);
-  return made.json;
-}
-
-// What a call needs beyond the default, a user with money and, for {id}, an open packet of another user: { client, path:
-// values of the path, fields }.
-const special = {
-  register: async () => ({ client: new Client() }),
-  registerPage: async () => ({ client: new Client() }),
-  loginPage: async () => ({ client: new Client() }),
-  login: async () => {
-    const { username, password } = await newUser();
-    return { client: new Client(), fields: { username, password } };
-  },
-  recoveryLoginPage: async () => ({ client: new Client() }),
-  recoveryLogin: async () => {
-    const { client, username, password } = await newUser();
-    const { code } = (await client.post('/account/recovery', { password })).json.codes[3];
-    return { client: new Client(), fields: { username, code } };
-  },
-  makeRecoveryCodes: async () => {
-    const { client, password } = await newUser();
-    return { client, fields: { password } };
-  },
-  deleteAccount: async () => {
-    const { client, username, password } = await newUser();
-    return { client, fields: { username, password } };
-  },
-  changePassword: async () => ({ client: (await newUser()).client }),
-  revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
-  passkeyLogin: async (client) => {
-    const passkey = new Passkey(site.url);
-    await passkey.add(client);
-    const visitor = new Client();
-    return { client: visitor, fields: passkey.get((await visitor.post('/login/passkey/challenge')).json) };
-  },
-  addPasskey: async (client) => ({ fields: new Passkey(site.url).create((await Passkey.begin(client)).json) }),
-  removePasskey: async (client) => ({ path: { id: (await new Passkey(site.url).add(client)).json.id } }),
-  passkeyPage: async (client) => ({ path: { id: (await new Passkey(site.url).add(client)).json.id } }),
-  return: async (client) => ({ path: { id: await received(client) } }),
-  end: async (client) => ({ path: { id: await packet(client) } }),
-  thanks: async (client) => ({ path: { id: await received(client) } }),
-  order: async (client) => {
-    const key = unique('k');
-    await client.post('/send', { kind: 'even', amount: '1', count: '1', request_key: key });
-    return { path: { key } };
-  },
-  receipt: async (client) => ({ path: { id: await received(client) } }),
-  receiptFile: async (client) => ({ path: { id: await received(client) } }),
-  tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
-};
-
-async function prepared(operation) {
-  const user = users.pop();
-  const own = await special[operation.operationId]?.(user);
-  const client = own?.client ?? user;
-  const values = own?.path ?? (operation.path.includes('{id}') ? { id: await packet() } : {});
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-  return { client, user, path, fields: { ...example(operation), ...own?.fields } };
-}
-
-const call = (client, operation, path, fields, headers = {}) => (operation.method === 'POST'
-  ? client.post(path, fields, headers) : client.get(path, headers));
-
 const scopesOf = ({ security }) => security.find((one) => one.token)?.token;
 const needsUser = ({ security }) => security.length > 0 && !security.some((one) => Object.keys(one).length === 0);
 const bearer = ({ token: text }) => ({ authorization: `Bearer ${text}` });
@@ -157,6 +60,21 @@ test('it is valid OpenAPI 3.1, say two validators', async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(doc));
   assert.ok(valid, JSON.stringify(errors, null, 1));
   await SwaggerParser.validate(structuredClone(doc));
+});
+
+test('what is the same for everybody has a tag, and is sent compressed or not at all', async () => {
+  for (const path of ['/openapi.json', '/.well-known/hongbao-receipt-keys']) {
+    const [plain, packed] = await Promise.all(['identity', 'gzip'].map(async (encoding) => {
+      const answer = await fetch(site.url + path, { headers: { 'accept-encoding': encoding } });
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    }));
+    const tag = plain.headers.get('etag');
+    assert.match(tag, /^W\/"[0-9a-f]+"$/, path);
+    assert.match(plain.headers.get('cache-control'), /^public, max-age=/);
+    assert.deepEqual([packed.status, packed.headers.get('etag'), packed.text], [200, tag, plain.text], path);
+    assert.equal(packed.headers.get('content-encoding'), plain.text.length < 600 ? null : 'gzip', path);
+    assert.equal((await request(path, { headers: { 'if-none-match': tag } })).status, 304, path);
+  }
 });
 
 test('every schema is used', () => {
@@ -219,7 +137,7 @@ test('a form without its fields, a foreign page, a body that is no form: refused
 test('a packet that is finished or does not exist is answered as described', async () => {
   const [show, open] = ['packet', 'open'].map((id) => operations.find(({ operationId }) => operationId === id));
   const id = await packet();
-  const [first, second, late] = users.splice(-3);
+  const [first, second, late, sender] = [takeUser(), takeUser(), takeUser(), packetSender()];
   for (const client of [first, second]) check(open, await client.post(`/p/${id}/open`));
   const empty = await late.post(`/p/${id}/open`);
   assert.equal(empty.status, 410);
@@ -242,6 +160,7 @@ test('a packet that is finished or does not exist is answered as described', asy
 });
 
 test('fields have the limits of the site in words where JSON Schema has none', async () => {
+  const sender = packetSender();
   const { limits } = (await sender.get('/send')).json;
   const form = (id) => operations.find((one) => one.operationId === id).requestBody.content[FORM].schema;
   const yuan = (fen) => (fen / 100).toFixed(2);

@@ -30,9 +30,9 @@ test('a sender that lost the answer finds the packet by its key, and its end', a
 test('an expired order tells what was taken and what came back', async () => {
   const sender = await newUser({ yuan: '100' });
   const key = unique('order-');
-  await site.withLifetime(1500, async () => {
+  const [person] = await site.demoUsers(1);
+  await site.withLifetime(8000, async () => {
     const sent = await sendPacket(sender, { kind: 'even', amount: '1.50', count: '3', request_key: key });
-    const [person] = await site.demoUsers(1);
     assert.equal((await person.post(`/p/${sent.json.id}/open`)).status, 200);
   });
   await poll('it is closed', async () => (await order(sender, key)).json.closed_at);
@@ -74,7 +74,7 @@ test('a key of another order is refused with the address of that order', async (
     assert.deepEqual(refused.json.errors, [{ field: 'request_key', message: words(language, 'request_key_used') }]);
     assert.equal((await sender.client.get(refused.json.order)).json.id, sent.json.id);
     const page = await sender.client.postHtml('/send', other, { 'accept-language': language });
-    assert.ok(page.text.includes(`<a href="/p/${sent.json.id}">${words(language, 'request_key_other')}</a>`));
+    assert.ok(page.text.includes(`<a href="/p/${sent.json.id}">${words(language, 'send_already_look')}</a>`));
   }
   const short = await sendPacket(sender, { kind: 'even', amount: '100', count: '1', request_key: unique('order-') });
   assert.deepEqual([short.status, short.json.order], [422, undefined]);

@@ -26,7 +26,7 @@ async function device(language, client) {
   const sid = client?.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url: LOCALHOST }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   const problems = [];
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(String(error)));

@@ -33,6 +33,11 @@ test('a missing phrase is asked for, a wrong one counts, the right one opens in 
   assert.equal(wrong.json.tries_left, 9);
   const opened = await grabber.client.post(`${path}/open`, { phrase: '  open  开心　２０２６ ' });
   assert.equal(opened.json.result, 'grabbed');
+  const phone = await newUser();
+  const quoted = await sent(sender, { phrase: "it's “now”" });
+  const blank = await phone.client.post(`${quoted}/open`, { phrase: '\u00a0\u200b' });
+  assert.deepEqual([blank.json.title, blank.json.tries_left], [words('zh-CN', 'phrase_missing'), 10]);
+  assert.equal((await phone.client.post(`${quoted}/open`, { phrase: 'It’s "now"' })).json.result, 'grabbed');
   const again = await grabber.client.post(`${path}/open`, { phrase: 'whatever' });
   assert.equal(again.json.result, 'already');
   await audit();
@@ -128,7 +133,7 @@ test('a hundred users at the second of the opening: as many winners as shares, n
   const sender = await newUser({ yuan: '10' });
   const users = await site.demoUsers(100);
   const others = await Promise.all(Array.from({ length: 4 }, () => newUser()));
-  const opens_at = new Date(Date.now() + 4000).toISOString();
+  const opens_at = new Date(Date.now() + 15_000).toISOString();
   const to = others.map(({ username }) => username).join(' ');
   const path = await sent(sender, { opens_at, to, count: '3' });
   const results = [];

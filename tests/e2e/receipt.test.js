@@ -188,6 +188,8 @@ for (const locale of LANGUAGES) {
       await page.emulateMedia({ media: 'print' });
       assert.equal(await page.isVisible('.actions'), false);
       assert.equal(await page.isVisible('dl'), true);
+      assert.match(await page.innerText('footer'), /China Standard Time|北京时间/);
+      assert.ok(await page.isVisible('footer p'), 'the zone of the times is printed');
       await page.emulateMedia({ media: 'screen' });
       const [download] = await Promise.all([page.waitForEvent('download'), page.click(`a[href="${path}/receipt.json"]`)]);
       assert.equal(download.suggestedFilename(), `hongbao-receipt-${packet.id}.json`);

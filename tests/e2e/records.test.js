@@ -231,6 +231,9 @@ test('records come as a CSV file, by address and by Accept, with all rows and th
     assert.equal(rows.length, SENT + 2); // the columns, and nothing behind the last line end
     assert.ok(answer.text.includes(',"\'=HYPERLINK(""x""),1",'));
   }
+  const zoned = await saver.get('/records/sent.csv');
+  assert.match(zoned.text.split('\r\n')[0], /,时区$/);
+  assert.match(zoned.text.split('\r\n')[1], /,UTC\+08:00$/);
   const found = await saver.get('/records/sent.csv?q=PLAIN&min=0.01');
   assert.equal(found.text.split('\r\n').length, SENT - 1 + 2);
   assert.ok(found.text.startsWith('\ufeff时间,'));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newUser, poll, sendPacket, site } from './support/site.js';
 
-const IDLE_S = 3;
+const IDLE_S = 8;
 
 after(() => site.allUp());
 

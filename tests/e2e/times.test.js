@@ -26,13 +26,18 @@ before(async () => {
 });
 after(async () => { await browser?.close(); });
 
-// A page whose clock is ahead of the server's.
-async function visit(path, { ahead = 0, language = 'zh-CN', client = sender.client, ...options } = {}) {
+// A page so much later. device: what its clock is ahead of the server's.
+async function visit(path, { ahead = 0, device = 0, hidden = false, language = 'zh-CN', client = sender.client, ...options } = {}) {
   const page = await clientPage(browser, client, { locale: language, timezoneId, ...options });
   await page.addInitScript((ms) => {
     const { now } = Date;
-    Date.now = () => now() + ms;
-  }, ahead);
+    Date.now = () => now() + ms.ahead + ms.device;
+    const entries = performance.getEntriesByType.bind(performance);
+    const later = ({ transferSize, responseStart, serverTiming }) => ({
+      transferSize, responseStart, serverTiming: ms.hidden ? [] : serverTiming.map(({ name, duration }) => ({ name, duration: duration + ms.ahead / 1000 })),
+    });
+    performance.getEntriesByType = (type) => (type === 'navigation' ? entries(type).map(later) : entries(type));
+  }, { ahead, device, hidden });
   await page.goto(site.url + path);
   return page;
 }
@@ -98,6 +103,45 @@ for (const language of LANGUAGES) {
   });
 }
 
+for (const hidden of [false, true]) {
+  test(`a device's clock that is days off changes neither what is left nor a name of a day${hidden ? ', without the header' : ''}`, async () => {
+    const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '24h' });
+    const opens_at = new Date(Date.now() + 2 * HOUR_MS).toISOString();
+    const later = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
+    for (const device of [2 * DAY_MS, -3 * DAY_MS - HOUR_MS]) {
+      const shows = async (path, selector, text, client = sender.client) => {
+        const page = await visit(path, { device, hidden, client });
+        await page.waitForFunction(([s, t]) => document.querySelector(s).textContent.includes(t), [selector, text]);
+        await page.context().close();
+      };
+      await shows(`/p/${sent.json.id}`, 'time[data-left]', words('zh-CN', 'left_hours').replace(/~.*/, 2)); /* 24, then 23 */
+      await shows('/wallet', '.rows time', said('zh-CN', 'time_now'), (await newUser({ yuan: '1' })).client);
+      await shows(`/p/${later.json.id}`, '[data-countdown]', `今天 ${clock(Date.parse(opens_at))} 开抢`);
+      await shows(`/p/${later.json.id}`, '.clock', '1:5');
+    }
+  });
+}
+
+test('a device that gets another time asks for the site’s again', async () => {
+  const page = await visit('/wallet', { client: (await newUser({ yuan: '1' })).client });
+  await page.evaluate((ms) => {
+    const { now } = Date;
+    Date.now = () => now() + ms;
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, 2 * DAY_MS);
+  await page.waitForFunction((ms) => Math.abs(document.documentElement.getAttribute('data-ahead') - ms) < 60_000, 2 * DAY_MS);
+  assert.equal(await entry(page).textContent(), said('zh-CN', 'time_now'));
+  await page.context().close();
+});
+
+test('a waiting page that the browser kept counts down to the same moment', async () => {
+  const opens_at = new Date(Date.now() + HOUR_MS + 30 * MINUTE_MS).toISOString();
+  const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
+  const page = await visit(`/p/${sent.json.id}`, { ahead: HOUR_MS });
+  assert.match(await page.textContent('.clock'), /^0:(29|30):/);
+  await page.context().close();
+});
+
 test('a time to come is said in words, too', async () => {
   const opens_at = new Date(Date.now() + 2 * HOUR_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
@@ -125,12 +169,48 @@ test('a page that refreshes itself keeps its rows', async () => {
   await page.context().close();
 });
 
+// One zone, the site's, for days that are typed and for times of the list, wherever the visitor is.
+for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+  test(`the day that the records show finds the packet (${zone})`, async () => {
+    const { client } = await newUser();
+    const sent = await sendPacket(sender, { kind: 'lucky', count: '1', amount: '1' });
+    assert.equal((await client.post(`/p/${sent.json.id}/open`)).json.result, 'grabbed');
+    await audit();
+    const counts = [['/records/sent', sender.client, sent.json.id], ['/records/received', client, sent.json.id]];
+    for (const [path, who, id] of counts) {
+      const page = await visit(path, { client: who, timezoneId: zone });
+      const day = (await page.locator(`.row[href*="${id}"] time`).textContent()).slice(0, 10);
+      assert.match(day, /^\d{4}-\d\d-\d\d$/);
+      await page.goto(`${site.url}${path}?from=${day}&to=${day}`);
+      assert.equal(await page.locator(`.row[href*="${id}"]`).count(), 1);
+      assert.match(await page.textContent('#filter_zone'), /北京时间/);
+      assert.match(await page.textContent('footer'), /北京时间/);
+      const csv = (await who.get(`${path}.csv?from=${day}&to=${day}`)).text.split('\r\n');
+      assert.ok(csv[1].startsWith(day) && csv[1].endsWith(',UTC+08:00'), csv[1]);
+      await page.context().close();
+    }
+  });
+}
+
 test('a printed page has full times', async () => {
   const page = await visit('/wallet');
   const time = entry(page);
   const title = await time.getAttribute('title');
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   assert.equal(await time.textContent(), title);
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  /* A time whose words were the site's own already has a full time, too. */
+  await page.evaluate(() => {
+    const time = document.querySelector('.rows time');
+    const copy = document.createElement('time');
+    copy.dateTime = time.dateTime;
+    copy.textContent = time.textContent;
+    copy.id = 'copy';
+    time.parentNode.replaceChildren(copy);
+    dispatchEvent(new Event('afterprint'));
+    dispatchEvent(new Event('beforeprint'));
+  });
+  assert.equal(await page.textContent('#copy'), title);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   assert.equal(await time.textContent(), said('zh-CN', 'time_now'));
   await page.context().close();

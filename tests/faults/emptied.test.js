@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
-import { redis } from '../e2e/support/redis.js';
+import { keys, redis } from '../e2e/support/redis.js';
 import { demoUsers, drained, killRedis, servers, stopAll } from './site.js';
 
 const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
@@ -52,12 +52,14 @@ async function packetsMake() {
   return packets;
 }
 
-// Restores the sessions after work(), which empties Redis: they are not what is tested, and the same users go on.
+// Restores the sessions, and the lists that explain them, after work(), which empties Redis: they are not what is tested,
+// and the same users go on.
 async function keepingSessions(work) {
-  const keys = (await redis('KEYS', 'hb:session:*')).split('\n');
-  const values = await Promise.all(keys.map((key) => redis('GET', key)));
+  const sessions = await Promise.all((await keys('hb:session:*')).map(async (key) => [key, await redis('GET', key), await redis('PTTL', key)]));
+  const lists = await Promise.all((await keys('hb:sessions:*')).map(async (key) => [key, await redis('--json', 'HGETALL', key)]));
   await work();
-  for (let i = 0; i < keys.length; i++) await redis('SET', keys[i], values[i]);
+  for (const [key, list] of lists) await redis('HSET', key, ...Object.entries(JSON.parse(list)).flat());
+  for (const [key, value, ttl] of sessions) await redis('SET', key, value, 'PX', ttl);
 }
 
 async function redisRestartEmpty() {

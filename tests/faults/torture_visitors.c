@@ -362,7 +362,7 @@ static void look(int wanted, int user, const char *uri, bool json)
 static void packet_id_take(const struct config *config, struct told_packet *p, struct str text)
 {
     struct public_id_key key;
-    public_id_key_derive(str_from(config->secret), &key);
+    public_id_key_set(&key, &config->keys.of[KEY_IDS]);
     struct str id = str_slice(text, 0, text.len < PUBLIC_ID_LEN ? text.len : PUBLIC_ID_LEN);
     if (!public_id_decode(&key, id, &p->number))
         fail("no packet id: %.*s", STR_ARG(text));

@@ -44,12 +44,12 @@ static void settings_check(const struct config *c)
     assert(c->share_fen_max <= c->packet_fen_max && c->session_idle_s <= c->session_absolute_s);
 }
 
-/* Messages are lines of our own words. */
+/* Messages are lines that a terminal can show. */
 static void message_check(const char *message)
 {
-    assert(message[0] != '\0');
+    assert(message[0] != '\0' && utf8_valid(str_from(message)));
     for (const char *p = message; *p != '\0'; p++)
-        assert(*p == '\n' || ((unsigned char)*p >= ' ' && (unsigned char)*p < 0x7f));
+        assert(*p == '\n' || ((unsigned char)*p >= ' ' && *p != 0x7f));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -81,13 +81,15 @@ static void id_check(struct str text, const struct public_id_key *key)
 /* The check of a code has 20 bits, so a text may pass by chance: it is read the same again then. */
 static void recovery_code_check(struct str username, struct str typed)
 {
-    static const struct str secret = STR("a secret of at least 32 characters");
+    const struct key key = key_derive(STR("a secret of at least 32 characters"), KEY_RECOVERY_CODE);
+    const struct key before = key_derive(STR("a secret of at least 32 characters"), KEY_BEFORE);
+    const struct key_pair keys = { &key, &before };
     struct recovery_code code, again;
-    assert(recovery_code_make(fuzz_arena, secret, username, RECOVERY_CODES - 1, &code));
-    assert(recovery_code_read(fuzz_arena, secret, username, str_from(code.text), &again));
+    assert(recovery_code_make(fuzz_arena, &key, username, RECOVERY_CODES - 1, &code));
+    assert(recovery_code_read(fuzz_arena, keys, username, str_from(code.text), &again));
     assert(strcmp(code.chars, again.chars) == 0 && again.slot == RECOVERY_CODES - 1);
-    if (recovery_code_read(fuzz_arena, secret, username, typed, &code))
-        assert(recovery_code_read(fuzz_arena, secret, username, str_from(code.text), &again) &&
+    if (recovery_code_read(fuzz_arena, keys, username, typed, &code))
+        assert(recovery_code_read(fuzz_arena, keys, username, str_from(code.text), &again) &&
                strcmp(code.chars, again.chars) == 0);
 }
 
@@ -106,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str first = str_cut(fuzz_text(data, size), '\n', &second);
     second = str_cut(second, '\n', &third);
     fuzz_begin();
-    public_id_key_derive(STR("a secret of at least 32 characters"), &key);
+    public_id_key_set(&key, (struct key[]){ key_derive(STR("a secret of at least 32 characters"), KEY_IDS) });
     cookie_check(first);
     session_check(first);
     token_check(first, &key);

@@ -36,6 +36,23 @@ static struct str cell_read(const char **p, const char *end)
     return text;
 }
 
+/* True when got is the text of a cell, but for apostrophes before what a program may take for a formula: at the front,
+ * or after what separates cells in some program. */
+static bool cell_is(struct str got, struct str text)
+{
+    bool front = true;
+    size_t at = 0;
+    for (size_t i = 0; i < got.len; i++) {
+        assert(!front || strchr("=+-@\t\r", got.ptr[i]) == NULL);
+        bool same = at < text.len && got.ptr[i] == text.ptr[at];
+        if (!same && !(front && got.ptr[i] == '\''))
+            return false;
+        at += same;
+        front = same && strchr(";\t\r\n", got.ptr[i]) != NULL;
+    }
+    return at == text.len;
+}
+
 static void csv_check(const struct str *cells, size_t count)
 {
     struct buf out = { .limit = (size_t)1 << 24 };
@@ -47,8 +64,7 @@ static void csv_check(const struct str *cells, size_t count)
     const char *p = out.ptr + 3, *end = out.ptr + out.len;
     for (size_t i = 0; i < count; i++) {
         struct str got = cell_read(&p, end);
-        assert(got.len == 0 || strchr("=+-@\t\r", got.ptr[0]) == NULL);
-        assert(str_equal(got, cells[i]) || (got.ptr[0] == '\'' && str_equal(str_skip(got, 1), cells[i])));
+        assert(cell_is(got, cells[i]));
         assert(*p == (i + 1 < count ? ',' : '\r'));
         p++;
     }

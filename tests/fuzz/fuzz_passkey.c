@@ -82,8 +82,9 @@ static void addresses(struct str input)
         assert(site.id.len > 0 && site.origin.len > site.id.len);
         assert(str_index(site.id, '/') == site.id.len && str_index(site.id, ':') == site.id.len);
     }
-    assert(passkey_challenge_until_ms(STR("a secret of at least 32 characters"), PASSKEY_LOGIN, STR(""), input, 0) ==
-           0);
+    assert(passkey_challenge_until_ms(
+               (struct key[]){ key_derive(STR("a secret of at least 32 characters"), KEY_CHALLENGES) }, PASSKEY_LOGIN,
+               STR(""), input, 0) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,7 +6,9 @@
 #include "packet/phrase.h"
 
 enum { LINES_MAX = 4, PACKET = 7000 };
-static const struct str SECRET = { "a secret of at least 32 characters", 34 };
+static const struct key KEY = { "a key of a test" };
+
+static const struct key_pair KEYS = { &KEY, &KEY };
 
 static void phrase_check(struct str typed)
 {
@@ -18,10 +20,10 @@ static void phrase_check(struct str typed)
     assert(utf8_valid(folded) && str_equal(str_trim(folded), folded));
     /* What is folded is compared: folding it again must not change it. */
     assert(phrase_fold(fuzz_arena, folded, &again) == ST_OK && str_equal(folded, again));
-    assert(phrase_hash(fuzz_arena, SECRET, PACKET, folded).len == 32);
-    struct str sealed = phrase_seal(fuzz_arena, SECRET, PACKET, typed);
-    assert(str_equal(phrase_unseal(fuzz_arena, SECRET, PACKET, sealed), typed));
-    assert(phrase_unseal(fuzz_arena, SECRET, PACKET + 1, sealed).ptr == NULL);
+    assert(phrase_hash(fuzz_arena, &KEY, PACKET, folded).len == 32);
+    struct str sealed = phrase_seal(fuzz_arena, &KEY, PACKET, typed);
+    assert(str_equal(phrase_unseal(fuzz_arena, KEYS, PACKET, sealed), typed));
+    assert(phrase_unseal(fuzz_arena, KEYS, PACKET + 1, sealed).ptr == NULL);
 }
 
 static void lines_check(struct str text, uint32_t width)
@@ -43,6 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_begin();
     phrase_check(text);
     lines_check(text, width);
-    (void)phrase_unseal(fuzz_arena, SECRET, PACKET, text);
+    (void)phrase_unseal(fuzz_arena, KEYS, PACKET, text);
     return 0;
 }

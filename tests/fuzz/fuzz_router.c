@@ -21,6 +21,7 @@
 #include "ops/services.h"
 #include "ops/site_routes.h"
 #include "pages/page_cache.h"
+#include "web/kept_json.h"
 #include "web/router.h"
 
 enum { PARAMS_MAX = 64, ROUTES_MAX = 256, ERROR_BYTES = 512, ROUNDS_MAX = 64 };
@@ -226,7 +227,7 @@ static void services_once(void)
     (void)snprintf(fuzz.config.template_dir, CONFIG_TEXT_MAX, "%s/templates", HB_SOURCE_DIR);
     (void)snprintf(fuzz.config.static_dir, CONFIG_TEXT_MAX, "%s/static", HB_SOURCE_DIR);
     (void)snprintf(fuzz.config.lua_dir, CONFIG_TEXT_MAX, "%s/lua", HB_SOURCE_DIR);
-    (void)snprintf(fuzz.config.secret, CONFIG_TEXT_MAX, "%s", "0123456789abcdef0123456789abcdef");
+    keys_derive(STR("0123456789abcdef0123456789abcdef"), true, &fuzz.config.keys);
     (void)snprintf(fuzz.config.mysql, CONFIG_TEXT_MAX, "%s", "unix:/nowhere");
     (void)snprintf(fuzz.config.timezone, CONFIG_TEXT_MAX, "%s", "UTC");
     fuzz.config.demo = true;
@@ -285,6 +286,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     assert(router_serve(&(struct router){ fuzz.routes, site_routes_count(), pool, &fuzz.app }) == ST_OK);
     page_cache_free(fuzz.app.page_cache);
+    kept_json_free(&fuzz.app.api);
+    kept_json_free(&fuzz.app.keys_shown);
     fuzz.app = whole;
     answer_check();
     redis_close(&fuzz.app.stores.redis->nodes[0]);

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_begin();
     for (size_t i = 0; i < count; i++)
         events[i] = event_take(&in, i);
-    if (settle_batch_group(fuzz_arena, events, count, &batch, &fault) != ST_OK) {
+    if (settle_batch_group(fuzz_arena, events, count, INT64_C(1800000000000), &batch, &fault) != ST_OK) {
         assert(fault.kind != FAULT_NONE && settle_fault_text(fault.kind).len > 0);
         return 0;
     }

@@ -11,7 +11,18 @@
 #include "ops/audit.h"
 #include "test_settle_fixture.h"
 
-enum { HOUR_MS = 3600000, USERS = 4 };
+enum { MINUTE_MS = 60000, HOUR_MS = 3600000, USERS = 4 };
+
+/* The linker replaces clock_now_ms by the function below. This is added to the real time. */
+static int64_t clock_shift_ms;
+
+int64_t __real_clock_now_ms(void);
+int64_t __wrap_clock_now_ms(void);
+
+int64_t __wrap_clock_now_ms(void)
+{
+    return __real_clock_now_ms() + clock_shift_ms;
+}
 
 /* A packet of three shares, of which one is taken, and a refund. */
 static uint64_t scene_begin(struct world *w)
@@ -138,14 +149,110 @@ static void a_session_of_nobody_is_found(void **state)
     struct world w;
     (void)state;
     uint64_t id = scene_begin(&w);
-    struct str known = arena_printf(w.arena, "SET hb:session:known %llu,1,1,x,x", (unsigned long long)w.users[0]);
+    struct str known =
+        arena_printf(w.arena, "SET hb:session:known %llu,1,1,x,x PX 600000", (unsigned long long)w.users[0]);
     (void)world_redis(&w, id, known.ptr);
     assert_int_equal(world_audit_violations(&w, "sessions"), 0);
-    (void)world_redis(&w, id, "SET hb:session:nobody 999999999,1,1,x,x");
+    (void)world_redis(&w, id, "SET hb:session:nobody 999999999,1,1,x,x PX 600000");
     assert_int_equal(world_audit_violations(&w, "sessions"), 1);
     assert_true(is_named(&w, AUDIT_SESSIONS, "user", 999999999));
-    (void)world_redis(&w, id, "SET hb:session:malformed x");
+    (void)world_redis(&w, id, "SET hb:session:malformed x PX 600000");
     assert_int_equal(world_audit_violations(&w, "sessions"), 2);
+    world_end(&w);
+}
+
+/* The session is right in everything except what each line of the table says. */
+static void a_session_that_its_list_or_its_times_do_not_explain_is_found(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t later_ms;
+        bool listed, endless;
+        uint64_t found;
+    } CASES[] = {
+        { "right", 0, true, false, 0 },
+        { "unlisted", 0, false, false, 1 },
+        { "endless", 0, true, true, 1 },
+        { "future", (int64_t)30 * 24 * 3600 * 1000, true, false, 1 },
+        { "all", (int64_t)30 * 24 * 3600 * 1000, false, true, 1 }, /* the first fault is told */
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct world w;
+        uint64_t id = scene_begin(&w);
+        const unsigned long long user = w.users[0];
+        const long long at_ms = (long long)(clock_now_ms() - MINUTE_MS + CASES[i].later_ms);
+        struct str set = arena_printf(w.arena, "SET hb:session:%s v2,%llu,%lld,%lld,x,x%s", CASES[i].name, user, at_ms,
+                                      at_ms, CASES[i].endless ? "" : " PX 600000");
+        struct str list = arena_printf(w.arena, "HSET hb:sessions:%llu %s %lld,x", user,
+                                       CASES[i].listed ? CASES[i].name : "y", at_ms);
+        (void)world_redis(&w, id, list.ptr);
+        (void)world_redis(&w, id, set.ptr);
+        assert_int_equal(world_audit_violations(&w, "sessions"), CASES[i].found);
+        if (CASES[i].found > 0)
+            assert_true(is_named(&w, AUDIT_SESSIONS, "user", w.users[0]));
+        world_end(&w);
+    }
+}
+
+/* The watch ends sessions in the future, so a machine whose clock is behind must not find those of everybody. */
+static void a_clock_that_is_behind_finds_no_session_in_the_future(void **state)
+{
+    struct world w;
+    (void)state;
+    uint64_t id = scene_begin(&w);
+    const unsigned long long user = w.users[0];
+    const long long now_ms = (long long)clock_now_ms(), later_ms = now_ms + CLOCKS_DIFFER_MS + MINUTE_MS;
+    (void)world_redis(&w, id,
+                      arena_printf(w.arena, "HSET hb:sessions:%llu a %lld,x b %lld,x", user, now_ms, now_ms).ptr);
+    (void)world_redis(
+        &w, id, arena_printf(w.arena, "SET hb:session:a v2,%llu,%lld,%lld,x,x PX 600000", user, now_ms, now_ms).ptr);
+    clock_shift_ms = -HOUR_MS;
+    assert_int_equal(world_audit_violations(&w, "sessions"), 0);
+    (void)world_redis(
+        &w, id, arena_printf(w.arena, "SET hb:session:b v2,%llu,%lld,%lld,x,x PX 600000", user, now_ms, later_ms).ptr);
+    assert_int_equal(world_audit_violations(&w, "sessions"), 1);
+    clock_shift_ms = 0;
+    world_end(&w);
+}
+
+static void a_key_without_its_time_to_live_or_with_an_unknown_name_is_found(void **state)
+{
+    static const char *const NAMES[] = { "hb:token:x", "hb:challenge:x", "hb:news:1", "hb:{limit}:send:1" };
+    struct world w;
+    (void)state;
+    uint64_t id = scene_begin(&w);
+    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
+        (void)world_redis(&w, id, arena_printf(w.arena, "SET %s 1 PX 600000", NAMES[i]).ptr);
+        assert_int_equal(world_audit_violations(&w, "sessions"), i);
+        (void)world_redis(&w, id, arena_printf(w.arena, "PERSIST %s", NAMES[i]).ptr);
+        assert_int_equal(world_audit_violations(&w, "sessions"), i + 1);
+    }
+    static const char *const UNKNOWN[] = { "hb:planted",     "hb:{p07}:planted", "hb:{p07}:packet:x", "hb:{p07}:fence2",
+                                           "hb:{px}:events", "hb:fence2",        "hb:{p07}" };
+    for (size_t i = 0; i < ARRAY_LEN(UNKNOWN); i++) {
+        (void)world_redis(&w, id, arena_printf(w.arena, "SET %s 1 PX 600000", UNKNOWN[i]).ptr);
+        assert_int_equal(world_audit_violations(&w, "sessions"), ARRAY_LEN(NAMES) + i + 1);
+    }
+    world_end(&w);
+}
+
+/* It is one violation more, and hides none of the others; neither does a list of another type. */
+static void a_session_of_another_type_hides_no_other(void **state)
+{
+    struct world w;
+    (void)state;
+    uint64_t id = scene_begin(&w);
+    (void)world_redis(&w, id, "HSET hb:session:planted a b");
+    assert_int_equal(world_audit_violations(&w, "sessions"), 1);
+    (void)world_redis(&w, id, "SET hb:session:nobody 999999999,1,1,x,x PX 600000");
+    assert_int_equal(world_audit_violations(&w, "sessions"), 2);
+    assert_true(is_named(&w, AUDIT_SESSIONS, "user", 999999999));
+    const unsigned long long user = w.users[0];
+    (void)world_redis(&w, id, arena_printf(w.arena, "SET hb:session:x v2,%llu,1,1,x,x PX 600000", user).ptr);
+    (void)world_redis(&w, id, arena_printf(w.arena, "SET hb:sessions:%llu x PX 600000", user).ptr);
+    assert_in_range(world_audit_violations(&w, "sessions"), 3, 4); /* with the user's own, unless it is just made */
+    assert_true(is_named(&w, AUDIT_SESSIONS, "user", w.users[0]));
     world_end(&w);
 }
 
@@ -157,6 +264,10 @@ int main(void)
         cmocka_unit_test(a_second_bank_and_accounts_of_nobody_are_found),
         cmocka_unit_test(deposits_while_demo_is_off_are_found),
         cmocka_unit_test(a_session_of_nobody_is_found),
+        cmocka_unit_test(a_session_that_its_list_or_its_times_do_not_explain_is_found),
+        cmocka_unit_test(a_clock_that_is_behind_finds_no_session_in_the_future),
+        cmocka_unit_test(a_key_without_its_time_to_live_or_with_an_unknown_name_is_found),
+        cmocka_unit_test(a_session_of_another_type_hides_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,8 @@ static void a_walk_reads_every_row(void **state)
         ST_OK);
     world_sql(&w, "INSERT INTO account (id, kind) VALUES (18000000000000000000, 'escrow')");
     for (int i = 0; i < PACKETS; i++) {
-        struct str set = arena_printf(w.arena, "SET hb:session:%d %llu,1,1,x,x", i, (unsigned long long)w.users[i]);
+        struct str set =
+            arena_printf(w.arena, "SET hb:session:%d %llu,1,1,x,x PX 600000", i, (unsigned long long)w.users[i]);
         (void)world_redis(&w, last, set.ptr);
     }
     assert_int_equal(watch_at(&w, watch, AUDIT_WATCH_WALK_MS), 2);

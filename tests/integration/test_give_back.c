@@ -435,6 +435,9 @@ static void a_close_event_that_does_not_know_the_return_is_no_fault(void **state
     world_grab_all(&w, id, 1, 2);
     world_drain(&w);
     (void)given_back(&w, id, 1);
+    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu",
+                               (unsigned long long)id)
+                      .ptr);
     /* As if Redis had not been told when it closed the packet. */
     (void)world_redis(&w, id, "HSET {pk} state closed");
     (void)world_redis(&w, id, arena_printf(w.arena, "XADD {ev} * c %llu,2,200,100", (unsigned long long)id).ptr);

@@ -2,10 +2,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include <mysql.h>
+
+#include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics_processes.h"
 #include "live/fence.h"
@@ -13,6 +18,7 @@
 #include "ops/health.h"
 #include "ops/migrations.h"
 #include "ops/ready.h"
+#include "ops/write_probe.h"
 #include "support/test_services.h"
 #include "test_settle_fixture.h"
 
@@ -26,6 +32,7 @@ struct asked {
 
 static int ask_as(struct asked *a, struct services *app, handler_fn *handler, bool json)
 {
+    write_probe_forget();
     *a = (struct asked){ .arena = arena_new(1 << 16, 1 << 22) };
     assert_non_null(a->arena);
     a->request.arena = a->arena;
@@ -76,12 +83,77 @@ static void with_both_stores_and_an_open_fence_it_is_ready(void **state)
     (void)state;
     assert_non_null(app);
     test_services_fences_write(app, "another process");
-    assert_int_equal(ask(&a, app, ready_pool), 503); /* the fence is shut: no settle worker compared this Redis */
+    assert_int_equal(ask(&a, app, ready_packet_pool),
+                     503); /* the fence is shut: no settle worker compared this Redis */
     assert_true(says(&a, "fence: 16 of 16 partitions in Redis are not compared"));
     asked_end(&a);
     test_services_fences_open(app);
-    assert_int_equal(ask(&a, app, ready_pool), 200);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 200);
     asked_end(&a);
+    test_services_close(app);
+}
+
+/* A store that answers every read and refuses every write: of each, how an administrator comes to it and back. */
+static const struct refusal {
+    const char *part, *says;
+    const char *plant, *mend; /* of Redis, or statements of MariaDB */
+} REFUSALS[] = {
+    { "redis", "OOM", "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 2gb" },
+    { "redis", "NOREPLICAS", "CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0" },
+    { "redis", "redis", "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE" },
+    { "mysql", "the server is read-only", "SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0" },
+    { "mysql", "writes are refused", "FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES" },
+};
+
+static void administrator_does(struct services *app, MYSQL *admin, const struct refusal *r, const char *text)
+{
+    if (r->part[0] == 'm') {
+        assert_int_equal(mysql_query(admin, text), 0);
+        return;
+    }
+    struct str words[8], rest = str_from(text);
+    struct redis *redis = redis_new(app->stores.config);
+    struct redis_call call;
+    size_t count = 0;
+    while (rest.len > 0)
+        words[count++] = str_cut(rest, ' ', &rest);
+    assert_int_equal(redis_do(redis, &call, words, count), ST_OK);
+    redis_call_free(&call);
+    redis_free(redis);
+}
+
+static void a_store_that_refuses_writes_is_not_ready(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    MYSQL *admin = mysql_init(NULL);
+    (void)state;
+    assert_non_null(app);
+    struct str socket = str_from(app->stores.config->mysql);
+    assert_true(str_skip_prefix(&socket, STR("unix:")));
+    assert_non_null(mysql_real_connect(admin, NULL, "root", "", NULL, 0, socket.ptr, 0));
+    test_services_fences_open(app);
+    for (size_t i = 0; i < ARRAY_LEN(REFUSALS); i++) {
+        const struct refusal *r = &REFUSALS[i];
+        char line[64];
+        administrator_does(app, admin, r, r->plant);
+        int status = ask(&a, app, ready_packet_pool);
+        snprintf(line, sizeof line, "%s: ", r->part);
+        bool told = says(&a, line) && says(&a, r->says);
+        asked_end(&a);
+        administrator_does(app, admin, r, r->mend);
+        if (status != 503 || !told)
+            fail_msg("%s: %d", r->plant, status);
+        live_fences_set(app->stores.redis, app->stores.config);
+        for (int tries = 0; ask(&a, app, ready_packet_pool) != 200; tries++) {
+            asked_end(&a);
+            assert_true(tries < 100);
+            usleep(100000);
+            test_services_fences_open(app);
+        }
+        asked_end(&a);
+    }
+    mysql_close(admin);
     test_services_close(app);
 }
 
@@ -99,7 +171,7 @@ static void a_partition_that_is_shut_is_told(void **state)
     assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
     redis_call_free(&call);
     live_fences_set(app->stores.redis, app->stores.config); /* forget what was read over this connection */
-    assert_int_equal(ask(&a, app, ready_pool), 200);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 200);
     asked_end(&a);
     (void)ask(&a, app, ready_site);
     assert_true(says(&a, "fence: ok: 1 of 16 partitions in Redis are not compared"));
@@ -121,7 +193,7 @@ static void an_unreachable_redis_is_named(void **state)
     (void)state;
     assert_non_null(app);
     strcpy(test_services_config(app)->redis, "unix:/nowhere");
-    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 503);
     assert_true(says(&a, "redis: "));
     assert_false(says(&a, "mysql: "));
     asked_end(&a);
@@ -138,18 +210,36 @@ static void an_unreachable_database_is_named_where_it_is_needed(void **state)
     test_services_fences_open(app);
     strcpy(test_services_config(app)->mysql, "unix:/nowhere");
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
-    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 503);
     assert_true(says(&a, "mysql: "));
     asked_end(&a);
     db = app->stores.db;
     app->stores.db = NULL; /* the hot pool */
-    assert_int_equal(ask(&a, app, ready_pool), 200);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 200);
     asked_end(&a);
     app->stores.db = db;
     test_services_close(app);
 }
 
 /* Enters a process of each role into the list: they live for ten seconds. */
+/* Other tests of this Redis leave events; those that wait for long would make a site "not ready". */
+static int no_event_waits(void **state)
+{
+    struct services *app = test_services_open();
+    (void)state;
+    if (app == NULL)
+        return -1;
+    for (int p = 0; p < app->stores.config->partitions; p++) {
+        char key[LIVE_KEY_MAX];
+        struct redis_call call;
+        const struct str remove[] = { STR("DEL"), live_events_key(key, (uint32_t)p) };
+        assert_int_equal(redis_do(app->stores.redis, &call, remove, 2), ST_OK);
+        redis_call_free(&call);
+    }
+    test_services_close(app);
+    return 0;
+}
+
 static void crew_begin(void)
 {
     for (int role = METRICS_HOT; role <= METRICS_SETTLE; role++)
@@ -217,7 +307,7 @@ static void a_redis_that_keeps_nothing_on_disk_is_named(void **state)
     assert_int_equal(ask(&a, app, ready_site), 503);
     assert_true(says(&a, "\ndurability: failed: appendonly is off in Redis"));
     asked_end(&a);
-    assert_int_equal(ask(&a, app, ready_pool), 200); /* a balancer can't mend it */
+    assert_int_equal(ask(&a, app, ready_packet_pool), 200); /* a balancer can't mend it */
     asked_end(&a);
     redis_run(app, on, 4);
     test_services_close(app);
@@ -273,7 +363,7 @@ static void a_schema_of_another_program_is_named(void **state)
     test_services_fences_open(app);
     struct migrations *known = app->migrations;
     strcpy(test_services_config(app)->sql_dir, "/nowhere");
-    assert_int_equal(ask(&a, app, ready_pool), 200);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 200);
     asked_end(&a);
 
     struct migration more[100];
@@ -283,19 +373,19 @@ static void a_schema_of_another_program_is_named(void **state)
     more[known->count] =
         (struct migration){ .version = (uint32_t)later.count, .file = STR("later"), .name = STR("later") };
     app->migrations = &later;
-    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 503);
     assert_true(says(&a, "schema: migrations are missing: run hongbao migrate\n"));
     asked_end(&a);
 
     more[0].sha256[0] ^= 1;
     later.count = known->count;
-    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 503);
     assert_true(says(&a, "schema: the schema does not fit this program\n"));
     assert_false(says(&a, "mysql: "));
     asked_end(&a);
 
     app->migrations = NULL; /* could not be read at the start */
-    assert_int_equal(ask(&a, app, ready_pool), 503);
+    assert_int_equal(ask(&a, app, ready_packet_pool), 503);
     assert_true(says(&a, "schema: the schema does not fit this program\n"));
     asked_end(&a);
     app->migrations = known;
@@ -373,6 +463,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_answers_is_alive_whatever_the_stores_do),
         cmocka_unit_test(with_both_stores_and_an_open_fence_it_is_ready),
+        cmocka_unit_test(a_store_that_refuses_writes_is_not_ready),
         cmocka_unit_test(a_partition_that_is_shut_is_told),
         cmocka_unit_test(an_unreachable_redis_is_named),
         cmocka_unit_test(an_unreachable_database_is_named_where_it_is_needed),
@@ -386,5 +477,5 @@ int main(void)
         cmocka_unit_test(the_lag_is_the_age_of_the_oldest_event_that_waits),
         cmocka_unit_test(without_the_stores_the_metrics_say_so),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, no_event_waits, NULL);
 }

@@ -13,11 +13,17 @@
 #include "base/random.h"
 #include "io/metrics.h"
 #include "io/redis_reply.h"
+#include "pages/export_limit.h"
+#include "pages/records.h"
+#include "pages/send_receivers.h"
 #include "test_user_app.h"
+#include "user/deletion_page.h"
 #include "user/known_device.h"
 #include "user/login.h"
 #include "user/password_page.h"
+#include "user/recovery_page.h"
 #include "user/register.h"
+#include "user/token_page.h"
 #include "web/limits.h"
 #include "web/respond.h"
 
@@ -101,10 +107,10 @@ static void of_several_limits_all_are_taken_or_none(void **state)
     struct visit v;
     (void)state;
     strcpy(config->limit_login_account, "1 1/d");
-    strcpy(config->limit_login_site, "3 1/d");
+    strcpy(config->limit_hash_site, "3 1/d");
     visit_from(&v, "192.0.2.1");
     struct str site = fresh(v.x.arena), name = fresh(v.x.arena);
-    struct limit_use uses[] = { { LIMIT_LOGIN_SITE, site }, { LIMIT_LOGIN_ACCOUNT, name } };
+    struct limit_use uses[] = { { LIMIT_HASH_SITE, site }, { LIMIT_LOGIN_ACCOUNT, name } };
     assert_true(limits_take(&v.x, uses, 2));
     for (int i = 0; i < 5; i++)
         assert_false(limits_take(&v.x, uses, 2));
@@ -181,6 +187,7 @@ static void while_redis_is_away_nothing_passes(void **state)
     other.stores.config = &away;
     other.stores.redis = redis_new(&away);
     visit_begin(&v, &other, "/send", NULL, NULL);
+    v.x.visitor.user_id = 1;
     assert_false(limits_take_set(&v.x, LIMITED_BY(LIMIT_SEND)));
     assert_int_equal(v.x.status, 503);
     assert_true(visit_header(&v, "Retry-After").ptr != NULL);
@@ -259,14 +266,14 @@ static void the_owner_gets_in_from_a_known_device_while_others_guess(void **stat
     (void)state;
     struct person p = registered();
     strcpy(config->limit_login_account, "1 1/d");
-    strcpy(config->limit_login_site, "1 1/d");
+    strcpy(config->limit_hash_site, "3 1/d"); /* strangers and known devices each have so many */
     strcpy(config->limit_login_device, "3 1/d");
     while (logged_in(p.name, "wrong", NULL) != 429)
         continue;
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
     assert_int_equal(logged_in(p.name, "wrong", p.device), 422);
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
-    assert_int_equal(logged_in(p.name, "long+enough", p.device), 429); /* its own limit */
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 429); /* its own limits */
 }
 
 static void a_device_is_known_for_its_user_only_and_can_not_be_made_up(void **state)
@@ -350,7 +357,9 @@ static void guesses_count_for_the_address_the_network_and_the_site(void **state)
     } cases[] = {
         { offsetof(struct config, limit_login_address), false, false },
         { offsetof(struct config, limit_login_network), true, false },
-        { offsetof(struct config, limit_login_site), true, true },
+        { offsetof(struct config, limit_hash_address), false, false },
+        { offsetof(struct config, limit_hash_network), true, false },
+        { offsetof(struct config, limit_hash_site), true, true },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -364,6 +373,196 @@ static void guesses_count_for_the_address_the_network_and_the_site(void **state)
         assert_int_equal(guessed_from(network, 2), cases[i].other_host ? 429 : 422);
         assert_int_equal(guessed_from(network ^ 1, 3), cases[i].other_network ? 429 : 422);
         strcpy(rate, "off");
+    }
+}
+
+/* Twenty tokens or sessions of one user are one reader. Guests are no user: nginx counts their addresses. */
+static void reading_counts_for_the_user_and_not_for_guests(void **state)
+{
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_read, "2 1/d");
+    const uint64_t user_id = random_u64() >> 16;
+    for (int i = 0; i < 8; i++) { /* each visit has a session of its own, from an address of its own */
+        char address[32];
+        snprintf(address, sizeof address, "192.0.2.%d", i);
+        visit_from(&v, address);
+        v.x.visitor.user_id = i < 4 ? user_id : 0;
+        assert_int_equal(limits_take_set(&v.x, LIMITED_BY(LIMIT_READ)), i < 2 || i >= 4);
+        visit_end(&v);
+    }
+}
+
+/* The file of a user with 12,000 records takes three; at most as many as are there at once, so that it is not refused
+ * for ever. */
+static void a_file_of_many_records_counts_for_more_than_one(void **state)
+{
+    static const struct {
+        const char *user, *address; /* rates */
+        bool taken[3];
+    } cases[] = { { "6 1/d", "off", { true, true, false } },
+                  { "off", "4 1/d", { true, false, false } },
+                  { "1 1/d", "2 1/d", { true, false, false } } };
+    struct visit v;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const uint64_t user_id = random_u64() >> 16;
+        assert_int_equal(db_exec(app->stores.db, NULL,
+                                 "INSERT INTO user_month (user_id, year, month, sent_count, received_count) "
+                                 "VALUES (?, 2024, 2, 9000, 1000), (?, 2025, 1, 0, 2000)",
+                                 DB_PARAMS(DB_U64(user_id), DB_U64(user_id))),
+                         ST_OK);
+        strcpy(config->limit_export, cases[i].user);
+        strcpy(config->limit_export_address, cases[i].address);
+        for (size_t k = 0; k < ARRAY_LEN(cases[i].taken); k++) {
+            char address[32];
+            snprintf(address, sizeof address, "10.%u.%u.1", network >> 8, network & 0xff);
+            visit_from(&v, address);
+            v.x.visitor.user_id = user_id;
+            assert_int_equal(export_limit_take(&v.x), cases[i].taken[k]);
+            assert_int_equal(v.x.status, cases[i].taken[k] ? 0 : 429);
+            visit_end(&v);
+        }
+        assert_int_equal(
+            db_exec(app->stores.db, NULL, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(user_id))),
+            ST_OK);
+    }
+}
+
+/* Names are counted one by one, whether they exist or not, and also over the accounts of an address. */
+static void names_count_for_the_user_and_the_address(void **state)
+{
+    static const struct {
+        size_t names;
+        bool other_user, taken;
+    } steps[] = { { 3, false, true }, { 3, false, false }, { 2, false, true }, { 1, false, false },
+                  { 0, false, true }, { 3, true, true },   { 1, true, false } };
+    struct visit v;
+    (void)state;
+    strcpy(config->limit_names, "5 1/d");
+    strcpy(config->limit_names_address, "8 1/d");
+    const uint64_t user_id = random_u64() >> 16;
+    const unsigned network = (unsigned)(random_u64() & 0xffff);
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        char address[32];
+        snprintf(address, sizeof address, "10.%u.%u.1", network >> 8, network & 0xff);
+        visit_from(&v, address);
+        v.x.visitor.user_id = user_id + steps[i].other_user;
+        assert_int_equal(names_take(&v.x, steps[i].names), steps[i].taken);
+        visit_end(&v);
+    }
+    visit_from(&v, "192.0.2.9"); /* more than there ever is: all of it */
+    v.x.visitor.user_id = user_id + 2;
+    strcpy(config->limit_names_address, "off");
+    assert_true(names_take(&v.x, 100));
+    assert_false(names_take(&v.x, 1));
+    visit_end(&v);
+}
+
+/* The status of a POST with this cookie from 10.NETWORK.1. */
+static int posted_from(unsigned network, handler_fn *handler, const char *uri, const char *fields, const char *cookie)
+{
+    struct visit v;
+    char address[64];
+    snprintf(address, sizeof address, "REMOTE_ADDR=10.%u.%u.1", network >> 8 & 0xff, network & 0xff);
+    visit_begin(&v, app, uri, fields, cookie);
+    v.envp[cookie == NULL ? 0 : 1] = address;
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_int_equal(handler(&v.x), STEP_DONE);
+    int status = v.x.status;
+    visit_end(&v);
+    return status;
+}
+
+/* A search reads up to a thousand records, so all users of an address have one limit; lists have none. */
+static void searches_count_for_the_address(void **state)
+{
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
+    (void)state;
+    strcpy(config->limit_search_address, "1 1/d");
+    const unsigned network = (unsigned)(random_u64() & 0xffff);
+    static const int wanted[] = { 200, 429 };
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        fresh_username(name);
+        (void)visit_register(app, name, cookie);
+        assert_int_equal(posted_from(network, records_sent, "/records/sent?q=a", NULL, cookie), wanted[i]);
+        assert_int_equal(posted_from(network, records_received, "/records/received", NULL, cookie), 200);
+    }
+}
+
+/* Whatever makes a slow hash takes it from the budget of its address first; a right password is no way around it. */
+static void every_slow_hash_counts_for_the_address_that_makes_it(void **state)
+{
+    static const struct {
+        handler_fn *handler;
+        const char *uri, *fields;
+    } ways[] = {
+        { login_submit, "/login", "username=NAME&password=long+enough" },
+        { login_submit, "/login", "username=NAME&password=wrong" },
+        { login_submit, "/login", "username=NOBODY&password=wrong" },
+        { register_submit, "/register", "username=NOBODY&nickname=n&password=long+enough+too" },
+        { password_submit, "/account/password", "old_password=long+enough&new_password=longer+than+that" },
+        { password_submit, "/account/password", "old_password=wrong&new_password=longer+than+that" },
+        { recovery_submit, "/account/recovery", "password=long+enough" },
+        { token_submit, "/account/tokens", "password=long+enough&name=t&scopes=read&days=1" },
+        { deletion_submit, "/account/delete", "username=NAME&password=long+enough" },
+    };
+    (void)state;
+    struct person p = registered();
+    struct visit v;
+    char fields[VISIT_TEXT_MAX], session[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
+    assert_true(visit_cookie(&v, session));
+    visit_end(&v);
+    strcpy(config->limit_hash_address, "1 1/d");
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const bool guest = ways[i].handler == login_submit || ways[i].handler == register_submit;
+        struct str text = str_from(ways[i].fields), name;
+        bool known = str_starts(text, STR("username=NAME"));
+        char typed[VISIT_TEXT_MAX], fresh_name[33];
+        snprintf(fresh_name, sizeof fresh_name, "n%012" PRIx64, random_u64() >> 16);
+        name = str_skip(text, known ? strlen("username=NAME") : strlen("username=NOBODY"));
+        if (str_starts(text, STR("username=")))
+            snprintf(typed, sizeof typed, "username=%s%.*s", known ? p.name : fresh_name, STR_ARG(name));
+        else
+            snprintf(typed, sizeof typed, "%s", ways[i].fields);
+        assert_int_equal(posted_from(network, login_submit, "/login", "username=somebody&password=wrong", NULL), 422);
+        uint64_t hashes = metrics_get(METRIC_HASHES);
+        assert_int_equal(posted_from(network, ways[i].handler, ways[i].uri, typed, guest ? NULL : session), 429);
+        assert_int_equal(metrics_get(METRIC_HASHES), hashes);
+    }
+}
+
+/* A password that was not normalized needs two hashes. With one left it is refused, never called wrong. */
+static void a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one(void **state)
+{
+    static const struct {
+        handler_fn *handler;
+        const char *uri, *fields;
+    } ways[] = {
+        { login_submit, "/login", "username=somebody&password=cafe%CC%81+au+lait" },
+        { password_submit, "/account/password", "old_password=a%C2%A0blank&new_password=longer+than+that" },
+        { recovery_submit, "/account/recovery", "password=a%E3%80%80blank" },
+        { token_submit, "/account/tokens", "password=cafe%CC%81&name=t&scopes=read&days=1" },
+    };
+    (void)state;
+    struct person p = registered();
+    struct visit v;
+    char fields[VISIT_TEXT_MAX], session[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
+    assert_true(visit_cookie(&v, session));
+    visit_end(&v);
+    strcpy(config->limit_hash_address, "1 1/d");
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const char *cookie = ways[i].handler == login_submit ? NULL : session;
+        uint64_t hashes = metrics_get(METRIC_HASHES);
+        assert_int_equal(posted_from(network, ways[i].handler, ways[i].uri, ways[i].fields, cookie), 429);
+        assert_int_equal(metrics_get(METRIC_HASHES), hashes);
     }
 }
 
@@ -431,6 +630,12 @@ int main(void)
         cmocka_unit_test_setup(right_passwords_do_not_count_as_wrong_ones, no_limits),
         cmocka_unit_test_setup(a_name_that_does_not_exist_is_limited_in_the_same_way, no_limits),
         cmocka_unit_test_setup(a_known_device_keeps_its_number, no_limits),
+        cmocka_unit_test_setup(reading_counts_for_the_user_and_not_for_guests, no_limits),
+        cmocka_unit_test_setup(a_file_of_many_records_counts_for_more_than_one, no_limits),
+        cmocka_unit_test_setup(searches_count_for_the_address, no_limits),
+        cmocka_unit_test_setup(names_count_for_the_user_and_the_address, no_limits),
+        cmocka_unit_test_setup(every_slow_hash_counts_for_the_address_that_makes_it, no_limits),
+        cmocka_unit_test_setup(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one, no_limits),
         cmocka_unit_test_setup(guesses_count_for_the_address_the_network_and_the_site, no_limits),
         cmocka_unit_test_setup(a_new_password_makes_all_other_devices_unknown, no_limits),
         cmocka_unit_test_setup(the_end_of_all_sessions_makes_devices_unknown, no_limits),

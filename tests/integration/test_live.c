@@ -4,12 +4,13 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/redis_crowd.h"
+#include "io/redis_function.h"
 #include "io/redis_reply.h"
-#include "io/redis_script.h"
 #include "live/close.h"
 #include "live/event.h"
 #include "live/grab.h"
@@ -100,15 +101,21 @@ static enum live_code load(const struct sample *s)
     return code;
 }
 
-static struct live_grab try_phrase(const struct sample *s, uint64_t user_id, struct str phrase_hash)
+static struct live_grab try_phrase_at(const struct sample *s, uint64_t user_id, struct str hash, struct str source)
 {
     struct redis_call call;
     struct live_grab g;
-    live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"), phrase_hash);
+    const struct live_phrase phrase = { hash, source };
+    live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"), &phrase);
     redis_round(app->stores.redis);
     assert_int_equal(live_grab_read(&call, &g), ST_OK);
     redis_call_free(&call);
     return g;
+}
+
+static struct live_grab try_phrase(const struct sample *s, uint64_t user_id, struct str hash)
+{
+    return try_phrase_at(s, user_id, hash, STR(""));
 }
 
 static struct live_grab grab(const struct sample *s, uint64_t user_id)
@@ -415,6 +422,29 @@ static void a_packet_with_a_phrase_is_opened_by_it_only(void **state)
     assert_int_equal(try_phrase(&s, FIRST_USER + 2, STR("other")).code, LIVE_EMPTY);
 }
 
+/* A phrase that the version before hashed in another way has both hashes, and is one try. */
+static void each_hash_of_a_phrase_opens_its_packet(void **state)
+{
+    (void)state;
+    static const struct str all =
+        STR("0123456789abcdef0123456789abcdeffedcba9876543210fedcba987654321011111111111111112222222222222222");
+    struct sample s;
+    for (size_t at = 0; at < all.len; at += PHRASE_HASH_BYTES) {
+        sample_make(&s, PACKET_LUCKY, 3);
+        s.p.phrase_hash = str_slice(all, at, at + PHRASE_HASH_BYTES);
+        (void)load(&s);
+        assert_int_equal(try_phrase(&s, FIRST_USER, str_slice(all, 0, at)).code, LIVE_WRONG_PHRASE);
+        assert_int_equal(try_phrase(&s, FIRST_USER, all).code, LIVE_GRABBED);
+    }
+    static const size_t others[] = { 1, PHRASE_HASH_BYTES / 2, PHRASE_HASH_BYTES + 1 }; /* parts of two hashes */
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        sample_make(&s, PACKET_LUCKY, 3);
+        s.p.phrase_hash = str_slice(all, others[i], others[i] + PHRASE_HASH_BYTES);
+        (void)load(&s);
+        assert_int_equal(try_phrase(&s, FIRST_USER, all).tries_left, 9);
+    }
+}
+
 static void after_ten_wrong_phrases_even_the_right_one_is_refused(void **state)
 {
     (void)state;
@@ -431,6 +461,106 @@ static void after_ten_wrong_phrases_even_the_right_one_is_refused(void **state)
     assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_TRIED_OUT);
     assert_int_equal(grab(&s, FIRST_USER).code, LIVE_TRIED_OUT);
     assert_int_equal(try_phrase(&s, FIRST_USER + 1, PHRASE).code, LIVE_GRABBED); /* counted for each user */
+}
+
+/* 16 bytes: an address and its network. */
+#define AT(address, network) STR(address network)
+
+static void accounts_of_one_address_share_their_wrong_phrases(void **state)
+{
+    (void)state;
+    struct sample s;
+    uint64_t user = FIRST_USER;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(try_phrase_at(&s, user++, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
+    struct live_grab g = try_phrase_at(&s, user, STR("other"), AT("address1", "network1"));
+    assert_int_equal(g.code, LIVE_TRIED_OUT);
+    assert_in_range(g.pause_ms, 1, 1000);
+    /* Not even the right phrase: its answer would tell. No phrase is asked for as before. */
+    assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("address1", "network1")).code, LIVE_TRIED_OUT);
+    assert_int_equal(try_phrase_at(&s, user, STR(""), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
+    assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("address2", "network1")).code, LIVE_GRABBED);
+}
+
+static void pauses_grow_and_a_right_phrase_shortens_them(void **state)
+{
+    static const struct {
+        const char *stored;
+        int64_t pause_ms;
+    } grown[] = { { "24,1", 32000 }, { "28,1", 512000 }, { "29,1", 600000 }, { "5000,1", 600000 } };
+    (void)state;
+    struct sample s;
+    struct live_keys keys;
+    uint64_t user = FIRST_USER;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    live_keys(&keys, s.p.id, live.partitions);
+    const struct str field = STR("guesses:1address1");
+    struct redis_call call;
+    for (size_t i = 0; i < ARRAY_LEN(grown); i++) {
+        const struct str set[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, str_from(grown[i].stored) };
+        assert_int_equal(redis_do(app->stores.redis, &call, set, ARRAY_LEN(set)), ST_OK);
+        redis_call_free(&call);
+        assert_int_equal(try_phrase_at(&s, user, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
+        struct live_grab g = try_phrase_at(&s, user++, STR("other"), AT("address1", "network1"));
+        assert_int_equal(g.code, LIVE_TRIED_OUT);
+        assert_in_range(g.pause_ms, grown[i].pause_ms / 2, grown[i].pause_ms);
+    }
+    const struct str over[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, STR("25,1") };
+    const struct str get[] = { STR("HGET"), keys.key[LIVE_KEY_PACKET], field };
+    assert_int_equal(redis_do(app->stores.redis, &call, over, ARRAY_LEN(over)), ST_OK);
+    redis_call_free(&call);
+    assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("address1", "network1")).code, LIVE_GRABBED);
+    assert_int_equal(redis_do(app->stores.redis, &call, get, ARRAY_LEN(get)), ST_OK);
+    assert_true(str_equal(redis_reply_str(call.reply), STR("24,1")));
+    redis_call_free(&call);
+}
+
+static void wrong_phrases_count_for_the_network_and_for_everywhere(void **state)
+{
+    (void)state;
+    struct sample s;
+    char source[17];
+    uint64_t user = FIRST_USER;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    for (int i = 0; i < 300; i++) { /* 60 in each of five networks, one for each address */
+        (void)snprintf(source, sizeof source, "addr%04dnet%05d", i, i / 60);
+        assert_int_equal(try_phrase_at(&s, user++, STR("other"), str_from(source)).code, LIVE_WRONG_PHRASE);
+        if (i == 59)
+            assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("addr9999", "net00000")).code, LIVE_TRIED_OUT);
+    }
+    struct live_grab g = try_phrase_at(&s, user, PHRASE, AT("addr9999", "net00099"));
+    assert_int_equal(g.code, LIVE_TRIED_OUT);
+    assert_in_range(g.pause_ms, 1, 1000);
+}
+
+static void a_crowd_that_guesses_waits_as_one(void **state)
+{
+    (void)state;
+    enum { MANY = 40 };
+    struct redis_call calls[MANY];
+    struct sample s;
+    int wrong = 0;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.phrase_hash = PHRASE;
+    (void)load(&s);
+    for (uint64_t i = 0; i < MANY; i++)
+        live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + i, STR("n"),
+                        &(struct live_phrase){ STR("other"), AT("address1", "network1") });
+    redis_round(app->stores.redis);
+    for (size_t i = 0; i < MANY; i++) {
+        struct live_grab g;
+        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
+        wrong += g.code == LIVE_WRONG_PHRASE;
+        redis_call_free(&calls[i]);
+    }
+    assert_int_equal(wrong, 20);
 }
 
 static void a_phrase_is_asked_for_last(void **state)
@@ -471,7 +601,7 @@ static void with_full_memory_a_grab_is_refused_before_its_first_write(void **sta
     struct live_event_id last = last_event(&s, &before).id;
     config_set(STR("maxmemory"), STR("1"));
     struct live_grab g;
-    live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"), STR(""));
+    live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"), NULL);
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
     struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
@@ -497,7 +627,7 @@ static void ten_thousand_users_take_exactly_a_hundred_shares(void **state)
     for (uint64_t user = 0; user < USERS; user += BATCH) {
         struct redis_call calls[2 * BATCH];
         for (uint64_t i = 0; i < 2 * BATCH; i++) /* each user twice */
-            live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"), STR(""));
+            live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"), NULL);
         redis_round(app->stores.redis);
         for (size_t i = 0; i < 2 * BATCH; i++) {
             struct live_grab g;
@@ -530,7 +660,7 @@ static void crowd(const struct sample *s, const uint64_t *users, const struct st
     struct redis_call calls[REDIS_CROWD_MAX * 2];
     assert_true(count <= ARRAY_LEN(calls));
     for (size_t i = 0; i < count; i++)
-        live_grab_queue(&live, &calls[i], s->p.id, users[i], nicknames == NULL ? STR("某,人") : nicknames[i], STR(""));
+        live_grab_queue(&live, &calls[i], s->p.id, users[i], nicknames == NULL ? STR("某,人") : nicknames[i], NULL);
     redis_round(app->stores.redis);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(live_grab_read(&calls[i], &out[i]), ST_OK);
@@ -586,7 +716,8 @@ static void of_a_crowd_each_user_is_asked_for_the_phrase(void **state)
     s.p.phrase_hash = PHRASE;
     (void)load(&s);
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
-        live_grab_queue(&live, &calls[i], s.p.id, want[i].user, STR("n"), want[i].phrase);
+        live_grab_queue(&live, &calls[i], s.p.id, want[i].user, STR("n"),
+                        &(struct live_phrase){ want[i].phrase, STR("") });
     redis_round(app->stores.redis);
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
         struct live_grab g;
@@ -611,7 +742,7 @@ static void of_a_crowd_each_user_has_the_tries_of_before(void **state)
     assert_int_equal(try_phrase(&s, A, STR("other")).tries_left, 9);
     assert_int_equal(try_phrase(&s, A, STR("other")).tries_left, 8);
     for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-        live_grab_queue(&live, &calls[i], s.p.id, A + i, STR("n"), STR("third"));
+        live_grab_queue(&live, &calls[i], s.p.id, A + i, STR("n"), &(struct live_phrase){ STR("third"), STR("") });
     redis_round(app->stores.redis);
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         struct live_grab g;
@@ -709,7 +840,7 @@ static void crowds_of_several_packets_are_answered_apart(void **state)
         (void)load(&s[k]);
     }
     for (size_t i = 0; i < 8; i++)
-        live_grab_queue(&live, &calls[i], s[i % 2].p.id, FIRST_USER + i, STR("n"), STR(""));
+        live_grab_queue(&live, &calls[i], s[i % 2].p.id, FIRST_USER + i, STR("n"), NULL);
     redis_round(app->stores.redis);
     for (size_t i = 0; i < 8; i++) {
         struct live_grab g;
@@ -1119,8 +1250,8 @@ static void a_repeated_call_of_a_rebuild_is_refused(void **state)
     for (int64_t wanted = LIVE_LOADED;; wanted = LIVE_BAD) {
         struct redis_call call;
         int64_t code;
-        assert_int_equal(redis_do_script(app->stores.redis, &call, redis_script_find(app->stores.scripts, "load"),
-                                         REDIS_ANY, keys.key, 4, args, ARRAY_LEN(args)),
+        assert_int_equal(redis_do_function(app->stores.redis, &call, redis_function_find(app->stores.functions, "load"),
+                                           REDIS_ANY, keys.key, 4, args, ARRAY_LEN(args)),
                          ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
         assert_int_equal(code, wanted);
@@ -1233,7 +1364,12 @@ int main(void)
         cmocka_unit_test(of_several_reasons_the_first_is_told),
         cmocka_unit_test(a_user_with_a_share_keeps_it_whatever_the_schedule_says),
         cmocka_unit_test(a_packet_with_a_phrase_is_opened_by_it_only),
+        cmocka_unit_test(each_hash_of_a_phrase_opens_its_packet),
         cmocka_unit_test(after_ten_wrong_phrases_even_the_right_one_is_refused),
+        cmocka_unit_test(accounts_of_one_address_share_their_wrong_phrases),
+        cmocka_unit_test(pauses_grow_and_a_right_phrase_shortens_them),
+        cmocka_unit_test(wrong_phrases_count_for_the_network_and_for_everywhere),
+        cmocka_unit_test(a_crowd_that_guesses_waits_as_one),
         cmocka_unit_test(a_phrase_is_asked_for_last),
         cmocka_unit_test(a_phrase_means_nothing_to_a_packet_without_one),
         cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),

@@ -71,8 +71,7 @@ void person_new(struct services *app, struct person *out, int64_t balance_fen)
     snprintf(out->username, sizeof out->username, "t%015" PRIx64, random_u64() >> 4);
     snprintf(out->nickname, sizeof out->nickname, "昵%.8s", out->username + 8);
     struct user user = { .username = str_from(out->username), .nickname = str_from(out->nickname) };
-    assert_int_equal(user_insert(app->stores.db, a, str_from(app->stores.config->secret), &user, clock_now_ms()),
-                     ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
     out->id = user.id;
     fresh_key(key);
     if (balance_fen > 0) {

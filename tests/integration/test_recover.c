@@ -61,6 +61,54 @@ static void a_funded_packet_that_was_not_loaded_is_loaded(void **state)
     world_end(&w);
 }
 
+/* The page pool can insert rows with any numbers. The draw of such a packet would need more memory than there is. */
+static void a_row_with_impossible_numbers_keeps_no_other_packet_from_its_rebuild(void **state)
+{
+    /* amount_fen, count, returned_count, returned_fen, receiver_count */
+    static const char *const numbers[] = {
+        "1000, 4000000000, 0, 0, 0",
+        "4000000000, 4000000000, 0, 0, 0",
+        "1000, 100001, 0, 0, 0",
+        "1000, 0, 0, 0, 0",
+        "0, 3, 0, 0, 0",
+        "4294967296, 3, 0, 0, 0",
+        "1000, 3, 4294967294, 0, 0",
+        "1000, 3, 4000000000, 0, 0",
+        "9223372036854775807, 3, 0, 0, 0",
+        "1000, 3, 1, 9223372036854770000, 0",
+        "1000, 3, 0, 0, 4000000000",
+        "9223372036854775807, 3, 0, 5, 0",
+        "-5, 3, 0, -5, 0",
+    };
+    static const char *const states[] = { "funding", "open" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        struct world w;
+        world_begin_drained(&w, 3);
+        uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+        assert_int_equal(db_exec(w.page->stores.db, NULL, "SET check_constraint_checks = 0", NULL, 0), ST_OK);
+        for (size_t j = 0; j < ARRAY_LEN(numbers); j++) {
+            struct str sql = arena_printf(
+                w.arena,
+                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, returned_count,"
+                " returned_fen, receiver_count, greeting, seed, commitment, state, created_ms, expires_ms, request_key)"
+                " SELECT id + %zu, sender_id, '', kind, split, %s, '', seed, commitment, '%s', created_ms,"
+                " expires_ms - 1, 'x%zu' FROM packet WHERE id = %llu",
+                j + 1, numbers[j], states[i], j, (unsigned long long)id);
+            assert_int_equal(db_exec(w.page->stores.db, NULL, sql.ptr, NULL, 0), ST_OK);
+        }
+        assert_int_equal(db_exec(w.page->stores.db, NULL, "SET check_constraint_checks = 1", NULL, 0), ST_OK);
+        (void)world_redis(&w, id, "DEL {pk} {sh}");
+        struct recover_done done = recover_all(&w);
+        assert_int_equal(done.loaded, 1);
+        assert_int_equal(done.faults, ARRAY_LEN(numbers));
+        assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
+        assert_int_equal(world_drain(&w), 1);
+        assert_true(world_audit_violations(&w, "I7") >= ARRAY_LEN(numbers)); /* each is reported */
+        world_end(&w);
+    }
+}
+
 static void a_packet_that_was_loaded_but_not_marked_open_is_marked_open(void **state)
 {
     struct world w;
@@ -159,6 +207,8 @@ static void a_load_after_the_refund_opens_nothing(void **state)
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_MISSING); /* its page comes from MySQL */
     assert_int_equal(world_drain(&w), 0);
     assert_int_equal(world_balance(&w, w.users[0]), 100000);
+    assert_int_equal(world_audit_violations(&w, "times"), 1); /* the worker's clock has left its trace */
+    world_sql(&w, "UPDATE packet SET closed_ms = created_ms");
     world_audit_clean(&w);
     world_end(&w);
 }
@@ -430,7 +480,7 @@ static void a_pool_with_another_number_of_partitions_grabs_and_loads_nothing(voi
     struct live_grab first = world_grab(&w, id, 1);
     world_partitions_set(&w, 8);
     world_fence_set(&w);
-    live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"), STR(""));
+    live_grab_queue(&w.live, &call, id, w.users[2], STR("小强"), NULL);
     redis_round(w.hot->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_UNAVAILABLE);
     redis_call_free(&call);
@@ -733,6 +783,9 @@ static void a_packet_closed_in_redis_whose_event_is_lost_is_refunded_directly(vo
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
+    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu",
+                               (unsigned long long)id)
+                      .ptr);
     (void)world_redis(&w, id, "HSET {pk} state closed");
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 1);
@@ -750,6 +803,9 @@ static void a_packet_closed_in_redis_with_another_sum_is_not_refunded(void **sta
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
+    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu",
+                               (unsigned long long)id)
+                      .ptr);
     (void)world_redis(&w, id, "HSET {pk} state closed grabbed_fen 150"); /* MySQL lacks 50 of them */
     assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 0);
@@ -847,6 +903,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_funded_packet_that_was_not_loaded_is_loaded),
+        cmocka_unit_test(a_row_with_impossible_numbers_keeps_no_other_packet_from_its_rebuild),
         cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_open_is_marked_open),
         cmocka_unit_test(recovery_leaves_a_newly_funded_packet_to_its_sender),
         cmocka_unit_test(lost_live_keys_come_back_with_every_settled_grab),

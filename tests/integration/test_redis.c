@@ -18,8 +18,9 @@
 #include "base/clock.h"
 #include "io/metrics.h"
 #include "io/redis_fence.h"
+#include "io/redis_function_load.h"
 #include "io/redis_reply.h"
-#include "io/redis_script.h"
+#include "support/capture_stderr.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
 
@@ -252,76 +253,7 @@ static void a_round_takes_a_limited_number_of_commands(void **state)
     free(calls);
 }
 
-/* ---- scripts ---- */
-
-static void a_flushed_script_is_loaded_again_in_the_same_round(void **state)
-{
-    (void)state;
-    struct redis_script *busy = redis_script_find(app->stores.scripts, "busy");
-    struct redis_script *view = redis_script_find(app->stores.scripts, "view");
-    char out[64];
-    assert_int_equal(RUN(app->stores.redis, out, "SCRIPT", "FLUSH"), ST_OK);
-    const struct str keys[] = { STR("test:none1"), STR("test:none2"), STR("test:none3"), STR("test:none4") };
-    const struct str args[] = { STR(""), STR(""), STR("10") };
-    const struct str ping[] = { STR("PING") };
-    struct redis_call calls[5];
-    redis_queue_script(app->stores.redis, &calls[0], busy, REDIS_ANY, keys, 1, NULL, 0);
-    redis_queue_script(app->stores.redis, &calls[1], view, REDIS_ANY, keys, 4, args, 3);
-    redis_queue(app->stores.redis, &calls[2], ping, 1);
-    redis_queue_script(app->stores.redis, &calls[3], busy, REDIS_ANY, keys + 1, 1, NULL, 0);
-    redis_queue_script(app->stores.redis, &calls[4], view, REDIS_ANY, keys, 4, args, 3);
-    redis_round(app->stores.redis);
-    for (size_t i = 0; i < 5; i++) {
-        int64_t code;
-        assert_int_equal(calls[i].status, ST_OK);
-        if (i == 2) {
-            assert_true(str_equal(redis_reply_str(calls[i].reply), STR("PONG")));
-        } else {
-            assert_true(redis_reply_i64(redis_reply_at(calls[i].reply, 0), &code));
-            assert_int_equal(code, 1); /* LIVE_MISSING */
-        }
-        redis_call_free(&calls[i]);
-    }
-}
-
-/* How many commands this Redis has answered with NOSCRIPT. */
-static int64_t noscript_count(void)
-{
-    const struct str args[] = { STR("INFO"), STR("errorstats") };
-    struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 2), ST_OK);
-    const char *found = strstr(redis_reply_str(call.reply).ptr, "errorstat_NOSCRIPT:count=");
-    int64_t count = found == NULL ? 0 : strtoll(strchr(found, '=') + 1, NULL, 10);
-    redis_call_free(&call);
-    return count;
-}
-
-static void a_script_is_loaded_at_its_first_use_only(void **state)
-{
-    (void)state;
-    struct redis_scripts *set = NULL;
-    char error[256];
-    assert_int_equal(redis_scripts_load(app->stores.config->lua_dir, &set, error, sizeof error), ST_OK);
-    struct redis_script *busy = redis_script_find(set, "busy");
-    const struct str keys[] = { STR("test:none") };
-    int64_t before = noscript_count();
-    for (int use = 0; use < 3; use++) {
-        struct redis_call call;
-        int64_t code;
-        assert_int_equal(redis_do_script(app->stores.redis, &call, busy, REDIS_ANY, keys, 1, NULL, 0), ST_OK);
-        assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &code));
-        assert_int_equal(code, 1); /* LIVE_MISSING */
-        redis_call_free(&call);
-    }
-    assert_int_equal(noscript_count(), before + 1);
-
-    const struct str args[] = { STR("SCRIPT"), STR("LOAD"), redis_script_text(busy) };
-    struct redis_call load;
-    assert_int_equal(redis_do(app->stores.redis, &load, args, 3), ST_OK);
-    assert_true(str_equal(redis_reply_str(load.reply), redis_script_hash(busy)));
-    redis_call_free(&load);
-    redis_scripts_free(set);
-}
+/* ---- functions ---- */
 
 static void file_write(const char *dir, const char *name, const char *text)
 {
@@ -333,8 +265,154 @@ static void file_write(const char *dir, const char *name, const char *text)
     fclose(f);
 }
 
-/* Loads a folder with one script and one include. want: part of the error message; NULL: loading succeeds. */
-static void scripts_expect(const char *name, const char *text, const char *include, const char *want)
+/* The set of one function. The caller frees it. */
+static struct redis_functions *function_read(const char *name, const char *text)
+{
+    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
+    struct redis_functions *set = NULL;
+    assert_non_null(mkdtemp(dir));
+    file_write(dir, name, text);
+    assert_int_equal(redis_functions_read(dir, &set, error, sizeof error), ST_OK);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+    return set;
+}
+
+static int64_t code_of(struct redis_call *call)
+{
+    int64_t code = -1;
+    assert_int_equal(call->status, ST_OK);
+    assert_true(redis_reply_i64(redis_reply_at(call->reply, 0), &code));
+    redis_call_free(call);
+    return code;
+}
+
+static void a_server_without_the_functions_executes_nothing_until_they_are_loaded(void **state)
+{
+    (void)state;
+    struct redis *r = app->stores.redis;
+    const struct redis_functions *all = app->stores.functions;
+    const struct redis_function *busy = redis_function_find(all, "busy"), *view = redis_function_find(all, "view");
+    const struct str keys[] = { STR("test:none1"), STR("test:none2"), STR("test:none3"), STR("test:none4") };
+    const struct str args[] = { STR(""), STR(""), STR("10") }, ping[] = { STR("PING") };
+    char out[64];
+    struct redis_functions_state found;
+    for (int round = 0; round < 2; round++) {
+        struct redis_call calls[3];
+        if (round == 0)
+            assert_int_equal(RUN(r, out, "FUNCTION", "FLUSH"), ST_OK);
+        else
+            assert_int_equal(redis_functions_load(r, all), ST_OK);
+        assert_int_equal(redis_functions_compare(r, all, 0, &found), ST_OK);
+        assert_int_equal(found.missing_count, round == 0 ? redis_functions_count(all) : 0);
+        assert_int_equal(found.other_count, 0);
+        redis_queue_function(r, &calls[0], busy, REDIS_ANY, keys, 1, NULL, 0);
+        redis_queue(r, &calls[1], ping, 1);
+        redis_queue_function(r, &calls[2], view, REDIS_ANY, keys, 4, args, 3);
+        redis_round(r);
+        assert_true(str_equal(redis_reply_str(calls[1].reply), STR("PONG")));
+        redis_call_free(&calls[1]);
+        for (size_t i = 0; i < 3; i += 2) {
+            if (round == 0)
+                assert_int_equal(calls[i].status, ST_UNAVAILABLE);
+            else
+                assert_int_equal(code_of(&calls[i]), 1); /* LIVE_MISSING */
+            redis_call_free(&calls[i]);
+        }
+    }
+}
+
+/* Those of a program before are not replaced, and only what is missing is loaded. */
+static void functions_of_two_programs_stand_side_by_side(void **state)
+{
+    (void)state;
+    struct redis *r = app->stores.redis;
+    struct redis_functions *sets[2] = { NULL, NULL };
+    const char *const texts[] = { "#!lua\nreturn {1}\n", "#!lua flags=allow-oom,no-writes\nreturn {2}\n" };
+    for (size_t i = 0; i < 2; i++)
+        sets[i] = function_read("one-1.lua", texts[i]);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(redis_functions_load(r, sets[i % 2]), ST_OK);
+    for (size_t i = 0; i < 4; i++) {
+        struct redis_call call;
+        const struct str key = STR("test:none");
+        (void)redis_do_function(r, &call, redis_function_find(sets[i % 2], "one"), REDIS_ANY, &key, 1, NULL, 0);
+        assert_int_equal(code_of(&call), i % 2 + 1);
+    }
+    for (size_t i = 0; i < 2; i++)
+        redis_functions_free(sets[i]);
+}
+
+/* Deletes the library, if there is one, and loads another of its name, which registers the function. */
+static void library_plant(struct redis *r, struct str library, struct str function)
+{
+    char text[512], name[128], out[64];
+    snprintf(name, sizeof name, "%.*s", STR_ARG(library));
+    snprintf(text, sizeof text, "#!lua name=%s\nredis.register_function('%.*s', function() return {77} end)\n", name,
+             STR_ARG(function));
+    (void)RUN(r, out, "FUNCTION", "DELETE", name);
+    assert_int_equal(RUN(r, out, "FUNCTION", "LOAD", text), ST_OK);
+}
+
+/* Loads the functions again. wanted: so many are told in the security log. */
+static void functions_mend(struct redis *r, const struct redis_functions *set, size_t wanted)
+{
+    char lines[8192];
+    size_t told = 0;
+    enum status st;
+    struct redis_functions_state found;
+    CAPTURE(lines, st = redis_functions_load(r, set));
+    assert_int_equal(st, ST_OK);
+    for (const char *at = lines; (at = strstr(at, "event=function-planted function=hongbao_")) != NULL; at++)
+        told++;
+    assert_int_equal(told, wanted);
+    assert_int_equal(redis_functions_compare(r, set, 0, &found), ST_OK);
+    assert_int_equal(found.missing_count + found.other_count, 0);
+}
+
+/* Also when it is in a library of another name, and when two libraries have each other's function. */
+static void another_text_of_a_function_is_told_and_replaced(void **state)
+{
+    (void)state;
+    struct redis *r = app->stores.redis;
+    const struct redis_functions *all = app->stores.functions;
+    const struct redis_function *busy = redis_function_find(all, "busy");
+    const struct str names[] = { redis_function_name(busy), redis_function_name(redis_function_find(all, "view")) };
+    const struct str key = STR("test:none");
+    char out[64], name[128];
+    snprintf(name, sizeof name, "%.*s", STR_ARG(names[0]));
+    for (size_t way = 0; way < 3; way++) {
+        struct redis_call call;
+        struct redis_functions_state found;
+        functions_mend(r, all, 0);
+        assert_int_equal(RUN(r, out, "FUNCTION", "DELETE", name), ST_OK);
+        if (way == 2) {
+            library_plant(r, names[1], names[0]);
+            library_plant(r, names[0], names[1]);
+        } else {
+            library_plant(r, way == 0 ? names[0] : STR("planted"), names[0]);
+        }
+        assert_int_equal(redis_functions_compare(r, all, 0, &found), ST_OK);
+        assert_int_equal(found.missing_count, 0);
+        assert_int_equal(found.other_count, way == 2 ? 2 : 1);
+        functions_mend(r, all, found.other_count);
+        (void)redis_do_function(r, &call, busy, REDIS_ANY, &key, 1, NULL, 0);
+        assert_int_equal(code_of(&call), 1); /* LIVE_MISSING */
+    }
+    functions_mend(r, all, 0);
+}
+
+static void a_function_that_redis_cannot_read_is_told(void **state)
+{
+    (void)state;
+    struct redis_functions *set = function_read("wrong-1.lua", "#!lua\nreturn }\n");
+    assert_int_equal(redis_functions_load(app->stores.redis, set), ST_CORRUPT);
+    redis_functions_free(set);
+}
+
+/* Reads a folder with one function and one include. want: part of the error message; NULL: reading succeeds. */
+static void functions_expect(const char *name, const char *text, const char *include, const char *want)
 {
     char dir[] = "/tmp/hb-lua-XXXXXX", command[64], path[64], error[256] = "";
     assert_non_null(mkdtemp(dir));
@@ -342,18 +420,23 @@ static void scripts_expect(const char *name, const char *text, const char *inclu
     assert_int_equal(mkdir(path, 0700), 0);
     file_write(dir, name, text);
     file_write(dir, "include/part.lua", include);
-    struct redis_scripts *s = NULL;
-    enum status st = redis_scripts_load(dir, &s, error, sizeof error);
+    struct redis_functions *s = NULL;
+    enum status st = redis_functions_read(dir, &s, error, sizeof error);
     if (want == NULL) {
         assert_int_equal(st, ST_OK);
-        assert_true(str_equal(redis_script_text(redis_script_find(s, "one")), STR("#!lua\nlocal a = 1\nreturn a\n")));
-        assert_int_equal(redis_script_key_count(redis_script_find(s, "one")), 2);
+        const struct redis_function *one = redis_function_find(s, "one");
+        const char *library = redis_function_library(one).ptr;
+        assert_true(str_starts(redis_function_name(one), STR("hongbao_one_")));
+        assert_non_null(strstr(library, redis_function_name(one).ptr));
+        assert_non_null(strstr(library, "\nlocal a = 1\nredis.register_function{"));
+        assert_non_null(strstr(library, "callback=function(KEYS, ARGV)\nreturn a\nend}\n"));
+        assert_int_equal(redis_function_key_count(redis_function_find(s, "one")), 2);
     } else {
         assert_int_equal(st, ST_INVALID);
         assert_non_null(strstr(error, want));
         assert_null(s);
     }
-    redis_scripts_free(s);
+    redis_functions_free(s);
     snprintf(command, sizeof command, "rm -r %s", dir);
     assert_int_equal(system(command), 0);
 }
@@ -361,58 +444,23 @@ static void scripts_expect(const char *name, const char *text, const char *inclu
 static void includes_are_resolved_once_and_errors_are_reported(void **state)
 {
     (void)state;
-    scripts_expect("one-2.lua", "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n", "local a = 1\n", NULL);
-    scripts_expect("one-2.lua", "#!lua\n-- @include \"other\"\n", "", "include/other.lua");
-    scripts_expect("one-2.lua", "#!lua\n-- @include \"part\"\n", "-- @include \"part\"\n", "includes itself");
-    scripts_expect("one-2.lua", "#!lua\n-- @include \"../x\"\n", "", "bad include name");
-    scripts_expect("one-2.lua", "return 1\n", "", "#!lua");
-    scripts_expect("one.lua", "#!lua\n", "", "NAME-KEYS");
-    scripts_expect("one-x.lua", "#!lua\n", "", "NAME-KEYS");
+    functions_expect("one-2.lua", "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n", "local a = 1\n",
+                     NULL);
+    functions_expect("one-2.lua", "#!lua\n-- @include \"other\"\n", "", "include/other.lua");
+    functions_expect("one-2.lua", "#!lua\n-- @include \"part\"\n", "-- @include \"part\"\n", "includes itself");
+    functions_expect("one-2.lua", "#!lua\n-- @include \"../x\"\n", "", "bad include name");
+    functions_expect("one-2.lua", "return 1\n", "", "#!lua");
+    functions_expect("one-2.lua", "#!lua name=x\nreturn 1\n", "", "#!lua");
+    functions_expect("one.lua", "#!lua\n", "", "NAME-KEYS");
+    functions_expect("one-x.lua", "#!lua\n", "", "NAME-KEYS");
 }
 
-/* Loads a script that increments KEYS[1] and returns the count, its key and argument. The caller frees the set. */
-static struct redis_script *count_script_load(struct redis_scripts **set)
+/* Loads a function that increments KEYS[1] and returns the count, its key and argument. The caller frees the set. */
+static const struct redis_function *count_load(struct redis_functions **set)
 {
-    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
-    assert_non_null(mkdtemp(dir));
-    file_write(dir, "count-1.lua", "#!lua\nreturn {redis.call('INCR', KEYS[1]), KEYS[1], ARGV[1]}\n");
-    assert_int_equal(redis_scripts_load(dir, set, error, sizeof error), ST_OK);
-    snprintf(path, sizeof path, "%s/count-1.lua", dir);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(dir), 0);
-    return redis_script_find(*set, "count");
-}
-
-/* Runs the script after a flush. The key and the argument contain the script's hash, so a wrong replacement in the
- * repeated command is noticed. */
-static void count_script_expect(struct redis_script *script)
-{
-    char hash[41], key_text[64], arg_text[128], out[64];
-    snprintf(hash, sizeof hash, "%.*s", STR_ARG(redis_script_hash(script)));
-    snprintf(key_text, sizeof key_text, "test:%s", hash);
-    snprintf(arg_text, sizeof arg_text, "$7\r\nEVALSHA\r\n$40\r\n%s\r\n%s", hash, hash);
-    const struct str key = str_from(key_text), arg = str_from(arg_text);
-    struct redis_call call;
-    int64_t before = noscript_count();
-    assert_int_equal(RUN(app->stores.redis, out, "DEL", key_text), ST_OK);
-    assert_int_equal(redis_do_script(app->stores.redis, &call, script, REDIS_ANY, &key, 1, &arg, 1), ST_OK);
-    assert_int_equal(noscript_count(), before + 1); /* the command was repeated */
-    assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 1)), key));
-    assert_true(str_equal(redis_reply_str(redis_reply_at(call.reply, 2)), arg));
-    redis_call_free(&call);
-}
-
-static void a_repeated_script_gets_its_keys_and_args_unchanged(void **state)
-{
-    (void)state;
-    char out[64];
-    struct redis_scripts *set = NULL;
-    struct redis_script *script = count_script_load(&set);
-    assert_int_equal(RUN(app->stores.redis, out, "SCRIPT", "FLUSH"), ST_OK);
-    count_script_expect(script); /* its hash is not known yet */
-    assert_int_equal(RUN(app->stores.redis, out, "SCRIPT", "FLUSH"), ST_OK);
-    count_script_expect(script);
-    redis_scripts_free(set);
+    *set = function_read("count-1.lua", "#!lua\nreturn {redis.call('INCR', KEYS[1]), KEYS[1], ARGV[1]}\n");
+    assert_int_equal(redis_functions_load(app->stores.redis, *set), ST_OK);
+    return redis_function_find(*set, "count");
 }
 
 /* ---- faults ---- */
@@ -542,12 +590,12 @@ static void commands_to_a_server_with_too_many_clients_are_unavailable(void **st
 
 /* ---- the fence ---- */
 
-static enum status run_fenced(struct redis *r, struct redis_script *script, struct redis_call *plain)
+static enum status run_fenced(struct redis *r, const struct redis_function *function, struct redis_call *plain)
 {
     const struct str ping[] = { STR("PING") };
     const struct str key = STR("test:fenced"), arg = STR("");
     struct redis_call call;
-    redis_queue_script(r, &call, script, 0, &key, 1, &arg, 1);
+    redis_queue_function(r, &call, function, 0, &key, 1, &arg, 1);
     redis_queue(r, plain, ping, 1);
     redis_round(r);
     enum status st = call.status;
@@ -567,8 +615,8 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     char out[64], id[64];
     struct redis_call plain;
     struct redis *r = redis_new(app->stores.config);
-    struct redis_scripts *set = NULL;
-    struct redis_script *script = count_script_load(&set);
+    struct redis_functions *set = NULL;
+    const struct redis_function *function = count_load(&set);
     assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:fence"), ST_OK);
     redis_fences_set(r, test_fence_key, 16);
     assert_int_equal(redis_fence_text(r, 16, id), ST_UNAVAILABLE); /* there is no such fence */
@@ -582,13 +630,13 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         if (wrong[i] != NULL)
             assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", wrong[i]), ST_OK);
-        assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
+        assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
         assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* other commands get their own reply */
         redis_call_free(&plain);
         assert_false(redis_fence_is_open(r, 0));
     }
     assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", id), ST_OK);
-    assert_int_equal(run_fenced(r, script, &plain), ST_OK); /* the round reads the fence first */
+    assert_int_equal(run_fenced(r, function, &plain), ST_OK); /* the round reads the fence first */
     assert_true(redis_fence_is_open(r, 0));
     assert_int_equal(redis_fences_open(r), 1);
     uint64_t connection = plain.connection;
@@ -599,16 +647,16 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
     usleep(130000); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
     assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", other_number), ST_OK);
-    assert_int_equal(run_fenced(r, script, &plain), ST_UNAVAILABLE);
+    assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
     assert_true(plain.connection > connection);
     redis_call_free(&plain);
     assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", own), ST_OK);
-    assert_int_equal(run_fenced(r, script, &plain), ST_OK);
+    assert_int_equal(run_fenced(r, function, &plain), ST_OK);
     redis_call_free(&plain);
     assert_int_equal(RUN(app->stores.redis, out, "GET", "test:fenced"), ST_OK);
     assert_string_equal(out, "2");
-    redis_scripts_free(set);
+    redis_functions_free(set);
     redis_free(r);
 }
 
@@ -666,10 +714,11 @@ int main(void)
         cmocka_unit_test(an_error_reply_concerns_its_own_command_only),
         cmocka_unit_test(a_command_refused_for_full_memory_is_a_conflict),
         cmocka_unit_test(a_round_takes_a_limited_number_of_commands),
-        cmocka_unit_test(a_flushed_script_is_loaded_again_in_the_same_round),
-        cmocka_unit_test(a_script_is_loaded_at_its_first_use_only),
+        cmocka_unit_test(a_server_without_the_functions_executes_nothing_until_they_are_loaded),
+        cmocka_unit_test(functions_of_two_programs_stand_side_by_side),
+        cmocka_unit_test(another_text_of_a_function_is_told_and_replaced),
         cmocka_unit_test(includes_are_resolved_once_and_errors_are_reported),
-        cmocka_unit_test(a_repeated_script_gets_its_keys_and_args_unchanged),
+        cmocka_unit_test(a_function_that_redis_cannot_read_is_told),
         cmocka_unit_test(commands_on_a_killed_connection_are_unknown_and_a_later_round_works),
         cmocka_unit_test(a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent),
         cmocka_unit_test(without_a_server_commands_are_unavailable),

@@ -18,8 +18,8 @@
 #include "io/redis_cluster.h"
 #include "io/redis_crowd.h"
 #include "io/redis_fence.h"
+#include "io/redis_function_load.h"
 #include "io/redis_reply.h"
-#include "io/redis_script.h"
 #include "io/redis_slot.h"
 #include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
@@ -29,15 +29,15 @@ enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000, RESHARD_SLOTS = 1500 };
 static struct cluster_servers servers;
 static struct config config;
 static struct redis *r;
-static struct redis_scripts *scripts;
-static struct redis_script *count_script;
+static struct redis_functions *functions;
+static const struct redis_function *counter;
 
 static struct str fence_key(char *out, uint32_t fence)
 {
     return (struct str){ out, (size_t)snprintf(out, REDIS_FENCE_KEY_MAX, "t:{p%02u}:fence", fence) };
 }
 
-static void script_make(void)
+static void function_make(void)
 {
     char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
     assert_non_null(mkdtemp(dir));
@@ -46,10 +46,10 @@ static void script_make(void)
     assert_non_null(f);
     fputs("#!lua\nreturn {redis.call('INCR', KEYS[1])}\n", f);
     fclose(f);
-    assert_int_equal(redis_scripts_load(dir, &scripts, error, sizeof error), ST_OK);
+    assert_int_equal(redis_functions_read(dir, &functions, error, sizeof error), ST_OK);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(dir), 0);
-    count_script = redis_script_find(scripts, "count");
+    counter = redis_function_find(functions, "count");
 }
 
 static int setup(void **state)
@@ -63,7 +63,7 @@ static int setup(void **state)
         return 1;
     cluster_servers_setting(&servers, config.redis, sizeof config.redis);
     r = redis_new(&config);
-    script_make();
+    function_make();
     redis_fences_set(r, fence_key, FENCES);
     return r == NULL;
 }
@@ -72,7 +72,7 @@ static int teardown(void **state)
 {
     (void)state;
     redis_free(r);
-    redis_scripts_free(scripts);
+    redis_functions_free(functions);
     cluster_servers_stop(&servers);
     return 0;
 }
@@ -112,7 +112,7 @@ static void fenced_all(enum status statuses[FENCES])
         char text[64];
         counter_key(text, i);
         const struct str key = str_from(text);
-        redis_queue_script(r, &calls[i], count_script, (int)i, &key, 1, NULL, 0);
+        redis_queue_function(r, &calls[i], counter, (int)i, &key, 1, NULL, 0);
     }
     redis_round(r);
     for (uint32_t i = 0; i < FENCES; i++) {
@@ -138,6 +138,7 @@ static void wait_until_all_ok(void)
     int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
     bool ok = false;
     while (!ok && clock_monotonic_ms() < until_ms) {
+        (void)redis_functions_load(r, functions); /* as the settle worker does */
         ok = all_ok();
         if (!ok)
             nanosleep(&pause, NULL);
@@ -229,6 +230,30 @@ static void each_primary_can_be_asked(void **state)
     redis_call_free(&none);
 }
 
+static void another_text_of_a_function_is_found_in_each_primary(void **state)
+{
+    (void)state;
+    char text[512];
+    const struct str name = redis_function_name(counter);
+    snprintf(text, sizeof text, "#!lua name=%.*s\nredis.register_function('%.*s', function() return {77} end)\n",
+             STR_ARG(name), STR_ARG(name));
+    const struct str load[] = { STR("FUNCTION"), STR("LOAD"), STR("REPLACE"), str_from(text) };
+    assert_int_equal(redis_functions_load(r, functions), ST_OK);
+    for (size_t planted = 0; planted < CLUSTER_PRIMARIES; planted++) {
+        struct redis_call call;
+        struct redis_functions_state found;
+        assert_int_equal(redis_do_at(r, &call, planted, load, 4), ST_OK);
+        redis_call_free(&call);
+        for (size_t i = 0; i < CLUSTER_PRIMARIES; i++) {
+            assert_int_equal(redis_functions_compare(r, functions, i, &found), ST_OK);
+            assert_int_equal(found.other_count, i == planted ? 1 : 0);
+        }
+        assert_int_equal(redis_functions_load(r, functions), ST_OK);
+        assert_int_equal(redis_functions_compare(r, functions, planted, &found), ST_OK);
+        assert_int_equal(found.missing_count + found.other_count, 0);
+    }
+}
+
 static void each_partition_has_a_fence_of_its_own(void **state)
 {
     (void)state;
@@ -237,6 +262,7 @@ static void each_partition_has_a_fence_of_its_own(void **state)
     fenced_all(statuses);
     for (size_t i = 0; i < FENCES; i++)
         assert_int_equal(statuses[i], ST_UNAVAILABLE);
+    assert_int_equal(redis_functions_load(r, functions), ST_OK);
     fences_open();
     assert_int_equal(run(NULL, "SET", fence_key(key, 3).ptr, "0123456789012345678901234567890123456789 16"), ST_OK);
     fenced_all(statuses);
@@ -292,8 +318,7 @@ static void slots_that_move_under_load_lose_nothing(void **state)
     wait_until_all_ok();
 }
 
-/* The server that is about to get the slot has never seen the script. */
-static void a_script_follows_a_slot_that_is_being_moved(void **state)
+static void a_function_follows_a_slot_that_is_being_moved(void **state)
 {
     (void)state;
     struct redis_call call;
@@ -302,7 +327,7 @@ static void a_script_follows_a_slot_that_is_being_moved(void **state)
     char words[128], id[64];
     const unsigned slot = redis_slot(key);
     int64_t n = 0;
-    assert_int_equal(cluster_servers_cli(&servers, to, "SCRIPT FLUSH", NULL, 0), 0);
+    assert_int_equal(redis_functions_load(r, functions), ST_OK);
     assert_int_equal(cluster_servers_cli(&servers, from, "CLUSTER MYID", id, sizeof id), 0);
     snprintf(words, sizeof words, "CLUSTER SETSLOT %u IMPORTING %.40s", slot, id);
     assert_int_equal(cluster_servers_cli(&servers, to, words, NULL, 0), 0);
@@ -311,7 +336,7 @@ static void a_script_follows_a_slot_that_is_being_moved(void **state)
     assert_int_equal(cluster_servers_cli(&servers, from, words, NULL, 0), 0);
 
     for (int64_t wanted = 1; wanted <= 2; wanted++) {
-        assert_int_equal(redis_do_script(r, &call, count_script, REDIS_ANY, &key, 1, NULL, 0), ST_OK);
+        assert_int_equal(redis_do_function(r, &call, counter, REDIS_ANY, &key, 1, NULL, 0), ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &n));
         assert_int_equal(n, wanted);
         redis_call_free(&call);
@@ -455,9 +480,10 @@ int main(void)
         cmocka_unit_test(a_cluster_that_is_named_by_a_socket_is_told_in_the_log),
         cmocka_unit_test(every_key_finds_its_server_in_one_round),
         cmocka_unit_test(each_primary_can_be_asked),
+        cmocka_unit_test(another_text_of_a_function_is_found_in_each_primary),
         cmocka_unit_test(each_partition_has_a_fence_of_its_own),
         cmocka_unit_test(slots_that_move_under_load_lose_nothing),
-        cmocka_unit_test(a_script_follows_a_slot_that_is_being_moved),
+        cmocka_unit_test(a_function_follows_a_slot_that_is_being_moved),
         cmocka_unit_test(writes_that_no_replica_confirms_are_unknown),
         cmocka_unit_test(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed),
         cmocka_unit_test(servers_that_fall_silent_within_a_round_end_it_only),

@@ -1,4 +1,4 @@
-/* Crowds of the Redis client (io/redis_crowd.c): calls of one script with one key, queued in one round, are one
+/* Crowds of the Redis client (io/redis_crowd.c): calls of one function with one key, queued in one round, are one
  * command. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,26 +10,26 @@
 
 #include "base/array.h"
 #include "io/redis_crowd.h"
+#include "io/redis_function_load.h"
 #include "io/redis_reply.h"
-#include "io/redis_script.h"
 #include "support/test_services.h"
 
 enum { CALLS_MAX = 200 };
 
 static struct services *app;
-static struct redis_scripts *set;
-static struct redis_script *script, *columns;
+static struct redis_functions *set;
+static const struct redis_function *function, *columns;
 
 /* Counts its calls at KEYS[1] and returns for each caller: the number of the call, ARGV[1], the caller's argument. With
  * the argument "fail" it fails, with "short" it lacks an answer. */
-static const char SCRIPT[] = "#!lua\n"
-                             "local call = redis.call('INCR', KEYS[1])\n"
-                             "local answers = {}\n"
-                             "for i = 2, #ARGV do\n"
-                             "  if ARGV[i] == 'fail' then return redis.error_reply('ERR failed') end\n"
-                             "  if ARGV[i] ~= 'short' then answers[#answers + 1] = {call, ARGV[1], ARGV[i]} end\n"
-                             "end\n"
-                             "return answers\n";
+static const char CROWD[] = "#!lua\n"
+                            "local call = redis.call('INCR', KEYS[1])\n"
+                            "local answers = {}\n"
+                            "for i = 2, #ARGV do\n"
+                            "  if ARGV[i] == 'fail' then return redis.error_reply('ERR failed') end\n"
+                            "  if ARGV[i] ~= 'short' then answers[#answers + 1] = {call, ARGV[1], ARGV[i]} end\n"
+                            "end\n"
+                            "return answers\n";
 
 /* Returns both arguments of two callers. */
 static const char COLUMNS[] = "#!lua\n"
@@ -48,19 +48,20 @@ static int setup(void **state)
     char dir[] = "/tmp/hb-lua-XXXXXX", command[64], error[256];
     (void)state;
     app = test_services_open();
-    if (app == NULL || mkdtemp(dir) == NULL || !file_write(dir, "crowd-1.lua", SCRIPT) ||
-        !file_write(dir, "columns-1.lua", COLUMNS) || redis_scripts_load(dir, &set, error, sizeof error) != ST_OK)
+    if (app == NULL || mkdtemp(dir) == NULL || !file_write(dir, "crowd-1.lua", CROWD) ||
+        !file_write(dir, "columns-1.lua", COLUMNS) || redis_functions_read(dir, &set, error, sizeof error) != ST_OK)
         return 1;
     snprintf(command, sizeof command, "rm -r %s", dir);
-    script = redis_script_find(set, "crowd");
-    columns = redis_script_find(set, "columns");
-    return system(command) != 0 || script == NULL || columns == NULL;
+    function = redis_function_find(set, "crowd");
+    columns = redis_function_find(set, "columns");
+    return system(command) != 0 || function == NULL || columns == NULL ||
+           redis_functions_load(app->stores.redis, set) != ST_OK;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    redis_scripts_free(set);
+    redis_functions_free(set);
     test_services_close(app);
     return 0;
 }
@@ -77,7 +78,7 @@ static void queue(struct redis_call *call, const char *key_text, int fence, stru
 {
     const struct str key = str_from(key_text), shared = STR("shared");
     redis_queue_crowd(app->stores.redis, call,
-                      &(struct redis_crowd_call){ .script = script,
+                      &(struct redis_crowd_call){ .function = function,
                                                   .fence = fence,
                                                   .keys = &key,
                                                   .key_count = 1,
@@ -87,7 +88,7 @@ static void queue(struct redis_call *call, const char *key_text, int fence, stru
                                                   .own_count = 1 });
 }
 
-/* Checks the answer of one caller and frees it. Returns the number of the script call. */
+/* Checks the answer of one caller and frees it. Returns the number of the call. */
 static int64_t answer(struct redis_call *call, struct str own)
 {
     int64_t number = -1;
@@ -131,7 +132,7 @@ static void own_arguments_are_sent_column_by_column(void **state)
         redis_queue_crowd(
             app->stores.redis, &calls[i],
             &(struct redis_crowd_call){
-                .script = columns, .fence = REDIS_ANY, .keys = &key, .key_count = 1, .own = own[i], .own_count = 2 });
+                .function = columns, .fence = REDIS_ANY, .keys = &key, .key_count = 1, .own = own[i], .own_count = 2 });
     redis_round(app->stores.redis);
     for (size_t i = 0; i < 2; i++) {
         assert_true(str_equal(redis_reply_str(redis_reply_at(calls[i].reply, 0)), own[i][0]));
@@ -155,17 +156,19 @@ static void a_large_crowd_is_several_commands(void **state)
         assert_int_equal(answer(&calls[i], str_from(own[i])), i / REDIS_CROWD_MAX + 1);
 }
 
-static void a_flushed_script_is_loaded_again_for_the_whole_crowd(void **state)
+static void without_the_function_no_caller_is_served(void **state)
 {
     (void)state;
     struct redis_call calls[3];
-    command("DEL", "test:crowd:1", NULL);
-    command("SCRIPT", "FLUSH", NULL);
+    command("FUNCTION", "FLUSH", NULL);
     for (size_t i = 0; i < 3; i++)
         queue(&calls[i], "test:crowd:1", REDIS_ANY, STR("x"));
     redis_round(app->stores.redis);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(answer(&calls[i], STR("x")), 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(calls[i].status, ST_UNAVAILABLE);
+        redis_call_free(&calls[i]);
+    }
+    assert_int_equal(redis_functions_load(app->stores.redis, set), ST_OK);
 }
 
 static void an_error_is_the_status_of_each_caller(void **state)
@@ -252,7 +255,7 @@ int main(void)
         cmocka_unit_test(calls_of_one_key_are_one_command_and_each_gets_its_answer),
         cmocka_unit_test(own_arguments_are_sent_column_by_column),
         cmocka_unit_test(a_large_crowd_is_several_commands),
-        cmocka_unit_test(a_flushed_script_is_loaded_again_for_the_whole_crowd),
+        cmocka_unit_test(without_the_function_no_caller_is_served),
         cmocka_unit_test(an_error_is_the_status_of_each_caller),
         cmocka_unit_test(a_reply_with_too_few_answers_answers_nobody),
         cmocka_unit_test(behind_a_shut_fence_no_caller_is_sent),

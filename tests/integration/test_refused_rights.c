@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "io/redis_script.h"
+#include "io/redis_function.h"
 #include "support/capture_stderr.h"
 #include "support/test_services.h"
 
@@ -103,13 +103,13 @@ static void a_shut_fence_is_logged_once_a_connection(void **state)
     (void)state;
     char lines[8192];
     struct redis *redis = redis_new(admin->stores.config);
-    struct redis_script *script = admin->stores.live.fence;
+    const struct redis_function *function = admin->stores.live.fence;
     const struct str key[] = { STR("hb:test:fence") };
     struct redis_call calls[2];
 
     CAPTURE(lines, {
         for (int i = 0; i < 2; i++) {
-            redis_queue_script(redis, &calls[i], script, 0, key, 1, NULL, 0);
+            redis_queue_function(redis, &calls[i], function, 0, key, 1, NULL, 0);
             redis_round(redis);
             assert_int_equal(calls[i].status, ST_UNAVAILABLE);
         }

@@ -12,6 +12,8 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/clock.h"
+#include "io/redis_function_load.h"
 #include "io/redis_reply.h"
 #include "ops/audit_watch.h"
 #include "ops/demo.h"
@@ -19,6 +21,8 @@
 #include "support/test_services.h"
 #include "support/unix_path.h"
 #include "test_settle_fixture.h"
+#include "user/session.h"
+#include "user/session_list.h"
 #include "user/store.h"
 
 enum { WORDS_MAX = 8, REDIS_NOPERM_LEN = 6 };
@@ -28,6 +32,9 @@ enum { PAGE, AUTH, CARD, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
 static const char *const ROLE_NAMES[ROLES] = {
     [PAGE] = "page", [AUTH] = "auth", [CARD] = "card", [SETTLE] = "settle", [AUDIT] = "audit", [HOT] = "hot",
 };
+
+/* What is behind `hb:token:` of a token whose hash is 32 times this byte. */
+#define TOKEN_HEX "c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7"
 
 static struct services *admin, *roles[ROLES], *operator_role, *support, *backup;
 
@@ -170,7 +177,7 @@ static void each_role_writes_its_own_columns_only(void **state)
     /* The settle worker creates no users, packets or accounts, and reads no passwords. */
     assert_denied(roles[SETTLE], "SELECT password_hash FROM user");
     assert_denied(roles[SETTLE], "SELECT username FROM user");
-    assert_denied(roles[SETTLE], "SELECT scopes FROM token"); /* hashes lead it to copies of a deleted user */
+    assert_denied(roles[SETTLE], "SELECT name FROM token"); /* with the rest it compares copies */
     assert_denied(roles[SETTLE], "UPDATE user SET deleted_ms = 1");
     assert_denied(roles[SETTLE], "UPDATE `grab` SET nickname = ''");
     assert_denied(roles[AUTH], "UPDATE user SET deleting_ms = 1");
@@ -205,10 +212,18 @@ static void no_role_mints_money(void **state)
         "INSERT INTO account (id, kind) VALUES (1, 'bank') ON DUPLICATE KEY UPDATE balance_fen = 5",
         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('deposit', 1, 10001, 5, 1)",
         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('refund', 1, 10001, 5, 1)",
-        "CALL ledger_move('deposit', 1, 'bank', 10001, 'wallet', 100000000, NULL, NULL, 'x', 1)",
+        "SELECT ledger_move('deposit', 1, 'bank', 10001, 'wallet', 100000000, NULL, NULL, 'x', 1)",
+        "SELECT ledger_send(0)",
+        "SELECT ledger_settle('[]', NULL, 1)",
+        "SELECT ledger_demo('[10001]', 5, 1)",
+        "SELECT user_delete(0, 'x', 'x', TRUE)",
+        "SELECT user_deleted(0, 1)",
+        "CREATE FUNCTION planted() RETURNS INT RETURN 1",
+        "DROP FUNCTION ledger_move",
         "CREATE PROCEDURE planted() DO 1",
-        "DROP PROCEDURE ledger_move",
-        "ALTER PROCEDURE ledger_move SQL SECURITY INVOKER",
+        "DROP PROCEDURE ledger_send",
+        "ALTER PROCEDURE ledger_send SQL SECURITY INVOKER",
+        "ALTER FUNCTION ledger_move SQL SECURITY INVOKER",
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(statements); i++)
@@ -491,6 +506,79 @@ static void a_packet_without_money_is_found(void **state)
     }
 }
 
+/* A session may choose its clock (SET timestamp), the routines of the ledger do not follow it. */
+static void no_routine_writes_a_time_of_the_future(void **state)
+{
+    static const char *const calls[] = {
+        "SET STATEMENT timestamp = 2147000000 FOR CALL user_delete({a}, 'hash', 'x', TRUE)",
+        "SET STATEMENT timestamp = 2147000000 FOR CALL ledger_deposit({b}, 5, 'x', 4000000000000)",
+        "SET STATEMENT timestamp = 2147000000 FOR CALL ledger_send({e})",
+        "SET STATEMENT timestamp = 2147000000 FOR CALL ledger_refund({e}, 100, 4000000000000)",
+        "CALL user_deleted({a}, 4000000000000)",
+    };
+    static const size_t callers[] = { AUTH, PAGE, PAGE, SETTLE, SETTLE };
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    uint64_t id = world_send(&w, 1, PACKET_EVEN, 300, 3, HOUR_MS, -1) + 1;
+    forge_packet(1, "100", "funding");
+    world_sql(&w, "UPDATE packet SET created_ms = 4000000000000 WHERE request_key = 'forged 1'");
+    world_sql(&w, arena_printf(w.arena, "UPDATE user SET password_hash = 'hash' WHERE id = %llu",
+                               (unsigned long long)w.users[0])
+                      .ptr);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        plant(&w, roles[callers[i]], calls[i], id);
+    assert_int_equal(world_number(&w,
+                                  "SELECT (SELECT COUNT(*) FROM transfer WHERE created_ms > 3000000000000) +"
+                                  " (SELECT COUNT(*) FROM user WHERE GREATEST(deleting_ms, deleted_ms) > 2000000000000)"
+                                  " + (SELECT COUNT(*) FROM packet WHERE ended_ms > 2000000000000)",
+                                  0),
+                     0);
+    world_end(&w);
+}
+
+/* What a role may write itself is found: by the watch in packets that are open, by the audit everywhere. */
+static void times_of_the_future_are_found(void **state)
+{
+    static const struct {
+        const char *sql;
+        size_t role;
+        bool watched;
+    } planted[] = {
+        { "UPDATE packet SET expires_ms = 4000000000000 WHERE id = {e}", PAGE, true },
+        { "UPDATE packet SET ended_ms = 4000000000000 WHERE id = {e}", PAGE, true },
+        { "UPDATE packet SET closed_ms = 4000000000000 WHERE id = {e}", SETTLE, true },
+        { "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
+          " VALUES ({e}, 0, {b}, 'x', 100, 4000000000000)",
+          SETTLE, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        world_begin(&w, 2);
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        world_drain(&w);
+        assert_false(is_found(&w, AUDIT_TIMES, "packet", id));
+        assert_int_equal(world_audit_violations(&w, "times"), 0);
+        plant(&w, roles[planted[i].role], planted[i].sql, id);
+        if (planted[i].watched)
+            assert_true(is_found(&w, AUDIT_TIMES, "packet", id));
+        assert_int_equal(world_audit_violations(&w, "times"), 1);
+        world_end(&w);
+    }
+}
+
+static void a_user_of_the_future_is_found(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 2);
+    plant(&w, roles[AUTH],
+          "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES ('x', 'x', 'x', 4000000000000)", 0);
+    assert_int_equal(world_audit_violations(&w, "times"), 1);
+    world_end(&w);
+}
+
 /* The page pool renews sessions, so it may write them. */
 static void a_session_of_nobody_is_found(void **state)
 {
@@ -507,6 +595,192 @@ static void a_session_of_nobody_is_found(void **state)
         assert_true(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
         world_end(&w);
     }
+}
+
+/* Of a user who exists: the list of the user does not explain the session, and nothing ends a key by itself. */
+static void a_session_of_a_user_that_the_list_does_not_explain_is_found(void **state)
+{
+    static const size_t writers[] = { PAGE, AUTH };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
+        struct world w;
+        struct redis_call call;
+        world_begin(&w, 1);
+        assert_false(is_found(&w, AUDIT_SESSIONS, "user", w.users[0]));
+        struct str set =
+            arena_printf(w.arena, "SET hb:session:planted v2,%llu,1,1,x,x PX 600000", (unsigned long long)w.users[0]);
+        redis_run(roles[writers[i]], set.ptr, &call);
+        assert_int_equal(call.status, ST_OK);
+        redis_call_free(&call);
+        assert_true(is_found(&w, AUDIT_SESSIONS, "user", w.users[0]));
+        world_end(&w);
+    }
+}
+
+static bool exists(struct world *w, const char *key)
+{
+    return world_redis(w, 0, arena_printf(w->arena, "EXISTS %s", key).ptr) == 1;
+}
+
+/* A session that was planted before the operator disabled the user, with an entry in the list of the user, or after all
+ * sessions were ended; a copy of an access token that was never made. The watch ends each, and what is right stays. */
+static void the_watch_ends_what_was_planted(void **state)
+{
+    static const struct {
+        size_t role;
+        const char *key, *before, *after; /* the user's id is between them */
+        bool listed, disabled;
+    } PLANTED[] = {
+        { PAGE, "hb:session:aa", "v2,", "1,1,x,x PX 600000", false, false },
+        { AUTH, "hb:session:aa", "v2,", "1,1,x,x", true, false },
+        { AUTH, "hb:session:aa", "v2,", "1,1,x,x PX 600000", true, true },
+        { PAGE, "hb:session:aa", "", "1,1,x,x PX 600000", false, true },
+        { PAGE, "hb:session:aa", "", "9000000000000,9000000000000,x,x PX 600000", false, false },
+        { PAGE, "hb:token:aa", "v2,1,", "7,9999999999999,x,x PX 600000", false, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(PLANTED); i++) {
+        struct world w;
+        struct redis_call call;
+        char command[256];
+        world_begin(&w, 2);
+        const unsigned long long user = w.users[0];
+        if (PLANTED[i].disabled)
+            world_sql(&w, arena_printf(w.arena, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user).ptr);
+        (void)snprintf(command, sizeof command, "SET %s %s%llu,%s", PLANTED[i].key, PLANTED[i].before, user,
+                       PLANTED[i].after);
+        redis_run(roles[PLANTED[i].role], command, &call);
+        assert_int_equal(call.status, ST_OK);
+        redis_call_free(&call);
+        if (PLANTED[i].listed)
+            (void)world_redis(&w, 0, arena_printf(w.arena, "HSET hb:sessions:%llu aa 1,x", user).ptr);
+        (void)world_redis(&w, 0, "HSET hb:session:wrongtype a b"); /* hides nothing that comes after it */
+        (void)world_redis(
+            &w, 0,
+            arena_printf(w.arena, "SET hb:session:bb v2,%llu,1,1,x,x PX 600000", (unsigned long long)w.users[1]).ptr);
+        (void)world_redis(&w, 0,
+                          arena_printf(w.arena, "HSET hb:sessions:%llu bb 1,x", (unsigned long long)w.users[1]).ptr);
+        (void)world_redis(&w, 0, "SET hb:token:cc revoked PX 600000");
+        (void)world_redis(&w, 0, "HSET hb:token:dd a b");
+        (void)is_found(&w, AUDIT_I8, "packet", 0); /* one whole walk */
+        if (exists(&w, PLANTED[i].key))
+            fail_msg("not ended: %s", command);
+        assert_false(exists(&w, "hb:session:wrongtype"));
+        assert_false(exists(&w, "hb:token:dd"));
+        assert_true(exists(&w, "hb:session:bb") && exists(&w, "hb:token:cc"));
+        world_end(&w);
+    }
+}
+
+/* A copy that is planted for an honest token of another user, or of one who is disabled, ends within a minute; one that
+ * says what the row says stays. */
+static void the_watch_ends_copies_that_differ_from_their_token(void **state)
+{
+    static const struct {
+        const char *before, *after; /* the user's id is between them */
+        bool disabled, ends;
+    } planted[] = {
+        { "v2,1,", ",1,9999999999999,x,x", false, false }, { "v2,1,", ",1,9999999999999,x,x", true, true },
+        { "v2,1,1", ",1,9999999999999,x,x", false, true }, { "v2,1,", ",7,9999999999999,x,x", false, true },
+        { "v2,1,", ",1,9999999999998,x,x", false, true },  { "not a copy ", "", false, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        struct redis_call call;
+        world_begin(&w, 1);
+        const unsigned long long user = w.users[0];
+        world_sql(&w, arena_printf(w.arena,
+                                   "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
+                                   " VALUES (%llu, UNHEX(REPEAT('c7', 32)), 'x', 'read', 1, 9999999999999)",
+                                   user)
+                          .ptr);
+        if (planted[i].disabled)
+            world_sql(&w, arena_printf(w.arena, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user).ptr);
+        const struct str set[] = { STR("SET"), arena_printf(w.arena, "hb:token:%s", TOKEN_HEX),
+                                   arena_printf(w.arena, "%s%llu%s", planted[i].before, user, planted[i].after),
+                                   STR("PX"), STR("600000") };
+        assert_int_equal(redis_do(roles[PAGE]->stores.redis, &call, set, ARRAY_LEN(set)), ST_OK);
+        redis_call_free(&call);
+        (void)is_found(&w, AUDIT_I8, "packet", 0); /* one whole walk */
+        if (exists(&w, "hb:token:" TOKEN_HEX) == planted[i].ends)
+            fail_msg("%zu: the copy %s", i, planted[i].ends ? "lives on" : "was ended");
+        world_sql(&w, "DELETE FROM token WHERE created_ms = 1");
+        world_end(&w);
+    }
+}
+
+/* Who may write a key may give it another type. A list of sessions like that would keep the operator from ending any.
+ */
+static void keys_of_another_type_are_found(void **state)
+{
+    static const struct {
+        size_t role;
+        const char *command, *key;
+        bool ends;
+    } planted[] = {
+        { PAGE, "SET hb:sessions:10001 x PX 600000", "hb:sessions:10001", true },
+        { AUTH, "HSET hb:{limit}:read:10001 a b", "hb:{limit}:read:10001", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        struct redis_call call;
+        world_begin(&w, 1);
+        assert_false(is_found(&w, AUDIT_SESSIONS, "key", 0));
+        redis_run(roles[planted[i].role], planted[i].command, &call);
+        assert_int_equal(call.status, ST_OK);
+        redis_call_free(&call);
+        assert_true(world_audit_violations(&w, "sessions") > 0);
+        assert_true(is_found(&w, AUDIT_SESSIONS, "key", 0));
+        assert_int_equal(exists(&w, planted[i].key), !planted[i].ends);
+        world_end(&w);
+    }
+}
+
+/* A session without an entry would look planted, so there is none when the entry can't be made. */
+static void a_session_is_entered_before_it_is_stored(void **state)
+{
+    struct world w;
+    char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
+    const int64_t now_ms = clock_now_ms();
+    (void)state;
+    world_begin(&w, 1);
+    const struct session s = { w.users[0], now_ms, now_ms, STR("x"), STR("x"), true };
+    session_token_new(token);
+    session_key_write(str_from(token), key);
+    (void)world_redis(&w, 0, arena_printf(w.arena, "SET hb:sessions:%llu x", (unsigned long long)w.users[0]).ptr);
+    assert_int_equal(session_list_start(&roles[AUTH]->stores, w.arena, str_from(key), &s, STR("Firefox"), now_ms),
+                     ST_UNAVAILABLE);
+    assert_false(exists(&w, key));
+    world_end(&w);
+}
+
+/* While a pool that is taken over holds all numbers, nobody can send. */
+static void a_lease_of_the_future_is_found(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 1);
+    plant(&w, roles[PAGE], "UPDATE instance_lease SET holder = 7, until_ms = 4000000000000 WHERE instance_no = 1023",
+          0);
+    assert_int_equal(world_audit_violations(&w, "times"), 1);
+    world_sql(&w, "UPDATE instance_lease SET until_ms = 0 WHERE instance_no = 1023");
+    world_end(&w);
+}
+
+static void a_copy_of_a_token_without_a_time_to_live_is_found(void **state)
+{
+    struct world w;
+    struct redis_call call;
+    (void)state;
+    world_begin(&w, 1);
+    assert_false(is_found(&w, AUDIT_SESSIONS, "key", 0));
+    redis_run(roles[PAGE], "SET hb:token:planted v2,1,10001,7,9999999999999,x,x", &call);
+    assert_int_equal(call.status, ST_OK);
+    redis_call_free(&call);
+    assert_true(is_found(&w, AUDIT_SESSIONS, "key", 0));
+    world_end(&w);
 }
 
 /* No role may do this; an administrator, or a bug, might. */
@@ -641,14 +915,37 @@ static void assert_no_permission(const struct services *role, const char *words)
 
 static void no_role_empties_scans_or_configures_redis(void **state)
 {
-    static const char *const commands[] = {
-        "FLUSHALL",         "FLUSHDB",       "CONFIG GET *",      "CONFIG SET appendonly no",
-        "KEYS *",           "RANDOMKEY",     "SHUTDOWN NOSAVE",   "ACL LIST",
-        "ACL SETUSER x",    "MONITOR",       "REPLICAOF a 1",     "SCRIPT FLUSH",
-        "EVAL return(1) 0", "FUNCTION LIST", "BGREWRITEAOF",      "CLIENT KILL x",
-        "SWAPDB 0 0",       "RENAME a b",    "MIGRATE a 1 b 0 1", "DUMP hb:{p00}:events",
-        "DEL other",        "GET other",     "SET other 1"
-    };
+    static const char *const commands[] = { "FLUSHALL",
+                                            "FLUSHDB",
+                                            "CONFIG GET *",
+                                            "CONFIG SET appendonly no",
+                                            "KEYS *",
+                                            "RANDOMKEY",
+                                            "SHUTDOWN NOSAVE",
+                                            "ACL LIST",
+                                            "ACL SETUSER x",
+                                            "MONITOR",
+                                            "REPLICAOF a 1",
+                                            "SCRIPT FLUSH",
+                                            "EVAL return(1) 0",
+                                            "EVALSHA 0 0",
+                                            "EVAL_RO return(1) 0",
+                                            "BGREWRITEAOF",
+                                            "CLIENT KILL x",
+                                            "SCRIPT LOAD return(1)",
+                                            "SCRIPT EXISTS x",
+                                            "FUNCTION FLUSH",
+                                            "FUNCTION DUMP",
+                                            "FUNCTION RESTORE x",
+                                            "FUNCTION KILL",
+                                            "FUNCTION STATS",
+                                            "SWAPDB 0 0",
+                                            "RENAME a b",
+                                            "MIGRATE a 1 b 0 1",
+                                            "DUMP hb:{p00}:events",
+                                            "DEL other",
+                                            "GET other",
+                                            "SET other 1" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         for (size_t role = 0; role < ROLES; role++)
@@ -675,6 +972,7 @@ static void each_role_reaches_its_own_keys_only(void **state)
     assert_no_permission(roles[HOT], "GET hb:news:1");
     assert_no_permission(roles[AUTH], "XADD hb:{p00}:events * g 1");
     assert_no_permission(roles[AUTH], "GET hb:token:x");
+    assert_no_permission(roles[AUTH], "SET hb:token:x 1");
     for (size_t i = 0; i < ROLES; i++)
         assert_no_permission(roles[i], "GET hb:challenge:x");
     assert_no_permission(roles[HOT], "SET hb:challenge:x 1");
@@ -687,7 +985,6 @@ static void each_role_reaches_its_own_keys_only(void **state)
     assert_no_permission(roles[SETTLE], "SET hb:session:x 1");
     assert_no_permission(roles[SETTLE], "SET hb:sessions:1 1");
     assert_no_permission(roles[SETTLE], "GET hb:news:1");
-    assert_no_permission(roles[SETTLE], "GET hb:token:x");
     assert_no_permission(roles[SETTLE], "SET hb:token:x 1");
     assert_no_permission(roles[AUDIT], "GET hb:news:1");
     assert_no_permission(roles[AUDIT], "GET hb:token:x");
@@ -695,7 +992,7 @@ static void each_role_reaches_its_own_keys_only(void **state)
     assert_no_permission(roles[AUDIT], "SET hb:{p00}:settled 0-0");
     assert_no_permission(roles[AUDIT], "DEL hb:{p00}:packet:1");
     assert_no_permission(roles[AUDIT], "XADD hb:{p00}:events * g 1");
-    assert_no_permission(roles[AUDIT], "EVALSHA 0 0");
+    assert_no_permission(roles[AUDIT], "FCALL x 0");
     for (size_t role = 0; role < ROLES; role++)
         if (role != AUDIT && role != SETTLE)
             assert_no_permission(roles[role], "SCAN 0"); /* these two look for sessions of nobody */
@@ -855,21 +1152,107 @@ static void the_support_helps_users_and_does_nothing_else(void **state)
         assert_no_permission(support, commands[i]);
 }
 
-/* A script that another role has put into Redis's cache runs with the rights of its caller. */
-static void a_script_has_no_more_rights_than_its_caller(void **state)
+/* Whoever takes over a pool can't run a loop of its own, which would stop Redis. */
+static void only_the_worker_loads_functions(void **state)
 {
+    (void)state;
+    for (size_t role = 0; role < ROLES; role++) {
+        struct redis_call call;
+        if (role == SETTLE)
+            continue;
+        assert_no_permission(roles[role], "FUNCTION LOAD x");
+        assert_no_permission(roles[role], "FUNCTION DELETE x");
+        if (role != AUDIT)
+            assert_no_permission(roles[role], "FUNCTION LIST");
+        const struct str text =
+            STR("#!lua name=planted\nredis.register_function('planted', function() while true do end end)");
+        const struct str load[] = { STR("FUNCTION"), STR("LOAD"), STR("REPLACE"), text };
+        assert_int_equal(redis_do(roles[role]->stores.redis, &call, load, 4), ST_CONFLICT);
+        redis_call_free(&call);
+    }
+    assert_no_permission(operator_role, "FUNCTION LOAD x");
+    assert_no_permission(operator_role, "FUNCTION DELETE x");
+    assert_int_equal(redis_functions_load(roles[SETTLE]->stores.redis, roles[SETTLE]->stores.functions), ST_OK);
+}
+
+/* Loads with the worker's rights, under the function's name, a text that starts a session. */
+static void function_plant(const struct redis_function *f)
+{
+    static const char LIBRARY[] = "#!lua name=%.*s\nredis.register_function('%.*s', function()"
+                                  " return redis.call('SET', 'hb:session:planted', 'x') end)";
+    char text[512];
+    const struct str name = redis_function_name(f);
+    (void)snprintf(text, sizeof text, LIBRARY, STR_ARG(name), STR_ARG(name));
+    const struct str load[] = { STR("FUNCTION"), STR("LOAD"), STR("REPLACE"), str_from(text) };
+    struct redis_call call;
+    assert_int_equal(redis_do(roles[SETTLE]->stores.redis, &call, load, 4), ST_OK);
+    redis_call_free(&call);
+}
+
+/* The worker must load what Redis has lost, so it could plant: its text gets the rights of the pool that calls it. */
+static void a_function_that_the_worker_plants_is_found_and_replaced(void **state)
+{
+    const struct services *auth = roles[AUTH];
+    const struct services *readers[] = { roles[SETTLE], roles[AUDIT], operator_role };
+    const struct redis_functions *functions = auth->stores.functions;
+    struct redis_functions_state found;
+    struct redis_call call;
+    struct str keys[16];
+    const uint32_t key_count = redis_function_key_count(auth->stores.limit);
+    struct world w;
+    (void)state;
+    world_begin(&w, 1);
+    assert_true(key_count <= ARRAY_LEN(keys));
+    for (size_t i = 0; i < key_count; i++)
+        keys[i] = STR("hb:{limit}:unused");
+    for (int round = 0; round < 2; round++) {
+        if (round == 0)
+            function_plant(auth->stores.limit);
+        else
+            assert_int_equal(redis_functions_load(roles[SETTLE]->stores.redis, functions), ST_OK);
+        for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+            assert_int_equal(redis_functions_compare(readers[i]->stores.redis, functions, 0, &found), ST_OK);
+            assert_int_equal(found.missing_count, 0);
+            assert_int_equal(found.other_count, round == 0 ? 1 : 0);
+        }
+        assert_int_equal(world_audit_violations(&w, "functions"), round == 0 ? 1 : 0);
+        (void)redis_do_function(auth->stores.redis, &call, auth->stores.limit, REDIS_ANY, keys, key_count, NULL, 0);
+        redis_call_free(&call);
+        redis_run(admin, "DEL hb:session:planted", &call);
+        assert_int_equal(call.reply->integer, round == 0 ? 1 : 0);
+        redis_call_free(&call);
+    }
+    world_end(&w);
+}
+
+/* A function runs with the rights of its caller. */
+static void a_function_has_no_more_rights_than_its_caller(void **state)
+{
+    static const char LIBRARY[] = "#!lua name=planted\n"
+                                  "redis.register_function('planted', function() return redis.call('FLUSHALL') end)";
+    const struct str load[] = { STR("FUNCTION"), STR("LOAD"), STR("REPLACE"), str_from(LIBRARY) };
     struct redis_call call;
     (void)state;
-    const struct str load[] = { STR("SCRIPT"), STR("LOAD"), STR("return redis.call('FLUSHALL')") };
-    struct redis_call loaded = { 0 };
-    assert_int_equal(redis_do(roles[PAGE]->stores.redis, &loaded, load, 3), ST_OK);
-    const struct str run[] = { STR("EVALSHA"), redis_reply_str(loaded.reply), STR("0") };
-    call = (struct redis_call){ 0 };
-    assert_int_not_equal(redis_do(roles[PAGE]->stores.redis, &call, run, 3), ST_OK);
-    assert_non_null(call.reply);
+    assert_int_equal(redis_do(admin->stores.redis, &call, load, 4), ST_OK);
+    redis_call_free(&call);
+    redis_run(roles[PAGE], "FCALL planted 0", &call);
+    assert_int_not_equal(call.status, ST_OK);
     assert_non_null(strstr(call.reply->str, "can't run this command"));
     redis_call_free(&call);
-    redis_call_free(&loaded);
+    redis_run(admin, "FUNCTION DELETE planted", &call);
+    assert_int_equal(call.status, ST_OK);
+    redis_call_free(&call);
+
+    const struct str keys[] = { STR("hb:{p00}:packet:1"), STR("hb:{p00}:shares:1"), STR("hb:{p00}:grabs:1"),
+                                STR("hb:{p00}:order:1"), STR("hb:{p00}:events") };
+    const struct str args[] = { STR("1"), STR("10001"), STR("x"), STR(""), STR("") };
+    for (size_t role = 0; role < ROLES; role++) {
+        const struct services *s = roles[role];
+        bool reaches_packets = role == HOT || role == PAGE || role == SETTLE;
+        enum status st = redis_do_function(s->stores.redis, &call, s->stores.live.grab, REDIS_ANY, keys, 5, args, 5);
+        assert_int_equal(st, reaches_packets ? ST_OK : ST_CONFLICT); /* no such packet, or NOPERM */
+        redis_call_free(&call);
+    }
 }
 
 int main(void)
@@ -885,7 +1268,17 @@ int main(void)
         cmocka_unit_test(no_pool_takes_the_ids_of_users_to_come),
         cmocka_unit_test(what_the_worker_takes_from_a_packet_is_found),
         cmocka_unit_test(a_packet_without_money_is_found),
+        cmocka_unit_test(no_routine_writes_a_time_of_the_future),
+        cmocka_unit_test(times_of_the_future_are_found),
+        cmocka_unit_test(a_user_of_the_future_is_found),
         cmocka_unit_test(a_session_of_nobody_is_found),
+        cmocka_unit_test(a_session_of_a_user_that_the_list_does_not_explain_is_found),
+        cmocka_unit_test(the_watch_ends_what_was_planted),
+        cmocka_unit_test(the_watch_ends_copies_that_differ_from_their_token),
+        cmocka_unit_test(keys_of_another_type_are_found),
+        cmocka_unit_test(a_session_is_entered_before_it_is_stored),
+        cmocka_unit_test(a_lease_of_the_future_is_found),
+        cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),
         cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
         cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
         cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
@@ -901,7 +1294,9 @@ int main(void)
         cmocka_unit_test(the_operator_changes_settings_and_loads_rights),
         cmocka_unit_test(the_backup_reads_everything_and_writes_nothing),
         cmocka_unit_test(the_support_helps_users_and_does_nothing_else),
-        cmocka_unit_test(a_script_has_no_more_rights_than_its_caller),
+        cmocka_unit_test(only_the_worker_loads_functions),
+        cmocka_unit_test(a_function_that_the_worker_plants_is_found_and_replaced),
+        cmocka_unit_test(a_function_has_no_more_rights_than_its_caller),
     };
     return cmocka_run_group_tests(tests, roles_open, roles_close);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/link_key.h"
 #include "pages/screen.h"
 #include "pages/show.h"
 #include "test_packet_app.h"
@@ -67,7 +68,7 @@ static int screen(struct visit *v, const struct person *p, const char *query, ui
 }
 
 /* The "?key=…" that the sender's page shows. */
-static void key_of(const struct person *sender, uint64_t id, char *query)
+static void screen_key(const struct person *sender, uint64_t id, char *query)
 {
     struct visit v;
     char path[PATH_MAX_BYTES];
@@ -77,6 +78,33 @@ static void key_of(const struct person *sender, uint64_t id, char *query)
     assert_non_null(at);
     (void)snprintf(query, PATH_MAX_BYTES, "%s", at);
     visit_end(&v);
+}
+
+/* As long as the key of before is there. */
+static void a_link_of_an_earlier_version_shows_the_list(void **state)
+{
+    (void)state;
+    struct person sender, guest;
+    struct visit v;
+    char query[PATH_MAX_BYTES], now[PATH_MAX_BYTES];
+    person_new(app, &sender, 5000);
+    person_new(app, &guest, 0);
+    uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
+    struct arena *a = arena_new(1024, 65536);
+    struct keys *keys = &((struct config *)(uintptr_t)app->stores.config)->keys;
+    const struct key *before = keys_pair(keys, KEY_SCREENS).before;
+    assert_non_null(before);
+    snprintf(query, sizeof query, "?key=%.*s", STR_ARG(link_key(a, before, "hongbao screen v1", id)));
+    screen_key(&sender, id, now);
+    assert_string_not_equal(query, now);
+    for (int with = 1; with >= 0; with--) {
+        keys->has[KEY_BEFORE] = with == 1;
+        assert_int_equal(screen(&v, &guest, query, id), with ? 200 : 404);
+        assert_int_equal(visit_body_has(&v, "\"with_list\":true"), with);
+        visit_end(&v);
+    }
+    keys->has[KEY_BEFORE] = true;
+    arena_free(a);
 }
 
 static void the_list_needs_the_key_or_the_sender(void **state)
@@ -90,8 +118,8 @@ static void the_list_needs_the_key_or_the_sender(void **state)
         person_new(app, &who[i], 0);
     uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     uint64_t other = person_send(app, &sender, "kind=lucky&amount=10&count=3");
-    key_of(&sender, id, key);
-    key_of(&sender, other, other_key);
+    screen_key(&sender, id, key);
+    screen_key(&sender, other, other_key);
     grabs_set(id, who, true);
 
     assert_int_equal(screen(&v, &who[0], "", id), 200);
@@ -172,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_needs_the_key_or_the_sender),
+        cmocka_unit_test(a_link_of_an_earlier_version_shows_the_list),
         cmocka_unit_test(a_share_that_went_back_into_the_packet_is_not_the_luckiest),
         cmocka_unit_test(an_exclusive_packet_has_no_screen),
     };

@@ -261,9 +261,11 @@ static void a_phrase_is_stored_as_a_hash_and_sealed(void **state)
     struct visit v;
     person_new(app, &p, 10000);
     struct packet packet = sent(&p, "kind=even&amount=1&count=1&request_key=phrase&phrase=Open+Sesame");
-    struct str secret = str_from(app->stores.config->secret);
-    assert_true(str_equal(packet.phrase_hash, phrase_hash(arena, secret, packet.id, STR("open sesame"))));
-    assert_true(str_equal(phrase_unseal(arena, secret, packet.id, packet.phrase_sealed), STR("Open Sesame")));
+    const struct keys *keys = &app->stores.config->keys;
+    assert_true(
+        str_equal(packet.phrase_hash, phrase_hash(arena, &keys->of[KEY_PHRASE_HASH], packet.id, STR("open sesame"))));
+    assert_true(str_equal(phrase_unseal(arena, keys_pair(keys, KEY_PHRASE_SEAL), packet.id, packet.phrase_sealed),
+                          STR("Open Sesame")));
     assert_int_equal(sent(&p, "kind=even&amount=1&count=1&request_key=phrase&phrase=OPEN++sesame").id, packet.id);
     static const char *const others[] = { "&phrase=Sesame", "" };
     for (size_t i = 0; i < 2; i++) {
@@ -310,6 +312,44 @@ static void a_repeated_send_returns_the_same_packet(void **state)
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
+}
+
+static enum step sent_a_minute_later(struct exchange *x)
+{
+    x->now_ms += 60 * 1000;
+    return send_form_post(x);
+}
+
+/* Back in the browser and the button once more. */
+static void a_form_that_is_sent_again_later_shows_what_it_has_sent(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    char key[PERSON_KEY_MAX], fields[256], path[256];
+    person_new(app, &p, 10000);
+    fresh_key(key);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 303);
+    snprintf(path, sizeof path, "href=\"%.*s\"", STR_ARG(visit_header(&v, "Location")));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 303); /* pressed twice */
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, sent_a_minute_later, "/send", fields, 0, false), 200);
+    assert_true(visit_body_has(&v, path));
+    assert_true(visit_body_has(&v, "没有重复扣款"));
+    assert_true(visit_body_has(&v, "value=\"10\""));
+    assert_false(visit_body_has(&v, key)); /* the button below sends one more */
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, sent_a_minute_later, "/send", fields, 0, true), 201); /* a program */
+    visit_end(&v);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=20&count=5&request_key=%s", key);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
+    assert_true(visit_body_has(&v, path));
+    assert_false(visit_body_has(&v, "没有重复扣款"));
+    visit_end(&v);
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
 }
 
 static void a_repeat_succeeds_even_when_the_wallet_is_empty(void **state)
@@ -710,6 +750,7 @@ int main(void)
         cmocka_unit_test(a_phrase_is_stored_as_a_hash_and_sealed),
         cmocka_unit_test(receivers_who_do_not_exist_are_named),
         cmocka_unit_test(a_repeated_send_returns_the_same_packet),
+        cmocka_unit_test(a_form_that_is_sent_again_later_shows_what_it_has_sent),
         cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),
         cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
         cmocka_unit_test(the_same_key_with_another_order_is_refused),

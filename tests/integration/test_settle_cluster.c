@@ -84,7 +84,7 @@ static void replica_join(int primary, int replica)
 static enum status grab_try(struct world *w, uint64_t packet_id, size_t user, struct live_grab *grab)
 {
     struct redis_call call;
-    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小强"), STR(""));
+    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小强"), NULL);
     redis_round(w->live.redis);
     enum status st = live_grab_read(&call, grab);
     redis_call_free(&call);

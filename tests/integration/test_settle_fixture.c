@@ -173,7 +173,7 @@ struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)
 {
     struct redis_call call = { 0 };
     struct live_grab grab;
-    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强"), STR("")); /* names may contain commas */
+    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强"), NULL); /* names may contain commas */
     redis_round(w->hot->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_OK);
     redis_call_free(&call);
@@ -185,7 +185,7 @@ void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t co
     struct redis_call *calls = calloc(count, sizeof *calls);
     assert_non_null(calls);
     for (size_t i = 0; i < count; i++)
-        live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], STR("小强"), STR(""));
+        live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], STR("小强"), NULL);
     redis_round(w->hot->stores.redis);
     for (size_t i = 0; i < count; i++) {
         struct live_grab grab;

@@ -126,14 +126,23 @@ static void the_money_of_an_open_packet_counts_with_an_empty_wallet(void **state
 static void nobody_takes_the_username_again(void **state)
 {
     (void)state;
-    struct str secret = str_from(auth->stores.config->secret);
+    const struct keys *keys = &auth->stores.config->keys;
     deleted();
     struct user again = { .username = STR("leaver"), .nickname = STR("x") };
     struct user other = { .username = STR("leaver2"), .nickname = STR("x") };
-    assert_int_equal(user_insert(auth->stores.db, w.arena, secret, &again, clock_now_ms()), ST_EXISTS);
-    assert_int_equal(user_insert(auth->stores.db, w.arena, secret, &other, clock_now_ms()), ST_OK);
+    assert_int_equal(user_insert(auth->stores.db, w.arena, keys, &again, clock_now_ms()), ST_EXISTS);
+    assert_int_equal(user_insert(auth->stores.db, w.arena, keys, &other, clock_now_ms()), ST_OK);
     struct user found;
     assert_int_equal(user_find_by_name(w.page->stores.db, w.arena, STR("leaver"), &found), ST_NOT_FOUND);
+    /* An earlier version has noted the name by its key. */
+    struct keys older = *keys;
+    older.of[KEY_BEFORE] = older.of[KEY_USERNAMES];
+    older.of[KEY_USERNAMES] = older.of[KEY_IDS];
+    assert_int_equal(user_insert(auth->stores.db, w.arena, &older, &again, clock_now_ms()), ST_EXISTS);
+    older.has[KEY_BEFORE] = false;
+    bool retired = true;
+    assert_int_equal(username_is_retired(auth->stores.db, w.arena, &older, STR("leaver"), &retired), ST_OK);
+    assert_false(retired);
     world_audit_clean(&w);
 }
 
@@ -308,6 +317,21 @@ static void a_share_is_not_given_back_to_a_sender_who_is_gone(void **state)
     world_audit_clean(&w);
 }
 
+/* The settle worker may be away. */
+static void the_beginning_removes_the_copies_of_tokens(void **state)
+{
+    static const char hash[] = "abababababababababababababababababababababababababababababababab";
+    (void)state;
+    assert_int_equal(db_exec(w.app->stores.db, NULL,
+                             "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
+                             " VALUES (?, UNHEX(?), 'bot', 'read', 1, 4102444800000)",
+                             DB_PARAMS(DB_U64(w.users[1]), DB_TEXT(str_from(hash)))),
+                     ST_OK);
+    (void)world_redis(&w, 0, arena_printf(w.arena, "SET hb:token:%s copy", hash).ptr);
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    assert_int_equal(world_redis(&w, 0, arena_printf(w.arena, "EXISTS hb:token:%s", hash).ptr), 0);
+}
+
 static void the_worker_ends_the_sessions_that_the_pool_did_not(void **state)
 {
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
@@ -442,6 +466,7 @@ int main(void)
         TEST(a_deletion_waits_for_a_dead_letter_and_then_empties_it),
         TEST(a_grab_that_comes_too_late_is_found_and_undone),
         TEST(a_share_is_not_given_back_to_a_sender_who_is_gone),
+        TEST(the_beginning_removes_the_copies_of_tokens),
         TEST(the_worker_ends_the_sessions_that_the_pool_did_not),
         TEST(no_row_is_read_more_than_twice),
         TEST(a_name_behind_the_walk_is_found),

@@ -201,7 +201,7 @@ static struct str account_kind(uint64_t id)
 enum status transfer_make(struct db *db, const struct transfer *t)
 {
     bool of_packet = t->packet_id != 0;
-    return db_exec(db, NULL, "CALL ledger_move(?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+    return db_exec(db, NULL, "SET @moved = ledger_move(?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
                    DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(t->kind))), DB_U64(t->debit_id),
                              DB_TEXT(account_kind(t->debit_id)), DB_U64(t->credit_id),
                              DB_TEXT(account_kind(t->credit_id)), DB_I64(t->amount_fen),

@@ -7,12 +7,29 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/clock.h"
+#include "io/db.h"
 #include "io/redis_reply.h"
 #include "test_user_app.h"
 #include "user/session.h"
+#include "user/session_list.h"
+#include "web/router.h"
 
 enum { HOUR_MS = 3600 * 1000 };
 static const int64_t DAY_MS = 24 * (int64_t)HOUR_MS;
+
+static const char USER_SQL[] =
+    "INSERT INTO user (id, username, nickname, created_ms) VALUES (10001, 'xiaoming', '小,明', 1)";
+
+static int setup(void **state)
+{
+    if (app_setup(state) != 0)
+        return 1;
+    return db_exec(app->stores.db, NULL, "DELETE FROM user WHERE id = 10001", NULL, 0) == ST_OK &&
+                   db_exec(app->stores.db, NULL, USER_SQL, NULL, 0) == ST_OK
+               ? 0
+               : 1;
+}
 
 /* Runs a Redis command of two or three words and returns its integer reply. */
 static int64_t redis_int(struct str word, struct str key, const char *argument)
@@ -89,6 +106,74 @@ static void a_later_visit_renews_the_idle_time(void **state)
     assert_int_equal(visitor_later(cookie, 2 * HOUR_MS), 10001);
     assert_true(redis_int(STR("PTTL"), str_from(key), NULL) > 7 * DAY_MS - HOUR_MS);
     assert_int_equal(visitor_later(cookie, 7 * DAY_MS + HOUR_MS), 10001); /* the idle time starts at that visit */
+}
+
+/* What is planted beside the list, or was forgotten there, is believed until it is due for a renewal. */
+static void a_session_that_is_not_in_the_list_ends_when_it_is_due(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    assert_int_equal(redis_int(STR("HDEL"), STR("hb:sessions:10001"), key + sizeof SESSION_KEY_PREFIX - 1), 1);
+    assert_int_equal(visitor_later(cookie, HOUR_MS / 2), 10001);
+    assert_int_equal(visitor_later(cookie, 2 * HOUR_MS), 0);
+    assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
+}
+
+/* The same without a time to live, after its user has ended all sessions. */
+static void a_planted_session_does_not_outlive_the_end_of_all_sessions(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    struct visit v;
+    session_begin(cookie, key);
+    assert_int_equal(redis_int(STR("PERSIST"), str_from(key), NULL), 1);
+    assert_int_equal(redis_int(STR("HDEL"), STR("hb:sessions:10001"), key + sizeof SESSION_KEY_PREFIX - 1), 1);
+    visit_begin(&v, app, "/", NULL, cookie);
+    assert_int_equal(session_list_end_others(&app->stores, v.x.arena, 10001, STR(""), clock_now_ms()), ST_OK);
+    visit_end(&v);
+    assert_int_equal(visitor_later(cookie, HOUR_MS), 0);
+    assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
+}
+
+static void user_set(const char *sql)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL, sql, NULL, 0), ST_OK);
+}
+
+/* Whatever the list says: a pool could write it. */
+static void a_listed_session_of_a_user_who_may_have_none_ends_when_it_is_due(void **state)
+{
+    static const char *const STATES[] = { "UPDATE user SET disabled_ms = 1 WHERE id = 10001",
+                                          "UPDATE user SET deleting_ms = 1 WHERE id = 10001",
+                                          "DELETE FROM user WHERE id = 10001" };
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(STATES); i++) {
+        char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+        const bool older = i >= ARRAY_LEN(STATES); /* of the version before: it is entered at its first use */
+        char value[128];
+        session_begin(cookie, key);
+        (void)snprintf(value, sizeof value, "10001,%lld,%lld,xiaoming,小,明", (long long)clock_now_ms(),
+                       (long long)clock_now_ms());
+        if (older)
+            redis_set(str_from(key), str_from(value));
+        user_set(STATES[i % ARRAY_LEN(STATES)]);
+        assert_int_equal(visitor_later(cookie, older ? 0 : 2 * HOUR_MS), 0);
+        assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
+        user_set("DELETE FROM user WHERE id = 10001");
+        user_set(USER_SQL);
+    }
+}
+
+/* So no list ends before its sessions, whatever session_absolute_s was when they began. */
+static void a_renewal_extends_the_time_to_live_of_the_list(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    session_begin(cookie, key);
+    assert_int_equal(redis_int(STR("PEXPIRE"), STR("hb:sessions:10001"), "600000"), 1);
+    assert_int_equal(visitor_later(cookie, 2 * HOUR_MS), 10001);
+    assert_true(redis_int(STR("PTTL"), STR("hb:sessions:10001"), NULL) > 29 * DAY_MS);
 }
 
 static void visits_do_not_extend_the_absolute_lifetime(void **state)
@@ -208,6 +293,34 @@ static void an_unknown_token_is_a_guest(void **state)
     assert_int_equal(visitor_later(cookie, 0), 0);
 }
 
+/* Nor is it one for a process whose clock is behind: it says that it can't tell, and the cookie stays. */
+static void a_session_in_the_future_is_neither_believed_nor_lost(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    struct visit v;
+    session_begin(cookie, key);
+    for (int i = 0; i < 2; i++) {
+        visit_begin(&v, app, "/", NULL, cookie);
+        v.x.now_ms -= CLOCKS_DIFFER_MS + (i == 0 ? -60000 : 60000);
+        assert_int_equal(visit_look_up(&v), i == 0 ? ST_OK : ST_UNAVAILABLE);
+        assert_int_equal(v.x.visitor.user_id, i == 0 ? 10001 : 0);
+        assert_null(visit_header(&v, "Set-Cookie").ptr);
+        visit_end(&v);
+    }
+    assert_int_equal(visitor_later(cookie, 0), 10001);
+    /* Nobody is kept from logging in again, or out. */
+    const struct route logout = { "POST", "/logout", WANT_VISITOR | NO_TOKEN, POOL_AUTH, NULL };
+    visit_begin(&v, app, "/logout", "", cookie);
+    v.x.route = &logout;
+    v.x.now_ms -= CLOCKS_DIFFER_MS + 60000;
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_int_equal(v.x.visitor.user_id, 0);
+    assert_int_equal(session_end(&v.x), ST_OK);
+    visit_end(&v);
+    assert_int_equal(redis_int(STR("EXISTS"), str_from(key), NULL), 0);
+}
+
 static void a_malformed_session_value_is_a_guest(void **state)
 {
     (void)state;
@@ -238,6 +351,13 @@ static void without_redis_a_visitor_is_not_treated_as_a_guest(void **state)
     assert_int_equal(visitor_later(cookie, 0), 10001);
 }
 
+/* The next test may have a user with this id. */
+static int teardown(void **state)
+{
+    (void)redis_int(STR("DEL"), STR("hb:sessions:10001"), NULL);
+    return app_teardown(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,14 +365,19 @@ int main(void)
         cmocka_unit_test(a_visit_within_the_hour_writes_nothing),
         cmocka_unit_test(a_later_visit_renews_the_idle_time),
         cmocka_unit_test(visits_do_not_extend_the_absolute_lifetime),
+        cmocka_unit_test(a_session_that_is_not_in_the_list_ends_when_it_is_due),
+        cmocka_unit_test(a_planted_session_does_not_outlive_the_end_of_all_sessions),
+        cmocka_unit_test(a_listed_session_of_a_user_who_may_have_none_ends_when_it_is_due),
+        cmocka_unit_test(a_renewal_extends_the_time_to_live_of_the_list),
         cmocka_unit_test(an_idle_session_is_over_even_while_redis_still_has_it),
         cmocka_unit_test(a_renewal_does_not_restore_a_session_that_was_ended),
         cmocka_unit_test(a_renewal_is_sent_with_the_next_round),
         cmocka_unit_test(the_hot_pool_hands_a_session_that_is_due_to_the_page_pool),
         cmocka_unit_test(malformed_cookies_cause_no_io),
         cmocka_unit_test(an_unknown_token_is_a_guest),
+        cmocka_unit_test(a_session_in_the_future_is_neither_believed_nor_lost),
         cmocka_unit_test(a_malformed_session_value_is_a_guest),
         cmocka_unit_test(without_redis_a_visitor_is_not_treated_as_a_guest),
     };
-    return cmocka_run_group_tests(tests, app_setup, app_teardown);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -14,13 +14,16 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "test_user_app.h"
+#include "user/deletion_page.h"
 #include "user/language.h"
 #include "user/login.h"
 #include "user/logout.h"
 #include "user/password.h"
+#include "user/password_page.h"
 #include "user/register.h"
 #include "user/session.h"
 #include "user/store.h"
+#include "user/token_page.h"
 #include "web/origin.h"
 
 /* Registers a new user. name: VISIT_NAME_MAX bytes; cookie may be NULL. Returns the id. */
@@ -37,8 +40,8 @@ static int logged_in(const char *name, const char *password, const char *old_coo
     char fields[VISIT_TEXT_MAX];
     snprintf(fields, sizeof fields, "username=%s&password=%s", name, password);
     int status = visit_post(&v, app, login_submit, "/login", fields, old_cookie);
-    if (new_cookie != NULL)
-        assert_true(visit_cookie(&v, new_cookie));
+    if (new_cookie != NULL && !visit_cookie(&v, new_cookie))
+        fail_msg("the login of %s is answered %d", name, status);
     visit_end(&v);
     return status;
 }
@@ -142,7 +145,7 @@ static void of_concurrent_registrations_of_one_username_one_succeeds(void **stat
         struct db *db = db_new(app->stores.config);
         struct arena *a = arena_new(4096, 1 << 20);
         struct user user = { .username = str_from(name), .nickname = STR("racer") };
-        _exit((int)user_insert(db, a, str_from(app->stores.config->secret), &user, clock_now_ms()));
+        _exit((int)user_insert(db, a, &app->stores.config->keys, &user, clock_now_ms()));
     }
     for (int i = 0; i < RACERS; i++) {
         int status;
@@ -222,8 +225,7 @@ static void a_user_without_a_password_cannot_log_in(void **state)
     struct arena *a = arena_new(4096, 1 << 20);
     fresh_username(name);
     struct user user = { .username = str_from(name), .nickname = STR("demo") };
-    assert_int_equal(user_insert(app->stores.db, a, str_from(app->stores.config->secret), &user, clock_now_ms()),
-                     ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
     refused_login(name, "long+enough", body, sizeof body);
     arena_free(a);
 }
@@ -237,13 +239,67 @@ static void login_replaces_a_hash_of_lower_cost(void **state)
     assert_int_equal(crypto_pwhash_str(cheap, "long enough", 11, 1, 8192 * 1024), 0);
     fresh_username(name);
     struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(cheap) };
-    assert_int_equal(user_insert(app->stores.db, a, str_from(app->stores.config->secret), &user, clock_now_ms()),
-                     ST_OK);
+    assert_int_equal(user_insert(app->stores.db, a, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
     assert_int_equal(logged_in(name, "long+enough", NULL, cookie), 200);
     assert_int_equal(user_find_for_login(app->stores.db, a, user.username, &found), ST_OK);
     assert_false(password_needs_rehash(found.password_hash));
-    assert_int_equal(password_verify(found.password_hash, STR("long enough")), ST_OK);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, found.password_hash, STR("long enough")), ST_OK);
     arena_free(a);
+}
+
+/* The hash of the version before is of the bytes that were typed. */
+static void login_replaces_a_hash_of_a_text_that_was_not_normalized(void **state)
+{
+    (void)state;
+    static const char *const typed = "cafe%CC%81+au%C2%A0lait", *const composed = "caf%C3%A9+au+lait";
+    char name[VISIT_NAME_MAX], old[PASSWORD_HASH_MAX], cookie[VISIT_TEXT_MAX];
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct user found;
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("cafe\u0301 au\u00a0lait"), old), ST_OK);
+    fresh_username(name);
+    struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(old) };
+    assert_int_equal(user_insert(app->stores.db, a, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
+    assert_int_equal(logged_in(name, "cafe%CC%81+au%C2%A0laiT", NULL, NULL), 422);
+    assert_int_equal(logged_in(name, typed, NULL, cookie), 200);
+    assert_int_equal(user_find_for_login(app->stores.db, a, user.username, &found), ST_OK);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, found.password_hash, STR("caf\u00e9 au lait")), ST_OK);
+    assert_int_equal(logged_in(name, composed, NULL, cookie), 200); /* as another device types it */
+    assert_int_equal(logged_in(name, typed, NULL, cookie), 200);
+    arena_free(a);
+}
+
+/* Posts to a page that a session needs; returns the status. */
+static int posted(handler_fn *handler, const char *uri, const char *fields, const char *cookie)
+{
+    struct visit v;
+    visit_begin(&v, app, uri, fields, cookie);
+    assert_int_equal(visit_look_up(&v), ST_OK);
+    assert_int_equal(handler(&v.x), STEP_DONE);
+    int status = v.x.status;
+    visit_end(&v);
+    return status;
+}
+
+/* Wherever a password is set or confirmed, letters may be composed or not, and blanks of any kind. */
+static void one_device_sets_a_password_and_another_types_it(void **state)
+{
+    (void)state;
+    static const char *const decomposed = "cafe%CC%81+au%C2%A0lait", *const composed = "caf%C3%A9+au+lait";
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
+    struct visit v;
+    fresh_username(name);
+    snprintf(fields, sizeof fields, "username=%s&nickname=Ming&password=%s", name, decomposed);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    visit_end(&v);
+    assert_int_equal(logged_in(name, composed, NULL, cookie), 200);
+    assert_int_equal(
+        posted(token_submit, "/account/tokens", "name=t&scopes=read&days=1&password=cafe%CC%81+au+lait", cookie), 201);
+    snprintf(fields, sizeof fields, "old_password=%s&new_password=%s+2", decomposed, decomposed);
+    assert_int_equal(posted(password_submit, "/account/password", fields, cookie), 204);
+    snprintf(fields, sizeof fields, "%s+2", composed);
+    assert_int_equal(logged_in(name, fields, NULL, cookie), 200);
+    snprintf(fields, sizeof fields, "username=%s&password=%s%%E3%%80%%802", name, composed);
+    assert_int_equal(posted(deletion_submit, "/account/delete", fields, cookie), 204);
 }
 
 static void login_rotates_the_session(void **state)
@@ -276,6 +332,9 @@ static void a_refused_login_does_not_end_the_presented_session(void **state)
     assert_int_equal(visit_user(app, cookie), id);
 }
 
+/* Of a browser that keeps cookies. */
+#define OTHER_COOKIE "language=zh-CN"
+
 static void next_is_followed_to_local_paths_only(void **state)
 {
     (void)state;
@@ -295,7 +354,7 @@ static void next_is_followed_to_local_paths_only(void **state)
     registered(name, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, cases[i].next);
-        assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
+        assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, OTHER_COOKIE), 303);
         assert_true(str_equal(visit_header(&v, "Location"), str_from(cases[i].location)));
         visit_end(&v);
     }
@@ -318,7 +377,7 @@ static void a_next_that_is_too_long_is_replaced_by_home(void **state)
         next[cases[i].len] = '\0';
         const char *location = cases[i].followed ? next : "/";
         snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, next);
-        assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
+        assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, OTHER_COOKIE), 303);
         assert_true(str_equal(visit_header(&v, "Location"), str_from(location)));
         visit_end(&v);
         snprintf(fields, sizeof fields, "language=en&next=%s", next);
@@ -330,6 +389,25 @@ static void a_next_that_is_too_long_is_replaced_by_home(void **state)
         assert_true(visit_body_has(&v, cases[i].followed ? "href=\"/register?next=/aaa" : "href=\"/register\""));
         visit_end(&v);
     }
+}
+
+/* A browser that has sent no cookie may keep none: the login page finds out. */
+static void the_first_login_of_a_browser_asks_whether_it_keeps_cookies(void **state)
+{
+    (void)state;
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], fields[VISIT_TEXT_MAX];
+    struct visit v;
+    registered(name, cookie);
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%%2Fwallet", name);
+    assert_int_equal(visit_page(&v, app, login_submit, "/login", fields, NULL), 303);
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/login?cookie=1&next=/wallet")));
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, login_show, "/login?cookie=1&next=/wallet", NULL, cookie), 303);
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/wallet")));
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, login_show, "/login?cookie=1&next=/wallet", NULL, NULL), 200);
+    assert_true(visit_body_has(&v, "没有保存本站的Cookie"));
+    visit_end(&v);
 }
 
 static void the_login_page_passes_next_on_to_register(void **state)
@@ -437,11 +515,14 @@ int main(void)
         cmocka_unit_test(unknown_name_and_wrong_password_get_the_same_answer),
         cmocka_unit_test(a_user_without_a_password_cannot_log_in),
         cmocka_unit_test(login_replaces_a_hash_of_lower_cost),
+        cmocka_unit_test(login_replaces_a_hash_of_a_text_that_was_not_normalized),
+        cmocka_unit_test(one_device_sets_a_password_and_another_types_it),
         cmocka_unit_test(login_rotates_the_session),
         cmocka_unit_test(login_never_adopts_a_presented_token),
         cmocka_unit_test(a_refused_login_does_not_end_the_presented_session),
         cmocka_unit_test(next_is_followed_to_local_paths_only),
         cmocka_unit_test(a_next_that_is_too_long_is_replaced_by_home),
+        cmocka_unit_test(the_first_login_of_a_browser_asks_whether_it_keeps_cookies),
         cmocka_unit_test(the_login_page_passes_next_on_to_register),
         cmocka_unit_test(a_logged_in_visitor_is_redirected_from_login_and_register),
         cmocka_unit_test(the_session_cookie_is_found_among_cookies_of_similar_names),

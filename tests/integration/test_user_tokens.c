@@ -221,6 +221,28 @@ static void a_concurrent_reader_of_the_row_makes_no_copy(void **state)
     assert_int_equal(token_deleted(&m, cookie), 204); /* and it can be revoked again */
 }
 
+/* So that whoever keeps tokens that are over can't make the site look them up all the time. */
+static void a_token_that_is_over_is_looked_up_once_in_two_seconds(void **state)
+{
+    static const char *const ends[] = { "DELETE FROM token WHERE user_id = ?",
+                                        "UPDATE token SET expires_ms = 1 WHERE user_id = ?" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
+        uint64_t id = registered(cookie);
+        struct made m = made(cookie, READER);
+        assert_int_equal(db_exec(app->stores.db, NULL, ends[i], DB_PARAMS(DB_U64(id))), ST_OK);
+        assert_int_equal(hot_status(m.token), ST_NOT_FOUND); /* goes to the page pool */
+        bool kept = false;                                   /* a slow machine may take longer than it is */
+        for (int tries = 0; tries < 20 && !kept; tries++) {
+            assert_int_equal(user_of(app, m.token), 0);
+            kept = hot_status(m.token) == ST_OK;
+            assert_true(redis_int(STR("PTTL"), token_key(m.token, key)) <= 2000);
+        }
+        assert_true(kept);
+    }
+}
+
 static void a_redis_that_lost_its_data_gets_a_copy_again(void **state)
 {
     (void)state;
@@ -232,6 +254,63 @@ static void a_redis_that_lost_its_data_gets_a_copy_again(void **state)
     assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
     assert_int_equal(user_of(app, m.token), id);
     assert_int_equal(user_of(&hot, m.token), id);
+}
+
+/* Whoever may write copies, as a page pool that was taken over, makes none that outlives its hour or its token. */
+static void a_planted_copy_is_not_believed(void **state)
+{
+    (void)state;
+    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX], token[TOKEN_MAX];
+    uint64_t id = registered(cookie);
+    struct arena *a = arena_new(4096, 1 << 20);
+    const int64_t now_ms = clock_now_ms();
+    const int64_t made_ms[] = { now_ms - HOUR_MS, now_ms + HOUR_MS, INT64_C(4102444800000) };
+    token_new(&app->id_key, token);
+    for (size_t i = 0; i <= ARRAY_LEN(made_ms); i++) {
+        const struct token_copy copy = { .made_ms = i < ARRAY_LEN(made_ms) ? made_ms[i] : 1,
+                                         .user_id = id,
+                                         .scopes = SCOPE_SEND,
+                                         .expires_ms = INT64_C(4102444800000),
+                                         .username = STR("u"),
+                                         .nickname = STR("n") };
+        struct str value = token_copy_text(a, &copy);
+        if (i == ARRAY_LEN(made_ms)) /* as the version before wrote it */
+            value = str_skip(value, strlen("v2,1,"));
+        const struct str set[] = { STR("SET"), token_key(token, key), value };
+        struct redis_call call = { 0 };
+        assert_int_equal(redis_do(app->stores.redis, &call, set, ARRAY_LEN(set)), ST_OK);
+        redis_call_free(&call);
+        assert_int_equal(hot_status(token), ST_NOT_FOUND);
+        assert_int_equal(user_of(app, token), 0);
+        assert_true(redis_int(STR("STRLEN"), token_key(token, key)) <= (int64_t)strlen("revoked")); /* for 2 s */
+    }
+    arena_free(a);
+}
+
+/* The clocks of the two pools differ so much that no copy of the one is fresh for the other. The request must not go
+ * back and forth between them. */
+static void a_copy_that_is_never_fresh_is_asked_for_once(void **state)
+{
+    static const int64_t later_ms[] = { -HOUR_MS, HOUR_MS };
+    static char loaded[] = "TOKEN_LOADED=1";
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(later_ms); i++) {
+        char cookie[VISIT_TEXT_MAX];
+        (void)registered(cookie);
+        struct made m = made(cookie, READER);
+        assert_true(user_of(app, m.token) != 0);
+        for (int again = 0; again < 2; again++) {
+            struct visit v;
+            bearer_begin(&v, &hot, m.token, NULL);
+            v.envp[0] = again ? loaded : NULL;
+            v.x.now_ms += later_ms[i];
+            assert_true(visitor_queue(&v.x));
+            redis_round(hot.stores.redis);
+            assert_int_equal(visitor_read(&v.x), again ? ST_UNAVAILABLE : ST_NOT_FOUND);
+            assert_int_equal(v.x.visitor.user_id, 0);
+            visit_end(&v);
+        }
+    }
 }
 
 static void an_expired_token_is_refused(void **state)
@@ -250,7 +329,7 @@ static void an_expired_token_is_refused(void **state)
     (void)redis_int(STR("DEL"), token_key(m.token, key)); /* the copy of a millisecond may still be there */
     assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK); /* with a long copy */
     assert_int_equal(found, id);
-    assert_int_equal(look_up_at(&hot, m.token, end_ms, &found, &scopes), ST_OK);
+    assert_int_equal(look_up_at(&hot, m.token, end_ms, &found, &scopes), ST_NOT_FOUND); /* the copy is old */
     assert_int_equal(found, 0);
 }
 
@@ -439,7 +518,10 @@ int main(void)
         cmocka_unit_test(the_stores_have_only_its_hash),
         cmocka_unit_test(a_revoked_token_is_refused_at_once),
         cmocka_unit_test(a_concurrent_reader_of_the_row_makes_no_copy),
+        cmocka_unit_test(a_token_that_is_over_is_looked_up_once_in_two_seconds),
         cmocka_unit_test(a_redis_that_lost_its_data_gets_a_copy_again),
+        cmocka_unit_test(a_planted_copy_is_not_believed),
+        cmocka_unit_test(a_copy_that_is_never_fresh_is_asked_for_once),
         cmocka_unit_test(an_expired_token_is_refused),
         cmocka_unit_test(its_last_use_is_noted_when_a_copy_is_made),
         cmocka_unit_test(a_forged_token_reaches_no_store),

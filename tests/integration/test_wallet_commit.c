@@ -93,7 +93,7 @@ static struct user fresh_user(void)
 
 static enum status inserted(struct user *user)
 {
-    enum status st = user_insert(app->stores.db, arena, str_from(app->stores.config->secret), user, clock_now_ms());
+    enum status st = user_insert(app->stores.db, arena, &app->stores.config->keys, user, clock_now_ms());
     if (st == ST_OK) {
         assert_true(account_count < ARRAY_LEN(accounts));
         accounts[account_count++] = user->id;

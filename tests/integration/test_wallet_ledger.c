@@ -141,8 +141,7 @@ static void a_user_has_one_wallet(void **state)
     (void)state;
     struct user user = { .username = arena_printf(arena, "wallet%llx", (unsigned long long)random_u64()),
                          .nickname = STR("x") };
-    assert_int_equal(user_insert(app->stores.db, arena, str_from(app->stores.config->secret), &user, clock_now_ms()),
-                     ST_OK);
+    assert_int_equal(user_insert(app->stores.db, arena, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
     assert_int_equal(balance_of(user.id), 0);
     assert_int_equal(ledger_wallet(app->stores.db, user.id), ST_EXISTS);
     assert_int_equal(ledger_wallet(app->stores.db, (uint64_t)1 << 49), ST_NOT_FOUND);

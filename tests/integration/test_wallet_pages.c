@@ -66,8 +66,7 @@ static struct person person_new(void)
     struct visit v;
     struct str name = arena_printf(arena, "w%016" PRIx64, random_u64());
     struct user user = { .username = name, .nickname = name };
-    assert_int_equal(user_insert(app->stores.db, arena, str_from(app->stores.config->secret), &user, clock_now_ms()),
-                     ST_OK);
+    assert_int_equal(user_insert(app->stores.db, arena, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
     p.id = user.id;
     assert_true(account_count < ARRAY_LEN(accounts));
     accounts[account_count++] = p.id;
@@ -235,6 +234,38 @@ static void a_browser_is_redirected_to_the_wallet(void **state)
     assert_int_equal(balance_of(p.id), 550);
 }
 
+static enum step deposited_a_minute_later(struct exchange *x)
+{
+    x->now_ms += 60 * 1000;
+    return deposit_submit(x);
+}
+
+static void a_form_that_is_sent_again_later_says_that_its_deposit_was_made_before(void **state)
+{
+    (void)state;
+    struct person p = person_new();
+    struct visit v;
+    const struct {
+        handler_fn *handler;
+        const char *fields, *location;
+    } cases[] = {
+        { deposit_submit, "amount=5&request_key=back", "/wallet?deposited=1" },
+        { deposit_submit, "amount=5&request_key=back", "/wallet?deposited=1" }, /* pressed twice */
+        { deposited_a_minute_later, "amount=5&request_key=back", "/wallet?deposited=2" },
+        { deposited_a_minute_later, "amount=5&request_key=back&next=/send?to=bob", "/send?to=bob&deposited=2" },
+        { deposited_a_minute_later, "amount=5&request_key=new", "/wallet?deposited=1" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(visit_page(&v, app, cases[i].handler, "/wallet/deposit", cases[i].fields, p.cookie), 303);
+        assert_true(str_equal(visit_header(&v, "Location"), str_from(cases[i].location)));
+        visit_end(&v);
+    }
+    assert_int_equal(balance_of(p.id), 1000);
+    assert_int_equal(visit_page(&v, app, statement_show, "/wallet?deposited=2", NULL, p.cookie), 200);
+    assert_true(visit_body_has(&v, "没有重复充值"));
+    visit_end(&v);
+}
+
 static void without_a_database_the_wallet_is_busy(void **state)
 {
     (void)state;
@@ -262,7 +293,7 @@ static enum status transfer_body(struct db *db, void *ctx)
     return transfer_make(db, ctx);
 }
 
-static const int64_t NOON_MS = 1800000000000;
+static const int64_t NOON_MS = 1700000000000;
 
 enum { MANY = 8000 };
 #define NUMBERS                                                                                                        \
@@ -330,7 +361,7 @@ static void entries_show_signed_amounts_and_packets(void **state)
 
     char wanted[1024], id[PUBLIC_ID_TEXT_MAX];
     public_id_encode(&app->id_key, escrow, id);
-    static const char day[] = "2027-01-15T08:00:00";
+    static const char day[] = "2023-11-14T22:13:20";
     snprintf(wanted, sizeof wanted,
              "{\"balance_fen\":1000,\"entries\":["
              "{\"kind\":\"refund\",\"amount_fen\":500,\"packet\":\"%s\",\"created_at\":\"%s.002Z\"},"
@@ -513,6 +544,7 @@ int main(void)
         cmocka_unit_test(a_refused_deposit_gets_a_message_and_changes_nothing),
         cmocka_unit_test(without_demo_a_deposit_is_not_found),
         cmocka_unit_test(a_browser_is_redirected_to_the_wallet),
+        cmocka_unit_test(a_form_that_is_sent_again_later_says_that_its_deposit_was_made_before),
         cmocka_unit_test(without_a_database_the_wallet_is_busy),
         cmocka_unit_test(a_new_wallet_is_empty),
         cmocka_unit_test(entries_show_signed_amounts_and_packets),

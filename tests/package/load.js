@@ -1,7 +1,7 @@
-// load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js). Each reads the
-// packet, opens it once more, and looks at the wallet, the login and each PATH, until it gets SIGTERM and 10,000 requests
-// are done. Prints { requests, errors: {"METHOD PATH STATUS PROBLEM after N s": count} } as JSON. COOKIES is a file of
-// `hongbao demo`.
+// load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js), each from an
+// address of its own, because an address has limits. Each reads the packet, opens it once more, and looks at the wallet,
+// the login and each PATH, until it gets SIGTERM and 10,000 requests are done. Prints { requests, errors: {"METHOD PATH
+// STATUS PROBLEM after N s": count} } as JSON. COOKIES is a file of `hongbao demo`.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 
@@ -17,10 +17,10 @@ let requests = 0;
 let ended = false;
 
 // The status of the answer and the name of its problem; 0 without a whole one.
-function ask(method, path, cookie) {
+function ask(localAddress, method, path, cookie) {
   return new Promise((resolve) => {
     const headers = { Host: host, Accept: 'application/json', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
-    const asked = request({ host: '127.0.0.1', servername: host, port: 443, agent, method, path, headers }, (answer) => {
+    const asked = request({ localAddress, host: '127.0.0.1', servername: host, port: 443, agent, method, path, headers }, (answer) => {
       let body = '';
       answer.on('data', (part) => { body += part; });
       answer.on('end', () => resolve(answer.complete ? [answer.statusCode, /hongbao:problem:([a-z-]+)/.exec(body)?.[1]] : [0]));
@@ -38,7 +38,7 @@ async function visit(number) {
   for (let turn = number; !ended || requests < REQUESTS_MIN; turn += VISITORS) {
     const [method, path] = KINDS[Math.floor(turn / VISITORS) % KINDS.length];
     const begun = performance.now();
-    const [status, problem] = await ask(method, path, users[turn % users.length]);
+    const [status, problem] = await ask(`127.20.0.${number + 1}`, method, path, users[turn % users.length]);
     requests++;
     if (!FINE.has(status)) {
       const seconds = Math.floor((performance.now() - begun) / 1000);

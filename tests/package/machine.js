@@ -1,5 +1,5 @@
-// A Debian 12 of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with
-// a network that has nothing but itself.
+// A Debian of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with a
+// network that has nothing but itself.
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'build/package');
 const STAMP = join(FOLDER, 'sources.sha256'); // the hash of the sources of the package there
+export const RELEASES = { 12: 'bookworm', 13: 'trixie' };
 // What a machine has before the package, besides the packages that it depends on.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
 const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
@@ -72,7 +73,8 @@ export async function packageEdited(folder, edit) {
 
 // The mirror from which this machine has its packages.
 function mirror() {
-  const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', 'Codename: bookworm'],
+  const [, codename] = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'));
+  const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', `Codename: ${codename}`],
     { encoding: 'utf8' });
   return targets.split('\n')[0];
 }
@@ -94,16 +96,16 @@ async function locked(name, work) {
   }
 }
 
-// Makes the folder with a bare Debian and these packages besides, once: it takes minutes. A later package may depend on
-// more. Returns the folder.
-function baseMake(deb, packages) {
-  const base = join(FOLDER, packages.length ? 'debian-12-more' : 'debian-12');
-  const wanted = [...SYSTEM, ...packages, ...dependencies(deb)];
+// Makes the folder with a bare Debian and these packages besides, once: it takes minutes. Later more may be wanted.
+// Returns the folder.
+function baseMake(name, release, packages) {
+  const base = join(FOLDER, name);
+  const wanted = [...SYSTEM, ...packages];
   const has = (name) => existsSync(join(base, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(base, `var/lib/dpkg/info/${name}:amd64.list`));
   if (existsSync(base) && wanted.every(has)) return base;
   rmSync(base, { recursive: true, force: true });
   rmSync(`${base}.new`, { recursive: true, force: true });
-  execFileSync('debootstrap', ['--variant=minbase', `--include=${wanted.join(',')}`, 'bookworm', `${base}.new`, mirror()],
+  execFileSync('debootstrap', ['--variant=minbase', `--include=${wanted.join(',')}`, RELEASES[release], `${base}.new`, mirror()],
     { stdio: ['ignore', 'ignore', 'inherit'] });
   renameSync(`${base}.new`, base);
   return base;
@@ -125,14 +127,23 @@ export class Machine {
 
   #leader;
 
-  constructor(name) {
+  #release;
+
+  constructor(name, release = 12) {
     this.folder = join(FOLDER, name);
+    this.#release = release;
   }
 
-  // packages: what the machine has besides, as it gets nothing from a mirror later.
+  // The machine has what the package depends on and these packages, as it gets nothing from a mirror later.
   async boot(deb, packages = []) {
+    const name = `debian-${this.#release}${packages.length ? '-more' : ''}`;
+    await this.bootWith(name, [...packages, ...dependencies(deb)]);
+  }
+
+  // The same with these packages only. name: of the folder of the bare system, which is kept.
+  async bootWith(name, packages) {
     mkdirSync(FOLDER, { recursive: true });
-    const base = await locked('debian.lock', () => baseMake(deb, packages));
+    const base = await locked('debian.lock', () => baseMake(name, this.#release, packages));
     rmSync(this.folder, { recursive: true, force: true });
     execFileSync('cp', ['-a', '--reflink=auto', base, this.folder]);
     writeFileSync(join(this.folder, 'etc/hosts'), '127.0.0.1 localhost\n');

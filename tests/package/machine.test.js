@@ -79,6 +79,12 @@ test('one command installs the package, nothing runs before the setup, and a sec
   await machine.run('hongbao', 'doctor'); // finds nothing
 });
 
+test('the stores get more time than by default, as concurrent tests share a disk: less than nginx gives the pools', async () => {
+  await machine.shell("printf '%s = %s\\n' redis_timeout_ms 2500 mysql_timeout_s 8 >>/etc/hongbao/hongbao.conf");
+  await machine.run('systemctl', 'restart', ...(await units()).map(({ name }) => name));
+  await poll('all units run', allRun);
+});
+
 test('what the reference of the files names is there, with its mode and owner', async () => {
   const reference = readFileSync(join(ROOT, 'docs/reference/files.md'), 'utf8');
   const rows = [...reference.matchAll(/^\| `(\/[^`]+)` \| ([^|]+) \|/gm)].map(([, path, what]) => ({ path, what }));
@@ -166,6 +172,12 @@ test('each unit is confined', async (t) => {
   const environment = await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/environ | tr "\\0" "\\n"');
   const secret = machine.read('etc/hongbao/secret').trim();
   assert.ok(secret.length >= 32 && !environment.includes(secret));
+  const has = Object.fromEntries(await Promise.all((await units()).map(async ({ name }) => [name.split(/[@.]/)[0],
+    (await machine.shell(`ls /run/credentials/${name}`)).split('\n').sort().join(' ')])));
+  const pool = (role) => [`hongbao-${role}`, `${role}.conf ${role}.keys`];
+  assert.deepEqual(has, { ...Object.fromEntries(['hot', 'page', 'auth', 'card'].map(pool)), 'hongbao-settle': 'settle.conf' }, 'no process has the secret');
+  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^older_keys = off$/m, 'a new site has nothing of an earlier version');
+  assert.ok(!machine.read('etc/hongbao/rights/hot.keys').includes('before'));
   assert.match(await machine.run('journalctl', '-u', 'hongbao-settle', '-o', 'json', '--no-pager'), /"PRIORITY":"6".*settle worker started|settle worker started.*"PRIORITY":"6"/);
 });
 
@@ -226,7 +238,7 @@ async function packageLater() {
     edit('CMakeLists.txt', /^project\(hongbao VERSION \S+/m, `project(hongbao VERSION ${LATER}`);
     edit('deploy/debian/changelog', /^hongbao \([^)]*\)/, `hongbao (${LATER})`);
     edit('static/app.css', /^/, '/* of a later version */\n');
-    edit('deploy/rights/users.acl.in', /^user hongbao_(?:hot|audit) .*$/gm, '$& ~hb:later:* +object|help');
+    edit('deploy/rights/users.acl.in', /^(user hongbao_(?:hot|audit) .*?) -@all/gm, '$1 ~hb:later:* -@all +object|help');
     edit('deploy/rights/users.acl.in', /$/, 'user hongbao_later off resetchannels -@all\n');
     const migrations = join(folder, 'sql/migrations');
     const number = String(readdirSync(migrations).length + 1).padStart(4, '0');

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { audit, launch, pooled } from '../e2e/support/site.js';
-import { axe, head, layout } from './support/checks.js';
+import { axe, fields, head, layout } from './support/checks.js';
 import { htmlValidate, vnu } from './support/html.js';
 import { pairwise } from './support/pairwise.js';
 import { buildWorld, inTrouble, open, states } from './support/states.js';
@@ -51,7 +51,7 @@ function pageOf({ status = 200 }, url) {
 async function findings({ state, ...look }) {
   const { page, response, html: sent, problems, close } = await open(windows, world, state, look);
   html.set(`${state.name}, ${look.language}`, sent);
-  const found = [...await head(page, look.language), ...await layout(page), ...await axe(page, look.javaScript)];
+  const found = [...await head(page, look.language), ...await layout(page), ...await fields(page), ...await axe(page, look.javaScript)];
   found.push(...problems);
   const title = `${look.language}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;
   titles.set(title, new Set([...titles.get(title) ?? [], pageOf(state, response.url())]));

@@ -39,7 +39,7 @@ async function phone(viewport, locale) {
     viewport, locale, userAgent: USER_AGENT, isMobile: true, hasTouch: true, deviceScaleFactor: 1, reducedMotion: 'reduce',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

@@ -15,7 +15,7 @@ after(async () => { await browser?.close(); });
 
 async function visit(context, address) {
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(address);
   return new Walker(page);
 }

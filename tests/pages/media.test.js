@@ -16,7 +16,7 @@ async function visit(path, as, options = {}) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });
   await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(site.url + path);
   return page;
 }
@@ -95,6 +95,13 @@ for (const [name, path, as, parts] of PRINTED) {
     const controls = await page.evaluate(() => [...document.querySelectorAll('button, input, select, summary, nav, .button')]
       .filter((el) => el.checkVisibility()).map((el) => el.outerHTML.slice(0, 80)));
     assert.deepEqual(controls, []);
+    const cut = await page.evaluate(() => {
+      const names = [...document.querySelectorAll('main bdi')].filter((el) => el.checkVisibility());
+      for (const name of names) name.textContent = '很长的名字'.repeat(12);
+      return names.filter((el) => getComputedStyle(el).overflow === 'hidden' && el.scrollWidth > el.clientWidth).length;
+    });
+    assert.equal(cut, 0, 'a name is cut on paper');
+    assert.match(await page.innerText('footer'), /China Standard Time|北京时间|时区|time zone/, 'the zone is not on the paper');
     const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     assert.match(background, /^rgb\(255, 255, 255\)$|^rgba\(0, 0, 0, 0\)$/, 'the background is printed');
     await page.context().close();

@@ -103,7 +103,7 @@ async function takePicture({ path, as, act }, { language, width, scheme, height,
   });
   if (as) await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
   await act?.(page, scene);
   if (!natural) await freeze(page);

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "io/redis_fence.h"
+#include "io/redis_function_load.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "live/stores.h"
@@ -33,13 +34,23 @@ static bool settings_read(struct config *config, const char *role, char *error, 
     return config_load(config, site, role, error, error_size) == ST_OK;
 }
 
+/* As the settle worker does. Over a connection of its own: that of the stores is made by what is tested. */
+static bool functions_load(const struct opened *o, char *error, size_t error_size)
+{
+    struct redis *r = redis_new(&o->config);
+    bool loaded = r != NULL && redis_functions_load(r, o->app.stores.functions) == ST_OK;
+    (void)snprintf(error, error_size, "the functions can't be loaded");
+    redis_free(r);
+    return loaded;
+}
+
 static bool open_all(struct opened *o, const char *role, char *error, size_t error_size)
 {
     if (!settings_read(&o->config, role, error, error_size))
         return false;
     if (stores_open(&o->app.stores, &o->config, true, error, error_size) != ST_OK)
         return false;
-    public_id_key_derive(str_from(o->config.secret), &o->app.id_key);
+    public_id_key_set(&o->app.id_key, &o->config.keys.of[KEY_IDS]);
     if (migrations_read(o->config.sql_dir, &o->app.migrations, stderr) != ST_OK)
         return false;
     if (role != NULL)
@@ -47,7 +58,7 @@ static bool open_all(struct opened *o, const char *role, char *error, size_t err
     (void)snprintf(error, error_size, "the migrations failed");
     enum status st = migrate_run(o->app.stores.db, o->config.sql_dir, NULL);
     db_set_timeout_s(o->app.stores.db, o->config.mysql_timeout_s);
-    return st == ST_OK;
+    return st == ST_OK && functions_load(o, error, error_size);
 }
 
 struct services *test_services_open(void)

@@ -4,8 +4,9 @@
 
 #include "web/exchange.h"
 
-/* Reads the configuration file HB_CONFIG, opens Redis, the scripts and MySQL, and runs the migrations. Templates,
- * assets and the visitor hook are NULL. NULL on an error, with the reason on stderr. Free with test_services_close. */
+/* Reads the configuration file HB_CONFIG, opens Redis and MySQL, loads the functions, and runs the migrations.
+ * Templates, assets and the visitor hook are NULL. NULL on an error, with the reason on stderr. Free with
+ * test_services_close. */
 struct services *test_services_open(void);
 /* The same with the users and rights of a role ("page", "settle"), without migrations. */
 struct services *test_services_open_as(const char *role);

@@ -393,10 +393,11 @@ export function problems(root) {
   const found = [];
   const catalogues = files(root, 'templates/text', /\.txt$/)
     .map((name) => [basename(name, '.txt'), catalogue(root, name)]);
-  const titles = /map "\$hongbao_error \$hongbao_language" \$hongbao_error_title \{\n([\s\S]*?)\n\}/.exec(read(root, file));
-  if (!titles) return [`${file}:1: no map of $hongbao_error_title`];
-  const said = new Map([...titles[1].matchAll(/^\s*"([a-z-]+) ([\w-]+)"\s+"(.*)";$/gm)]
-    .map(([, problem, language, title]) => [`${problem} ${language}`, title]));
+  const titles = new Map([...read(root, file).matchAll(/^map \$hb_error \$hb_error_title_(\w+) \{\n([^]*?)\n\}/gm)]
+    .map(([, language, rows]) => [language.replace('_', '-'), rows]));
+  const said = new Map([...titles].flatMap(([language, rows]) => [...rows.matchAll(/^\s*([a-z-]+)\s+"(.*)";$/gm)]
+    .map(([, problem, title]) => [`${problem} ${language}`, title])));
+  if (said.size === 0) return [`${file}:1: no map of $hb_error_title_…`];
   for (const problem of new Set([...said.keys()].map((key) => key.split(' ')[0]))) {
     for (const [language, entries] of catalogues) {
       const title = said.get(`${problem} ${language}`);

@@ -1,14 +1,21 @@
-/* ops/api: every route and every field of its form and query is described. */
+/* ops/api: every route and every field of its form and query is described; a process makes the description once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
+#include "base/log.h"
 #include "ops/api.h"
 #include "ops/site_routes.h"
+#include "packet/receipt_keys.h"
+#include "pages/receipt.h"
+#include "web/accept.h"
+#include "web/respond.h"
 
 #define WHERE "app/ops/api_operations.c"
 
@@ -78,6 +85,191 @@ static void an_example_has_the_required_fields(void **state)
     }
 }
 
+/* ---- answers that a process makes once ---- */
+
+enum { ARENA_BYTES = 1 << 20, PARAM_BYTES = 128 };
+
+static struct services services;
+static struct config config;
+static struct receipt_keys keys;
+static struct fcgi_request request;
+static struct exchange x;
+
+static int kept_setup(void **state)
+{
+    (void)state;
+    char error[512];
+    log_init("test", LOG_SILENT);
+    config_defaults(&config);
+    keys_derive(STR("a secret of more than thirty-two characters"), false, &config.keys);
+    services = (struct services){ .stores.config = &config, .receipt_keys = &keys };
+    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", HB_SOURCE_DIR "/templates");
+    return receipt_keys_open(&keys, &config, error, sizeof error) != ST_OK ||
+           templates_load(config.template_dir, &services.templates, error, sizeof error) != ST_OK;
+}
+
+static int kept_teardown(void **state)
+{
+    (void)state;
+    kept_json_free(&services.api);
+    kept_json_free(&services.keys_shown);
+    templates_free(&services.templates);
+    receipt_keys_close(&keys);
+    return 0;
+}
+
+/* Runs the handler with up to one request header ("HTTP_NAME=value", NULL: none). Answers are in x, up to asked_end. */
+static void asked(handler_fn *handler, const char *header)
+{
+    static char param[PARAM_BYTES];
+    static char *params[2];
+    (void)snprintf(param, sizeof param, "%s", header == NULL ? "" : header);
+    params[0] = header == NULL ? NULL : param;
+    request = (struct fcgi_request){ .fcgx.envp = params };
+    x = (struct exchange){
+        .app = &services,
+        .fcgi = &request,
+        .arena = arena_new(ARENA_BYTES, 4 * ARENA_BYTES),
+        .method = METHOD_GET,
+        .target = STR("/x"),
+        .path = STR("/x"),
+        .request_id = STR("0123"),
+        .wants_json = true,
+    };
+    assert_non_null(x.arena);
+    assert_int_equal(handler(&x), STEP_DONE);
+    respond_finish(&x);
+}
+
+static void asked_end(void)
+{
+    buf_free(&x.headers);
+    buf_free(&x.body);
+    arena_free(x.arena);
+}
+
+/* The value of the answer's header, in x's arena; NULL: it has none. */
+static const char *header(const char *name)
+{
+    struct str rest = buf_view(&x.headers);
+    while (rest.len > 0) {
+        struct str value, line = str_cut(rest, '\r', &rest);
+        (void)str_skip_prefix(&rest, STR("\n"));
+        if (str_equal(str_cut(line, ':', &value), str_from(name)))
+            return arena_cstr(x.arena, str_trim(value));
+    }
+    return NULL;
+}
+
+static bool is_kept(const char *name)
+{
+    const char *age = header("Cache-Control");
+    assert_non_null(age);
+    return x.status == 200 && strstr(age, "public, max-age=") == age && header(name) != NULL;
+}
+
+static void a_description_without_its_schemas_is_refused_and_not_kept(void **state)
+{
+    (void)state;
+    (void)snprintf(config.template_dir, sizeof config.template_dir, "/nowhere");
+    asked(api_show, NULL);
+    assert_int_equal(x.status, 503);
+    assert_string_equal(header("Cache-Control"), "no-store");
+    assert_null(header("ETag"));
+    asked_end();
+    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", HB_SOURCE_DIR "/templates");
+    asked(api_show, NULL);
+    assert_true(is_kept("ETag"));
+    asked_end();
+}
+
+/* After the first answer, what it is made of is gone. */
+static void a_kept_answer_is_made_once_and_has_a_tag(handler_fn *handler)
+{
+    static char body[1 << 20], not_modified[PARAM_BYTES];
+    asked(handler, NULL);
+    assert_true(is_kept("ETag"));
+    size_t len = x.body.len;
+    assert_true(len > 0 && len < sizeof body);
+    memcpy(body, x.body.ptr, len);
+    (void)snprintf(not_modified, sizeof not_modified, "HTTP_IF_NONE_MATCH=%s", header("ETag"));
+    asked_end();
+
+    (void)snprintf(config.template_dir, sizeof config.template_dir, "/nowhere");
+    services.receipt_keys = NULL;
+    asked(handler, NULL);
+    assert_true(is_kept("ETag"));
+    assert_int_equal(x.body.len, len);
+    assert_memory_equal(x.body.ptr, body, len);
+    asked_end();
+
+    asked(handler, not_modified);
+    assert_int_equal(x.status, 304);
+    assert_int_equal(x.body.len, 0);
+    assert_string_not_equal(header("Cache-Control"), "no-store");
+    asked_end();
+
+    asked(handler, "HTTP_IF_NONE_MATCH=W/\"other\"");
+    assert_int_equal(x.status, 200);
+    asked_end();
+    services.receipt_keys = &keys;
+    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", HB_SOURCE_DIR "/templates");
+}
+
+static void the_description_is_made_once_and_has_a_tag(void **state)
+{
+    (void)state;
+    a_kept_answer_is_made_once_and_has_a_tag(api_show);
+}
+
+static void the_list_of_receipt_keys_is_made_once_and_has_a_tag(void **state)
+{
+    (void)state;
+    a_kept_answer_is_made_once_and_has_a_tag(receipt_keys_show);
+}
+
+static void the_description_is_kept_compressed(void **state)
+{
+    static char body[1 << 20], opened[1 << 20];
+    (void)state;
+    asked(api_show, "HTTP_ACCEPT_ENCODING=br;q=1, gzip;q=0");
+    assert_null(header("Content-Encoding"));
+    assert_string_equal(header("Vary"), "Accept-Encoding");
+    size_t len = x.body.len;
+    memcpy(body, x.body.ptr, len);
+    asked_end();
+
+    asked(api_show, "HTTP_ACCEPT_ENCODING=deflate, gzip;q=0.5, br");
+    assert_string_equal(header("Content-Encoding"), "gzip");
+    assert_string_equal(header("Vary"), "Accept-Encoding");
+    z_stream z = { .next_in = (Bytef *)x.body.ptr,
+                   .avail_in = (uInt)x.body.len,
+                   .next_out = (Bytef *)opened,
+                   .avail_out = sizeof opened };
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(z.total_out, len);
+    assert_memory_equal(opened, body, len);
+    (void)inflateEnd(&z);
+    asked_end();
+}
+
+static void gzip_is_accepted_when_it_is_named_or_anything_is(void **state)
+{
+    (void)state;
+    static const char *const accepted[] = { "gzip", "GZIP",       "deflate, gzip;q=1.0, *;q=0.5",
+                                            "*",    "br, x-gzip", "gzip;q=0.1" };
+    static const char *const refused[] = { "",      "br",       "gzip;q=0", "gzip;q=0, *",
+                                           "*;q=0", "identity", "gzipped",  "gzip;q=x" };
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
+        if (!accept_gzip(str_from(accepted[i])))
+            fail_msg("\"%s\" is refused", accepted[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (accept_gzip(str_from(refused[i])))
+            fail_msg("\"%s\" is accepted", refused[i]);
+    assert_false(accept_gzip(STR_NONE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +277,11 @@ int main(void)
         cmocka_unit_test(every_description_is_of_a_route_and_has_an_id_of_its_own),
         cmocka_unit_test(every_field_is_described_and_no_other),
         cmocka_unit_test(an_example_has_the_required_fields),
+        cmocka_unit_test(a_description_without_its_schemas_is_refused_and_not_kept),
+        cmocka_unit_test(the_description_is_made_once_and_has_a_tag),
+        cmocka_unit_test(the_list_of_receipt_keys_is_made_once_and_has_a_tag),
+        cmocka_unit_test(the_description_is_kept_compressed),
+        cmocka_unit_test(gzip_is_accepted_when_it_is_named_or_anything_is),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, kept_setup, kept_teardown);
 }

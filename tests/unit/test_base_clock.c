@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/clock.h"
 
@@ -362,9 +363,31 @@ static void both_clocks_run(void **state)
     assert_true(clock_now_ms() > 1704067200000); /* 2024 */
 }
 
+static void the_zone_of_a_time_is_named_by_its_offset(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *zone;
+        int64_t ms;
+        const char *offset;
+    } rows[] = {
+        { "Asia/Shanghai", 1795104000000, "UTC+08:00" },    { "UTC", 1795104000000, "UTC+00:00" },
+        { "America/New_York", 1795104000000, "UTC-05:00" }, { "America/New_York", 1782864000000, "UTC-04:00" },
+        { "Asia/Kolkata", 1795104000000, "UTC+05:30" },     { "America/St_Johns", 1795104000000, "UTC-03:30" }
+    };
+    struct arena *a = arena_new(4096, 4096);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_true(clock_zone_set(rows[i].zone));
+        assert_true(str_equal(clock_zone_offset(a, rows[i].ms), str_from(rows[i].offset)));
+    }
+    assert_true(clock_zone_set("UTC"));
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_zone_of_a_time_is_named_by_its_offset),
         cmocka_unit_test(instants_are_shown_in_utc_with_milliseconds),
         cmocka_unit_test(instants_outside_the_format_are_shown_at_its_ends),
         cmocka_unit_test(arena_text_is_the_same_or_none_without_memory),

@@ -553,6 +553,76 @@ static void a_role_without_its_file_is_nobody(void **state)
     assert_string_equal(error, want);
 }
 
+/* Writes pool.keys and pool.conf for the role card, and loads its configuration, which has no secret. */
+static enum status load_keys(const char *keys)
+{
+    char keys_path[64], conf_path[64], whole[128];
+    snprintf(keys_path, sizeof keys_path, "%s/card.keys", rights);
+    snprintf(conf_path, sizeof conf_path, "%s/card.conf", rights);
+    snprintf(whole, sizeof whole, "secret_file = /nonexistent/secret\nrights_dir = %s\n", rights);
+    FILE *file = fopen(keys_path, "w"), *conf = fopen(conf_path, "w");
+    assert_true(file != NULL && conf != NULL && fputs(keys, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(fclose(conf), 0);
+    (void)load(whole); /* writes the file */
+    config_defaults(&config);
+    error[0] = '\0';
+    enum status st = config_load(&config, path, "card", error, sizeof error);
+    assert_int_equal(unlink(keys_path), 0);
+    assert_int_equal(unlink(conf_path), 0);
+    return st;
+}
+
+#define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void a_pool_has_its_keys_instead_of_the_secret(void **state)
+{
+    (void)state;
+    assert_int_equal(load_keys("# a comment\n\nids = " HEX "\n"), ST_OK);
+    assert_int_equal(keys_get(&config.keys, KEY_IDS)->bytes[1], 0x11);
+    assert_false(config.keys.has[KEY_SCREENS] || config.keys.has[KEY_BEFORE]);
+    assert_string_equal(config.secret, "");
+    /* With another mistake the secret, which it can't read, is not missed. */
+    assert_int_equal(setenv("HB_PARTITIONS", "many", 1), 0);
+    assert_int_equal(load_keys("ids = " HEX "\n"), ST_INVALID);
+    assert_string_equal(error, "HB_PARTITIONS: partitions must be a whole number");
+    assert_int_equal(unsetenv("HB_PARTITIONS"), 0);
+}
+
+static void keys_that_a_pool_can_not_use_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } refused[] = { { "", ": it lacks the key ids; run hongbao setup" },
+                    { "screens = " HEX "\n", ": it lacks the key ids; run hongbao setup" },
+                    { "ids = 00\n", ":1: a key has 64 hex digits" },
+                    { "\nids\n", ":2: a key has 64 hex digits" },
+                    { "ids = " HEX "\nids = " HEX "\n", ":2: the key is there twice" },
+                    { "secret = " HEX "\n", ":1: there is no such key" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char want[128];
+        snprintf(want, sizeof want, "%s/card.keys%s", rights, refused[i].message);
+        assert_int_equal(load_keys(refused[i].text), ST_INVALID);
+        assert_string_equal(error, want);
+        assert_null(strstr(error, HEX));
+    }
+}
+
+/* So that a process with a secret of its own, as one of the version before, goes on with it. */
+static void a_secret_of_the_environment_wins_over_the_keys(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HB_SECRET", "0123456789abcdef0123456789abcdef", 1), 0);
+    assert_int_equal(setenv("HB_SECRET_FILE", "", 1), 0);
+    assert_int_equal(load_keys("ids = " HEX "\n"), ST_OK);
+    assert_int_not_equal(keys_get(&config.keys, KEY_IDS)->bytes[1], 0x11);
+    assert_true(config.keys.has[KEY_BEFORE]); /* older_keys is on */
+    assert_int_equal(setenv("HB_OLDER_KEYS", "off", 1), 0);
+    assert_int_equal(load_keys("ids = " HEX "\n"), ST_OK);
+    assert_false(config.keys.has[KEY_BEFORE]);
+}
+
 static void without_its_file_a_pool_names_the_older_role_web(void **state)
 {
     char web[64], want[256];
@@ -610,6 +680,9 @@ int main(void)
         cmocka_unit_test(a_role_has_the_users_of_its_file),
         cmocka_unit_test_teardown(the_environment_wins_over_the_role, environment_clear),
         cmocka_unit_test(a_role_without_its_file_is_nobody),
+        cmocka_unit_test(a_pool_has_its_keys_instead_of_the_secret),
+        cmocka_unit_test(keys_that_a_pool_can_not_use_are_refused),
+        cmocka_unit_test(a_secret_of_the_environment_wins_over_the_keys),
         cmocka_unit_test(without_its_file_a_pool_names_the_older_role_web),
         cmocka_unit_test(a_missing_or_unreadable_file_is_refused),
     };

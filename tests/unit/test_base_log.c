@@ -80,6 +80,14 @@ static void an_endless_line_is_cut_and_still_ends(void **state)
     size_t len = strlen(line);
     assert_in_range(len, LOG_LINE_MAX - 10, LOG_LINE_MAX);
     assert_ptr_equal(strchr(line, '\n'), line + len - 1);
+    for (size_t shift = 0; shift < 4; shift++) { /* no character loses its end */
+        memset(big, 'x', shift);
+        for (size_t i = shift; i + 4 < sizeof big; i += 4)
+            memcpy(big + i, "\xf0\x9f\xa7\xa7", 4);
+        CAPTURE(line, log_info("cut", "text=%s", big));
+        assert_true(utf8_valid(str_from(line)));
+        assert_in_range(strlen(line), LOG_LINE_MAX - 10, LOG_LINE_MAX);
+    }
     CAPTURE(line, log_info(big, NULL));
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
 }

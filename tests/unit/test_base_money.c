@@ -92,10 +92,10 @@ static void full_width_amounts_are_read_after_folding(void **state)
     struct str folded;
     int64_t fen = 0;
 
-    assert_int_equal(utf8_fold_width(a, STR("８８．８８"), &folded), ST_OK);
+    assert_int_equal(utf8_fold_pasted(a, STR("８８．８８"), &folded), ST_OK);
     assert_int_equal(money_parse(folded, &fen), ST_OK);
     assert_int_equal(fen, 8888);
-    assert_int_equal(utf8_fold_width(a, STR("８。５"), &folded), ST_OK);
+    assert_int_equal(utf8_fold_pasted(a, STR("８。５"), &folded), ST_OK);
     assert_int_equal(money_parse(folded, &fen), ST_OK);
     assert_int_equal(fen, 850);
     arena_free(a);

@@ -16,7 +16,7 @@ static const uint64_t IDS[] = { 0, 1, 12345678901234ULL, 1ULL << 63, UINT64_MAX 
 static struct public_id_key key_of(const char *secret)
 {
     struct public_id_key key;
-    public_id_key_derive(str_from(secret), &key);
+    public_id_key_set(&key, (struct key[]){ key_derive(str_from(secret), KEY_IDS) });
     return key;
 }
 

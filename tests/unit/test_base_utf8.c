@@ -105,7 +105,7 @@ static void broken_text_is_refused_wherever_it_stands(void **state)
             assert_false(utf8_valid(str_from(text)));
         }
         assert_int_equal(utf8_clean(arena, str_from(bad[i]), &out), ST_INVALID);
-        assert_int_equal(utf8_fold_width(arena, str_from(bad[i]), &out), ST_INVALID);
+        assert_int_equal(utf8_fold_pasted(arena, str_from(bad[i]), &out), ST_INVALID);
         assert_int_equal(utf8_sequence(str_from(bad[i])), 0);
     }
 }
@@ -324,16 +324,42 @@ static void cleaning_clean_text_changes_nothing(void **state)
     }
 }
 
+static void assert_pasted(const char *pasted, const char *want)
+{
+    struct str out = STR("");
+    assert_int_equal(utf8_fold_pasted(arena, str_from(pasted), &out), ST_OK);
+    if (!str_equal(out, str_from(want)))
+        fail_msg("\"%s\" became \"%.*s\"", pasted, STR_ARG(out));
+}
+
+static void pasted_text_has_no_blanks_around_it_and_nothing_invisible(void **state)
+{
+    (void)state;
+    static const char *const around[] = { " ",      "\t",     "\r\n",   "\u00a0", "\u2000", "\u200a",
+                                          "\u2028", "\u202f", "\u3000", "\u2800", "\u200b", "\ufeff",
+                                          "\u2060", "\u00ad", "\u200e", "\u200f", "\u202b", "\u2069",
+                                          "\u061c", "\u200c", "\u200d", "\ufe0f", "\u034f" };
+    for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+        const char *c = around[i];
+        assert_pasted(c, "");
+        assert_pasted(arena_printf(arena, "%s%s12%s", c, c, c).ptr, "12");
+        assert_pasted(arena_printf(arena, "1%s2", c).ptr, i < 10 ? "1 2" : "12");
+    }
+    assert_pasted("a \u200b\u00a0 b", "a b");
+    assert_pasted("2026\u201111\u201020 \u22125 \u20148", "2026-11-20 -5 -8");
+    assert_pasted("新年\u3000快乐", "新年 快乐");
+}
+
 static void full_width_ascii_is_folded(void **state)
 {
     (void)state;
     struct str out;
 
-    assert_int_equal(utf8_fold_width(arena, STR("１２。５０　ＡＢｃ！～｡"), &out), ST_OK);
+    assert_int_equal(utf8_fold_pasted(arena, STR("１２。５０　ＡＢｃ！～｡"), &out), ST_OK);
     assert_true(str_equal(out, STR("12.50 ABc!~.")));
-    assert_int_equal(utf8_fold_width(arena, STR("恭喜、ｶ￠"), &out), ST_OK); /* neighbours stay */
+    assert_int_equal(utf8_fold_pasted(arena, STR("恭喜、ｶ￠"), &out), ST_OK); /* neighbours stay */
     assert_true(str_equal(out, STR("恭喜、ｶ￠")));
-    assert_int_equal(utf8_fold_width(arena, STR_NONE, &out), ST_OK);
+    assert_int_equal(utf8_fold_pasted(arena, STR_NONE, &out), ST_OK);
     assert_int_equal(out.len, 0);
 }
 
@@ -371,7 +397,7 @@ static void without_memory_it_says_so(void **state)
         arena_free(small);
     }
     struct arena *small = arena_new(16, 16);
-    assert_int_equal(utf8_fold_width(small, STR("1234567890123456"), &out), ST_NO_MEMORY);
+    assert_int_equal(utf8_fold_pasted(small, STR("１2345678901234"), &out), ST_NO_MEMORY);
     assert_int_equal(utf8_fold_case(small, STR("12345678"), &out), ST_NO_MEMORY);
     arena_free(small);
     assert_true(str_equal(out, STR("untouched")));
@@ -395,6 +421,7 @@ int main(void)
         cmocka_unit_test(a_pile_of_accents_is_cut),
         cmocka_unit_test(what_follows_a_cut_cluster_does_not_join_it),
         cmocka_unit_test(cleaning_clean_text_changes_nothing),
+        cmocka_unit_test(pasted_text_has_no_blanks_around_it_and_nothing_invisible),
         cmocka_unit_test(full_width_ascii_is_folded),
         cmocka_unit_test(texts_that_people_read_as_the_same_fold_to_the_same),
         cmocka_unit_test(without_memory_it_says_so),

@@ -52,8 +52,10 @@ static int setup(void **state)
     char error[512];
     arena = arena_new(1 << 16, 1 << 24);
     config_defaults(&config);
+    keys_derive(STR("a secret of more than thirty-two characters"), false, &config.keys);
     strcpy(config.base_url, "http://hongbao.example");
-    public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
+    public_id_key_set(&services.id_key,
+                      (struct key[]){ key_derive(STR("a secret of more than thirty-two characters"), KEY_IDS) });
     services.stores.config = &config;
     if (arena == NULL ||
         templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||

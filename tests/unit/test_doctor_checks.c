@@ -214,7 +214,7 @@ static void of_an_installed_site_a_mend_is_a_command(void **state)
     (void)snprintf(config.metrics_file, sizeof config.metrics_file, "%s", folder); /* which is no file */
     (void)told(doctor_check_files);
     assert_true(tells("mend: systemctl stop hongbao.target; openssl rand -hex 32 >") &&
-                tells("/secret; systemctl start"));
+                tells("/secret; hongbao setup --non-interactive"));
     assert_true(tells("wrong: metrics-missing:") && tells("mend: mv /tmp/hb-doctor-"));
     (void)told(doctor_check_pools);
     assert_true(tells("names no socket of the pool card\n    mend: hongbao setup --non-interactive\n"));

@@ -280,13 +280,13 @@ static void the_list_has_room_for_many_processes_and_the_rest_is_not_counted(voi
         assert_true(child >= 0);
         if (child == 0) {
             metrics_process_begin(METRICS_CARD);
-            metrics_process_beat();
-            _exit(0); /* killed, as it were */
+            metrics_process_busy(true); /* so that it counts for two minutes: a machine may be slow */
+            _exit(0);                   /* killed, as it were */
         }
         assert_true(waitpid(child, &status, 0) == child && status == 0);
     }
     assert_in_range(crew(METRICS_CARD).count, ROOM - 1, ROOM);
-    assert_int_equal(crew(METRICS_CARD).busy, 0);
+    assert_int_equal(crew(METRICS_CARD).busy, crew(METRICS_CARD).count);
 }
 
 int main(void)

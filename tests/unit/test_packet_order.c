@@ -9,7 +9,8 @@
 #include "packet/order.h"
 #include "support/test_arena.h"
 
-#define SECRET STR("a secret of more than thirty-two characters")
+#define KEY_OF(purpose) ((struct key[]){ key_derive(STR("a secret of more than thirty-two characters"), purpose) })
+#define KEY             KEY_OF(KEY_PHRASE_HASH)
 
 enum { PACKET_ID = 77, CREATED_MS = 1000, OPENS_MS = 5000, LIFETIME_MS = 3600000 };
 
@@ -29,7 +30,7 @@ static struct packet packet_made(void)
                             .created_ms = CREATED_MS,
                             .opens_ms = OPENS_MS,
                             .expires_ms = OPENS_MS + LIFETIME_MS,
-                            .phrase_hash = phrase_hash(arena, SECRET, PACKET_ID, STR("sesame")) };
+                            .phrase_hash = phrase_hash(arena, KEY, PACKET_ID, STR("sesame")) };
 }
 
 /* Those values of the order that matching reads: the others are in the packet that it would make. */
@@ -40,8 +41,8 @@ static bool matches(const struct send_order *order, const struct packet *p)
     struct packet wanted = packet_made();
     wanted.id = PACKET_ID + 1;
     wanted.created_ms = CREATED_MS + 1;
-    wanted.phrase_hash = phrase_hash(arena, SECRET, wanted.id, order->phrase.folded);
-    return order_matches(arena, SECRET, order, &wanted, p);
+    wanted.phrase_hash = phrase_hash(arena, KEY, wanted.id, order->phrase.folded);
+    return order_matches(arena, (struct key_pair){ KEY, KEY_OF(KEY_BEFORE) }, order, &wanted, p);
 }
 
 static void a_repeated_order_matches_the_packet_that_it_made(void **state)
@@ -96,11 +97,27 @@ static void another_phrase_one_more_and_one_less_are_other_orders(void **state)
     struct packet p = packet_made();
     const struct send_order none = { .opens_ms = OPENS_MS };
     assert_false(matches(&none, &p));
-    p.phrase_hash = phrase_hash(arena, SECRET, PACKET_ID, STR("simsim"));
+    p.phrase_hash = phrase_hash(arena, KEY, PACKET_ID, STR("simsim"));
     assert_false(matches(&ORDER, &p));
     p.phrase_hash = STR("");
     assert_false(matches(&ORDER, &p));
     assert_true(matches(&none, &p));
+}
+
+/* The order is sent again after an upgrade, which folds phrases in another way and has another key. */
+static void a_repeated_order_matches_the_packet_of_the_version_before(void **state)
+{
+    (void)state;
+    struct packet p = packet_made();
+    struct send_order order = ORDER;
+    order.phrase = (struct phrase){ .shown = STR("it’s") };
+    assert_int_equal(phrase_read(arena, &order.phrase), ST_OK);
+    p.phrase_hash = phrase_hash(arena, KEY_OF(KEY_BEFORE), PACKET_ID, STR("it’s"));
+    assert_true(matches(&order, &p));
+    p.phrase_hash = phrase_hash(arena, KEY, PACKET_ID, STR("it's"));
+    assert_true(matches(&order, &p));
+    p.phrase_hash = phrase_hash(arena, KEY, PACKET_ID, STR("its"));
+    assert_false(matches(&order, &p));
 }
 
 static void what_was_left_to_a_default_is_not_compared(void **state)
@@ -134,6 +151,7 @@ int main(void)
         cmocka_unit_test(each_other_value_is_another_order),
         cmocka_unit_test(another_opening_with_the_same_lifetime_is_another_order),
         cmocka_unit_test(another_phrase_one_more_and_one_less_are_other_orders),
+        cmocka_unit_test(a_repeated_order_matches_the_packet_of_the_version_before),
         cmocka_unit_test(what_was_left_to_a_default_is_not_compared),
         cmocka_unit_test(an_end_may_have_changed_the_lifetime),
     };

@@ -11,7 +11,12 @@
 #include "base/random.h"
 #include "packet/phrase.h"
 
-#define SECRET STR("a secret of more than thirty-two characters")
+#define KEY_OF(secret, purpose) ((struct key[]){ key_derive(STR(secret), purpose) })
+#define KEY                     KEY_OF("a secret of more than thirty-two characters", KEY_PHRASE_HASH)
+#define OTHER_KEY               KEY_OF("another secret of more than thirty-two", KEY_PHRASE_HASH)
+#define KEY_OF_BEFORE           KEY_OF("a secret of more than thirty-two characters", KEY_BEFORE)
+#define ONLY(key)               ((struct key_pair){ key, NULL })
+#define KEYS                    ((struct key_pair){ KEY, KEY_OF_BEFORE })
 
 static struct arena *arena;
 
@@ -54,23 +59,73 @@ static void width_case_blanks_and_composition_do_not_matter(void **state)
         { "\uFE0F 恭喜 \uFE0F", "恭喜" },
         { "a \uFE0F b", "a b" },
         { "cafe\uFE0F\u0301", "café" },
+        { "it's", "it’s" },
+        { "it's", "it‘s" },
+        { "it's", "IT\u02bcS" },
+        { "it's", "it\u2032s" },
+        { "it's", "it\u00b4s" },
+        { "it's", "it＇s" },
+        { "\"hi\"", "“Hi”" },
+        { "\"hi\"", "„hi“" },
+        { "\"hi\"", "«hi»" },
+        { "\"hi\"", "〝hi〞" },
+        { "a-b", "a–b" },
+        { "a-b", "a—b" },
+        { "a-b", "a\u2011b" },
+        { "a-b", "a\u2212b" },
+        { "a--b", "a—b" }, /* phones make one dash of two hyphens */
+        { "新年——快乐", "新年-快乐" },
+        { "wait...", "wait…" },
+        { "\u2764\uFE0E", "\u2764" },
+        { "葛\U000E0100", "葛" },
+        { "👩\u200D👧", "👩👧" },
+        { "می\u200Cخواهم", "میخواهم" },
     };
     for (size_t i = 0; i < ARRAY_LEN(same); i++)
         if (!str_equal(folded(same[i][0]), folded(same[i][1])))
             fail_msg("%s is not %s", same[i][0], same[i][1]);
 }
 
+/* Packets that the version before made live on: their hash is of the phrase as it was folded then. */
+static void a_phrase_also_has_the_hash_of_the_version_before(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *typed, *before;
+    } changed[] = { { "it’s", "it’s" }, { "A—b", "a—b" }, { "a--b", "a--b" }, { "👩\u200D👧", "👩\u200D👧" } };
+    static const char *const same[] = { "it's", "恭喜发财", "Straße", "wait…", "\u2764\uFE0F", "a - b" };
+    for (size_t i = 0; i < ARRAY_LEN(changed); i++) {
+        struct phrase phrase = { .shown = str_from(changed[i].typed) };
+        assert_int_equal(phrase_read(arena, &phrase), ST_OK);
+        struct str all = phrase_hashes(arena, KEYS, 7000, &phrase);
+        const struct str made[] = { phrase_hash(arena, KEY, 7000, phrase.folded),
+                                    phrase_hash(arena, KEY_OF_BEFORE, 7000, phrase.folded),
+                                    phrase_hash(arena, KEY_OF_BEFORE, 7000, str_from(changed[i].before)) };
+        assert_int_equal(all.len, ARRAY_LEN(made) * PHRASE_HASH_BYTES);
+        for (size_t k = 0; k < ARRAY_LEN(made); k++) {
+            assert_true(phrase_matches(arena, KEYS, 7000, &phrase, made[k]));
+            assert_int_equal(phrase_matches(arena, ONLY(KEY), 7000, &phrase, made[k]), k == 0);
+            assert_false(phrase_matches(arena, KEYS, 7001, &phrase, made[k]));
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        struct phrase phrase = { .shown = str_from(same[i]) };
+        assert_int_equal(phrase_read(arena, &phrase), ST_OK);
+        assert_true(
+            str_equal(phrase_hashes(arena, ONLY(KEY), 7000, &phrase), phrase_hash(arena, KEY, 7000, phrase.folded)));
+        assert_true(phrase_matches(arena, KEYS, 7000, &phrase, phrase_hash(arena, KEY_OF_BEFORE, 7000, phrase.folded)));
+    }
+}
+
 static void other_phrases_stay_different(void **state)
 {
     (void)state;
     static const char *const other[][2] = {
-        { "恭喜", "恭喜发财" },
-        { "ab", "a b" },
-        { "👩", "👨" },
-        { "👍🏻", "👍🏿" },
-        { "cafe", "café" },
-        { "0", "O" },
-        { "👩‍👩‍👧", "👩‍👩‍👦" },
+        { "恭喜", "恭喜发财" }, { "ab", "a b" },
+        { "👩", "👨" },           { "👍🏻", "👍🏿" },
+        { "cafe", "café" },     { "0", "O" },
+        { "its", "it's" },      { "ab", "a-b" },
+        { "\"a\"", "'a'" },     { "👩‍👩‍👧", "👩‍👩‍👦" },
         { "發財", "发财" },
     };
     for (size_t i = 0; i < ARRAY_LEN(other); i++)
@@ -95,30 +150,49 @@ static void folding_changes_nothing_more(void **state)
 static void a_hash_belongs_to_phrase_packet_and_secret(void **state)
 {
     (void)state;
-    struct str hash = phrase_hash(arena, SECRET, 1, STR("开心"));
+    struct str hash = phrase_hash(arena, KEY, 1, STR("开心"));
     assert_int_equal(hash.len, 32);
-    assert_true(str_equal(hash, phrase_hash(arena, SECRET, 1, STR("开心"))));
-    assert_false(str_equal(hash, phrase_hash(arena, SECRET, 1, STR("开心!"))));
-    assert_false(str_equal(hash, phrase_hash(arena, SECRET, 2, STR("开心"))));
-    assert_false(str_equal(hash, phrase_hash(arena, STR("another secret of more than thirty-two"), 1, STR("开心"))));
+    assert_true(str_equal(hash, phrase_hash(arena, KEY, 1, STR("开心"))));
+    assert_false(str_equal(hash, phrase_hash(arena, KEY, 1, STR("开心!"))));
+    assert_false(str_equal(hash, phrase_hash(arena, KEY, 2, STR("开心"))));
+    assert_false(str_equal(hash, phrase_hash(arena, OTHER_KEY, 1, STR("开心"))));
+}
+
+/* Redis learns no address, and can't tell that two packets had the same visitor. */
+static void a_source_belongs_to_packet_and_key(void **state)
+{
+    (void)state;
+    struct str one = phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.0.0/24"));
+    struct str neighbour = phrase_source(arena, KEY, 1, STR("10.0.0.8"), STR("10.0.0.0/24"));
+    const struct str others[] = { neighbour, phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.1.0/24")),
+                                  phrase_source(arena, KEY, 2, STR("10.0.0.7"), STR("10.0.0.0/24")),
+                                  phrase_source(arena, OTHER_KEY, 1, STR("10.0.0.7"), STR("10.0.0.0/24")) };
+    assert_int_equal(one.len, PHRASE_SOURCE_BYTES);
+    assert_true(str_equal(one, phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.0.0/24"))));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(str_equal(one, others[i]));
+    assert_true(str_equal(str_skip(one, PHRASE_SOURCE_BYTES / 2), str_skip(neighbour, PHRASE_SOURCE_BYTES / 2)));
 }
 
 static void a_sealed_phrase_is_read_by_this_service_only(void **state)
 {
     (void)state;
-    struct str shown = STR("开心 Ｈａｐｐｙ"), sealed = phrase_seal(arena, SECRET, 7, shown);
-    assert_true(str_equal(phrase_unseal(arena, SECRET, 7, sealed), shown));
-    assert_false(str_equal(sealed, phrase_seal(arena, SECRET, 7, shown))); /* another nonce */
+    struct str shown = STR("开心 Ｈａｐｐｙ"), sealed = phrase_seal(arena, KEY, 7, shown);
+    assert_true(str_equal(phrase_unseal(arena, ONLY(KEY), 7, sealed), shown));
+    assert_false(str_equal(sealed, phrase_seal(arena, KEY, 7, shown))); /* another nonce */
     assert_int_equal(str_find(sealed, shown), sealed.len);
-    assert_null(phrase_unseal(arena, SECRET, 8, sealed).ptr);
-    assert_null(phrase_unseal(arena, STR("another secret of more than thirty-two"), 7, sealed).ptr);
-    assert_null(phrase_unseal(arena, SECRET, 7, str_slice(sealed, 0, sealed.len - 1)).ptr);
-    assert_null(phrase_unseal(arena, SECRET, 7, STR("short")).ptr);
+    assert_null(phrase_unseal(arena, ONLY(KEY), 8, sealed).ptr);
+    struct str earlier = phrase_seal(arena, KEY_OF_BEFORE, 7, shown);
+    assert_true(str_equal(phrase_unseal(arena, KEYS, 7, earlier), shown));
+    assert_null(phrase_unseal(arena, ONLY(KEY), 7, earlier).ptr);
+    assert_null(phrase_unseal(arena, ONLY(OTHER_KEY), 7, sealed).ptr);
+    assert_null(phrase_unseal(arena, ONLY(KEY), 7, str_slice(sealed, 0, sealed.len - 1)).ptr);
+    assert_null(phrase_unseal(arena, ONLY(KEY), 7, STR("short")).ptr);
     char damaged[400];
     assert_in_range(sealed.len, 1, sizeof damaged);
     memcpy(damaged, sealed.ptr, sealed.len);
     damaged[sealed.len - 1] = (char)(damaged[sealed.len - 1] ^ 1);
-    assert_null(phrase_unseal(arena, SECRET, 7, (struct str){ damaged, sealed.len }).ptr);
+    assert_null(phrase_unseal(arena, ONLY(KEY), 7, (struct str){ damaged, sealed.len }).ptr);
 }
 
 static void the_longest_phrase_fits_its_column(void **state)
@@ -126,7 +200,7 @@ static void the_longest_phrase_fits_its_column(void **state)
     (void)state;
     enum { COLUMN_BYTES = 400 };
     char text[4 * PHRASE_CODE_POINTS_MAX] = { 0 };
-    struct str sealed = phrase_seal(arena, SECRET, 7, (struct str){ text, sizeof text });
+    struct str sealed = phrase_seal(arena, KEY, 7, (struct str){ text, sizeof text });
     assert_in_range(sealed.len, 1, COLUMN_BYTES);
 }
 
@@ -135,8 +209,9 @@ static void without_memory_there_is_no_hash(void **state)
     (void)state;
     struct arena *small = arena_new(8, 8);
     struct str out;
-    assert_null(phrase_hash(small, SECRET, 1, STR("x")).ptr);
-    assert_null(phrase_seal(small, SECRET, 1, STR("x")).ptr);
+    assert_null(phrase_hash(small, KEY, 1, STR("x")).ptr);
+    assert_null(phrase_seal(small, KEY, 1, STR("x")).ptr);
+    assert_null(phrase_source(small, KEY, 1, STR("x"), STR("y")).ptr);
     assert_int_equal(phrase_fold(small, STR("a long phrase"), &out), ST_NO_MEMORY);
     arena_free(small);
 }
@@ -145,9 +220,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(width_case_blanks_and_composition_do_not_matter),
+        cmocka_unit_test(a_phrase_also_has_the_hash_of_the_version_before),
         cmocka_unit_test(other_phrases_stay_different),
         cmocka_unit_test(folding_changes_nothing_more),
         cmocka_unit_test(a_hash_belongs_to_phrase_packet_and_secret),
+        cmocka_unit_test(a_source_belongs_to_packet_and_key),
         cmocka_unit_test(a_sealed_phrase_is_read_by_this_service_only),
         cmocka_unit_test(the_longest_phrase_fits_its_column),
         cmocka_unit_test(without_memory_there_is_no_hash),

@@ -209,7 +209,7 @@ static int64_t day(const char *text)
 static void config_set(struct config *c, const char *secret, const char *days, const char *file)
 {
     config_defaults(c);
-    (void)snprintf(c->secret, sizeof c->secret, "%s", secret);
+    keys_derive(str_from(secret), false, &c->keys);
     (void)snprintf(c->receipt_key_days, sizeof c->receipt_key_days, "%s", days);
     (void)snprintf(c->receipt_keys_file, sizeof c->receipt_keys_file, "%s", file);
 }

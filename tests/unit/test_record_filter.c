@@ -65,6 +65,24 @@ static void each_condition_can_exclude_a_record(void **state)
     }
 }
 
+/* The text of a filter is folded as greetings are: as phrases, so that what phones replace does not matter. */
+static void a_greeting_is_found_by_what_another_keyboard_writes(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = { { "It’s yours", "it's" },
+                                           { "It's yours", "it’s" },
+                                           { "“hi” — you", "\"hi\" -" },
+                                           { "2025\u20132026", "2025-2026" },
+                                           { "\u2764\uFE0F you", "\u2764 you" } };
+    struct record row = record_of();
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        struct record_filter filter = { .kinds = 0 };
+        assert_int_equal(record_filter_text(arena, str_from(same[i][1]), &filter), ST_OK);
+        row.greeting = str_from(same[i][0]);
+        assert_true(received_matches(&row, &filter));
+    }
+}
+
 static void the_state_is_the_one_that_users_see(void **state)
 {
     (void)state;
@@ -96,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_filter_matches_everything),
         cmocka_unit_test(each_condition_can_exclude_a_record),
+        cmocka_unit_test(a_greeting_is_found_by_what_another_keyboard_writes),
         cmocka_unit_test(the_state_is_the_one_that_users_see),
         cmocka_unit_test(the_person_of_a_sent_packet_is_a_receiver),
     };

@@ -12,18 +12,19 @@
 #include "support/test_arena.h"
 #include "user/recovery_code.h"
 
-#define SECRET STR("a secret of at least 32 characters")
+#define KEY_OF(secret, purpose) ((struct key[]){ key_derive(STR(secret), purpose) })
+#define KEY                     KEY_OF("a secret of at least 32 characters", KEY_RECOVERY_CODE)
 
 static struct recovery_code made(unsigned slot)
 {
     struct recovery_code code;
-    assert_true(recovery_code_make(arena, SECRET, STR("ming"), slot, &code));
+    assert_true(recovery_code_make(arena, KEY, STR("ming"), slot, &code));
     return code;
 }
 
 static bool is_read(struct str username, const char *typed, struct recovery_code *out)
 {
-    return recovery_code_read(arena, SECRET, username, str_from(typed), out);
+    return recovery_code_read(arena, (struct key_pair){ KEY, NULL }, username, str_from(typed), out);
 }
 
 static void codes_are_read_back_and_differ(void **state)
@@ -62,8 +63,10 @@ static void a_code_is_read_as_people_type_it(void **state)
             strcat(typed, "－");
         if (i == 4)
             strcat(typed, " - ");
+        if (i == 8)
+            strcat(typed, "\u2011\u00a0\u200b");
     }
-    strcat(typed, "\u3000");
+    strcat(typed, "\u3000\u2060\n");
     assert_true(is_read(STR("ming"), typed, &read));
     assert_string_equal(read.chars, code.chars);
 }
@@ -84,8 +87,22 @@ static void a_changed_code_or_that_of_another_user_is_refused(void **state)
     assert_true(passed <= 1); /* each by chance with 2^-20 */
     assert_false(is_read(STR("hong"), code.text, &read));
     assert_false(is_read(STR(""), code.text, &read));
-    assert_false(
-        recovery_code_read(arena, STR("another secret of 32 characters ..."), STR("ming"), str_from(code.text), &read));
+    const struct key_pair other = { KEY_OF("another secret of 32 characters ...", KEY_RECOVERY_CODE), NULL };
+    assert_false(recovery_code_read(arena, other, STR("ming"), str_from(code.text), &read));
+}
+
+/* With the key of before, and not without it. */
+static void a_code_of_an_earlier_version_is_read(void **state)
+{
+    const struct key_pair both = { KEY, KEY_OF("a secret of at least 32 characters", KEY_BEFORE) };
+    struct recovery_code earlier, read;
+    (void)state;
+    assert_true(recovery_code_make(arena, both.before, STR("ming"), 2, &earlier));
+    assert_true(recovery_code_read(arena, both, STR("ming"), str_from(earlier.text), &read));
+    assert_string_equal(read.chars, earlier.chars);
+    assert_true(str_equal(read.subject, earlier.subject));
+    assert_false(is_read(STR("ming"), earlier.text, &read));
+    assert_true(recovery_code_read(arena, both, STR("ming"), str_from(made(3).text), &read));
 }
 
 static void a_text_that_is_no_code_is_refused(void **state)
@@ -107,7 +124,8 @@ static void a_text_that_is_no_code_is_refused(void **state)
     char longer[RECOVERY_CODE_CHARS + 2];
     strcat(strcpy(longer, made(4).chars), "0");
     assert_false(is_read(STR("ming"), longer, &read));
-    assert_false(recovery_code_read(arena, SECRET, STR("ming"), str_slice(str_from(longer), 0, 16), &read));
+    assert_false(recovery_code_read(arena, ((struct key_pair){ KEY, NULL }), STR("ming"),
+                                    str_slice(str_from(longer), 0, 16), &read));
 }
 
 int main(void)
@@ -116,6 +134,7 @@ int main(void)
         cmocka_unit_test(codes_are_read_back_and_differ),
         cmocka_unit_test(a_code_is_read_as_people_type_it),
         cmocka_unit_test(a_changed_code_or_that_of_another_user_is_refused),
+        cmocka_unit_test(a_code_of_an_earlier_version_is_read),
         cmocka_unit_test(a_text_that_is_no_code_is_refused),
     };
     return cmocka_run_group_tests(tests, arena_setup, arena_teardown);

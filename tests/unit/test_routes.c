@@ -81,16 +81,37 @@ static void routes_of_the_hot_pool_have_no_limits(void **state)
             assert_int_equal(site_route(i)->needs & LIMITED, 0);
 }
 
+/* Limits of nginx hold for one address; a user may have many. */
+static void a_user_has_a_limit_wherever_mysql_may_be_asked(void **state)
+{
+    /* The handler counts the password: user/password_confirm.h. */
+    static const char *const confirmed[] = { "/account/password", "/account/recovery", "/account/delete",
+                                             "/account/tokens", "/account/passkeys/challenge" };
+    const unsigned of_users = LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_DEPOSIT) | LIMITED_BY(LIMIT_READ);
+    (void)state;
+    for (size_t i = 0; i < site_routes_count(); i++) {
+        const struct route *r = site_route(i);
+        bool counted = (r->needs & of_users) != 0 || (r->pools & POOL_HOT) != 0 || (r->needs & NEED_USER) != NEED_USER;
+        for (size_t k = 0; k < ARRAY_LEN(confirmed); k++)
+            counted = counted || (strcmp(r->method, "POST") == 0 && strcmp(r->path, confirmed[k]) == 0);
+        if (!counted)
+            fail_msg("%s %s has no limit for a user", r->method, r->path);
+    }
+}
+
 static void what_costs_money_or_time_has_a_limit(void **state)
 {
     static const struct {
         const char *method, *path;
         unsigned limits;
-    } limited[] = { { "POST", "/send", LIMITED_BY(LIMIT_SEND) },
+    } limited[] = { { "POST", "/send", LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_SEND_ADDRESS) },
                     { "POST", "/wallet/deposit", LIMITED_BY(LIMIT_DEPOSIT) },
                     { "POST", "/register", LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK) },
-                    { "GET", "/records/received.csv", LIMITED_BY(LIMIT_EXPORT) },
-                    { "GET", "/records/sent.csv", LIMITED_BY(LIMIT_EXPORT) },
+                    { "GET", "/records/received", LIMITED_BY(LIMIT_READ) },
+                    { "GET", "/records/sent", LIMITED_BY(LIMIT_READ) },
+                    { "GET", "/wallet", LIMITED_BY(LIMIT_READ) },
+                    { "GET", "/p/:id/verify", LIMITED_BY(LIMIT_READ) },
+                    { "GET", "/account", LIMITED_BY(LIMIT_READ) },
                     { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD) } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(limited); k++) {
@@ -112,6 +133,7 @@ int main(void)
         cmocka_unit_test(every_post_of_a_user_says_which_tokens_may_use_it),
         cmocka_unit_test(no_token_reaches_the_account),
         cmocka_unit_test(routes_of_the_hot_pool_have_no_limits),
+        cmocka_unit_test(a_user_has_a_limit_wherever_mysql_may_be_asked),
         cmocka_unit_test(what_costs_money_or_time_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include "settle/batch.h"
 #include "settle/fault.h"
 
-enum { PACKET_A = 7000, PACKET_B = 8000 };
+enum { PACKET_A = 7000, PACKET_B = 8000, NOW_MS = 5000 };
 
 struct bench {
     struct arena *arena;
@@ -59,7 +59,7 @@ static void close_event(struct bench *b, uint64_t packet_id, uint32_t count, int
 
 static enum status group(struct bench *b)
 {
-    return settle_batch_group(b->arena, b->events, b->count, &b->batch, &b->fault);
+    return settle_batch_group(b->arena, b->events, b->count, NOW_MS, &b->batch, &b->fault);
 }
 
 /* The packet as its row has it: 10 shares, 1,000 fen, sent by user 1. */
@@ -441,7 +441,7 @@ static void without_memory_grouping_fails(void **state)
     struct arena *tiny = arena_new(64, 64);
     grab(b, PACKET_A, 0, 11, 10);
     assert_non_null(tiny);
-    assert_int_equal(settle_batch_group(tiny, b->events, b->count, &b->batch, &b->fault), ST_NO_MEMORY);
+    assert_int_equal(settle_batch_group(tiny, b->events, b->count, NOW_MS, &b->batch, &b->fault), ST_NO_MEMORY);
     arena_free(tiny);
 }
 

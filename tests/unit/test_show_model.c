@@ -26,8 +26,10 @@ static int setup(void **state)
     char error[512];
     arena = arena_new(1 << 16, 1 << 22);
     config_defaults(&config);
+    keys_derive(STR("a secret of more than thirty-two characters"), false, &config.keys);
     strcpy(config.base_url, "http://hongbao.example");
-    public_id_key_derive(STR("a secret of more than thirty-two characters"), &services.id_key);
+    public_id_key_set(&services.id_key,
+                      (struct key[]){ key_derive(STR("a secret of more than thirty-two characters"), KEY_IDS) });
     services.stores.config = &config;
     return arena == NULL ||
            templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK;
@@ -245,12 +247,11 @@ static void only_the_sender_sees_the_phrase(void **state)
     struct model m;
     struct packet_view view = view_open(SENDER);
     struct arena *a = arena_new(1024, 65536);
-    strcpy(config.secret, "a secret of more than thirty-two characters");
     (void)shown(&view, SENDER, &m);
     assert_true(json_has(&m, "\"needs_phrase\":false"));
     assert_true(json_has(&m, "\"phrase\":null"));
-    struct str hash = phrase_hash(a, str_from(config.secret), view.packet.id, STR("开心"));
-    struct str sealed = phrase_seal(a, str_from(config.secret), view.packet.id, STR("开心"));
+    struct str hash = phrase_hash(a, &config.keys.of[KEY_PHRASE_HASH], view.packet.id, STR("开心"));
+    struct str sealed = phrase_seal(a, &config.keys.of[KEY_PHRASE_SEAL], view.packet.id, STR("开心"));
     view.packet.phrase_hash = hash;
     view.packet.phrase_sealed = sealed;
     (void)shown(&view, SENDER, &m);

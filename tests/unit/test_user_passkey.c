@@ -15,8 +15,9 @@
 #include "support/test_arena.h"
 #include "user/passkey.h"
 
-#define SECRET  STR("a secret of at least 32 characters")
-#define SESSION STR("hb:session:1")
+#define KEY_OF(secret, purpose) ((struct key[]){ key_derive(STR(secret), purpose) })
+#define KEY                     KEY_OF("a secret of at least 32 characters", KEY_CHALLENGES)
+#define SESSION                 STR("hb:session:1")
 
 enum { NOW_MS = 1700000000, HEAD_BYTES = 37, ID_BYTES = 32, MAX_RSS_KB = 200 * 1024 };
 
@@ -76,52 +77,53 @@ static void there_are_no_passkeys_where_browsers_allow_none(void **state)
 static void a_challenge_is_valid_for_its_ceremony_and_session_until_it_expires(void **state)
 {
     (void)state;
-    struct str first = passkey_challenge_new(arena, SECRET, PASSKEY_LOGIN, SESSION, NOW_MS);
-    struct str second = passkey_challenge_new(arena, SECRET, PASSKEY_LOGIN, SESSION, NOW_MS);
+    struct str first = passkey_challenge_new(arena, KEY, PASSKEY_LOGIN, SESSION, NOW_MS);
+    struct str second = passkey_challenge_new(arena, KEY, PASSKEY_LOGIN, SESSION, NOW_MS);
     int64_t end_ms = NOW_MS + PASSKEY_CHALLENGE_S * 1000;
     assert_int_equal(first.len, PASSKEY_CHALLENGE_LEN);
     assert_false(str_equal(first, second));
-    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, SESSION, first, NOW_MS), end_ms);
-    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, SESSION, first, end_ms - 1), end_ms);
-    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, SESSION, first, end_ms), 0);
-    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_REGISTER, SESSION, first, NOW_MS), 0);
-    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, STR("hb:session:2"), first, NOW_MS), 0);
-    assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_LOGIN, STR(""), first, NOW_MS), 0);
-    assert_int_equal(passkey_challenge_until_ms(STR("another secret"), PASSKEY_LOGIN, SESSION, first, NOW_MS), 0);
+    assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_LOGIN, SESSION, first, NOW_MS), end_ms);
+    assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_LOGIN, SESSION, first, end_ms - 1), end_ms);
+    assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_LOGIN, SESSION, first, end_ms), 0);
+    assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_REGISTER, SESSION, first, NOW_MS), 0);
+    assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_LOGIN, STR("hb:session:2"), first, NOW_MS), 0);
+    assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_LOGIN, STR(""), first, NOW_MS), 0);
+    assert_int_equal(
+        passkey_challenge_until_ms(KEY_OF("another secret", KEY_CHALLENGES), PASSKEY_LOGIN, SESSION, first, NOW_MS), 0);
 }
 
 static void a_changed_challenge_is_refused(void **state)
 {
     (void)state;
     char text[PASSKEY_CHALLENGE_LEN];
-    struct str made = passkey_challenge_new(arena, SECRET, PASSKEY_REGISTER, STR(""), NOW_MS);
+    struct str made = passkey_challenge_new(arena, KEY, PASSKEY_REGISTER, STR(""), NOW_MS);
     for (size_t i = 0; i < PASSKEY_CHALLENGE_LEN; i++) {
         memcpy(text, made.ptr, sizeof text);
         text[i] = text[i] == 'A' ? 'B' : 'A';
         struct str changed = { text, sizeof text };
-        assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_REGISTER, STR(""), changed, NOW_MS), 0);
+        assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_REGISTER, STR(""), changed, NOW_MS), 0);
     }
     static const struct str wrong[] = { { "", 0 }, { NULL, 0 }, { VECTOR_CHALLENGE, 64 }, { VECTOR_CHALLENGE, 63 } };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-        assert_int_equal(passkey_challenge_until_ms(SECRET, PASSKEY_REGISTER, STR(""), wrong[i], NOW_MS), 0);
+        assert_int_equal(passkey_challenge_until_ms(KEY, PASSKEY_REGISTER, STR(""), wrong[i], NOW_MS), 0);
 }
 
 static void a_user_handle_is_the_same_each_time_and_differs_between_users(void **state)
 {
     (void)state;
     uint8_t first[PASSKEY_HANDLE_BYTES], again[PASSKEY_HANDLE_BYTES], other[PASSKEY_HANDLE_BYTES];
-    passkey_handle_write(SECRET, 10001, first);
-    passkey_handle_write(SECRET, 10001, again);
-    passkey_handle_write(SECRET, 10002, other);
+    passkey_handle_write(KEY_OF("a secret of at least 32 characters", KEY_HANDLES), 10001, first);
+    passkey_handle_write(KEY_OF("a secret of at least 32 characters", KEY_HANDLES), 10001, again);
+    passkey_handle_write(KEY_OF("a secret of at least 32 characters", KEY_HANDLES), 10002, other);
     assert_memory_equal(first, again, sizeof first);
     assert_memory_not_equal(first, other, sizeof first);
     static const uint8_t known[PASSKEY_HANDLE_BYTES] = {
-        0x9f, 0xb5, 0x4e, 0xc5, 0x08, 0x04, 0xea, 0xdd, 0x40, 0xe5, 0x38, 0xd8, 0x36, 0x1d, 0x2a, 0x0c,
-        0x63, 0xcd, 0x10, 0xa6, 0x58, 0xac, 0x4c, 0xee, 0xe5, 0x3d, 0xef, 0x40, 0x28, 0x0d, 0xfa, 0x48
+        0x31, 0x97, 0x5f, 0x1e, 0xaf, 0x1d, 0x07, 0xe6, 0xf0, 0x85, 0xe4, 0x23, 0x94, 0xf0, 0xd9, 0x0b,
+        0xaf, 0x77, 0xfc, 0xf8, 0xfa, 0xfb, 0xae, 0xc3, 0x23, 0x61, 0xb2, 0xb6, 0x4b, 0x08, 0xc2, 0xf0
     }; /* with Python: hashlib.blake2b */
-    passkey_handle_write(STR("0123456789abcdef0123456789abcdef"), 10001, other);
+    passkey_handle_write(KEY_OF("0123456789abcdef0123456789abcdef", KEY_HANDLES), 10001, other);
     assert_memory_equal(other, known, sizeof known);
-    passkey_handle_write(STR("another secret"), 10001, other);
+    passkey_handle_write(KEY_OF("another secret", KEY_HANDLES), 10001, other);
     assert_memory_not_equal(first, other, sizeof first);
 }
 

@@ -69,19 +69,71 @@ static void a_password_matches_its_own_hash_only(void **state)
 {
     (void)state;
     char hash[PASSWORD_HASH_MAX];
-    assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
-    assert_int_equal(password_verify(str_from(hash), STR("correct horse")), ST_OK);
-    assert_int_equal(password_verify(str_from(hash), STR("correct horsf")), ST_NOT_FOUND);
-    assert_int_equal(password_verify(str_from(hash), STR("correct horse ")), ST_NOT_FOUND);
-    assert_int_equal(password_verify(str_from(hash), STR("")), ST_NOT_FOUND);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), hash), ST_OK);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horsf")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse ")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("")), ST_NOT_FOUND);
+}
+
+/* Devices differ in how they write the same letters (NFC, NFD) and blanks. */
+static void one_password_has_one_text(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = { { "caf\u00e9 au lait", "cafe\u0301 au lait" },
+                                           { "\u1112\u1161\u11ab\uae00 one", "\ud55c\uae00 one" },
+                                           { "correct horse", "correct\u00a0horse" },
+                                           { "correct horse", "correct\u3000horse" },
+                                           { "\u212bngstr\u00f6m", "\u00c5ngstro\u0308m" } };
+    static const char *const other[][2] = { { "correct horse", "correct horse " },
+                                            { "Correct horse", "correct horse" },
+                                            { "ａｂｃ", "abc" },
+                                            { "a\u200bb", "ab" },
+                                            { "\ufb01sh", "fish" } };
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct password one, two;
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        assert_int_equal(password_normalize(a, str_from(same[i][0]), &one), ST_OK);
+        assert_int_equal(password_normalize(a, str_from(same[i][1]), &two), ST_OK);
+        assert_true(str_equal(one.text, two.text));
+        assert_true(str_equal(two.text, str_from(same[i][1])) || str_equal(two.raw, str_from(same[i][1])));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(other); i++) {
+        assert_int_equal(password_normalize(a, str_from(other[i][0]), &one), ST_OK);
+        assert_int_equal(password_normalize(a, str_from(other[i][1]), &two), ST_OK);
+        assert_false(str_equal(one.text, two.text));
+        assert_int_equal(one.raw.len + two.raw.len, 0);
+    }
+    arena_free(a);
+}
+
+static void an_older_hash_of_the_typed_bytes_still_matches(void **state)
+{
+    (void)state;
+    static const struct str typed = STR("cafe\u0301 au lait");
+    char old[PASSWORD_HASH_MAX], now[PASSWORD_HASH_MAX];
+    bool raw;
+    struct arena *a = arena_new(4096, 1 << 20);
+    struct password password;
+    assert_int_equal(password_normalize(a, typed, &password), ST_OK);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, typed, old), ST_OK);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, password.text, now), ST_OK);
+    assert_int_equal(password_verify_typed(&(struct hash_permit){ 2 }, str_from(old), &password, &raw), ST_OK);
+    assert_true(raw);
+    assert_int_equal(password_verify_typed(&(struct hash_permit){ 2 }, str_from(now), &password, &raw), ST_OK);
+    assert_false(raw);
+    verified_count = 0; /* an unknown user takes as long */
+    assert_int_equal(password_verify_typed(&(struct hash_permit){ 2 }, STR_NONE, &password, &raw), ST_NOT_FOUND);
+    assert_int_equal(verified_count, 2);
+    arena_free(a);
 }
 
 static void a_hash_has_the_agreed_costs_and_a_salt(void **state)
 {
     (void)state;
     char first[PASSWORD_HASH_MAX], second[PASSWORD_HASH_MAX];
-    assert_int_equal(password_hash(STR("correct horse"), first), ST_OK);
-    assert_int_equal(password_hash(STR("correct horse"), second), ST_OK);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), first), ST_OK);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), second), ST_OK);
     assert_memory_equal(first, COSTS, sizeof COSTS - 1);
     assert_string_not_equal(first, second);
     assert_false(password_needs_rehash(str_from(first)));
@@ -92,7 +144,7 @@ static void a_hash_of_other_costs_needs_a_rehash(void **state)
     (void)state;
     char cheap[crypto_pwhash_STRBYTES];
     assert_int_equal(crypto_pwhash_str(cheap, "correct horse", 13, 1, 8192 * 1024), 0);
-    assert_int_equal(password_verify(str_from(cheap), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(cheap), STR("correct horse")), ST_OK);
     assert_true(password_needs_rehash(str_from(cheap)));
 }
 
@@ -104,7 +156,7 @@ static void an_unknown_user_costs_a_whole_hash_and_never_matches(void **state)
     const struct str unknown[] = { STR_NONE, STR(""), { too_long, sizeof too_long } };
     for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
         verified_count = 0;
-        assert_int_equal(password_verify(unknown[i], STR("correct horse")), ST_NOT_FOUND);
+        assert_int_equal(password_verify(&(struct hash_permit){ 1 }, unknown[i], STR("correct horse")), ST_NOT_FOUND);
         assert_int_equal(verified_count, 1);
         assert_memory_equal(verified_hash, COSTS, sizeof COSTS - 1);
     }
@@ -114,10 +166,10 @@ static void without_memory_no_password_is_reported_wrong(void **state)
 {
     (void)state;
     char hash[PASSWORD_HASH_MAX];
-    assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), hash), ST_OK);
     memory_missing = true;
-    enum status known = password_verify(str_from(hash), STR("correct horse"));
-    enum status unknown = password_verify(STR_NONE, STR("correct horse"));
+    enum status known = password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse"));
+    enum status unknown = password_verify(&(struct hash_permit){ 1 }, STR_NONE, STR("correct horse"));
     memory_missing = false;
     assert_int_equal(known, ST_NO_MEMORY);
     assert_int_equal(unknown, ST_NO_MEMORY);
@@ -127,7 +179,7 @@ static void the_dummy_is_a_valid_hash(void **state)
 {
     (void)state;
     /* libsodium would refuse a malformed hash at once, and the time of the answer would reveal which users exist. */
-    assert_int_equal(password_verify(STR_NONE, STR("correct horse")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, STR_NONE, STR("correct horse")), ST_NOT_FOUND);
     assert_false(password_needs_rehash(str_from(verified_hash)));
 }
 
@@ -136,11 +188,11 @@ static void hashing_yields_the_cpu(void **state)
     (void)state;
     char hash[PASSWORD_HASH_MAX];
     yielded = false;
-    assert_int_equal(password_hash(STR("correct horse"), hash), ST_OK);
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), hash), ST_OK);
     assert_true(yielded);
     assert_false(paused_within(SOME_WORK));
     yielded = false;
-    assert_int_equal(password_verify(str_from(hash), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse")), ST_OK);
     assert_true(yielded);
     assert_false(paused_within(SOME_WORK));
 }
@@ -149,6 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_password_matches_its_own_hash_only),
+        cmocka_unit_test(one_password_has_one_text),
+        cmocka_unit_test(an_older_hash_of_the_typed_bytes_still_matches),
         cmocka_unit_test(a_hash_has_the_agreed_costs_and_a_salt),
         cmocka_unit_test(a_hash_of_other_costs_needs_a_rehash),
         cmocka_unit_test(an_unknown_user_costs_a_whole_hash_and_never_matches),

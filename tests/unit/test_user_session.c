@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/random.h"
 #include "user/session.h"
 
@@ -152,7 +153,10 @@ static void a_clock_set_back_neither_ends_nor_extends_a_session(void **state)
     (void)state;
     struct config c = seven_days();
     struct session s = session_at(LOGIN_MS, LOGIN_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - 100 * DAY_MS), 7 * DAY_MS);
+    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS), 7 * DAY_MS); /* clocks differ */
+    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS - 1), 0);
+    s.created_ms -= DAY_MS; /* a visit in the future is none, too */
+    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS - 1), 0);
     assert_false(session_refresh_due(&c, &s, LOGIN_MS - 100 * DAY_MS));
 }
 

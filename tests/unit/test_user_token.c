@@ -18,8 +18,8 @@ static struct public_id_key key, other_key;
 
 static int setup(void **state)
 {
-    public_id_key_derive(STR("a secret of at least 32 characters"), &key);
-    public_id_key_derive(STR("another secret of 32 characters ..."), &other_key);
+    public_id_key_set(&key, (struct key[]){ key_derive(STR("a secret of at least 32 characters"), KEY_IDS) });
+    public_id_key_set(&other_key, (struct key[]){ key_derive(STR("another secret of 32 characters ..."), KEY_IDS) });
     return arena_setup(state);
 }
 
@@ -58,10 +58,12 @@ static void a_changed_token_is_refused_without_a_store(void **state)
 static void a_copy_is_read_back(void **state)
 {
     (void)state;
-    struct token_copy back, copy = { 10001, SCOPE_READ | SCOPE_OPEN, 1800000000000, STR("xiaoming"), STR("小,明") };
+    struct token_copy back,
+        copy = { 1700000000000, 10001, SCOPE_READ | SCOPE_OPEN, 1800000000000, STR("xiaoming"), STR("小,明") };
     struct str text = token_copy_text(arena, &copy);
-    assert_true(str_equal(text, STR("10001,5,1800000000000,xiaoming,小,明")));
+    assert_true(str_equal(text, STR("v2,1700000000000,10001,5,1800000000000,xiaoming,小,明")));
     assert_true(token_copy_read(text, &back));
+    assert_int_equal(back.made_ms, 1700000000000);
     assert_int_equal(back.user_id, 10001);
     assert_int_equal(back.scopes, SCOPE_READ | SCOPE_OPEN);
     assert_int_equal(back.expires_ms, 1800000000000);
@@ -69,23 +71,46 @@ static void a_copy_is_read_back(void **state)
     assert_true(str_equal(back.nickname, STR("小,明")));
 }
 
+static void a_copy_is_believed_for_an_hour_by_its_own_time(void **state)
+{
+    enum { HOUR_MS = 3600 * 1000, FUTURE_MS = 600 * 1000 };
+    (void)state;
+    const struct token_copy copy = { .made_ms = 1700000000000 };
+    assert_true(token_copy_is_fresh(&copy, copy.made_ms));
+    assert_true(token_copy_is_fresh(&copy, copy.made_ms + HOUR_MS - 1));
+    assert_false(token_copy_is_fresh(&copy, copy.made_ms + HOUR_MS));
+    assert_true(token_copy_is_fresh(&copy, copy.made_ms - FUTURE_MS)); /* clocks differ */
+    assert_false(token_copy_is_fresh(&copy, copy.made_ms - FUTURE_MS - 1));
+}
+
+static void a_copy_of_the_version_before_is_read_and_not_fresh(void **state)
+{
+    struct token_copy copy;
+    (void)state;
+    assert_true(token_copy_read(STR("10001,5,1800000000000,xiaoming,n"), &copy));
+    assert_int_equal(copy.user_id, 10001);
+    assert_false(token_copy_is_fresh(&copy, 1700000000000));
+}
+
 static void malformed_copies_are_refused(void **state)
 {
     (void)state;
     static const char *const values[] = { "",
                                           "revoked",
-                                          "10001,1,1800000000000,xiaoming",
-                                          "10001,1,1800000000000,xiaoming,",
-                                          "10001,1,1800000000000,,n",
-                                          "0,1,1800000000000,xiaoming,n",
-                                          "x,1,1800000000000,xiaoming,n",
-                                          "10001,0,1800000000000,xiaoming,n",
-                                          "10001,8,1800000000000,xiaoming,n",
-                                          "10001,4294967297,1800000000000,xiaoming,n",
-                                          "10001,1,0,xiaoming,n",
-                                          "10001,1,-1,xiaoming,n",
-                                          "10001,1,,xiaoming,n",
-                                          "10001,1,1800000000000,xiaoming,\xe5\xb0" };
+                                          "v2,-1,10001,1,1800000000000,xiaoming,n",
+                                          "v2,,10001,1,1800000000000,xiaoming,n",
+                                          "v2,1700000000000,10001,1,1800000000000,xiaoming",
+                                          "v2,1700000000000,10001,1,1800000000000,xiaoming,",
+                                          "v2,1700000000000,10001,1,1800000000000,,n",
+                                          "v2,1700000000000,0,1,1800000000000,xiaoming,n",
+                                          "v2,1700000000000,x,1,1800000000000,xiaoming,n",
+                                          "v2,1700000000000,10001,0,1800000000000,xiaoming,n",
+                                          "v2,1700000000000,10001,8,1800000000000,xiaoming,n",
+                                          "v2,1700000000000,10001,4294967297,1800000000000,xiaoming,n",
+                                          "v2,1700000000000,10001,1,0,xiaoming,n",
+                                          "v2,1700000000000,10001,1,-1,xiaoming,n",
+                                          "v2,1700000000000,10001,1,,xiaoming,n",
+                                          "v2,1700000000000,10001,1,1800000000000,xiaoming,\xe5\xb0" };
     struct token_copy copy;
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
         if (token_copy_read(str_from(values[i]), &copy))
@@ -137,6 +162,9 @@ static void scopes_come_from_boxes_from_words_or_from_both(void **state)
     assert_int_equal(form.scopes, SCOPE_OPEN);
     assert_null(FORM(&form, "name", "bot", "days", "7", "scope_open", "on", "scope_read", "1", "scopes", "send"));
     assert_int_equal(form.scopes, SCOPE_READ | SCOPE_SEND | SCOPE_OPEN);
+    assert_null(FORM(&form, "name", "bot", "days", "７\u00a0", "scopes", "\u200bsend\u2028ｒｅａｄ\n"));
+    assert_int_equal(form.scopes, SCOPE_READ | SCOPE_SEND);
+    assert_int_equal(form.days, 7);
 }
 
 static void a_token_needs_a_name_a_scope_and_an_end(void **state)
@@ -164,6 +192,8 @@ int main(void)
         cmocka_unit_test(tokens_are_valid_and_unique),
         cmocka_unit_test(a_changed_token_is_refused_without_a_store),
         cmocka_unit_test(a_copy_is_read_back),
+        cmocka_unit_test(a_copy_of_the_version_before_is_read_and_not_fresh),
+        cmocka_unit_test(a_copy_is_believed_for_an_hour_by_its_own_time),
         cmocka_unit_test(malformed_copies_are_refused),
         cmocka_unit_test(scopes_have_names),
         cmocka_unit_test(scopes_come_from_boxes_from_words_or_from_both),

@@ -44,10 +44,30 @@ static void a_cell_that_looks_like_a_formula_is_defused(void **state)
     (void)state;
     ASSERT_ROW("'=1+1\r\n", "=1+1");
     ASSERT_ROW("'+1,'-1,'@SUM\r\n", "+1", "-1", "@SUM");
-    ASSERT_ROW("'\tx,\"'\rx\",\"'\nx\"\r\n", "\tx", "\rx", "\nx");
+    ASSERT_ROW("\"'\tx\",\"'\rx\",\"'\nx\"\r\n", "\tx", "\rx", "\nx");
     ASSERT_ROW("'＝1,'＋1,'－1,'＠1\r\n", "＝1", "＋1", "－1", "＠1");
     ASSERT_ROW("\"'=cmd|' /C calc'!A0,\"\"x\"\"\"\r\n", "=cmd|' /C calc'!A0,\"x\"");
     ASSERT_ROW("a=1,1-1\r\n", "a=1", "1-1");
+}
+
+static void blanks_and_quotes_do_not_hide_a_formula(void **state)
+{
+    (void)state;
+    ASSERT_ROW("' =1,'  +1\r\n", " =1", "  +1");
+    ASSERT_ROW("'\u3000=1,'\u00a0@1,'\u200b\ufeff－1\r\n", "\u3000=1", "\u00a0@1", "\u200b\ufeff－1");
+    ASSERT_ROW("\"'\"\"=1\"\"\"\r\n", "\"=1\"");
+    ASSERT_ROW(" a=1, \r\n", " a=1", " ");
+}
+
+/* Programs whose separator is the semicolon, or the tab, see the cells of a line elsewhere. */
+static void a_formula_behind_another_separator_is_defused(void **state)
+{
+    (void)state;
+    ASSERT_ROW("\"a;'=1+1;b\"\r\n", "a;=1+1;b");
+    ASSERT_ROW("\"a; b;c\"\r\n", "a; b;c");
+    ASSERT_ROW("\";' =1;' ＝1;'\"\"@x\"\"\"\r\n", "; =1; ＝1;\"@x\"");
+    ASSERT_ROW("\"a\t'-1\",\"a\n'=1\",\"a\r'\n'=1\"\r\n", "a\t-1", "a\n=1", "a\r\n=1");
+    ASSERT_ROW("\"a,=1\"\r\n", "a,=1");
 }
 
 static void a_file_begins_with_the_byte_order_mark(void **state)
@@ -78,6 +98,8 @@ int main(void)
         cmocka_unit_test(cells_are_separated_by_commas_and_rows_end_with_cr_lf),
         cmocka_unit_test(a_cell_with_a_mark_of_the_format_is_quoted),
         cmocka_unit_test(a_cell_that_looks_like_a_formula_is_defused),
+        cmocka_unit_test(blanks_and_quotes_do_not_hide_a_formula),
+        cmocka_unit_test(a_formula_behind_another_separator_is_defused),
         cmocka_unit_test(a_file_begins_with_the_byte_order_mark),
         cmocka_unit_test(without_memory_the_buffer_says_so),
     };

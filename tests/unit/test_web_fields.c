@@ -110,20 +110,21 @@ static void assert_refused(const char *body, const char *text, const char *value
 static void a_form_is_read_into_typed_values(void **state)
 {
     (void)state;
-    assert_int_equal(posted("color=green&count=%EF%BC%97&price=1.5&note=+a++b&secret=+s+&key=k-1"), ST_OK);
+    assert_int_equal(posted("color=green&count=%EF%BC%97&price=1.5&note=+a++b&secret=+s+x+&key=k-1"), ST_OK);
     assert_int_equal(errors.count, 0);
     assert_int_equal(order.color, GREEN);
     assert_int_equal(order.count, 7);
     assert_int_equal(order.price_fen, 150);
     assert_true(str_equal(order.note, STR("a b")));
-    assert_true(str_equal(order.secret, STR(" s ")));
+    assert_true(str_equal(order.secret, STR("s x")));
     assert_true(str_equal(order.key, STR("k-1")));
 }
 
 static void an_empty_field_keeps_the_default_value(void **state)
 {
     (void)state;
-    static const char *const bodies[] = { "", "color=&price=&note=++&secret=&key=" };
+    static const char *const bodies[] = { "", "color=&price=&note=++&secret=&key=",
+                                          "color=+&price=+&secret=%C2%A0&key=%E2%80%8B" };
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         assert_int_equal(posted(bodies[i]), ST_OK);
         assert_int_equal(order.color, RED);
@@ -181,6 +182,28 @@ static void amounts_are_read_as_people_write_them(void **state)
         assert_refused(malformed[i], "text/price_malformed", "");
 }
 
+static void pasted_text_is_read_as_if_it_was_typed(void **state)
+{
+    (void)state;
+    static const char *const around[] = { "+",         "%0D%0A",    "%C2%A0",    "%E2%80%8B", "%EF%BB%BF",
+                                          "%E2%80%89", "%E3%80%80", "%E2%80%8E", "%C2%AD",    "%E2%80%A8" };
+    for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+        const char *c = around[i];
+        const char *body =
+            arena_printf(arena, "color=%sgreen%s&count=%s7%s&price=%s1.5%s&key=%sk-1%s", c, c, c, c, c, c, c, c).ptr;
+        if (posted(body) != ST_OK)
+            fail_msg("%s: %s", body, errors.items[0].text);
+        assert_int_equal(order.color, GREEN);
+        assert_int_equal(order.count, 7);
+        assert_int_equal(order.price_fen, 150);
+        assert_true(str_equal(order.key, STR("k-1")));
+    }
+    assert_int_equal(posted("color=%EF%BD%87reen&count=%C2%A0"), ST_INVALID); /* a lone blank is no malformed number */
+    assert_string_equal(errors.items[0].text, "text/count_missing");
+    assert_int_equal(posted("price=1%E2%80%8B.5"), ST_OK);
+    assert_int_equal(order.price_fen, 150);
+}
+
 static void messages_come_in_the_order_of_the_table(void **state)
 {
     (void)state;
@@ -232,12 +255,14 @@ static bool query_valid(const char *query, struct order *out)
 static void a_query_with_a_malformed_field_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "from=", "from=0", "from=01", "from=x", "from=%EF%BC%97", "until=10", "until" };
+    static const char *const bad[] = { "from=", "from=0", "from=01", "from=x", "from=%EF%BC%97x", "until=10", "until" };
     struct order out;
     assert_true(query_valid("", &out));
     assert_int_equal(out.from, 42);
     assert_true(query_valid("from=18446744073709551615&other=x", &out));
     assert_true(out.from == UINT64_MAX);
+    assert_true(query_valid("from=%EF%BB%BF%EF%BC%97%C2%A0", &out));
+    assert_int_equal(out.from, 7);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(query_valid(bad[i], &out));
 }
@@ -273,15 +298,19 @@ static bool day_valid(const char *typed, int64_t *out)
 static void a_day_is_read_as_its_first_instant_in_the_zone(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "2026-2-01",  "2026-02-30",    "2026-11-20 ", "26-11-20",
+    static const char *const bad[] = { "2026-2-01",  "2026-02-30",    "2026-11- 20", "26-11-20",
                                        "2026/11/20", "1999-12-31",    "2101-01-01",  "x026-11-20",
                                        "2026-11-2x", "2026-11-20T00", "20261-11-20", "-026-11-20" };
     int64_t ms;
     assert_true(clock_zone_set("Asia/Shanghai"));
     assert_true(day_valid("2026-11-20", &ms));
     assert_int_equal(ms, 1795104000000);
-    assert_true(day_valid("２０２６－１１－２０", &ms));
-    assert_int_equal(ms, 1795104000000);
+    static const char *const same[] = { "２０２６－１１－２０", "2026-11-20 ", "\u200b2026-11-20\u00a0",
+                                        "2026\u201111\u201120" };
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        assert_true(day_valid(same[i], &ms));
+        assert_int_equal(ms, 1795104000000);
+    }
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(day_valid(bad[i], &ms));
     assert_true(clock_zone_set("UTC"));
@@ -306,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_field_that_does_not_apply_is_ignored),
         cmocka_unit_test(a_value_beyond_a_limit_is_refused_with_the_limit),
         cmocka_unit_test(amounts_are_read_as_people_write_them),
+        cmocka_unit_test(pasted_text_is_read_as_if_it_was_typed),
         cmocka_unit_test(messages_come_in_the_order_of_the_table),
         cmocka_unit_test(typed_texts_are_shown_again_except_secret_ones),
         cmocka_unit_test(a_query_with_a_malformed_field_is_refused),

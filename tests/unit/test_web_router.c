@@ -233,6 +233,33 @@ static void the_address_of_a_form_leads_a_reader_to_its_page(void **state)
     }
 }
 
+/* A chat has added something to the link. */
+static void a_mended_link_is_a_redirect_that_keeps_the_query(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *path;
+        int status;
+        const char *location;
+    } cases[] = {
+        { "GET", "/send%E3%80%82", 308, "Location: /send" },
+        { "HEAD", "/send/", 308, "Location: /send" },
+        { "GET", "/send/?to=a", 308, "Location: /send?to=a" },
+        { "GET", "/send)?to=\\a", 308, "Location: /send" },
+        { "POST", "/send/", 404, NULL },
+        { "PUT", "/send/", 404, NULL },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct served a;
+        answers = 0;
+        serve(&a, POOL_PAGE, cases[i].method, cases[i].path);
+        assert_int_equal(a.x.status, cases[i].status);
+        assert_true(cases[i].location == NULL || has_header(&a, cases[i].location));
+        assert_int_equal(answers, 0);
+        served_end(&a);
+    }
+}
+
 /* Expects that GET uri redirects a guest to location. */
 static void assert_guest_redirected(const char *uri, const char *location)
 {
@@ -324,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_pool_serves_only_its_own_routes),
         cmocka_unit_test(allow_names_the_methods_of_the_path),
         cmocka_unit_test(the_address_of_a_form_leads_a_reader_to_its_page),
+        cmocka_unit_test(a_mended_link_is_a_redirect_that_keeps_the_query),
         cmocka_unit_test(the_login_returns_a_guest_to_the_address_unless_it_is_too_long),
         cmocka_unit_test(browsers_may_post_only_from_pages_of_this_site),
         cmocka_unit_test(a_request_without_both_headers_is_allowed),

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The secret, the passwords of the roles, and the program's configuration.
+# The secret, the passwords and keys of the roles, and the program's configuration.
 
 # setting NAME: prints the value in the configuration; nothing without one.
 setting() {
@@ -50,15 +50,36 @@ secret_make() {
     rights_make "$ETC/rights"
 }
 
+# Whether the site may have phrases, links and codes of an earlier version, which need its keys (docs/reference/rights.md,
+# Keys). A new site has none.
+older_keys() {
+    local value
+    if [ -f "$ETC/hongbao.conf" ]; then
+        value=$(setting older_keys)
+    elif [ -n "$RESTORE" ]; then
+        value=$(sed -n 's/^older_keys = //p' "$RESTORE/manifest")
+    else
+        site_has_data || value=off
+    fi
+    printf '%s\n' "${value:-on}"
+}
+
 config_make() {
+    local line=''
+    [ "$(older_keys)" = on ] || line=$'\nolder_keys = off'
     file_put "$ETC/hongbao.conf" 644 root:root <<TEXT
 # The settings of the site: man hongbao.conf. After a change: hongbao check && systemctl reload 'hongbao-*.service'
 base_url = https://$HOST
 secret_file = $ETC/secret
-rights_dir = $ETC/rights
+rights_dir = $ETC/rights$line
 redis = unix:$REDIS_SOCKET
 mysql = unix:$MYSQL_SOCKET
 mysql_database = $DATABASE
 demo = ${DEMO:-off}
 TEXT
+}
+
+# The keys of each role that serves, from the secret.
+keys_make() {
+    rights_keys "$ETC/rights" hongbao || die "the keys of the roles can't be made from $ETC/secret"
 }

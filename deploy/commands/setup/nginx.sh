@@ -2,8 +2,9 @@
 # The site's part of nginx.
 
 nginx_make() {
-    local ipv6='# ' site fresh=
+    local ipv6='# ' http2='# ' listen_http2=' http2' site fresh=
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || ipv6=
+    ! nginx_is_since 1.25.1 || http2='' listen_http2='' # where the word behind "listen" is deprecated
     "$SHARE/static-copy.sh" "$SHARE/static" "$STATE/static"
     install -d -m 755 "$STATE/acme"
     # Addresses of visitors are for administrators, as in nginx's own logs.
@@ -12,7 +13,7 @@ nginx_make() {
     link_put "$SHARE/nginx/debian/http.conf" "$NGINX/conf.d/hongbao.conf"
     if [ -n "$CERTIFICATE" ]; then
         site=$(template_print "$SHARE/nginx/debian/site.in" "HOST=$HOST" "CERTIFICATE=$CERTIFICATE" "KEY=$KEY" \
-            "IPV6=$ipv6")
+            "IPV6=$ipv6" "HTTP2=$http2" "LISTEN_HTTP2=$listen_http2")
         file_put "$NGINX/sites-available/hongbao" 644 root:root <<<"$site"
     fi
     [ -e "$NGINX/sites-enabled/hongbao" ] || fresh=yes
@@ -21,6 +22,11 @@ nginx_make() {
         [ -z "$fresh" ] || nginx_unlink
         die "nginx refuses its configuration; the lines above tell why"
     fi
+}
+
+# nginx_is_since VERSION: whether nginx is of this version or a later one.
+nginx_is_since() {
+    printf '%s\n' "$1" "$(nginx -v 2>&1 | sed 's|.*/\([0-9.]*\).*|\1|')" | sort -VC
 }
 
 # A reload closes connections that visitors keep, which may lose a request of theirs: so only when a file has changed.

@@ -35,17 +35,30 @@ TEXT
     if ! systemctl -q is-active redis-server@hongbao; then
         systemctl enable -q --now redis-server@hongbao || unit_die redis-server@hongbao
     elif [ "$(file_sum "$REDIS_ACL")" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ]; then
-        redis_users_change
+        redis_users_change grow
+        return
     fi
     file_sum "$REDIS_ACL" >"$STATE/acl-loaded"
 }
 
-# Gives the running Redis the users of its aclfile. The requests in flight go on: no connection is closed.
+# Takes from the users of the roles what no process needs any more, once all processes are of this version.
+redis_rights_end() {
+    if store_exists redis; then
+        redis_is_admin && [ "$(redis_commands exact)" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ] || return 0
+        redis_commands_run exact
+    elif [ "$(file_sum "$REDIS_ACL")" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ]; then
+        redis_users_change exact
+        file_sum "$REDIS_ACL" >"$STATE/acl-loaded"
+    fi
+}
+
+# redis_users_change STEP: gives the running Redis the users of its aclfile (rights_acl_change). The requests in flight
+# go on: no connection is closed.
 redis_users_change() {
     local shown wanted answer
     wanted=$(file_print "$REDIS_ACL")
     if shown=$(redis_as setup ACL LIST 2>/dev/null); then
-        answer=$(rights_acl_change "$shown" "$wanted" | redis_as setup 2>&1) || die "Redis refuses $REDIS_ACL: $answer"
+        answer=$(rights_acl_change "$1" "$shown" "$wanted" | redis_as setup 2>&1) || die "Redis refuses $REDIS_ACL: $answer"
         ! grep -Eqv '^(OK|1)$' <<<"$answer" || die "Redis refuses $REDIS_ACL: $answer"
     else # Version 1.0 made no user that may change others. ACL LOAD closes the connections of all users.
         redis_operator ACL LOAD >/dev/null || die "Redis refuses $REDIS_ACL: journalctl -u redis-server@hongbao"
@@ -74,13 +87,13 @@ redis_answers() {
 redis_use() {
     local commands
     store_reachable Redis "$REDIS_SOCKET"
-    commands=$(redis_commands)
+    commands=$(redis_commands exact)
     if redis_is_admin; then
         if [ "$commands" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ] ||
             store_has "${REDIS_LACKS[@]}" "${REDIS_EXCESS[@]}"; then
+            rm -f -- "$STATE/acl-loaded"
             redis_is_alone redis_admin
-            redis_commands_run "$commands"
-            (umask 077 && printf '%s\n' "$commands" >"$STATE/acl-loaded")
+            redis_commands_run grow
         fi
     elif store_has "${REDIS_LACKS[@]}"; then
         store_hand_over NEEDED redis.txt "$(redis_command)" "$commands"
@@ -96,9 +109,13 @@ redis_users() {
     rights_acl "$ETC/rights" off | sed '/^user default /d'
 }
 
-# Prints what makes them.
+# redis_commands STEP: prints what makes them, by the steps of rights_acl_change.
 redis_commands() {
-    redis_users | sed 's/^user \([^ ]*\) /ACL SETUSER \1 reset /'
+    if [ "$1" = grow ]; then
+        redis_users | sed 's/^user \([^ ]*\) /ACL SETUSER \1 /; s/ resetchannels//; s/ -@all//'
+    else
+        redis_users | sed 's/^user \([^ ]*\) /ACL SETUSER \1 reset /'
+    fi
     printf 'ACL SAVE\n'
 }
 
@@ -136,10 +153,13 @@ redis_is_alone() {
     printf '%s\n' "$REDIS_SOCKET" >"$STATE/redis-alone"
 }
 
-# redis_commands_run COMMANDS: the configuration file of Redis is its administrator's: setup does not have it rewritten.
+# redis_commands_run STEP: the configuration file of Redis is its administrator's: setup does not have it rewritten.
 redis_commands_run() {
-    local answer
-    answer=$(grep -v '^ACL SAVE$' <<<"$1" | redis_admin 2>&1) || die "Redis refuses the users of the roles: $answer"
+    local answer commands
+    commands=$(redis_commands "$1")
+    answer=$(grep -v '^ACL SAVE$' <<<"$commands" | redis_admin 2>&1) || die "Redis refuses the users of the roles: $answer"
     ! grep -qv '^OK$' <<<"$answer" || die "Redis refuses the users of the roles: $answer"
+    [ "$1" = exact ] || return 0
     redis_admin ACL SAVE >/dev/null 2>&1 || store_hand_over USERS redis-users.conf '' "$(redis_users)"
+    (umask 077 && printf '%s\n' "$commands" >"$STATE/acl-loaded")
 }

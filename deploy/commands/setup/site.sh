@@ -57,10 +57,12 @@ site_make() {
     mariadb_make
     stores_handed
     nginx_make
+    keys_make
     [ -z "$RESTORE" ] || hongbao restore "$RESTORE"
     program_check
     units_start
     units_reload "${running[@]}"
+    redis_rights_end
     nginx_reload
     site_check
 }
@@ -120,6 +122,8 @@ certificate_advice() {
 setup_upgrade() {
     local url
     [ -f "$ETC/hongbao.conf" ] || return 0
+    # Units of this version need them, also on a machine whose processes are started by hand.
+    if [ -s "$ETC/secret" ] && [ -d "$ETC/rights" ]; then keys_make; fi
     if ! systemctl -q is-enabled hongbao.target 2>/dev/null; then
         say "The site is out of service. \`hongbao setup\` brings it back."
         return

@@ -108,14 +108,14 @@ units_reload() {
     done
 }
 
-# unit_has_credentials UNIT: whether the passwords and the secret that systemd copied when the unit started are those of
-# now.
+# unit_has_credentials UNIT: whether the passwords and keys that systemd copied when the unit started are current. A unit
+# that an earlier version started has a copy of the secret, which it must lose.
 unit_has_credentials() {
     local copy
     for copy in "/run/credentials/$1"/*; do
         case $copy in
-        */secret) cmp -s -- "$copy" "$ETC/secret" || return 1 ;;
-        *.conf) cmp -s -- "$copy" "$ETC/rights/${copy##*/}" || return 1 ;;
+        */secret) return 1 ;;
+        *.conf | *.keys) cmp -s -- "$copy" "$ETC/rights/${copy##*/}" || return 1 ;;
         esac
     done
 }

@@ -149,7 +149,7 @@ int blocking_serve(struct blocking *b, const char *name,
         (void)fprintf(stderr, "%s: %s\n", name, error);
         return 1;
     }
-    public_id_key_derive(str_from(b->config.secret), &b->id_key);
+    public_id_key_set(&b->id_key, &b->config.keys.of[KEY_IDS]);
     if (FCGX_Init() != 0 || FCGX_InitRequest(&r, 0, 0) != 0)
         return 1;
     while (FCGX_Accept_r(&r) == 0) {

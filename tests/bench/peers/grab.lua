@@ -157,8 +157,8 @@ local function grab(redis, user, nickname)
         return problem(404, "not-found")
     end
     local slot = string.format("hb:{p%02d}:", partition)
-    local answers = ask(redis, "EVALSHA", bench.grab_hash, "5", slot .. "packet:" .. id, slot .. "shares:" .. id,
-        slot .. "grabs:" .. id, slot .. "order:" .. id, slot .. "events", id, user, nickname, "")
+    local answers = ask(redis, "FCALL", bench.grab_function, "5", slot .. "packet:" .. id, slot .. "shares:" .. id,
+        slot .. "grabs:" .. id, slot .. "order:" .. id, slot .. "events", id, user, nickname, "", "")
     local result = answers and answers[1] -- of a crowd of one
     local code = result and result[1]
     if code == 2 or code == 3 then

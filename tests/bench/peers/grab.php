@@ -66,8 +66,8 @@ function session_read(string|false $value): ?array
 function grab(Redis $redis, int $id, array $visitor): void
 {
     $slot = sprintf('hb:{p%02d}:', $id % (int)getenv('BENCH_PARTITIONS'));
-    $answers = $redis->evalSha(getenv('BENCH_GRAB_HASH'), ["{$slot}packet:$id", "{$slot}shares:$id", "{$slot}grabs:$id",
-        "{$slot}order:$id", "{$slot}events", (string)$id, $visitor[0], $visitor[1], ''], 5);
+    $answers = $redis->rawCommand('FCALL', getenv('BENCH_GRAB_FUNCTION'), '5', "{$slot}packet:$id", "{$slot}shares:$id",
+        "{$slot}grabs:$id", "{$slot}order:$id", "{$slot}events", (string)$id, $visitor[0], $visitor[1], '', '');
     $result = is_array($answers) ? $answers[0] : null; // of a crowd of one
     $code = $result[0] ?? 0;
     if ($code === 2 || $code === 3) {

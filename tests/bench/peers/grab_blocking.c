@@ -1,5 +1,5 @@
-/* The peer libfcgi: a process reads the session from Redis, waits, calls the grab script, waits, answers.
- * BENCH_GRAB_HASH: what Redis calls the grab script. */
+/* The peer libfcgi: a process reads the session from Redis, waits, calls the function of the grab, waits, answers.
+ * BENCH_GRAB_FUNCTION: what the function is called there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 enum { GRAB_KEYS = 5 };
 
-static const char *grab_hash;
+static const char *grab_function;
 
-static redisReply *script_call(struct blocking *b, uint64_t packet_id, const struct session *session)
+static redisReply *function_call(struct blocking *b, uint64_t packet_id, const struct session *session)
 {
     struct live_keys keys;
     char packet_text[24], user_text[24];
@@ -20,20 +20,21 @@ static redisReply *script_call(struct blocking *b, uint64_t packet_id, const str
     int user_len = snprintf(user_text, sizeof user_text, "%llu", (unsigned long long)session->user_id);
     static const enum live_key order[GRAB_KEYS] = { LIVE_KEY_PACKET, LIVE_KEY_SHARES, LIVE_KEY_GRABS, LIVE_KEY_ORDER,
                                                     LIVE_KEY_EVENTS };
-    const char *argv[3 + GRAB_KEYS + 4] = { "EVALSHA", grab_hash, "5" };
-    size_t lengths[3 + GRAB_KEYS + 4] = { strlen("EVALSHA"), strlen(grab_hash), 1 };
+    const char *argv[3 + GRAB_KEYS + 5] = { "FCALL", grab_function, "5" };
+    size_t lengths[3 + GRAB_KEYS + 5] = { strlen("FCALL"), strlen(grab_function), 1 };
     int n = 3;
     for (size_t i = 0; i < GRAB_KEYS; i++, n++)
         argv[n] = keys.key[order[i]].ptr, lengths[n] = keys.key[order[i]].len;
     argv[n] = packet_text, lengths[n++] = (size_t)packet_len;
     argv[n] = user_text, lengths[n++] = (size_t)user_len;
     argv[n] = session->nickname.ptr, lengths[n++] = session->nickname.len;
-    argv[n] = "", lengths[n++] = 0; /* no passphrase */
+    argv[n] = "", lengths[n++] = 0; /* no passphrase, */
+    argv[n] = "", lengths[n++] = 0; /* and not from where it was typed */
     return redisCommandArgv(b->redis, n, argv, lengths);
 }
 
-/* The script answers a list, with one answer here: {code, share_no, fen, left, …}. */
-static struct blocking_grab script_answer(const redisReply *reply)
+/* The function answers a list, with one answer here: {code, share_no, fen, left, …}. */
+static struct blocking_grab answer_read(const redisReply *reply)
 {
     struct blocking_grab out = { .code = LIVE_BAD };
     const redisReply *one =
@@ -51,8 +52,8 @@ static struct blocking_grab script_answer(const redisReply *reply)
 
 static struct blocking_grab grab(struct blocking *b, uint64_t packet_id, const struct session *session)
 {
-    redisReply *reply = script_call(b, packet_id, session);
-    struct blocking_grab out = script_answer(reply);
+    redisReply *reply = function_call(b, packet_id, session);
+    struct blocking_grab out = answer_read(reply);
     freeReplyObject(reply);
     return out;
 }
@@ -60,9 +61,9 @@ static struct blocking_grab grab(struct blocking *b, uint64_t packet_id, const s
 int main(void)
 {
     static struct blocking b;
-    grab_hash = getenv("BENCH_GRAB_HASH");
-    if (grab_hash == NULL) {
-        (void)fputs("grab_blocking: BENCH_GRAB_HASH is not set\n", stderr);
+    grab_function = getenv("BENCH_GRAB_FUNCTION");
+    if (grab_function == NULL) {
+        (void)fputs("grab_blocking: BENCH_GRAB_FUNCTION is not set\n", stderr);
         return 1;
     }
     return blocking_serve(&b, "grab_blocking", grab);

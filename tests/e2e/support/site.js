@@ -23,9 +23,13 @@ const PASSWORD_HASH = '$argon2id$v=19$m=19456,t=2,p=1$qwK3UaBbw6ulaSdzFb+AsA$chY
 // Registers a user, who is then logged in, with yuan in the wallet when given.
 export async function newUser({ nickname, yuan } = {}) {
   const client = new Client();
-  const username = unique('u');
   const password = PASSWORD;
-  const registered = await client.post('/register', { username, nickname: nickname ?? username, password });
+  let username;
+  const registered = await poll('a user is registered', async () => {
+    username = unique('u'); // a new one each time: a 503 may hide a registration that was made
+    const answer = await client.post('/register', { username, nickname: nickname ?? username, password });
+    return answer.status !== 503 && answer;
+  });
   assert.equal(registered.status, 201, registered.text);
   if (yuan) assert.ok((await client.post('/wallet/deposit', { amount: yuan, request_key: unique('k') })).status < 300);
   return { client, username, password, id: registered.json.id };
@@ -41,7 +45,7 @@ export async function clientPage(browser, client, options) {
   const sid = client.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

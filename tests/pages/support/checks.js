@@ -72,6 +72,18 @@ export function layout(page) {
   });
 }
 
+// No field has letters below 16 pixels: iOS would zoom the page when it is touched.
+export function fields(page) {
+  return page.evaluate(() => {
+    const LEAST = 16; // pixels
+    const typed = 'input:not([type=hidden], [type=radio], [type=checkbox], [type=submit], [type=button]), select, textarea';
+    return [...document.querySelectorAll(typed)].flatMap((field) => {
+      const size = parseFloat(getComputedStyle(field).fontSize);
+      return size < LEAST ? [`the letters of <${field.localName} name="${field.name}"> have ${size} pixels`] : [];
+    });
+  });
+}
+
 // The head of the page: language and title.
 export async function head(page, language) {
   const { lang, title } = await page.evaluate(() => ({ lang: document.documentElement.lang, title: document.title }));

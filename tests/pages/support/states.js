@@ -53,6 +53,9 @@ async function typeTotal(page) {
 
 const token = { name: LONGEST.latin, days: '30', scope_read: '1', scope_send: '1', scope_open: '1', password: PASSWORD };
 
+// REQUEST_PRESSED_MS of app/web/form.h, and a second.
+const pressedLater = ({ sentAt }) => new Promise((resolve) => { setTimeout(resolve, Math.max(0, sentAt + 11_000 - Date.now())); });
+
 async function noTokens({ latin }) {
   for (const { id } of (await latin.get('/account')).json.tokens) await latin.post(`/account/tokens/${id}/delete`);
 }
@@ -90,6 +93,7 @@ const account = [
   { name: 'login', path: '/login' },
   { name: 'login with passkeys', path: '/login', act: withPasskeys('passkey_refused_detail') },
   { name: 'login with next', path: (w) => `/login?next=${encodeURIComponent(w.open)}` },
+  { name: 'login without cookies', path: '/login?cookie=1' },
   { name: 'login refused', path: '/login', post: { ...wrongLogin, next: '/wallet' }, status: 422 },
   { name: 'login by recovery code', path: (w) => `/login/recovery?next=${encodeURIComponent(w.open)}` },
   { name: 'login by recovery code refused', path: '/login/recovery', post: { username: 'nobody', code: '0-0000-0000-0000-0000', new_password: '1', next: '/wallet' }, status: 422 },
@@ -105,6 +109,7 @@ const account = [
   { name: 'wallet rich', as: 'latin', path: '/wallet' },
   { name: 'wallet almost empty', as: 'fresh', path: '/wallet' },
   { name: 'wallet, topped up', as: 'sender', path: '/wallet?deposited=1' },
+  { name: 'wallet, topped up before', as: 'sender', path: '/wallet?deposited=2' },
   { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
   { name: 'account', as: 'fresh', path: '/account' },
   { name: 'account, about to rename', as: 'latin', path: '/account', act: unfold('[aria-labelledby=names_title]') },
@@ -137,6 +142,9 @@ const account = [
 const sending = [
   { name: 'send lucky', as: 'sender', path: '/send' },
   { name: 'send, topped up', as: 'sender', path: '/send?deposited=1' },
+  { name: 'send, topped up before', as: 'sender', path: '/send?deposited=2' },
+  { name: 'sent already', as: 'sender', path: '/send', post: (w) => w.sentForm, before: pressedLater },
+  { name: 'sent already, other fields', as: 'sender', path: '/send', post: (w) => ({ ...w.sentForm, amount: '2' }), status: 422 },
   { name: 'send even', as: 'sender', path: '/send', act: kind('even') },
   { name: 'send even by total', as: 'sender', path: '/send', act: evenByTotal },
   { name: 'send exclusive', as: 'sender', path: '/send', act: kind('exclusive') },

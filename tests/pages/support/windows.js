@@ -22,7 +22,7 @@ export class Windows {
     if (free) return free;
     const context = await this.#browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(120_000);
     const network = await context.newCDPSession(page);
     await network.send('Network.enable');
     await network.send('Network.setCacheDisabled', { cacheDisabled: true });

@@ -75,8 +75,11 @@ async function people() {
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
 
 async function openPackets({ sender, grabber, wide, wideName, latin, latinName, rtl, rtlName }) {
+  const sentForm = { kind: 'even', amount: '1', count: '3', request_key: unique('k') };
   const packets = {
-    untouched: await send(sender, { kind: 'even', amount: '1', count: '3' }),
+    untouched: await send(sender, sentForm),
+    sentForm,
+    sentAt: Date.now(),
     open: await send(sender, { kind: 'lucky', amount: '10', count: '5', greeting: '新年快乐' }),
     exclusive: await send(sender, { kind: 'exclusive', amount: '3', to: wideName }),
     covered: await send(sender, { kind: 'lucky', amount: '1', count: '3', cover: 'mid-autumn' }),
@@ -155,7 +158,7 @@ async function finishedPackets({ sender, grabber, wide, latin, rtl, crowd }) {
 async function expiredPackets({ sender, grabber, wideName }) {
   const packets = {};
   const order = unique('k');
-  await site.withLifetime(1500, async () => {
+  await site.withLifetime(8000, async () => {
     packets.expired = await send(sender, { kind: 'lucky', amount: '10', count: '3', request_key: order });
     await grab(grabber, packets.expired);
     packets.missed = await send(sender, { kind: 'exclusive', amount: '3', to: wideName });

@@ -1,0 +1,19 @@
+/* Links of this site with something added. Chats, mail programs and people add punctuation, blanks, quotes and words to
+ * a link, mostly behind it, and fold it into another shape: "/p/ID。", "/p/ID)，快来", "/P/ID/", "/p/%E3%80%8CID". The
+ * route table says which address was meant. Pure. */
+#ifndef HB_WEB_MENDED_LINK_H
+#define HB_WEB_MENDED_LINK_H
+
+#include "web/router.h"
+
+/* The address that a path without a route was meant for: the longest path of a route that it begins with, in the
+ * spelling of the table, with the id in small letters. So it has nothing of the request but an id or a key. What was
+ * added may not begin with an ASCII letter or digit. Behind an id, which is proven by its MAC, it may be anything else,
+ * except a further part of the path; behind other paths it has no ASCII letters or digits at all. In front of an id and
+ * between its characters, anything else than these is skipped. In the arena. STR_NONE: no route fits, the path needs no
+ * mending, or there is no memory. */
+struct str mended_link(const struct router *router, struct arena *a, struct str path);
+/* The value of a link's query without what was added behind it: it ends with an ASCII letter or digit. */
+struct str mended_link_value(struct str typed);
+
+#endif

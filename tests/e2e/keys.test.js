@@ -1,0 +1,78 @@
+// The keys of a pool, which it has in place of the secret: `hongbao keys`, and the files of an instance.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { env } from './support/instance.js';
+import { Client, newUser, sendPacket, site } from './support/site.js';
+
+const RIGHTS = join(env.HB_TEST_VAR, 'rights');
+const POOLS = ['hot', 'page', 'auth', 'card'];
+const KEY = /^[a-z_]+ = [0-9a-f]{64}$/;
+
+// As somebody with the configuration and these settings (environment): { code, stdout, stderr }.
+const keys = (role, settings = {}) => promisify(execFile)(env.HB_TEST_BINARY, ['keys', role], {
+  env: { HB_CONFIG: env.HB_TEST_CONFIG, ...settings } }).then((done) => ({ code: 0, ...done }), (error) => error);
+
+const linesOf = (text) => text.trim().split('\n').filter((line) => !line.startsWith('#'));
+const words = (text) => linesOf(text).map((line) => line.split(' ')[0]);
+
+after(() => site.allUp());
+
+test('each role gets its keys, which depend on the secret, and not the secret', async () => {
+  const secret = /^secret = (.*)$/m.exec(readFileSync(env.HB_TEST_CONFIG, 'utf8'))[1];
+  for (const role of POOLS) {
+    const { code, stdout } = await keys(role);
+    assert.equal(code, 0);
+    for (const line of linesOf(stdout)) assert.match(line, KEY);
+    assert.ok(!stdout.includes(secret));
+    const other = await keys(role, { HB_SECRET: 'x'.repeat(40) });
+    assert.deepEqual(words(other.stdout), words(stdout));
+    assert.ok(linesOf(other.stdout).every((line) => !stdout.includes(line)));
+  }
+  assert.deepEqual(words((await keys('card')).stdout), ['ids']);
+  assert.equal((await keys('settle')).code, 0);
+  for (const role of ['audit', 'nobody', '']) assert.equal((await keys(role)).code, 2);
+});
+
+test('a role gets the key of before only where older keys count', async () => {
+  for (const role of ['hot', 'page', 'auth']) {
+    assert.ok(words((await keys(role, { HB_OLDER_KEYS: 'on' })).stdout).includes('before'), role);
+    assert.ok(!words((await keys(role, { HB_OLDER_KEYS: 'off' })).stdout).includes('before'), role);
+  }
+  assert.deepEqual(words((await keys('card', { HB_OLDER_KEYS: 'on' })).stdout), ['ids']);
+});
+
+test('a pool reads the keys of its file, and does not start without one of them', async () => {
+  const file = join(RIGHTS, 'card.keys');
+  const right = readFileSync(file, 'utf8');
+  assert.equal(right, (await keys('card')).stdout);
+  const start = () => promisify(execFile)(env.HB_TEST_BINARY, ['serve', '--pool', 'card', '--check'], {
+    env: { HB_CONFIG: env.HB_TEST_CONFIG } }).then(({ stdout }) => ({ code: 0, stdout }), (error) => error);
+  try {
+    writeFileSync(file, '# nothing\n');
+    const refused = await start();
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /card\.keys: it lacks the key ids; run hongbao setup/);
+    writeFileSync(file, right);
+    assert.equal((await start()).code, 0);
+  } finally {
+    writeFileSync(file, right);
+  }
+});
+
+test('with other keys than the other pools have, a pool knows no address', async () => {
+  const sender = await newUser({ yuan: '1' });
+  const { id } = (await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1' })).json;
+  const picture = `/p/${id}/card.png`;
+  const other = await keys('card', { HB_SECRET: 'x'.repeat(40) });
+  await site.dev('stop', 'card');
+  await site.start('card', { HB_SECRET: 'x'.repeat(40) });
+  assert.equal(readFileSync(join(RIGHTS, 'card.keys'), 'utf8'), other.stdout, 'an instance makes the files of its secret');
+  assert.equal((await new Client().get(picture)).status, 404);
+  await site.dev('stop', 'card');
+  await site.start('card');
+  assert.equal((await new Client().get(picture)).status, 200);
+});

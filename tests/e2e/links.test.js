@@ -1,0 +1,95 @@
+// A link with what a chat, a mail program or a person has added leads to the packet.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { before, test } from 'node:test';
+import { request } from './support/client.js';
+import { Client, newUser, sendPacket, site, unique } from './support/site.js';
+
+const guest = new Client();
+let sender;
+let id;
+let screen; // with its key
+before(async () => {
+  sender = await newUser({ yuan: '10' });
+  id = (await sendPacket(sender, { kind: 'even', amount: '0.01', count: '2' })).json.id;
+  screen = (await sender.client.get(`/p/${id}`)).json.screen_url;
+});
+
+// Sends the path as it is, without the checks and escapes of a client.
+const raw = (path) => new Promise((resolve, reject) => {
+  const { hostname, port } = new URL(site.url);
+  const socket = net.connect(Number(port), hostname, () => socket.end(Buffer.concat([Buffer.from('GET '), Buffer.from(path),
+    Buffer.from(` HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`)])));
+  let answer = '';
+  socket.on('data', (data) => { answer += data; });
+  socket.on('end', () => resolve([Number(answer.split(' ')[1]), /^Location: (.*)\r$/m.exec(answer)?.[1]]));
+  socket.on('error', reject);
+});
+
+const ADDED = ['。', '，', '、', '！快来抢', '？', '；', '：', '）', '」', '』', '》', '】', '〉', '”', '’', '…', '～', '🧧', '\u00a0', '\u3000',
+  '\u200b', '\ufeff', ' ', '\n', '.', ',', ')', ').', ']', '}', '>', '"', "'", '*', '**', '_', '~~', '!', ';', ':', '/', '//', '&nbsp;',
+  '">here</a>', ',thanks', '|'];
+
+test('what is added behind a link is dropped, for every address with an id', async () => {
+  const { paths } = (await request('/openapi.json')).json;
+  const pages = Object.keys(paths).filter((path) => path.includes('{id}') && paths[path].get).map((path) => path.replace('{id}', id));
+  assert.ok(pages.length >= 6, pages.join());
+  for (const page of pages) {
+    for (const added of ADDED) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await request(page + encodeURIComponent(added), { method });
+        assert.deepEqual([status, headers.get('location'), headers.get('cache-control')], [308, page, 'no-store'], `${method} ${page}${added}`);
+      }
+    }
+    for (const added of ['。', '）快来', '\u200b', '...', '**', Buffer.from([0xe3, 0x80]), Buffer.from([0xff])]) {
+      assert.deepEqual(await raw(Buffer.concat([Buffer.from(page), Buffer.from(added)])), [308, page], `${page} ${added}`);
+    }
+  }
+});
+
+test('capitals, letters that look like digits, and what is in front of the id are mended', async () => {
+  const page = `/p/${id}`;
+  const looks = id.replaceAll('0', 'O').replaceAll('1', 'l').toUpperCase();
+  for (const path of [`/P/${looks}`, `${page.toUpperCase()}%E3%80%82`, `//p/${id}`, `/p/%E3%80%8C${id}%E3%80%8D`, `/p/%20${id}`,
+    `/p/${id.slice(0, 13)}%E2%80%8B${id.slice(13)}`]) {
+    const { status, headers } = await request(path);
+    assert.deepEqual([status, headers.get('location')], [308, page], path);
+  }
+  assert.equal((await guest.get(`/p/${looks}`)).json.id, id, 'these are read without a redirect');
+  assert.equal((await guest.get(`${page}?`)).json.id, id);
+});
+
+test('the query is kept, and the key of a screen is read without what follows it', async () => {
+  const { headers } = await request(`/p/${id}%E3%80%82?after=1&from=chat`);
+  assert.equal(headers.get('location'), `/p/${id}?after=1&from=chat`);
+  for (const added of ['。', '）', '%E3%80%82', '%20', '*', '…快来']) {
+    const encoded = added.startsWith('%') ? added : encodeURIComponent(added);
+    const shown = await guest.get(screen + encoded);
+    assert.deepEqual([shown.status, shown.json.with_list], [200, true], added);
+    assert.equal((await guest.get(`/p/${id}?after=1${encoded}`)).status, 200, added);
+  }
+  assert.equal((await guest.get(`${screen}0`)).status, 404);
+});
+
+test('an order of a program and pages without an id are found, too', async () => {
+  const key = unique('k');
+  await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1', request_key: key });
+  for (const [path, page] of [[`/orders/${key}%EF%BC%89`, `/orders/${key}`], ['/wallet/', '/wallet'], ['/records/sent%E3%80%82', '/records/sent'],
+    ['/login),', '/login'], ['/%E3%80%82', '/']]) {
+    const { status, headers } = await request(path);
+    assert.deepEqual([status, headers.get('location')], [308, page], path);
+  }
+});
+
+test('only a reader is sent on, only to an address of this site, and only for a real id', async () => {
+  const forged = id.slice(0, 25) + (id[25] === '0' ? '1' : '0');
+  for (const path of [`/p/${forged}%E3%80%82`, `/p/${id}0`, `/p/${id}/nothing`, `/p/${id}/nothing%E3%80%82`, '/.env', '/wallet.php', '/wallets',
+    `//evil.example/p/${id}`, '/%5Cevil.example', '/p/']) {
+    assert.equal((await guest.get(path)).status, 404, path);
+  }
+  const { headers } = await request(`/p/${id}@evil.example?next=//evil.example`);
+  assert.equal(headers.get('location'), `/p/${id}?next=//evil.example`);
+  assert.equal((await sender.client.post(`/p/${id}%E3%80%82`)).status, 405);
+  assert.equal((await sender.client.post(`/p/${id}/open/`)).status, 404);
+  assert.equal((await sender.client.get(`/p/${id}`)).json.grabbed_count, 0);
+});

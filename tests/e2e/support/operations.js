@@ -1,0 +1,120 @@
+// The operations of /openapi.json, and how each is called as its example says.
+import assert from 'node:assert/strict';
+import { Passkey } from './authenticator.js';
+import { request } from './client.js';
+import { Client, newUser, PASSWORD, poll, site, unique } from './site.js';
+
+export const FORM = 'application/x-www-form-urlencoded';
+
+// { doc, operations }: the description, and of each operation { path, method, ...what the description says }.
+export async function described() {
+  const answer = await request('/openapi.json');
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  const operations = Object.entries(answer.json.paths).flatMap(([path, methods]) => Object.entries(methods)
+    .map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })));
+  return { doc: answer.json, operations };
+}
+
+let sender;
+let users = []; // with PASSWORD, a session and 1,000 yuan; each call takes one
+
+// Makes the users for count calls.
+export async function usersForCalls(count) {
+  users = users.concat(await site.usersWithPassword(count));
+  sender ??= users.pop();
+}
+
+// packetSender: the user who sends the packets of all calls. takeUser: a user whom no other call uses.
+export const packetSender = () => sender;
+export const takeUser = () => users.pop();
+
+// The fields of the example. Names and keys that can be used once are new.
+function example({ requestBody }) {
+  const fields = { ...requestBody?.content[FORM].example };
+  if (fields.request_key) fields.request_key = unique('k');
+  if (fields.username) fields.username = unique('u');
+  return fields;
+}
+
+// A packet of the sender, of a yuan in two shares: its id.
+export async function packet(from = sender, more = {}) {
+  const sent = await from.post('/send', { kind: 'lucky', amount: '1', count: '2', request_key: unique('k'), ...more });
+  assert.equal(sent.status, 201, sent.text);
+  return sent.json.id;
+}
+
+// A packet of which the user has a share that is paid.
+export async function received(client) {
+  const id = await packet();
+  assert.equal((await client.post(`/p/${id}/open`)).status, 200);
+  await poll('it is settled', async () => (await client.get(`/p/${id}`)).json.mine.settled);
+  return id;
+}
+
+export async function token(client, scopes) {
+  const made = await client.post('/account/tokens', { name: 'test', scopes, days: '1', password: PASSWORD });
+  assert.equal(made.status, 201, made.text);
+  return made.json;
+}
+
+// What a call needs beyond the default, a user with money and, for {id}, an open packet of another user: { client, path:
+// values of the path, fields }.
+const special = {
+  register: async () => ({ client: new Client() }),
+  registerPage: async () => ({ client: new Client() }),
+  loginPage: async () => ({ client: new Client() }),
+  login: async () => {
+    const { username, password } = await newUser();
+    return { client: new Client(), fields: { username, password } };
+  },
+  recoveryLoginPage: async () => ({ client: new Client() }),
+  recoveryLogin: async () => {
+    const { client, username, password } = await newUser();
+    const { code } = (await client.post('/account/recovery', { password })).json.codes[3];
+    return { client: new Client(), fields: { username, code } };
+  },
+  makeRecoveryCodes: async () => {
+    const { client, password } = await newUser();
+    return { client, fields: { password } };
+  },
+  deleteAccount: async () => {
+    const { client, username, password } = await newUser();
+    return { client, fields: { username, password } };
+  },
+  changePassword: async () => ({ client: (await newUser()).client }),
+  revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
+  passkeyLogin: async (client) => {
+    const passkey = new Passkey(site.url);
+    await passkey.add(client);
+    const visitor = new Client();
+    return { client: visitor, fields: passkey.get((await visitor.post('/login/passkey/challenge')).json) };
+  },
+  addPasskey: async (client) => ({ fields: new Passkey(site.url).create((await Passkey.begin(client)).json) }),
+  removePasskey: async (client) => ({ path: { id: (await new Passkey(site.url).add(client)).json.id } }),
+  passkeyPage: async (client) => ({ path: { id: (await new Passkey(site.url).add(client)).json.id } }),
+  return: async (client) => ({ path: { id: await received(client) } }),
+  end: async (client) => ({ path: { id: await packet(client) } }),
+  thanks: async (client) => ({ path: { id: await received(client) } }),
+  order: async (client) => {
+    const key = unique('k');
+    await client.post('/send', { kind: 'even', amount: '1', count: '1', request_key: key });
+    return { path: { key } };
+  },
+  receipt: async (client) => ({ path: { id: await received(client) } }),
+  receiptFile: async (client) => ({ path: { id: await received(client) } }),
+  tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
+};
+
+// Prepares a call: { client, user (whose session the client has, unless the call is a visitor's), path, fields }.
+export async function prepared(operation) {
+  const user = users.pop();
+  const own = await special[operation.operationId]?.(user);
+  const client = own?.client ?? user;
+  const values = own?.path ?? (operation.path.includes('{id}') ? { id: await packet() } : {});
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  return { client, user, path, fields: { ...example(operation), ...own?.fields } };
+}
+
+export const call = (client, operation, path, fields, headers = {}) => (operation.method === 'POST'
+  ? client.post(path, fields, headers) : client.get(path, headers));

@@ -1,0 +1,144 @@
+/* The keys of each purpose (base/keys.h): what earlier versions made with the secret stays valid. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/keys.h"
+
+static const struct str SECRET = STR("0123456789abcdef0123456789abcdef");
+
+/* As the first version computed it. */
+static void first_version_derive(const char *purpose, unsigned char *out, size_t bytes)
+{
+    unsigned char inner[32];
+    crypto_generichash(inner, sizeof inner, (const unsigned char *)SECRET.ptr, SECRET.len, NULL, 0);
+    if (purpose == NULL)
+        memcpy(out, inner, bytes);
+    else
+        crypto_generichash(out, bytes, (const unsigned char *)purpose, strlen(purpose), inner, sizeof inner);
+}
+
+static void ids_and_receipts_have_the_keys_of_the_first_version(void **state)
+{
+    (void)state;
+    unsigned char want[KEY_BYTES] = { 0 };
+    first_version_derive("hongbao public id v1", want, 16);
+    assert_memory_equal(key_derive(SECRET, KEY_IDS).bytes, want, sizeof want);
+    first_version_derive("hongbao receipt keys v1", want, sizeof want);
+    assert_memory_equal(key_derive(SECRET, KEY_RECEIPTS).bytes, want, sizeof want);
+}
+
+/* It stands for all that the first version made with it. */
+static void the_key_of_before_is_that_of_the_first_version(void **state)
+{
+    (void)state;
+    struct keys keys;
+    unsigned char want[KEY_BYTES];
+    first_version_derive(NULL, want, sizeof want);
+    keys_derive(SECRET, true, &keys);
+    static const enum key_purpose purposes[] = { KEY_RECOVERY_CODE, KEY_SCREENS, KEY_PHRASE_HASH, KEY_PHRASE_SEAL,
+                                                 KEY_USERNAMES };
+    for (size_t i = 0; i < ARRAY_LEN(purposes); i++)
+        assert_memory_equal(keys_pair(&keys, purposes[i]).before->bytes, want, sizeof want);
+    keys_derive(SECRET, false, &keys);
+    for (size_t i = 0; i < ARRAY_LEN(purposes); i++)
+        assert_null(keys_pair(&keys, purposes[i]).before);
+}
+
+/* Whoever has the key of before, as a pool of a site that was upgraded, computes keys from it as this program does. */
+static void from_the_key_of_before_no_new_key_can_be_computed(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "hongbao recovery codes v2", "hongbao screens v2", "hongbao phrase hashes v2",
+                                         "hongbao phrase seals v2", "hongbao usernames v2" };
+    const struct key before = key_derive(SECRET, KEY_BEFORE);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        unsigned char made[KEY_BYTES];
+        crypto_generichash(made, sizeof made, (const unsigned char *)names[i], strlen(names[i]), before.bytes,
+                           sizeof before.bytes);
+        for (size_t k = 0; k < KEY_PURPOSES; k++)
+            assert_memory_not_equal(key_derive(SECRET, (enum key_purpose)k).bytes, made, sizeof made);
+    }
+}
+
+static void no_two_purposes_have_the_same_key(void **state)
+{
+    (void)state;
+    struct keys keys;
+    keys_derive(SECRET, true, &keys);
+    for (size_t i = 0; i < KEY_PURPOSES; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(keys.of[i].bytes, keys.of[j].bytes, KEY_BYTES);
+}
+
+static void another_secret_makes_other_keys(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KEY_PURPOSES; i++)
+        assert_memory_not_equal(key_derive(SECRET, (enum key_purpose)i).bytes,
+                                key_derive(STR("0123456789abcdef0123456789abcdeg"), (enum key_purpose)i).bytes,
+                                KEY_BYTES);
+}
+
+static void a_role_gets_its_keys_and_no_others(void **state)
+{
+    static const struct {
+        const char *role;
+        unsigned set;
+    } roles[] = {
+        { "card", 1U << KEY_IDS },
+        { "hot", 1U << KEY_IDS | 1U << KEY_SCREENS | 1U << KEY_PHRASE_HASH | 1U << KEY_PHRASE_SEAL | 1U << KEY_BEFORE },
+        { "settle", 0 },
+    };
+    unsigned set, page, auth;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+        assert_true(keys_of_role(str_from(roles[i].role), &set));
+        assert_int_equal(set, roles[i].set);
+    }
+    assert_true(keys_of_role(STR("page"), &page) && keys_of_role(STR("auth"), &auth));
+    assert_int_equal(page & auth, 1U << KEY_IDS | 1U << KEY_DEVICES | 1U << KEY_BEFORE);
+    assert_false(keys_of_role(STR("audit"), &set) || keys_of_role(STR(""), &set));
+}
+
+static void keys_are_read_as_they_are_written(void **state)
+{
+    (void)state;
+    struct keys keys, read = { 0 };
+    unsigned set;
+    keys_derive(SECRET, true, &keys);
+    assert_true(keys_of_role(STR("hot"), &set));
+    for (size_t i = 0; i < KEY_PURPOSES; i++) {
+        char hex[KEY_HEX_MAX];
+        const struct str word = str_from(key_word((enum key_purpose)i));
+        key_hex(&keys.of[i], hex);
+        assert_non_null(key_add(&read, word, str_slice(str_from(hex), 0, KEY_HEX_MAX - 2)));
+        assert_non_null(key_add(&read, word, STR("")));
+        if (i == KEY_PHRASE_SEAL)
+            assert_string_equal(keys_lack(&read, set), "phrase_seals");
+        assert_null(key_add(&read, word, str_from(hex)));
+        assert_string_equal(key_add(&read, word, str_from(hex)), "the key is there twice");
+        assert_memory_equal(read.of[i].bytes, keys.of[i].bytes, KEY_BYTES);
+    }
+    assert_null(keys_lack(&read, set));
+    assert_string_equal(key_add(&read, STR("none"), STR("")), "there is no such key");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_and_receipts_have_the_keys_of_the_first_version),
+        cmocka_unit_test(the_key_of_before_is_that_of_the_first_version),
+        cmocka_unit_test(from_the_key_of_before_no_new_key_can_be_computed),
+        cmocka_unit_test(no_two_purposes_have_the_same_key),
+        cmocka_unit_test(another_secret_makes_other_keys),
+        cmocka_unit_test(a_role_gets_its_keys_and_no_others),
+        cmocka_unit_test(keys_are_read_as_they_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
