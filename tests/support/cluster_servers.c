@@ -1,10 +1,12 @@
 #include "support/cluster_servers.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 enum {
     PORT_FIRST = 20000, /* the bus of a server has its port + 10000, below the ports for outgoing connections */
     PORT_COUNT = 2700,
+    PORT_BUS = 10000,
     TRIES = 20,
     WAIT_TRIES = 1200,
     WAIT_PAUSE_NS = 50000000,
@@ -80,22 +83,79 @@ static bool servers_join(const struct cluster_servers *c)
     return true;
 }
 
-static bool servers_try(struct cluster_servers *c)
+/* Binds the port for a moment. */
+static bool port_is_free(int port)
 {
-    int first =
-        PORT_FIRST + (int)((unsigned)(getpid() * 31 + time(NULL)) % (PORT_COUNT / CLUSTER_SERVERS)) * CLUSTER_SERVERS;
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    const int yes = 1;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool is_free = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                   bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return is_free;
+}
+
+/* The ports of try number `try`. False: a port is taken. */
+static bool ports_choose(struct cluster_servers *c, int try)
+{
+    const unsigned ranges = PORT_COUNT / CLUSTER_SERVERS;
+    int first = PORT_FIRST +
+                (int)(((unsigned)getpid() * 31 + (unsigned)time(NULL) + (unsigned)try * 97) % ranges) * CLUSTER_SERVERS;
     for (int i = 0; i < CLUSTER_SERVERS; i++) {
         c->ports[i] = first + i;
+        if (!port_is_free(c->ports[i]) || !port_is_free(c->ports[i] + PORT_BUS)) {
+            (void)fprintf(stderr, "cluster_servers: port %d or %d is taken\n", c->ports[i], c->ports[i] + PORT_BUS);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Waits until our own server answers. False: it has ended, because its port was taken in between, or is late. */
+static bool server_is_up(struct cluster_servers *c, int server)
+{
+    const struct timespec pause = { .tv_nsec = WAIT_PAUSE_NS };
+    char out[OUTPUT_MAX];
+    for (int i = 0; i < WAIT_TRIES; i++, nanosleep(&pause, NULL)) {
+        bool answers = cluster_servers_cli(c, server, "PING", out, sizeof out) == 0 && strstr(out, "PONG") != NULL;
+        if (waitpid(c->pids[server], NULL, WNOHANG) != 0) {
+            c->pids[server] = 0;
+            break;
+        }
+        if (answers)
+            return true;
+    }
+    (void)fprintf(stderr, "cluster_servers: no server of ours at port %d\n", c->ports[server]);
+    return false;
+}
+
+static void servers_kill(struct cluster_servers *c)
+{
+    for (int i = 0; i < CLUSTER_SERVERS; i++) {
+        if (c->pids[i] > 0) {
+            (void)kill(c->pids[i], SIGKILL);
+            (void)waitpid(c->pids[i], NULL, 0);
+        }
+        c->pids[i] = 0;
+    }
+}
+
+static bool servers_try(struct cluster_servers *c)
+{
+    for (int i = 0; i < CLUSTER_SERVERS; i++) {
         c->pids[i] = fork();
         if (c->pids[i] == 0)
             server_run(c, c->ports[i]);
     }
-    for (int i = 0; i < CLUSTER_SERVERS; i++) {
-        bool is_up = cluster_servers_wait(c, i, "PING", "PONG");
-        if (!is_up || waitpid(c->pids[i], NULL, WNOHANG) != 0)
-            return false; /* the port belongs to another program */
-    }
-    return servers_join(c);
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        if (!server_is_up(c, i))
+            return false;
+    return true;
 }
 
 bool cluster_servers_start(struct cluster_servers *c)
@@ -103,8 +163,13 @@ bool cluster_servers_start(struct cluster_servers *c)
     *c = (struct cluster_servers){ .dir = "/tmp/hb-cluster-XXXXXX" };
     if (mkdtemp(c->dir) == NULL)
         return false;
-    if (servers_try(c))
-        return true;
+    for (int try = 0; try < TRIES; try++) {
+        if (!ports_choose(c, try))
+            continue;
+        if (servers_try(c) && servers_join(c))
+            return true;
+        servers_kill(c);
+    }
     cluster_servers_stop(c);
     return false;
 }
@@ -112,11 +177,7 @@ bool cluster_servers_start(struct cluster_servers *c)
 void cluster_servers_stop(struct cluster_servers *c)
 {
     char command[COMMAND_MAX];
-    for (int i = 0; i < CLUSTER_SERVERS; i++)
-        if (c->pids[i] > 0) {
-            (void)kill(c->pids[i], SIGKILL);
-            (void)waitpid(c->pids[i], NULL, 0);
-        }
+    servers_kill(c);
     (void)snprintf(command, sizeof command, "rm -rf -- '%s'", c->dir);
     if (system(command) != 0)
         (void)fprintf(stderr, "cluster_servers: %s is left\n", c->dir);
