@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { launch } from './support/browser.js';
 import { Client } from './support/client.js';
-import { dev, processes, url } from './support/instance.js';
+import { dev, env, processes, url } from './support/instance.js';
 
 test('the client follows no redirect', async () => {
   const answer = await new Client().getHtml('/wallet');
@@ -12,7 +12,7 @@ test('the client follows no redirect', async () => {
 });
 
 test('./dev up on a running instance reports that it is up', async () => {
-  const { stdout, stderr } = await dev(['up']);
+  const { stdout, stderr } = await dev(['up'], { HB_BINARY: env.HB_TEST_BINARY }); // or it would build another program
   assert.match(stderr, /already running/);
   assert.equal(stdout.trim(), url);
 });

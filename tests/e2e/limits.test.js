@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { env } from './support/instance.js';
-import { audit, Client, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { audit, Client, newUser, poll, pollWithin, sendPacket, site, unique } from './support/site.js';
 
 const POOLS = ['nginx', 'page', 'auth', 'card'];
 const GUESSES = 111;
@@ -243,7 +243,7 @@ test('1,500 half-open requests of one address are limited to 500, and end; other
   await poll('more than 500 are refused', () => all.filter(({ text }) => text.includes(' 429 ')).length >= CONNECTIONS - CONNECTIONS_MAX);
   assert.equal((await from('127.61.0.1', '/login')).status, 200);
   assert.equal((await new Client().get('/readyz')).status, 200);
-  await poll('the others end, too', () => all.every(({ closed }) => closed), 30);
+  await pollWithin('the others end, too', () => all.every(({ closed }) => closed), 30);
 });
 
 for (const [what, text, address] of [['that send nothing', '', '127.62.0.1'], ['without a whole header', `GET / HTTP/1.1\r\nHost: ${host}\r\n`, '127.63.0.1']]) {
@@ -253,7 +253,7 @@ for (const [what, text, address] of [['that send nothing', '', '127.62.0.1'], ['
     assert.equal(page.status, 200);
     assert.match(page.text, /<form[^>]* action="\/login"/);
     assert.equal((await from(address, '/login')).status, 200, 'also of this address');
-    await poll('they end', () => all.every(({ closed }) => closed), 40);
+    await pollWithin('they end', () => all.every(({ closed }) => closed), 40);
     for (const one of all) assert.equal(one.text, '', 'none got an answer');
   });
 }
@@ -262,7 +262,7 @@ test('a header that comes at a byte in 2 seconds ends', async () => {
   const [slow] = await opened('127.64.0.1', 1, `GET / HTTP/1.1\r\nHost: ${host}\r\nX: `);
   const timer = setInterval(() => slow.socket.write('s'), 2000);
   try {
-    await poll('nginx ends it', () => slow.closed, 30);
+    await pollWithin('nginx ends it', () => slow.closed, 30);
   } finally {
     clearInterval(timer);
     slow.socket.destroy();
@@ -273,7 +273,7 @@ test('a body that comes at a byte in 8 seconds ends', async () => {
   const [slow] = await opened('127.64.0.1', 1, POST_BEGUN);
   const timer = setInterval(() => slow.socket.write('s'), 8000);
   try {
-    await poll('nginx ends it', () => slow.closed, 30);
+    await pollWithin('nginx ends it', () => slow.closed, 30);
   } finally {
     clearInterval(timer);
     slow.socket.destroy();

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '../e2e/support/client.js';
-import { env, hongbao, poll } from '../e2e/support/instance.js';
+import { env, hongbao, PATIENCE, poll } from '../e2e/support/instance.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
 import { demoUsers, drained, servers, stopAll } from './site.js';
 
@@ -295,7 +295,7 @@ function assertDied(server, how, point) {
 async function workerDies(point, packet, scenario) {
   const { settle, page } = servers;
   await restart(settle, { HB_CRASH: point });
-  assertDied(settle, await settle.endsWithin(10_000), point);
+  assertDied(settle, await settle.endsWithin(10_000 * PATIENCE), point);
   await settle.start();
   await page.start();
   packet.id ??= (await orderOf(packet)).id;
@@ -316,7 +316,7 @@ async function visit(point, passes, scenario = scenarioOf(point), worker = undef
   if (scenario.lead) {
     await scenario.lead();
     await server.start({ HB_CRASH: crash });
-    how = await server.endsWithin(10_000);
+    how = await server.endsWithin(10_000 * PATIENCE);
   } else {
     await restart(server, { HB_CRASH: crash });
     for (let i = 0; !how && i < 10; i++) how = await scenario.provoke() ? undefined : await server.endsWithin(i < passes ? 1500 : 5000);
@@ -412,7 +412,7 @@ async function visitDeletion(point) {
   const ask204 = async () => [204, 401].includes((await ask(() => leaver.client.post('/account/delete', fields)))?.status);
   if (server === servers.auth) assert.equal(await ask204(), false);
   else await poll('the deletion has begun', ask204);
-  assertDied(server, await server.endsWithin(30_000), point);
+  assertDied(server, await server.endsWithin(30_000 * PATIENCE), point);
   await server.start();
   await poll('the deletion has begun', ask204);
   await poll('the account is deleted', async () => /^deleted 2/m.test((await hongbao('user', 'show', `~${registered.json.id}`)).stdout), 60);

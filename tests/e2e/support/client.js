@@ -1,7 +1,9 @@
 // A small HTTP client. It keeps cookies, follows no redirects, and does not throw for an error status.
 import http from 'node:http';
 import { url } from './instance.js';
+import { PATIENCE } from './poll.js';
 
+const ANSWER_SECONDS_MAX = 30 * PATIENCE;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 128 });
 
 // The number of requests that were repeated because their connection was closed.
@@ -13,7 +15,7 @@ export function request(path, { method = 'GET', headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
     const all = { ...headers };
     if (body !== undefined) all['content-length'] = Buffer.byteLength(body);
-    const outgoing = http.request(url + path, { method, headers: all, agent, timeout: 30_000 }, (answer) => {
+    const outgoing = http.request(url + path, { method, headers: all, agent, timeout: ANSWER_SECONDS_MAX * 1000 }, (answer) => {
       const chunks = [];
       answer.on('data', (chunk) => chunks.push(chunk));
       answer.on('error', reject);
@@ -37,7 +39,7 @@ export function request(path, { method = 'GET', headers = {}, body } = {}) {
         reject(error);
       }
     });
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 30 s`)));
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in ${ANSWER_SECONDS_MAX} s`)));
     outgoing.end(body);
   });
 }

@@ -1,7 +1,7 @@
 // Debian's Firefox ESR, driven by puppeteer-core over WebDriver BiDi. Without JavaScript the driver's own clicks wait
 // for ever, since they need callbacks of the page; the mouse does not.
 import puppeteer from 'puppeteer-core';
-import { poll } from './poll.js';
+import { PATIENCE, poll } from './poll.js';
 
 const PROGRAM = '/usr/bin/firefox-esr';
 
@@ -12,7 +12,7 @@ export async function firefox({ javaScript = true, dark = false } = {}) {
     extraPrefsFirefox: { 'javascript.enabled': javaScript, 'layout.css.prefers-color-scheme.content-override': dark ? 0 : 1 },
   });
   const page = await browser.newPage();
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(120_000 * PATIENCE);
   const problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });

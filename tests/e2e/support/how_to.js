@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { blocksOf } from './how_to_blocks.js';
-import { env, url } from './instance.js';
+import { env, PATIENCE, url } from './instance.js';
 
 const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
@@ -22,7 +22,7 @@ export async function walk(page, test, { username, password }) {
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-walk-'));
   try {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.replace('http://127.0.0.1:8080', url)],
-      { cwd: folder, env: { ...process.env, NAME: username, PASSWORD: password }, timeout: 60_000 });
+      { cwd: folder, env: { ...process.env, NAME: username, PASSWORD: password }, timeout: 60_000 * PATIENCE });
     const answers = [...stdout.matchAll(/^\{.*\}$/gm)].map((match) => match[0]);
     const shown = [...script.matchAll(/^# (\{.*\})$/gm)].map((match) => match[1]);
     assert.equal(answers.length, shown.length, stdout);

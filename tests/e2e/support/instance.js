@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { poll } from './poll.js';
+import { PATIENCE, poll, pollWithin } from './poll.js';
 
-export { poll };
+export { PATIENCE, poll, pollWithin };
 
 const run = promisify(execFile);
 
