@@ -1,31 +1,27 @@
 # shellcheck shell=bash disable=SC2154
 # The tests, by label or by name, and the mutants that they must catch.
 
-# tests_left_out [all|ci]: the labels that are left out: those of machines of their own, which take long. ci: what a
-# build machine runs has the package, too, where a machine can boot.
-tests_left_out() {
-    case $1 in
-        all) ;;
-        ci) if package_machine >&2; then echo machines; else echo 'package|machines'; fi ;;
-        *) echo 'package|machines' ;;
-    esac
-}
-
-# tests_run [all|ci|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an
-# argument all but those of tests_left_out.
+# tests_run [long|all|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an
+# argument those without the label long (tests/CMakeLists.txt).
 tests_run() {
-    local preset=${HB_BUILD:-dev} all word found left_out status=0
+    local preset=${HB_BUILD:-dev} tier=quick all word found jobs status=0
     local -a chosen=() options=()
     packages_install run test
-    left_out=$(tests_left_out "$*")
-    if [[ $* == @(all|ci) ]]; then
-        packages_install package
+    case $* in
+    '') options=(-LE '^long$') ;;
+    long | all)
+        tier=$1
         shift
-    fi
-    [ -z "$left_out" ] || options=(-LE "^($left_out)\$")
+        # The tests of the package boot machines of their own. all: they are red where that is not possible.
+        [ "$tier" = all ] || options=(-L '^long$')
+        [ "$tier" = all ] || package_machine >&2 || options+=(-LE '^package$')
+        packages_install long package
+        ;;
+    esac
     if [ $# -eq 0 ]; then
         build_preset "$preset"
     else
+        tier=chosen
         build_targets "$preset" build.ninja # ctest knows the tests once CMake has run
         all=$(tests_list "$preset")
         for word; do
@@ -35,9 +31,10 @@ tests_run() {
         build_preset "$preset" "${chosen[@]}"
         options=(-R "^($(IFS='|' && echo "${chosen[*]}"))\$")
     fi
+    [ $# -eq 0 ] || ! tests_list "$preset" -L '^long$' | grep -qxFf <(printf '%s\n' "${chosen[@]}") || packages_install long
     [[ " ${chosen[*]}" != *' package.'* ]] || packages_install package
     # Others than root skip these.
-    if [ "$(id -u)" -eq 0 ] && { [ $# -eq 0 ] || [[ " ${chosen[*]}" == *@(' cluster.'|' machines.'|.test_galera)* ]]; }; then
+    if [ "$(id -u)" -eq 0 ] && { [[ $tier == @(long|all) ]] || [[ " ${chosen[*]}" == *@(' cluster.'|' machines.'|.test_galera)* ]]; }; then
         packages_install cluster
     fi
     tests_npm "${chosen[@]}"
@@ -46,9 +43,11 @@ tests_run() {
         tests_stop_servers "$ROOT/build/$preset/servers"
     fi
     unset HB_BUILD
-    # Most tests of a site, and of a machine, wait for it most of the time.
-    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$(($(cpu_count) + 2))" \
-        "${options[@]}" </dev/null || status=$?
+    # Most tests of a site, and of a machine, wait for it most of the time. The quick ones have five sets of servers.
+    jobs=$(($(cpu_count) + 2))
+    [ "$tier" != quick ] || jobs=$((jobs + 1))
+    ctest --test-dir "$ROOT/build/$preset" --output-on-failure --no-tests=error -j "$jobs" "${options[@]}" \
+        </dev/null || status=$?
     return "$status"
 }
 
@@ -66,9 +65,10 @@ tests_stop_servers() {
     trap 'exit 130' INT TERM HUP
 }
 
-# tests_list PRESET: prints every test, LABEL.NAME, one a line; each name is also the target that builds what it needs.
+# tests_list PRESET [OPTION...]: prints every test, LABEL.NAME, one a line; each name is also the target that builds what
+# it needs. Options of ctest choose some.
 tests_list() {
-    ctest --test-dir "$ROOT/build/$1" -N -L . -FA . | sed -n 's/^ *Test *#[0-9]*: \(.*\..*\)/\1/p' # without fixtures
+    ctest --test-dir "$ROOT/build/$1" -N -L . -FA . "${@:2}" | sed -n 's/^ *Test *#[0-9]*: \(.*\..*\)/\1/p' # without fixtures
 }
 
 # tests_find WORD TESTS: prints the tests of a label (unit); or the test of that name (unit/base_str is
