@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include <mysql.h>
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "io/db_internal.h"
 #include "io/metrics.h"
 #include "support/test_services.h"
 
@@ -349,6 +351,7 @@ static enum status wait_for_lock(struct db *on, void *ctx)
 static void a_lock_wait_timeout_rolls_back_and_runs_the_body_again(void **state)
 {
     (void)state;
+    exec_ok(other, "SET idle_transaction_timeout = 0"); /* it holds the lock as long as the wait lasts */
     exec_ok(other, "START TRANSACTION");
     exec_ok(other, "UPDATE test_item SET n = n + 100 WHERE id = 1");
     struct plan plan = { 0 };
@@ -510,11 +513,14 @@ static void a_snapshot_is_consistent_and_refuses_writes(void **state)
 
 /* ---- lost connections ---- */
 
+/* Returns when the server has closed the connection. */
 static void connection_kill(struct db *of)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "KILL %lld", (long long)number(of, "SELECT CONNECTION_ID()"));
     exec_ok(other, sql);
+    struct pollfd closed = { .fd = mysql_get_socket(of->mysql), .events = POLLIN };
+    assert_int_equal(poll(&closed, 1, -1), 1);
 }
 
 static void a_connection_that_died_while_idle_is_reopened(void **state)
@@ -522,7 +528,7 @@ static void a_connection_that_died_while_idle_is_reopened(void **state)
     (void)state;
     uint64_t lost = metrics_get(METRIC_MYSQL_LOST);
     connection_kill(db);
-    usleep(100000);
+    usleep(100000); /* idle for longer than IDLE_CHECK_MS */
     exec_ok(db, "UPDATE test_item SET n = 3 WHERE id = 1");
     assert_int_equal(metrics_get(METRIC_MYSQL_LOST), lost + 1);
 }
@@ -560,7 +566,6 @@ static enum status lose_connection(struct db *on, void *ctx)
     plan->runs++;
     exec_ok(on, "UPDATE test_item SET n = 500 WHERE id = 1");
     connection_kill(on);
-    usleep(100000);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 501 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 502 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
     struct db_rows rows;
@@ -582,7 +587,6 @@ static enum status lose_at_commit(struct db *on, void *ctx)
     (void)ctx;
     exec_ok(on, "UPDATE test_item SET n = 500 WHERE id = 1");
     connection_kill(on);
-    usleep(100000);
     return ST_OK;
 }
 
