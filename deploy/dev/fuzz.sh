@@ -15,7 +15,7 @@ fuzz_run() {
         [[ " ${all[*]} " == *" $name "* ]] || die "there is no fuzz target '$name', but: ${all[*]}"
     done
     [ $# -gt 0 ] || set -- "${all[@]}"
-    packages_install run fuzz
+    packages_install run fuzz coverage
     build_preset fuzz
     rm -rf -- "$ROOT/build/fuzz/coverage"
     say "dev: fuzzing for $seconds s each: $*"
