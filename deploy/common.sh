@@ -17,9 +17,11 @@ now_ms() {
     printf '%s\n' "${us%???}"
 }
 
-# wait_until SECONDS COMMAND...: polls until the command succeeds; false when it does not within SECONDS.
+PATIENCE=${HB_TEST_PATIENCE:-1} # the tests' factor (tests/CMakeLists.txt): a busy machine is many times slower
+
+# wait_until SECONDS COMMAND...: polls until the command succeeds; false when it does not within SECONDS * PATIENCE.
 wait_until() {
-    local deadline=$(($(now_ms) + $1 * 1000))
+    local deadline=$(($(now_ms) + $1 * 1000 * PATIENCE))
     shift
     until "$@"; do
         [ "$(now_ms)" -lt "$deadline" ] || return 1

@@ -105,9 +105,9 @@ process_alive() {
 }
 
 # process_wait_ready NAME PID SECONDS COMMAND...: waits until the command succeeds; false, with the log shown, when the
-# process ends first or SECONDS have passed.
+# process ends first or SECONDS * PATIENCE have passed.
 process_wait_ready() {
-    local name=$1 pid=$2 deadline=$(($(now_ms) + $3 * 1000))
+    local name=$1 pid=$2 deadline=$(($(now_ms) + $3 * 1000 * PATIENCE))
     shift 3
     while process_alive "$pid"; do
         ! "$@" || return 0

@@ -333,7 +333,7 @@ site_make_demo_users() {
     if [ -f "$done" ] || ! site_has_demo; then
         return 0
     fi
-    local -a post=(service_curl -S --max-time 20 -o /dev/null -w '%{http_code}')
+    local -a post=(service_curl -S --max-time 20 --retry 5 -o /dev/null -w '%{http_code}')
     for entry in "${DEMO_USERS[@]}"; do
         user=${entry%%:*}
         nickname=${entry#*:}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchBrowser } from './support/browser.js';
-import { audit, PATIENCE, poll, site, unique } from './support/site.js';
+import { audit, poll, site, unique } from './support/site.js';
 
 let browser;
 before(async () => { browser = await launchBrowser(); });
@@ -11,7 +11,6 @@ after(async () => { await browser?.close(); });
 async function person(nickname, options = {}) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   const problems = [];
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(String(error)));

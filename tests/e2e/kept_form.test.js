@@ -1,7 +1,7 @@
 // What was typed, and the page that a visitor is on the way to, survive a switch of the language, a login and a failure.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, PASSWORD, clientPage, launch, newUser, PATIENCE, sendPacket, site, unique } from './support/site.js';
+import { Client, PASSWORD, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
@@ -34,7 +34,6 @@ for (const javaScriptEnabled of [true, false]) {
 
   test(`next and the names survive the switch of the language, also after a refusal, ${how}`, async () => {
     const page = await (await browser.newContext({ javaScriptEnabled, locale: 'zh-CN' })).newPage();
-    page.setDefaultTimeout(60_000 * PATIENCE);
     await page.goto(`${site.url}/register?next=%2Fwallet%3Fbefore%3Dx`);
     await page.fill('[name=username]', '-');
     await page.fill('[name=nickname]', '小明');

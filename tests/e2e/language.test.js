@@ -2,7 +2,7 @@
 // Chinese.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Client, clientPage, launch, newUser, PATIENCE, poll, sendPacket, site, unique } from './support/site.js';
+import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const ENGLISH = { 'accept-language': 'en-GB,en;q=0.9,zh;q=0.5' };
@@ -255,7 +255,6 @@ for (const javaScriptEnabled of [true, false]) {
   test(`the switch changes the language of this and later pages, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
     const context = await browser.newContext({ locale: 'zh-CN', javaScriptEnabled });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000 * PATIENCE);
     const shown = () => page.getAttribute('html', 'lang');
     const change = async () => {
       await Promise.all([page.waitForNavigation(), page.click('button[name=language]')]);

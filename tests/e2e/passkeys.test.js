@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { Passkey } from './support/authenticator.js';
 import { Client, request } from './support/client.js';
 import { env, url } from './support/instance.js';
-import { launch, newUser, PASSWORD, PATIENCE, poll, site, unique } from './support/site.js';
+import { launch, newUser, PASSWORD, poll, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const LOCALHOST = url.replace('127.0.0.1', 'localhost'); // browsers allow no passkeys at an address without a domain
@@ -26,7 +26,6 @@ async function device(language, client) {
   const sid = client?.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url: LOCALHOST }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   const problems = [];
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(String(error)));

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { launch } from '../e2e/support/browser.js';
 
 const site = `https://${process.argv[2]}`;
-const WAIT_MS = 60000;
 const errors = [];
 const browser = await launch({}, ['--host-resolver-rules=MAP * 127.0.0.1', '--ignore-certificate-errors']);
 
@@ -12,7 +11,6 @@ const browser = await launch({}, ['--host-resolver-rules=MAP * 127.0.0.1', '--ig
 async function register(username) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_MS);
   page.on('pageerror', (error) => errors.push(String(error)));
   await page.goto(`${site}/register`);
   for (const [name, value] of [['username', username], ['nickname', username], ['password', 'a good password']]) {

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { launch } from '../e2e/support/browser.js';
 
 const site = `https://${process.argv[2]}`;
-const WAIT_MS = 60000;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const folder = mkdtempSync(join(tmpdir(), 'hongbao-tutorial-'));
 const errors = [];
@@ -17,7 +16,6 @@ const browser = await launch({}, ['--ignore-certificate-errors']);
 async function visitor(options) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, locale: 'zh-CN', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_MS);
   page.on('pageerror', (error) => errors.push(String(error)));
   return page;
 }

@@ -3,7 +3,7 @@
 // registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { audit, launch, newUser, PATIENCE, sendPacket, site, unique } from '../e2e/support/site.js';
+import { audit, launch, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
 import { Client } from '../e2e/support/client.js';
 import { LANGUAGES, words } from '../e2e/support/texts.js';
 
@@ -39,7 +39,6 @@ async function phone(viewport, locale) {
     viewport, locale, userAgent: USER_AGENT, isMobile: true, hasTouch: true, deviceScaleFactor: 1, reducedMotion: 'reduce',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   return page;
 }
 

@@ -2,7 +2,7 @@
 // never sets the focus, and opens only the first page by its address.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { audit, launch, newUser, PATIENCE, site, unique } from '../e2e/support/site.js';
+import { audit, launch, newUser, site, unique } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { Walker } from './support/walker.js';
 
@@ -15,7 +15,6 @@ after(async () => { await browser?.close(); });
 
 async function visit(context, address) {
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   await page.goto(address);
   return new Walker(page);
 }

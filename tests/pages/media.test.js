@@ -1,7 +1,7 @@
 // What a visitor's device asks for: no motion, large letters, and paper, which shows the content without controls.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { launch, PATIENCE, site } from '../e2e/support/site.js';
+import { launch, site } from '../e2e/support/site.js';
 import { buildScene } from './support/scene.js';
 
 let browser;
@@ -16,7 +16,6 @@ async function visit(path, as, options = {}) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });
   await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   await page.goto(site.url + path);
   return page;
 }

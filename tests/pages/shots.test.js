@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pixelmatch from 'pixelmatch';
-import { audit, launch, PATIENCE, site } from '../e2e/support/site.js';
+import { audit, launch, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
 import { buildScene, freeze, withPastMonths } from './support/scene.js';
 
@@ -103,7 +103,6 @@ async function takePicture({ path, as, act }, { language, width, scheme, height,
   });
   if (as) await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
   await act?.(page, scene);
   if (!natural) await freeze(page);

@@ -2,9 +2,11 @@
 // needs a fraction of the CPU time; or the browser itself.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { PATIENCE } from './poll.js';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const SHELLS = ['/usr/lib/chromium/chromium-headless-shell', ...BROWSERS];
+const STEP_MS_MAX = 60_000 * PATIENCE; // of a start, a click, a page that loads
 
 // CHROMIUM names another one.
 export function program(paths = SHELLS) {
@@ -15,17 +17,22 @@ export function program(paths = SHELLS) {
 
 // Starts a browser that connects to the site only. The tests may run as root, in a container, without a display. extra:
 // environment, e.g. { FONTCONFIG_FILE: '…' }. more: arguments of Chromium. A context has no service worker, so that its
-// routes see every request, unless its options have serviceWorkers: 'allow'.
+// routes see every request, unless its options have serviceWorkers: 'allow'. Its pages wait STEP_MS_MAX for each step.
 export async function launch(extra = {}, more = [], executablePath = program()) {
   const browser = await chromium.launch({
     executablePath,
+    timeout: STEP_MS_MAX,
     env: { ...process.env, ...extra },
     args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
       '--disable-features=OptimizationHints,MediaRouter,Translate', '--no-proxy-server', '--lang=zh-CN', ...more],
   });
   const newContext = browser.newContext.bind(browser);
-  browser.newContext = (options) => newContext({ serviceWorkers: 'block', ...options });
+  browser.newContext = async (options) => {
+    const context = await newContext({ serviceWorkers: 'block', ...options });
+    context.setDefaultTimeout(STEP_MS_MAX);
+    return context;
+  };
   return browser;
 }
 

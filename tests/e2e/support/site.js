@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { launch } from './browser.js';
 import { Client } from './client.js';
-import { dev, env, hongbao, PATIENCE, poll, pollWithin, processes, url } from './instance.js';
+import { dev, env, hongbao, poll, pollWithin, processes, url } from './instance.js';
 
-export { Client, launch, PATIENCE, poll, pollWithin };
+export { Client, launch, poll, pollWithin };
 
 export const unique = (prefix) => `${prefix}${randomBytes(6).toString('hex')}`;
 
@@ -45,7 +45,6 @@ export async function clientPage(browser, client, options) {
   const sid = client.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000 * PATIENCE);
   return page;
 }
 

@@ -1,6 +1,6 @@
 // Windows of a browser that are used again: a new one costs a second of CPU time, the next page in it a fourth of that.
 // A window has nothing of the visit before: no cookie, no storage, no cache, no listener, no route.
-import { PATIENCE, site } from '../../e2e/support/site.js';
+import { site } from '../../e2e/support/site.js';
 
 const QUIET = `${site.url}/static/favicon.svg`; // no script, no session; another origin would be another process
 
@@ -22,7 +22,6 @@ export class Windows {
     if (free) return free;
     const context = await this.#browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000 * PATIENCE);
     const network = await context.newCDPSession(page);
     await network.send('Network.enable');
     await network.send('Network.setCacheDisabled', { cacheDisabled: true });
