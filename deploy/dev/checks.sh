@@ -7,8 +7,8 @@ checks_npm() {
     [ -f "$folder/package-lock.json" ] || return 0
     ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-lock.json" || return 0
     say "dev: npm ci in $1"
-    (cd -- "$folder" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error </dev/null >&2) ||
-        die "npm ci failed in $folder"
+    local -a options=(--no-audit --no-fund --ignore-scripts --fetch-retries=5 --loglevel=error)
+    (cd -- "$folder" && npm ci "${options[@]}" </dev/null >&2) || die "npm ci failed in $folder"
     cp -- "$folder/package-lock.json" "$folder/node_modules/.installed-lock.json"
 }
 

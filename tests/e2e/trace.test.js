@@ -1,7 +1,7 @@
 // hongbao trace: from the id on the page of an error to the lines of nginx and of the pools.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -70,25 +70,29 @@ test('lines come from all folders, rotated and compressed files too, in the orde
   }
 });
 
-// Runs the program as an operator who may read the logs, but not the secret; root alone can become another user.
-const asNobody = (settings, ...args) => promisify(execFile)(env.HB_TEST_BINARY, ['trace', ...args], { uid: 65534, gid: 65534, env: settings })
+// Runs the program in folder as an operator who may read the logs, but not the secret; root alone can become another user.
+const asNobody = (folder, settings, ...args) => promisify(execFile)('./hongbao', ['trace', ...args],
+  { cwd: folder, uid: 65534, gid: 65534, env: settings })
   .then((done) => ({ code: 0, ...done }), (error) => error);
 
 test('a user who may read the logs needs neither the secret nor the role files', { skip: process.getuid() !== 0 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-trace-'));
   const id = 'ef'.repeat(16);
   const conf = join(folder, 'hongbao.conf');
+  const commands = join(folder, 'commands');
   try {
     chmodSync(folder, 0o755);
+    copyFileSync(env.HB_TEST_BINARY, join(folder, 'hongbao')); // the checkout may lie in a folder of its user alone
+    cpSync(COMMANDS, commands, { recursive: true });
     writeFileSync(join(folder, 'page.log'), `ts=2026-11-22T08:00:02.001Z level=info msg="seen" request_id=${id}\n`);
     writeFileSync(join(folder, 'hot.log'), 'private\n', { mode: 0o600 });
     writeFileSync(join(folder, 'secret'), 'x'.repeat(40), { mode: 0o600 });
-    writeFileSync(conf, `secret_file = ${folder}/secret\nrights_dir = ${folder}/rights\ncommand_dir = ${COMMANDS}\nno_such_setting = 1\n`);
-    const { code, stdout, stderr } = await asNobody({ HB_CONFIG: conf, PATH: process.env.PATH }, id, folder);
+    writeFileSync(conf, `secret_file = ${folder}/secret\nrights_dir = ${folder}/rights\ncommand_dir = ${commands}\nno_such_setting = 1\n`);
+    const { code, stdout, stderr } = await asNobody(folder, { HB_CONFIG: conf, PATH: process.env.PATH }, id, folder);
     assert.deepEqual([code, /msg="(\w+)"/.exec(stdout)?.[1]], [0, 'seen'], stderr);
     assert.match(stderr, /^hongbao trace: you may not read \S+\/hot\.log; members of the group adm read logs$/m);
     chmodSync(conf, 0o600);
-    const unread = await asNobody({ HB_CONFIG: conf, HB_COMMAND_DIR: COMMANDS, PATH: process.env.PATH }, id, folder);
+    const unread = await asNobody(folder, { HB_CONFIG: conf, HB_COMMAND_DIR: commands, PATH: process.env.PATH }, id, folder);
     assert.equal(unread.code, 0, unread.stderr);
   } finally {
     rmSync(folder, { recursive: true });
