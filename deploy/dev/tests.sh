@@ -1,13 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # The tests, by label or by name, and the mutants that they must catch.
 
-SECOND_LOOK_MAX=20 # tests that are run again, and
-SECOND_LOOK_TIMES=2 # how often
-
 # tests_run [long|all|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs the tests; without an
 # argument those without the label long (tests/CMakeLists.txt).
 tests_run() {
-    local preset=${HB_BUILD:-dev} tier=quick all word found jobs status=0
+    local preset=${HB_BUILD:-dev} tier=quick all word found jobs
     local -a chosen=() options=()
     packages_install run test
     case $* in
@@ -49,78 +46,7 @@ tests_run() {
     # Most tests of a site, and of a machine, wait for it most of the time. The quick ones have five sets of servers.
     jobs=$(($(cpu_count) + 2))
     [ "$tier" != quick ] || jobs=$((jobs + 1))
-    tests_ctest "$preset" -j "$jobs" "${options[@]}" || status=$?
-    return "$status"
-}
-
-# tests_ctest PRESET OPTION...: runs ctest. Tests that fail are run again, alone, up to SECOND_LOOK_TIMES: who passes then
-# is unsteady, not red. The closing lines name both; the last line is ctest's. Fails when a test is red.
-tests_ctest() {
-    local dir=$ROOT/build/$1 again=0 status=0 red='' rest=''
-    shift
-    local kept=$dir/unsteady
-    local -a unsteady=() looked=()
-    rm -rf -- "$kept" "$dir/servers/made-anew.log"
-    tests_ctest_once "$dir" "$@" || status=$?
-    if [ "$status" -eq 8 ]; then # tests have failed
-        rest=$(tests_failed "$dir")
-        # A unit test needs no luck, and the end of a fixture reports what sanitizers found.
-        red=$(grep -E '^(unit|tidy)\.|\.stop$' <<<"$rest" || true)
-        rest=$(grep -vE '^(unit|tidy)\.|\.stop$' <<<"$rest" || true)
-        if [ -n "$rest" ] && [ "$(wc -l <<<"$rest")" -gt "$SECOND_LOOK_MAX" ]; then
-            say "dev: more than $SECOND_LOOK_MAX tests have failed: no second look"
-            red=$(printf '%s\n%s\n' "$red" "$rest" | sed '/^$/d') rest=''
-        fi
-        [ -z "$rest" ] || tests_keep "$dir" "$kept" "$rest"
-        while [ -n "$rest" ] && [ "$again" -lt "$SECOND_LOOK_TIMES" ]; do
-            again=$((again + 1))
-            mapfile -t looked <<<"$rest"
-            tail -n 1 -- "$dir/ctest.log"
-            say "dev: run again, one at a time: ${looked[*]}"
-            tests_ctest_once "$dir" -j 1 -R "^($(IFS='|' && echo "${looked[*]}"))\$" || true
-            rest=$(grep -xFf <(tests_failed "$dir") <<<"$rest" || true)
-            red+=$'\n'$(tests_failed "$dir" | grep '\.stop$' || true)
-            mapfile -t -O "${#unsteady[@]}" unsteady < <(printf '%s\n' "${looked[@]}" | grep -vxFf <(echo "$rest") |
-                sed "s/$/: failed $again of $((again + 1)) times/")
-        done
-        red=$(printf '%s\n%s\n' "$red" "$rest" | sed '/^$/d')
-        status=0
-        [ -z "$red" ] || status=8
-    fi
-    tests_close "$dir" "$red" "${unsteady[@]}"
-    return "$status"
-}
-
-# tests_ctest_once DIR OPTION...: prints what ctest prints except its last line, which is the last one of DIR/ctest.log.
-tests_ctest_once() {
-    rm -f -- "$1/Testing/Temporary/LastTestsFailed.log"
-    ctest --test-dir "$1" --output-on-failure --no-tests=error "${@:2}" </dev/null 2>&1 | tee -- "$1/ctest.log" | sed -u '$d'
-}
-
-# tests_failed DIR: prints the tests that failed in the last run.
-tests_failed() {
-    sed 's/^[0-9]*://' -- "$1/Testing/Temporary/LastTestsFailed.log" 2>/dev/null || true
-}
-
-# tests_keep DIR FOLDER TESTS: keeps the outputs of these tests, and the logs of the servers, in FOLDER.
-tests_keep() {
-    local test log
-    mkdir -p -- "$2"
-    while read -r test; do
-        awk -v test="$test" '/^[0-9]+\/[0-9]+ Testing: /{ on = $NF == test } on' "$1/Testing/Temporary/LastTest.log" >"$2/$test.log"
-    done <<<"$3"
-    for log in "$1"/servers/*/log; do
-        [ ! -d "$log" ] || cp -al -- "$log" "$2/log-of-$(basename -- "${log%/log}")"
-    done
-}
-
-# tests_close DIR RED UNSTEADY...: prints the closing lines.
-tests_close() {
-    local each
-    [ ! -s "$1/servers/made-anew.log" ] || sed 's/^/dev: /' -- "$1/servers/made-anew.log"
-    for each in "${@:3}"; do echo "dev: unsteady: $each (build/${1##*/}/unsteady/${each%%:*}.log)"; done
-    for each in $2; do echo "dev: red: $each"; done
-    tail -n 1 -- "$1/ctest.log"
+    ctest_run "$ROOT/build/$preset" -j "$jobs" "${options[@]}"
 }
 
 # tests_check: what to run before a commit.
