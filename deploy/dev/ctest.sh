@@ -1,26 +1,34 @@
 # shellcheck shell=bash disable=SC2154
 # ctest: a second look at the tests that failed, and the closing lines, which name them with the evidence.
+#   DIR/ctest.log            the whole output of ctest, of all looks
+#   DIR/machine.log          how busy the machine was
+#   DIR/unsteady/TEST.log    the output of a test that failed in the first look
+#   DIR/servers/failed/TEST  the logs of its servers (tests/support/servers)
 
 SECOND_LOOK_MAX=20  # tests that are run again, and
 SECOND_LOOK_TIMES=2 # how often
-# Unit tests and tidy need no luck, and the end of a set of servers reports what sanitizers found.
-NO_SECOND_LOOK='^(unit|tidy)\.|\.stop$'
+# Unit tests and tidy need no luck, fuzz and chaos draw other inputs the next time, and the end of a set of servers
+# reports what sanitizers found.
+NO_SECOND_LOOK='^(unit|tidy|fuzz|chaos)\.|\.stop$'
+# In the output of a test these words are a fault of the program, however the test ends the next time.
+FAULTS=$ROOT/tests/support/faults.txt
 EVIDENCE_PAUSE_S=5
 
 # ctest_run DIR OPTION...: runs the tests of the build in DIR. Tests that failed run again, one at a time: a test that
-# then passes is unsteady, not red. Fails with 8 when a test is red. The last line is ctest's own.
+# then passes is unsteady, not red. The caller has the lock. Fails with 8 when a test is red. The last line is ctest's own.
 ctest_run() {
-    local dir=$1 red again rest each watcher
+    local dir=$1 red rest again each watcher
     local -a unsteady=() looked=()
     shift
     rm -rf -- "$dir"/{unsteady,servers/failed,servers/made-anew.log,ctest.log,machine.log}
-    evidence_watch >"$dir/machine.log" 2>&1 </dev/null &
+    evidence_watch >"$dir/machine.log" 2>&1 </dev/null 8>&- &
     watcher=$!
     ctest_look "$dir" "$@"
-    red=$(grep -E "$NO_SECOND_LOOK" "$dir/failed" || true)
-    rest=$(grep -vE "$NO_SECOND_LOOK" "$dir/failed" || true)
-    [ -z "$rest" ] || ctest_keep_outputs "$dir" <<<"$rest"
-    if [ "$(wc -l <<<"$rest")" -gt "$SECOND_LOOK_MAX" ]; then
+    ctest_keep_outputs "$dir"
+    red=$(ctest_without_second_look "$dir")
+    rest=$(cut -d' ' -f1 -- "$dir/failed" | grep -vxFf <(echo "$red") || true)
+    # Tests that a failed fixture kept from running do not count.
+    if [ "$(grep -cxFf <(grep -v ' Not Run$' "$dir/failed" | cut -d' ' -f1) <<<"$rest")" -gt "$SECOND_LOOK_MAX" ]; then
         say "dev: more than $SECOND_LOOK_MAX tests have failed: no second look"
         red+=$'\n'$rest rest=''
     fi
@@ -30,10 +38,10 @@ ctest_run() {
         tail -n 1 -- "$dir/ctest.log"
         say "dev: run again, one at a time: ${looked[*]}"
         ctest_look "$dir" -j 1 -R "^($(IFS='|' && echo "${looked[*]}"))\$"
-        red+=$'\n'$(grep '\.stop$' "$dir/failed" || true)
+        red+=$'\n'$(cut -d' ' -f1 -- "$dir/failed" | grep '\.stop$' || true)
         rest=
         for each in "${looked[@]}"; do
-            if grep -qxF -- "$each" "$dir/failed"; then
+            if grep -qF -- "$each " "$dir/failed"; then
                 rest+=${rest:+$'\n'}$each
             else
                 unsteady+=("$each: failed $again of $((again + 1)) times")
@@ -50,26 +58,43 @@ ctest_run() {
     [ ${#looked[@]} -eq 0 ] || return 8
 }
 
-# ctest_look DIR OPTION...: runs ctest, and writes the names of the tests that failed into DIR/failed. Prints all but
-# ctest's last line, which is the last one of DIR/ctest.log. Ends ./dev when ctest itself fails.
+# ctest_lock DIR: one run at a time has the servers and the files of DIR, until ./dev ends.
+ctest_lock() {
+    exec 8>"$1/ctest.lock"
+    if ! flock -n 8; then
+        say "dev: waiting for another ./dev test"
+        flock 8
+    fi
+}
+
+# ctest_look DIR OPTION...: runs ctest, and writes a line `TEST REASON` for each test that did not pass into DIR/failed.
+# Prints all but ctest's last line, which is the last one of DIR/ctest.log. Ends ./dev when ctest itself fails.
 ctest_look() {
     local dir=$1 status=0
     shift
-    rm -f -- "$dir/Testing/Temporary/LastTestsFailed.log"
-    ctest --test-dir "$dir" --output-on-failure --no-tests=error "$@" </dev/null 2>&1 | tee -a -- "$dir/ctest.log" |
+    ctest --test-dir "$dir" --output-on-failure --no-tests=error "$@" </dev/null 2>&1 8>&- | tee -- "$dir/look.log" |
         sed -u '$d' || status=$?
-    sed 's/^[0-9]*://' -- "$dir/Testing/Temporary/LastTestsFailed.log" >"$dir/failed" 2>/dev/null || true
+    cat -- "$dir/look.log" >>"$dir/ctest.log"
+    sed -nE '/^The following tests FAILED:/,$s/^[[:space:]]+[0-9]+ - ([^ ]+) \(([^)]*)\).*/\1 \2/p' "$dir/look.log" >"$dir/failed"
     [ "$status" -eq 0 ] || [ -s "$dir/failed" ] || die "ctest ended with status $status and named no test; $dir/ctest.log"
 }
 
-# ctest_keep_outputs DIR: keeps the outputs of the tests, whose names it reads, in DIR/unsteady.
+# ctest_keep_outputs DIR: keeps the outputs of the tests that did not pass in DIR/unsteady.
 ctest_keep_outputs() {
     local test
     mkdir -p -- "$1/unsteady"
-    while read -r test; do
+    while read -r test _; do
         awk -v test="$test" '/^[0-9]+\/[0-9]+ Testing: /{ on = $NF == test } on' "$1/Testing/Temporary/LastTest.log" \
             >"$1/unsteady/$test.log"
-    done
+    done <"$1/failed"
+}
+
+# ctest_without_second_look DIR: prints the tests that failed and are red at once.
+ctest_without_second_look() {
+    local test
+    while read -r test _; do
+        if [[ $test =~ $NO_SECOND_LOOK ]] || grep -qEf "$FAULTS" "$1/unsteady/$test.log"; then echo "$test"; fi
+    done <"$1/failed"
 }
 
 # evidence_watch: prints a line every EVIDENCE_PAUSE_S, as long as this ./dev runs: how busy the machine is, how long
@@ -103,5 +128,5 @@ evidence_print() {
     tail -n 12 -- "$dir/machine.log"
     sed -n '/^Label Time Summary:/,/^$/p; /^Total Test time/q' -- "$dir/ctest.log"
     echo "--- the slowest tests"
-    sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec$/\2 s \1/p' -- "$dir/ctest.log" | sort -rn | sed 15q
+    sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec.*$/\2 s \1/p' -- "$dir/ctest.log" | sort -rn | sed -n 1,15p
 }

@@ -143,8 +143,8 @@ process_end() {
     rm -f -- "$VAR/run/$name.pid"
 }
 
-# process_signal GROUP SIGNAL SECONDS: false when a process of the group is left after SECONDS. Sends the signal once a
-# second: MariaDB loses a signal that comes while it starts. A stopped process needs CONT to receive it.
+# process_signal GROUP SIGNAL SECONDS: false when a process of the group is left after SECONDS. Sends the signal again
+# each second: MariaDB loses a signal that comes while it starts. A stopped process needs CONT to receive it.
 process_signal() {
     local group=$1 signal=$2 seconds=$3
     for ((; seconds > 0; seconds--)); do

@@ -31,21 +31,27 @@ tests_run() {
         build_preset "$preset" "${chosen[@]}"
         options=(-R "^($(IFS='|' && echo "${chosen[*]}"))\$")
     fi
-    [ $# -eq 0 ] || ! tests_list "$preset" -L '^long$' | grep -qxFf <(printf '%s\n' "${chosen[@]}") || packages_install long
+    if [ "$tier" = chosen ]; then
+        found=$(tests_list "$preset" -L '^long$')
+        ! grep -qxFf <(printf '%s\n' "${chosen[@]}") <<<"$found" || packages_install long
+    fi
     [[ " ${chosen[*]}" != *' package.'* ]] || packages_install package
     # Others than root skip these.
     if [ "$(id -u)" -eq 0 ] && { [[ $tier == @(long|all) ]] || [[ " ${chosen[*]}" == *@(' cluster.'|' machines.'|.test_galera)* ]]; }; then
         packages_install cluster
     fi
     tests_npm "${chosen[@]}"
-    # Tests without servers must not stop the servers of a concurrent run.
-    if [ $# -eq 0 ] || printf '%s\n' "${chosen[@]}" | grep -qvE '^(unit|tidy|package)\.'; then
-        tests_stop_servers "$ROOT/build/$preset/servers"
-    fi
     unset HB_BUILD
     # Most tests of a site, and of a machine, wait for it most of the time. The quick ones have five sets of servers.
     jobs=$(($(cpu_count) + 2))
     [ "$tier" != quick ] || jobs=$((jobs + 1))
+    if [ "$tier" = chosen ] && ! grep -qvE '^(unit|tidy)\.' <<<"$(printf '%s\n' "${chosen[@]}")"; then
+        # Such tests need no servers and no second look, so they may run beside others.
+        ctest --test-dir "$ROOT/build/$preset" --output-on-failure -j "$jobs" "${options[@]}" </dev/null
+        return
+    fi
+    ctest_lock "$ROOT/build/$preset"
+    tests_stop_servers "$ROOT/build/$preset/servers"
     ctest_run "$ROOT/build/$preset" -j "$jobs" "${options[@]}"
 }
 
