@@ -121,6 +121,7 @@ evidence_print() {
     shift
     for each; do
         for log in "$dir/servers/failed/$each"/*.log; do
+            case $log in *-install.log | */migrate.log) continue ;; esac # of their start
             [ ! -s "$log" ] || { echo "--- $each: the end of $log" && tail -n 60 -- "$log"; }
         done
     done
