@@ -244,7 +244,7 @@
   /* Times in words and in the visitor's zone; the full time is the title. Until then the page shows its own zone, in the
    * element whose attributes are the words. */
   all('[data-times]', function (words) {
-    var MINUTE_MS = 60000, DAY_MS = 86400000;
+    var MINUTE_MS = 60000, DAY_MS = 86400000, CLOCK_MS = 2000; /* how inexactly the site's clock is known */
     var word = function (name, value) { return words.getAttribute('data-' + name).replace('~', value); };
     var format = function (options) { return new Intl.DateTimeFormat(document.documentElement.lang, options); };
     var clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
@@ -253,6 +253,7 @@
     var full = format({ dateStyle: 'long', timeStyle: 'long' });
     var midnight = function (ms) { return new Date(ms).setHours(0, 0, 0, 0); };
     var name_of = function (at, now) {
+      if (at > now && at - now < CLOCK_MS) now = at;
       var minutes = Math.floor((now - at) / MINUTE_MS), days = Math.round((midnight(at) - midnight(now)) / DAY_MS);
       var near = { '-1': 'yesterday', 0: 'today', 1: 'tomorrow' }[days];
       if (minutes >= 0 && minutes < 60) return minutes ? word('minutes', minutes) : word('now');
