@@ -214,7 +214,7 @@ test('--help of setup has the options of its script', async () => {
   const script = readFileSync(join(ROOT, 'deploy/commands/setup/options.sh'), 'utf8');
   const options = [...script.matchAll(/^ {8}(--[a-z-]+)\) /gm)].map((match) => match[1]);
   assert.ok(options.length >= 7);
-  assert.deepEqual((await wordsOf('setup')).explained.toSorted(), options.toSorted());
+  assert.deepEqual((await wordsOf('setup')).explained.sort(), options.sort());
 });
 
 test('the manual page has every command with the lines of its help', async () => {

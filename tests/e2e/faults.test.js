@@ -56,7 +56,7 @@ test('of a page pool that accepts and never answers /readyz says 503, before oth
     pids.forEach((pid) => process.kill(pid, 'SIGCONT'));
   }
   assert.equal(answered.pop(), '/wallet 503');
-  assert.deepEqual(answered.toSorted(), ['/readyz 503', '/readyz/page 503']);
+  assert.deepEqual(answered.sort(), ['/readyz 503', '/readyz/page 503']);
   await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
 });
 

@@ -20,7 +20,7 @@ const families = (text) => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name])
 test('the reference names what /metrics has', async () => {
   const { text } = await new Client().get('/metrics');
   const documented = [...readFileSync(DOCUMENT, 'utf8').matchAll(/^\| `(hongbao_\w+)` \|/gm)].map(([, name]) => name);
-  assert.deepEqual(documented.toSorted(), families(text).toSorted());
+  assert.deepEqual(documented.sort(), families(text).sort());
   assert.deepEqual(families(text), [...new Set(families(text))]);
   assert.ok(text.split('\n').length < 1000);
 });

@@ -101,7 +101,7 @@ async function keepsUp(bench) {
   const ended = performance.now();
   await untilSettled(site);
   const late = Math.max(ages.at(-1), (performance.now() - ended) / 1000);
-  const p99 = ages.toSorted((a, b) => a - b)[Math.floor(0.99 * ages.length)];
+  const p99 = ages.sort((a, b) => a - b)[Math.floor(0.99 * ages.length)];
   return { late, p99, note: `Beside ${Math.round(row['/s'])} grabs a second for ${seconds} s the oldest grab that was not in its wallet was ${bench.median(ages).toFixed(2)} s old `
     + `(median; p99 ${p99.toFixed(2)} s, at most ${Math.max(...ages).toFixed(2)} s), at its end ${late.toFixed(2)} s.` };
 }

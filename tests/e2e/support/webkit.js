@@ -11,7 +11,7 @@ const LIBRARIES = '/usr/lib';
 function miniBrowser() {
   const folders = readdirSync(LIBRARIES).filter((name) => name.endsWith('-linux-gnu')).map((name) => `${LIBRARIES}/${name}`);
   for (const folder of folders) {
-    const name = readdirSync(folder).filter((entry) => entry.startsWith('webkit2gtk-')).toSorted().at(-1);
+    const name = readdirSync(folder).filter((entry) => entry.startsWith('webkit2gtk-')).sort().at(-1);
     if (name) return `${folder}/${name}/MiniBrowser`;
   }
   throw new Error('there is no WebKit; ./dev install test');
