@@ -9,6 +9,7 @@
 #   VAR/node   only when the instance is a machine of a cluster (cluster.sh): `services = NAME …`, the servers that this
 #              machine has, `address = IPv4`, `balancer = IPv4` (before nginx); VAR/node-SERVER.conf has further lines for
 #              that server's configuration
+#   VAR/patience   only in a site of tests: the seconds that nginx waits; the auth pool then has the priority of the others
 
 SOCKET_PATH_MAX=107  # bytes in sockaddr_un.sun_path, without the NUL
 
@@ -210,7 +211,19 @@ instance_configure_nginx() {
     [ "${HB_LIMITS:-$(instance_setting limits)}" = off ] || limits=limits
     # The pages name a changed file by its new name only after the pools have restarted, so this is early enough.
     "$ROOT/deploy/static-copy.sh" "$ROOT/static" "$VAR/static"
-    ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
+    instance_link_nginx
     template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
         "USER=$user" "LISTEN=$listen" "LIMITS=$limits" "VAR=$VAR" "SOCKETS=$SOCKETS"
+}
+
+# VAR/hongbao is nginx/ of the project; with VAR/patience it is a copy in which nginx waits that long.
+instance_link_nginx() {
+    local seconds
+    if ! { read -r seconds <"$VAR/patience"; } 2>/dev/null; then
+        ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
+        return
+    fi
+    rm -rf -- "$VAR/hongbao"
+    cp -r -- "$ROOT/nginx" "$VAR/hongbao"
+    find "$VAR/hongbao" -type f -exec sed -Ei "s/^( *(fastcgi|client|send)[a-z_]*timeout) +[0-9]+s;/\\1 ${seconds}s;/" {} +
 }

@@ -452,6 +452,43 @@ export function nginx(root) {
   return problems;
 }
 
+// The product's limits of time, in seconds: most sites of tests have longer ones (tests/support/servers), so the values
+// are here. At each wait the program gives up before nginx does, and says what it knows.
+const LIMITS_OF_TIME = [
+  ['redis round', 'app/base/config.c', /SETTING_INT\(redis_timeout_ms, \d+, \d+, "(\d+)"/, 0.8, 1000],
+  ['mysql statement', 'app/base/config.c', /SETTING_INT\(mysql_timeout_s, \d+, \d+, "(\d+)"/, 2],
+  ['idle transaction', 'app/io/db_session.c', /#define IDLE_TRANSACTION_S "(\d+)"/, 4],
+  ['lock wait', 'app/io/db_connection.c', /\bLOCK_WAIT_S = (\d+)/, 3],
+  ['hot connect', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_connect_timeout (\d+)s;/m, 1],
+  ['hot send', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_send_timeout (\d+)s;/m, 3],
+  ['hot read', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_read_timeout (\d+)s;/m, 3],
+  ['page connect', 'nginx/snippets/fastcgi-page.conf', /^fastcgi_connect_timeout (\d+)s;/m, 2],
+  ['page send', 'nginx/snippets/fastcgi-page.conf', /^fastcgi_send_timeout (\d+)s;/m, 10],
+  ['page read', 'nginx/site.conf', /^fastcgi_read_timeout (\d+)s;/m, 10],
+  ['readyz read', 'nginx/site.conf', /^location = \/readyz \{[^}]*\bfastcgi_read_timeout (\d+)s;/m, 4],
+  ['download read', 'nginx/site.conf', /^location \^~ \/records\/ \{[^}]*\bfastcgi_read_timeout (\d+)s;/m, 60],
+  ['client header', 'nginx/server.conf', /^client_header_timeout (\d+)s;/m, 10],
+  ['client body', 'nginx/server.conf', /^client_body_timeout (\d+)s;/m, 5],
+  ['client send', 'nginx/server.conf', /^send_timeout (\d+)s;/m, 10],
+];
+const SHORTER = [
+  ['redis round', 'hot read'], ['mysql statement', 'hot read'], ['mysql statement', 'readyz read'], ['idle transaction', 'page read'],
+  ['hot read', 'page read'], ['page read', 'download read'],
+];
+
+export function deadlines(root) {
+  const problems = [];
+  const found = {};
+  for (const [name, file, pattern, wanted, unit = 1] of LIMITS_OF_TIME) {
+    found[name] = Number(pattern.exec(read(root, file))?.[1]) / unit;
+    if (found[name] !== wanted) problems.push(`${file}: the limit of ${name} is ${found[name]} s, not ${wanted} s (tests/tidy/checks.js)`);
+  }
+  for (const [first, second] of SHORTER) {
+    if (!(found[first] < found[second])) problems.push(`the limit of ${first} is not shorter than that of ${second}`);
+  }
+  return problems;
+}
+
 // The anchors of a document, as GitHub makes them of its headings.
 function anchors(text) {
   const headings = text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/^#+ (.*)$/gm);
@@ -586,5 +623,5 @@ export const mutants = (root) => mutantsRead(root).problems;
 
 export const checks = {
   includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, options, mustache, texts,
-  templates, problems, refusals, nginx, references, commands, map, asvs, migrations, mutants,
+  templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, mutants,
 };

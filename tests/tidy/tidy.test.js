@@ -229,6 +229,15 @@ test('a configuration of nginx that does not buffer is found', () => {
   accepts('nginx', 'nginx/snippets/planted.conf', '# never fastcgi_buffering off\nfastcgi_request_buffering on;\n');
 });
 
+test('another limit of time, or one in another order, is found', () => {
+  const hot = 'nginx/snippets/fastcgi-hot.conf';
+  finds('deadlines', hot, (text) => text.replace('read_timeout 3s', 'read_timeout 10s'), /fastcgi-hot\.conf: the limit of hot read is 10 s, not 3 s/);
+  finds('deadlines', hot, (text) => text.replace('read_timeout 3s', 'read_timeout 10s'), /hot read is not shorter than that of page read/);
+  finds('deadlines', hot, (text) => text.replace(/.*read_timeout.*/, ''), /the limit of hot read is NaN s/);
+  finds('deadlines', 'app/base/config.c', (text) => text.replace('SETTING_INT(redis_timeout_ms, 10, 60000, "800"', 'SETTING_INT(redis_timeout_ms, 10, 60000, "3000"'),
+    /redis round is not shorter than that of hot read/);
+});
+
 test('the name of a missing file is found, in documents and in comments', () => {
   finds('references', 'docs/planted.md', 'See [this](reference/planted.md).\n', /planted\.md:1: no file reference/);
   finds('references', 'docs/planted.md', 'It is in\n`app/io/planted.c`.\n', /planted\.md:2: no file app\/io/);
