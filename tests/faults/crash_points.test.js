@@ -22,7 +22,6 @@ const adminConf = readFileSync(adminFile, 'utf8');
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';
 const SHORT_LIFE_MS = 700;
-const DUE_LIFE_MS = 2000; // long enough to settle a grab before the packet expires
 const PARTITIONS = 16;
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
@@ -160,16 +159,23 @@ async function losePartition(packet) {
   assert.ok(Number(await redis('DEL', ...keys)) > 4);
 }
 
-// A packet with one settled grab; then the settle worker stops and `lose` removes data from Redis.
+// In both stores.
+async function endLifetime(packet) {
+  const number = packetNumber(packet.id);
+  await redis('HSET', `${partitionOf(packet)}:packet:${number}`, 'expires_ms', '1');
+  await mariadb('mariadb', 'hongbao', '-e', `UPDATE packet SET expires_ms = created_ms + 1 WHERE id = ${number}`);
+}
+
+// A packet with one settled grab; then the settle worker stops, the packet may fall due, and `lose` removes data from
+// Redis.
 async function settledThenLost(lose, due) {
   assert.ok(await send());
   const packet = packets.at(-1);
-  const until = Date.now() + DUE_LIFE_MS;
   assert.ok(await grab(packet, grabbers[0]));
   await poll('the grab is settled', async () => (await look(packet, grabbers[0])).mine.settled);
   await servers.settle.stop();
+  if (due) await endLifetime(packet);
   await lose(packet);
-  if (due) await poll('the packet is due', () => Date.now() > until);
 }
 
 // A packet whose second grab event is damaged; the settle worker has not read it yet.
@@ -210,7 +216,7 @@ async function grabbedAndSettled(passes) {
 // ---- the scenarios ----
 
 // server: the process that dies. prepare(passes): before it is restarted with the crash point. provoke: passes the crash
-// point once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all
+// point once; false when the process may have died. ends: the sender ends the packets early; due: the test does. lead: instead, all
 // preparation with the process stopped: it dies after its start. passes: the pass at which it dies. repair: the steps of
 // an operator afterwards. finished: true when the settle worker has finished what the process that died had begun.
 const scenarios = {
@@ -265,7 +271,7 @@ scenarios.answer = scenarios.grab;
 for (const [what, lose] of Object.entries({
   'before-refund': loseLiveKeys, 'after-refund': loseLiveKeys, 'before-remove': shutPacket, 'after-remove': shutPacket, 'after-commit': shutPacket,
 })) {
-  scenarios[`recover-${what}`] = { server: 'settle', passes: 1, lifetimeMs: DUE_LIFE_MS, lead: () => settledThenLost(lose, true) };
+  scenarios[`recover-${what}`] = { server: 'settle', passes: 1, due: true, lead: () => settledThenLost(lose, true) };
 }
 
 scenarios['send-after-receivers'] = scenarios['send-with-conditions'];
@@ -343,7 +349,7 @@ async function finish(scenario) {
     if (scenario.ends) assert.ok(await end(packet));
     if (packet.giver) await finishReturn(packet);
     if (packet.thanker) assert.ok(await thank(packet, packet.thanker));
-    if (scenario.lifetimeMs) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
+    if (scenario.lifetimeMs || scenario.due) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
   await drained();
@@ -364,7 +370,7 @@ async function finishReturn(packet) {
 async function check(packet, scenario) {
   await checkConditions(packet);
   const grabs = [...packet.grabs];
-  const whole = !scenario.lifetimeMs && !scenario.ends;
+  const whole = !scenario.lifetimeMs && !scenario.due && !scenario.ends;
   if (whole) assert.equal(grabs.length, GRABBERS + (packet.giver ? 1 : 0), 'every share is grabbed');
   assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
   let sumFen = 0;
