@@ -65,12 +65,14 @@ static enum status run(struct redis *r, char *out, size_t out_size, size_t count
     run(r, out, sizeof out, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *),                             \
         (const char *const[]){ __VA_ARGS__ })
 
+enum { PING_TRIES = 6000 };
+
 /* Repeats PING until the client may connect again (at most one attempt per 100 ms). */
 static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 {
     static const char *const words[] = { "PING" };
     enum status st = ST_UNAVAILABLE;
-    for (int i = 0; i < 500 && st == ST_UNAVAILABLE; i++) {
+    for (int i = 0; i < PING_TRIES && st == ST_UNAVAILABLE; i++) {
         st = run(r, out, out_size, 1, words);
         if (st == ST_UNAVAILABLE)
             usleep(10000);
@@ -81,10 +83,12 @@ static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 /* ---- a fake server ---- */
 
 #define FAKE_CONNECTIONS_MAX 4
+#define FAKE_PATIENT_MS 20000 /* the limit of a client's round: the server's thread may be slow */
+#define FAKE_DEADLINE_MS 250  /* in a round that misses it */
 
 /* A server with one script per connection. It replies to INFO of connection i, then replies answers[i] to what it reads
- * next. NULL: it does not reply. First character '!': it closes the connection after the rest; '-': it replies this to
- * INFO; '#': it reads nothing more. */
+ * next. First character '!': it closes the connection after the rest; '-': it replies this to INFO; '#': it replies the
+ * rest, and reads nothing more. */
 struct fake {
     char dir[64];
     struct config config;
@@ -106,18 +110,20 @@ static void *fake_run(void *arg)
         char bytes[4096];
         ssize_t n = recv(fd, bytes, sizeof bytes, 0);
         const char *answer = f->answers[i];
-        if (n > 0 && (answer == NULL || answer[0] != '-'))
+        if (n > 0 && answer[0] != '-')
             (void)send(fd, greeting, sizeof greeting - 1, MSG_NOSIGNAL);
-        if (answer != NULL && answer[0] == '#') {
+        if (answer[0] == '#') {
+            if (recv(fd, bytes, sizeof bytes, 0) > 0)
+                (void)send(fd, answer + 1, strlen(answer + 1), MSG_NOSIGNAL);
             struct pollfd end = { .fd = fd };
             (void)poll(&end, 1, -1);
             close(fd);
             continue;
         }
-        if (n > 0 && (answer == NULL || answer[0] != '-'))
+        if (n > 0 && answer[0] != '-')
             n = recv(fd, bytes, sizeof bytes, 0);
-        bool close_after = answer != NULL && answer[0] == '!';
-        if (answer != NULL && n > 0)
+        bool close_after = answer[0] == '!';
+        if (n > 0)
             (void)send(fd, answer + close_after, strlen(answer + close_after), MSG_NOSIGNAL);
         while (!close_after && n > 0 && recv(fd, bytes, sizeof bytes, 0) > 0)
             ;
@@ -132,7 +138,7 @@ static struct redis *fake_start(struct fake *f, size_t count, const char *const 
     assert_non_null(mkdtemp(f->dir));
     f->config = *app->stores.config;
     f->config.redis_user[0] = '\0';
-    f->config.redis_timeout_ms = 250;
+    f->config.redis_timeout_ms = FAKE_PATIENT_MS;
     snprintf(f->config.redis, sizeof f->config.redis, "unix:%s/s", f->dir);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     snprintf(address.sun_path, sizeof address.sun_path, "%s/s", f->dir);
@@ -516,9 +522,12 @@ static void after_a_missed_deadline_rounds_fail_at_once_and_late_replies_are_dro
 {
     (void)state;
     struct fake f;
-    struct redis *r = FAKE_START(&f, NULL, "+SECOND\r\n");
+    struct redis *r = FAKE_START(&f, "#+FIRST\r\n", "+SECOND\r\n");
     char out[64];
+    assert_int_equal(RUN(r, out, "PING"), ST_OK);
+    f.config.redis_timeout_ms = FAKE_DEADLINE_MS;
     assert_int_equal(RUN(r, out, "PING"), ST_UNKNOWN);
+    f.config.redis_timeout_ms = FAKE_PATIENT_MS;
     assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE); /* at once, without waiting for a deadline */
     ping_until_answered(r, out, sizeof out);
     assert_string_equal(out, "SECOND");
@@ -555,7 +564,10 @@ static void a_command_that_was_not_written_completely_is_unavailable(void **stat
 {
     (void)state;
     struct fake f;
-    struct redis *r = FAKE_START(&f, "#");
+    struct redis *r = FAKE_START(&f, "#+PONG\r\n");
+    char out[64];
+    assert_int_equal(RUN(r, out, "PING"), ST_OK);
+    f.config.redis_timeout_ms = FAKE_DEADLINE_MS;
     size_t size = 16 << 20;
     char *bytes = calloc(1, size);
     const struct str ping[] = { STR("PING") };
