@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { cpuBetween, cpuOf, cpusOf, memoryOf, processTree } from './cpu.js';
 import { flatten } from './flatten.js';
-import { packetNumber, packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
+import { packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
 import { measured, mustBeClean, parseWrk, rowOf } from './load.js';
 import { fillMarkdown, machine } from './report.js';
 import { rounds } from './rounds.js';
@@ -146,9 +146,6 @@ test('every target is first once in as many rounds as targets', async () => {
   assert.equal(found.worst(2, 'x'), 7);
 });
 
-test('the id decoded from a public id is the one in Redis', () => {
-  assert.equal(packetNumber('059x2akbt01w9hmx3gt9r1z9ej'), 382599988930154259n);
-});
 
 test('figures are short', () => {
   assert.deepEqual([12345, 123.4, 12.34, 1.234, 0.01234, 0, NaN, null, 'text'].map(figure),

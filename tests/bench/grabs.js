@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause, poll } from '../chaos/deployment.js';
+import { liveKey } from '../e2e/support/packet_id.js';
 import { CONNECTIONS, measured, mustBeClean, wrk } from './load.js';
 import { KINDS, Peer } from './peers.js';
 
@@ -15,15 +16,6 @@ const REST_MS = 100;
 const REST_S_MAX = 20;
 const RATE_FIRST = 10_000;
 const RATE_LAST = 160_000;
-const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
-
-// The id in a public id: 64 bits after two zero bits.
-export const packetNumber = (id) => [...id].reduce((sum, digit) => sum << 5n | BigInt(DIGITS.indexOf(digit)), 0n) >> 64n;
-
-const liveKey = (id, what) => {
-  const number = packetNumber(id);
-  return `hb:{p${String(number % 16n).padStart(2, '0')}}:${what}:${number}`;
-};
 
 // How many shares each of SPREAD packets needs.
 export const spreadShares = (rate, seconds) => Math.ceil(rate * seconds * SPARE / SPREAD) + 1;

@@ -5,10 +5,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { poll } from '../chaos/deployment.js';
+import { PARTITIONS } from '../e2e/support/packet_id.js';
 import { freePort } from '../e2e/support/port.js';
 import { cpuNs, processTree } from './cpu.js';
 
-const PARTITIONS = 16;
 const PHP_WORKERS_PER_CPU = 8;
 const MODULES = ['ndk_http_module.so', 'ngx_http_lua_module.so'];
 

@@ -2,7 +2,8 @@
 // sent through the site, then copied into tables of the peer's own on the same MariaDB server.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packetNumber, packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
+import { packetNumber } from '../e2e/support/packet_id.js';
+import { packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
 import { DATABASE } from './peers.js';
 
 const RATE_MIN = 10_000; // there are shares for so many requests a second, or for more than there were before

@@ -3,8 +3,8 @@ import http from 'node:http';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { poll } from '../chaos/deployment.js';
+import { partitionKeys, PARTITIONS } from '../e2e/support/packet_id.js';
 
-const PARTITIONS = 16;
 const DEMO_USERS_MAX = 20_000;
 export const REQUEST_MS_MAX = 60_000;
 
@@ -78,7 +78,7 @@ export class SiteUnderLoad {
 
   // Waits until every event is settled: the last entry of each stream is the published position.
   async drained(seconds = 120) {
-    const partitions = Array.from({ length: PARTITIONS }, (_, i) => `hb:{p${String(i).padStart(2, '0')}}`);
+    const partitions = Array.from({ length: PARTITIONS }, (_, i) => partitionKeys(i));
     const found = await poll(seconds, async () => {
       const replies = await this.redisAll(partitions.flatMap((key) => [['XREVRANGE', `${key}:events`, '+', '-', 'COUNT', '1'], ['GET', `${key}:settled`]]));
       return partitions.every((_, i) => (replies[2 * i][0]?.[0] ?? null) === replies[2 * i + 1]);

@@ -3,9 +3,9 @@
 // (redis_replicas): docs/RELIABILITY.md. Exit 0 when none is lost that a replica has confirmed.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { packetNumber } from './checker.js';
+import { packetNumber, partitionOf } from '../e2e/support/packet_id.js';
 import { ClusterInstance } from './cluster_instance.js';
-import { PARTITIONS, pause, poll } from './deployment.js';
+import { pause, poll } from './deployment.js';
 import { Site } from './http.js';
 
 const USERS = 100;
@@ -29,8 +29,6 @@ const FAULTS = {
   'the primary is cut off with a site machine and the balancer':
     (instance, primary) => instance.do('cut', primary, 'app1', 'lb'),
 };
-
-const partitionOf = (packet) => Number(BigInt(packetNumber(packet)) % BigInt(PARTITIONS));
 
 // The partitions that a machine serves, by its role in ./dev cluster status.
 const partitionsOf = (role) => {

@@ -6,18 +6,10 @@
 //   changed     the row has other content than was acknowledged
 //   broken      any other contradiction
 // recovered counts requests of unknown outcome that took effect; that is as correct as if they had not.
-import { PARTITIONS } from './deployment.js';
+import { packetNumber, partitionKeys, PARTITIONS } from '../e2e/support/packet_id.js';
 
 const DEMO_FEN = 100_000;
 const WALLET_READS_MAX = 5;
-
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-
-// The number in the tables of a packet's public id: two zero bits, 64 bits of id, 64 bits of MAC.
-export function packetNumber(text) {
-  const bits = [...text].reduce((sum, char) => sum * 32n + BigInt(ALPHABET.indexOf(char)), 0n);
-  return ((bits >> 64n) & 0xffff_ffff_ffff_ffffn).toString();
-}
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
@@ -387,7 +379,7 @@ const isBehind = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
 // Time until the events that are in the streams now are settled, in ms; null when it takes longer than limitMs.
 export async function measureLag(instance, limitMs) {
   const began = Date.now();
-  const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XINFO', 'STREAM', `hb:{p${String(i).padStart(2, '0')}}:events`]);
+  const streams = Array.from({ length: PARTITIONS }, (_, i) => ['XINFO', 'STREAM', `${partitionKeys(i)}:events`]);
   const ends = (await instance.redis(...streams)).map((reply) => (Array.isArray(reply) ? idOf(reply[reply.indexOf('last-generated-id') + 1]) : [0n, 0n]));
   while (Date.now() - began < limitMs) {
     const cursors = new Map((await instance.sql('SELECT partition_no, last_id FROM stream_cursor')).map(([no, id]) => [Number(no), idOf(id)]));

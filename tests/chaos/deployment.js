@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-export const PARTITIONS = 16;
 const OUTPUT_MAX = 512 << 20;
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });

@@ -1,15 +1,12 @@
 // Probes of a cluster under faults: a grab in each partition and a deposit, four times a second each. The longest time
 // between two that succeeded says how long the site could not do it.
+import { PARTITIONS, partitionOf } from '../e2e/support/packet_id.js';
 import { pause } from './deployment.js';
-import { packetNumber } from './checker.js';
 
-const PARTITIONS = 16;
 const EVERY_MS = 250;
 const STOCK = 3; // packets of a partition: enough while none can be sent
 const AGE_MS_MAX = 30_000; // of a packet, which expires some time later
 const WAITING_MAX = 80; // requests of one series under way
-
-const partitionOf = (packet) => Number(BigInt(packetNumber(packet)) % BigInt(PARTITIONS));
 
 export class Probes {
   #load; #users; #stopped = false; #loops = []; #sent = 0;
